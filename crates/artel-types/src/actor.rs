@@ -1,0 +1,154 @@
+//! Who did it, and through which door.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// What sort of being acted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ActorKind {
+    /// A person; the id is their global git e-mail or their name on this machine.
+    Human,
+    /// A role that a model plays; the id is the role's.
+    Agent,
+    /// Artel itself; the id is the part that acted.
+    System,
+}
+
+/// The surface a person acted through. Every human act has one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Via {
+    /// A command in a terminal.
+    Cli,
+    /// An edit or a move of a file in the workshop.
+    File,
+    /// The web console.
+    Web,
+    /// The HTTP interface or a protocol client.
+    Api,
+}
+
+impl Via {
+    /// Returns the word that stands in the journal.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Cli => "cli",
+            Self::File => "file",
+            Self::Web => "web",
+            Self::Api => "api",
+        }
+    }
+}
+
+/// Who did something.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Actor {
+    /// Person, agent or Artel itself.
+    pub kind: ActorKind,
+    /// Which one.
+    pub id: String,
+    /// The surface; always set for a person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub via: Option<Via>,
+}
+
+/// Text that does not name an actor.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` does not name an actor: expected `human:<id>`, `agent:<id>` or `system:<id>`")]
+pub struct BadActor(String);
+
+impl Actor {
+    /// Returns a person who acted through `via`.
+    pub fn human(id: impl Into<String>, via: Via) -> Self {
+        Self {
+            kind: ActorKind::Human,
+            id: id.into(),
+            via: Some(via),
+        }
+    }
+
+    /// Returns an agent.
+    pub fn agent(id: impl Into<String>) -> Self {
+        Self {
+            kind: ActorKind::Agent,
+            id: id.into(),
+            via: None,
+        }
+    }
+
+    /// Returns a part of Artel.
+    pub fn system(id: impl Into<String>) -> Self {
+        Self {
+            kind: ActorKind::System,
+            id: id.into(),
+            via: None,
+        }
+    }
+
+    /// Reads the two stored columns back.
+    pub fn from_columns(actor: &str, via: Option<&str>) -> Result<Self, BadActor> {
+        let bad = || BadActor(actor.chars().take(100).collect());
+        let (kind, id) = actor.split_once(':').ok_or_else(bad)?;
+        let kind = match kind {
+            "human" => ActorKind::Human,
+            "agent" => ActorKind::Agent,
+            "system" => ActorKind::System,
+            _ => return Err(bad()),
+        };
+        let via = via.map(|via| via.parse().map_err(|()| bad())).transpose()?;
+        Ok(Self {
+            kind,
+            id: id.to_owned(),
+            via,
+        })
+    }
+}
+
+impl FromStr for Via {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        [Self::Cli, Self::File, Self::Web, Self::Api]
+            .into_iter()
+            .find(|via| via.as_str() == text)
+            .ok_or(())
+    }
+}
+
+impl fmt::Display for Actor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match self.kind {
+            ActorKind::Human => "human",
+            ActorKind::Agent => "agent",
+            ActorKind::System => "system",
+        };
+        write!(f, "{kind}:{}", self.id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn actors_survive_their_columns() {
+        for actor in [
+            Actor::human("ada@example.org", Via::Cli),
+            Actor::agent("engineer"),
+            Actor::system("a:b"),
+        ] {
+            let via = actor.via.map(Via::as_str);
+            assert_eq!(Actor::from_columns(&actor.to_string(), via), Ok(actor));
+        }
+    }
+
+    #[test]
+    fn an_unknown_kind_or_door_is_refused() {
+        assert!(Actor::from_columns("robot:x", None).is_err());
+        assert!(Actor::from_columns("human", None).is_err());
+        assert!(Actor::from_columns("human:x", Some("phone")).is_err());
+    }
+}

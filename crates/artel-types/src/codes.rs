@@ -1,0 +1,198 @@
+//! Every error code with the page that `artel explain` prints.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::FailureKind;
+
+/// The page of one code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Page {
+    /// The sort of refusal, which sets the exit code.
+    pub kind: FailureKind,
+    /// The meaning in a line.
+    pub title: &'static str,
+    /// What it means and what to do.
+    pub text: &'static str,
+}
+
+macro_rules! codes {
+    ($( $code:ident $kind:ident $title:literal $text:literal )+) => {
+        /// A stable name for one thing that can go wrong.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum Code {
+            $( #[doc = $title] $code, )+
+        }
+
+        impl Code {
+            /// Every code there is.
+            pub const ALL: &'static [Self] = &[ $( Self::$code, )+ ];
+
+            /// Returns the page of this code.
+            pub fn page(self) -> Page {
+                match self {
+                    $( Self::$code => Page {
+                        kind: FailureKind::$kind, title: $title, text: $text,
+                    }, )+
+                }
+            }
+        }
+
+        impl fmt::Display for Code {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(match self { $( Self::$code => stringify!($code), )+ })
+            }
+        }
+    };
+}
+
+codes! {
+    C001 Usage "the command line does not make sense"
+        "Artel could not tell what was meant. `artel --help` lists the commands, and every command \
+         has `--help` with an example."
+    C002 Usage "unknown flag"
+        "The command has no flag of that name. The nearest one is named where there is one."
+    C003 Usage "unknown command"
+        "There is no such command. The nearest one is named where there is one."
+    C004 Usage "a value is not allowed"
+        "The flag or argument exists, but not with that value. The message lists what is allowed."
+    C005 Usage "something is missing"
+        "The command needs an argument that was not given."
+    C006 Refused "a person has to say yes first"
+        "The command changes or removes something and asks before it does. Without a terminal \
+         nobody can answer: run it in one, or add `--yes` if you mean it."
+    C007 NotFound "no such error code"
+        "Codes are a letter and three digits, as printed in `error[J003]`. `artel explain` without \
+         a code lists them all."
+    C008 Failed "the output could not be written"
+        "Standard output or the named file refused what was printed: often a full disk. A reader \
+         that stops early (`| head`) is not an error."
+    S001 Usage "a settings file cannot be read"
+        "The file exists but could not be read as text. Nothing was started."
+    S002 Usage "a settings file is not TOML"
+        "The message names file, line and column. Nothing was started."
+    S003 Usage "unknown setting"
+        "There is no setting of that name; unknown names are refused, because a misspelt one would \
+         silently do nothing. `artel config show` lists all settings."
+    S004 Usage "a setting has the wrong type"
+        "For example a number where text is expected. The message names file, line and what is \
+         expected."
+    S005 Usage "a setting has a value that is not allowed"
+        "The message names file, line and the allowed values."
+    W001 NotFound "no workshop"
+        "A workshop is looked for in this order: `--workshop DIR`, `ARTEL_WORKSHOP`, the nearest \
+         parent folder that is a workshop you made or trusted, `~/Artel`. `artel init` makes one."
+    W002 NotFound "the named workshop does not exist"
+        "`--workshop` or `ARTEL_WORKSHOP` names a folder that is not there. Artel never makes a \
+         folder that was named by mistake; `artel init DIR` makes one on purpose."
+    W003 NotFound "the folder is not a workshop"
+        "The folder exists but has no `.artel/workshop.json`. `artel init DIR` turns a folder into \
+         a workshop without touching what is in it."
+    W004 Failed "the workshop could not be laid out"
+        "A folder or file could not be made. The message says which one and why."
+    W005 NotFound "nothing has that id"
+        "No event carries an id that begins like that. `artel journal tail` shows recent ids."
+    W006 Usage "the id is not unique"
+        "Several ids begin like that. Type more characters."
+    W007 Refused "the workshop's state folder is not safe to use"
+        "`.artel` must be a real folder that belongs to you and that nobody else can write; \
+         otherwise another user could change what Artel remembers."
+    W008 Failed "a file of the workshop could not be read or written"
+        "The message names the file and what the system said."
+    J001 Failed "the journal cannot be opened"
+        "The file exists but could not be opened. The message carries what the system said."
+    J002 Failed "the journal was written by a newer Artel"
+        "This build does not know the journal's format and will not guess. Install the newer \
+         version, or read a copy that it exported."
+    J003 Failed "the journal is damaged"
+        "An event does not fit the chain, or a page of the file is unreadable. Events before the \
+         damage can still be read; nothing more is written. `artel journal verify` names the first \
+         bad event; `artel journal restore` offers the longest intact part or a backup, whichever \
+         holds more."
+    J004 Failed "the journal is shorter than it was"
+        "The newest signed head, kept in your data folder, names an event that the file no longer \
+         holds: the file was cut, or an older copy was put in its place. `artel journal restore` \
+         lets you go on from what is there, and records that you did."
+    J005 Failed "the journal is busy"
+        "Another process held the journal's write turn for longer than the limit. Artel processes \
+         take turns within a second; a tool with an open write transaction, or a stopped process, \
+         does not."
+    J006 Failed "the disk is full"
+        "Nothing was recorded and nothing half-written remains. Free some space (`artel clean` \
+         shows what Artel itself could free) and repeat."
+    J007 Failed "the journal is read-only"
+        "The file or its folder cannot be written by you. Reading commands still work."
+    J008 Failed "the disk reported an error"
+        "The system could not read or write the journal. What was acknowledged before is on disk; \
+         what was being written is not. Look at the system's log, and take a backup elsewhere."
+    J009 Failed "somebody else wrote first"
+        "The stream has moved on since it was read. Read it again and decide anew."
+    J010 Failed "the lease has passed to another process"
+        "This process was paused or too slow to renew, and another took over. It must stop; \
+         nothing that it tried to write was recorded."
+    J011 Refused "another process is at work on it"
+        "One process at a time may drive a run or an inbox. The message names the owner."
+    J012 Failed "cannot recover"
+        "Neither the journal nor any backup holds an intact event. The damaged file was left as it \
+         is."
+    J013 Failed "a stored value is missing or damaged"
+        "A blob's bytes do not have the hash they are filed under, or are gone. The event that \
+         names it is intact. Put the blob back from a copy of `.artel/blobs`."
+    J014 Failed "the journal could not be brought to the new format"
+        "Nothing was changed, and a backup was taken before the attempt. Report this with the \
+         message."
+    J015 Failed "the signing key cannot be used"
+        "The key in your data folder is missing, damaged or readable by others. Without it events \
+         cannot be signed, so nothing is recorded."
+    J016 Failed "the file is not a journal of Artel"
+        "It is another kind of file, or an empty database. Nothing was changed."
+    J017 Failed "the journal was closed"
+        "Something was still being recorded while the journal was being closed. What was \
+         acknowledged is on disk."
+    J018 Failed "an event cannot be decoded"
+        "The event is intact, but its payload does not have the shape its kind has in this build."
+    J019 Usage "the event cannot be recorded"
+        "It is larger than an event may be, or refers to something that does not exist."
+    J020 Failed "an archive of the journal is missing or damaged"
+        "`prune` moved finished streams there, and the chain cannot be followed without it. Put \
+         the file back into `.artel/archive`."
+    X001 Bug "a mistake in Artel"
+        "This should not have happened. Please report it with the message and what you did."
+    X002 Interrupted "interrupted"
+        "You stopped it. What was acknowledged is on disk."
+}
+
+impl FromStr for Code {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let wanted = text.to_ascii_uppercase();
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|code| code.to_string() == wanted)
+            .ok_or(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_read_back_in_any_case() {
+        for code in Code::ALL {
+            assert_eq!(code.to_string().to_lowercase().parse(), Ok(*code));
+        }
+        assert_eq!("J999".parse::<Code>(), Err(()));
+    }
+
+    #[test]
+    fn every_page_says_something_to_do_or_know() {
+        for code in Code::ALL {
+            let page = code.page();
+            assert!(page.text.len() > 40, "{code}");
+            assert!(!page.title.ends_with('.'), "{code}: a title is a clause");
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! What can happen: one enum of typed facts, each with its name and schema in the journal.
+//!
+//! Every record ever written must load for ever. A field may be added with a default; anything
+//! else raises the schema number and keeps the older shape readable. `tests/golden_facts.rs` holds one stored
+//! record per kind and schema.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Amount, Level, RunId, SessionId, Text, Timestamp, WorkshopId};
+
+/// Why a stored fact could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum DecodeError {
+    /// A kind this build does not know.
+    #[error("this build knows no event kind `{0}`")]
+    UnknownKind(String),
+    /// A schema this build does not know.
+    #[error("`{kind}` has schema {found}; this build reads up to {newest}")]
+    TooNew {
+        /// The event kind.
+        kind: &'static str,
+        /// What is stored.
+        found: u32,
+        /// What can be read.
+        newest: u32,
+    },
+    /// The stored JSON does not have the kind's shape.
+    #[error("the payload of `{kind}` does not have its shape")]
+    Shape {
+        /// The event kind.
+        kind: &'static str,
+        /// What the parser said.
+        #[source]
+        cause: serde_json::Error,
+    },
+}
+
+/// One line of the reference page: an event kind with what it means and its fields.
+#[derive(Debug, Clone, Copy)]
+pub struct FactPage {
+    /// The dotted name.
+    pub kind: &'static str,
+    /// The newest schema.
+    pub schema: u32,
+    /// What it means.
+    pub doc: &'static str,
+    /// Whether nothing follows it in its stream.
+    pub is_final: bool,
+    /// Its payload.
+    pub fields: &'static [FieldPage],
+}
+
+/// One field of a payload, for the reference page.
+#[derive(Debug, Clone, Copy)]
+pub struct FieldPage {
+    /// The name in JSON.
+    pub name: &'static str,
+    /// The Rust type, which is close enough to read.
+    pub form: &'static str,
+    /// What it means.
+    pub doc: &'static str,
+}
+
+macro_rules! facts {
+    ($(
+        $(#[doc = $doc:literal])+
+        $kind:literal schema $schema:literal $(($final:ident))? $name:ident {
+            $( $(#[doc = $field_doc:literal])+ $field:ident: $form:ty, )*
+        }
+    )+) => {
+        $(
+            $(#[doc = $doc])+
+            #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+            pub struct $name {
+                $( $(#[doc = $field_doc])+ pub $field: $form, )*
+            }
+
+            impl From<$name> for Fact {
+                fn from(fact: $name) -> Self {
+                    Self::$name(fact)
+                }
+            }
+        )+
+
+        /// Everything that can happen. Matches on it are exhaustive on purpose: a new kind shows
+        /// up wherever it must be thought about.
+        #[derive(Debug, Clone, PartialEq)]
+        pub enum Fact {
+            $( $(#[doc = $doc])+ $name($name), )+
+        }
+
+        impl Fact {
+            /// Every kind with its fields, for the reference page.
+            pub const PAGES: &'static [FactPage] = &[
+                $( FactPage {
+                    kind: $kind,
+                    schema: $schema,
+                    doc: concat!($($doc),+),
+                    is_final: facts!(@final $($final)?),
+                    fields: &[ $( FieldPage {
+                        name: stringify!($field),
+                        form: stringify!($form),
+                        doc: concat!($($field_doc),+),
+                    }, )* ],
+                }, )+
+            ];
+
+            /// Returns the dotted name.
+            pub fn kind(&self) -> &'static str {
+                match self { $( Self::$name(_) => $kind, )+ }
+            }
+
+            /// Returns the schema that [`Fact::encode`] writes.
+            pub fn schema(&self) -> u32 {
+                match self { $( Self::$name(_) => $schema, )+ }
+            }
+
+            /// Returns the payload as JSON.
+            pub fn encode(&self) -> Result<String, serde_json::Error> {
+                match self { $( Self::$name(fact) => serde_json::to_string(fact), )+ }
+            }
+
+            /// Reads a stored payload.
+            pub fn decode(kind: &str, schema: u32, payload: &str) -> Result<Self, DecodeError> {
+                match kind {
+                    $( $kind => {
+                        if schema > $schema {
+                            return Err(DecodeError::TooNew {
+                                kind: $kind, found: schema, newest: $schema,
+                            });
+                        }
+                        serde_json::from_str(payload)
+                            .map(Self::$name)
+                            .map_err(|cause| DecodeError::Shape { kind: $kind, cause })
+                    } )+
+                    _ => Err(DecodeError::UnknownKind(kind.chars().take(100).collect())),
+                }
+            }
+        }
+    };
+    (@final final) => { true };
+    (@final) => { false };
+}
+
+facts! {
+    /// A workshop folder was laid out.
+    "workshop.created" schema 1 WorkshopCreated {
+        /// The workshop's id, also in `.artel/workshop.json`.
+        id: WorkshopId,
+        /// The version of Artel that made it.
+        version: String,
+    }
+    /// A person said that this workshop is theirs to use on this machine.
+    "workshop.trusted" schema 1 WorkshopTrusted {
+        /// Where it was then.
+        path: String,
+    }
+    /// The configuration in force changed since the last time it was recorded.
+    "config.loaded" schema 1 ConfigLoaded {
+        /// BLAKE3 of the effective values, in hex.
+        checksum: String,
+        /// The files that were read, lowest layer first.
+        files: Vec<String>,
+    }
+    /// The journal file was brought to a newer format.
+    "journal.migrated" schema 1 JournalMigrated {
+        /// The format it had.
+        from: u32,
+        /// The format it has.
+        to: u32,
+        /// The copy that was taken first.
+        backup: String,
+    }
+    /// A copy of the journal was taken.
+    "journal.backed_up" schema 1 JournalBackedUp {
+        /// The copy.
+        file: String,
+        /// How many events it holds.
+        events: u64,
+        /// Why: `asked`, `daily`.
+        why: String,
+    }
+    /// A person put back an earlier or shortened journal.
+    "journal.restored" schema 1 JournalRestored {
+        /// Where the events came from.
+        source: String,
+        /// How many there were.
+        events: u64,
+        /// How many known events were given up.
+        lost: u64,
+        /// Where the damaged file was put.
+        set_aside: String,
+    }
+    /// Finished streams were moved to an archive file.
+    "journal.pruned" schema 1 JournalPruned {
+        /// The archive's file name.
+        archive: String,
+        /// Streams that ended before this were moved.
+        before: Timestamp,
+        /// How many streams.
+        streams: u64,
+        /// How many events.
+        events: u64,
+        /// The signed digest of the archive, in hex.
+        digest: String,
+    }
+    /// A write that was cut off in the middle was found and dropped when the journal was opened.
+    "journal.tail_torn" schema 1 JournalTailTorn {
+        /// How many bytes belonged to it.
+        bytes: u64,
+    }
+    /// A line of work began.
+    "session.started" schema 1 SessionStarted {
+        /// Which one.
+        id: SessionId,
+        /// What began it, in a few words.
+        title: String,
+    }
+    /// A line of work ended.
+    "session.ended" schema 1 (final) SessionEnded {
+        /// Which one.
+        id: SessionId,
+    }
+    /// A run began.
+    "run.started" schema 1 RunStarted {
+        /// Which one.
+        id: RunId,
+        /// What it does, in a line.
+        title: String,
+    }
+    /// A run ended; the outcome of the event says how.
+    "run.finished" schema 1 (final) RunFinished {
+        /// Which one.
+        id: RunId,
+        /// What came of it, in a line.
+        summary: String,
+    }
+    /// A limit was set.
+    "budget.limited" schema 1 BudgetLimited {
+        /// Whose.
+        level: Level,
+        /// How much may be spent in all.
+        limit: Amount,
+    }
+    /// Part of a budget was set aside before a call.
+    "budget.reserved" schema 1 BudgetReserved {
+        /// Names the reservation.
+        key: String,
+        /// The budgets it counts against.
+        levels: Vec<Level>,
+        /// The estimate.
+        amount: Amount,
+    }
+    /// A call was paid for.
+    "budget.settled" schema 1 BudgetSettled {
+        /// Names the reservation.
+        key: String,
+        /// What it really cost.
+        amount: Amount,
+    }
+    /// A reservation was given back unspent.
+    "budget.released" schema 1 BudgetReleased {
+        /// Names the reservation.
+        key: String,
+    }
+    /// Somebody wrote a remark.
+    "note.added" schema 1 NoteAdded {
+        /// The remark.
+        text: Text,
+    }
+}
+
+impl Fact {
+    /// Tells whether nothing follows this kind in its stream.
+    pub fn ends_stream(kind: &str) -> bool {
+        Self::PAGES
+            .iter()
+            .any(|page| page.kind == kind && page.is_final)
+    }
+}

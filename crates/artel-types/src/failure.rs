@@ -1,0 +1,132 @@
+//! How Artel says no: one plain shape for every surface.
+
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+
+use crate::Code;
+
+/// What sort of refusal it is; the exit code follows from it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FailureKind {
+    /// It was tried and did not work.
+    Failed,
+    /// The command line or a setting is wrong.
+    Usage,
+    /// Policy refused, or a person has to say yes first.
+    Refused,
+    /// The thing named does not exist.
+    NotFound,
+    /// Our mistake.
+    Bug,
+    /// The person stopped it.
+    Interrupted,
+}
+
+/// The number a process ends with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ExitCode(pub u8);
+
+impl FailureKind {
+    /// Every kind, in the order of the documentation.
+    pub const ALL: [Self; 6] = [
+        Self::Failed,
+        Self::Usage,
+        Self::Refused,
+        Self::NotFound,
+        Self::Bug,
+        Self::Interrupted,
+    ];
+
+    /// Returns the exit code; 0 is success and has no kind.
+    pub fn exit_code(self) -> ExitCode {
+        ExitCode(match self {
+            Self::Failed => 1,
+            Self::Usage => 2,
+            Self::Refused => 3,
+            Self::NotFound => 4,
+            Self::Bug => 70,
+            Self::Interrupted => 130,
+        })
+    }
+
+    /// Returns what the exit code means, for the help text.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Self::Failed => "failed",
+            Self::Usage => "wrong usage or settings",
+            Self::Refused => "refused by policy, or waiting for a person's yes",
+            Self::NotFound => "not found",
+            Self::Bug => "our bug",
+            Self::Interrupted => "interrupted",
+        }
+    }
+}
+
+/// What failed, why, and what to do about it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Failure {
+    /// The code that `artel explain` knows.
+    pub code: Code,
+    /// What failed, in a clause.
+    pub what: String,
+    /// Why, where there is more to say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    /// What to do; best a command that works.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub advice: Option<String>,
+}
+
+impl Failure {
+    /// Says what failed.
+    pub fn new(code: Code, what: impl Into<String>) -> Self {
+        Self {
+            code,
+            what: what.into(),
+            why: None,
+            advice: None,
+        }
+    }
+
+    /// Adds the reason.
+    #[must_use]
+    pub fn because(mut self, why: impl Into<String>) -> Self {
+        self.why = Some(why.into());
+        self
+    }
+
+    /// Adds what to do.
+    #[must_use]
+    pub fn advise(mut self, advice: impl Into<String>) -> Self {
+        self.advice = Some(advice.into());
+        self
+    }
+
+    /// Returns the sort of refusal.
+    pub fn kind(&self) -> FailureKind {
+        self.code.page().kind
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "error[{}]: {}", self.code, self.what)?;
+        if let Some(why) = &self.why {
+            write!(f, "\n  why: {why}")?;
+        }
+        if let Some(advice) = &self.advice {
+            write!(f, "\n  try: {advice}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Failure {}
+
+impl Serialize for Code {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}

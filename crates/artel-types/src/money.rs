@@ -1,0 +1,170 @@
+//! Tokens and money, counted in whole units so that sums are exact.
+
+use std::fmt;
+use std::ops::{Add, AddAssign, Sub, SubAssign};
+
+use serde::{Deserialize, Serialize};
+
+macro_rules! quantity {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(
+            Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize,
+            Deserialize,
+        )]
+        #[serde(transparent)]
+        pub struct $name(pub u64);
+
+        impl Add for $name {
+            type Output = Self;
+            fn add(self, other: Self) -> Self {
+                Self(self.0.saturating_add(other.0))
+            }
+        }
+
+        impl AddAssign for $name {
+            fn add_assign(&mut self, other: Self) {
+                *self = *self + other;
+            }
+        }
+
+        impl Sub for $name {
+            type Output = Self;
+            /// Stops at zero: a correction never makes a debt.
+            fn sub(self, other: Self) -> Self {
+                Self(self.0.saturating_sub(other.0))
+            }
+        }
+
+        impl SubAssign for $name {
+            fn sub_assign(&mut self, other: Self) {
+                *self = *self - other;
+            }
+        }
+    };
+}
+
+quantity!(
+    /// Model tokens.
+    Tokens
+);
+quantity!(
+    /// Money in millionths of a US dollar.
+    Money
+);
+
+impl fmt::Display for Tokens {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            0..1_000 => write!(f, "{}", self.0),
+            1_000..1_000_000 => write!(f, "{}.{}k", self.0 / 1_000, self.0 % 1_000 / 100),
+            _ => write!(
+                f,
+                "{}.{}M",
+                self.0 / 1_000_000,
+                self.0 % 1_000_000 / 100_000
+            ),
+        }
+    }
+}
+
+impl fmt::Display for Money {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let cents = self.0.saturating_add(5_000) / 10_000;
+        if self.0 > 0 && cents == 0 {
+            return f.write_str("<$0.01");
+        }
+        write!(f, "${}.{:02}", cents / 100, cents % 100)
+    }
+}
+
+/// What a call costs, or what may be spent: both measures, together.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Amount {
+    /// Model tokens.
+    pub tokens: Tokens,
+    /// Money.
+    pub money: Money,
+}
+
+impl Amount {
+    /// Puts the two measures together.
+    pub fn new(tokens: u64, micro_dollars: u64) -> Self {
+        Self {
+            tokens: Tokens(tokens),
+            money: Money(micro_dollars),
+        }
+    }
+}
+
+impl Add for Amount {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self {
+            tokens: self.tokens + other.tokens,
+            money: self.money + other.money,
+        }
+    }
+}
+
+impl Sub for Amount {
+    type Output = Self;
+    fn sub(self, other: Self) -> Self {
+        Self {
+            tokens: self.tokens - other.tokens,
+            money: self.money - other.money,
+        }
+    }
+}
+
+/// Whose budget is meant. A call must fit all levels that apply to it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(tag = "level", content = "id", rename_all = "lowercase")]
+pub enum Level {
+    /// Everything in this workshop.
+    Global,
+    /// One model provider.
+    Provider(String),
+    /// One session.
+    Session(String),
+    /// One run.
+    Run(String),
+    /// One step of a run.
+    Step(String),
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Global => f.write_str("global"),
+            Self::Provider(id) => write!(f, "provider `{id}`"),
+            Self::Session(id) => write!(f, "session `{id}`"),
+            Self::Run(id) => write!(f, "run `{id}`"),
+            Self::Step(id) => write!(f, "step `{id}`"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn money_is_shown_in_cents_and_never_as_nothing() {
+        for (micros, shown) in [
+            (0, "$0.00"),
+            (1, "<$0.01"),
+            (30_000, "$0.03"),
+            (12_345_678, "$12.35"),
+        ] {
+            assert_eq!(Money(micros).to_string(), shown);
+        }
+    }
+
+    #[test]
+    fn tokens_are_shown_short() {
+        for (tokens, shown) in [(999, "999"), (4_250, "4.2k"), (1_250_000, "1.2M")] {
+            assert_eq!(Tokens(tokens).to_string(), shown);
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! Removes secrets before anything is stored.
+//!
+//! This file knows exact values, in the forms they usually travel in. Formats (what *looks* like
+//! a key) come with the policy crate and are handed in the same way.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+use aho_corasick::{AhoCorasick, MatchKind};
+
+use crate::Secret;
+
+/// What stands where a secret stood.
+pub const REDACTED: &str = "[REDACTED]";
+
+/// Shorter known values are not removed: they would tear holes into ordinary text.
+pub const SHORTEST_KNOWN_VALUE: usize = 8;
+
+/// Takes secrets out of text and bytes. Cheap to clone.
+#[derive(Clone, Default)]
+pub struct Redactor {
+    known: Option<Arc<AhoCorasick>>,
+}
+
+impl Redactor {
+    /// Makes a redactor that removes nothing.
+    pub fn none() -> Self {
+        Self::default()
+    }
+
+    /// Makes a redactor that removes these values: as they are, and in their base64, hex,
+    /// percent-encoded and JSON-escaped forms.
+    pub fn of_known_values<'a>(values: impl IntoIterator<Item = &'a Secret>) -> Self {
+        let needles: Vec<Vec<u8>> = values
+            .into_iter()
+            .map(Secret::expose)
+            .filter(|value| value.len() >= SHORTEST_KNOWN_VALUE)
+            .flat_map(forms)
+            .collect();
+        if needles.is_empty() {
+            return Self::none();
+        }
+        let known = AhoCorasick::builder()
+            .match_kind(MatchKind::LeftmostLongest)
+            .build(needles);
+        // Building fails only past gigabytes of needles; then removing everything is the safe way.
+        Self {
+            known: known.or_else(|_| AhoCorasick::new([""])).ok().map(Arc::new),
+        }
+    }
+
+    /// Tells whether there is anything to remove.
+    pub fn finds_in(&self, bytes: &[u8]) -> bool {
+        self.known
+            .as_ref()
+            .is_some_and(|known| known.is_match(bytes))
+    }
+
+    /// Returns the text without secrets.
+    pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        match &self.known {
+            Some(known) if known.is_match(text) => Cow::Owned(replace(known, text)),
+            _ => Cow::Borrowed(text),
+        }
+    }
+
+    /// Returns the bytes without secrets.
+    pub fn redact_bytes<'a>(&self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
+        let Some(known) = self.known.as_ref().filter(|known| known.is_match(bytes)) else {
+            return Cow::Borrowed(bytes);
+        };
+        let mut clean = Vec::with_capacity(bytes.len());
+        let mut from = 0;
+        for found in known.find_iter(bytes) {
+            clean.extend_from_slice(&bytes[from..found.start()]);
+            clean.extend_from_slice(REDACTED.as_bytes());
+            from = found.end();
+        }
+        clean.extend_from_slice(&bytes[from..]);
+        Cow::Owned(clean)
+    }
+
+    /// Returns JSON text without secrets, still valid JSON: also keys and numbers are looked at.
+    pub fn redact_json<'a>(&self, json: &'a str) -> Cow<'a, str> {
+        if !self.finds_in(json.as_bytes()) {
+            return Cow::Borrowed(json);
+        }
+        match serde_json::from_str::<serde_json::Value>(json) {
+            Ok(mut value) => {
+                self.redact_value(&mut value);
+                Cow::Owned(value.to_string())
+            }
+            Err(_) => self.redact(json),
+        }
+    }
+
+    fn redact_value(&self, value: &mut serde_json::Value) {
+        use serde_json::Value;
+        match value {
+            Value::String(text) => *text = self.redact(text).into_owned(),
+            Value::Array(items) => items.iter_mut().for_each(|item| self.redact_value(item)),
+            Value::Object(fields) => {
+                *fields = std::mem::take(fields)
+                    .into_iter()
+                    .map(|(key, mut inner)| {
+                        self.redact_value(&mut inner);
+                        (self.redact(&key).into_owned(), inner)
+                    })
+                    .collect();
+            }
+            Value::Number(number) if self.finds_in(number.to_string().as_bytes()) => {
+                *value = Value::String(REDACTED.to_owned());
+            }
+            Value::Number(_) | Value::Bool(_) | Value::Null => {}
+        }
+    }
+}
+
+fn replace(known: &AhoCorasick, text: &str) -> String {
+    let mut clean = String::with_capacity(text.len());
+    known.replace_all_with(text, &mut clean, |_, _, out| {
+        out.push_str(REDACTED);
+        true
+    });
+    clean
+}
+
+/// Returns the ways in which a value may be spelt in text that carries it.
+fn forms(value: &str) -> Vec<Vec<u8>> {
+    let bytes = value.as_bytes();
+    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    let escaped = serde_json::Value::String(value.to_owned()).to_string();
+    let mut forms = vec![
+        bytes.to_vec(),
+        hex.to_ascii_uppercase().into_bytes(),
+        hex.into_bytes(),
+        percent_encoded(bytes).into_bytes(),
+        escaped.trim_matches('"').as_bytes().to_vec(),
+    ];
+    for offset in 0..3 {
+        forms.push(base64_inside(bytes, offset, b'+', b'/'));
+        forms.push(base64_inside(bytes, offset, b'-', b'_'));
+    }
+    forms.retain(|form| form.len() >= SHORTEST_KNOWN_VALUE);
+    forms.sort();
+    forms.dedup();
+    forms
+}
+
+fn percent_encoded(bytes: &[u8]) -> String {
+    bytes
+        .iter()
+        .map(|&byte| match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
+                char::from(byte).to_string()
+            }
+            _ => format!("%{byte:02X}"),
+        })
+        .collect()
+}
+
+/// Returns the base64 characters that depend on `bytes` alone when `offset` other bytes (0 to 2)
+/// stand before them in the same encoded text.
+fn base64_inside(bytes: &[u8], offset: usize, plus: u8, slash: u8) -> Vec<u8> {
+    let digit = |six: u32| match six {
+        0..26 => b'A' + six as u8,
+        26..52 => b'a' + (six - 26) as u8,
+        52..62 => b'0' + (six - 52) as u8,
+        62 => plus,
+        _ => slash,
+    };
+    let first_bit = offset * 8;
+    let last_bit = first_bit + bytes.len() * 8;
+    let bit = |at: usize| u32::from(bytes[(at - first_bit) / 8] >> (7 - (at % 8)) & 1);
+    (first_bit.div_ceil(6)..last_bit / 6)
+        .map(|group| digit((group * 6..group * 6 + 6).fold(0, |six, at| six << 1 | bit(at))))
+        .collect()
+}
+
+impl fmt::Debug for Redactor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let patterns = self.known.as_ref().map_or(0, |known| known.patterns_len());
+        write!(f, "Redactor({patterns} forms)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEY: &str = "sk-t\"st/0123+456789";
+
+    fn redactor() -> Redactor {
+        Redactor::of_known_values([
+            &Secret::new(KEY),
+            &Secret::new("short"),
+            &Secret::new("1234567890"),
+        ])
+    }
+
+    #[test]
+    fn every_form_is_removed() {
+        let url = "sk-t%22st%2F0123%2B456789";
+        let hex: String = KEY.bytes().map(|byte| format!("{byte:02x}")).collect();
+        // "sk-t..." encoded alone, after one and after two other bytes.
+        for carrier in [
+            KEY.to_owned(),
+            url.to_owned(),
+            hex.to_uppercase(),
+            hex,
+            "c2stdCJzdC8wMTIzKzQ1Njc4OQ==".to_owned(),
+            "eHNrLXQic3QvMDEyMys0NTY3ODk=".to_owned(),
+            "eHhzay10InN0LzAxMjMrNDU2Nzg5".to_owned(),
+        ] {
+            let text = format!("before {carrier} after");
+            let clean = redactor().redact(&text).into_owned();
+            assert!(clean.contains(REDACTED), "{clean}");
+            assert!(
+                clean.starts_with("before ") && clean.ends_with(" after"),
+                "{clean}"
+            );
+            assert_eq!(clean.as_bytes(), &*redactor().redact_bytes(text.as_bytes()));
+        }
+    }
+
+    #[test]
+    fn harmless_text_and_short_values_stay() {
+        for text in ["", "a short text", "123456789", "sk-test"] {
+            assert!(matches!(redactor().redact(text), Cow::Borrowed(same) if same == text));
+        }
+    }
+
+    #[test]
+    fn json_stays_json() {
+        let payload = serde_json::json!({ KEY: [KEY, 1_234_567_890, {"deep": KEY}], "n": 5 });
+        let clean = redactor().redact_json(&payload.to_string()).into_owned();
+        let value: serde_json::Value = serde_json::from_str(&clean).unwrap();
+        assert_eq!(
+            value,
+            serde_json::json!({ REDACTED: [REDACTED, REDACTED, {"deep": REDACTED}], "n": 5 })
+        );
+    }
+}
