@@ -1,0 +1,164 @@
+//! The newest signed head, kept outside the workshop.
+//!
+//! Whoever can rewrite the journal file can cut its tail and everything that speaks of it. The
+//! anchor lies in the user's data folder, where agents cannot write, so a cut or a roll-back to an
+//! older copy is still found.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use artel_types::{Timestamp, WorkshopId};
+use serde::{Deserialize, Serialize};
+
+use crate::chain::{Hash, checkpoint_message};
+use crate::durable;
+use crate::error::JournalError;
+use crate::keys::{Keys, hex, unhex};
+
+/// A head that was signed on this machine.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Anchor {
+    /// The last event it covers.
+    pub seq: u64,
+    /// That event's hash, in hex.
+    pub hash: String,
+    /// When it was signed.
+    pub at: Timestamp,
+    signer: String,
+    signature: String,
+    /// Every time a person put an earlier journal back.
+    #[serde(default)]
+    pub restored: Vec<RestoreNote>,
+}
+
+/// The record, outside the journal, that a person restored it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RestoreNote {
+    /// When.
+    pub at: Timestamp,
+    /// Who.
+    pub by: String,
+    /// Where the events came from.
+    pub source: String,
+    /// The newest signed event that was known before.
+    pub had: u64,
+    /// The last event that was kept.
+    pub kept: u64,
+}
+
+/// A head to be signed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Signed<'a> {
+    pub(crate) seq: u64,
+    pub(crate) hash: Hash,
+    pub(crate) at: i64,
+    pub(crate) signer: &'a [u8],
+    pub(crate) signature: &'a [u8],
+}
+
+impl Anchor {
+    /// Reads the anchor of a workshop, if there is one.
+    pub fn load(data: &Path, workshop: WorkshopId) -> Result<Option<Self>, JournalError> {
+        let path = path(data, workshop);
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(cause) => return Err(JournalError::file("read", path, cause)),
+        };
+        serde_json::from_str(&text)
+            .map(Some)
+            .map_err(|cause| JournalError::file("read", path, cause.into()))
+    }
+
+    /// Returns the hash as bytes.
+    pub(crate) fn hash_bytes(&self) -> Option<Hash> {
+        unhex(&self.hash)
+    }
+
+    /// Checks the anchor's own signature.
+    pub(crate) fn check(&self, keys: &Keys) -> Result<(), &'static str> {
+        let hash = unhex(&self.hash).ok_or("its hash is not one")?;
+        let signer = unhex(&self.signer).ok_or("its signer is not a key")?;
+        let signature = unhex_long(&self.signature).ok_or("its signature is not one")?;
+        keys.check(
+            &signer,
+            &checkpoint_message(self.seq, &hash, self.at.as_micros()),
+            &signature,
+        )
+    }
+}
+
+/// Moves the anchor forward. It never moves back here: that is [`put_back`], a person's act.
+pub(crate) fn advance(
+    data: &Path,
+    workshop: WorkshopId,
+    head: Signed<'_>,
+) -> Result<(), JournalError> {
+    let _lock = lock(data, workshop)?;
+    let old = Anchor::load(data, workshop)?;
+    if old.as_ref().is_some_and(|old| old.seq >= head.seq) {
+        return Ok(());
+    }
+    let restored = old.map(|old| old.restored).unwrap_or_default();
+    store(data, workshop, head, restored)
+}
+
+/// Sets the anchor to a restored head, and notes who did it.
+pub(crate) fn put_back(
+    data: &Path,
+    workshop: WorkshopId,
+    head: Signed<'_>,
+    note: RestoreNote,
+) -> Result<(), JournalError> {
+    let _lock = lock(data, workshop)?;
+    // A damaged anchor must not keep a person from recovering; what it noted is lost with it.
+    let old = Anchor::load(data, workshop).unwrap_or_default();
+    let mut restored = old.map(|old| old.restored).unwrap_or_default();
+    restored.push(note);
+    store(data, workshop, head, restored)
+}
+
+fn store(
+    data: &Path,
+    workshop: WorkshopId,
+    head: Signed<'_>,
+    restored: Vec<RestoreNote>,
+) -> Result<(), JournalError> {
+    let anchor = Anchor {
+        seq: head.seq,
+        hash: hex(&head.hash),
+        at: Timestamp::from_micros(head.at),
+        signer: hex(head.signer),
+        signature: hex(head.signature),
+        restored,
+    };
+    let path = path(data, workshop);
+    let text = serde_json::to_string_pretty(&anchor).unwrap_or_default();
+    durable::write(&path, text.as_bytes()).map_err(|cause| JournalError::file("write", path, cause))
+}
+
+fn path(data: &Path, workshop: WorkshopId) -> PathBuf {
+    data.join("heads").join(format!("{workshop}.json"))
+}
+
+fn lock(data: &Path, workshop: WorkshopId) -> Result<fs::File, JournalError> {
+    let folder = data.join("heads");
+    durable::make_folder(&folder).map_err(|cause| JournalError::file("make", &folder, cause))?;
+    let path = folder.join(format!("{workshop}.lock"));
+    let file = fs::OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(&path);
+    let file = file.map_err(|cause| JournalError::file("open", &path, cause))?;
+    // Held for the time of one small write, by whichever process does it.
+    file.lock()
+        .map_err(|cause| JournalError::file("lock", &path, cause))?;
+    Ok(file)
+}
+
+fn unhex_long(text: &str) -> Option<Vec<u8>> {
+    let first = unhex(text.get(..64)?)?;
+    let second = unhex(text.get(64..)?)?;
+    Some([first, second].concat())
+}

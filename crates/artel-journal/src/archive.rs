@@ -1,0 +1,340 @@
+//! Archives: finished streams that were moved out of the journal, still part of its chain.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use artel_types::{Actor, Draft, JournalPruned, Timestamp, WorkshopId};
+use rusqlite::{Connection, params};
+use serde::Serialize;
+
+use crate::anchor::{self, Signed};
+use crate::chain::Hash;
+use crate::columns::SELECT;
+use crate::connect::{self, Create};
+use crate::durable;
+use crate::error::{AppendError, JournalError};
+use crate::home::Home;
+use crate::journal::{Options, upkeep};
+use crate::keys::{Keys, hex};
+use crate::migrate;
+use crate::order;
+use crate::schema::MIGRATIONS;
+use crate::turn::{Desk, Memory};
+use crate::turnstile::Turnstile;
+
+/// What pruning did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Pruned {
+    /// The archive.
+    pub archive: PathBuf,
+    /// How many streams were moved.
+    pub streams: u64,
+    /// How many events.
+    pub events: u64,
+}
+
+/// What the journal knows of an archive.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ArchiveInfo {
+    /// Its file name.
+    pub file: String,
+    /// How many events it holds.
+    pub events: u64,
+    pub(crate) digest: Vec<u8>,
+    pub(crate) signer: Vec<u8>,
+    pub(crate) signature: Vec<u8>,
+}
+
+/// Lists the archives a journal refers to; a file of an older format has none.
+pub(crate) fn list(connection: &Connection, path: &Path) -> Result<Vec<ArchiveInfo>, JournalError> {
+    if connect::format(connection, path)? < 2 {
+        return Ok(Vec::new());
+    }
+    let read = || -> rusqlite::Result<Vec<ArchiveInfo>> {
+        let mut statement = connection.prepare_cached(
+            "SELECT file, events, digest, signer, signature FROM archive ORDER BY file",
+        )?;
+        let rows = statement.query_map([], |row| {
+            Ok(ArchiveInfo {
+                file: row.get(0)?,
+                events: row.get::<_, i64>(1)?.cast_unsigned(),
+                digest: row.get(2)?,
+                signer: row.get(3)?,
+                signature: row.get(4)?,
+            })
+        })?;
+        rows.collect()
+    };
+    read().map_err(|error| JournalError::sqlite(path, &error))
+}
+
+/// Opens every archive a journal refers to.
+pub(crate) fn connections(
+    connection: &Connection,
+    home: &Home,
+) -> Result<Vec<Connection>, JournalError> {
+    list(connection, &home.journal())?
+        .into_iter()
+        .map(|archive| open(home, &archive.file))
+        .collect()
+}
+
+pub(crate) fn open(home: &Home, file: &str) -> Result<Connection, JournalError> {
+    let path = home.archive().join(file);
+    // The name comes from the journal file, which may have been tampered with.
+    let is_plain = Path::new(file).file_name().is_some_and(|name| name == file);
+    if !is_plain || !path.exists() {
+        return Err(JournalError::Archive {
+            path,
+            what: "missing".to_owned(),
+        });
+    }
+    connect::reader(&path).map_err(|error| JournalError::Archive {
+        path,
+        what: error.to_string(),
+    })
+}
+
+/// Returns the bytes that an archive's signature covers.
+pub(crate) fn message(file: &str, events: u64, digest: &[u8]) -> Vec<u8> {
+    let mut message = b"artel archive 1".to_vec();
+    message.extend_from_slice(&events.to_le_bytes());
+    message.extend_from_slice(digest);
+    message.extend_from_slice(file.as_bytes());
+    message
+}
+
+/// Returns the digest over an archive's events.
+pub(crate) fn digest(connection: &Connection) -> rusqlite::Result<(Hash, u64)> {
+    let mut hasher = blake3::Hasher::new();
+    let mut events = 0;
+    let mut statement = connection.prepare("SELECT hash FROM event ORDER BY seq")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        hasher.update(row.get_ref(0)?.as_blob().unwrap_or_default());
+        events += 1;
+    }
+    Ok((*hasher.finalize().as_bytes(), events))
+}
+
+/// Moves finished streams to a new archive. The archive is whole and on disk before the first row
+/// leaves the journal; a crash in between leaves an archive that nothing refers to.
+pub(crate) fn prune(
+    home: &Home,
+    workshop: WorkshopId,
+    options: &Options,
+    before: Timestamp,
+    is_final: fn(&str) -> bool,
+    by: &Actor,
+) -> Result<Option<Pruned>, JournalError> {
+    let path = home.journal();
+    let failed = |error: rusqlite::Error| JournalError::sqlite(&path, &error);
+    let keys = Keys::load_or_create(home.data())?;
+    let turnstile = Turnstile::open(&home.locks(), options.patience, options.clock.clone())?;
+    let _turn = turnstile.enter()?;
+    let connection = connect::writer(&path, options.durability, Create::No)?;
+    let streams = finished(&connection, before, is_final).map_err(failed)?;
+    if streams.is_empty() {
+        return Ok(None);
+    }
+    let archive = write_archive(home, workshop, options, &connection, &streams)?;
+    let mut memory = Memory::new(workshop);
+    let mut desk = Desk {
+        connection: &connection,
+        memory: &mut memory,
+        keys: &keys,
+        clock: &options.clock,
+    };
+    let pruned = cut_over(&mut desk, options, &archive, &streams, before, by);
+    if pruned.is_err() {
+        drop(connection.execute_batch("ROLLBACK"));
+        drop(fs::remove_file(&archive.path));
+    }
+    let pruned = pruned?;
+    if let Some(signed) = &memory.signed {
+        let head = Signed {
+            seq: signed.head.seq,
+            hash: signed.head.hash,
+            at: signed.at,
+            signer: &signed.signer,
+            signature: &signed.signature,
+        };
+        anchor::advance(home.data(), workshop, head)?;
+    }
+    Ok(Some(pruned))
+}
+
+/// Returns the streams whose last event ends them and is old enough.
+fn finished(
+    connection: &Connection,
+    before: Timestamp,
+    is_final: fn(&str) -> bool,
+) -> rusqlite::Result<Vec<(String, i64)>> {
+    // With a lone `max` SQLite takes the other columns from the row that has it.
+    let mut statement = connection
+        .prepare("SELECT stream, max(stream_seq), kind, at FROM event GROUP BY stream")?;
+    let mut rows = statement.query([])?;
+    let mut streams = Vec::new();
+    while let Some(row) = rows.next()? {
+        let (kind, at): (String, i64) = (row.get(2)?, row.get(3)?);
+        if is_final(&kind) && at < before.as_micros() {
+            streams.push((row.get(0)?, row.get(1)?));
+        }
+    }
+    Ok(streams)
+}
+
+struct Archive {
+    path: PathBuf,
+    file: String,
+    events: u64,
+    span: (i64, i64),
+    digest: Hash,
+}
+
+fn write_archive(
+    home: &Home,
+    workshop: WorkshopId,
+    options: &Options,
+    journal: &Connection,
+    streams: &[(String, i64)],
+) -> Result<Archive, JournalError> {
+    let folder = home.archive();
+    durable::make_folder(&folder).map_err(|cause| JournalError::file("make", &folder, cause))?;
+    let stamp = options.clock.now().compact();
+    let names = std::iter::once(format!("archive_{stamp}.db"))
+        .chain((2..).map(|n| format!("archive_{stamp}_{n}.db")));
+    let file = names
+        .into_iter()
+        .find(|name| !folder.join(name).exists())
+        .unwrap_or_default();
+    let path = folder.join(&file);
+    let temporary = path.with_extension("tmp");
+    let fill = || -> rusqlite::Result<(Hash, u64, (i64, i64))> {
+        let target = Connection::open(&temporary)?;
+        migrate::create(&target, MIGRATIONS)?;
+        target.execute(
+            "INSERT INTO meta VALUES ('workshop', ?)",
+            [workshop.to_string()],
+        )?;
+        copy_streams(journal, &target, streams)?;
+        let (digest, events) = digest(&target)?;
+        let span = target.query_row("SELECT min(seq), max(seq) FROM event", [], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })?;
+        Ok((digest, events, span))
+    };
+    let written = fill().map_err(|error| JournalError::sqlite(&temporary, &error));
+    if written.is_err() {
+        drop(fs::remove_file(&temporary));
+    }
+    let (digest, events, span) = written?;
+    let settle = || -> std::io::Result<()> {
+        fs::File::open(&temporary)?.sync_all()?;
+        fs::rename(&temporary, &path)?;
+        durable::sync_folder(&folder)
+    };
+    settle().map_err(|cause| JournalError::file("write", &path, cause))?;
+    Ok(Archive {
+        path,
+        file,
+        events,
+        span,
+        digest,
+    })
+}
+
+fn copy_streams(
+    journal: &Connection,
+    target: &Connection,
+    streams: &[(String, i64)],
+) -> rusqlite::Result<()> {
+    target.execute_batch("BEGIN")?;
+    let marks = ", ?".repeat(17);
+    let mut insert = target.prepare(&format!("INSERT INTO event ({SELECT}) VALUES (?{marks})"))?;
+    let mut select = journal.prepare(&format!("SELECT {SELECT} FROM event WHERE stream = ?"))?;
+    for (stream, _) in streams {
+        let mut rows = select.query([stream])?;
+        while let Some(row) = rows.next()? {
+            let columns = crate::columns::Columns::of_row(row)?;
+            insert.execute(rusqlite::params_from_iter(columns.params()))?;
+        }
+    }
+    target.execute_batch("COMMIT")
+}
+
+/// Takes the rows out of the journal and says so in it, in one transaction.
+fn cut_over(
+    desk: &mut Desk<'_>,
+    options: &Options,
+    archive: &Archive,
+    streams: &[(String, i64)],
+    before: Timestamp,
+    by: &Actor,
+) -> Result<Pruned, JournalError> {
+    let Archive {
+        path,
+        file,
+        events,
+        span,
+        digest,
+    } = archive;
+    let failed = |error: rusqlite::Error| JournalError::sqlite(path, &error);
+    let (signer, signature) = desk.keys.sign(&message(file, *events, digest))?;
+    let connection = desk.connection;
+    connection
+        .execute_batch("BEGIN IMMEDIATE")
+        .map_err(failed)?;
+    desk.begin().map_err(failed)?;
+    connection
+        .execute(
+            "INSERT INTO archive (file, events, first, last, digest, signer, signature) \
+             VALUES (?, ?, ?, ?, ?, ?, ?)",
+            params![
+                file,
+                events.cast_signed(),
+                span.0,
+                span.1,
+                digest,
+                signer,
+                signature
+            ],
+        )
+        .map_err(failed)?;
+    for (stream, last) in streams {
+        connection
+            .execute("DELETE FROM event WHERE stream = ?", [stream])
+            .map_err(failed)?;
+        connection
+            .execute(
+                "INSERT OR REPLACE INTO archived_stream (stream, stream_seq, file) \
+                 VALUES (?, ?, ?)",
+                params![stream, last, file],
+            )
+            .map_err(failed)?;
+    }
+    let fact = JournalPruned {
+        archive: file.clone(),
+        before,
+        streams: streams.len() as u64,
+        events: *events,
+        digest: hex(digest),
+    };
+    let draft = Draft {
+        actor: by.clone(),
+        ..upkeep(options.trace, fact)
+    };
+    let prepared =
+        order::prepare(draft.into(), &options.redactor).map_err(AppendError::into_journal)?;
+    desk.append(prepared)
+        .map_err(failed)?
+        .map_err(AppendError::into_journal)?;
+    desk.sign_head().map_err(failed)?;
+    desk.head().write(connection).map_err(failed)?;
+    connection.execute_batch("COMMIT").map_err(failed)?;
+    Ok(Pruned {
+        archive: path.clone(),
+        streams: streams.len() as u64,
+        events: *events,
+    })
+}

@@ -1,0 +1,135 @@
+//! Copies of the journal, taken while it is in use.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use artel_types::{Clock, Timestamp};
+use rusqlite::Connection;
+use rusqlite::backup::{Backup as Copy, StepResult};
+
+use crate::connect;
+use crate::durable;
+use crate::error::JournalError;
+use crate::head::Head;
+use crate::home::Home;
+
+/// Pages copied at a time; between two steps a writer gets its turn.
+const PAGES_PER_STEP: i32 = 4_096;
+
+/// A copy of the journal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Backup {
+    /// The file.
+    pub file: PathBuf,
+    /// When it was taken.
+    pub at: Timestamp,
+    /// How many events it holds.
+    pub events: u64,
+}
+
+impl Backup {
+    /// Returns the file's name, without the folder it lies in.
+    pub fn name(&self) -> String {
+        self.file
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned()
+    }
+}
+
+/// Takes a copy, and removes all but the newest `kept`.
+pub(crate) fn take(home: &Home, clock: &Clock, kept: usize) -> Result<Backup, JournalError> {
+    let folder = home.backups();
+    durable::make_folder(&folder).map_err(|cause| JournalError::file("make", &folder, cause))?;
+    let at = clock.now();
+    let file = free_name(&folder, at);
+    let temporary = file.with_extension("tmp");
+    let copied = copy(&home.journal(), &temporary).and_then(|events| {
+        settle(&temporary, &file).map_err(|cause| JournalError::file("write", &file, cause))?;
+        Ok(Backup { file, at, events })
+    });
+    if copied.is_err() {
+        // The error says what matters; a partial copy must not pass for a backup.
+        drop(fs::remove_file(&temporary));
+    }
+    let backup = copied?;
+    for old in backups(home).into_iter().skip(kept.max(1)) {
+        drop(fs::remove_file(old));
+    }
+    Ok(backup)
+}
+
+/// Tells whether the newest copy is older than it may be.
+pub(crate) fn is_due(home: &Home, now: Timestamp, every: Duration) -> bool {
+    let newest = backups(home).first().and_then(|file| taken_at(file));
+    newest.is_none_or(|taken| now.since(taken) >= every)
+}
+
+/// Returns the copies there are, newest first.
+pub fn backups(home: &Home) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(home.backups()) else {
+        return Vec::new();
+    };
+    let mut files: Vec<PathBuf> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| taken_at(path).is_some())
+        .collect();
+    files.sort();
+    files.reverse();
+    files
+}
+
+/// Reads the time from a name such as `journal_20261115_083000.db`.
+fn taken_at(file: &Path) -> Option<Timestamp> {
+    let name = file.file_name()?.to_str()?;
+    let stamp = name.strip_prefix("journal_")?.strip_suffix(".db")?;
+    let digits = stamp.get(..15)?;
+    let (day, time) = digits.split_once('_')?;
+    let text = format!(
+        "{}-{}-{}T{}:{}:{}Z",
+        day.get(..4)?,
+        day.get(4..6)?,
+        day.get(6..)?,
+        time.get(..2)?,
+        time.get(2..4)?,
+        time.get(4..)?
+    );
+    text.parse().ok()
+}
+
+/// Two copies within a second get names that still sort by age.
+fn free_name(folder: &Path, at: Timestamp) -> PathBuf {
+    let plain = folder.join(format!("journal_{}.db", at.compact()));
+    let numbered = (2..).map(|n| folder.join(format!("journal_{}_{n:03}.db", at.compact())));
+    std::iter::once(plain)
+        .chain(numbered)
+        .find(|path| !path.exists())
+        .unwrap_or_default()
+}
+
+fn copy(journal: &Path, to: &Path) -> Result<u64, JournalError> {
+    let source = connect::reader(journal)?;
+    let failed = |error: rusqlite::Error| JournalError::sqlite(to, &error);
+    let mut target = Connection::open(to).map_err(failed)?;
+    {
+        let copy = Copy::new(&source, &mut target).map_err(failed)?;
+        while copy.step(PAGES_PER_STEP).map_err(failed)? != StepResult::Done {
+            std::thread::yield_now();
+        }
+    }
+    // The copy is a single file: nothing of it may stay in a log beside it.
+    target
+        .pragma_update(None, "journal_mode", "DELETE")
+        .map_err(failed)?;
+    Ok(Head::read(&target)
+        .map_err(failed)?
+        .map_or(0, |head| head.seq))
+}
+
+fn settle(temporary: &Path, file: &Path) -> std::io::Result<()> {
+    fs::File::open(temporary)?.sync_all()?;
+    fs::rename(temporary, file)?;
+    file.parent().map_or(Ok(()), durable::sync_folder)
+}

@@ -1,0 +1,169 @@
+//! Opens connections, each with the settings that our promises rest on.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::limits::Limit;
+use rusqlite::{Connection, OpenFlags};
+
+use crate::error::JournalError;
+use crate::journal::Durability;
+use crate::schema::{self, APPLICATION_ID};
+
+/// Before this version two connections that wrote and checkpointed at once could corrupt a file.
+const OLDEST_SAFE_SQLITE: i32 = 3_051_003;
+
+/// The log is moved into the file after this many pages, or when the writer is idle: the default
+/// of 1,000 made one append in a hundred wait for it.
+const CHECKPOINT_AFTER_PAGES: u32 = 8_000;
+
+/// Opens the file for the one writer of this process. It must exist already, unless `create`.
+pub(crate) fn writer(
+    path: &Path,
+    durability: Durability,
+    create: Create,
+) -> Result<Connection, JournalError> {
+    refuse_old_sqlite()?;
+    let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    if create == Create::Yes {
+        flags |= OpenFlags::SQLITE_OPEN_CREATE;
+    } else if !path.exists() {
+        return Err(JournalError::Missing {
+            path: path.to_owned(),
+        });
+    }
+    let connection = Connection::open_with_flags(path, flags)
+        .map_err(|error| JournalError::sqlite(path, &error))?;
+    set_up_writer(&connection, durability).map_err(|error| JournalError::sqlite(path, &error))?;
+    Ok(connection)
+}
+
+/// Whether a missing file is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Create {
+    Yes,
+    No,
+}
+
+fn set_up_writer(connection: &Connection, durability: Durability) -> rusqlite::Result<()> {
+    set_up(connection)?;
+    // The turnstile already lets one Artel process write at a time; this is for other programs.
+    connection.busy_timeout(Duration::from_secs(1))?;
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    connection.pragma_update(None, "synchronous", durability.pragma())?;
+    connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_AFTER_PAGES)
+}
+
+/// Opens the file for reading; this changes nothing and works on a damaged file as far as it goes.
+pub(crate) fn reader(path: &Path) -> Result<Connection, JournalError> {
+    refuse_old_sqlite()?;
+    if !path.exists() {
+        return Err(JournalError::Missing {
+            path: path.to_owned(),
+        });
+    }
+    let opened = open_reader(path, path.as_os_str().to_string_lossy().as_ref());
+    let opened = match opened {
+        // In a folder that cannot be written the shared-memory file cannot be made. Without a log
+        // the file alone is the whole truth, and can be read as it stands.
+        Err(JournalError::Io { .. } | JournalError::ReadOnly { .. }) if !has_log(path) => {
+            open_reader(path, &format!("file:{}?immutable=1", percent(path)))
+        }
+        other => other,
+    };
+    let connection = opened?;
+    refuse_unknown(&connection, path)?;
+    Ok(connection)
+}
+
+fn open_reader(path: &Path, name: &str) -> Result<Connection, JournalError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_URI;
+    let failed = |error: rusqlite::Error| JournalError::sqlite(path, &error);
+    let connection = Connection::open_with_flags(name, flags).map_err(failed)?;
+    set_up(&connection).map_err(failed)?;
+    connection
+        .busy_timeout(Duration::from_secs(5))
+        .map_err(failed)?;
+    // The first look shows whether the file can be read at all.
+    connection
+        .pragma_query_value(None, "application_id", |_| Ok(()))
+        .map_err(failed)?;
+    Ok(connection)
+}
+
+fn has_log(path: &Path) -> bool {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    std::fs::metadata(log).is_ok_and(|about| about.len() > 0)
+}
+
+fn percent(path: &Path) -> String {
+    use std::os::unix::ffi::OsStrExt as _;
+    path.as_os_str()
+        .as_bytes()
+        .iter()
+        .map(|&byte| match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' => {
+                char::from(byte).to_string()
+            }
+            _ => format!("%{byte:02X}"),
+        })
+        .collect()
+}
+
+fn set_up(connection: &Connection) -> rusqlite::Result<()> {
+    connection.set_prepared_statement_cache_capacity(64);
+    connection.pragma_update(None, "trusted_schema", false)?;
+    connection.pragma_update(None, "cell_size_check", true)?;
+    connection.pragma_update(None, "mmap_size", 0)?;
+    connection.pragma_update(None, "cache_size", -16_000)?;
+    connection.pragma_update(None, "temp_store", "MEMORY")?;
+    connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, 64 << 20)?;
+    Ok(())
+}
+
+fn refuse_old_sqlite() -> Result<(), JournalError> {
+    let found = rusqlite::version_number();
+    if found >= OLDEST_SAFE_SQLITE {
+        return Ok(());
+    }
+    let what = format!(
+        "SQLite {} can corrupt a journal; 3.51.3 is needed",
+        rusqlite::version()
+    );
+    Err(JournalError::Database { what })
+}
+
+/// Returns the file's format, or why it is none of ours.
+pub(crate) fn format(connection: &Connection, path: &Path) -> Result<u32, JournalError> {
+    let failed = |error: rusqlite::Error| JournalError::sqlite(path, &error);
+    let number = |name: &str| -> Result<i32, JournalError> {
+        connection
+            .pragma_query_value(None, name, |row| row.get(0))
+            .map_err(failed)
+    };
+    let id = number("application_id")?;
+    if id != APPLICATION_ID {
+        let why = format!("its application id is {id:#x}, not {APPLICATION_ID:#x}");
+        return Err(JournalError::NotAJournal {
+            path: path.to_owned(),
+            why,
+        });
+    }
+    Ok(number("user_version")?.cast_unsigned())
+}
+
+fn refuse_unknown(connection: &Connection, path: &Path) -> Result<(), JournalError> {
+    let found = format(connection, path)?;
+    let newest = schema::newest();
+    if found > newest {
+        return Err(JournalError::TooNew {
+            path: path.to_owned(),
+            found,
+            newest,
+        });
+    }
+    Ok(())
+}

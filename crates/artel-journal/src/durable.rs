@@ -1,0 +1,49 @@
+//! Files that are either wholly there or not at all, also after a power cut.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::Path;
+
+/// Writes to a temporary name, syncs, renames, and syncs the folder: a rename alone is atomic but
+/// not durable.
+pub(crate) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let temporary = folder.join(format!(".{name}.{}.tmp", std::process::id()));
+    let written = write_and_rename(&temporary, path, bytes);
+    if written.is_err() {
+        // What matters is the first error; a left-over temporary file is removed by `clean`.
+        drop(fs::remove_file(&temporary));
+    }
+    written?;
+    sync_folder(folder)
+}
+
+fn write_and_rename(temporary: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(temporary)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    fs::rename(temporary, path)
+}
+
+/// Makes a folder that only its owner can enter, with its parents.
+pub(crate) fn make_folder(path: &Path) -> io::Result<()> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(path)?;
+    path.parent().map_or(Ok(()), sync_folder)
+}
+
+pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
+    File::open(path)?.sync_all()
+}

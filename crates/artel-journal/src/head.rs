@@ -1,0 +1,168 @@
+//! Where the chain ends, and whether the end fits: what is checked at every opening.
+
+use std::ops::ControlFlow;
+
+use artel_types::WorkshopId;
+use rusqlite::{Connection, OptionalExtension as _};
+
+use crate::anchor::Anchor;
+use crate::chain::{self, Hash, Hasher, checkpoint_message};
+use crate::error::JournalError;
+use crate::home::Home;
+use crate::keys::Keys;
+use crate::query::Query;
+use crate::reader;
+
+/// The last event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Head {
+    pub(crate) seq: u64,
+    pub(crate) hash: Hash,
+}
+
+impl Head {
+    pub(crate) fn genesis(workshop: WorkshopId) -> Self {
+        Self {
+            seq: 0,
+            hash: chain::genesis(workshop),
+        }
+    }
+
+    /// Reads the head that the last write left.
+    pub(crate) fn read(connection: &Connection) -> rusqlite::Result<Option<Self>> {
+        connection
+            .prepare_cached("SELECT seq, hash FROM head WHERE id = 1")?
+            .query_row([], |row| {
+                Ok(Self {
+                    seq: row.get::<_, i64>(0)?.cast_unsigned(),
+                    hash: row.get(1)?,
+                })
+            })
+            .optional()
+    }
+
+    pub(crate) fn write(self, connection: &Connection) -> rusqlite::Result<()> {
+        connection
+            .prepare_cached("INSERT OR REPLACE INTO head (id, seq, hash) VALUES (1, ?, ?)")?
+            .execute((self.seq.cast_signed(), self.hash))?;
+        Ok(())
+    }
+}
+
+/// Recomputes the chain from the newest good checkpoint to the end. Everything before the
+/// checkpoint is vouched for by its signature; `verify` looks at that too.
+pub(crate) fn check_tail(
+    connection: &Connection,
+    home: &Home,
+    keys: &Keys,
+    workshop: WorkshopId,
+) -> Result<(Head, Option<String>), JournalError> {
+    let sql = |error: rusqlite::Error| JournalError::sqlite(home.journal(), &error);
+    let (start, finding) = newest_checkpoint(connection, keys).map_err(sql)?;
+    let mut head = start.unwrap_or_else(|| Head::genesis(workshop));
+    let mut hasher = Hasher::default();
+    let query = Query::all().after(head.seq);
+    reader::scan(connection, home, &query, |columns| {
+        let fits = columns.seq() == head.seq + 1
+            && columns.prev() == Some(head.hash)
+            && columns.hash() == Some(hasher.event(columns.hashed()));
+        let Some(hash) = columns.hash().filter(|_| fits) else {
+            let what = "it does not fit the chain".to_owned();
+            return Err(JournalError::Damaged {
+                seq: head.seq + 1,
+                what,
+            });
+        };
+        head = Head {
+            seq: columns.seq(),
+            hash,
+        };
+        Ok(ControlFlow::Continue(()))
+    })?;
+    let stored = Head::read(connection).map_err(sql)?;
+    if stored != Some(head) {
+        let what = match stored {
+            Some(stored) if stored.seq > head.seq => "the end of the journal is cut off",
+            Some(_) => "it is not the event that was written last",
+            None => "the head is gone",
+        };
+        let seq = if stored.is_some_and(|stored| stored.seq > head.seq) {
+            head.seq + 1
+        } else {
+            head.seq
+        };
+        return Err(JournalError::Damaged {
+            seq: seq.max(1),
+            what: what.to_owned(),
+        });
+    }
+    Ok((head, finding))
+}
+
+/// Returns the newest checkpoint whose signature and hash hold, and what was wrong with newer ones.
+fn newest_checkpoint(
+    connection: &Connection,
+    keys: &Keys,
+) -> rusqlite::Result<(Option<Head>, Option<String>)> {
+    let mut statement = connection.prepare_cached(
+        "SELECT c.seq, c.hash, c.at, c.signer, c.signature, e.hash FROM checkpoint c \
+         LEFT JOIN event e ON e.seq = c.seq ORDER BY c.seq DESC",
+    )?;
+    let mut rows = statement.query([])?;
+    let mut finding = None;
+    while let Some(row) = rows.next()? {
+        let seq = row.get::<_, i64>(0)?.cast_unsigned();
+        let (hash, signer, signature): (Vec<u8>, Vec<u8>, Vec<u8>) =
+            (row.get(1)?, row.get(3)?, row.get(4)?);
+        let stored: Option<Vec<u8>> = row.get(5)?;
+        let message = checkpoint_message(seq, &hash, row.get(2)?);
+        let judged = keys.check(&signer, &message, &signature);
+        // The event itself may have been pruned; its checkpoint then still vouches for the chain.
+        let fits = stored.is_none_or(|stored| stored == hash);
+        match (judged, Hash::try_from(hash)) {
+            (Ok(()), Ok(hash)) if fits => return Ok((Some(Head { seq, hash }), finding)),
+            (Err(what), _) => {
+                finding.get_or_insert(format!("checkpoint {seq} was passed over: {what}"));
+            }
+            _ => {
+                finding.get_or_insert(format!("checkpoint {seq} does not fit its event"));
+            }
+        }
+    }
+    Ok((None, finding))
+}
+
+/// Compares the end with the newest head that was signed on this machine.
+pub(crate) fn check_anchor(
+    connection: &Connection,
+    home: &Home,
+    anchor: &Anchor,
+    keys: &Keys,
+    head: Head,
+) -> Result<(), JournalError> {
+    let differs = |what: &str| JournalError::Damaged {
+        seq: anchor.seq,
+        what: what.to_owned(),
+    };
+    anchor
+        .check(keys)
+        .map_err(|what| differs(&format!("the signed head kept for it: {what}")))?;
+    if anchor.seq > head.seq {
+        return Err(JournalError::Shortened {
+            found: head.seq,
+            signed: anchor.seq,
+        });
+    }
+    let mut found = None;
+    let query = Query::all().after(anchor.seq.saturating_sub(1)).limit(1);
+    reader::scan(connection, home, &query, |columns| {
+        found = columns.hash();
+        Ok(ControlFlow::Break(()))
+    })?;
+    if found == anchor.hash_bytes() {
+        return Ok(());
+    }
+    Err(differs(
+        "it is not the event that was signed on this machine",
+    ))
+}

@@ -1,0 +1,61 @@
+//! Where the journal's files are.
+
+use std::path::{Path, PathBuf};
+
+/// The two folders a journal lives in: the workshop's state, and the user's own data folder, which
+/// agents never see and which therefore holds the key and the newest signed head.
+#[derive(Debug, Clone)]
+pub struct Home {
+    state: PathBuf,
+    data: PathBuf,
+}
+
+impl Home {
+    /// Names the workshop's `.artel` folder and the user's data folder.
+    pub fn new(state: impl Into<PathBuf>, data: impl Into<PathBuf>) -> Self {
+        Self {
+            state: state.into(),
+            data: data.into(),
+        }
+    }
+
+    /// Returns the workshop's state folder.
+    pub fn state(&self) -> &Path {
+        &self.state
+    }
+
+    /// Returns the user's data folder.
+    pub fn data(&self) -> &Path {
+        &self.data
+    }
+
+    /// Returns the journal file.
+    pub fn journal(&self) -> PathBuf {
+        self.state.join("journal.db")
+    }
+
+    /// Returns the folder of large values.
+    pub fn blobs(&self) -> PathBuf {
+        self.state.join("blobs")
+    }
+
+    /// Returns the folder of copies.
+    pub fn backups(&self) -> PathBuf {
+        self.state.join("backups")
+    }
+
+    /// Returns the folder of pruned streams.
+    pub fn archive(&self) -> PathBuf {
+        self.state.join("archive")
+    }
+
+    /// Returns the folder where damaged files are set aside; nothing is deleted from it.
+    pub fn damaged(&self) -> PathBuf {
+        self.state.join("damaged")
+    }
+
+    /// Returns the folder of locks.
+    pub(crate) fn locks(&self) -> PathBuf {
+        self.state.join("run")
+    }
+}

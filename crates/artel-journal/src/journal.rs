@@ -1,0 +1,512 @@
+//! The handle that the rest of Artel holds: open once, append and read from anywhere.
+
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use artel_types::{
+    Actor, Clock, Draft, Fact, JournalBackedUp, JournalMigrated, JournalTailTorn, Redactor, Stream,
+    TraceId, Visibility, WorkshopId,
+};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use tokio::sync::{oneshot, watch};
+
+use crate::anchor::Anchor;
+use crate::archive::{self, Pruned};
+use crate::backup::{self, Backup};
+use crate::blobs::Blobs;
+use crate::connect::{self, Create};
+use crate::error::{AppendError, JournalError, LeaseError};
+use crate::head::{self, Head};
+use crate::home::Home;
+use crate::keys::Keys;
+use crate::lease::{Fence, Lease, LeaseOrder};
+use crate::migrate;
+use crate::order::{self, Ack, Batch, Order};
+use crate::owner::Owner;
+use crate::projection::Projection;
+use crate::query::Filter;
+use crate::reader::Reader;
+use crate::schema::MIGRATIONS;
+use crate::subscribe::{Bell, Subscription};
+use crate::turn::Memory;
+use crate::turnstile::Turnstile;
+use crate::wal;
+use crate::writer::Writer;
+
+/// What a commit waits for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Durability {
+    /// For the disk: an acknowledged event survives a power cut.
+    #[default]
+    Full,
+    /// For the system: an acknowledged event survives a crash of Artel, but the last ones may be
+    /// lost in a power cut.
+    Normal,
+}
+
+impl Durability {
+    pub(crate) fn pragma(self) -> &'static str {
+        match self {
+            Self::Full => "FULL",
+            Self::Normal => "NORMAL",
+        }
+    }
+}
+
+/// What a journal is opened with.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// What a commit waits for.
+    pub durability: Durability,
+    /// Sees every payload, target and blob before it is stored.
+    pub redactor: Redactor,
+    /// Tells the time.
+    pub clock: Clock,
+    /// How long to wait for the write turn before giving up.
+    pub patience: Duration,
+    /// How old the newest backup may be before one is taken by itself; never if nothing.
+    pub backup_every: Option<Duration>,
+    /// How many backups are kept.
+    pub backups_kept: usize,
+    /// The trace of the journal's own upkeep.
+    pub trace: TraceId,
+}
+
+impl Options {
+    /// Returns the defaults with what has none.
+    pub fn new(clock: Clock, trace: TraceId) -> Self {
+        Self {
+            durability: Durability::Full,
+            redactor: Redactor::none(),
+            clock,
+            patience: Duration::from_secs(30),
+            backup_every: None,
+            backups_kept: 10,
+            trace,
+        }
+    }
+}
+
+/// An opened journal with what was noticed while opening it.
+#[derive(Debug)]
+pub struct Opened {
+    /// The journal.
+    pub journal: Journal,
+    /// What a person should be told, a sentence each.
+    pub notes: Vec<String>,
+}
+
+/// A journal open for writing. Clones share one writer; the last one closes it.
+#[derive(Debug, Clone)]
+pub struct Journal(Arc<Inner>);
+
+struct Inner {
+    home: Home,
+    workshop: WorkshopId,
+    options: Options,
+    orders: Mutex<Sender<Order>>,
+    writer: Mutex<Option<JoinHandle<()>>>,
+    upkeep: Mutex<Option<JoinHandle<()>>>,
+    reader: Arc<Reader>,
+    bell: Arc<Bell>,
+    blobs: Blobs,
+}
+
+impl Journal {
+    /// Makes the journal of a new workshop. A workshop that had one gets no second: an empty
+    /// journal in place of a lost one would hide the loss.
+    pub fn create(
+        home: &Home,
+        workshop: WorkshopId,
+        options: Options,
+    ) -> Result<Opened, JournalError> {
+        let keys = Keys::load_or_create(home.data())?;
+        let turnstile = Turnstile::open(&home.locks(), options.patience, options.clock.clone())?;
+        let path = home.journal();
+        {
+            let _turn = turnstile.enter()?;
+            if let Some(anchor) = Anchor::load(home.data(), workshop)?
+                && !path.exists()
+            {
+                return Err(JournalError::Shortened {
+                    found: 0,
+                    signed: anchor.seq,
+                });
+            }
+            let connection = connect::writer(&path, options.durability, Create::Yes)?;
+            let failed = |error: rusqlite::Error| JournalError::sqlite(&path, &error);
+            let tables: i64 = connection
+                .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
+                .map_err(failed)?;
+            if tables == 0 {
+                migrate::create(&connection, MIGRATIONS).map_err(failed)?;
+                connection
+                    .execute(
+                        "INSERT INTO meta VALUES ('workshop', ?)",
+                        [workshop.to_string()],
+                    )
+                    .map_err(failed)?;
+                Head::genesis(workshop).write(&connection).map_err(failed)?;
+            }
+        }
+        Self::start(home, workshop, options, keys, turnstile)
+    }
+
+    /// Opens an existing journal: brings it to the newest format, and checks its end.
+    pub fn open(
+        home: &Home,
+        workshop: WorkshopId,
+        options: Options,
+    ) -> Result<Opened, JournalError> {
+        let path = home.journal();
+        if !path.exists() {
+            return Err(JournalError::Missing { path });
+        }
+        let keys = Keys::load_or_create(home.data())?;
+        let turnstile = Turnstile::open(&home.locks(), options.patience, options.clock.clone())?;
+        Self::start(home, workshop, options, keys, turnstile)
+    }
+
+    fn start(
+        home: &Home,
+        workshop: WorkshopId,
+        options: Options,
+        keys: Keys,
+        turnstile: Turnstile,
+    ) -> Result<Opened, JournalError> {
+        let path = home.journal();
+        let (connection, found) = prepare_file(home, workshop, &options, &keys, &turnstile)?;
+        let (heads, _) = watch::channel(found.head.seq);
+        let bell = Arc::new(Bell::new(heads.clone()));
+        let (orders, waiting) = channel();
+        let writer = Writer {
+            home: home.clone(),
+            identity: crate::writer::identity(&path),
+            path,
+            connection: Some(connection),
+            durability: options.durability,
+            turnstile,
+            memory: Memory::new(workshop),
+            keys,
+            anchored: found.anchored,
+            anchored_at: options.clock.uptime(),
+            clock: options.clock.clone(),
+            heads,
+        };
+        let thread = std::thread::Builder::new().name("artel-journal".to_owned());
+        let writer = thread
+            .spawn(move || writer.run(&waiting))
+            .map_err(|cause| JournalError::file("start the writer of", home.journal(), cause))?;
+        let reader = Arc::new(Reader::open(home)?);
+        let blobs = Blobs::new(home.blobs(), options.redactor.clone());
+        let journal = Self(Arc::new(Inner {
+            home: home.clone(),
+            workshop,
+            options,
+            orders: Mutex::new(orders),
+            writer: Mutex::new(Some(writer)),
+            upkeep: Mutex::new(None),
+            reader,
+            bell,
+            blobs,
+        }));
+        let notes = journal.record_findings(found)?;
+        journal.back_up_when_due();
+        Ok(Opened { journal, notes })
+    }
+
+    /// Records what was found while opening, so that it is part of the history.
+    fn record_findings(&self, found: Found) -> Result<Vec<String>, JournalError> {
+        let mut notes = found.notes;
+        let mut drafts = Vec::new();
+        let trace = self.0.options.trace;
+        if let Some((migrated, backup)) = found.migrated {
+            notes.push(format!(
+                "journal brought from format {} to {} (backup: {})",
+                migrated.from,
+                migrated.to,
+                backup.file.display()
+            ));
+            let (from, to, backup) = (migrated.from, migrated.to, backup.name());
+            drafts.push(upkeep(trace, JournalMigrated { from, to, backup }));
+        }
+        if found.torn > 0 {
+            notes.push("a write that a crash cut off was dropped (torn tail)".to_owned());
+            drafts.push(upkeep(trace, JournalTailTorn { bytes: found.torn }));
+        }
+        if !drafts.is_empty() {
+            self.append(Batch::of(drafts))
+                .wait()
+                .map_err(AppendError::into_journal)?;
+        }
+        Ok(notes)
+    }
+
+    /// Records events. The answer comes when they are on disk.
+    pub fn append(&self, batch: impl Into<Batch>) -> Ack {
+        let (reply, ack) = order::answer();
+        match order::prepare(batch.into(), &self.0.options.redactor) {
+            Ok(prepared) => self.send(Order::Append(prepared, reply)),
+            // The answer goes to the caller's own `Ack`, which is still there.
+            Err(error) => drop(reply.send(Err(error))),
+        }
+        ack
+    }
+
+    /// Follows the journal from behind `after` on (0: from the start).
+    pub fn subscribe(&self, filter: Filter, after: u64) -> Subscription {
+        let Inner { reader, bell, .. } = &*self.0;
+        Subscription::new(Arc::clone(reader), Arc::clone(bell), filter, after)
+    }
+
+    /// Returns the reading side.
+    pub fn reader(&self) -> &Reader {
+        &self.0.reader
+    }
+
+    /// Returns the store of large values.
+    pub fn blobs(&self) -> &Blobs {
+        &self.0.blobs
+    }
+
+    /// Takes a lease, if nobody else holds it.
+    pub async fn take_lease(
+        &self,
+        name: &str,
+        owner: Owner,
+        span: Duration,
+    ) -> Result<Lease, LeaseError> {
+        let (reply, answer) = oneshot::channel();
+        let name = name.to_owned();
+        self.send(Order::Lease(LeaseOrder::Take {
+            name,
+            owner,
+            span,
+            reply,
+        }));
+        answer.await.unwrap_or(Err(JournalError::Closed.into()))
+    }
+
+    /// Renews a lease that is still ours.
+    pub async fn renew_lease(&self, fence: &Fence, span: Duration) -> Result<(), LeaseError> {
+        let (reply, answer) = oneshot::channel();
+        self.send(Order::Lease(LeaseOrder::Renew {
+            fence: fence.clone(),
+            span,
+            reply,
+        }));
+        answer.await.unwrap_or(Err(JournalError::Closed.into()))
+    }
+
+    /// Gives a lease back.
+    pub async fn release_lease(&self, fence: &Fence) -> Result<(), LeaseError> {
+        let (reply, answer) = oneshot::channel();
+        self.send(Order::Lease(LeaseOrder::Release {
+            fence: fence.clone(),
+            reply,
+        }));
+        answer.await.unwrap_or(Err(JournalError::Closed.into()))
+    }
+
+    /// Brings a projection up to date and stores its snapshot.
+    pub async fn keep<S: Default + Serialize + DeserializeOwned>(
+        &self,
+        projection: &Projection<S>,
+    ) -> Result<S, JournalError> {
+        let (state, last) = projection.state(self.reader())?;
+        let (reply, answer) = oneshot::channel();
+        self.send(Order::Keep(projection.kept(&state, last)?, reply));
+        answer.await.unwrap_or(Err(JournalError::Closed))?;
+        Ok(state)
+    }
+
+    /// Takes a copy now and records that it was asked for.
+    pub fn back_up(&self, by: Actor) -> Result<Backup, JournalError> {
+        let Options {
+            clock,
+            backups_kept,
+            ..
+        } = &self.0.options;
+        let backup = backup::take(&self.0.home, clock, *backups_kept)?;
+        self.record_backup(&backup, by, "asked")?;
+        Ok(backup)
+    }
+
+    fn record_backup(&self, backup: &Backup, by: Actor, why: &str) -> Result<(), JournalError> {
+        let fact = JournalBackedUp {
+            file: backup.name(),
+            events: backup.events,
+            why: why.to_owned(),
+        };
+        let draft = Draft {
+            actor: by,
+            ..upkeep(self.0.options.trace, fact)
+        };
+        self.append(draft)
+            .wait()
+            .map_err(AppendError::into_journal)?;
+        Ok(())
+    }
+
+    /// Moves streams that ended before `before` to an archive. `is_final` says which kinds end a
+    /// stream; nothing is written if there are none.
+    pub fn prune(
+        &self,
+        before: artel_types::Timestamp,
+        is_final: fn(&str) -> bool,
+        by: &Actor,
+    ) -> Result<Option<Pruned>, JournalError> {
+        archive::prune(
+            &self.0.home,
+            self.0.workshop,
+            &self.0.options,
+            before,
+            is_final,
+            by,
+        )
+    }
+
+    /// Takes the daily backup in the background; closing waits for it.
+    fn back_up_when_due(&self) {
+        let Options {
+            clock,
+            backup_every,
+            backups_kept,
+            ..
+        } = &self.0.options;
+        let Some(every) = backup_every else { return };
+        if !backup::is_due(&self.0.home, clock.now(), *every) {
+            return;
+        }
+        let (home, clock, kept) = (self.0.home.clone(), clock.clone(), *backups_kept);
+        // The thread must not keep the journal open, so it holds only what it needs to record.
+        let sender = self
+            .0
+            .orders
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        let (redactor, trace) = (self.0.options.redactor.clone(), self.0.options.trace);
+        let thread = std::thread::spawn(move || {
+            // A failed backup is shown by `doctor`, which looks at the age of the newest one.
+            let Ok(backup) = backup::take(&home, &clock, kept) else {
+                return;
+            };
+            let (file, events, why) = (backup.name(), backup.events, "daily".to_owned());
+            let draft = upkeep(trace, JournalBackedUp { file, events, why });
+            if let Ok(prepared) = order::prepare(draft.into(), &redactor) {
+                let (reply, ack) = order::answer();
+                drop(sender.send(Order::Append(prepared, reply)));
+                drop(ack.wait());
+            }
+        });
+        *self.0.upkeep.lock().unwrap_or_else(PoisonError::into_inner) = Some(thread);
+    }
+
+    fn send(&self, order: Order) {
+        let orders = self.0.orders.lock().unwrap_or_else(PoisonError::into_inner);
+        // A writer that is gone drops the reply, and the caller sees `Closed`.
+        drop(orders.send(order));
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        let join = |thread: &Mutex<Option<JoinHandle<()>>>| {
+            let thread = thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+            // A thread that panicked has said so already.
+            drop(thread.map(JoinHandle::join));
+        };
+        join(&self.upkeep);
+        let orders = self.orders.lock().unwrap_or_else(PoisonError::into_inner);
+        drop(orders.send(Order::Close));
+        drop(orders);
+        join(&self.writer);
+    }
+}
+
+impl std::fmt::Debug for Inner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.home.journal().display())
+    }
+}
+
+/// Returns an event of the journal's own housekeeping.
+pub(crate) fn upkeep(trace: TraceId, fact: impl Into<Fact>) -> Draft {
+    Draft::new(Stream::journal(), trace, Actor::system("journal"), fact).shown(Visibility::Full)
+}
+
+/// What opening found.
+struct Found {
+    head: Head,
+    anchored: u64,
+    torn: u64,
+    migrated: Option<(migrate::Migrated, Backup)>,
+    notes: Vec<String>,
+}
+
+/// Opens the file for writing and makes sure that it can be gone on with.
+fn prepare_file(
+    home: &Home,
+    workshop: WorkshopId,
+    options: &Options,
+    keys: &Keys,
+    turnstile: &Turnstile,
+) -> Result<(rusqlite::Connection, Found), JournalError> {
+    let path = home.journal();
+    let failed = |error: rusqlite::Error| JournalError::sqlite(&path, &error);
+    let _turn = turnstile.enter()?;
+    let connection = connect::writer(&path, options.durability, Create::No)?;
+    let mut backup = None;
+    let migrated = migrate::bring_up(&connection, &path, MIGRATIONS, || {
+        backup = Some(backup::take(home, &options.clock, options.backups_kept)?);
+        Ok(())
+    })?;
+    refuse_foreign(&connection, &path, workshop)?;
+    let (head, finding) = head::check_tail(&connection, home, keys, workshop)?;
+    let torn = wal::torn_bytes(&path);
+    let anchor = Anchor::load(home.data(), workshop)?;
+    let anchored = anchor.as_ref().map_or(0, |anchor| anchor.seq);
+    if let Some(anchor) = anchor {
+        head::check_anchor(&connection, home, &anchor, keys, head)?;
+    }
+    connection
+        .execute_batch("PRAGMA optimize")
+        .map_err(failed)?;
+    let migrated = migrated.zip(backup);
+    let notes = finding.into_iter().collect();
+    Ok((
+        connection,
+        Found {
+            head,
+            anchored,
+            torn,
+            migrated,
+            notes,
+        },
+    ))
+}
+
+fn refuse_foreign(
+    connection: &rusqlite::Connection,
+    path: &std::path::Path,
+    workshop: WorkshopId,
+) -> Result<(), JournalError> {
+    let found: String = connection
+        .query_row("SELECT value FROM meta WHERE key = 'workshop'", [], |row| {
+            row.get(0)
+        })
+        .map_err(|error| JournalError::sqlite(path, &error))?;
+    if found == workshop.to_string() {
+        return Ok(());
+    }
+    let (path, expected) = (path.to_owned(), workshop.to_string());
+    Err(JournalError::Foreign {
+        path,
+        found,
+        expected,
+    })
+}

@@ -1,0 +1,245 @@
+//! Leases: one process at a time drives a run, an inbox or a workshop.
+//!
+//! A lease expires, is renewed, and carries a number that only grows. Whoever lost a lease while
+//! it was paused still has the old number, and an append fenced with it is refused.
+
+use std::time::Duration;
+
+use artel_types::Timestamp;
+use rusqlite::{Connection, OptionalExtension as _};
+use tokio::sync::oneshot;
+
+use crate::error::LeaseError;
+use crate::owner::Owner;
+
+/// Proof of a lease, for [`crate::Batch::fenced`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fence {
+    pub(crate) name: String,
+    pub(crate) token: u64,
+}
+
+/// A lease that this process holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lease {
+    /// The proof.
+    pub fence: Fence,
+    /// Who had it before, if it was taken over instead of being free.
+    pub taken_from: Option<Owner>,
+}
+
+impl Fence {
+    /// Returns what is leased.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the fencing number.
+    pub fn token(&self) -> u64 {
+        self.token
+    }
+}
+
+/// What is known of a lease.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeaseInfo {
+    /// What is leased.
+    pub name: String,
+    /// By whom; nobody after a release.
+    pub owner: Option<Owner>,
+    /// Until when, by the wall clock.
+    pub expires: Timestamp,
+}
+
+/// Something to do with a lease, within a write turn.
+pub(crate) enum LeaseOrder {
+    Take {
+        name: String,
+        owner: Owner,
+        span: Duration,
+        reply: Reply<Lease>,
+    },
+    Renew {
+        fence: Fence,
+        span: Duration,
+        reply: Reply<()>,
+    },
+    Release {
+        fence: Fence,
+        reply: Reply<()>,
+    },
+}
+
+pub(crate) type Reply<T> = oneshot::Sender<Result<T, LeaseError>>;
+
+/// The two readings of the clock that an expiry is measured with.
+#[derive(Clone, Copy)]
+pub(crate) struct Moment {
+    pub(crate) wall: Timestamp,
+    pub(crate) uptime: Duration,
+}
+
+struct Row {
+    token: u64,
+    owner: Option<Owner>,
+    expires_wall: Timestamp,
+    expires_uptime: Duration,
+}
+
+impl Row {
+    /// Returns how long the lease still holds, nothing if it can be taken. On the same boot of the
+    /// same machine the wall clock is not asked, because it jumps.
+    fn holds_for(&self, now: Moment) -> Option<Duration> {
+        let owner = self.owner.as_ref()?;
+        if owner.is_dead() {
+            return None;
+        }
+        let left = if owner.shares_uptime() {
+            self.expires_uptime.saturating_sub(now.uptime)
+        } else {
+            self.expires_wall.since(now.wall)
+        };
+        Some(left).filter(|left| !left.is_zero())
+    }
+}
+
+pub(crate) fn take(
+    connection: &Connection,
+    name: &str,
+    owner: &Owner,
+    span: Duration,
+    now: Moment,
+) -> rusqlite::Result<Result<Lease, LeaseError>> {
+    let row = read(connection, name)?;
+    if let Some(row) = &row
+        && let (Some(left), Some(holder)) = (row.holds_for(now), &row.owner)
+    {
+        let seconds = left.as_secs().max(1);
+        let (name, owner) = (name.to_owned(), holder.to_string());
+        return Ok(Err(LeaseError::Held {
+            name,
+            owner,
+            seconds,
+        }));
+    }
+    let token = row.as_ref().map_or(0, |row| row.token) + 1;
+    write(connection, name, token, Some(owner), span, now)?;
+    let fence = Fence {
+        name: name.to_owned(),
+        token,
+    };
+    Ok(Ok(Lease {
+        fence,
+        taken_from: row.and_then(|row| row.owner),
+    }))
+}
+
+pub(crate) fn renew(
+    connection: &Connection,
+    fence: &Fence,
+    span: Duration,
+    now: Moment,
+) -> rusqlite::Result<Result<(), LeaseError>> {
+    match read(connection, &fence.name)? {
+        Some(Row {
+            token,
+            owner: Some(owner),
+            ..
+        }) if token == fence.token => {
+            write(connection, &fence.name, token, Some(&owner), span, now)?;
+            Ok(Ok(()))
+        }
+        _ => Ok(Err(LeaseError::Lost {
+            name: fence.name.clone(),
+        })),
+    }
+}
+
+pub(crate) fn release(
+    connection: &Connection,
+    fence: &Fence,
+    now: Moment,
+) -> rusqlite::Result<Result<(), LeaseError>> {
+    match read(connection, &fence.name)? {
+        // The row stays: its number must never be given out again.
+        Some(row) if row.token == fence.token => {
+            write(
+                connection,
+                &fence.name,
+                row.token,
+                None,
+                Duration::ZERO,
+                now,
+            )?;
+            Ok(Ok(()))
+        }
+        _ => Ok(Err(LeaseError::Lost {
+            name: fence.name.clone(),
+        })),
+    }
+}
+
+/// Tells whether the fence is still the newest: an expired lease that nobody took still counts.
+pub(crate) fn is_current(connection: &Connection, fence: &Fence) -> rusqlite::Result<bool> {
+    let row = read(connection, &fence.name)?;
+    Ok(row.is_some_and(|row| row.token == fence.token && row.owner.is_some()))
+}
+
+/// Lists the leases that are held or were left behind.
+pub(crate) fn list(connection: &Connection) -> rusqlite::Result<Vec<LeaseInfo>> {
+    let mut statement =
+        connection.prepare_cached("SELECT name, owner, expires_wall FROM lease ORDER BY name")?;
+    let rows = statement.query_map([], |row| {
+        Ok(LeaseInfo {
+            name: row.get(0)?,
+            owner: owner(row.get(1)?),
+            expires: Timestamp::from_micros(row.get(2)?),
+        })
+    })?;
+    rows.collect()
+}
+
+fn read(connection: &Connection, name: &str) -> rusqlite::Result<Option<Row>> {
+    connection
+        .prepare_cached(
+            "SELECT token, owner, expires_wall, expires_uptime FROM lease WHERE name = ?",
+        )?
+        .query_row([name], |row| {
+            Ok(Row {
+                token: row.get::<_, i64>(0)?.cast_unsigned(),
+                owner: owner(row.get(1)?),
+                expires_wall: Timestamp::from_micros(row.get(2)?),
+                expires_uptime: Duration::from_micros(row.get::<_, i64>(3)?.cast_unsigned()),
+            })
+        })
+        .optional()
+}
+
+fn owner(text: Option<String>) -> Option<Owner> {
+    serde_json::from_str(&text?).ok()
+}
+
+fn write(
+    connection: &Connection,
+    name: &str,
+    token: u64,
+    owner: Option<&Owner>,
+    span: Duration,
+    now: Moment,
+) -> rusqlite::Result<()> {
+    let owner = owner.map(|owner| serde_json::to_string(owner).unwrap_or_default());
+    let uptime = i64::try_from((now.uptime + span).as_micros()).unwrap_or(i64::MAX);
+    connection
+        .prepare_cached(
+            "INSERT OR REPLACE INTO lease (name, token, owner, expires_wall, expires_uptime) \
+             VALUES (?, ?, ?, ?, ?)",
+        )?
+        .execute((
+            name,
+            token.cast_signed(),
+            owner,
+            now.wall.after(span).as_micros(),
+            uptime,
+        ))?;
+    Ok(())
+}

@@ -1,0 +1,158 @@
+//! What callers ask of the writer, and how it answers.
+
+use std::future::Future;
+use std::ops::RangeInclusive;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use artel_types::{Draft, Fact, Redactor, Stream};
+use tokio::sync::oneshot;
+
+use crate::error::{AppendError, JournalError};
+use crate::lease::{Fence, LeaseOrder};
+use crate::projection::Kept;
+use crate::record::Record;
+
+/// The largest payload; more belongs into a blob.
+const LARGEST_PAYLOAD: usize = 1 << 20;
+
+/// Events that are recorded together or not at all.
+#[derive(Debug, Clone, Default)]
+pub struct Batch {
+    drafts: Vec<Draft>,
+    expected: Option<(Stream, u64)>,
+    fence: Option<Fence>,
+}
+
+impl Batch {
+    /// Puts events together, in this order.
+    pub fn of(drafts: impl IntoIterator<Item = Draft>) -> Self {
+        Self {
+            drafts: drafts.into_iter().collect(),
+            ..Self::default()
+        }
+    }
+
+    /// Records only if `stream` still ends at `position` (0: has no event yet).
+    #[must_use]
+    pub fn expecting(mut self, stream: Stream, position: u64) -> Self {
+        self.expected = Some((stream, position));
+        self
+    }
+
+    /// Records only while the lease is still ours.
+    #[must_use]
+    pub fn fenced(mut self, fence: &Fence) -> Self {
+        self.fence = Some(fence.clone());
+        self
+    }
+}
+
+impl From<Draft> for Batch {
+    fn from(draft: Draft) -> Self {
+        Self::of([draft])
+    }
+}
+
+/// Where the events of a batch were put.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Receipt {
+    /// Their sequence numbers.
+    pub seqs: RangeInclusive<u64>,
+    /// Their positions in their streams.
+    pub stream_seqs: Vec<u64>,
+}
+
+/// The promise of an answer. It resolves when the events are on disk; await it, or [`Ack::wait`]
+/// outside of async code. Dropping it does not call the append off.
+#[derive(Debug)]
+pub struct Ack(oneshot::Receiver<Result<Receipt, AppendError>>);
+
+impl Ack {
+    /// Blocks until the events are on disk.
+    pub fn wait(self) -> Result<Receipt, AppendError> {
+        self.0
+            .blocking_recv()
+            .unwrap_or(Err(AppendError::Journal(JournalError::Closed)))
+    }
+}
+
+impl Future for Ack {
+    type Output = Result<Receipt, AppendError>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        Pin::new(&mut self.0)
+            .poll(context)
+            .map(|answer| answer.unwrap_or(Err(AppendError::Journal(JournalError::Closed))))
+    }
+}
+
+/// One thing for the writer to do within a turn.
+pub(crate) enum Order {
+    Append(Prepared, oneshot::Sender<Result<Receipt, AppendError>>),
+    Lease(LeaseOrder),
+    Keep(Kept, oneshot::Sender<Result<(), JournalError>>),
+    Close,
+}
+
+/// A batch whose payloads are already JSON without secrets; only the chain is missing.
+pub(crate) struct Prepared {
+    pub(crate) records: Vec<Record>,
+    pub(crate) expected: Option<(Stream, u64)>,
+    pub(crate) fence: Option<Fence>,
+}
+
+/// Encodes and redacts on the caller's thread, so that the one writer only hashes and inserts.
+pub(crate) fn prepare(batch: Batch, redactor: &Redactor) -> Result<Prepared, AppendError> {
+    if batch.drafts.is_empty() {
+        return Err(AppendError::Empty);
+    }
+    let records = batch
+        .drafts
+        .into_iter()
+        .map(|draft| record(draft, redactor))
+        .collect::<Result<_, _>>()?;
+    Ok(Prepared {
+        records,
+        expected: batch.expected,
+        fence: batch.fence,
+    })
+}
+
+fn record(draft: Draft, redactor: &Redactor) -> Result<Record, AppendError> {
+    let payload =
+        Fact::encode(&draft.fact).map_err(|error| AppendError::Encode(error.to_string()))?;
+    if payload.len() > LARGEST_PAYLOAD {
+        return Err(AppendError::TooLarge {
+            bytes: payload.len(),
+            limit: LARGEST_PAYLOAD,
+        });
+    }
+    Ok(Record {
+        seq: 0,
+        stream: draft.stream.into(),
+        stream_seq: 0,
+        at: artel_types::Timestamp::from_micros(0),
+        trace: draft.trace.to_string(),
+        session: draft.session.map(|id| id.to_string()),
+        run: draft.run.map(|id| id.to_string()),
+        cause: draft.cause,
+        actor: redactor.redact(&draft.actor.to_string()).into_owned(),
+        via: draft.actor.via.map(|via| via.as_str().to_owned()),
+        kind: draft.fact.kind().to_owned(),
+        target: draft
+            .target
+            .map(|target| redactor.redact(&target).into_owned()),
+        outcome: draft.outcome.map(|outcome| outcome.as_str().to_owned()),
+        visibility: draft.visibility.as_str().to_owned(),
+        schema: draft.fact.schema(),
+        payload: redactor.redact_json(&payload).into_owned(),
+        prev: [0; 32],
+        hash: [0; 32],
+    })
+}
+
+pub(crate) fn answer() -> (oneshot::Sender<Result<Receipt, AppendError>>, Ack) {
+    let (sender, receiver) = oneshot::channel();
+    (sender, Ack(receiver))
+}

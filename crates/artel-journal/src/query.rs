@@ -1,0 +1,177 @@
+//! Which events are wanted.
+
+use artel_types::Timestamp;
+use rusqlite::types::Value;
+
+use crate::columns::SELECT;
+
+/// What an event must be like. Everything that is named must hold.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Filter {
+    /// The stream's whole name.
+    pub stream: Option<String>,
+    /// How the kind begins: `journal.` or `run.finished`.
+    pub kind: Option<String>,
+    /// How the trace begins.
+    pub trace: Option<String>,
+    /// How the session begins.
+    pub session: Option<String>,
+    /// How the run begins.
+    pub run: Option<String>,
+    /// `human:ada@example.org`, only the id, or only the sort (`agent`).
+    pub actor: Option<String>,
+    /// A pattern for the target: `*` any text, `?` one character, `[a-z]`.
+    pub target: Option<String>,
+    /// The outcome's word.
+    pub outcome: Option<String>,
+    /// Not before this.
+    pub since: Option<Timestamp>,
+    /// Before this.
+    pub until: Option<Timestamp>,
+}
+
+/// In which order events come.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Order {
+    /// As they happened.
+    #[default]
+    OldestFirst,
+    /// The last first.
+    NewestFirst,
+}
+
+/// Which events, from where on, how many, in which order.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Query {
+    /// What they must be like.
+    pub filter: Filter,
+    /// Only events after this sequence number.
+    pub after: u64,
+    /// At most this many.
+    pub limit: Option<u64>,
+    /// The order.
+    pub order: Order,
+}
+
+impl Query {
+    /// Asks for all events that fit.
+    pub fn of(filter: Filter) -> Self {
+        Self {
+            filter,
+            ..Self::default()
+        }
+    }
+
+    /// Asks for everything.
+    pub fn all() -> Self {
+        Self::default()
+    }
+
+    /// Asks only for events after `seq`.
+    #[must_use]
+    pub fn after(mut self, seq: u64) -> Self {
+        self.after = seq;
+        self
+    }
+
+    /// Asks for at most `limit` events.
+    #[must_use]
+    pub fn limit(mut self, limit: u64) -> Self {
+        self.limit = Some(limit);
+        self
+    }
+
+    /// Asks for the last first.
+    #[must_use]
+    pub fn newest_first(mut self) -> Self {
+        self.order = Order::NewestFirst;
+        self
+    }
+
+    /// Returns the statement with its parameters.
+    pub(crate) fn sql(&self) -> (String, Vec<Value>) {
+        let mut parts = Parts::default();
+        self.filter.add_to(&mut parts);
+        if self.after > 0 {
+            parts.add("seq > ?", [Value::Integer(self.after.cast_signed())]);
+        }
+        let direction = match self.order {
+            Order::OldestFirst => "ASC",
+            Order::NewestFirst => "DESC",
+        };
+        let limit = self
+            .limit
+            .map_or(-1, |limit| i64::try_from(limit).unwrap_or(i64::MAX));
+        parts.values.push(Value::Integer(limit));
+        let clauses = parts.clauses();
+        (
+            format!("SELECT {SELECT} FROM event{clauses} ORDER BY seq {direction} LIMIT ?"),
+            parts.values,
+        )
+    }
+}
+
+#[derive(Default)]
+struct Parts {
+    conditions: Vec<&'static str>,
+    values: Vec<Value>,
+}
+
+impl Parts {
+    fn add(&mut self, condition: &'static str, values: impl IntoIterator<Item = Value>) {
+        self.conditions.push(condition);
+        self.values.extend(values);
+    }
+
+    fn add_text(&mut self, condition: &'static str, text: Option<&String>) {
+        if let Some(text) = text {
+            self.add(condition, [Value::Text(text.clone())]);
+        }
+    }
+
+    /// A prefix is a range, so that the index is used.
+    fn add_prefix(&mut self, condition: &'static str, prefix: Option<&String>) {
+        if let Some(prefix) = prefix {
+            let end = format!("{prefix}\u{10FFFF}");
+            self.add(condition, [Value::Text(prefix.clone()), Value::Text(end)]);
+        }
+    }
+
+    fn clauses(&self) -> String {
+        if self.conditions.is_empty() {
+            return String::new();
+        }
+        format!(" WHERE {}", self.conditions.join(" AND "))
+    }
+}
+
+impl Filter {
+    fn add_to(&self, parts: &mut Parts) {
+        parts.add_text("stream = ?", self.stream.as_ref());
+        parts.add_prefix("kind >= ? AND kind < ?", self.kind.as_ref());
+        parts.add_prefix("trace >= ? AND trace < ?", self.trace.as_ref());
+        parts.add_prefix("session >= ? AND session < ?", self.session.as_ref());
+        parts.add_prefix("run >= ? AND run < ?", self.run.as_ref());
+        parts.add_text("target GLOB ?", self.target.as_ref());
+        parts.add_text("outcome = ?", self.outcome.as_ref());
+        if let Some(actor) = &self.actor {
+            let text = |text: &str| Value::Text(text.to_owned());
+            let id_start = if actor.contains(':') { "" } else { ":" };
+            parts.add(
+                "(actor = ? OR substr(actor, instr(actor, ':')) = ? \
+                 OR substr(actor, 1, instr(actor, ':') - 1) = ?)",
+                [
+                    text(actor),
+                    text(&format!("{id_start}{actor}")),
+                    text(actor),
+                ],
+            );
+        }
+        if let Some(since) = self.since {
+            parts.add("at >= ?", [Value::Integer(since.as_micros())]);
+        }
+        if let Some(until) = self.until {
+            parts.add("at < ?", [Value::Integer(until.as_micros())]);
+        }
+    }
+}

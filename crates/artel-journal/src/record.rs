@@ -1,0 +1,100 @@
+//! An event as it is stored: readable whatever its kind, also one this build does not know.
+
+use artel_types::{Event, Timestamp};
+use serde::Serialize;
+use serde::ser::SerializeStruct as _;
+
+use crate::columns::Columns;
+use crate::error::JournalError;
+use crate::keys::hex;
+
+/// A stored event with its place in the chain.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Record {
+    /// Its place among all events, from 1.
+    pub seq: u64,
+    /// The line of events it belongs to.
+    pub stream: String,
+    /// Its place in that line, from 1.
+    pub stream_seq: u64,
+    /// When it was recorded.
+    pub at: Timestamp,
+    /// The piece of work it belongs to.
+    pub trace: String,
+    /// The session, if any.
+    pub session: Option<String>,
+    /// The run, if any.
+    pub run: Option<String>,
+    /// The event that led to this one.
+    pub cause: Option<u64>,
+    /// Who did it, as `kind:id`.
+    pub actor: String,
+    /// Through which surface.
+    pub via: Option<String>,
+    /// The dotted kind.
+    pub kind: String,
+    /// What it was done to.
+    pub target: Option<String>,
+    /// How it ended.
+    pub outcome: Option<String>,
+    /// Who is shown it.
+    pub visibility: String,
+    /// The schema of the payload.
+    pub schema: u32,
+    /// The payload, JSON text.
+    pub payload: String,
+    /// The hash of the event before.
+    pub prev: [u8; 32],
+    /// The hash of this event.
+    pub hash: [u8; 32],
+}
+
+impl Record {
+    /// Decodes it into the typed event.
+    pub fn event(&self) -> Result<Event, JournalError> {
+        Columns::of_record(self).event()
+    }
+}
+
+impl Serialize for Record {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (kind, id) = self.actor.split_once(':').unwrap_or(("", &self.actor));
+        let mut map = serializer.serialize_struct("Record", 17)?;
+        map.serialize_field("seq", &self.seq)?;
+        map.serialize_field("stream", &self.stream)?;
+        map.serialize_field("stream_seq", &self.stream_seq)?;
+        map.serialize_field("at", &self.at)?;
+        map.serialize_field("trace", &self.trace)?;
+        map.serialize_field("session", &self.session)?;
+        map.serialize_field("run", &self.run)?;
+        map.serialize_field("cause", &self.cause)?;
+        map.serialize_field(
+            "actor",
+            &ActorJson {
+                kind,
+                id,
+                via: self.via.as_deref(),
+            },
+        )?;
+        map.serialize_field("kind", &self.kind)?;
+        map.serialize_field("target", &self.target)?;
+        map.serialize_field("outcome", &self.outcome)?;
+        map.serialize_field("visibility", &self.visibility)?;
+        map.serialize_field("schema", &self.schema)?;
+        match serde_json::from_str::<serde_json::Value>(&self.payload) {
+            Ok(payload) => map.serialize_field("payload", &payload)?,
+            // A damaged payload is still shown, as the text it is.
+            Err(_) => map.serialize_field("payload", &self.payload)?,
+        }
+        map.serialize_field("prev", &hex(&self.prev))?;
+        map.serialize_field("hash", &hex(&self.hash))?;
+        map.end()
+    }
+}
+
+#[derive(Serialize)]
+struct ActorJson<'a> {
+    kind: &'a str,
+    id: &'a str,
+    via: Option<&'a str>,
+}

@@ -1,0 +1,388 @@
+//! Puts an earlier or shortened journal back: a person's act, recorded inside and outside.
+
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use artel_types::{Actor, Draft, JournalRestored, WorkshopId};
+use rusqlite::Connection;
+use serde::Serialize;
+
+use crate::anchor::{self, Anchor, RestoreNote, Signed};
+use crate::backup::backups;
+use crate::columns::SELECT;
+use crate::connect;
+use crate::durable;
+use crate::error::{AppendError, JournalError};
+use crate::head::Head;
+use crate::home::Home;
+use crate::journal::{Options, upkeep};
+use crate::keys::Keys;
+use crate::migrate;
+use crate::order;
+use crate::query::Query;
+use crate::reader;
+use crate::schema::MIGRATIONS;
+use crate::turn::{Desk, Memory};
+use crate::turnstile::Turnstile;
+use crate::verify::{verify, verify_file};
+
+/// Where a journal could be restored from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Source {
+    /// The intact beginning of the journal itself.
+    Prefix,
+    /// A copy.
+    Backup(PathBuf),
+}
+
+/// A way to restore, with how many intact events it has.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Candidate {
+    /// Where the events come from.
+    pub source: Source,
+    /// How many are intact.
+    pub events: u64,
+    /// What is wrong with the rest; nothing if all is well.
+    pub damage: Option<String>,
+}
+
+/// What restoring did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Restored {
+    /// Where the events came from.
+    pub source: Source,
+    /// How many there are.
+    pub events: u64,
+    /// How many known ones were given up.
+    pub lost: u64,
+    /// Where the old file was put.
+    pub set_aside: PathBuf,
+}
+
+impl Candidate {
+    /// Lists the ways to restore, the one with most events first. Without a named file the newest
+    /// backup that is intact is taken.
+    pub fn all(
+        home: &Home,
+        workshop: WorkshopId,
+        keys: &Keys,
+        file: Option<&Path>,
+    ) -> Result<Vec<Self>, JournalError> {
+        let mut found = Vec::new();
+        match verify(home, workshop, keys) {
+            Ok(verified) => {
+                let damage = verified
+                    .first_bad
+                    .map(|bad| format!("event {}: {}", bad.seq, bad.what));
+                found.push(Self {
+                    source: Source::Prefix,
+                    events: verified.intact,
+                    damage,
+                });
+            }
+            // A file that cannot be opened at all has no intact beginning.
+            Err(error @ JournalError::TooNew { .. }) => return Err(error),
+            Err(_) => {}
+        }
+        match file {
+            Some(file) => found.push(Self::of_file(file, home, workshop, keys)?),
+            None => found.extend(
+                backups(home)
+                    .into_iter()
+                    .filter_map(|file| Self::of_file(&file, home, workshop, keys).ok())
+                    .find(|candidate| candidate.damage.is_none()),
+            ),
+        }
+        found.retain(|candidate| candidate.events > 0);
+        found.sort_by_key(|candidate| std::cmp::Reverse(candidate.events));
+        if found.is_empty() {
+            return Err(JournalError::CannotRecover {
+                path: home.journal(),
+            });
+        }
+        Ok(found)
+    }
+
+    fn of_file(
+        file: &Path,
+        home: &Home,
+        workshop: WorkshopId,
+        keys: &Keys,
+    ) -> Result<Self, JournalError> {
+        let verified = verify_file(file, home, workshop, keys)?;
+        let damage = verified
+            .first_bad
+            .map(|bad| format!("event {}: {}", bad.seq, bad.what));
+        Ok(Self {
+            source: Source::Backup(file.to_owned()),
+            events: verified.intact,
+            damage,
+        })
+    }
+
+    /// Puts this candidate in the journal's place. The old file is kept.
+    pub fn restore(
+        &self,
+        home: &Home,
+        workshop: WorkshopId,
+        options: &Options,
+        by: &Actor,
+    ) -> Result<Restored, JournalError> {
+        let keys = Keys::load_or_create(home.data())?;
+        let turnstile = Turnstile::open(&home.locks(), options.patience, options.clock.clone())?;
+        let _turn = turnstile.enter()?;
+        let fresh = home.state().join("journal.restoring");
+        remove(&fresh)?;
+        let known = Anchor::load(home.data(), workshop)
+            .ok()
+            .flatten()
+            .map_or(0, |old| old.seq);
+        let had = known.max(old_head(home));
+        let set_aside = free_place(home, options)?;
+        let restored = Restored {
+            source: self.source.clone(),
+            events: self.events,
+            lost: had.saturating_sub(self.events),
+            set_aside,
+        };
+        let memory = self.build(home, workshop, options, &keys, &fresh, &restored, by)?;
+        swap(home, &fresh, &restored.set_aside)?;
+        let note = RestoreNote {
+            at: options.clock.now(),
+            by: by.to_string(),
+            source: self.source_name(),
+            had,
+            kept: self.events,
+        };
+        if let Some(signed) = &memory.signed {
+            let head = Signed {
+                seq: signed.head.seq,
+                hash: signed.head.hash,
+                at: signed.at,
+                signer: &signed.signer,
+                signature: &signed.signature,
+            };
+            anchor::put_back(home.data(), workshop, head, note)?;
+        }
+        Ok(restored)
+    }
+
+    fn source_name(&self) -> String {
+        match &self.source {
+            Source::Prefix => "the intact part of the journal".to_owned(),
+            Source::Backup(file) => file.display().to_string(),
+        }
+    }
+
+    /// Writes the new journal beside the old one: events, and the record of this act.
+    #[expect(clippy::too_many_arguments, reason = "a private step of one function")]
+    fn build(
+        &self,
+        home: &Home,
+        workshop: WorkshopId,
+        options: &Options,
+        keys: &Keys,
+        fresh: &Path,
+        restored: &Restored,
+        by: &Actor,
+    ) -> Result<Memory, JournalError> {
+        let source = match &self.source {
+            Source::Prefix => home.journal(),
+            Source::Backup(file) => file.clone(),
+        };
+        let failed = |error: rusqlite::Error| JournalError::sqlite(fresh, &error);
+        let source = connect::reader(&source)?;
+        let target = Connection::open(fresh).map_err(failed)?;
+        migrate::create(&target, MIGRATIONS).map_err(failed)?;
+        target
+            .execute(
+                "INSERT INTO meta VALUES ('workshop', ?)",
+                [workshop.to_string()],
+            )
+            .map_err(failed)?;
+        target.execute_batch("BEGIN").map_err(failed)?;
+        let head = copy_events(&source, home, &target, workshop, self.events)?;
+        copy_rest(&source, &target, head.seq);
+        head.write(&target).map_err(failed)?;
+        let mut memory = Memory::new(workshop);
+        let mut desk = Desk {
+            connection: &target,
+            memory: &mut memory,
+            keys,
+            clock: &options.clock,
+        };
+        desk.begin().map_err(failed)?;
+        let fact = JournalRestored {
+            source: self.source_name(),
+            events: restored.events,
+            lost: restored.lost,
+            set_aside: restored.set_aside.display().to_string(),
+        };
+        let draft = Draft {
+            actor: by.clone(),
+            ..upkeep(options.trace, fact)
+        };
+        let prepared =
+            order::prepare(draft.into(), &options.redactor).map_err(AppendError::into_journal)?;
+        desk.append(prepared)
+            .map_err(failed)?
+            .map_err(AppendError::into_journal)?;
+        desk.sign_head().map_err(failed)?;
+        desk.head().write(&target).map_err(failed)?;
+        target.execute_batch("COMMIT").map_err(failed)?;
+        drop(target);
+        fs::File::open(fresh)
+            .and_then(|file| file.sync_all())
+            .map_err(|cause| JournalError::file("write", fresh, cause))?;
+        Ok(memory)
+    }
+}
+
+/// Copies the intact events. Archived ones stay where they are; only their hashes are looked at.
+fn copy_events(
+    source: &Connection,
+    home: &Home,
+    target: &Connection,
+    workshop: WorkshopId,
+    last: u64,
+) -> Result<Head, JournalError> {
+    let failed = |error: rusqlite::Error| JournalError::sqlite(home.journal(), &error);
+    let mut head = Head::genesis(workshop);
+    let marks = ", ?".repeat(17);
+    let mut insert = target
+        .prepare(&format!("INSERT INTO event ({SELECT}) VALUES (?{marks})"))
+        .map_err(failed)?;
+    let mut is_here = source
+        .prepare("SELECT 1 FROM event WHERE seq = ?")
+        .map_err(failed)?;
+    reader::scan(source, home, &Query::all(), |columns| {
+        if columns.seq() > last {
+            return Ok(ControlFlow::Break(()));
+        }
+        if let Some(hash) = columns.hash() {
+            head = Head {
+                seq: columns.seq(),
+                hash,
+            };
+        }
+        if is_here
+            .exists([columns.seq().cast_signed()])
+            .map_err(failed)?
+        {
+            insert
+                .execute(rusqlite::params_from_iter(columns.params()))
+                .map_err(failed)?;
+        }
+        Ok(if columns.seq() == last {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        })
+    })?;
+    Ok(head)
+}
+
+/// Copies what stands beside the events, as far as it can be read: checkpoints up to the last
+/// event, archives, and leases, whose numbers must not be given out again.
+fn copy_rest(source: &Connection, target: &Connection, last: u64) {
+    for (table, columns, condition) in [
+        (
+            "checkpoint",
+            "seq, hash, at, signer, signature",
+            format!("seq <= {last}"),
+        ),
+        (
+            "archive",
+            "file, events, first, last, digest, signer, signature",
+            "true".to_owned(),
+        ),
+        (
+            "archived_stream",
+            "stream, stream_seq, file",
+            "true".to_owned(),
+        ),
+        (
+            "lease",
+            "name, token, owner, expires_wall, expires_uptime",
+            "true".to_owned(),
+        ),
+    ] {
+        // A table that is damaged too is left out; `verify` shows what is missing then.
+        drop(copy_table(source, target, table, columns, &condition));
+    }
+}
+
+fn copy_table(
+    source: &Connection,
+    target: &Connection,
+    table: &str,
+    columns: &str,
+    condition: &str,
+) -> rusqlite::Result<()> {
+    let mut select = source.prepare(&format!("SELECT {columns} FROM {table} WHERE {condition}"))?;
+    let width = select.column_count();
+    let marks = vec!["?"; width].join(", ");
+    let mut insert =
+        target.prepare(&format!("INSERT INTO {table} ({columns}) VALUES ({marks})"))?;
+    let mut rows = select.query([])?;
+    while let Some(row) = rows.next()? {
+        let values = (0..width)
+            .map(|at| row.get::<_, rusqlite::types::Value>(at))
+            .collect::<Result<Vec<_>, _>>()?;
+        insert.execute(rusqlite::params_from_iter(values))?;
+    }
+    Ok(())
+}
+
+fn old_head(home: &Home) -> u64 {
+    let head = connect::reader(&home.journal())
+        .ok()
+        .and_then(|old| Head::read(&old).ok()?);
+    head.map_or(0, |head| head.seq)
+}
+
+fn free_place(home: &Home, options: &Options) -> Result<PathBuf, JournalError> {
+    let folder = home.damaged();
+    durable::make_folder(&folder).map_err(|cause| JournalError::file("make", &folder, cause))?;
+    let stamp = options.clock.now().compact();
+    let names = std::iter::once(format!("journal_{stamp}.db"))
+        .chain((2..).map(|n| format!("journal_{stamp}_{n}.db")));
+    Ok(names
+        .map(|name| folder.join(name))
+        .find(|path| !path.exists())
+        .unwrap_or_default())
+}
+
+/// Sets the old file and its log aside, and puts the new one in place.
+fn swap(home: &Home, fresh: &Path, set_aside: &Path) -> Result<(), JournalError> {
+    let journal = home.journal();
+    let with = |path: &Path, suffix: &str| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(suffix);
+        PathBuf::from(name)
+    };
+    for suffix in ["-wal", ""] {
+        let (from, to) = (with(&journal, suffix), with(set_aside, suffix));
+        match fs::rename(&from, &to) {
+            Err(cause) if cause.kind() != std::io::ErrorKind::NotFound => {
+                return Err(JournalError::file("set aside", from, cause));
+            }
+            _ => {}
+        }
+    }
+    remove(&with(&journal, "-shm"))?;
+    fs::rename(fresh, &journal)
+        .and_then(|()| durable::sync_folder(home.state()))
+        .map_err(|cause| JournalError::file("write", &journal, cause))
+}
+
+fn remove(path: &Path) -> Result<(), JournalError> {
+    match fs::remove_file(path) {
+        Err(cause) if cause.kind() != std::io::ErrorKind::NotFound => {
+            Err(JournalError::file("remove", path, cause))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,160 @@
+//! Follows the journal: first what there is, then what comes, with no gap and no repeat.
+//!
+//! A subscription is a position and a bell. It reads pages from the file at its own pace, so a
+//! slow one costs the writer nothing, and the bell only says that there is more. Other processes
+//! ring no bell; a small thread looks at the head for them.
+
+use std::collections::VecDeque;
+use std::future::Future;
+use std::pin::pin;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::Thread;
+use std::time::Duration;
+
+use tokio::sync::watch;
+
+use crate::error::JournalError;
+use crate::query::{Filter, Query};
+use crate::reader::Reader;
+use crate::record::Record;
+
+/// How often the head is looked at for what other processes wrote.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// How many events are read at once.
+const PAGE: u64 = 256;
+
+/// The bell that all subscriptions of a journal share.
+pub(crate) struct Bell {
+    heads: watch::Sender<u64>,
+    watcher: OnceLock<Sender<()>>,
+}
+
+impl Bell {
+    pub(crate) fn new(heads: watch::Sender<u64>) -> Self {
+        Self {
+            heads,
+            watcher: OnceLock::new(),
+        }
+    }
+
+    /// Starts the thread that looks for other processes' events; it ends with the bell.
+    fn listen(&self, reader: &Arc<Reader>) {
+        self.watcher.get_or_init(|| {
+            let (stop, stopped) = channel::<()>();
+            let (heads, reader) = (self.heads.clone(), Arc::clone(reader));
+            std::thread::spawn(move || {
+                while stopped.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
+                    // A file that cannot be read now may be readable at the next look.
+                    let Ok(seq) = reader.head() else { continue };
+                    heads.send_if_modified(|known| {
+                        let is_new = seq > *known;
+                        *known = seq.max(*known);
+                        is_new
+                    });
+                }
+            });
+            stop
+        });
+    }
+}
+
+/// Events in order, one after the other, for as long as somebody asks.
+pub struct Subscription {
+    reader: Arc<Reader>,
+    filter: Filter,
+    position: u64,
+    page: VecDeque<Record>,
+    heads: watch::Receiver<u64>,
+    _bell: Arc<Bell>,
+}
+
+impl Subscription {
+    pub(crate) fn new(reader: Arc<Reader>, bell: Arc<Bell>, filter: Filter, after: u64) -> Self {
+        bell.listen(&reader);
+        let heads = bell.heads.subscribe();
+        Self {
+            reader,
+            filter,
+            position: after,
+            page: VecDeque::new(),
+            heads,
+            _bell: bell,
+        }
+    }
+
+    /// Waits for the next event that fits.
+    pub async fn next(&mut self) -> Result<Record, JournalError> {
+        loop {
+            // Mark the bell as heard before looking: what rings during the look rings again.
+            self.heads.borrow_and_update();
+            if let Some(record) = self.take()? {
+                return Ok(record);
+            }
+            if self.heads.changed().await.is_err() {
+                return Err(JournalError::Closed);
+            }
+        }
+    }
+
+    /// Waits for the next event outside of async code; nothing when none came within `limit`.
+    pub fn wait(&mut self, limit: Duration) -> Result<Option<Record>, JournalError> {
+        let mut next = pin!(self.next());
+        let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
+        let mut context = Context::from_waker(&waker);
+        if let Poll::Ready(answer) = next.as_mut().poll(&mut context) {
+            return answer.map(Some);
+        }
+        // One park may end early for no reason; slices keep the limit without a clock.
+        let slice = Duration::from_millis(5);
+        for _ in 0..limit.as_millis().div_ceil(slice.as_millis()) {
+            std::thread::park_timeout(slice);
+            if let Poll::Ready(answer) = next.as_mut().poll(&mut context) {
+                return answer.map(Some);
+            }
+        }
+        Ok(None)
+    }
+
+    fn take(&mut self) -> Result<Option<Record>, JournalError> {
+        if self.page.is_empty() {
+            self.turn_page()?;
+        }
+        Ok(self.page.pop_front())
+    }
+
+    fn turn_page(&mut self) -> Result<(), JournalError> {
+        // The head is read first: events between it and the page are seen by the next look, and
+        // a filter that fits nothing does not make us read the same events again.
+        let head = self.reader.head()?;
+        let query = Query::of(self.filter.clone())
+            .after(self.position)
+            .limit(PAGE);
+        let records = self.reader.records(&query)?;
+        let is_full = records.len() as u64 == PAGE;
+        let last = records.last().map_or(0, |record| record.seq);
+        self.position = if is_full {
+            last
+        } else {
+            last.max(head).max(self.position)
+        };
+        self.page.extend(records);
+        Ok(())
+    }
+}
+
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+impl std::fmt::Debug for Subscription {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Subscription(after {})", self.position)
+    }
+}

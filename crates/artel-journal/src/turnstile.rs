@@ -1,0 +1,128 @@
+//! Lets processes take turns at writing.
+//!
+//! SQLite's own lock is not fair: a process that commits in a loop can keep another one out for
+//! seconds. Two locks make it fair: whoever waits for the turn holds `next` meanwhile, so the
+//! process that just wrote has to queue behind it. The system releases both when a process dies.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
+
+use artel_types::Clock;
+
+use crate::durable;
+use crate::error::JournalError;
+
+/// How often a held lock is tried again.
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// The two locks of one journal.
+pub(crate) struct Turnstile {
+    next: File,
+    turn: File,
+    path: PathBuf,
+    patience: Duration,
+    clock: Clock,
+    /// Nothing is ever sent: waiting on it is a wait with a time limit.
+    pause: Receiver<()>,
+    _open: std::sync::mpsc::Sender<()>,
+}
+
+impl Turnstile {
+    pub(crate) fn open(
+        locks: &Path,
+        patience: Duration,
+        clock: Clock,
+    ) -> Result<Self, JournalError> {
+        durable::make_folder(locks).map_err(|cause| JournalError::file("make", locks, cause))?;
+        let path = locks.join("journal-turn.lock");
+        let (open, pause) = channel();
+        Ok(Self {
+            next: lock_file(&locks.join("journal-next.lock"))?,
+            turn: lock_file(&path)?,
+            path,
+            patience,
+            clock,
+            pause,
+            _open: open,
+        })
+    }
+
+    /// Waits for the turn; it lasts until the guard is dropped.
+    pub(crate) fn enter(&self) -> Result<Turn<'_>, JournalError> {
+        let since = self.clock.uptime();
+        self.wait(&self.next, since)?;
+        let entered = self.wait(&self.turn, since);
+        unlock(&self.next);
+        entered?;
+        self.sign();
+        Ok(Turn { turnstile: self })
+    }
+
+    fn wait(&self, lock: &File, since: Duration) -> Result<(), JournalError> {
+        loop {
+            match lock.try_lock() {
+                Ok(()) => return Ok(()),
+                Err(TryLockError::Error(cause)) => {
+                    return Err(JournalError::file("lock", &self.path, cause));
+                }
+                Err(TryLockError::WouldBlock) => {}
+            }
+            let waited = self.clock.uptime().saturating_sub(since);
+            if waited >= self.patience {
+                return Err(JournalError::Busy {
+                    holder: self.holder(),
+                    seconds: waited.as_secs(),
+                });
+            }
+            match self.pause.recv_timeout(PAUSE) {
+                Ok(()) | Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
+            }
+        }
+    }
+
+    /// Leaves our process id in the lock file, for the message of whoever has to wait too long.
+    fn sign(&self) {
+        use std::os::unix::fs::FileExt as _;
+        let id = format!("{:<10}", std::process::id());
+        // Only a message depends on it, so a full disk must not stop the turn.
+        drop(self.turn.write_at(id.as_bytes(), 0));
+    }
+
+    fn holder(&self) -> String {
+        let id = std::fs::read_to_string(&self.path).unwrap_or_default();
+        match id.trim().parse::<u32>() {
+            Ok(id) => format!("process {id}"),
+            Err(_) => "another process".to_owned(),
+        }
+    }
+}
+
+/// The right to write; dropping it passes it on.
+pub(crate) struct Turn<'a> {
+    turnstile: &'a Turnstile,
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        unlock(&self.turnstile.turn);
+    }
+}
+
+fn unlock(lock: &File) {
+    // Unlocking an open file does not fail; closing it would release the lock as well.
+    drop(lock.unlock());
+}
+
+fn lock_file(path: &Path) -> Result<File, JournalError> {
+    OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .open(path)
+        .map_err(|cause| JournalError::file("open", path, cause))
+}
