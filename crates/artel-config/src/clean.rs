@@ -1,0 +1,32 @@
+//! Settings of `artel clean`.
+
+use std::time::Duration;
+
+use artel_types::Failure;
+
+use crate::Setting;
+use crate::schema::Field;
+use crate::settings::Values;
+use crate::value::Kind;
+
+pub(crate) const FIELDS: &[Field] = &[Field {
+    key: "clean.logs_after",
+    kind: Kind::Span,
+    default: "30d",
+    about: "How old a log must be before `artel clean` offers to remove it.",
+}];
+
+/// What may be removed, and when.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Clean {
+    /// How old a log must be.
+    pub logs_after: Setting<Duration>,
+}
+
+impl Clean {
+    pub(crate) fn from_values(values: &Values) -> Result<Self, Failure> {
+        Ok(Self {
+            logs_after: values.span("clean.logs_after")?,
+        })
+    }
+}

@@ -1,0 +1,184 @@
+//! Turns one TOML file into the settings it names, each with its line.
+//!
+//! Nothing is walked deeper than the schema goes, so that the shape of a hostile file does not
+//! matter here.
+
+use std::ops::Range;
+use std::path::Path;
+
+use artel_types::{Code, Failure};
+use toml::Spanned;
+use toml::de::{DeInteger, DeTable, DeValue};
+
+use crate::layers::Entry;
+use crate::nearest::nearest_key;
+use crate::value::Given;
+use crate::{Origin, problem, schema};
+
+/// The parser limits nesting, but counts dotted keys and brackets apart: together they reach more
+/// than six thousand levels, and dropping those takes up to 4 MiB of stack, depending on how the
+/// parser was optimised. An ordinary thread has 2 MiB.
+const STACK: usize = 16 * 1024 * 1024;
+
+/// What one file says about one setting, or what is wrong there.
+type Said = Result<Entry, Failure>;
+
+/// Reads the text of a settings file, in order of line. `origin` makes the origin of a line.
+pub(crate) fn read(text: &str, path: &Path, origin: impl Fn(usize) -> Origin + Send) -> Vec<Said> {
+    let parsed = std::thread::scope(|scope| {
+        let reader = std::thread::Builder::new().stack_size(STACK);
+        let reader = reader.spawn_scoped(scope, || read_here(text, path, origin));
+        reader.map(|reader| reader.join())
+    });
+    match parsed {
+        Ok(Ok(said)) => said,
+        Ok(Err(_)) => {
+            let what = format!("reading `{}` went wrong", problem::shown_path(path));
+            vec![Err(Failure::new(Code::X001, what))]
+        }
+        Err(cause) => vec![Err(problem::unreadable(path, &cause.to_string()))],
+    }
+}
+
+fn read_here(text: &str, path: &Path, origin: impl Fn(usize) -> Origin) -> Vec<Said> {
+    let lines = Lines::of(text);
+    match DeTable::parse(text) {
+        Ok(table) => {
+            let mut walk = Walk {
+                text,
+                lines,
+                origin,
+                said: Vec::new(),
+            };
+            walk.table(&mut Vec::new(), table.get_ref());
+            walk.finish()
+        }
+        Err(cause) => {
+            // Only the first: what follows a syntax error is mostly its echo.
+            let at = cause.span().map_or(0, |span| span.start);
+            vec![Err(problem::not_toml(
+                path,
+                lines.position(text, at),
+                cause.message(),
+            ))]
+        }
+    }
+}
+
+/// Where each line begins; asking for a line costs a search, not a count from the top.
+struct Lines(Vec<usize>);
+
+impl Lines {
+    fn of(text: &str) -> Self {
+        Self(
+            std::iter::once(0)
+                .chain(text.match_indices('\n').map(|(at, _)| at + 1))
+                .collect(),
+        )
+    }
+
+    fn line(&self, at: usize) -> usize {
+        self.0.partition_point(|start| *start <= at).max(1)
+    }
+
+    /// Returns line and column, both from 1; columns count characters.
+    fn position(&self, text: &str, at: usize) -> (usize, usize) {
+        let line = self.line(at);
+        let start = self.0.get(line - 1).copied().unwrap_or(0);
+        let before = text
+            .get(start..at)
+            .map_or(0, |before| before.chars().count());
+        (line, before + 1)
+    }
+}
+
+struct Walk<'t, O> {
+    text: &'t str,
+    lines: Lines,
+    origin: O,
+    /// With the line, because tables come in order of name and people read in order of line.
+    said: Vec<(usize, Said)>,
+}
+
+impl<O: Fn(usize) -> Origin> Walk<'_, O> {
+    fn table(&mut self, path: &mut Vec<String>, table: &DeTable<'_>) {
+        for (key, value) in table {
+            path.push(key.get_ref().to_string());
+            self.item(path, key.span().start, value);
+            path.pop();
+        }
+    }
+
+    fn item(&mut self, path: &mut Vec<String>, at: usize, value: &Spanned<DeValue<'_>>) {
+        let line = self.lines.line(at);
+        let origin = (self.origin)(line);
+        if let Some(field) = schema::find(path) {
+            let echo = self.source(value.span());
+            let entry = Entry {
+                field,
+                given: given(value.get_ref()),
+                echo,
+                origin,
+            };
+            self.said.push((line, Ok(entry)));
+            return;
+        }
+        if !schema::is_section(path) {
+            let failure = problem::unknown(&dotted(path), &origin, nearest_key(path));
+            self.said.push((line, Err(failure)));
+            return;
+        }
+        match value.get_ref() {
+            DeValue::Table(table) => self.table(path, table),
+            _ => self
+                .said
+                .push((line, Err(problem::not_a_section(&path.join("."), &origin)))),
+        }
+    }
+
+    fn source(&self, span: Range<usize>) -> String {
+        problem::shown(self.text.get(span).unwrap_or_default())
+    }
+
+    fn finish(mut self) -> Vec<Said> {
+        self.said.sort_by_key(|(line, _)| *line);
+        self.said.into_iter().map(|(_, said)| said).collect()
+    }
+}
+
+/// Returns the name as it would be written in TOML: a part that is not plain stands in quotes.
+fn dotted(path: &[String]) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_".contains(letter);
+    let part = |part: &String| {
+        let is_bare = !part.is_empty() && part.chars().all(is_plain);
+        if is_bare {
+            part.clone()
+        } else {
+            format!("\"{part}\"")
+        }
+    };
+    path.iter().map(part).collect::<Vec<_>>().join(".")
+}
+
+fn given(value: &DeValue<'_>) -> Given {
+    match value {
+        DeValue::String(text) => Given::Text(text.to_string()),
+        DeValue::Integer(number) => Given::Whole(whole(number)),
+        DeValue::Float(_) => Given::Other("a number with a point"),
+        DeValue::Boolean(_) => Given::Other("true or false"),
+        DeValue::Datetime(_) => Given::Other("a date or time"),
+        DeValue::Array(_) => Given::Other("a list"),
+        DeValue::Table(_) => Given::Other("a table"),
+    }
+}
+
+/// A number too long for any type is as far out of every range as the largest one.
+fn whole(number: &DeInteger<'_>) -> i128 {
+    let text = number.as_str();
+    let farthest = if text.starts_with('-') {
+        i128::MIN
+    } else {
+        i128::MAX
+    };
+    i128::from_str_radix(text, number.radix()).unwrap_or(farthest)
+}

@@ -1,0 +1,114 @@
+//! The process environment as a value: read once, then handed around.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// The variables and the current folder of a process, as they were at one moment.
+#[derive(Clone, Default)]
+pub struct Environment {
+    variables: BTreeMap<OsString, OsString>,
+    current_dir: Option<PathBuf>,
+}
+
+impl Environment {
+    /// Takes the snapshot. Called once, by the binary; everybody else is handed the value.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the one reader of the environment"
+    )]
+    pub fn from_process() -> Self {
+        Self {
+            variables: std::env::vars_os().collect(),
+            current_dir: std::env::current_dir().ok(),
+        }
+    }
+
+    /// Makes an environment from its parts, for tests and for children.
+    pub fn of<Name, Text>(
+        variables: impl IntoIterator<Item = (Name, Text)>,
+        current_dir: impl Into<PathBuf>,
+    ) -> Self
+    where
+        Name: Into<OsString>,
+        Text: Into<OsString>,
+    {
+        let variables = variables
+            .into_iter()
+            .map(|(name, text)| (name.into(), text.into()));
+        Self {
+            variables: variables.collect(),
+            current_dir: Some(current_dir.into()),
+        }
+    }
+
+    /// Returns the value of a variable, as the system has it.
+    pub fn get(&self, name: &str) -> Option<&OsStr> {
+        self.variables
+            .get(OsStr::new(name))
+            .map(OsString::as_os_str)
+    }
+
+    /// Returns the variable as a path if it is absolute; an empty or relative one counts as
+    /// absent, as the XDG specification demands.
+    pub fn absolute_path(&self, name: &str) -> Option<&Path> {
+        self.get(name)
+            .map(Path::new)
+            .filter(|path| path.is_absolute())
+    }
+
+    /// Returns the current folder; nothing if it was deleted under the process.
+    pub fn current_dir(&self) -> Option<&Path> {
+        self.current_dir.as_deref()
+    }
+
+    /// Returns the variables whose name begins like that, in order of name.
+    pub(crate) fn beginning_with(&self, prefix: &str) -> impl Iterator<Item = (String, &OsStr)> {
+        let prefix = prefix.to_owned();
+        self.variables.iter().filter_map(move |(name, text)| {
+            let name = name.to_string_lossy();
+            name.starts_with(&prefix)
+                .then(|| (name.into_owned(), text.as_os_str()))
+        })
+    }
+}
+
+/// Shows the names alone: values of variables are often secrets.
+impl fmt::Debug for Environment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Environment")
+            .field("variables", &self.variables.keys().collect::<Vec<_>>())
+            .field("current_dir", &self.current_dir)
+            .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn debug_text_has_no_values() {
+        let environment = Environment::of([("SOME_KEY", "sk-hidden")], "/work");
+        let shown = format!("{environment:?}");
+        assert!(
+            shown.contains("SOME_KEY") && !shown.contains("sk-hidden"),
+            "{shown}"
+        );
+    }
+
+    #[test]
+    fn a_path_counts_only_when_absolute() {
+        let environment = Environment::of([("A", "/a"), ("B", "b"), ("C", "")], "/work");
+        assert_eq!(environment.absolute_path("A"), Some(Path::new("/a")));
+        for name in ["B", "C", "D"] {
+            assert_eq!(environment.absolute_path(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_process_has_a_current_folder() {
+        assert!(Environment::from_process().current_dir().is_some());
+    }
+}

@@ -1,0 +1,86 @@
+//! Settings of the journal.
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use artel_types::Failure;
+
+use crate::Setting;
+use crate::schema::Field;
+use crate::settings::Values;
+use crate::value::Kind;
+
+pub(crate) const FIELDS: &[Field] = &[
+    Field {
+        key: "journal.durability",
+        kind: Kind::Choice(&["full", "normal"]),
+        default: "full",
+        about: "Whether records are safe from power loss at once (full) or a moment later (normal).",
+    },
+    Field {
+        key: "journal.backup_every",
+        kind: Kind::Span,
+        default: "24h",
+        about: "How long after the last backup of the journal the next one is taken.",
+    },
+    Field {
+        key: "journal.backups_kept",
+        kind: Kind::Whole {
+            least: 1,
+            most: 1000,
+        },
+        default: "10",
+        about: "How many backups of the journal are kept; older ones are removed.",
+    },
+    Field {
+        key: "journal.busy_after",
+        kind: Kind::Span,
+        default: "30s",
+        about: "How long to wait for the journal's write turn before giving up with J005.",
+    },
+];
+
+/// How the journal is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Journal {
+    /// How hard a record is pushed to the disk before it counts.
+    pub durability: Setting<Durability>,
+    /// How long after the last backup the next one is taken.
+    pub backup_every: Setting<Duration>,
+    /// How many backups are kept, from 1 to 1000.
+    pub backups_kept: Setting<u64>,
+    /// How long to wait for the write turn.
+    pub busy_after: Setting<Duration>,
+}
+
+/// What must have happened before a record counts as written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Durability {
+    /// It is on disk, whatever happens next.
+    Full,
+    /// The system has it: it survives a crash of Artel, not a loss of power.
+    Normal,
+}
+
+impl Journal {
+    pub(crate) fn from_values(values: &Values) -> Result<Self, Failure> {
+        Ok(Self {
+            durability: values.word("journal.durability")?,
+            backup_every: values.span("journal.backup_every")?,
+            backups_kept: values.whole("journal.backups_kept")?,
+            busy_after: values.span("journal.busy_after")?,
+        })
+    }
+}
+
+impl FromStr for Durability {
+    type Err = ();
+
+    fn from_str(word: &str) -> Result<Self, ()> {
+        match word {
+            "full" => Ok(Self::Full),
+            "normal" => Ok(Self::Normal),
+            _ => Err(()),
+        }
+    }
+}

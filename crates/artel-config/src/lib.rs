@@ -1,0 +1,40 @@
+//! Settings with their origin; the only reader of the environment.
+//!
+//! A value comes from the highest layer that sets it: defaults, the user's `artel.toml`, the
+//! workshop's `artel.toml`, variables `ARTEL_…`, `--set` flags. Nothing here is global: whoever
+//! needs a setting is handed the struct of its area. A misspelt name is refused rather than
+//! ignored, and one load reports everything that is wrong.
+#![warn(missing_docs)]
+
+mod clean;
+mod clock;
+mod document;
+mod environment;
+mod file;
+mod git_config;
+mod identity;
+mod journal;
+mod layers;
+mod nearest;
+mod origin;
+mod output;
+mod places;
+mod problem;
+mod schema;
+mod settings;
+mod template;
+mod value;
+
+pub use clean::Clean;
+pub use clock::system_clock;
+pub use environment::Environment;
+pub use identity::person;
+pub use journal::{Durability, Journal};
+pub use origin::{Origin, Setting};
+pub use output::{Color, Output};
+pub use places::Places;
+pub use settings::{Row, Settings};
+pub use template::template;
+
+#[cfg(test)]
+mod tests;

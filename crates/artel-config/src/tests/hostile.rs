@@ -1,0 +1,89 @@
+//! Settings files written to do harm: whatever they hold, loading ends with an answer.
+
+use artel_types::Code;
+use proptest::prelude::*;
+
+use super::house::House;
+
+/// Loads the text; returns how many things were wrong. Panics and overflows fail the test.
+fn load(text: impl AsRef<[u8]>) -> usize {
+    House::new()
+        .workshop(text)
+        .load()
+        .map_or_else(|failures| failures.len(), |_| 0)
+}
+
+#[test]
+fn deep_nesting_is_survived() {
+    let dotted = vec!["a"; 79].join(".");
+    let mut tables = format!("[{dotted}]\n");
+    for _ in 0..79 {
+        tables.push_str(&format!("{dotted} = {{ "));
+    }
+    tables.push_str(&"}".repeat(79));
+    let mut twice = tables.clone();
+    twice.push_str(&tables.replacen('[', "\n[", 1));
+    for text in [
+        tables,
+        twice,
+        "[".repeat(1 << 20),
+        format!("a = {}", "[".repeat(1 << 19)),
+        "a = { b = ".repeat(1 << 16),
+        "a.".repeat(1 << 19),
+        "[[a]]\n".repeat(1 << 16),
+        "[a]\n".repeat(1 << 16),
+    ] {
+        assert!(load(&text) > 0, "{}", &text[..20]);
+    }
+}
+
+#[test]
+fn many_and_long_names_are_all_answered() {
+    let many: String = (0..20_000).map(|n| format!("k{n} = 1\n")).collect();
+    assert_eq!(load(many), 20_000);
+    let long = House::new().workshop(format!("{} = 1", "k".repeat(1 << 19)));
+    assert!(long.complaints().len() < 1000);
+    let value = House::new().workshop(format!("output.color = \"{}\"", "v".repeat(1 << 19)));
+    assert!(value.complaints().len() < 1000);
+}
+
+#[test]
+fn escape_sequences_do_not_reach_the_terminal() {
+    let house = House::new()
+        .workshop("\"\\u001b]0;x\" = 1\noutput.color = \"\\u001b\"")
+        .flag("output.color", "\u{1b}[2J\nerror[X001]: forged")
+        .variable("ARTEL_OUTPUT_\u{1b}", "x");
+    let complaints = house.complaints();
+    assert!(!complaints.contains('\u{1b}'), "{complaints:?}");
+    assert!(!complaints.contains("\nerror[X001]"), "{complaints:?}");
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_are_answered(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+        load(bytes);
+    }
+
+    #[test]
+    fn anything_like_toml_is_answered(
+        text in r#"(\[{0,3}|journal|output|[.]|color|durability| = |"|'|\{|\}|\]{1,2}|\n|,|1|true|#|é){0,40}"#
+    ) {
+        load(text);
+    }
+
+    #[test]
+    fn any_flag_is_answered(key in ".{0,40}", text in ".{0,40}") {
+        let house = House::new().flag(&key, &text);
+        if let Err(failures) = house.load() {
+            prop_assert_eq!(failures[0].code, Code::S003);
+        }
+    }
+
+    #[test]
+    fn every_number_in_range_is_taken_and_no_other(number in any::<i64>(), small in 0_i64..2000) {
+        for number in [number, small] {
+            let loaded = House::new().workshop(format!("journal.backups_kept = {number}")).load();
+            prop_assert_eq!(loaded.is_ok(), (1..=1000).contains(&number));
+        }
+    }
+}

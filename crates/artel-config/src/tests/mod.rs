@@ -1,0 +1,6 @@
+//! Settings from the outside: files, variables and flags in, values or complaints out.
+
+mod complaints;
+mod hostile;
+mod house;
+mod layers;

@@ -1,0 +1,22 @@
+//! The only crate that touches files of the workshop: atomic, handle-based.
+//!
+//! Three promises. A reader sees a file's old bytes or its new bytes, never a part, and what was
+//! acknowledged survives a loss of power. A link in the place of a file is refused, so that
+//! nobody can turn a write or a read elsewhere. No call waits on a pipe or a device, and none
+//! reads without a bound.
+#![warn(missing_docs)]
+
+mod directory;
+mod error;
+mod read;
+mod temp;
+mod write;
+
+pub use directory::{make_dir, make_dirs};
+pub use error::{FileError, Found};
+pub use read::read_bounded;
+pub use temp::{TEMP_PREFIX, is_leftover};
+pub use write::{create_new, write_atomic};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,43 @@
+//! Reading with a bound, and never waiting.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use rustix::fs::{FileType, Mode, OFlags};
+
+use crate::directory::Folder;
+use crate::{FileError, Found};
+
+/// Returns the bytes of an ordinary file, or refuses: a link, a folder, a pipe, a socket, a
+/// device, or a file of more than `most` bytes.
+pub fn read_bounded(path: &Path, most: u64) -> Result<Vec<u8>, FileError> {
+    let (folder, name) = Folder::of(path)?;
+    // Looked at first because opening alone can set off a device; looked at again once open
+    // because the name may have changed hands in between.
+    folder.expect(name, path, Found::File)?;
+    let flags =
+        OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let handle = rustix::fs::openat(&folder.handle, name, flags, Mode::empty())
+        .map_err(FileError::system(path, "open"))?;
+    let about = rustix::fs::fstat(&handle).map_err(FileError::system(path, "look at"))?;
+    let found = Found::of(FileType::from_raw_mode(about.st_mode));
+    if found != Found::File {
+        let (path, wanted) = (path.to_owned(), Found::File);
+        return Err(FileError::Other {
+            path,
+            found,
+            wanted,
+        });
+    }
+    let mut bytes = Vec::new();
+    File::from(handle)
+        .take(most.saturating_add(1))
+        .read_to_end(&mut bytes)
+        .map_err(FileError::system(path, "read"))?;
+    if bytes.len() as u64 > most {
+        let path = path.to_owned();
+        return Err(FileError::TooLarge { path, most });
+    }
+    Ok(bytes)
+}
