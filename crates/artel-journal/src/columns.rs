@@ -92,18 +92,6 @@ impl<'a> Columns<'a> {
         self.bytes(HASH)
     }
 
-    pub(crate) fn run(&self) -> Option<&'a str> {
-        self.optional(6).ok().flatten()
-    }
-
-    pub(crate) fn stream(&self) -> Option<&'a str> {
-        self.text(1).ok()
-    }
-
-    pub(crate) fn stream_seq(&self) -> u64 {
-        self.number(2).unwrap_or(0)
-    }
-
     pub(crate) fn kind(&self) -> Option<&'a str> {
         self.text(10).ok()
     }

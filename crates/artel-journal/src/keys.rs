@@ -63,11 +63,6 @@ impl Keys {
             .map_err(|cause| JournalError::file("write", &path, cause))
     }
 
-    /// Returns the public half.
-    pub(crate) fn signer(&self) -> Option<Signer> {
-        self.pair.as_ref().map(public)
-    }
-
     pub(crate) fn sign(&self, message: &[u8]) -> Result<(Signer, Vec<u8>), JournalError> {
         let pair = self.pair.as_ref().ok_or_else(|| JournalError::Key {
             path: self.path.clone(),

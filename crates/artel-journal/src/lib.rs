@@ -51,7 +51,7 @@ pub use order::{Ack, Batch, Receipt};
 pub use owner::Owner;
 pub use projection::Projection;
 pub use query::{Filter, Order, Query};
-pub use reader::{Page, Reader};
+pub use reader::Reader;
 pub use record::Record;
 pub use restore::{Candidate, Restored, Source};
 pub use subscribe::Subscription;

@@ -4,28 +4,20 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use artel_types::Event;
+use artel_types::{Event, RunId};
 use rusqlite::types::Value;
 use rusqlite::{Connection, Statement};
 
 use crate::archive;
+use crate::chain::Hasher;
 use crate::columns::Columns;
 use crate::connect;
 use crate::error::JournalError;
 use crate::head::Head;
 use crate::home::Home;
 use crate::lease::{self, LeaseInfo};
-use crate::query::{Order, Query};
+use crate::query::{Filter, Order, Query};
 use crate::record::Record;
-
-/// Events with where to go on.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Page {
-    /// The events.
-    pub records: Vec<Record>,
-    /// The last sequence number that was looked at.
-    pub last: u64,
-}
 
 /// Reads a journal. It never writes, and never waits for a writer.
 pub struct Reader {
@@ -148,8 +140,32 @@ impl Reader {
         Ok(answer)
     }
 
-    pub(crate) fn home(&self) -> &Home {
-        &self.home
+    /// Hashes the events of one run again: what a run is resumed from must be what was recorded.
+    pub fn check_run(&self, run: RunId) -> Result<(), JournalError> {
+        let filter = Filter {
+            run: Some(run.to_string()),
+            ..Filter::default()
+        };
+        let mut hasher = Hasher::default();
+        self.scan(&Query::of(filter), |columns| {
+            if columns.hash() == Some(hasher.event(columns.hashed())) {
+                return Ok(ControlFlow::Continue(()));
+            }
+            let what = "changed: its content does not have its hash".to_owned();
+            Err(JournalError::Damaged {
+                seq: columns.seq(),
+                what,
+            })
+        })
+    }
+
+    /// Returns the keys that signed this journal, for the person who decides to trust it.
+    pub fn signers(&self) -> Result<Vec<[u8; 32]>, JournalError> {
+        self.with(|connection| {
+            let mut statement = connection.prepare("SELECT DISTINCT signer FROM checkpoint")?;
+            let rows = statement.query_map([], |row| row.get(0))?;
+            rows.collect()
+        })
     }
 }
 

@@ -144,7 +144,6 @@ fn unreadable(seq: u64, error: &rusqlite::Error) -> FirstBad {
 struct Walk {
     head: Head,
     hasher: Hasher,
-    checkpoints: Vec<SignedAt>,
     signatures: u64,
     bad_checkpoint: Option<FirstBad>,
     /// The last event vouched for by a signature behind a bad checkpoint.
@@ -164,7 +163,6 @@ impl Walk {
         Self {
             head: Head::genesis(workshop),
             hasher: Hasher::default(),
-            checkpoints: Vec::new(),
             signatures: 0,
             bad_checkpoint: None,
             vouched: 0,

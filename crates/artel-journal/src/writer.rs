@@ -177,6 +177,10 @@ impl Writer {
             self.sign_end();
         }
         self.move_anchor();
+        // A closed journal is one file; where others still read or write, they do it later.
+        if let Some(connection) = &self.connection {
+            drop(connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)"));
+        }
     }
 
     fn sign_end(&mut self) {

@@ -1,0 +1,239 @@
+//! What survives a kill: everything acknowledged, nothing twice, nothing by halves.
+#![expect(clippy::unwrap_used, reason = "a step that fails, fails the test")]
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use artel_journal::{Batch, Filter, Query};
+use artel_testkit::{Child, Random, Scratch, figure, is_long, note, note_text};
+
+const PARTS: u64 = 3;
+
+/// What the child was told is on disk: stream and round, with the first sequence number.
+type Acknowledged = BTreeMap<(String, u64), u64>;
+
+fn read_acks(lines: impl IntoIterator<Item = String>, into: &mut Acknowledged) {
+    for line in lines {
+        let fields: Vec<&str> = line.split(' ').collect();
+        if let ["ack", tag, task, round, seq] = fields[..] {
+            let key = (format!("{tag}/{task}"), round.parse().unwrap());
+            assert_eq!(
+                into.insert(key, seq.parse().unwrap()),
+                None,
+                "acknowledged twice"
+            );
+        }
+    }
+}
+
+/// Looks at a journal after a kill and a restart.
+fn check(scratch: &Scratch, acknowledged: &Acknowledged) {
+    drop(scratch.open());
+    let verified = scratch.verify();
+    assert!(verified.ok, "{verified:?}");
+    let mut found: BTreeMap<(String, u64), Vec<(u64, String)>> = BTreeMap::new();
+    let notes = Filter {
+        kind: Some("note.".into()),
+        ..Filter::default()
+    };
+    for record in scratch.reader().records(&Query::of(notes)).unwrap() {
+        let text = note_text(&record.payload);
+        let (round, part) = text.split_once('.').unwrap();
+        let key = (record.stream, round.parse().unwrap());
+        found
+            .entry(key)
+            .or_default()
+            .push((record.seq, part.to_owned()));
+    }
+    for (key, parts) in &found {
+        let expected: Vec<String> = (0..PARTS).map(|part| part.to_string()).collect();
+        let present: Vec<String> = parts.iter().map(|(_, part)| part.clone()).collect();
+        assert_eq!(present, expected, "{key:?} is there once and whole");
+    }
+    for (key, seq) in acknowledged {
+        let first = found.get(key).map(|parts| parts[0].0);
+        assert_eq!(first, Some(*seq), "{key:?} was acknowledged at {seq}");
+    }
+}
+
+#[test]
+fn kill_at_random_moments_loses_nothing_that_was_acknowledged() {
+    let mut random = Random::for_test("kill");
+    let kills = if is_long() { 2_000 } else { 200 };
+    let (mut acknowledgements, mut scratch) = (0, None);
+    let mut acknowledged = Acknowledged::new();
+    for kill in 0..kills {
+        // A fresh journal now and then keeps each look at the whole short.
+        if kill % 10 == 0 {
+            let fresh = Scratch::new();
+            drop(fresh.create());
+            acknowledgements += acknowledged.len();
+            acknowledged.clear();
+            scratch = Some(fresh);
+        }
+        let scratch = scratch.as_ref().unwrap();
+        let mut child = Child::appender(scratch, &format!("k{kill}"), [8, PARTS, 0]);
+        // Some are killed while they open the journal, most in the middle of appending.
+        let lines = random.below(60);
+        let read: Vec<String> = (0..lines).map_while(|_| child.line()).collect();
+        for _ in 0..random.below(20_000) {
+            std::hint::spin_loop();
+        }
+        read_acks(read, &mut acknowledged);
+        read_acks(child.kill(), &mut acknowledged);
+        check(scratch, &acknowledged);
+    }
+    acknowledgements += acknowledged.len();
+    figure(&format!(
+        "kill: {kills} kills, {acknowledgements} acknowledged batches, 0 lost, 0 doubled, 0 halved"
+    ));
+}
+
+#[test]
+fn two_processes_append_to_one_chain_and_see_all_of_it() {
+    let each = 10_000;
+    let scratch = Scratch::new();
+    drop(scratch.create());
+    let total = (2 * each).to_string();
+    let mut children: Vec<Child> = ["left", "right"]
+        .map(|tag| {
+            Child::start(&scratch, tag, [8, 1, each / 8], |command| {
+                command.args(["follow", &total]);
+            })
+        })
+        .into();
+    for child in &mut children {
+        assert_eq!(child.line().as_deref(), Some("ready"));
+    }
+    let mut acknowledged = BTreeSet::new();
+    let mut longest = 0;
+    // Both are read at once: a child that cannot print cannot append.
+    let readers: Vec<_> = children
+        .into_iter()
+        .map(|child| std::thread::spawn(move || child.finish()))
+        .collect();
+    for reader in readers {
+        let (lines, is_well) = reader.join().unwrap();
+        let trouble: Vec<&String> = lines
+            .iter()
+            .filter(|line| line.starts_with("error"))
+            .take(3)
+            .collect();
+        assert!(is_well && trouble.is_empty(), "{trouble:?}");
+        assert!(
+            lines.contains(&format!("saw {total}")),
+            "{:?}",
+            lines.last()
+        );
+        for line in lines {
+            match line.split(' ').collect::<Vec<_>>()[..] {
+                ["ack", .., seq] => assert!(acknowledged.insert(seq.parse::<u64>().unwrap())),
+                ["longest", ms, _] => longest = longest.max(ms.parse::<u64>().unwrap()),
+                _ => {}
+            }
+        }
+    }
+    assert_eq!(
+        acknowledged,
+        (1..=2 * each).collect(),
+        "every place was given out once"
+    );
+    let verified = scratch.verify();
+    assert!(verified.ok, "{verified:?}");
+    assert_eq!(verified.events, 2 * each);
+    figure(&format!(
+        "two processes: {total} events, one chain, longest wait {longest} ms"
+    ));
+}
+
+#[test]
+fn a_write_cut_off_in_the_log_is_dropped_and_reported() {
+    let scratch = Scratch::new();
+    drop(scratch.create());
+    let mut child = Child::appender(&scratch, "cut", [1, 1, 0]);
+    let lines: Vec<String> = (0..30).map_while(|_| child.line()).collect();
+    let mut acknowledged = Acknowledged::new();
+    read_acks(lines, &mut acknowledged);
+    read_acks(child.kill(), &mut acknowledged);
+    let log = scratch.home.state().join("journal.db-wal");
+    let whole = std::fs::read(&log).unwrap();
+    let journal = std::fs::read(scratch.home.journal()).unwrap();
+    let mut torn = 0;
+    // Three records back and further, at every half sector.
+    for cut in (whole.len().saturating_sub(20 * 4120)..whole.len()).step_by(512) {
+        let copy = copy_of(&scratch, &journal, &whole[..cut]);
+        let opened =
+            artel_journal::Journal::open(&copy.home, copy.workshop, copy.options.clone()).unwrap();
+        let head = opened.journal.reader().head().unwrap();
+        torn += usize::from(opened.notes.iter().any(|note| note.contains("torn tail")));
+        opened
+            .journal
+            .append(note("after", "goes on"))
+            .wait()
+            .unwrap();
+        drop(opened);
+        let verified = copy.verify();
+        assert!(
+            verified.ok && verified.events > head,
+            "cut at {cut}: {verified:?}"
+        );
+    }
+    assert!(torn > 0, "a cut in the middle of a write is reported");
+}
+
+/// A second workshop whose files are what the kill left of the first.
+fn copy_of(scratch: &Scratch, journal: &[u8], log: &[u8]) -> Scratch {
+    let copy = Scratch::new();
+    std::fs::create_dir_all(copy.home.state()).unwrap();
+    std::fs::create_dir_all(copy.home.data()).unwrap();
+    let key = "signing.key";
+    std::fs::copy(scratch.home.data().join(key), copy.home.data().join(key)).unwrap();
+    std::fs::write(copy.home.journal(), journal).unwrap();
+    std::fs::write(copy.home.state().join("journal.db-wal"), log).unwrap();
+    copy
+}
+
+#[test]
+fn a_subscription_has_no_gap_and_no_repeat_while_others_write() {
+    let scratch = Scratch::new();
+    let journal = scratch.create();
+    std::thread::scope(|scope| {
+        for task in 0..4 {
+            let journal = journal.clone();
+            scope.spawn(move || {
+                for round in 0..50 {
+                    let stream = format!("s/{task}");
+                    journal
+                        .append(Batch::of([note(&stream, &round.to_string())]))
+                        .wait()
+                        .unwrap();
+                }
+            });
+        }
+        for after in [0, 37] {
+            let mut subscription = journal.subscribe(Filter::default(), after);
+            scope.spawn(move || {
+                for expected in after + 1..=200 {
+                    let record = subscription
+                        .wait(std::time::Duration::from_secs(60))
+                        .unwrap()
+                        .unwrap();
+                    assert_eq!(record.seq, expected);
+                }
+            });
+        }
+        let filter = Filter {
+            stream: Some("s/2".into()),
+            ..Filter::default()
+        };
+        let mut one = journal.subscribe(filter, 0);
+        scope.spawn(move || {
+            for expected in 0..50 {
+                let record = one
+                    .wait(std::time::Duration::from_secs(60))
+                    .unwrap()
+                    .unwrap();
+                assert_eq!(note_text(&record.payload), expected.to_string());
+            }
+        });
+    });
+}
