@@ -5,6 +5,8 @@ use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use artel_types::Secret;
+
 /// The variables and the current folder of a process, as they were at one moment.
 #[derive(Clone, Default)]
 pub struct Environment {
@@ -63,6 +65,16 @@ impl Environment {
         self.current_dir.as_deref()
     }
 
+    /// Returns the values of variables whose name says that they are secret, such as
+    /// `GITHUB_TOKEN`: whatever is stored or shown must not contain them.
+    pub fn secrets(&self) -> Vec<Secret> {
+        self.variables
+            .iter()
+            .filter(|(name, _)| says_secret(&name.to_string_lossy()))
+            .filter_map(|(_, text)| text.to_str().map(Secret::new))
+            .collect()
+    }
+
     /// Returns the variables whose name begins like that, in order of name.
     pub(crate) fn beginning_with(&self, prefix: &str) -> impl Iterator<Item = (String, &OsStr)> {
         let prefix = prefix.to_owned();
@@ -72,6 +84,16 @@ impl Environment {
                 .then(|| (name.into_owned(), text.as_os_str()))
         })
     }
+}
+
+/// Judges by the last word: `API_KEY` holds a key, `KEY_FILE` and `KEY_ID` do not.
+fn says_secret(name: &str) -> bool {
+    let last = name.rsplit('_').next().unwrap_or_default();
+    let words = [
+        "KEY", "APIKEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL",
+        "CREDENTIALS",
+    ];
+    words.contains(&last.to_ascii_uppercase().as_str())
 }
 
 /// Shows the names alone: values of variables are often secrets.
@@ -87,6 +109,20 @@ impl fmt::Debug for Environment {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn secrets_are_told_by_the_last_word_of_their_name() {
+        let variables = [
+            ("GITHUB_TOKEN", "a-token-value"),
+            ("anthropic_api_key", "a-key-value"),
+            ("KEY_FILE", "/home/ada/key"),
+            ("KEYBOARD", "us"),
+            ("PATH", "/bin"),
+        ];
+        let found = Environment::of(variables, "/").secrets();
+        let values: Vec<&str> = found.iter().map(Secret::expose).collect();
+        assert_eq!(values, ["a-token-value", "a-key-value"]);
+    }
 
     #[test]
     fn debug_text_has_no_values() {

@@ -164,21 +164,32 @@ pub(crate) fn prune(
     Ok(Some(pruned))
 }
 
+/// A stream that can be moved.
+pub(crate) struct Finished {
+    pub(crate) stream: String,
+    pub(crate) last: i64,
+    pub(crate) events: i64,
+}
+
 /// Returns the streams whose last event ends them and is old enough.
-fn finished(
+pub(crate) fn finished(
     connection: &Connection,
     before: Timestamp,
     is_final: fn(&str) -> bool,
-) -> rusqlite::Result<Vec<(String, i64)>> {
+) -> rusqlite::Result<Vec<Finished>> {
     // With a lone `max` SQLite takes the other columns from the row that has it.
     let mut statement = connection
-        .prepare("SELECT stream, max(stream_seq), kind, at FROM event GROUP BY stream")?;
+        .prepare("SELECT stream, max(stream_seq), kind, at, count(*) FROM event GROUP BY stream")?;
     let mut rows = statement.query([])?;
     let mut streams = Vec::new();
     while let Some(row) = rows.next()? {
         let (kind, at): (String, i64) = (row.get(2)?, row.get(3)?);
         if is_final(&kind) && at < before.as_micros() {
-            streams.push((row.get(0)?, row.get(1)?));
+            streams.push(Finished {
+                stream: row.get(0)?,
+                last: row.get(1)?,
+                events: row.get(4)?,
+            });
         }
     }
     Ok(streams)
@@ -197,7 +208,7 @@ fn write_archive(
     workshop: WorkshopId,
     options: &Options,
     journal: &Connection,
-    streams: &[(String, i64)],
+    streams: &[Finished],
 ) -> Result<Archive, JournalError> {
     let folder = home.archive();
     durable::make_folder(&folder).map_err(|cause| JournalError::file("make", &folder, cause))?;
@@ -247,13 +258,13 @@ fn write_archive(
 fn copy_streams(
     journal: &Connection,
     target: &Connection,
-    streams: &[(String, i64)],
+    streams: &[Finished],
 ) -> rusqlite::Result<()> {
     target.execute_batch("BEGIN")?;
     let marks = ", ?".repeat(17);
     let mut insert = target.prepare(&format!("INSERT INTO event ({SELECT}) VALUES (?{marks})"))?;
     let mut select = journal.prepare(&format!("SELECT {SELECT} FROM event WHERE stream = ?"))?;
-    for (stream, _) in streams {
+    for Finished { stream, .. } in streams {
         let mut rows = select.query([stream])?;
         while let Some(row) = rows.next()? {
             let columns = crate::columns::Columns::of_row(row)?;
@@ -268,7 +279,7 @@ fn cut_over(
     desk: &mut Desk<'_>,
     options: &Options,
     archive: &Archive,
-    streams: &[(String, i64)],
+    streams: &[Finished],
     before: Timestamp,
     by: &Actor,
 ) -> Result<Pruned, JournalError> {
@@ -301,7 +312,7 @@ fn cut_over(
             ],
         )
         .map_err(failed)?;
-    for (stream, last) in streams {
+    for Finished { stream, last, .. } in streams {
         connection
             .execute("DELETE FROM event WHERE stream = ?", [stream])
             .map_err(failed)?;

@@ -81,8 +81,8 @@ pub fn backups(home: &Home) -> Vec<PathBuf> {
     files
 }
 
-/// Reads the time from a name such as `journal_20261115_083000.db`.
-fn taken_at(file: &Path) -> Option<Timestamp> {
+/// Reads when a copy was taken from its name, such as `journal_20261115_083000.db`.
+pub fn taken_at(file: &Path) -> Option<Timestamp> {
     let name = file.file_name()?.to_str()?;
     let stamp = name.strip_prefix("journal_")?.strip_suffix(".db")?;
     let digits = stamp.get(..15)?;

@@ -213,8 +213,11 @@ impl Journal {
             bell,
             blobs,
         }));
+        let had_events = found.head.seq > 0;
         let notes = journal.record_findings(found)?;
-        journal.back_up_when_due();
+        if had_events {
+            journal.back_up_when_due();
+        }
         Ok(Opened { journal, notes })
     }
 

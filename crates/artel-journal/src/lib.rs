@@ -40,7 +40,7 @@ mod writer;
 
 pub use anchor::{Anchor, RestoreNote};
 pub use archive::{ArchiveInfo, Pruned};
-pub use backup::{Backup, backups};
+pub use backup::{Backup, backups, taken_at as backup_time};
 pub use blobs::Blobs;
 pub use error::{AppendError, JournalError, LeaseError};
 pub use home::Home;

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use artel_types::{Event, RunId};
+use artel_types::{Event, RunId, Timestamp};
 use rusqlite::types::Value;
 use rusqlite::{Connection, Statement};
 
@@ -156,6 +156,21 @@ impl Reader {
                 seq: columns.seq(),
                 what,
             })
+        })
+    }
+
+    /// Lists the streams that a prune before this moment would move, with their lengths.
+    pub fn finished_streams(
+        &self,
+        before: Timestamp,
+        is_final: fn(&str) -> bool,
+    ) -> Result<Vec<(String, u64)>, JournalError> {
+        self.with(|connection| {
+            let streams = archive::finished(connection, before, is_final)?;
+            Ok(streams
+                .into_iter()
+                .map(|found| (found.stream, found.events.cast_unsigned()))
+                .collect())
         })
     }
 

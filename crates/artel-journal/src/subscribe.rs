@@ -85,6 +85,12 @@ impl Subscription {
         }
     }
 
+    /// Follows a journal that this process does not write.
+    pub fn read_only(reader: Reader, filter: Filter, after: u64) -> Self {
+        let bell = Arc::new(Bell::new(watch::channel(after).0));
+        Self::new(Arc::new(reader), bell, filter, after)
+    }
+
     /// Waits for the next event that fits.
     pub async fn next(&mut self) -> Result<Record, JournalError> {
         loop {

@@ -99,6 +99,10 @@ codes! {
          otherwise another user could change what Artel remembers."
     W008 Failed "a file of the workshop could not be read or written"
         "The message names the file and what the system said."
+    W009 Refused "the workshop is not one you made or trusted"
+        "The folder holds a workshop that came from elsewhere, for example with a repository. Its \
+         settings could send your work to other machines. Look at its `artel.toml`, then run \
+         `artel workshop trust DIR`."
     J001 Failed "the journal cannot be opened"
         "The file exists but could not be opened. The message carries what the system said."
     J002 Failed "the journal was written by a newer Artel"

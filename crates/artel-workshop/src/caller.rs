@@ -1,0 +1,98 @@
+//! Who calls, from where, with which flags: everything a command needs from the outside.
+
+use std::path::PathBuf;
+
+use artel_config::{Environment, Places, Settings, person, system_clock};
+use artel_types::{Actor, Clock, Failure, TraceId, Via, WorkshopId};
+
+use crate::trouble::Problems;
+
+/// The flags that every command has.
+#[derive(Debug, Clone, Default)]
+pub struct Flags {
+    /// `--workshop DIR`.
+    pub workshop: Option<PathBuf>,
+    /// `--set KEY=VALUE`, as often as given.
+    pub set: Vec<(String, String)>,
+}
+
+/// The outside of one command. Tests make their own; the binary makes it from the process.
+#[derive(Debug, Clone)]
+pub struct Caller {
+    pub(crate) environment: Environment,
+    pub(crate) places: Places,
+    pub(crate) clock: Clock,
+    pub(crate) flags: Flags,
+    pub(crate) via: Via,
+}
+
+impl Caller {
+    /// Takes the process as it is.
+    pub fn from_process(flags: Flags, via: Via) -> Result<Self, Failure> {
+        Self::new(Environment::from_process(), system_clock(), flags, via)
+    }
+
+    /// Puts a caller together from its parts.
+    pub fn new(
+        environment: Environment,
+        clock: Clock,
+        flags: Flags,
+        via: Via,
+    ) -> Result<Self, Failure> {
+        let places = Places::find(&environment)?;
+        Ok(Self {
+            environment,
+            places,
+            clock,
+            flags,
+            via,
+        })
+    }
+
+    /// Returns the person on whose behalf this happens.
+    pub fn actor(&self) -> Actor {
+        Actor::human(person(&self.environment), self.via)
+    }
+
+    /// Returns the clock.
+    pub fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    /// Returns the environment.
+    pub fn environment(&self) -> &Environment {
+        &self.environment
+    }
+
+    /// Loads the settings that hold outside of any workshop.
+    pub fn settings(&self) -> Result<Settings, Problems> {
+        Settings::load(&self.environment, &self.places, None, &self.flags.set).map_err(Problems)
+    }
+
+    /// Makes a path absolute, as seen from where the caller stands.
+    pub(crate) fn absolute(&self, path: &std::path::Path) -> PathBuf {
+        match self.environment.current_dir() {
+            Some(here) => here.join(path),
+            None => path.to_owned(),
+        }
+    }
+}
+
+/// Returns a trace of its own.
+pub(crate) fn fresh_trace() -> Result<TraceId, Failure> {
+    random().map(TraceId::from_random)
+}
+
+/// Returns a workshop id of its own.
+pub(crate) fn fresh_workshop() -> Result<WorkshopId, Failure> {
+    random().map(WorkshopId::from_random)
+}
+
+fn random() -> Result<[u8; 16], Failure> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(|error| {
+        Failure::new(artel_types::Code::X001, "the system gave no random bytes")
+            .because(error.to_string())
+    })?;
+    Ok(bytes)
+}

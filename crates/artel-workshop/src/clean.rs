@@ -1,0 +1,227 @@
+//! What can go: finished worktrees, values no event names, old logs, left-overs of crashes.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use artel_journal::{Blobs, Filter, Query};
+use artel_types::{BlobHash, Code, Fact, Failure, Timestamp};
+use serde::Serialize;
+
+use crate::workshop::Workshop;
+
+/// Why something can go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Sort {
+    /// The worktree of a run that ended.
+    Worktree,
+    /// A large value that no event names.
+    Blob,
+    /// A log older than `clean.logs_after`.
+    Log,
+    /// A file that a crash left half-written.
+    Leftover,
+}
+
+/// One thing that can go.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Rubbish {
+    /// Why.
+    pub sort: Sort,
+    /// Where.
+    pub path: PathBuf,
+    /// How much it takes.
+    pub bytes: u64,
+}
+
+/// What was removed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Cleaned {
+    /// How many things.
+    pub removed: u64,
+    /// How many bytes they took.
+    pub bytes: u64,
+}
+
+/// What is younger may belong to something under way: a blob is written before the event that
+/// names it.
+const YOUNG: Duration = Duration::from_secs(3600);
+
+impl Workshop {
+    /// Lists what can go. Live and undecided work is never in the list.
+    pub fn rubbish(&self) -> Result<Vec<Rubbish>, Failure> {
+        let mut found = self.finished_worktrees()?;
+        found.extend(self.orphan_blobs()?);
+        found.extend(self.old_logs());
+        found.extend(self.leftovers());
+        found.sort_by(|one, other| (one.sort, &one.path).cmp(&(other.sort, &other.path)));
+        Ok(found)
+    }
+
+    /// Removes what was listed.
+    pub fn clean(&self, rubbish: &[Rubbish]) -> Result<Cleaned, Failure> {
+        let mut cleaned = Cleaned::default();
+        for item in rubbish {
+            let removed = if item.sort == Sort::Worktree {
+                fs::remove_dir_all(&item.path)
+            } else {
+                fs::remove_file(&item.path)
+            };
+            match removed {
+                Ok(()) => {
+                    cleaned.removed += 1;
+                    cleaned.bytes += item.bytes;
+                }
+                Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => {}
+                Err(cause) => {
+                    let what = format!("could not remove `{}`", item.path.display());
+                    return Err(Failure::new(Code::W008, what).because(cause.to_string()));
+                }
+            }
+        }
+        Ok(cleaned)
+    }
+
+    /// A worktree is named after its run; it can go once the run's last event has ended it.
+    fn finished_worktrees(&self) -> Result<Vec<Rubbish>, Failure> {
+        let reader = self.reader()?;
+        let mut found = Vec::new();
+        for path in entries(&self.home.state().join("worktrees")) {
+            let name = path
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned();
+            let filter = Filter {
+                stream: Some(format!("run/{name}")),
+                ..Filter::default()
+            };
+            let last = reader.records(&Query::of(filter).newest_first().limit(1))?;
+            if last
+                .first()
+                .is_some_and(|record| Fact::ends_stream(&record.kind))
+            {
+                let bytes = size_of(&path);
+                found.push(Rubbish {
+                    sort: Sort::Worktree,
+                    path,
+                    bytes,
+                });
+            }
+        }
+        Ok(found)
+    }
+
+    fn orphan_blobs(&self) -> Result<Vec<Rubbish>, Failure> {
+        let stored = Blobs::at(self.home.blobs()).list()?;
+        if stored.is_empty() {
+            return Ok(Vec::new());
+        }
+        let named = self.named_blobs()?;
+        let found = stored
+            .into_iter()
+            .filter(|blob| !named.contains(&blob.blob))
+            .map(|blob| {
+                let (shelf, name) = blob.blob.as_str().split_at(2);
+                let path = self.home.blobs().join(shelf).join(name);
+                Rubbish {
+                    sort: Sort::Blob,
+                    path,
+                    bytes: blob.bytes,
+                }
+            });
+        Ok(found
+            .filter(|item| self.is_older(&item.path, YOUNG))
+            .collect())
+    }
+
+    /// Returns every address that an event names, archived ones included.
+    fn named_blobs(&self) -> Result<BTreeSet<BlobHash>, Failure> {
+        let mut named = BTreeSet::new();
+        self.reader()?.visit(&Query::all(), |record| {
+            let mut rest = record.payload.as_str();
+            while let Some(at) = rest.find("\"blob\":\"") {
+                rest = &rest[at + 8..];
+                let address = rest.get(..64).unwrap_or_default();
+                named.extend(BlobHash::try_from(address.to_owned()).ok());
+            }
+            ControlFlow::Continue(())
+        })?;
+        Ok(named)
+    }
+
+    fn old_logs(&self) -> Vec<Rubbish> {
+        let age = self.settings.clean.logs_after.value;
+        let logs = entries(&self.home.state().join("logs"));
+        self.older(logs, age, Sort::Log)
+    }
+
+    fn leftovers(&self) -> Vec<Rubbish> {
+        let state = self.home.state();
+        let folders = [
+            state.to_owned(),
+            self.home.backups(),
+            self.home.archive(),
+            self.root.clone(),
+        ];
+        let files = folders
+            .iter()
+            .flat_map(|folder| entries(folder))
+            .filter(|path| {
+                let name = path.file_name().unwrap_or_default();
+                let is_temporary = path.extension().is_some_and(|end| end == "tmp");
+                is_temporary && path.starts_with(state)
+                    || artel_files::is_leftover(name)
+                    || name == "journal.restoring"
+            });
+        self.older(files.collect(), YOUNG, Sort::Leftover)
+    }
+
+    fn older(&self, files: Vec<PathBuf>, age: Duration, sort: Sort) -> Vec<Rubbish> {
+        let old = files
+            .into_iter()
+            .filter(|path| path.is_file() && self.is_older(path, age));
+        old.map(|path| Rubbish {
+            sort,
+            bytes: size_of(&path),
+            path,
+        })
+        .collect()
+    }
+
+    fn is_older(&self, path: &Path, age: Duration) -> bool {
+        let Ok(changed) = fs::symlink_metadata(path).and_then(|about| about.modified()) else {
+            return false;
+        };
+        let since = changed
+            .duration_since(std::time::UNIX_EPOCH)
+            .unwrap_or_default();
+        let changed = Timestamp::from_micros(0).after(since);
+        self.caller.clock.now().since(changed) >= age
+    }
+}
+
+/// Returns what is in a folder; a folder that is not there is empty.
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(folder) else {
+        return Vec::new();
+    };
+    entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .collect()
+}
+
+/// Returns what a file or folder takes; links are counted, not followed.
+fn size_of(path: &Path) -> u64 {
+    let Ok(about) = fs::symlink_metadata(path) else {
+        return 0;
+    };
+    if about.is_dir() {
+        entries(path).iter().map(|path| size_of(path)).sum()
+    } else {
+        about.len()
+    }
+}

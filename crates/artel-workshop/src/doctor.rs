@@ -1,0 +1,84 @@
+//! Whether everything that Artel rests on is there, and what to do where it is not.
+
+mod machine;
+mod state;
+
+use artel_types::Failure;
+use serde::Serialize;
+
+use crate::caller::Caller;
+
+/// How a check came out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Health {
+    /// As it should be.
+    Ok,
+    /// It works, but less well.
+    Warning,
+    /// Something will not work.
+    Problem,
+}
+
+/// One line of the report.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Check {
+    /// How it came out.
+    pub health: Health,
+    /// What was looked at.
+    pub area: &'static str,
+    /// What was found.
+    pub found: String,
+    /// What to do about it.
+    pub remedy: Option<String>,
+}
+
+impl Check {
+    fn ok(area: &'static str, found: impl Into<String>) -> Self {
+        Self {
+            health: Health::Ok,
+            area,
+            found: found.into(),
+            remedy: None,
+        }
+    }
+
+    fn warning(area: &'static str, found: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self {
+            health: Health::Warning,
+            area,
+            found: found.into(),
+            remedy: Some(remedy.into()),
+        }
+    }
+
+    fn problem(area: &'static str, found: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self {
+            health: Health::Problem,
+            area,
+            found: found.into(),
+            remedy: Some(remedy.into()),
+        }
+    }
+
+    fn of_failure(area: &'static str, failure: &Failure) -> Self {
+        let why = failure
+            .why
+            .as_ref()
+            .map_or(String::new(), |why| format!(" ({why})"));
+        let remedy = failure
+            .advice
+            .clone()
+            .unwrap_or_else(|| format!("`artel explain {}`", failure.code));
+        Self::problem(area, format!("{}{why}", failure.what), remedy)
+    }
+}
+
+impl Caller {
+    /// Looks at the machine, the workshop and its journal. Nothing is changed.
+    pub fn doctor(&self) -> Vec<Check> {
+        let mut checks = machine::checks(self);
+        checks.extend(state::checks(self));
+        checks
+    }
+}

@@ -1,0 +1,157 @@
+//! The machine: kernel features, git, model providers.
+
+use std::fs;
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::Check;
+use crate::caller::Caller;
+
+const PROVIDER_KEYS: &[&str] = &[
+    "ANTHROPIC_API_KEY",
+    "OPENAI_API_KEY",
+    "GOOGLE_API_KEY",
+    "GEMINI_API_KEY",
+];
+
+const OLLAMA: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 11434);
+
+pub(super) fn checks(caller: &Caller) -> Vec<Check> {
+    vec![kernel(), git(caller), models(caller)]
+}
+
+/// The layers that the sandbox is made of.
+fn kernel() -> Check {
+    let release = word("/proc/sys/kernel/osrelease").unwrap_or_else(|| "unknown".to_owned());
+    let layers = [
+        (
+            "Landlock",
+            fs::read_to_string("/sys/kernel/security/lsm")
+                .ok()
+                .map(|list| list.contains("landlock")),
+        ),
+        (
+            "seccomp",
+            Some(Path::new("/proc/sys/kernel/seccomp/actions_avail").exists()),
+        ),
+        ("user namespaces", Some(has_user_namespaces())),
+    ];
+    let have = |wanted: Option<bool>| -> Vec<&str> {
+        layers
+            .iter()
+            .filter(|(_, found)| *found == wanted)
+            .map(|(name, _)| *name)
+            .collect()
+    };
+    let (present, missing, unknown) = (have(Some(true)), have(Some(false)), have(None));
+    let mut found = format!("Linux {release}: {}", present.join(", "));
+    if !unknown.is_empty() {
+        found.push_str(&format!(
+            " ({}: cannot be told from here)",
+            unknown.join(", ")
+        ));
+    }
+    if missing.is_empty() {
+        return Check::ok("kernel", found);
+    }
+    let found = format!("{found}; missing: {}", missing.join(", "));
+    Check::warning(
+        "kernel",
+        found,
+        "a kernel from 6.7 on with these switched on",
+    )
+}
+
+fn has_user_namespaces() -> bool {
+    let number = |path: &str| word(path).and_then(|text| text.parse::<u64>().ok());
+    number("/proc/sys/user/max_user_namespaces").unwrap_or(0) > 0
+        && number("/proc/sys/kernel/unprivileged_userns_clone") != Some(0)
+        && number("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") != Some(1)
+}
+
+fn word(path: &str) -> Option<String> {
+    Some(fs::read_to_string(path).ok()?.trim().to_owned())
+}
+
+/// Worktrees and `merge-tree --write-tree` need git 2.38 or newer.
+fn git(caller: &Caller) -> Check {
+    const OLDEST: (u32, u32) = (2, 38);
+    let missing = || Check::problem("git", "not found on PATH", "install git 2.38 or newer");
+    let Some(program) = find_program(caller, "git") else {
+        return missing();
+    };
+    let Some(version) = git_version(&program) else {
+        return Check::problem(
+            "git",
+            format!("`{}` does not answer", program.display()),
+            "`git --version` shows why",
+        );
+    };
+    let mut parts = version
+        .split('.')
+        .map(|part| part.parse::<u32>().unwrap_or(0));
+    let found = (parts.next().unwrap_or(0), parts.next().unwrap_or(0));
+    if found >= OLDEST {
+        return Check::ok("git", format!("{version} ({})", program.display()));
+    }
+    Check::problem(
+        "git",
+        format!("{version} is too old"),
+        "install git 2.38 or newer",
+    )
+}
+
+fn find_program(caller: &Caller, name: &str) -> Option<PathBuf> {
+    let path = caller.environment().get("PATH")?;
+    std::env::split_paths(path)
+        .filter(|folder| folder.is_absolute())
+        .map(|folder| folder.join(name))
+        .find(|program| program.is_file())
+}
+
+/// Asks git for its version: an absolute path, a fixed argument, an empty environment.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "nothing here is chosen by a model; artel-sandbox takes this over when it exists"
+)]
+fn git_version(program: &Path) -> Option<String> {
+    let output = std::process::Command::new(program)
+        .arg("--version")
+        .env_clear()
+        .output()
+        .ok()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    Some(
+        text.trim()
+            .strip_prefix("git version ")?
+            .split(' ')
+            .next()?
+            .to_owned(),
+    )
+}
+
+fn models(caller: &Caller) -> Check {
+    let is_set = |name: &&&str| {
+        caller
+            .environment()
+            .get(name)
+            .is_some_and(|text| !text.is_empty())
+    };
+    let keys: Vec<&str> = PROVIDER_KEYS.iter().filter(is_set).copied().collect();
+    let has_ollama = TcpStream::connect_timeout(&OLLAMA, Duration::from_millis(200)).is_ok();
+    let mut found: Vec<String> = keys.iter().map(|name| format!("key in {name}")).collect();
+    if has_ollama {
+        found.push(format!("Ollama at {OLLAMA}"));
+    }
+    if found.is_empty() {
+        let remedy =
+            "set one of ANTHROPIC_API_KEY, OPENAI_API_KEY, GOOGLE_API_KEY, or start Ollama";
+        return Check::warning(
+            "models",
+            "no key in the environment, no Ollama here",
+            remedy,
+        );
+    }
+    Check::ok("models", found.join(", "))
+}

@@ -1,0 +1,131 @@
+//! The workshop: its place, settings, journal, backups, room on disk.
+
+use std::time::Duration;
+
+use artel_config::Durability;
+use artel_types::Timestamp;
+
+use super::Check;
+use crate::caller::Caller;
+use crate::find::Found;
+use crate::workshop::Workshop;
+
+pub(super) fn checks(caller: &Caller) -> Vec<Check> {
+    let workshop = match caller.workshop() {
+        Ok(workshop) => workshop,
+        Err(problems) => {
+            let area = |code: String| {
+                if code.starts_with('S') {
+                    "settings"
+                } else {
+                    "workshop"
+                }
+            };
+            return problems
+                .0
+                .iter()
+                .map(|failure| Check::of_failure(area(failure.code.to_string()), failure))
+                .collect();
+        }
+    };
+    let mut checks = vec![place(&workshop), settings(&workshop), journal(&workshop)];
+    checks.push(backups(&workshop, caller.clock().now()));
+    checks.push(disk(&workshop));
+    checks
+}
+
+fn place(workshop: &Workshop) -> Check {
+    let how = match workshop.found() {
+        Found::Flag => "named by --workshop",
+        Found::Variable => "named by ARTEL_WORKSHOP",
+        Found::Parent => "around this folder",
+        Found::Home => "in the home folder",
+    };
+    Check::ok("workshop", format!("{} ({how})", workshop.root().display()))
+}
+
+fn settings(workshop: &Workshop) -> Check {
+    let settings = &workshop.settings;
+    let files = match settings.files.len() {
+        0 => "defaults".to_owned(),
+        1 => "1 file".to_owned(),
+        several => format!("{several} files"),
+    };
+    if settings.unknown_variables.is_empty() {
+        return Check::ok("settings", files);
+    }
+    let names = settings.unknown_variables.join(", ");
+    Check::warning(
+        "settings",
+        format!("{files}; these variables mean nothing to Artel: {names}"),
+        "`artel config show` lists what there is",
+    )
+}
+
+fn journal(workshop: &Workshop) -> Check {
+    let durability = match workshop.settings.journal.durability.value {
+        Durability::Full => "durability full",
+        Durability::Normal => "durability normal: a power cut may lose the last events",
+    };
+    match workshop.verify() {
+        Err(failure) => Check::of_failure("journal", &failure),
+        Ok(verified) => match verified.first_bad {
+            None => Check::ok(
+                "journal",
+                format!(
+                    "{} events, chain and {} signatures verified, {durability}",
+                    verified.events, verified.signatures
+                ),
+            ),
+            Some(bad) => Check::problem(
+                "journal",
+                format!("damaged at event {}: {}", bad.seq, bad.what),
+                "`artel journal restore`",
+            ),
+        },
+    }
+}
+
+fn backups(workshop: &Workshop, now: Timestamp) -> Check {
+    let (newest, count) = workshop.backups();
+    let every = workshop.settings.journal.backup_every.value;
+    match newest {
+        None => Check::warning("backup", "none yet", "`artel journal backup`"),
+        Some(taken) => {
+            let age = now.since(taken);
+            let found = format!("last one {} ago, {count} kept", span(age));
+            // Twice the interval: a workshop that nobody used has nothing new to copy.
+            if age > every.saturating_mul(2) {
+                return Check::warning("backup", found, "`artel journal backup`");
+            }
+            Check::ok("backup", found)
+        }
+    }
+}
+
+fn span(age: Duration) -> String {
+    match age.as_secs() {
+        seconds @ 0..120 => format!("{seconds} s"),
+        seconds @ 120..7_200 => format!("{} min", seconds / 60),
+        seconds @ 7_200..172_800 => format!("{} h", seconds / 3_600),
+        seconds => format!("{} days", seconds / 86_400),
+    }
+}
+
+fn disk(workshop: &Workshop) -> Check {
+    const GIB: u64 = 1 << 30;
+    let Ok(about) = rustix::fs::statvfs(workshop.root()) else {
+        return Check::warning("disk", "its free space cannot be told", "`df` shows it");
+    };
+    let free = about.f_bavail.saturating_mul(about.f_frsize);
+    let found = format!("{:.1} GiB free", free as f64 / GIB as f64);
+    match free {
+        0..104_857_600 => Check::problem(
+            "disk",
+            found,
+            "free some space; `artel clean` shows what Artel takes",
+        ),
+        104_857_600..GIB => Check::warning("disk", found, "`artel clean` shows what Artel takes"),
+        _ => Check::ok("disk", found),
+    }
+}

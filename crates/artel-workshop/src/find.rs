@@ -1,0 +1,133 @@
+//! Which workshop a command means.
+
+use std::path::{Path, PathBuf};
+
+use artel_types::{Code, Failure};
+
+use crate::caller::Caller;
+use crate::marker::Marker;
+use crate::registry;
+use crate::safety;
+
+/// How a workshop was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Found {
+    /// Named by `--workshop`.
+    Flag,
+    /// Named by `ARTEL_WORKSHOP`.
+    Variable,
+    /// The caller stands in it.
+    Parent,
+    /// The one in the home folder.
+    Home,
+}
+
+/// A folder that is a workshop.
+#[derive(Debug, Clone)]
+pub(crate) struct Place {
+    pub(crate) root: PathBuf,
+    pub(crate) marker: Marker,
+    pub(crate) found: Found,
+}
+
+impl Caller {
+    /// Returns the folder that was named explicitly, if one was.
+    pub(crate) fn named(&self) -> Option<(PathBuf, Found)> {
+        if let Some(flag) = &self.flags.workshop {
+            return Some((self.absolute(flag), Found::Flag));
+        }
+        let variable = self
+            .environment
+            .get("ARTEL_WORKSHOP")
+            .filter(|text| !text.is_empty())?;
+        Some((self.absolute(Path::new(variable)), Found::Variable))
+    }
+
+    /// Finds the workshop: named, around the caller, or in the home folder.
+    pub(crate) fn place(&self) -> Result<Place, Failure> {
+        if let Some((root, found)) = self.named() {
+            return named_place(&root, found);
+        }
+        if let Some(place) = self.parent()? {
+            return Ok(place);
+        }
+        let home = self.places.default_workshop();
+        match Marker::read(&home)? {
+            Some(marker) => place(home, marker, Found::Home),
+            None => Err(self.nowhere(&home)),
+        }
+    }
+
+    /// Looks upwards for a workshop that this user made or trusted. Others are passed over: a
+    /// repository may carry one, with settings of its own.
+    fn parent(&self) -> Result<Option<Place>, Failure> {
+        let Some(here) = self.environment.current_dir() else {
+            return Ok(None);
+        };
+        for folder in here.ancestors() {
+            // Somebody else's damaged marker on the way up is none of our business.
+            let Ok(Some(marker)) = Marker::read(folder) else {
+                continue;
+            };
+            if registry::knows(self.places.data(), marker.id, folder)? {
+                return place(folder.to_owned(), marker, Found::Parent).map(Some);
+            }
+        }
+        Ok(None)
+    }
+
+    fn nowhere(&self, home: &Path) -> Failure {
+        let failure = Failure::new(Code::W001, "there is no workshop here").because(format!(
+            "none around this folder that you made or trusted, and none at `{}`",
+            home.display()
+        ));
+        match self.untrusted() {
+            Some(folder) => failure.advise(format!(
+                "`artel workshop trust {}` to use the one found there, or `artel init` to make one",
+                folder.display()
+            )),
+            None => {
+                failure.advise("`artel init` makes one in this folder, `artel init DIR` in another")
+            }
+        }
+    }
+
+    /// Returns the nearest workshop around the caller that is not trusted.
+    pub(crate) fn untrusted(&self) -> Option<PathBuf> {
+        let here = self.environment.current_dir()?;
+        let is_marked = |folder: &&Path| matches!(Marker::read(folder), Ok(Some(_)));
+        here.ancestors().find(is_marked).map(Path::to_owned)
+    }
+}
+
+fn named_place(root: &Path, found: Found) -> Result<Place, Failure> {
+    let shown = root.display();
+    let by = match found {
+        Found::Variable => "`ARTEL_WORKSHOP` names it",
+        _ => "`--workshop` names it",
+    };
+    let Ok(root) = root.canonicalize() else {
+        return Err(
+            Failure::new(Code::W002, format!("there is no folder `{shown}`"))
+                .because(by)
+                .advise(format!("`artel init {shown}` makes a workshop there")),
+        );
+    };
+    match Marker::read(&root)? {
+        Some(marker) => place(root, marker, found),
+        None => Err(
+            Failure::new(Code::W003, format!("`{shown}` is not a workshop"))
+                .because(format!("{by}, and it has no `.artel/workshop.json`"))
+                .advise(format!("`artel init {shown}` turns it into one")),
+        ),
+    }
+}
+
+fn place(root: PathBuf, marker: Marker, found: Found) -> Result<Place, Failure> {
+    safety::check(&root.join(".artel"))?;
+    Ok(Place {
+        root,
+        marker,
+        found,
+    })
+}

@@ -1,0 +1,251 @@
+//! Makes a workshop, or completes one: what is there stays as it is.
+
+use std::path::{Path, PathBuf};
+
+use artel_files::{create_new, make_dir, make_dirs, read_bounded, write_atomic};
+use artel_journal::Journal;
+use artel_types::{Code, Failure, WorkshopCreated};
+use serde::Serialize;
+
+use crate::caller::{Caller, fresh_workshop};
+use crate::find::{Found, Place};
+use crate::marker::Marker;
+use crate::registry;
+use crate::safety;
+use crate::trouble::{Problems, file_failure};
+
+const FOLDERS: &[&str] = &[
+    "Inbox",
+    "Inbox/Requests",
+    "Inbox/Plans",
+    "Inbox/Active",
+    "Inbox/Rejected",
+    "Inbox/Archive",
+    "Knowledge",
+    "Knowledge/Context",
+    "Knowledge/Reports",
+    "Knowledge/Research",
+    "Knowledge/Portals",
+    "Agents",
+    "Skills",
+    "Flows",
+    "Tools",
+    "Policy",
+];
+
+const DASHBOARD: &str = "# Dashboard\n\n\
+    What waits for you, what runs, what is done. Artel keeps this page current.\n\n\
+    - Requests go into `Inbox/Requests`.\n\
+    - Plans that wait for you are in `Inbox/Plans`.\n\
+    - Reports are in `Knowledge/Reports`.\n";
+
+/// What to do with templates that exist.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Init {
+    /// Leave them.
+    Complete,
+    /// Write them anew where nobody edited them.
+    Regenerate,
+}
+
+/// What making a workshop did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Made {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Its id.
+    pub id: String,
+    /// Whether it is new.
+    pub is_new: bool,
+    /// What was made or written, relative to the workshop.
+    pub made: Vec<String>,
+    /// Templates that were kept because a person edited them.
+    pub kept: Vec<String>,
+}
+
+impl Caller {
+    /// Makes a workshop in `folder`, or in the named one, or here.
+    pub fn init(&self, folder: Option<&Path>, how: Init) -> Result<Made, Problems> {
+        let root = self.target(folder)?;
+        make_dirs(&root, 0o755).map_err(|error| file_failure(Code::W004, &error))?;
+        let root = root.canonicalize().map_err(|error| {
+            Failure::new(
+                Code::W004,
+                format!("`{}` cannot be entered", root.display()),
+            )
+            .because(error.to_string())
+        })?;
+        let state = root.join(".artel");
+        safety::check(&state)?;
+        let old = Marker::read(&root)?;
+        if let Some(marker) = &old
+            && !registry::knows(self.places.data(), marker.id, &root)?
+            && state.join("journal.db").exists()
+        {
+            return Err(not_ours(&root).into());
+        }
+        let mut made = Made {
+            path: root.clone(),
+            id: String::new(),
+            is_new: old.is_none(),
+            made: Vec::new(),
+            kept: Vec::new(),
+        };
+        lay_out(&root, &mut made)?;
+        let mut marker = self.mark(&root, old)?;
+        made.id = marker.id.to_string();
+        write_templates(&root, &mut marker, how, &mut made)?;
+        registry::note(self.places.data(), marker.id, &root)?;
+        let workshop = self.at(Place {
+            root,
+            marker,
+            found: Found::Parent,
+        })?;
+        workshop.begin_journal()?;
+        Ok(made)
+    }
+
+    fn target(&self, folder: Option<&Path>) -> Result<PathBuf, Failure> {
+        if let Some(folder) = folder {
+            return Ok(self.absolute(folder));
+        }
+        if let Some((named, _)) = self.named() {
+            return Ok(named);
+        }
+        let here = self.environment.current_dir().map(Path::to_owned);
+        here.ok_or_else(|| {
+            Failure::new(Code::W004, "the current folder no longer exists")
+                .advise("`artel init DIR` names the folder")
+        })
+    }
+
+    fn mark(&self, root: &Path, old: Option<Marker>) -> Result<Marker, Failure> {
+        if let Some(old) = old {
+            return Ok(old);
+        }
+        let fresh = Marker {
+            id: fresh_workshop()?,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            templates: Default::default(),
+        };
+        fresh.create(root)?;
+        // Another process may have been first; its marker counts.
+        Ok(Marker::read(root)?.unwrap_or(fresh))
+    }
+}
+
+impl crate::Workshop {
+    /// Makes the journal if there is none, and records the beginning. An interrupted `init` is
+    /// completed by the next one.
+    fn begin_journal(&self) -> Result<(), Failure> {
+        let options = self.options();
+        let journal = if self.home.journal().exists() {
+            Journal::open(&self.home, self.marker.id, options)?.journal
+        } else {
+            Journal::create(&self.home, self.marker.id, options)?.journal
+        };
+        if journal.reader().head()? == 0 {
+            let version = self.marker.version.clone();
+            let draft = self.draft(WorkshopCreated {
+                id: self.marker.id,
+                version,
+            });
+            journal
+                .append(draft.on(self.root.display().to_string()))
+                .wait()?;
+        }
+        self.record_settings(&journal)
+    }
+}
+
+fn not_ours(root: &Path) -> Failure {
+    let shown = root.display();
+    Failure::new(
+        Code::W009,
+        format!("`{shown}` holds a workshop that you did not make"),
+    )
+    .because("its id and place are not noted in your data folder")
+    .advise(format!(
+        "look at its `artel.toml`, then `artel workshop trust {shown}`"
+    ))
+}
+
+fn lay_out(root: &Path, made: &mut Made) -> Result<(), Failure> {
+    let failed = |error| file_failure(Code::W004, &error);
+    for folder in FOLDERS {
+        if !root.join(folder).is_dir() {
+            make_dir(&root.join(folder), 0o755).map_err(failed)?;
+            made.made.push(format!("{folder}/"));
+        }
+    }
+    let state = root.join(".artel");
+    if !state.is_dir() {
+        make_dir(&state, 0o700).map_err(failed)?;
+        made.made.push(".artel/".to_owned());
+    }
+    for folder in ["blobs", "worktrees", "logs", "run"] {
+        make_dir(&state.join(folder), 0o700).map_err(failed)?;
+    }
+    let ignore = state.join(".gitignore");
+    if !ignore.exists() {
+        // A workshop may lie in a repository; its machine state never belongs into it.
+        create_new(&ignore, b"*\n", 0o600).map_err(failed)?;
+    }
+    Ok(())
+}
+
+fn write_templates(
+    root: &Path,
+    marker: &mut Marker,
+    how: Init,
+    made: &mut Made,
+) -> Result<(), Failure> {
+    let templates = [
+        ("artel.toml", artel_config::template()),
+        ("Knowledge/Dashboard.md", DASHBOARD.to_owned()),
+    ];
+    let before = marker.templates.clone();
+    for (name, text) in templates {
+        let path = root.join(name);
+        let hash = blake3::hash(text.as_bytes()).to_hex().to_string();
+        if path.symlink_metadata().is_err() {
+            create_new(&path, text.as_bytes(), 0o644)
+                .map_err(|error| file_failure(Code::W004, &error))?;
+            made.made.push(name.to_owned());
+            marker.templates.insert(name.to_owned(), hash);
+        } else if how == Init::Regenerate {
+            regenerate(&path, name, &text, hash, marker, made)?;
+        }
+    }
+    if marker.templates != before {
+        marker.write(root)?;
+    }
+    Ok(())
+}
+
+/// Writes a template anew if it is still what we wrote; a person's edit is never touched.
+fn regenerate(
+    path: &Path,
+    name: &str,
+    text: &str,
+    hash: String,
+    marker: &mut Marker,
+    made: &mut Made,
+) -> Result<(), Failure> {
+    let now = read_bounded(path, 4 << 20).map_err(|error| file_failure(Code::W004, &error))?;
+    if now == text.as_bytes() {
+        return Ok(());
+    }
+    let is_untouched = marker
+        .templates
+        .get(name)
+        .is_some_and(|old| *old == blake3::hash(&now).to_hex().as_str());
+    if !is_untouched {
+        made.kept.push(name.to_owned());
+        return Ok(());
+    }
+    write_atomic(path, text.as_bytes(), 0o644).map_err(|error| file_failure(Code::W004, &error))?;
+    made.made.push(name.to_owned());
+    marker.templates.insert(name.to_owned(), hash);
+    Ok(())
+}

@@ -1,0 +1,66 @@
+//! `.artel/workshop.json`: what makes a folder a workshop.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use artel_files::{create_new, read_bounded, write_atomic};
+use artel_types::{Code, Failure, WorkshopId};
+use serde::{Deserialize, Serialize};
+
+use crate::trouble::file_failure;
+
+/// The identity of a workshop, and which templates were written into it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Marker {
+    /// The workshop's id.
+    pub id: WorkshopId,
+    /// The version of Artel that made it.
+    pub version: String,
+    /// The hash of each template as it was written: a file that still has it was never edited.
+    #[serde(default)]
+    pub templates: BTreeMap<String, String>,
+}
+
+const LARGEST: u64 = 64 << 10;
+
+impl Marker {
+    /// Returns where the marker of a workshop is.
+    pub(crate) fn path(root: &Path) -> std::path::PathBuf {
+        root.join(".artel/workshop.json")
+    }
+
+    /// Reads the marker; nothing if the folder is no workshop.
+    pub(crate) fn read(root: &Path) -> Result<Option<Self>, Failure> {
+        let path = Self::path(root);
+        if path.symlink_metadata().is_err() {
+            return Ok(None);
+        }
+        let bytes =
+            read_bounded(&path, LARGEST).map_err(|error| file_failure(Code::W008, &error))?;
+        serde_json::from_slice(&bytes).map(Some).map_err(|error| {
+            Failure::new(Code::W003, format!("`{}` is damaged", path.display()))
+                .because(error.to_string())
+                .advise("put it back from a copy; it holds the id that the journal names")
+        })
+    }
+
+    /// Writes the marker, if there is none yet: of two processes one wins, and both use it.
+    pub(crate) fn create(&self, root: &Path) -> Result<(), Failure> {
+        match create_new(&Self::path(root), &self.bytes(), 0o600) {
+            Ok(()) | Err(artel_files::FileError::Exists { .. }) => Ok(()),
+            Err(error) => Err(file_failure(Code::W004, &error)),
+        }
+    }
+
+    /// Replaces the marker.
+    pub(crate) fn write(&self, root: &Path) -> Result<(), Failure> {
+        write_atomic(&Self::path(root), &self.bytes(), 0o600)
+            .map_err(|error| file_failure(Code::W004, &error))
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        let mut bytes = serde_json::to_vec_pretty(self).unwrap_or_default();
+        bytes.push(b'\n');
+        bytes
+    }
+}

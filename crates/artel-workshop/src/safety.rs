@@ -1,0 +1,44 @@
+//! Whether the state folder is ours alone.
+
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+
+use artel_types::{Code, Failure};
+
+/// Refuses a state folder that somebody else could have prepared or can still change.
+pub(crate) fn check(state: &Path) -> Result<(), Failure> {
+    let unsafe_because = |why: &str, advice: String| {
+        Err(Failure::new(
+            Code::W007,
+            format!("`{}` is not safe to use", state.display()),
+        )
+        .because(why)
+        .advise(advice))
+    };
+    let about = match state.symlink_metadata() {
+        Ok(about) => about,
+        // A folder that is not there yet is made with the right mode.
+        Err(_) => return Ok(()),
+    };
+    if about.is_symlink() {
+        return unsafe_because(
+            "it is a link",
+            "replace the link by the folder it names".to_owned(),
+        );
+    }
+    if !about.is_dir() {
+        return unsafe_because("it is not a folder", "move the file away".to_owned());
+    }
+    if about.uid() != rustix::process::geteuid().as_raw() {
+        let why = format!("it belongs to user {}", about.uid());
+        return unsafe_because(
+            &why,
+            "run Artel as that user, or make a workshop of your own".to_owned(),
+        );
+    }
+    if about.mode() & 0o022 != 0 {
+        let why = format!("others can write it (mode {:04o})", about.mode() & 0o7777);
+        return unsafe_because(&why, format!("`chmod 700 {}`", state.display()));
+    }
+    Ok(())
+}

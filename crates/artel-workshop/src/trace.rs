@@ -1,0 +1,106 @@
+//! Everything that belongs to one piece of work.
+
+use artel_journal::{Filter, Query, Record};
+use artel_types::{Code, Failure, Visibility};
+use serde::Serialize;
+
+use crate::workshop::Workshop;
+
+/// The events of one trace, in order.
+#[derive(Debug, Clone, Serialize)]
+pub struct Story {
+    /// The trace.
+    pub trace: String,
+    /// Its events, as far as they are to be shown.
+    pub events: Vec<Record>,
+    /// How many more there are in the full view.
+    pub hidden: u64,
+}
+
+/// How many ids an unclear prefix shows.
+const SHOWN: usize = 5;
+
+impl Workshop {
+    /// Returns the events of the trace, run or session whose id begins like this, up to a
+    /// visibility.
+    pub fn trace(&self, id: &str, up_to: Visibility) -> Result<Story, Failure> {
+        let trace = self.resolve(id)?;
+        let filter = Filter {
+            trace: Some(trace.clone()),
+            ..Filter::default()
+        };
+        let mut events = self.reader()?.records(&Query::of(filter))?;
+        let all = events.len();
+        events.retain(|record| {
+            record
+                .visibility
+                .parse::<Visibility>()
+                .is_ok_and(|visibility| visibility <= up_to)
+        });
+        let hidden = (all - events.len()) as u64;
+        Ok(Story {
+            trace,
+            events,
+            hidden,
+        })
+    }
+
+    /// Returns the one trace that is meant.
+    fn resolve(&self, id: &str) -> Result<String, Failure> {
+        let prefix = id.to_ascii_lowercase();
+        let is_plain = |c: char| c.is_ascii_hexdigit() || c == '-';
+        if prefix.is_empty() || !prefix.chars().all(is_plain) {
+            return Err(unknown(id).because("ids are made of 0-9, a-f and `-`"));
+        }
+        let reader = self.reader()?;
+        let mut found = reader.traces(&prefix, SHOWN + 1)?;
+        if found.is_empty() {
+            found = self.traces_of(Filter {
+                run: Some(prefix.clone()),
+                ..Filter::default()
+            })?;
+        }
+        if found.is_empty() {
+            found = self.traces_of(Filter {
+                session: Some(prefix),
+                ..Filter::default()
+            })?;
+        }
+        match &found[..] {
+            [] => Err(unknown(id)),
+            [only] => Ok(only.clone()),
+            several => Err(unclear(id, several)),
+        }
+    }
+
+    /// Returns the traces of the runs or sessions that fit.
+    fn traces_of(&self, filter: Filter) -> Result<Vec<String>, Failure> {
+        let records = self.reader()?.records(&Query::of(filter))?;
+        let mut traces: Vec<String> = records.into_iter().map(|record| record.trace).collect();
+        traces.sort();
+        traces.dedup();
+        traces.truncate(SHOWN + 1);
+        Ok(traces)
+    }
+}
+
+fn unknown(id: &str) -> Failure {
+    let shown: String = id.chars().take(80).collect();
+    Failure::new(
+        Code::W005,
+        format!("no trace, run or session has an id that begins with `{shown}`"),
+    )
+    .advise("`artel journal tail` shows the ids of recent events")
+}
+
+fn unclear(id: &str, several: &[String]) -> Failure {
+    let more = if several.len() > SHOWN { ", …" } else { "" };
+    let list: Vec<String> = several
+        .iter()
+        .take(SHOWN)
+        .map(|trace| format!("`{trace}`"))
+        .collect();
+    Failure::new(Code::W006, format!("`{id}` is not unique"))
+        .because(format!("it could be {}{more}", list.join(", ")))
+        .advise("type more characters")
+}

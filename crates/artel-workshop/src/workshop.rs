@@ -1,0 +1,159 @@
+//! One workshop, found and read: what every command but `init` starts from.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use artel_config::{Durability, Settings};
+use artel_journal::{self as journal, Filter, Home, Journal, Options, Query, Reader};
+use artel_types::{
+    ConfigLoaded, Draft, Fact, Failure, Redactor, Stream, TraceId, Visibility, WorkshopId,
+};
+
+use crate::caller::{Caller, fresh_trace};
+use crate::find::{Found, Place};
+use crate::marker::Marker;
+use crate::trouble::Problems;
+
+/// A workshop with the settings in force in it.
+#[derive(Debug)]
+pub struct Workshop {
+    pub(crate) root: PathBuf,
+    pub(crate) marker: Marker,
+    pub(crate) found: Found,
+    pub(crate) home: Home,
+    pub(crate) caller: Caller,
+    /// Joins what one command does to the workshop.
+    trace: TraceId,
+    /// The settings in force.
+    pub settings: Settings,
+}
+
+/// A workshop whose journal is open for writing.
+#[derive(Debug)]
+pub struct Open {
+    /// The journal.
+    pub journal: Journal,
+    /// What a person should be told, a sentence each.
+    pub notes: Vec<String>,
+}
+
+impl Caller {
+    /// Finds the workshop and loads its settings. Nothing is written, and nothing is started if a
+    /// setting is wrong.
+    pub fn workshop(&self) -> Result<Workshop, Problems> {
+        let place = self.place()?;
+        self.at(place)
+    }
+
+    pub(crate) fn at(&self, place: Place) -> Result<Workshop, Problems> {
+        let Place {
+            root,
+            marker,
+            found,
+        } = place;
+        let settings = Settings::load(
+            &self.environment,
+            &self.places,
+            Some(&root),
+            &self.flags.set,
+        )
+        .map_err(Problems)?;
+        let home = Home::new(root.join(".artel"), self.places.data());
+        let (caller, trace) = (self.clone(), fresh_trace()?);
+        Ok(Workshop {
+            root,
+            marker,
+            found,
+            home,
+            caller,
+            trace,
+            settings,
+        })
+    }
+}
+
+impl Workshop {
+    /// Returns the folder.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Returns the id.
+    pub fn id(&self) -> WorkshopId {
+        self.marker.id
+    }
+
+    /// Returns how it was found.
+    pub fn found(&self) -> Found {
+        self.found
+    }
+
+    /// Opens the journal for reading; this works on a damaged one too.
+    pub fn reader(&self) -> Result<Reader, Failure> {
+        Ok(Reader::open(&self.home)?)
+    }
+
+    /// Opens the journal for writing, and records the settings if they changed.
+    pub fn open(&self) -> Result<Open, Failure> {
+        let opened = Journal::open(&self.home, self.marker.id, self.options())?;
+        let open = Open {
+            journal: opened.journal,
+            notes: opened.notes,
+        };
+        self.record_settings(&open.journal)?;
+        Ok(open)
+    }
+
+    pub(crate) fn options(&self) -> Options {
+        let settings = &self.settings.journal;
+        let day = Duration::from_secs(86_400);
+        Options {
+            durability: match settings.durability.value {
+                Durability::Full => journal::Durability::Full,
+                Durability::Normal => journal::Durability::Normal,
+            },
+            redactor: Redactor::of_known_values(&self.caller.environment.secrets()),
+            clock: self.caller.clock.clone(),
+            // A day is longer than anybody waits, and keeps sums of times within bounds.
+            patience: settings.busy_after.value.min(day),
+            backup_every: Some(settings.backup_every.value),
+            backups_kept: usize::try_from(settings.backups_kept.value).unwrap_or(usize::MAX),
+            trace: self.trace,
+        }
+    }
+
+    /// Records the checksum of the settings, if it is not the one that was recorded last.
+    pub(crate) fn record_settings(&self, journal: &Journal) -> Result<(), Failure> {
+        let checksum = self.settings.checksum();
+        let filter = Filter {
+            kind: Some("config.loaded".to_owned()),
+            ..Filter::default()
+        };
+        let last = journal
+            .reader()
+            .records(&Query::of(filter).newest_first().limit(1))?;
+        let is_known = last.first().is_some_and(|record| {
+            serde_json::from_str::<ConfigLoaded>(&record.payload)
+                .is_ok_and(|loaded| loaded.checksum == checksum)
+        });
+        if is_known {
+            return Ok(());
+        }
+        let files = self
+            .settings
+            .files
+            .iter()
+            .map(|file| file.display().to_string())
+            .collect();
+        let draft = self
+            .draft(ConfigLoaded { checksum, files })
+            .shown(Visibility::Full);
+        journal.append(draft).wait()?;
+        Ok(())
+    }
+
+    /// Returns an event of the workshop itself, done by the caller.
+    pub(crate) fn draft(&self, fact: impl Into<Fact>) -> Draft {
+        Draft::new(Stream::workshop(), self.trace, self.caller.actor(), fact)
+    }
+}

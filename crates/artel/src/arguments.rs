@@ -1,0 +1,70 @@
+//! The command line as a whole; each command's own part is in its file.
+
+use std::path::PathBuf;
+
+use artel_workshop::Flags;
+use clap::{Parser, Subcommand};
+
+use crate::commands::{clean, config, doctor, explain, init, journal, trace, workshop};
+use crate::screen::Readers;
+
+/// Exit codes, in one place for all commands; `docs/errors.md` is made from the same source.
+const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 wrong usage or settings, 3 refused by \
+    policy or waiting for a yes, 4 not found, 70 our bug, 130 interrupted.\n\n\
+    Example: artel init ~/Artel && artel doctor";
+
+/// A local-first workshop for AI agents.
+///
+/// You ask; it plans; you approve; skilled agents do the work in a sandbox; other agents verify
+/// every step; you merge a git changeset whose whole history can be replayed.
+#[derive(Debug, Parser)]
+#[command(name = "artel", version, after_help = EXIT_CODES, disable_help_subcommand = true)]
+pub(crate) struct Arguments {
+    /// The workshop to use, instead of the one around this folder or ~/Artel
+    #[arg(long, global = true, value_name = "DIR")]
+    workshop: Option<PathBuf>,
+    /// Print JSON, for programs
+    #[arg(long, global = true)]
+    json: bool,
+    /// Set a setting for this command, such as journal.durability=normal
+    #[arg(long, global = true, value_name = "KEY=VALUE", value_parser = pair)]
+    set: Vec<(String, String)>,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Init(init::Args),
+    Doctor(doctor::Args),
+    Trace(trace::Args),
+    Journal(Box<journal::Args>),
+    Config(config::Args),
+    Workshop(workshop::Args),
+    Clean(clean::Args),
+    Explain(explain::Args),
+}
+
+impl Arguments {
+    pub(crate) fn readers(&self) -> Readers {
+        if self.json {
+            Readers::Programs
+        } else {
+            Readers::People
+        }
+    }
+
+    pub(crate) fn flags(&self) -> Flags {
+        Flags {
+            workshop: self.workshop.clone(),
+            set: self.set.clone(),
+        }
+    }
+}
+
+fn pair(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
+        _ => Err("expected KEY=VALUE".to_owned()),
+    }
+}

@@ -1,0 +1,78 @@
+//! `artel clean`
+
+use artel_workshop::{Caller, Problems, Rubbish, Sort};
+
+use crate::Verdict;
+use crate::render::{bytes, counted, table};
+use crate::screen::Screen;
+
+/// Show and remove what is no longer needed
+///
+/// Worktrees of finished runs, stored values that no event names, old logs, left-overs of crashes.
+/// Live and undecided work is never touched.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: artel clean --dry-run")]
+pub(crate) struct Args {
+    /// Only show it
+    #[arg(long)]
+    dry_run: bool,
+    /// Remove without asking
+    #[arg(long)]
+    yes: bool,
+}
+
+pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+    let workshop = caller.workshop()?;
+    let rubbish = workshop.rubbish()?;
+    let total: u64 = rubbish.iter().map(|item| item.bytes).sum();
+    if !screen.json {
+        screen.raw(&summary(&rubbish))?;
+    }
+    let is_agreed = !args.dry_run
+        && !rubbish.is_empty()
+        && screen.confirm(
+            &format!(
+                "remove {} ({})",
+                counted(rubbish.len() as u64, "thing"),
+                bytes(total)
+            ),
+            args.yes.into(),
+        )?;
+    let cleaned = if is_agreed {
+        workshop.clean(&rubbish)?
+    } else {
+        Default::default()
+    };
+    if screen.json {
+        screen
+            .value(&serde_json::json!({ "found": rubbish, "bytes": total, "cleaned": cleaned }))?;
+    } else if is_agreed {
+        screen.line(format!(
+            "removed {}, {} free again",
+            counted(cleaned.removed, "thing"),
+            bytes(cleaned.bytes)
+        ))?;
+    }
+    Ok(Verdict::Done)
+}
+
+fn summary(rubbish: &[Rubbish]) -> String {
+    if rubbish.is_empty() {
+        return "nothing to clean\n".to_owned();
+    }
+    let sorts = [
+        (Sort::Worktree, "finished worktrees"),
+        (Sort::Blob, "values no event names"),
+        (Sort::Log, "old logs"),
+        (Sort::Leftover, "left-overs of crashes"),
+    ];
+    let row = |(sort, name): &(Sort, &str)| {
+        let items: Vec<&Rubbish> = rubbish.iter().filter(|item| item.sort == *sort).collect();
+        let size = items.iter().map(|item| item.bytes).sum();
+        vec![(*name).to_owned(), items.len().to_string(), bytes(size)]
+    };
+    table(
+        &["WHAT", "COUNT", "SIZE"],
+        &sorts.iter().map(row).collect::<Vec<_>>(),
+    )
+}

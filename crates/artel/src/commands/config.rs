@@ -1,0 +1,77 @@
+//! `artel config`
+
+use artel_config::Settings;
+use artel_types::Code;
+use artel_workshop::{Caller, Problems};
+
+use crate::Verdict;
+use crate::render::table;
+use crate::screen::Screen;
+
+/// Look at the settings
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Show every setting with its value
+    ///
+    /// Layers, later ones win: defaults, your own artel.toml, the workshop's artel.toml, variables
+    /// ARTEL_…, --set.
+    #[command(after_help = "Example: artel config show --origin")]
+    Show {
+        /// Tell where each value came from
+        #[arg(long)]
+        origin: bool,
+    },
+}
+
+pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+    let Command::Show { origin } = &args.command;
+    let settings = settings(caller)?;
+    let rows = settings.rows();
+    if screen.json {
+        let rows: Vec<_> = rows
+            .iter()
+            .map(|row| {
+                serde_json::json!({
+                    "key": row.key, "value": row.value, "origin": row.origin, "about": row.about,
+                })
+            })
+            .collect();
+        screen.value(&rows)?;
+        return Ok(Verdict::Done);
+    }
+    let head: &[&str] = if *origin {
+        &["SETTING", "VALUE", "ORIGIN"]
+    } else {
+        &["SETTING", "VALUE", "ABOUT"]
+    };
+    let rows: Vec<Vec<String>> = rows
+        .into_iter()
+        .map(|row| {
+            let last = if *origin {
+                row.origin
+            } else {
+                row.about.to_owned()
+            };
+            vec![row.key.to_owned(), row.value, last]
+        })
+        .collect();
+    screen.raw(&table(head, &rows))?;
+    Ok(Verdict::Done)
+}
+
+/// The settings of the workshop, or those that hold outside of any.
+fn settings(caller: &Caller) -> Result<Settings, Problems> {
+    match caller.workshop() {
+        Ok(workshop) => Ok(workshop.settings),
+        Err(Problems(failures)) if failures.iter().all(|failure| failure.code == Code::W001) => {
+            caller.settings()
+        }
+        Err(problems) => Err(problems),
+    }
+}

@@ -1,0 +1,55 @@
+//! `artel doctor`
+
+use artel_types::FailureKind;
+use artel_workshop::{Caller, Check, Health, Problems};
+
+use crate::Verdict;
+use crate::render::harmless;
+use crate::screen::{Paint, Screen};
+
+/// Look whether everything Artel rests on is there
+///
+/// Each line is ok, a warning or a problem, with what to do about it. Exit code 1 if there is a
+/// problem, 2 if it is in the settings.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: artel doctor --json")]
+pub(crate) struct Args {}
+
+pub(crate) fn run(_args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+    let checks = caller.doctor();
+    let worst = checks
+        .iter()
+        .map(|check| check.health)
+        .max()
+        .unwrap_or(Health::Ok);
+    if screen.json {
+        screen.value(&serde_json::json!({ "ok": worst != Health::Problem, "checks": checks }))?;
+    } else {
+        for check in &checks {
+            show(check, screen)?;
+        }
+    }
+    let has_bad_settings = checks
+        .iter()
+        .any(|check| check.area == "settings" && check.health == Health::Problem);
+    Ok(match worst {
+        Health::Problem if has_bad_settings => Verdict::Bad(FailureKind::Usage),
+        Health::Problem => Verdict::Bad(FailureKind::Failed),
+        Health::Ok | Health::Warning => Verdict::Done,
+    })
+}
+
+fn show(check: &Check, screen: &mut Screen) -> Result<(), Problems> {
+    let (word, paint) = match check.health {
+        Health::Ok => ("ok", Paint::Good),
+        Health::Warning => ("warning", Paint::Doubtful),
+        Health::Problem => ("problem", Paint::Bad),
+    };
+    let word = screen.paint(&format!("{word:<8}"), paint);
+    let found = harmless(&check.found);
+    let remedy = check
+        .remedy
+        .as_ref()
+        .map_or(String::new(), |remedy| format!("  → {}", harmless(remedy)));
+    screen.line(format!("{word} {:<9} {found}{remedy}", check.area))
+}

@@ -1,0 +1,42 @@
+//! `artel journal`
+
+mod filter;
+mod read;
+mod upkeep;
+
+use artel_workshop::{Caller, Problems};
+
+use crate::Verdict;
+use crate::screen::Screen;
+
+/// Read, check and keep the journal: the record of everything that happened
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    Tail(read::Tail),
+    Query(read::Query),
+    Export(read::Export),
+    Stats(read::Stats),
+    Verify(upkeep::Verify),
+    Backup(upkeep::Backup),
+    Restore(upkeep::Restore),
+    Prune(upkeep::Prune),
+}
+
+pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+    match &args.command {
+        Command::Tail(args) => read::tail(args, caller, screen),
+        Command::Query(args) => read::query(args, caller, screen),
+        Command::Export(args) => read::export(args, caller, screen),
+        Command::Stats(args) => read::stats(args, caller, screen),
+        Command::Verify(args) => upkeep::verify(args, caller, screen),
+        Command::Backup(args) => upkeep::backup(args, caller, screen),
+        Command::Restore(args) => upkeep::restore(args, caller, screen),
+        Command::Prune(args) => upkeep::prune(args, caller, screen),
+    }
+}

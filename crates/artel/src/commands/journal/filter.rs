@@ -1,0 +1,82 @@
+//! The filters that reading commands share.
+
+use artel_journal::Filter;
+use artel_types::{Clock, Code, Failure, Outcome, Timestamp};
+
+/// Which events are meant.
+#[derive(Debug, Default, clap::Args)]
+pub(crate) struct FilterArgs {
+    /// How the kind begins, such as journal. or run.finished
+    #[arg(long, value_name = "PREFIX")]
+    kind: Option<String>,
+    /// How the trace begins
+    #[arg(long, value_name = "ID")]
+    trace: Option<String>,
+    /// How the session begins
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    /// How the run begins
+    #[arg(long, value_name = "ID")]
+    run: Option<String>,
+    /// The stream's whole name, such as workshop
+    #[arg(long)]
+    stream: Option<String>,
+    /// human:ada@example.org, only the id, or only human, agent, system
+    #[arg(long)]
+    actor: Option<String>,
+    /// A pattern for the target, such as "*.rs"
+    #[arg(long, value_name = "GLOB")]
+    target: Option<String>,
+    /// done, failed, allowed, denied, cancelled or unknown
+    #[arg(long)]
+    outcome: Option<String>,
+    /// Not before this: 24h, 7d, 2026-11-15, 2026-11-15T08:00:00Z
+    #[arg(long, value_name = "TIME")]
+    since: Option<String>,
+    /// Before this
+    #[arg(long, value_name = "TIME")]
+    until: Option<String>,
+}
+
+impl FilterArgs {
+    pub(crate) fn filter(&self, clock: &Clock) -> Result<Filter, Failure> {
+        let lower = |id: &Option<String>| id.as_ref().map(|id| id.to_ascii_lowercase());
+        Ok(Filter {
+            stream: self.stream.clone(),
+            kind: self.kind.clone(),
+            trace: lower(&self.trace),
+            session: lower(&self.session),
+            run: lower(&self.run),
+            actor: self.actor.clone(),
+            target: self.target.clone(),
+            outcome: self.outcome.as_deref().map(outcome).transpose()?,
+            since: moment("--since", self.since.as_deref(), clock)?,
+            until: moment("--until", self.until.as_deref(), clock)?,
+        })
+    }
+}
+
+fn outcome(word: &str) -> Result<String, Failure> {
+    let known: Result<Outcome, ()> = word.parse();
+    known
+        .map(|outcome| outcome.as_str().to_owned())
+        .map_err(|()| {
+            Failure::new(Code::C004, format!("`{word}` is not a value for --outcome"))
+                .because("allowed: done, failed, allowed, denied, cancelled, unknown")
+        })
+}
+
+pub(crate) fn moment(
+    flag: &str,
+    text: Option<&str>,
+    clock: &Clock,
+) -> Result<Option<Timestamp>, Failure> {
+    let read = |text| {
+        Timestamp::parse_back_from(text, clock.now()).map_err(|error| {
+            Failure::new(Code::C004, format!("`{text}` is not a value for {flag}"))
+                .because(error.to_string())
+                .advise(format!("`{flag} 7d`"))
+        })
+    };
+    text.map(read).transpose()
+}

@@ -1,0 +1,293 @@
+//! Commands that read the journal. They open it read-only, and work on a damaged one.
+
+use std::io::Write;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use artel_journal::{self as journal, Record, Subscription};
+use artel_types::Failure;
+use artel_workshop::{Caller, Problems, Workshop};
+
+use super::filter::FilterArgs;
+use crate::render::{EVENT_HEAD, bytes, event_row, table};
+use crate::screen::Screen;
+use crate::{Verdict, output_failed};
+
+/// Show the last events
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: artel journal tail -n 50 --follow")]
+pub(super) struct Tail {
+    /// How many
+    #[arg(short = 'n', long, default_value_t = 20, value_name = "COUNT")]
+    lines: u64,
+    /// Go on and show events as they come, until Ctrl-C
+    #[arg(short, long)]
+    follow: bool,
+    #[command(flatten)]
+    filter: FilterArgs,
+}
+
+/// Find events
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: artel journal query --kind plan. --since 24h --format csv")]
+pub(super) struct Query {
+    /// How to print them; --json is short for json
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+    /// At most this many
+    #[arg(long, value_name = "COUNT")]
+    limit: Option<u64>,
+    /// The last first
+    #[arg(long)]
+    newest_first: bool,
+    #[command(flatten)]
+    filter: FilterArgs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    Table,
+    Json,
+    Csv,
+}
+
+/// Write events as JSON lines, one event each
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: artel journal export --since 7d --output week.jsonl")]
+pub(super) struct Export {
+    /// The file to write; standard output if not given
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    filter: FilterArgs,
+}
+
+/// Count what is in the journal
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: artel journal stats --json")]
+pub(super) struct Stats {}
+
+pub(super) fn tail(args: &Tail, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+    let workshop = caller.workshop()?;
+    let filter = args.filter.filter(caller.clock())?;
+    let reader = workshop.reader()?;
+    let head = reader.head().map_err(Failure::from)?;
+    let query = journal::Query::of(filter.clone())
+        .newest_first()
+        .limit(args.lines);
+    let mut records = reader.records(&query).map_err(Failure::from)?;
+    records.reverse();
+    show(&records, screen)?;
+    if args.follow {
+        let after = records.last().map_or(head, |record| record.seq.max(head));
+        let following = Subscription::read_only(reader, filter, after);
+        return follow(following, screen);
+    }
+    Ok(Verdict::Done)
+}
+
+/// Shows events as they come. Ctrl-C ends the process, and nothing is lost by that.
+fn follow(mut following: Subscription, screen: &mut Screen) -> Result<Verdict, Problems> {
+    loop {
+        screen.flush()?;
+        if let Some(record) = following
+            .wait(Duration::from_secs(1))
+            .map_err(Failure::from)?
+        {
+            if screen.json {
+                screen.value(&record)?;
+            } else {
+                screen.line(event_row(&record).join("  "))?;
+            }
+        }
+    }
+}
+
+fn show(records: &[Record], screen: &mut Screen) -> Result<(), Problems> {
+    if screen.json {
+        return records.iter().try_for_each(|record| screen.value(record));
+    }
+    let rows: Vec<Vec<String>> = records.iter().map(event_row).collect();
+    screen.raw(&table(&EVENT_HEAD, &rows))
+}
+
+pub(super) fn query(
+    args: &Query,
+    caller: &Caller,
+    screen: &mut Screen,
+) -> Result<Verdict, Problems> {
+    let workshop = caller.workshop()?;
+    let mut query = journal::Query::of(args.filter.filter(caller.clock())?);
+    query.limit = args.limit;
+    if args.newest_first {
+        query = query.newest_first();
+    }
+    let format = if screen.json {
+        Format::Json
+    } else {
+        args.format
+    };
+    match format {
+        Format::Json => json(&workshop, &query, screen)?,
+        Format::Csv => csv(&workshop, &query, screen)?,
+        Format::Table => {
+            let records = workshop.reader()?.records(&query).map_err(Failure::from)?;
+            show(&records, screen)?;
+        }
+    }
+    Ok(Verdict::Done)
+}
+
+/// Writes one array, an event at a time, however many there are.
+fn json(workshop: &Workshop, query: &journal::Query, screen: &mut Screen) -> Result<(), Problems> {
+    screen.raw("[")?;
+    let mut separator = "";
+    each(workshop, query, |record| {
+        screen.raw(separator)?;
+        separator = ",";
+        screen.value(&record)
+    })?;
+    screen.line("]")
+}
+
+fn csv(workshop: &Workshop, query: &journal::Query, screen: &mut Screen) -> Result<(), Problems> {
+    let mut writer = csv::Writer::from_writer(screen.writer());
+    let failed = |error: csv::Error| Problems::from(output_failed(&std::io::Error::from(error)));
+    writer
+        .write_record([
+            "seq",
+            "stream",
+            "stream_seq",
+            "at",
+            "trace",
+            "session",
+            "run",
+            "cause",
+            "actor",
+            "via",
+            "kind",
+            "target",
+            "outcome",
+            "visibility",
+            "schema",
+            "payload",
+        ])
+        .map_err(failed)?;
+    each(workshop, query, |record| {
+        let text = |text: Option<String>| text.unwrap_or_default();
+        writer
+            .write_record([
+                record.seq.to_string(),
+                record.stream,
+                record.stream_seq.to_string(),
+                record.at.to_string(),
+                record.trace,
+                text(record.session),
+                text(record.run),
+                text(record.cause.map(|cause| cause.to_string())),
+                record.actor,
+                text(record.via),
+                record.kind,
+                text(record.target),
+                text(record.outcome),
+                record.visibility,
+                record.schema.to_string(),
+                record.payload,
+            ])
+            .map_err(failed)
+    })?;
+    writer.flush().map_err(|error| output_failed(&error).into())
+}
+
+/// Hands over each event until one cannot be printed.
+fn each(
+    workshop: &Workshop,
+    query: &journal::Query,
+    mut print: impl FnMut(Record) -> Result<(), Problems>,
+) -> Result<(), Problems> {
+    let mut stopped = None;
+    workshop
+        .reader()?
+        .visit(query, |record| match print(record) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(problems) => {
+                stopped = Some(problems);
+                ControlFlow::Break(())
+            }
+        })
+        .map_err(Failure::from)?;
+    stopped.map_or(Ok(()), Err)
+}
+
+pub(super) fn export(
+    args: &Export,
+    caller: &Caller,
+    screen: &mut Screen,
+) -> Result<Verdict, Problems> {
+    let workshop = caller.workshop()?;
+    let query = journal::Query::of(args.filter.filter(caller.clock())?);
+    let Some(path) = &args.output else {
+        each(&workshop, &query, |record| screen.value(&record))?;
+        return Ok(Verdict::Done);
+    };
+    let failed = |error: std::io::Error| {
+        Failure::new(
+            artel_types::Code::C008,
+            format!("could not write `{}`", path.display()),
+        )
+        .because(error.to_string())
+    };
+    let file = std::fs::File::create(path).map_err(failed)?;
+    let mut writer = std::io::BufWriter::new(file);
+    let mut events = 0_u64;
+    each(&workshop, &query, |record| {
+        events += 1;
+        let line = serde_json::to_string(&record).unwrap_or_default();
+        writeln!(writer, "{line}").map_err(|error| failed(error).into())
+    })?;
+    writer.flush().map_err(failed)?;
+    if screen.json {
+        screen.value(&serde_json::json!({ "file": path, "events": events }))?;
+    } else {
+        screen.line(format!("wrote {events} events to {}", path.display()))?;
+    }
+    Ok(Verdict::Done)
+}
+
+pub(super) fn stats(
+    _args: &Stats,
+    caller: &Caller,
+    screen: &mut Screen,
+) -> Result<Verdict, Problems> {
+    let count = caller.workshop()?.stats()?;
+    if screen.json {
+        screen.value(&count)?;
+        return Ok(Verdict::Done);
+    }
+    let stats = &count.stats;
+    screen.line(format!(
+        "{} events, {}",
+        stats.events,
+        bytes(count.journal_bytes)
+    ))?;
+    if let (Some(first), Some(last)) = (stats.first, stats.last) {
+        screen.line(format!("from {first} to {last}"))?;
+    }
+    screen.line(format!(
+        "{} blobs, {} · {} backups\n",
+        count.blobs,
+        bytes(count.blob_bytes),
+        count.backups
+    ))?;
+    let rows = |counts: &std::collections::BTreeMap<String, u64>| -> Vec<Vec<String>> {
+        counts
+            .iter()
+            .map(|(name, count)| vec![name.clone(), count.to_string()])
+            .collect()
+    };
+    screen.raw(&table(&["KIND", "EVENTS"], &rows(&stats.kinds)))?;
+    screen.raw("\n")?;
+    screen.raw(&table(&["ACTOR", "EVENTS"], &rows(&stats.actors)))?;
+    Ok(Verdict::Done)
+}

@@ -1,0 +1,244 @@
+//! Commands that check, copy, restore and prune the journal.
+
+use std::path::PathBuf;
+
+use artel_journal::{Candidate, Source};
+use artel_types::{Code, Failure, FailureKind};
+use artel_workshop::{Caller, Problems, RestorePlan};
+
+use super::filter::moment;
+use crate::Verdict;
+use crate::render::counted;
+use crate::screen::{Paint, Screen};
+
+/// Prove that nothing was changed, or name the first event that was
+///
+/// Checks every event against the chain, every signature, every archive, the file itself, and the
+/// head that was signed on this machine. Exit code 1 if something is wrong.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: artel journal verify --json")]
+pub(super) struct Verify {}
+
+/// Take a copy of the journal
+///
+/// One is also taken by itself every 24 hours; the newest 10 are kept.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: artel journal backup")]
+pub(super) struct Backup {}
+
+/// Go on from the longest intact part of a damaged journal or from a backup
+///
+/// Whichever holds more events is offered. The damaged file is kept, and the act is recorded in
+/// the journal and in your data folder.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: artel journal restore .artel/backups/journal_20261115_083000.db")]
+pub(super) struct Restore {
+    /// A backup; the newest intact one if not given
+    file: Option<PathBuf>,
+    /// Choose, instead of taking the one with more events
+    #[arg(long, value_enum)]
+    take: Option<Take>,
+    /// Do not ask
+    #[arg(long)]
+    yes: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Take {
+    Prefix,
+    Backup,
+}
+
+/// Move streams that ended long ago to a signed archive
+///
+/// `trace`, queries and `verify` still read them there.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: artel journal prune --before 90d")]
+pub(super) struct Prune {
+    /// Streams that ended before this: 90d, 2026-08-01
+    #[arg(long, value_name = "TIME")]
+    before: String,
+    /// Do not ask
+    #[arg(long)]
+    yes: bool,
+}
+
+pub(super) fn verify(
+    _args: &Verify,
+    caller: &Caller,
+    screen: &mut Screen,
+) -> Result<Verdict, Problems> {
+    let verified = caller.workshop()?.verify()?;
+    if screen.json {
+        screen.value(&verified)?;
+    } else if let Some(bad) = &verified.first_bad {
+        let word = screen.paint("damaged", Paint::Bad);
+        screen.line(format!("{word} at event {}: {}", bad.seq, bad.what))?;
+        screen.line(format!(
+            "{} before it fit",
+            counted(verified.events.min(bad.seq.saturating_sub(1)), "event")
+        ))?;
+        screen.line(
+            "Next: `artel journal restore` goes on from the longest intact part or a backup",
+        )?;
+    } else {
+        let word = screen.paint("ok", Paint::Good);
+        let (events, signatures) = (verified.events, verified.signatures);
+        screen.line(format!(
+            "{word}: {}, chain whole, {}",
+            counted(events, "event"),
+            counted(signatures, "signature")
+        ))?;
+    }
+    Ok(if verified.ok {
+        Verdict::Done
+    } else {
+        Verdict::Bad(FailureKind::Failed)
+    })
+}
+
+pub(super) fn backup(
+    _args: &Backup,
+    caller: &Caller,
+    screen: &mut Screen,
+) -> Result<Verdict, Problems> {
+    let backup = caller.workshop()?.back_up()?;
+    if screen.json {
+        let (file, events) = (&backup.file, backup.events);
+        screen.value(&serde_json::json!({ "file": file, "events": events }))?;
+    } else {
+        screen.line(format!(
+            "copied {} to {}",
+            counted(backup.events, "event"),
+            backup.file.display()
+        ))?;
+    }
+    Ok(Verdict::Done)
+}
+
+pub(super) fn restore(
+    args: &Restore,
+    caller: &Caller,
+    screen: &mut Screen,
+) -> Result<Verdict, Problems> {
+    let workshop = caller.workshop()?;
+    let plan = workshop.plan_restore(args.file.as_deref())?;
+    let Some(chosen) = choose(&plan, args.take)? else {
+        if screen.json {
+            screen.value(&serde_json::json!({ "restored": null, "intact": true }))?;
+        } else {
+            screen.line("the journal is intact; nothing to restore")?;
+            if args.file.is_some() {
+                screen.say("`--take backup` puts the named file in its place all the same");
+            }
+        }
+        return Ok(Verdict::Done);
+    };
+    if !screen.json {
+        for candidate in &plan.candidates {
+            let mark = if candidate == chosen { "→" } else { " " };
+            screen.line(format!("{mark} {}", described(candidate)))?;
+        }
+    }
+    let question = format!("go on from {}", named(&chosen.source));
+    if !screen.confirm(&question, args.yes.into())? {
+        screen.say("nothing was changed");
+        return Ok(Verdict::Done);
+    }
+    let restored = workshop.restore(chosen)?;
+    if screen.json {
+        screen.value(&serde_json::json!({ "restored": restored, "intact": false }))?;
+    } else {
+        let (events, lost) = (restored.events, restored.lost);
+        screen.line(format!(
+            "restored {}, gave up {lost}",
+            counted(events, "event")
+        ))?;
+        screen.line(format!(
+            "the old file is kept at {}",
+            restored.set_aside.display()
+        ))?;
+    }
+    Ok(Verdict::Done)
+}
+
+/// Returns the candidate to take; nothing if the journal is intact and nobody insists.
+fn choose(plan: &RestorePlan, take: Option<Take>) -> Result<Option<&Candidate>, Failure> {
+    let Some(take) = take else {
+        let best = plan.candidates.first();
+        return Ok(best.filter(|_| !plan.is_intact));
+    };
+    let fits = |candidate: &&Candidate| match (&candidate.source, take) {
+        (Source::Prefix, Take::Prefix) | (Source::Backup(_), Take::Backup) => true,
+        (Source::Prefix, Take::Backup) | (Source::Backup(_), Take::Prefix) => false,
+    };
+    let found = plan.candidates.iter().find(fits).ok_or_else(|| {
+        let what = match take {
+            Take::Prefix => "the journal has no intact part",
+            Take::Backup => "there is no intact backup",
+        };
+        Failure::new(Code::J012, what).advise("`artel journal restore` offers what there is")
+    })?;
+    // The intact journal in its own place is not a restore.
+    Ok(Some(found).filter(|_| !(plan.is_intact && take == Take::Prefix)))
+}
+
+fn named(source: &Source) -> String {
+    match source {
+        Source::Prefix => "the intact part of the journal".to_owned(),
+        Source::Backup(file) => format!("the backup {}", file.display()),
+    }
+}
+
+fn described(candidate: &Candidate) -> String {
+    let damage = candidate
+        .damage
+        .as_ref()
+        .map_or(String::new(), |damage| format!(" (damaged at {damage})"));
+    format!(
+        "{:>8}  {}{damage}",
+        counted(candidate.events, "event"),
+        named(&candidate.source)
+    )
+}
+
+pub(super) fn prune(
+    args: &Prune,
+    caller: &Caller,
+    screen: &mut Screen,
+) -> Result<Verdict, Problems> {
+    let workshop = caller.workshop()?;
+    let before = moment("--before", Some(&args.before), caller.clock())?;
+    let Some(before) = before else {
+        return Ok(Verdict::Done);
+    };
+    let plan = workshop.plan_prune(before)?;
+    if plan.streams == 0 {
+        if screen.json {
+            screen.value(&serde_json::json!({ "pruned": null, "plan": plan }))?;
+        } else {
+            screen.line(format!("no stream ended before {before}; nothing to prune"))?;
+        }
+        return Ok(Verdict::Done);
+    }
+    let question = format!(
+        "move {} of {} that ended before {before} to an archive",
+        counted(plan.events, "event"),
+        counted(plan.streams, "stream")
+    );
+    if !screen.confirm(&question, args.yes.into())? {
+        screen.say("nothing was changed");
+        return Ok(Verdict::Done);
+    }
+    let pruned = workshop.prune(before)?;
+    if screen.json {
+        screen.value(&serde_json::json!({ "pruned": pruned, "plan": plan }))?;
+    } else if let Some(pruned) = pruned {
+        screen.line(format!(
+            "moved {} to {}",
+            counted(pruned.events, "event"),
+            pruned.archive.display()
+        ))?;
+    }
+    Ok(Verdict::Done)
+}

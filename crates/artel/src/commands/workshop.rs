@@ -1,0 +1,48 @@
+//! `artel workshop`
+
+use std::path::PathBuf;
+
+use artel_workshop::{Caller, Problems};
+
+use crate::Verdict;
+use crate::screen::Screen;
+
+/// Look at the workshop in use, or trust one that came from elsewhere
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Use a workshop that you did not make, when you stand in it
+    ///
+    /// Its settings hold from then on, and the keys that signed its journal are accepted. Look at
+    /// its artel.toml first.
+    #[command(after_help = "Example: artel workshop trust ~/team/Artel")]
+    Trust {
+        /// The workshop; the one around this folder if not given
+        dir: Option<PathBuf>,
+    },
+    /// Tell which workshop is in use, and why that one
+    #[command(after_help = "Example: artel workshop show --json")]
+    Show,
+}
+
+pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+    let (workshop, word) = match &args.command {
+        Command::Trust { dir } => (caller.trust(dir.as_deref())?, "trusted"),
+        Command::Show => (caller.workshop()?, "in use:"),
+    };
+    let (path, id) = (
+        workshop.root().display().to_string(),
+        workshop.id().to_string(),
+    );
+    if screen.json {
+        screen.value(&serde_json::json!({ "path": path, "id": id }))?;
+    } else {
+        screen.line(format!("{word} {path} ({id})"))?;
+    }
+    Ok(Verdict::Done)
+}

@@ -1,0 +1,74 @@
+//! The binary: parse, call, print. No logic of its own.
+
+mod arguments;
+mod commands;
+mod render;
+mod screen;
+mod usage;
+
+use std::process::ExitCode;
+
+use artel_types::{Code, Failure, FailureKind, Via};
+use artel_workshop::{Caller, Problems};
+
+use crate::arguments::Arguments;
+use crate::screen::Screen;
+
+fn main() -> ExitCode {
+    screen::show_panics_as_failures();
+    // A panic has been shown by the hook already; what is left is the exit code.
+    std::panic::catch_unwind(run).unwrap_or_else(|_| ExitCode::from(70))
+}
+
+fn run() -> ExitCode {
+    let words: Vec<_> = std::env::args_os().collect();
+    let arguments = match usage::parse(&words) {
+        Ok(arguments) => arguments,
+        Err(usage::Stop::Text(text)) => return Screen::plain().finish_text(&text),
+        Err(usage::Stop::Wrong(failure)) => {
+            return Screen::for_words(&words).finish_problems(&failure.into());
+        }
+    };
+    let readers = arguments.readers();
+    let caller = match Caller::from_process(arguments.flags(), Via::Cli) {
+        Ok(caller) => caller,
+        Err(failure) => return Screen::new(readers, None).finish_problems(&failure.into()),
+    };
+    let mut screen = Screen::new(readers, Some(&caller));
+    let done = dispatch(&arguments, &caller, &mut screen);
+    screen.finish(done)
+}
+
+/// Carries out one command. The answer says whether it did what was asked, or found something bad
+/// and has already shown it.
+fn dispatch(
+    arguments: &Arguments,
+    caller: &Caller,
+    screen: &mut Screen,
+) -> Result<Verdict, Problems> {
+    use arguments::Command as Do;
+    match &arguments.command {
+        Do::Init(args) => commands::init::run(args, caller, screen),
+        Do::Doctor(args) => commands::doctor::run(args, caller, screen),
+        Do::Journal(args) => commands::journal::run(args, caller, screen),
+        Do::Trace(args) => commands::trace::run(args, caller, screen),
+        Do::Config(args) => commands::config::run(args, caller, screen),
+        Do::Workshop(args) => commands::workshop::run(args, caller, screen),
+        Do::Clean(args) => commands::clean::run(args, caller, screen),
+        Do::Explain(args) => commands::explain::run(args, screen),
+    }
+}
+
+/// How a command that could be carried out came out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// It did what was asked.
+    Done,
+    /// It looked, and what it found is bad; the output says what.
+    Bad(FailureKind),
+}
+
+/// Turns an error of the output itself into a failure.
+pub(crate) fn output_failed(error: &std::io::Error) -> Failure {
+    Failure::new(Code::C008, "the output could not be written").because(error.to_string())
+}

@@ -1,0 +1,135 @@
+//! How things look in a terminal.
+
+use artel_journal::Record;
+
+/// Returns text in which nothing moves the cursor, changes colours or reverses the reading
+/// direction: what agents and files wrote is shown, never obeyed.
+pub(crate) fn harmless(text: &str) -> String {
+    let mut clean = String::with_capacity(text.len());
+    for character in text.chars() {
+        let is_hidden = matches!(character,
+            '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}'
+            | '\u{feff}' | '\u{e0000}'..='\u{e007f}');
+        if character == '\n' || !(character.is_control() || is_hidden) {
+            clean.push(character);
+        } else {
+            clean.extend(character.escape_unicode());
+        }
+    }
+    clean
+}
+
+/// Returns text that fits into one cell of a table.
+pub(crate) fn cell(text: &str, longest: usize) -> String {
+    let text = harmless(text).replace('\n', " ");
+    if text.chars().count() <= longest {
+        return text;
+    }
+    let mut short: String = text.chars().take(longest.saturating_sub(1)).collect();
+    short.push('…');
+    short
+}
+
+/// Lays out rows in columns; the last one is not filled up.
+pub(crate) fn table(head: &[&str], rows: &[Vec<String>]) -> String {
+    let width = |column: usize| {
+        let cells = rows.iter().map(|row| row[column].chars().count());
+        cells.chain([head[column].len()]).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..head.len()).map(width).collect();
+    let line = |cells: &[String]| {
+        let padded = cells.iter().zip(&widths).map(|(cell, width)| {
+            format!(
+                "{cell}{}",
+                " ".repeat(width.saturating_sub(cell.chars().count()))
+            )
+        });
+        padded.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    let head: Vec<String> = head.iter().map(|&name| name.to_owned()).collect();
+    let lines: Vec<String> = std::iter::once(&head)
+        .chain(rows)
+        .map(|row| line(row) + "\n")
+        .collect();
+    lines.concat()
+}
+
+/// The columns of a list of events.
+pub(crate) const EVENT_HEAD: [&str; 7] = [
+    "SEQ",
+    "AT",
+    "TRACE",
+    "ACTOR",
+    "KIND",
+    "OUTCOME",
+    "TARGET / PAYLOAD",
+];
+
+/// Returns one event as a row.
+pub(crate) fn event_row(record: &Record) -> Vec<String> {
+    let about = match &record.target {
+        Some(target) => target,
+        None => &record.payload,
+    };
+    let via = record
+        .via
+        .as_ref()
+        .map_or(String::new(), |via| format!(" ({via})"));
+    vec![
+        record.seq.to_string(),
+        record
+            .at
+            .to_string()
+            .chars()
+            .take(19)
+            .collect::<String>()
+            .replace('T', " "),
+        record.trace.chars().take(8).collect(),
+        cell(&format!("{}{via}", record.actor), 40),
+        cell(&record.kind, 40),
+        record.outcome.clone().unwrap_or_default(),
+        cell(about, 100),
+    ]
+}
+
+/// Returns a number of bytes as people read it.
+pub(crate) fn bytes(count: u64) -> String {
+    match count {
+        0..1024 => format!("{count} B"),
+        1024..1_048_576 => format!("{:.1} KiB", count as f64 / 1024.0),
+        1_048_576..1_073_741_824 => format!("{:.1} MiB", count as f64 / 1_048_576.0),
+        _ => format!("{:.1} GiB", count as f64 / 1_073_741_824.0),
+    }
+}
+
+/// Returns `1 event`, `2 events`.
+pub(crate) fn counted(count: u64, one: &str) -> String {
+    if count == 1 {
+        format!("1 {one}")
+    } else {
+        format!("{count} {one}s")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_in_a_text_can_steer_the_terminal() {
+        assert_eq!(
+            harmless("a\u{1b}[31mb\r\u{202e}c\nd"),
+            "a\\u{1b}[31mb\\u{d}\\u{202e}c\nd"
+        );
+        assert_eq!(cell("two\nlines that are long", 12), "two lines t…");
+    }
+
+    #[test]
+    fn tables_line_up() {
+        let rows = [vec!["1".into(), "long cell".into(), "x".into()]];
+        assert_eq!(
+            table(&["A", "B", "C"], &rows),
+            "A  B          C\n1  long cell  x\n"
+        );
+    }
+}

@@ -1,0 +1,269 @@
+//! The one place that prints: data to standard output, everything else to standard error.
+
+use std::ffi::OsString;
+use std::io::{self, BufWriter, IsTerminal as _, StdoutLock, Write};
+use std::process::ExitCode;
+
+use artel_config::Color;
+use artel_types::{Code, Failure, FailureKind};
+use artel_workshop::{Caller, Problems};
+use serde::Serialize;
+
+use crate::{Verdict, output_failed};
+
+/// Where answers go.
+pub(crate) struct Screen {
+    out: BufWriter<StdoutLock<'static>>,
+    /// Whether programs read the output.
+    pub(crate) json: bool,
+    colour_out: Colour,
+    colour_err: Colour,
+}
+
+/// Who reads the output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Readers {
+    People,
+    Programs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Colour {
+    On,
+    Off,
+}
+
+/// Where a stream of output goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Goes {
+    ToTerminal,
+    Elsewhere,
+}
+
+impl From<bool> for Goes {
+    fn from(is_terminal: bool) -> Self {
+        if is_terminal {
+            Self::ToTerminal
+        } else {
+            Self::Elsewhere
+        }
+    }
+}
+
+/// How a word is painted, where there is colour.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Paint {
+    Good,
+    Doubtful,
+    Bad,
+}
+
+impl Screen {
+    pub(crate) fn new(readers: Readers, caller: Option<&Caller>) -> Self {
+        let colour = |is_terminal: bool| match (readers, caller) {
+            (Readers::People, Some(caller)) if is_wanted(caller, is_terminal.into()) => Colour::On,
+            _ => Colour::Off,
+        };
+        Self {
+            out: BufWriter::new(io::stdout().lock()),
+            json: readers == Readers::Programs,
+            colour_out: colour(io::stdout().is_terminal()),
+            colour_err: colour(io::stderr().is_terminal()),
+        }
+    }
+
+    pub(crate) fn plain() -> Self {
+        Self::new(Readers::People, None)
+    }
+
+    /// Makes a screen for a command line that could not be read.
+    pub(crate) fn for_words(words: &[OsString]) -> Self {
+        let is_json = words.iter().any(|word| word == "--json");
+        Self::new(
+            if is_json {
+                Readers::Programs
+            } else {
+                Readers::People
+            },
+            None,
+        )
+    }
+
+    /// Prints one line of data.
+    pub(crate) fn line(&mut self, text: impl AsRef<str>) -> Result<(), Problems> {
+        self.raw(text.as_ref())?;
+        self.raw("\n")
+    }
+
+    /// Prints text as it is.
+    pub(crate) fn raw(&mut self, text: &str) -> Result<(), Problems> {
+        self.out.write_all(text.as_bytes()).map_err(stopped)
+    }
+
+    /// Prints a value as one line of JSON.
+    pub(crate) fn value(&mut self, value: &impl Serialize) -> Result<(), Problems> {
+        serde_json::to_writer(&mut self.out, value).map_err(|error| stopped(error.into()))?;
+        self.raw("\n")
+    }
+
+    /// Shows what was printed so far, for output that goes on.
+    pub(crate) fn flush(&mut self) -> Result<(), Problems> {
+        self.out.flush().map_err(stopped)
+    }
+
+    /// Returns the writer itself, for formats with their own.
+    pub(crate) fn writer(&mut self) -> &mut impl Write {
+        &mut self.out
+    }
+
+    /// Tells a person something that is not data.
+    pub(crate) fn say(&mut self, text: impl AsRef<str>) {
+        // Nobody to tell is no reason to fail.
+        drop(writeln!(io::stderr(), "{}", text.as_ref()));
+    }
+
+    /// Asks a person; without a terminal nobody can answer, and the answer is a refusal.
+    pub(crate) fn confirm(&mut self, question: &str, yes: Yes) -> Result<bool, Problems> {
+        if yes == Yes::Given {
+            return Ok(true);
+        }
+        if self.json || !io::stdin().is_terminal() {
+            return Err(
+                Failure::new(Code::C006, format!("{question}: nobody is here to say yes"))
+                    .advise("run it in a terminal, or add `--yes` if you mean it")
+                    .into(),
+            );
+        }
+        self.flush()?;
+        drop(write!(io::stderr(), "{question}? [y/N] "));
+        let mut answer = String::new();
+        io::stdin()
+            .read_line(&mut answer)
+            .map_err(|error| output_failed(&error))?;
+        Ok(matches!(
+            answer.trim().to_ascii_lowercase().as_str(),
+            "y" | "yes"
+        ))
+    }
+
+    /// Paints a word on standard output.
+    pub(crate) fn paint(&self, text: &str, paint: Paint) -> String {
+        painted(text, paint, self.colour_out)
+    }
+
+    pub(crate) fn finish_text(mut self, text: &str) -> ExitCode {
+        let done = self.raw(text).map(|()| Verdict::Done);
+        self.finish(done)
+    }
+
+    pub(crate) fn finish_problems(self, problems: &Problems) -> ExitCode {
+        self.finish(Err(problems.clone()))
+    }
+
+    /// Shows what is wrong, if something is, and returns the exit code.
+    pub(crate) fn finish(mut self, done: Result<Verdict, Problems>) -> ExitCode {
+        let done = done.and_then(|verdict| self.flush().map(|()| verdict));
+        match done {
+            Ok(Verdict::Done) => ExitCode::SUCCESS,
+            Ok(Verdict::Bad(kind)) => ExitCode::from(kind.exit_code().0),
+            Err(problems) if is_broken_pipe(&problems) => ExitCode::SUCCESS,
+            Err(problems) => {
+                // What was printed before the failure is shown before it.
+                drop(self.out.flush());
+                self.show(&problems)
+            }
+        }
+    }
+
+    fn show(&mut self, Problems(failures): &Problems) -> ExitCode {
+        for failure in failures {
+            if self.json {
+                let shown = serde_json::json!({ "error": failure });
+                self.say(shown.to_string());
+            } else {
+                self.say(failure_text(failure, self.colour_err));
+            }
+        }
+        let kind = failures.first().map_or(FailureKind::Bug, Failure::kind);
+        ExitCode::from(kind.exit_code().0)
+    }
+}
+
+/// Whether a person has said yes in advance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Yes {
+    Given,
+    Ask,
+}
+
+impl From<bool> for Yes {
+    fn from(is_given: bool) -> Self {
+        if is_given { Self::Given } else { Self::Ask }
+    }
+}
+
+/// Follows `output.color`; by itself only a terminal gets colours, and `NO_COLOR` is respected.
+fn is_wanted(caller: &Caller, goes: Goes) -> bool {
+    let settings = caller
+        .workshop()
+        .map(|workshop| workshop.settings)
+        .or_else(|_| caller.settings());
+    let wish = settings.map_or(Color::Auto, |settings| settings.output.color.value);
+    let no_color = caller
+        .environment()
+        .get("NO_COLOR")
+        .is_some_and(|text| !text.is_empty());
+    match wish {
+        Color::Always => true,
+        Color::Never => false,
+        Color::Auto => goes == Goes::ToTerminal && !no_color,
+    }
+}
+
+fn painted(text: &str, paint: Paint, colour: Colour) -> String {
+    let code = match paint {
+        Paint::Good => "32",
+        Paint::Doubtful => "33",
+        Paint::Bad => "31;1",
+    };
+    match colour {
+        Colour::On => format!("\x1b[{code}m{text}\x1b[0m"),
+        Colour::Off => text.to_owned(),
+    }
+}
+
+fn failure_text(failure: &Failure, colour: Colour) -> String {
+    let text = crate::render::harmless(&failure.to_string());
+    let head = format!("error[{}]", failure.code);
+    text.replacen(&head, &painted(&head, Paint::Bad, colour), 1)
+}
+
+const BROKEN_PIPE: &str = "the reader stopped";
+
+/// A reader that stops early is not an error; everything else is.
+fn stopped(error: io::Error) -> Problems {
+    if error.kind() == io::ErrorKind::BrokenPipe {
+        return Failure::new(Code::C008, BROKEN_PIPE).into();
+    }
+    output_failed(&error).into()
+}
+
+fn is_broken_pipe(Problems(failures): &Problems) -> bool {
+    failures
+        .iter()
+        .any(|failure| failure.code == Code::C008 && failure.what == BROKEN_PIPE)
+}
+
+/// Shows a mistake of ours as what it is, without a stack trace.
+pub(crate) fn show_panics_as_failures() {
+    std::panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map_or(String::new(), |place| {
+            format!("{}:{}", place.file(), place.line())
+        });
+        let said = panic.payload_as_str().unwrap_or("no message");
+        let failure = Failure::new(Code::X001, format!("a mistake in Artel: {said}"))
+            .because(format!("at {place}"))
+            .advise("please report this message with what you did");
+        drop(writeln!(io::stderr(), "{failure}"));
+    }));
+}

@@ -1,0 +1,135 @@
+//! Reads the command line, and says in our own words what is wrong with it.
+
+use std::ffi::OsString;
+
+use artel_types::{Code, Failure};
+use clap::Parser as _;
+use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
+
+use crate::arguments::Arguments;
+
+/// Why no command is carried out.
+pub(crate) enum Stop {
+    /// Help or version was asked for.
+    Text(String),
+    /// The command line makes no sense.
+    Wrong(Failure),
+}
+
+pub(crate) fn parse(words: &[OsString]) -> Result<Arguments, Stop> {
+    Arguments::try_parse_from(words).map_err(|error| match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            Stop::Text(error.render().to_string())
+        }
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => {
+            Stop::Wrong(missing_command(words))
+        }
+        _ => Stop::Wrong(explain(&error, words)),
+    })
+}
+
+/// Returns the part of the command line that names the command: `artel journal`.
+fn command(words: &[OsString]) -> String {
+    let names: Vec<String> = words
+        .iter()
+        .skip(1)
+        .map(|word| word.to_string_lossy().into_owned())
+        .take_while(|word| !word.starts_with('-'))
+        .collect();
+    let known = names.iter().take_while(|name| is_command(name)).cloned();
+    std::iter::once("artel".to_owned())
+        .chain(known)
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// Tells whether a word is a command or a sub-command, so that no argument is taken for one.
+fn is_command(word: &str) -> bool {
+    use clap::CommandFactory as _;
+    let tree = Arguments::command();
+    let is_named = |command: &clap::Command| command.get_name() == word;
+    tree.get_subcommands()
+        .any(|command| is_named(command) || command.get_subcommands().any(is_named))
+}
+
+fn missing_command(words: &[OsString]) -> Failure {
+    let command = command(words);
+    Failure::new(
+        Code::C005,
+        format!("`{command}` needs to be told what to do"),
+    )
+    .advise(format!("`{command} --help` lists the commands"))
+}
+
+fn explain(error: &Error, words: &[OsString]) -> Failure {
+    let command = command(words);
+    let help = format!("`{command} --help`");
+    let text = |kind: ContextKind| error.get(kind).map(shown);
+    let argument = text(ContextKind::InvalidArg).unwrap_or_default();
+    match error.kind() {
+        ErrorKind::InvalidSubcommand => {
+            let wrong = text(ContextKind::InvalidSubcommand).unwrap_or_default();
+            let failure = Failure::new(Code::C003, format!("`{command}` has no command `{wrong}`"));
+            match text(ContextKind::SuggestedSubcommand) {
+                Some(near) => failure.advise(format!("`{command} {near}`")),
+                None => failure.advise(help),
+            }
+        }
+        ErrorKind::UnknownArgument => {
+            let failure = Failure::new(Code::C002, format!("`{command}` has no flag `{argument}`"));
+            match text(ContextKind::SuggestedArg) {
+                Some(near) => failure.advise(format!("`{near}`, or {help}")),
+                None => failure.advise(help),
+            }
+        }
+        ErrorKind::InvalidValue | ErrorKind::ValueValidation => bad_value(
+            error,
+            &argument,
+            &text(ContextKind::InvalidValue).unwrap_or_default(),
+            help,
+        ),
+        ErrorKind::MissingRequiredArgument => {
+            Failure::new(Code::C005, format!("`{command}` needs {argument}")).advise(help)
+        }
+        _ => {
+            let first = error.to_string();
+            let line = first.lines().next().unwrap_or_default();
+            let what = line.strip_prefix("error: ").unwrap_or(line).to_owned();
+            Failure::new(Code::C001, what).advise(help)
+        }
+    }
+}
+
+fn bad_value(error: &Error, argument: &str, value: &str, help: String) -> Failure {
+    use std::error::Error as _;
+    if value.is_empty() && error.source().is_none() {
+        return Failure::new(Code::C005, format!("{argument} needs a value")).advise(help);
+    }
+    let failure = Failure::new(
+        Code::C004,
+        format!("`{value}` is not a value for {argument}"),
+    );
+    let allowed = error
+        .get(ContextKind::ValidValue)
+        .map(shown)
+        .filter(|list| !list.is_empty());
+    match (allowed, error.source()) {
+        (Some(allowed), _) => failure.because(format!("allowed: {allowed}")).advise(help),
+        (None, Some(why)) => failure.because(why.to_string()).advise(help),
+        (None, None) => failure.advise(help),
+    }
+}
+
+fn shown(value: &ContextValue) -> String {
+    match value {
+        ContextValue::String(text) => text.clone(),
+        ContextValue::Strings(several) => several.join(", "),
+        ContextValue::StyledStr(text) => text.to_string(),
+        ContextValue::StyledStrs(several) => several
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+            .join(", "),
+        other => other.to_string(),
+    }
+}
