@@ -36,6 +36,7 @@ mod turn;
 mod turnstile;
 mod verify;
 mod wal;
+mod walk;
 mod writer;
 
 pub use anchor::{Anchor, RestoreNote};

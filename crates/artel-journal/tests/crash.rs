@@ -1,62 +1,17 @@
 //! What survives a kill: everything acknowledged, nothing twice, nothing by halves.
 #![expect(clippy::unwrap_used, reason = "a step that fails, fails the test")]
 
-use std::collections::{BTreeMap, BTreeSet};
+mod support;
 
-use artel_journal::{Batch, Filter, Query};
+use std::collections::BTreeSet;
+
+use artel_journal::{Batch, Filter};
 use artel_testkit::{Child, Random, Scratch, figure, is_long, note, note_text};
 
-const PARTS: u64 = 3;
-
-/// What the child was told is on disk: stream and round, with the first sequence number.
-type Acknowledged = BTreeMap<(String, u64), u64>;
-
-fn read_acks(lines: impl IntoIterator<Item = String>, into: &mut Acknowledged) {
-    for line in lines {
-        let fields: Vec<&str> = line.split(' ').collect();
-        if let ["ack", tag, task, round, seq] = fields[..] {
-            let key = (format!("{tag}/{task}"), round.parse().unwrap());
-            assert_eq!(
-                into.insert(key, seq.parse().unwrap()),
-                None,
-                "acknowledged twice"
-            );
-        }
-    }
-}
-
-/// Looks at a journal after a kill and a restart.
-fn check(scratch: &Scratch, acknowledged: &Acknowledged) {
-    drop(scratch.open());
-    let verified = scratch.verify();
-    assert!(verified.ok, "{verified:?}");
-    let mut found: BTreeMap<(String, u64), Vec<(u64, String)>> = BTreeMap::new();
-    let notes = Filter {
-        kind: Some("note.".into()),
-        ..Filter::default()
-    };
-    for record in scratch.reader().records(&Query::of(notes)).unwrap() {
-        let text = note_text(&record.payload);
-        let (round, part) = text.split_once('.').unwrap();
-        let key = (record.stream, round.parse().unwrap());
-        found
-            .entry(key)
-            .or_default()
-            .push((record.seq, part.to_owned()));
-    }
-    for (key, parts) in &found {
-        let expected: Vec<String> = (0..PARTS).map(|part| part.to_string()).collect();
-        let present: Vec<String> = parts.iter().map(|(_, part)| part.clone()).collect();
-        assert_eq!(present, expected, "{key:?} is there once and whole");
-    }
-    for (key, seq) in acknowledged {
-        let first = found.get(key).map(|parts| parts[0].0);
-        assert_eq!(first, Some(*seq), "{key:?} was acknowledged at {seq}");
-    }
-}
+use crate::support::{Acknowledged, PARTS, check, read_acks};
 
 #[test]
-fn kill_at_random_moments_loses_nothing_that_was_acknowledged() {
+fn proof_kill_at_random_moments_loses_nothing_that_was_acknowledged() {
     let mut random = Random::for_test("kill");
     let kills = if is_long() { 2_000 } else { 200 };
     let (mut acknowledgements, mut scratch) = (0, None);
@@ -89,7 +44,7 @@ fn kill_at_random_moments_loses_nothing_that_was_acknowledged() {
 }
 
 #[test]
-fn two_processes_append_to_one_chain_and_see_all_of_it() {
+fn proof_two_processes_append_to_one_chain_and_see_all_of_it() {
     let each = 10_000;
     let scratch = Scratch::new();
     drop(scratch.create());

@@ -59,7 +59,7 @@ fn check(sql: &str, seq: u64, what: &str) {
 }
 
 #[test]
-fn one_changed_byte_of_any_column_is_found_and_named() {
+fn proof_tamper_one_changed_byte_of_any_column_is_found_and_named() {
     let scratch = filled();
     let connection = Connection::open(scratch.home.journal()).unwrap();
     let columns: Vec<String> = {
@@ -106,7 +106,7 @@ fn changed(value: &Value) -> Value {
 }
 
 #[test]
-fn missing_swapped_and_cut_events_are_named() {
+fn proof_tamper_missing_swapped_and_cut_events_are_named() {
     check("DELETE FROM event WHERE seq = 77", 77, "missing");
     check("DELETE FROM event WHERE seq = 1", 1, "missing");
     check(
@@ -131,7 +131,7 @@ fn missing_swapped_and_cut_events_are_named() {
 }
 
 #[test]
-fn a_cut_that_hides_its_traces_is_found_by_the_signed_head_outside() {
+fn proof_tamper_a_cut_that_hides_its_traces_is_found_by_the_signed_head_outside() {
     check(
         "DELETE FROM event WHERE seq > 240; DELETE FROM checkpoint WHERE seq > 240; \
          UPDATE head SET seq = 240, hash = (SELECT hash FROM event WHERE seq = 240)",
@@ -355,7 +355,7 @@ fn without_anything_intact_it_says_so_and_leaves_the_file() {
 }
 
 #[test]
-fn flipped_bits_anywhere_in_the_file_are_found_or_harmless() {
+fn proof_tamper_flipped_bits_anywhere_in_the_file_are_found_or_harmless() {
     let scratch = filled();
     let path = scratch.home.journal();
     let good = std::fs::read(&path).unwrap();
