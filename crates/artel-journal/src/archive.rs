@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::anchor::{self, Signed};
 use crate::chain::Hash;
-use crate::columns::SELECT;
+use crate::columns::{INSERT, SELECT};
 use crate::connect::{self, Create};
 use crate::durable;
 use crate::error::{AppendError, JournalError};
@@ -221,6 +221,8 @@ fn write_archive(
         .unwrap_or_default();
     let path = folder.join(&file);
     let temporary = path.with_extension("tmp");
+    durable::remove_database(&temporary)
+        .map_err(|cause| JournalError::file("remove", &temporary, cause))?;
     let fill = || -> rusqlite::Result<(Hash, u64, (i64, i64))> {
         let target = Connection::open(&temporary)?;
         migrate::create(&target, MIGRATIONS)?;
@@ -237,7 +239,7 @@ fn write_archive(
     };
     let written = fill().map_err(|error| JournalError::sqlite(&temporary, &error));
     if written.is_err() {
-        drop(fs::remove_file(&temporary));
+        drop(durable::remove_database(&temporary));
     }
     let (digest, events, span) = written?;
     let settle = || -> std::io::Result<()> {
@@ -261,8 +263,7 @@ fn copy_streams(
     streams: &[Finished],
 ) -> rusqlite::Result<()> {
     target.execute_batch("BEGIN")?;
-    let marks = ", ?".repeat(17);
-    let mut insert = target.prepare(&format!("INSERT INTO event ({SELECT}) VALUES (?{marks})"))?;
+    let mut insert = target.prepare(INSERT)?;
     let mut select = journal.prepare(&format!("SELECT {SELECT} FROM event WHERE stream = ?"))?;
     for Finished { stream, .. } in streams {
         let mut rows = select.query([stream])?;

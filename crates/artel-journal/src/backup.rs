@@ -46,13 +46,15 @@ pub(crate) fn take(home: &Home, clock: &Clock, kept: usize) -> Result<Backup, Jo
     let at = clock.now();
     let file = free_name(&folder, at);
     let temporary = file.with_extension("tmp");
+    durable::remove_database(&temporary)
+        .map_err(|cause| JournalError::file("remove", &temporary, cause))?;
     let copied = copy(&home.journal(), &temporary).and_then(|events| {
         settle(&temporary, &file).map_err(|cause| JournalError::file("write", &file, cause))?;
         Ok(Backup { file, at, events })
     });
     if copied.is_err() {
         // The error says what matters; a partial copy must not pass for a backup.
-        drop(fs::remove_file(&temporary));
+        drop(durable::remove_database(&temporary));
     }
     let backup = copied?;
     for old in backups(home).into_iter().skip(kept.max(1)) {

@@ -7,9 +7,22 @@ use rusqlite::{Row, ToSql};
 use crate::error::JournalError;
 use crate::record::Record;
 
+macro_rules! names {
+    () => {
+        "seq, stream, stream_seq, at, trace, session, run, cause, actor, via, kind, target, \
+         outcome, visibility, schema, payload, prev, hash"
+    };
+}
+
 /// The columns in the order of the table; the hash covers all but itself.
-pub(crate) const SELECT: &str = "seq, stream, stream_seq, at, trace, session, run, cause, actor, \
-     via, kind, target, outcome, visibility, schema, payload, prev, hash";
+pub(crate) const SELECT: &str = names!();
+
+/// Inserts one row; [`Columns::params`] has the values.
+pub(crate) const INSERT: &str = concat!(
+    "INSERT INTO event (",
+    names!(),
+    ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+);
 
 /// How many columns there are.
 pub(crate) const WIDTH: usize = 18;

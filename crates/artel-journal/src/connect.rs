@@ -6,6 +6,7 @@ use std::time::Duration;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags};
 
+use crate::durable;
 use crate::error::JournalError;
 use crate::journal::Durability;
 use crate::schema::{self, APPLICATION_ID};
@@ -62,12 +63,15 @@ pub(crate) fn reader(path: &Path) -> Result<Connection, JournalError> {
             path: path.to_owned(),
         });
     }
-    let opened = open_reader(path, path.as_os_str().to_string_lossy().as_ref());
+    let opened = open_reader(path, path);
     let opened = match opened {
         // In a folder that cannot be written the shared-memory file cannot be made. Without a log
         // the file alone is the whole truth, and can be read as it stands.
         Err(JournalError::Io { .. } | JournalError::ReadOnly { .. }) if !has_log(path) => {
-            open_reader(path, &format!("file:{}?immutable=1", percent(path)))
+            open_reader(
+                path,
+                Path::new(&format!("file:{}?immutable=1", percent(path))),
+            )
         }
         other => other,
     };
@@ -76,7 +80,7 @@ pub(crate) fn reader(path: &Path) -> Result<Connection, JournalError> {
     Ok(connection)
 }
 
-fn open_reader(path: &Path, name: &str) -> Result<Connection, JournalError> {
+fn open_reader(path: &Path, name: &Path) -> Result<Connection, JournalError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
         | OpenFlags::SQLITE_OPEN_NO_MUTEX
         | OpenFlags::SQLITE_OPEN_URI;
@@ -94,9 +98,7 @@ fn open_reader(path: &Path, name: &str) -> Result<Connection, JournalError> {
 }
 
 fn has_log(path: &Path) -> bool {
-    let mut log = path.as_os_str().to_owned();
-    log.push("-wal");
-    std::fs::metadata(log).is_ok_and(|about| about.len() > 0)
+    std::fs::metadata(durable::beside(path, "-wal")).is_ok_and(|about| about.len() > 0)
 }
 
 fn percent(path: &Path) -> String {

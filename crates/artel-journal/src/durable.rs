@@ -3,7 +3,7 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Writes to a temporary name, syncs, renames, and syncs the folder: a rename alone is atomic but
 /// not durable.
@@ -46,4 +46,23 @@ pub(crate) fn make_folder(path: &Path) -> io::Result<()> {
 
 pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()
+}
+
+/// Removes a database that a crash may have left half-written, with the logs beside it: an old
+/// log would be played back into a new file of the same name.
+pub(crate) fn remove_database(path: &Path) -> io::Result<()> {
+    for suffix in ["", "-journal", "-wal", "-shm"] {
+        match fs::remove_file(beside(path, suffix)) {
+            Err(cause) if cause.kind() != io::ErrorKind::NotFound => return Err(cause),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Returns the path with something added to its name.
+pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
 }

@@ -1,6 +1,7 @@
 //! Puts an earlier or shortened journal back: a person's act, recorded inside and outside.
 
 use std::fs;
+use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -10,7 +11,7 @@ use serde::Serialize;
 
 use crate::anchor::{self, Anchor, RestoreNote, Signed};
 use crate::backup::backups;
-use crate::columns::SELECT;
+use crate::columns::INSERT;
 use crate::connect;
 use crate::durable;
 use crate::error::{AppendError, JournalError};
@@ -134,7 +135,8 @@ impl Candidate {
         let turnstile = Turnstile::open(&home.locks(), options.patience, options.clock.clone())?;
         let _turn = turnstile.enter()?;
         let fresh = home.state().join("journal.restoring");
-        remove(&fresh)?;
+        durable::remove_database(&fresh)
+            .map_err(|cause| JournalError::file("remove", &fresh, cause))?;
         let known = Anchor::load(home.data(), workshop)
             .ok()
             .flatten()
@@ -250,10 +252,7 @@ fn copy_events(
 ) -> Result<Head, JournalError> {
     let failed = |error: rusqlite::Error| JournalError::sqlite(home.journal(), &error);
     let mut head = Head::genesis(workshop);
-    let marks = ", ?".repeat(17);
-    let mut insert = target
-        .prepare(&format!("INSERT INTO event ({SELECT}) VALUES (?{marks})"))
-        .map_err(failed)?;
+    let mut insert = target.prepare(INSERT).map_err(failed)?;
     let mut is_here = source
         .prepare("SELECT 1 FROM event WHERE seq = ?")
         .map_err(failed)?;
@@ -355,34 +354,26 @@ fn free_place(home: &Home, options: &Options) -> Result<PathBuf, JournalError> {
         .unwrap_or_default())
 }
 
-/// Sets the old file and its log aside, and puts the new one in place.
+/// Sets the old file and its log aside, and puts the new one in place. The old file keeps its
+/// name until the new one takes it, so a crash in between leaves a journal to restore again.
 fn swap(home: &Home, fresh: &Path, set_aside: &Path) -> Result<(), JournalError> {
     let journal = home.journal();
-    let with = |path: &Path, suffix: &str| {
-        let mut name = path.as_os_str().to_owned();
-        name.push(suffix);
-        PathBuf::from(name)
-    };
-    for suffix in ["-wal", ""] {
-        let (from, to) = (with(&journal, suffix), with(set_aside, suffix));
-        match fs::rename(&from, &to) {
-            Err(cause) if cause.kind() != std::io::ErrorKind::NotFound => {
-                return Err(JournalError::file("set aside", from, cause));
-            }
-            _ => {}
-        }
-    }
-    remove(&with(&journal, "-shm"))?;
-    fs::rename(fresh, &journal)
-        .and_then(|()| durable::sync_folder(home.state()))
-        .map_err(|cause| JournalError::file("write", &journal, cause))
-}
-
-fn remove(path: &Path) -> Result<(), JournalError> {
-    match fs::remove_file(path) {
-        Err(cause) if cause.kind() != std::io::ErrorKind::NotFound => {
-            Err(JournalError::file("remove", path, cause))
-        }
+    let found = |done: io::Result<()>| match done {
+        Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(cause),
         _ => Ok(()),
-    }
+    };
+    let move_log = |suffix: &str, to: &Path| {
+        found(fs::rename(
+            durable::beside(&journal, suffix),
+            durable::beside(to, suffix),
+        ))
+    };
+    found(fs::hard_link(&journal, set_aside))
+        .and_then(|()| durable::sync_folder(&home.damaged()))
+        // A log would be played back into whatever file has its name.
+        .and_then(|()| move_log("-wal", set_aside))
+        .and_then(|()| found(fs::remove_file(durable::beside(&journal, "-shm"))))
+        .and_then(|()| fs::rename(fresh, &journal))
+        .and_then(|()| durable::sync_folder(home.state()))
+        .map_err(|cause| JournalError::file("replace", &journal, cause))
 }

@@ -6,7 +6,7 @@ use artel_types::{Clock, WorkshopId};
 use rusqlite::{Connection, OptionalExtension as _};
 
 use crate::chain::{Hasher, checkpoint_message};
-use crate::columns::{Columns, SELECT};
+use crate::columns::{Columns, INSERT};
 use crate::error::AppendError;
 use crate::head::Head;
 use crate::keys::Keys;
@@ -146,12 +146,8 @@ impl Desk<'_> {
     }
 
     fn insert(&self, columns: &Columns<'_>) -> rusqlite::Result<()> {
-        let sql = format!(
-            "INSERT INTO event ({SELECT}) VALUES (?{})",
-            ", ?".repeat(17)
-        );
         self.connection
-            .prepare_cached(&sql)?
+            .prepare_cached(INSERT)?
             .execute(rusqlite::params_from_iter(columns.params()))?;
         Ok(())
     }

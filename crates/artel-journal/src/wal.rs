@@ -7,6 +7,8 @@ use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
+use crate::durable;
+
 const LOG_HEADER: u64 = 32;
 const FRAME_HEADER: u64 = 24;
 
@@ -15,13 +17,9 @@ const FRAME_HEADER: u64 = 24;
 /// `path` is the journal; a connection must have read from it already, so that SQLite has decided
 /// how far the log is valid and left the answer in its shared-memory file.
 pub(crate) fn torn_bytes(path: &Path) -> u64 {
-    let beside = |suffix: &str| {
-        let mut name = path.as_os_str().to_owned();
-        name.push(suffix);
-        File::open(name)
-    };
+    let open = |suffix: &str| File::open(durable::beside(path, suffix));
     // Without a log, or with one that cannot be looked at, there is nothing to report.
-    let (Ok(log), Ok(index)) = (beside("-wal"), beside("-shm")) else {
+    let (Ok(log), Ok(index)) = (open("-wal"), open("-shm")) else {
         return 0;
     };
     look(&log, &index).unwrap_or(0)
