@@ -24,12 +24,13 @@ use crate::home::Home;
 use crate::keys::Keys;
 use crate::lease::{Fence, Lease, LeaseOrder};
 use crate::migrate;
+use crate::objects;
 use crate::order::{self, Ack, Batch, Order};
 use crate::owner::Owner;
 use crate::projection::Projection;
 use crate::query::Filter;
 use crate::reader::Reader;
-use crate::schema::MIGRATIONS;
+use crate::schema::{self, MIGRATIONS};
 use crate::subscribe::{Bell, Subscription};
 use crate::turn::Memory;
 use crate::turnstile::Turnstile;
@@ -128,13 +129,11 @@ impl Journal {
         let path = home.journal();
         {
             let _turn = turnstile.enter()?;
-            if let Some(anchor) = Anchor::load(home.data(), workshop)?
-                && !path.exists()
-            {
-                return Err(JournalError::Shortened {
-                    found: 0,
-                    signed: anchor.seq,
-                });
+            let signed = Anchor::load(home.data(), workshop)?.map(|anchor| anchor.seq);
+            let lost = |signed| Err(JournalError::Shortened { found: 0, signed });
+            let is_empty = std::fs::metadata(&path).map_or(true, |about| about.len() == 0);
+            if is_empty && let Some(signed) = signed {
+                return lost(signed);
             }
             let connection = connect::writer(&path, options.durability, Create::Yes)?;
             let failed = |error: rusqlite::Error| JournalError::sqlite(&path, &error);
@@ -142,6 +141,9 @@ impl Journal {
                 .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
                 .map_err(failed)?;
             if tables == 0 {
+                if let Some(signed) = signed {
+                    return lost(signed);
+                }
                 migrate::create(&connection, MIGRATIONS).map_err(failed)?;
                 connection
                     .execute(
@@ -463,12 +465,16 @@ fn prepare_file(
     let failed = |error: rusqlite::Error| JournalError::sqlite(&path, &error);
     let _turn = turnstile.enter()?;
     let connection = connect::writer(&path, options.durability, Create::No)?;
+    // Nothing is done to a journal that is not ours, not even to its format.
+    refuse_foreign(&connection, &path, workshop)?;
     let mut backup = None;
     let migrated = migrate::bring_up(&connection, &path, MIGRATIONS, || {
         backup = Some(backup::take(home, &options.clock, options.backups_kept)?);
         Ok(())
     })?;
-    refuse_foreign(&connection, &path, workshop)?;
+    if let Some(planted) = objects::check(&connection, schema::newest()).map_err(failed)? {
+        return Err(JournalError::Corrupt { what: planted.what });
+    }
     let (head, finding) = head::check_tail(&connection, home, keys, workshop)?;
     let torn = wal::torn_bytes(&path);
     let anchor = Anchor::load(home.data(), workshop)?;
@@ -476,9 +482,6 @@ fn prepare_file(
     if let Some(anchor) = anchor {
         head::check_anchor(&connection, home, &anchor, keys, head)?;
     }
-    connection
-        .execute_batch("PRAGMA optimize")
-        .map_err(failed)?;
     let migrated = migrated.zip(backup);
     let notes = finding.into_iter().collect();
     Ok((
@@ -493,7 +496,7 @@ fn prepare_file(
     ))
 }
 
-fn refuse_foreign(
+pub(crate) fn refuse_foreign(
     connection: &rusqlite::Connection,
     path: &std::path::Path,
     workshop: WorkshopId,

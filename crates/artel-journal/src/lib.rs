@@ -23,6 +23,7 @@ mod journal;
 mod keys;
 mod lease;
 mod migrate;
+mod objects;
 mod order;
 mod owner;
 mod projection;

@@ -15,6 +15,7 @@ use crate::error::JournalError;
 use crate::head::Head;
 use crate::home::Home;
 use crate::keys::{Keys, hex};
+use crate::objects;
 use crate::query::Query;
 use crate::reader;
 use crate::turn::CHECKPOINT_EVERY;
@@ -131,6 +132,12 @@ fn follow(
         first_bad: None,
         intact: 0,
     };
+    let format = connect::format(&view, &home.journal())?;
+    let planted = objects::check(&view, format).map_err(failed)?;
+    if let Some(planted) = planted.as_ref().filter(|planted| planted.is_table) {
+        verified.blame(1, format!("damaged file: {}", planted.what));
+        return Ok(verified);
+    }
     let mut walk = Walk::new(workshop);
     let walked = walk.along(&view, home, keys);
     verified.events = walk.head.seq;
@@ -155,6 +162,12 @@ fn follow(
         if let Some(bad) = end.unwrap_or_else(|error| Some(unreadable(walk.head.seq, &error))) {
             verified.blame(bad.seq, bad.what);
         }
+    }
+    if let Some(planted) = planted.filter(|_| verified.ok) {
+        verified.blame(
+            verified.events + 1,
+            format!("damaged file: {}", planted.what),
+        );
     }
     if verified.ok {
         check_archives(&view, home, keys, &mut verified);

@@ -167,6 +167,39 @@ fn signatures_are_checked_and_must_be_there() {
 }
 
 #[test]
+fn what_is_planted_beside_the_events_is_found_and_never_written_through() {
+    for (sql, seq) in [
+        (
+            "CREATE TRIGGER t AFTER INSERT ON event BEGIN \
+             UPDATE event SET payload = '{}' WHERE seq = NEW.seq; END",
+            251,
+        ),
+        ("CREATE TABLE more (x)", 251),
+        ("DROP INDEX event_kind", 251),
+        (
+            "ALTER TABLE event RENAME TO e; CREATE VIEW event AS \
+             WITH RECURSIVE endless(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM endless) \
+             SELECT e.* FROM endless, e",
+            1,
+        ),
+    ] {
+        let scratch = filled();
+        tamper(&scratch, sql);
+        let found = first_bad(&scratch);
+        assert_eq!(found.0, seq, "{sql}: {}", found.1);
+        assert!(found.1.starts_with("damaged file"), "{sql}: {}", found.1);
+        let opened = Journal::open(&scratch.home, scratch.workshop, scratch.options.clone());
+        assert!(
+            matches!(opened, Err(JournalError::Corrupt { .. })),
+            "{sql}: {opened:?}"
+        );
+        if seq > 1 {
+            assert_eq!(restore_best(&scratch).1, 251, "every event is kept");
+        }
+    }
+}
+
+#[test]
 fn an_older_copy_in_its_place_is_refused_for_writing_and_readable() {
     let scratch = filled();
     let older = scratch.path().join("older.db");

@@ -1,0 +1,97 @@
+//! Tells whether the file holds just the tables that we made.
+//!
+//! Whoever can write the file can plant a trigger that fires on our next append, or put a view in
+//! the place of a table. Neither changes a stored event, so the chain alone would not show it.
+
+use std::collections::BTreeMap;
+
+use rusqlite::Connection;
+
+use crate::migrate;
+use crate::schema::MIGRATIONS;
+
+/// What a schema holds: each object's sort and definition by its name.
+type Objects = BTreeMap<String, (String, Option<String>)>;
+
+/// Something in the schema that is not as we made it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Planted {
+    /// What it is.
+    pub(crate) what: String,
+    /// Whether one of our own tables was tampered with, so that reading it means nothing.
+    pub(crate) is_table: bool,
+}
+
+/// Says what is in a file of this format that should not be, or is missing.
+pub(crate) fn check(connection: &Connection, format: u32) -> rusqlite::Result<Option<Planted>> {
+    let steps = MIGRATIONS
+        .iter()
+        .take_while(|step| step.to <= format)
+        .count();
+    let model = Connection::open_in_memory()?;
+    migrate::create(&model, &MIGRATIONS[..steps])?;
+    let (expected, found) = (objects(&model)?, objects(connection)?);
+    let is_table = |name: &String| expected.get(name).is_some_and(|(sort, _)| sort == "table");
+    let foreign = found
+        .iter()
+        .filter(|(name, object)| expected.get(*name) != Some(object))
+        .map(|(name, (sort, _))| Planted {
+            what: format!("it holds a {sort} `{name}` that Artel did not make"),
+            is_table: is_table(name),
+        });
+    let missing = expected
+        .keys()
+        .filter(|name| !found.contains_key(*name))
+        .map(|name| Planted {
+            what: format!("`{name}` is missing"),
+            is_table: is_table(name),
+        });
+    // A table of ours is worse than anything beside it.
+    Ok(foreign
+        .chain(missing)
+        .max_by_key(|planted| planted.is_table))
+}
+
+fn objects(connection: &Connection) -> rusqlite::Result<Objects> {
+    // What SQLite keeps for itself is not ours to judge.
+    let mut statement = connection.prepare(
+        "SELECT name, type, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'",
+    )?;
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))))?;
+    rows.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check_after(sql: &str) -> Option<Planted> {
+        let connection = Connection::open_in_memory().unwrap();
+        migrate::create(&connection, MIGRATIONS).unwrap();
+        connection.execute_batch(sql).unwrap();
+        check(&connection, crate::schema::newest()).unwrap()
+    }
+
+    #[test]
+    fn only_our_own_objects_pass() {
+        assert_eq!(check_after("ANALYZE"), None);
+        for (sql, found) in [
+            (
+                "CREATE TRIGGER t AFTER INSERT ON event BEGIN SELECT 1; END",
+                "trigger `t`",
+            ),
+            ("CREATE VIEW v AS SELECT 1", "view `v`"),
+            (
+                "ALTER TABLE event RENAME TO e; CREATE VIEW event AS SELECT * FROM e",
+                "view `event`",
+            ),
+            ("CREATE TABLE more (x)", "table `more`"),
+            ("DROP INDEX event_kind", "`event_kind` is missing"),
+            ("ALTER TABLE event ADD COLUMN more", "table `event`"),
+        ] {
+            let said = check_after(sql).unwrap();
+            assert!(said.what.contains(found), "{sql}: {}", said.what);
+            assert_eq!(said.is_table, found.contains("`event`"), "{sql}");
+        }
+    }
+}
