@@ -1,0 +1,102 @@
+//! Events such as a working workshop records: runs with remarks and costs, payloads of about 300
+//! bytes, trace, session and run always named.
+
+use artel_testkit::Random;
+use artel_types::{
+    Actor, Amount, BudgetSettled, Draft, Fact, NoteAdded, Outcome, RunFinished, RunId, RunStarted,
+    SessionId, Stream, TraceId,
+};
+
+/// How many events a run has.
+const RUN_LENGTH: usize = 40;
+
+/// The events of one run after another, without end.
+pub(crate) struct Work {
+    random: Random,
+    ids: (RunId, SessionId, TraceId),
+    number: usize,
+}
+
+impl Work {
+    /// Begins with a run that no other seed has.
+    pub(crate) fn of_seed(seed: u64) -> Self {
+        let mut random = Random::of_seed(seed);
+        Self {
+            ids: ids(&mut random),
+            random,
+            number: 0,
+        }
+    }
+
+    /// Returns the next `count` events.
+    pub(crate) fn take(&mut self, count: usize) -> Vec<Draft> {
+        (0..count).map(|_| self.next()).collect()
+    }
+
+    fn next(&mut self) -> Draft {
+        let at = self.number % RUN_LENGTH;
+        self.number += 1;
+        if at == 0 {
+            self.ids = ids(&mut self.random);
+        }
+        let (run, session, trace) = self.ids;
+        let fact = self.fact(at, run);
+        let draft = Draft::new(Stream::run(run), trace, Actor::agent("engineer"), fact)
+            .in_run(run)
+            .in_session(session);
+        match at {
+            0 => draft,
+            _ if at == RUN_LENGTH - 1 => draft.ending(Outcome::Done),
+            _ => draft.on(format!("crates/artel-journal/src/part{at}.rs")),
+        }
+    }
+
+    fn fact(&mut self, at: usize, id: RunId) -> Fact {
+        match at {
+            0 => {
+                let title = self.text(230);
+                RunStarted { id, title }.into()
+            }
+            _ if at == RUN_LENGTH - 1 => {
+                let summary = self.text(230);
+                RunFinished { id, summary }.into()
+            }
+            _ if at % 8 == 0 => {
+                let (key, amount) = (self.text(220), Amount::new(4_250, 31_000));
+                BudgetSettled { key, amount }.into()
+            }
+            _ => {
+                let text = self.text(285).as_str().into();
+                NoteAdded { text }.into()
+            }
+        }
+    }
+
+    /// Returns words of about `length` bytes, with a line break here and there as in real output.
+    fn text(&mut self, length: usize) -> String {
+        const WORDS: [&str; 8] = [
+            "the test",
+            "`src/lib.rs`",
+            "fails because",
+            "error[E0308]:",
+            "now passes\n",
+            "in the next step",
+            "was changed",
+            "\"as planned\"",
+        ];
+        let mut text = String::with_capacity(length + 20);
+        while text.len() < length {
+            text.push_str(WORDS[self.random.below(8) as usize]);
+            text.push(' ');
+        }
+        text
+    }
+}
+
+fn ids(random: &mut Random) -> (RunId, SessionId, TraceId) {
+    (
+        RunId::from_random(random.bytes()),
+        SessionId::from_random(random.bytes()),
+        TraceId::from_random(random.bytes()),
+    )
+}

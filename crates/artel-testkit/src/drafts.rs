@@ -1,0 +1,57 @@
+//! Events to append.
+
+use artel_types::{
+    Actor, Draft, NoteAdded, Outcome, RunFinished, RunId, RunStarted, Stream, Text, TraceId, Via,
+};
+
+use crate::Random;
+
+/// Returns a person's remark in a stream of its own choosing.
+pub fn note(stream: &str, text: &str) -> Draft {
+    let trace = TraceId::from_random([7; 16]);
+    let stream = Stream::new(stream).expect("a plain stream name");
+    Draft::new(
+        stream,
+        trace,
+        Actor::human("ada@example.org", Via::Cli),
+        NoteAdded { text: text.into() },
+    )
+}
+
+/// Returns the text of a remark.
+pub fn note_text(payload: &str) -> String {
+    let note: NoteAdded = serde_json::from_str(payload).expect("the payload of a remark");
+    match note.text {
+        Text::Inline(text) => text,
+        Text::Kept(kept) => kept.blob.to_string(),
+    }
+}
+
+/// Returns a trace of its own.
+pub fn random_trace(random: &mut Random) -> TraceId {
+    TraceId::from_random(random.bytes())
+}
+
+/// Returns the events of a run from start to end, with `notes` remarks in between.
+pub fn run_events(run: RunId, trace: TraceId, notes: usize) -> Vec<Draft> {
+    let draft = |fact: artel_types::Fact| {
+        Draft::new(Stream::run(run), trace, Actor::agent("engineer"), fact).in_run(run)
+    };
+    let mut drafts = vec![draft(
+        RunStarted {
+            id: run,
+            title: "a run".into(),
+        }
+        .into(),
+    )];
+    for number in 0..notes {
+        let text = format!("remark {number}").as_str().into();
+        drafts.push(draft(NoteAdded { text }.into()).on(format!("src/file{number}.rs")));
+    }
+    let end = RunFinished {
+        id: run,
+        summary: "done".into(),
+    };
+    drafts.push(draft(end.into()).ending(Outcome::Done));
+    drafts
+}

@@ -1,0 +1,18 @@
+//! What tests are made of: temporary journals, a clock to move by hand, seeded randomness,
+//! children to kill, and faults on command.
+#![expect(clippy::expect_used, reason = "a test that cannot be set up fails")]
+
+mod child;
+mod clock;
+mod drafts;
+mod random;
+mod scale;
+mod scratch;
+pub mod shim;
+
+pub use child::{Child, testkit_binary};
+pub use clock::{ManualClock, system_clock};
+pub use drafts::{note, note_text, random_trace, run_events};
+pub use random::Random;
+pub use scale::{figure, is_long, scaled};
+pub use scratch::Scratch;

@@ -1,0 +1,92 @@
+//! Reads what the shim wrote down.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::Op;
+
+/// One operation of the child.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    /// What it did.
+    pub op: Op,
+    /// The fault that befell it, as `ARTEL_FAULT` spells it.
+    pub fault: Option<String>,
+    /// The file, or the new name in a rename.
+    pub path: PathBuf,
+}
+
+/// What became of the changes that were not yet durable when the power went.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Cut {
+    /// How many survived.
+    pub kept: u64,
+    /// How many were lost.
+    pub dropped: u64,
+    /// Of how many only the beginning survived.
+    pub torn: u64,
+}
+
+/// Every operation of a child on the watched paths, in order. Complete even if it was killed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// What it did, the first thing first.
+    pub steps: Vec<Step>,
+    /// What the power cut did, if there was one.
+    pub cut: Option<Cut>,
+}
+
+impl Counts {
+    /// Reads the file that was named in [`super::Fault::count_into`].
+    pub fn read(file: impl AsRef<Path>) -> Self {
+        let text = fs::read(file).expect("the counts: was the shim loaded?");
+        Self::parse(&String::from_utf8_lossy(&text))
+    }
+
+    /// Returns how many operations of this sort there were.
+    pub fn of(&self, op: Op) -> u64 {
+        self.count(|step| op == Op::Any || step.op == op)
+    }
+
+    /// Returns how often the fault happened.
+    pub fn fired(&self) -> u64 {
+        self.count(|step| step.fault.is_some())
+    }
+
+    fn count(&self, wanted: impl Fn(&Step) -> bool) -> u64 {
+        self.steps.iter().filter(|step| wanted(step)).count() as u64
+    }
+
+    fn parse(text: &str) -> Self {
+        let mut counts = Self::default();
+        for line in text.lines() {
+            let mut words = line.splitn(3, ' ');
+            let [Some(op), Some(fault), Some(rest)] = [(); 3].map(|()| words.next()) else {
+                panic!("`{line}` is no line of the shim");
+            };
+            match Op::ALL.into_iter().find(|known| known.to_string() == op) {
+                Some(op) => counts.steps.push(Step {
+                    op,
+                    fault: (fault != "-").then(|| fault.to_owned()),
+                    path: rest.into(),
+                }),
+                None => counts.cut = Some(Cut::parse(rest)),
+            }
+        }
+        counts
+    }
+}
+
+impl Cut {
+    fn parse(text: &str) -> Self {
+        let mut numbers = text
+            .split(' ')
+            .map(|word| word.parse().expect("a number of changes"));
+        let mut next = || numbers.next().expect("three numbers");
+        Self {
+            kept: next(),
+            dropped: next(),
+            torn: next(),
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! The benchmarks: programs that print `bench: name | value | unit | ratio | goal`, gathered into
+//! one table that says where and when it was taken.
+
+use crate::args::Args;
+use crate::machine;
+use crate::process::{self, Echo};
+use crate::stop::Stop;
+use crate::table::{self, Table};
+
+struct Bench {
+    name: &'static str,
+    shows: &'static str,
+    program: &'static str,
+}
+
+const BENCHES: [Bench; 1] = [Bench {
+    name: "journal",
+    shows: "appending, reading, verifying and opening a journal",
+    program: "bench-journal",
+}];
+
+/// Builds and runs one benchmark or all of them.
+pub(crate) fn run(mut args: Args) -> Result<(), Stop> {
+    let lists = args.flag("--list");
+    let wanted = args.word();
+    args.finish()?;
+    if lists {
+        let mut table = Table::new(["bench", "shows"]);
+        BENCHES
+            .iter()
+            .for_each(|bench| table.row([bench.name.to_owned(), bench.shows.to_owned()]));
+        print!("{}", table.render());
+        return Ok(());
+    }
+    let chosen: Vec<&Bench> = BENCHES
+        .iter()
+        .filter(|bench| wanted.as_deref().is_none_or(|name| name == bench.name))
+        .collect();
+    if chosen.is_empty() {
+        let name = wanted.unwrap_or_default();
+        return Err(Stop::Usage(format!(
+            "there is no bench `{name}`; `--list` shows them"
+        )));
+    }
+
+    let mut figures = Table::new(["bench", "value", "unit", "ratio", "goal"]);
+    for bench in chosen {
+        println!("\n== {}: {}", bench.name, bench.shows);
+        measure(bench, &mut figures)?;
+    }
+    if figures.is_empty() {
+        return Err(Stop::Failed("no bench printed a figure".to_owned()));
+    }
+    println!("\n{}\n\n{}", machine::describe(), figures.render());
+    Ok(())
+}
+
+fn measure(bench: &Bench, figures: &mut Table) -> Result<(), Stop> {
+    let args = [
+        "run",
+        "--release",
+        "--locked",
+        "-p",
+        "artel-testkit",
+        "--bin",
+        bench.program,
+    ];
+    let mut command = process::cargo(args);
+    let status = process::run_reading(&mut command, |line| {
+        if let Some(cells) = table::marked_cells(line, "bench:") {
+            figures.row(cells);
+        }
+        Echo::Show
+    })?;
+    process::judge(&command, status)
+}

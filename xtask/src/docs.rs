@@ -1,0 +1,155 @@
+//! The reference pages that are made from the code: `docs/events.md` and `docs/errors.md`.
+
+use std::fs;
+
+use artel_types::{Code, Fact, FactPage, FailureKind};
+
+use crate::args::Args;
+use crate::process;
+use crate::stop::Stop;
+
+const NOTE: &str = "<!-- Made by `cargo xtask docs`; change the code and run it again. -->";
+
+/// Writes the pages, or with `--check` tells whether they are up to date.
+pub(crate) fn run(mut args: Args) -> Result<(), Stop> {
+    let checks = args.flag("--check");
+    args.finish()?;
+    if checks {
+        return check();
+    }
+    for (path, page) in pages() {
+        fs::write(process::root().join(path), page).map_err(|cause| Stop::because(path, cause))?;
+        println!("wrote {path}");
+    }
+    Ok(())
+}
+
+/// Fails if a page differs from what the code says.
+pub(crate) fn check() -> Result<(), Stop> {
+    for (path, page) in pages() {
+        if !fs::read_to_string(process::root().join(path)).is_ok_and(|found| found == page) {
+            return Err(Stop::Failed(format!(
+                "{path} is out of date: run `cargo xtask docs`"
+            )));
+        }
+        println!("{path} is up to date");
+    }
+    Ok(())
+}
+
+/// Returns each page with its path from the root.
+fn pages() -> [(&'static str, String); 2] {
+    [("docs/events.md", events()), ("docs/errors.md", errors())]
+}
+
+fn events() -> String {
+    let mut page = format!(
+        "# Events\n\n{NOTE}\n\n\
+         Everything that Artel does is recorded as an event. This page lists every kind with the \
+         fields of its payload. A record, once written, can be read by every later version.\n\n\
+         | kind | schema | meaning |\n| --- | ---: | --- |\n"
+    );
+    for fact in Fact::PAGES {
+        let (kind, schema) = (fact.kind, fact.schema);
+        page += &format!(
+            "| [`{kind}`](#{}) | {schema} | {} |\n",
+            anchor(kind),
+            cell(fact.doc)
+        );
+    }
+    Fact::PAGES.iter().for_each(|fact| page += &event(fact));
+    page
+}
+
+fn event(fact: &FactPage) -> String {
+    let end = if fact.is_final {
+        " Nothing follows it in its stream."
+    } else {
+        ""
+    };
+    let mut section = format!(
+        "\n## `{}`\n\n{}{end} Schema {}.\n\n| field | form | meaning |\n| --- | --- | --- |\n",
+        fact.kind,
+        fact.doc.trim(),
+        fact.schema,
+    );
+    for field in fact.fields {
+        let (name, form) = (field.name, cell(field.form));
+        section += &format!("| `{name}` | `{form}` | {} |\n", cell(field.doc));
+    }
+    section
+}
+
+fn errors() -> String {
+    let mut page = format!(
+        "# Errors and exit codes\n\n{NOTE}\n\n\
+         Every error has a code, printed as `error[J003]`. `artel explain J003` prints the same \
+         text as this page.\n\n## Exit codes\n\n| code | meaning |\n| ---: | --- |\n| 0 | done |\n"
+    );
+    for kind in FailureKind::ALL {
+        page += &format!("| {} | {} |\n", kind.exit_code().0, cell(kind.meaning()));
+    }
+    page += "\n## Codes\n";
+    for code in Code::ALL {
+        let said = code.page();
+        let exit = said.kind.exit_code().0;
+        page += &format!(
+            "\n### {code}: {}\n\nExit code {exit}. {}\n",
+            said.title, said.text
+        );
+    }
+    page
+}
+
+/// Returns the anchor of a heading as Markdown renderers make it.
+fn anchor(heading: &str) -> String {
+    heading
+        .chars()
+        .filter(|letter| letter.is_alphanumeric() || "-_".contains(*letter))
+        .collect()
+}
+
+fn cell(text: &str) -> String {
+    text.trim().replace('|', "\\|")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_and_every_field_has_its_line() {
+        let page = events();
+        for fact in Fact::PAGES {
+            assert!(
+                page.contains(&format!("\n## `{}`\n", fact.kind)),
+                "{}",
+                fact.kind
+            );
+            for field in fact.fields {
+                assert!(
+                    page.contains(&format!("| `{}` |", field.name)),
+                    "{}",
+                    field.name
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn every_code_and_every_exit_code_has_its_line() {
+        let page = errors();
+        for code in Code::ALL {
+            assert!(
+                page.contains(&format!("\n### {code}: {}\n", code.page().title)),
+                "{code}"
+            );
+        }
+        for kind in FailureKind::ALL {
+            assert!(
+                page.contains(&format!("\n| {} | ", kind.exit_code().0)),
+                "{kind:?}"
+            );
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! Coverage-guided fuzzing with libFuzzer on stable Rust.
+//!
+//! A target is a file in `fuzz/src/bin`; its first doc line says what it shows, and
+//! `fuzz/seeds/<target>` holds the inputs it starts from. Nothing else names it. No sanitizer is
+//! used: the code under test has no unsafe code, so panics, hangs and memory are what can go wrong.
+
+mod outcome;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::args::Args;
+use crate::process::{self, Echo};
+use crate::seed;
+use crate::stop::Stop;
+use crate::table::Table;
+
+pub(crate) use outcome::Findings;
+use outcome::Outcome;
+
+/// The fuzz workspace, from the root.
+pub(crate) const MANIFEST: &str = "fuzz/Cargo.toml";
+
+/// The instrumentation that cargo-fuzz uses; `-C passes` and `-C llvm-args` are stable flags.
+const INSTRUMENTED: &str = "-Cpasses=sancov-module \
+    -Cllvm-args=-sanitizer-coverage-level=4 \
+    -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
+    -Cllvm-args=-sanitizer-coverage-pc-table \
+    -Cllvm-args=-sanitizer-coverage-trace-compares \
+    --cfg fuzzing";
+
+/// An input that takes a second or 512 MB is a finding, as is a panic.
+const LIMITS: [&str; 3] = ["-max_len=4096", "-timeout=1", "-rss_limit_mb=512"];
+const REPORT: [&str; 3] = ["-print_final_stats=1", "-print_funcs=0", "-reload=0"];
+
+const SHORT_SECONDS: u64 = 5;
+const DEFAULT_SECONDS: u64 = 60;
+
+/// Where inputs that reached something new are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Corpus {
+    /// In `fuzz/corpus`, so that the next run goes on from here.
+    Kept,
+    /// Nowhere: the run depends on the seeds and the seed number alone.
+    Fresh,
+}
+
+struct Plan {
+    seconds: u64,
+    seed: u32,
+    corpus: Corpus,
+}
+
+/// Fuzzes one target or all of them.
+pub(crate) fn run(mut args: Args) -> Result<(), Stop> {
+    let lists = args.flag("--list");
+    let seconds = args.value("--seconds")?.unwrap_or(DEFAULT_SECONDS);
+    let seed = args.value("--seed")?.unwrap_or_else(seed::choose).max(1);
+    let wanted = args.word();
+    args.finish()?;
+
+    let mut targets = targets()?;
+    if lists {
+        let mut table = Table::new(["target", "shows"]);
+        targets
+            .iter()
+            .for_each(|target| table.row([target.name.clone(), target.shows.clone()]));
+        print!("{}", table.render());
+        return Ok(());
+    }
+    targets.retain(|target| wanted.as_deref().is_none_or(|name| name == target.name));
+    if targets.is_empty() {
+        let name = wanted.unwrap_or_default();
+        return Err(Stop::Usage(format!(
+            "there is no fuzz target `{name}`; `--list` shows them"
+        )));
+    }
+    let found = fuzz(
+        &targets,
+        &Plan {
+            seconds,
+            seed,
+            corpus: Corpus::Kept,
+        },
+    )?;
+    println!("\n{}", found.render());
+    found.judge()
+}
+
+/// Lints the targets and gives each a few seconds: the form that every change must pass.
+pub(crate) fn short() -> Result<(), Stop> {
+    process::run(cargo("clippy")?.args(["--", "-D", "warnings"]))?;
+    let plan = Plan {
+        seconds: SHORT_SECONDS,
+        seed: seed::choose(),
+        corpus: Corpus::Fresh,
+    };
+    let found = fuzz(&targets()?, &plan)?;
+    println!("\n{}", found.render());
+    found.judge()
+}
+
+/// Gives every target `seconds`.
+pub(crate) fn long(seconds: u64, seed: u32) -> Result<Findings, Stop> {
+    fuzz(
+        &targets()?,
+        &Plan {
+            seconds,
+            seed,
+            corpus: Corpus::Kept,
+        },
+    )
+}
+
+struct Target {
+    name: String,
+    shows: String,
+}
+
+/// Returns the targets there are, in the order of their names.
+fn targets() -> Result<Vec<Target>, Stop> {
+    let folder = process::root().join("fuzz/src/bin");
+    let unreadable = |cause| Stop::because(folder.display(), cause);
+    let mut targets = Vec::new();
+    for entry in fs::read_dir(&folder).map_err(unreadable)? {
+        let path = entry.map_err(unreadable)?.path();
+        let (Some(name), Some("rs")) = (stem(&path), path.extension().and_then(|e| e.to_str()))
+        else {
+            continue;
+        };
+        let source = fs::read_to_string(&path).map_err(unreadable)?;
+        let first = source
+            .lines()
+            .next()
+            .and_then(|line| line.strip_prefix("//!"));
+        targets.push(Target {
+            name,
+            shows: first.unwrap_or_default().trim().to_owned(),
+        });
+    }
+    targets.sort_by(|one, other| one.name.cmp(&other.name));
+    Ok(targets)
+}
+
+fn stem(path: &Path) -> Option<String> {
+    Some(path.file_stem()?.to_str()?.to_owned())
+}
+
+fn fuzz(targets: &[Target], plan: &Plan) -> Result<Findings, Stop> {
+    println!("fuzz seed: {}", plan.seed);
+    process::run(&mut cargo("build")?)?;
+    let mut findings = Findings::default();
+    for target in targets {
+        println!("\n-- {}: {}", target.name, target.shows);
+        findings.add(fuzz_one(&target.name, plan)?);
+    }
+    Ok(findings)
+}
+
+fn fuzz_one(name: &str, plan: &Plan) -> Result<Outcome, Stop> {
+    let corpus = match plan.corpus {
+        Corpus::Kept => process::root().join("fuzz/corpus").join(name),
+        Corpus::Fresh => emptied(target_folder().join("fresh-corpus").join(name))?,
+    };
+    let artifacts = process::root().join("fuzz/artifacts").join(name);
+    for folder in [&corpus, &artifacts] {
+        fs::create_dir_all(folder).map_err(|cause| Stop::because(folder.display(), cause))?;
+    }
+    let program = target_folder().join(host()?).join("release").join(name);
+    let seeds = process::root().join("fuzz/seeds").join(name);
+    let mut command = Command::new(&program);
+    command
+        .arg(&corpus)
+        .args(seeds.is_dir().then_some(&seeds))
+        .args(LIMITS)
+        .args(REPORT)
+        .args([
+            format!("-seed={}", plan.seed),
+            format!("-max_total_time={}", plan.seconds),
+            format!("-artifact_prefix={}/", artifacts.display()),
+        ]);
+
+    let mut outcome = Outcome::new(name, plan.seed);
+    let status = process::run_reading(&mut command, |line| {
+        outcome.read(line);
+        if outcome::is_noise(line) {
+            Echo::Hide
+        } else {
+            Echo::Show
+        }
+    })?;
+    outcome.end(status, &program);
+    Ok(outcome)
+}
+
+/// Begins a cargo command on the fuzz workspace. Naming the target keeps build scripts and macros
+/// out of the instrumentation.
+fn cargo(subcommand: &str) -> Result<Command, Stop> {
+    let mut command = process::cargo([subcommand, "--manifest-path", MANIFEST]);
+    command.args([
+        "--release",
+        "--locked",
+        "--target",
+        &host()?,
+        "--target-dir",
+    ]);
+    command.arg(target_folder()).env("RUSTFLAGS", INSTRUMENTED);
+    Ok(command)
+}
+
+fn target_folder() -> PathBuf {
+    match std::env::var_os("CARGO_TARGET_DIR") {
+        Some(shared) => process::root().join(shared).join("fuzz"),
+        None => process::root().join("fuzz/target"),
+    }
+}
+
+fn host() -> Result<String, Stop> {
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let output = Command::new(rustc).arg("-vV").output();
+    let output = output.map_err(|cause| Stop::because("`rustc -vV`", cause))?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let host = text.lines().find_map(|line| line.strip_prefix("host: "));
+    host.map(str::to_owned)
+        .ok_or_else(|| Stop::Failed("`rustc -vV` names no host".to_owned()))
+}
+
+fn emptied(folder: PathBuf) -> Result<PathBuf, Stop> {
+    if folder.exists() {
+        fs::remove_dir_all(&folder).map_err(|cause| Stop::because(folder.display(), cause))?;
+    }
+    Ok(folder)
+}

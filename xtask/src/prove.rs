@@ -1,0 +1,175 @@
+//! The long proofs. A proof is a set of tests that read `ARTEL_PROOF` and scale themselves: short
+//! by default, whole here.
+//!
+//! A proof's tests print lines such as `figure: kills | 2000 | 0 lost`; they are gathered into one
+//! table. `ARTEL_SEED` reaches the tests; without it they pick a seed and print it.
+
+use crate::args::Args;
+use crate::fuzz;
+use crate::process::{self, Echo};
+use crate::stop::Stop;
+use crate::table::{self, Table};
+use crate::{machine, seed};
+
+struct Proof {
+    name: &'static str,
+    shows: &'static str,
+    work: Work,
+}
+
+enum Work {
+    /// The tests of one package that a nextest filter selects.
+    Tests {
+        package: &'static str,
+        filter: &'static str,
+    },
+    /// Every fuzz target for so long.
+    Fuzz { seconds: u64 },
+}
+
+const fn tests(package: &'static str, filter: &'static str) -> Work {
+    Work::Tests { package, filter }
+}
+
+const PROOFS: [Proof; 6] = [
+    Proof {
+        name: "kill",
+        shows: "killed at any moment, nothing acknowledged is lost and nothing happens twice",
+        work: tests("artel-journal", "test(/(^|::)proof_kill/)"),
+    },
+    Proof {
+        name: "two-processes",
+        shows: "processes that share a journal take turns and never break the chain",
+        work: tests("artel-journal", "test(/(^|::)proof_two_processes/)"),
+    },
+    Proof {
+        name: "tamper",
+        shows: "a flipped bit, a missing or forged event and a rolled-back file are all found",
+        work: tests("artel-journal", "test(/(^|::)proof_tamper/)"),
+    },
+    Proof {
+        name: "faults",
+        shows: "a full, failing or read-only disk is named, and nothing acknowledged is lost",
+        work: tests("artel-journal", "test(/(^|::)proof_faults/)"),
+    },
+    Proof {
+        name: "power-cut",
+        shows: "when unsynced writes vanish or tear, everything acknowledged is still there",
+        work: tests("artel-journal", "test(/(^|::)proof_power_cut/)"),
+    },
+    Proof {
+        name: "fuzz",
+        shows: "no input makes a reader panic, hang for a second or take 512 MB",
+        work: Work::Fuzz { seconds: 30 * 60 },
+    },
+];
+
+/// Runs one proof or all of them; a failed one does not keep the others from running.
+pub(crate) fn run(mut args: Args) -> Result<(), Stop> {
+    let lists = args.flag("--list");
+    let wanted = args.word();
+    args.finish()?;
+    if lists {
+        list();
+        return Ok(());
+    }
+    let chosen: Vec<&Proof> = PROOFS
+        .iter()
+        .filter(|proof| wanted.as_deref().is_none_or(|name| name == proof.name))
+        .collect();
+    if chosen.is_empty() {
+        let name = wanted.unwrap_or_default();
+        return Err(Stop::Usage(format!(
+            "there is no proof `{name}`; `--list` shows them"
+        )));
+    }
+
+    let mut figures = Table::new(["proof", "figure"]);
+    let mut failures = Vec::new();
+    for proof in chosen {
+        println!("\n== {}: {}", proof.name, proof.shows);
+        if let Err(stop) = prove(proof, &mut figures) {
+            figures.row([proof.name.to_owned(), "FAILED".to_owned()]);
+            failures.push((proof.name, stop));
+        }
+    }
+    println!("\n{}\n\n{}", machine::describe(), figures.render());
+    conclude(failures)
+}
+
+fn list() {
+    let mut table = Table::new(["proof", "shows"]);
+    PROOFS
+        .iter()
+        .for_each(|proof| table.row([proof.name.to_owned(), proof.shows.to_owned()]));
+    print!("{}", table.render());
+}
+
+fn prove(proof: &Proof, figures: &mut Table) -> Result<(), Stop> {
+    match proof.work {
+        Work::Tests { package, filter } => prove_by_tests(proof.name, package, filter, figures),
+        Work::Fuzz { seconds } => {
+            let found = fuzz::long(seconds, seed::choose())?;
+            found
+                .figures()
+                .for_each(|cells| figures.row(labelled(proof.name, cells)));
+            found.judge()
+        }
+    }
+}
+
+fn prove_by_tests(
+    name: &str,
+    package: &str,
+    filter: &str,
+    figures: &mut Table,
+) -> Result<(), Stop> {
+    // Tests start programs of other packages, which testing one package does not build.
+    let programs = [
+        "build",
+        "--release",
+        "--locked",
+        "--workspace",
+        "--exclude",
+        "xtask",
+        "--bins",
+    ];
+    process::run(&mut process::cargo(programs))?;
+    let args = [
+        "nextest",
+        "run",
+        "--release",
+        "--locked",
+        "--profile",
+        "proof",
+        "--no-capture",
+    ];
+    let mut command = process::cargo(args);
+    command
+        .args(["-p", package, "-E", filter])
+        .env("ARTEL_PROOF", "long");
+    let status = process::run_reading(&mut command, |line| {
+        if let Some(cells) = table::marked_cells(line, "figure:") {
+            figures.row(labelled(name, cells));
+        }
+        Echo::Show
+    })?;
+    process::judge(&command, status)
+}
+
+fn labelled(name: &str, cells: Vec<String>) -> impl Iterator<Item = String> {
+    std::iter::once(name.to_owned()).chain(cells)
+}
+
+fn conclude(failures: Vec<(&str, Stop)>) -> Result<(), Stop> {
+    if failures.is_empty() {
+        return Ok(());
+    }
+    let lines: Vec<String> = failures
+        .into_iter()
+        .map(|(name, stop)| match stop {
+            Stop::Failed(message) | Stop::Usage(message) => format!("\n  {name}: {message}"),
+        })
+        .collect();
+    Err(Stop::Failed(format!("not proven:{}", lines.concat())))
+}

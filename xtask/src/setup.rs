@@ -1,0 +1,147 @@
+//! Brings in what tests need beyond Rust, git and a C compiler.
+//!
+//! Cargo tools are installed at a fixed version when they are missing; whatever version is there
+//! already is used as it is. System packages are installed only by root on a system with apt.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::process;
+use crate::stop::Stop;
+
+struct CargoTool {
+    name: &'static str,
+    subcommand: &'static str,
+    version: &'static str,
+    features: &'static [&'static str],
+}
+
+const CARGO_TOOLS: [CargoTool; 2] = [
+    CargoTool {
+        name: "cargo-nextest",
+        subcommand: "nextest",
+        version: "0.9.143",
+        // It is kept at its version from here, so it need not be able to update itself.
+        features: &["--no-default-features", "--features", "default-no-update"],
+    },
+    CargoTool {
+        name: "cargo-deny",
+        subcommand: "deny",
+        version: "0.20.2",
+        features: &[],
+    },
+];
+
+struct Package {
+    name: &'static str,
+    program: &'static str,
+    why: &'static str,
+}
+
+const PACKAGES: [Package; 4] = [
+    Package {
+        name: "git",
+        program: "git",
+        why: "tests run real git",
+    },
+    Package {
+        name: "gcc",
+        program: "cc",
+        why: "SQLite and the fault shim are C",
+    },
+    Package {
+        name: "g++",
+        program: "c++",
+        why: "libFuzzer is C++",
+    },
+    Package {
+        name: "sqlite3",
+        program: "sqlite3",
+        why: "tests look at the journal from outside",
+    },
+];
+
+/// Installs whatever is missing, or says what to install.
+pub(crate) fn run() -> Result<(), Stop> {
+    system_packages()?;
+    for component in ["fmt", "clippy"] {
+        if version_of(component).is_none() {
+            let advice = "run `rustup component add rustfmt clippy`";
+            return Err(Stop::Failed(format!(
+                "`cargo {component}` is missing: {advice}"
+            )));
+        }
+    }
+    for tool in CARGO_TOOLS {
+        match version_of(tool.subcommand) {
+            Some(version) => println!("{version}"),
+            None => process::run(&mut installation(&tool))?,
+        }
+    }
+    Ok(())
+}
+
+/// Unoptimised, since these tools wait for others nearly all the time: nextest is built in two
+/// minutes instead of nine.
+fn installation(tool: &CargoTool) -> Command {
+    let mut command = process::cargo(["install", "--locked", "--debug", tool.name]);
+    command
+        .args(["--version", tool.version])
+        .args(tool.features);
+    command.env("CARGO_PROFILE_DEV_DEBUG", "0");
+    command
+}
+
+fn system_packages() -> Result<(), Stop> {
+    let missing: Vec<Package> = PACKAGES
+        .into_iter()
+        .filter(|package| !is_on_path(package.program))
+        .collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    if !(is_root() && is_on_path("apt-get")) {
+        let list: Vec<String> = missing
+            .iter()
+            .map(|package| format!("\n  {}: {}", package.name, package.why))
+            .collect();
+        let advice = "install these system packages and run this again:";
+        return Err(Stop::Failed(format!("{advice}{}", list.concat())));
+    }
+    process::run(apt_get().arg("update"))?;
+    let names = missing.iter().map(|package| package.name);
+    process::run(
+        apt_get()
+            .args(["install", "-y", "--no-install-recommends"])
+            .args(names),
+    )
+}
+
+fn apt_get() -> Command {
+    let mut command = Command::new("apt-get");
+    command.env("DEBIAN_FRONTEND", "noninteractive");
+    command
+}
+
+/// Returns the first line that `cargo <subcommand> --version` prints.
+fn version_of(subcommand: &str) -> Option<String> {
+    let mut command = process::cargo([subcommand, "--version"]);
+    let output = command.stderr(Stdio::null()).output().ok()?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    output
+        .status
+        .success()
+        .then(|| text.lines().next().unwrap_or_default().to_owned())
+}
+
+fn is_on_path(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+}
+
+fn is_root() -> bool {
+    Path::new("/proc/self")
+        .metadata()
+        .is_ok_and(|owner| owner.uid() == 0)
+}
