@@ -90,7 +90,14 @@ impl Environment {
 fn says_secret(name: &str) -> bool {
     let last = name.rsplit('_').next().unwrap_or_default();
     let words = [
-        "KEY", "APIKEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL",
+        "KEY",
+        "APIKEY",
+        "TOKEN",
+        "SECRET",
+        "PASSWORD",
+        "PASSWD",
+        "PASSPHRASE",
+        "CREDENTIAL",
         "CREDENTIALS",
     ];
     words.contains(&last.to_ascii_uppercase().as_str())

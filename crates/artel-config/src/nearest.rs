@@ -23,12 +23,14 @@ pub(crate) fn nearest<'a>(
         .map(|(_, name)| name)
 }
 
-/// Returns the setting or section that was most likely meant; a setting written outside of its
-/// section is found by its own name.
+/// Returns the setting that was most likely meant. A single word may also stand for a section, or
+/// for a setting written outside of its section.
 pub(crate) fn nearest_key(path: &[String]) -> Option<&'static str> {
     let whole = path.join(".");
+    let [only] = path else {
+        return nearest(&whole, fields().map(|field| field.key));
+    };
     nearest(&whole, fields().map(|field| field.key).chain(sections())).or_else(|| {
-        let [only] = path else { return None };
         let name = nearest(only, fields().map(Field::name))?;
         let field = fields().find(|field| field.name() == name)?;
         Some(field.key)
@@ -57,6 +59,7 @@ mod tests {
         check("durability", Some("journal.durability"));
         check("colour", Some("output.color"));
         check("outptu.color", Some("output.color"));
+        check("journal.x", None);
         check("something.else", None);
         check("", None);
         let long = vec!["journal.durability".to_owned(); 10_000];

@@ -4,6 +4,7 @@
 //! anchor lies in the user's data folder, where agents cannot write, so a cut or a roll-back to an
 //! older copy is still found.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -13,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::chain::{Hash, checkpoint_message};
 use crate::durable;
 use crate::error::JournalError;
-use crate::keys::{Keys, hex, unhex};
+use crate::keys::{Keys, Signer, hex, unhex};
 
 /// A head that was signed on this machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -135,6 +136,22 @@ fn store(
     let path = path(data, workshop);
     let text = serde_json::to_string_pretty(&anchor).unwrap_or_default();
     durable::write(&path, text.as_bytes()).map_err(|cause| JournalError::file("write", path, cause))
+}
+
+/// Returns who signed the anchors there are; damaged ones name nobody.
+pub(crate) fn signers(data: &Path) -> BTreeSet<Signer> {
+    let Ok(entries) = fs::read_dir(data.join("heads")) else {
+        return BTreeSet::new();
+    };
+    let signer = |path: PathBuf| {
+        let anchor: Anchor = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
+        unhex(&anchor.signer)
+    };
+    entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|end| end == "json"))
+        .filter_map(signer)
+        .collect()
 }
 
 fn path(data: &Path, workshop: WorkshopId) -> PathBuf {

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use artel_types::{Actor, Draft, JournalPruned, Timestamp, WorkshopId};
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension as _, params};
 use serde::Serialize;
 
 use crate::anchor::{self, Signed};
@@ -115,6 +115,40 @@ pub(crate) fn digest(connection: &Connection) -> rusqlite::Result<(Hash, u64)> {
         events += 1;
     }
     Ok((*hasher.finalize().as_bytes(), events))
+}
+
+/// Tells whether the journal knows how far each stream of an archive had come. Otherwise a stream
+/// that goes on would be given positions that it had before.
+pub(crate) fn knows_positions(
+    journal: &Connection,
+    archive: &Connection,
+    file: &str,
+) -> rusqlite::Result<bool> {
+    let mut known =
+        journal.prepare("SELECT stream_seq, file FROM archived_stream WHERE stream = ?")?;
+    let mut streams =
+        archive.prepare("SELECT stream, max(stream_seq) FROM event GROUP BY stream")?;
+    let mut rows = streams.query([])?;
+    let mut ended_here: i64 = 0;
+    while let Some(row) = rows.next()? {
+        let (stream, last): (String, i64) = (row.get(0)?, row.get(1)?);
+        let known: Option<(i64, String)> = known
+            .query_row([stream], |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()?;
+        match known {
+            Some((position, there)) if there == file && position == last => ended_here += 1,
+            // The stream went on and was pruned again.
+            Some((position, there)) if there != file && position > last => {}
+            _ => return Ok(false),
+        }
+    }
+    let listed: i64 = journal.query_row(
+        "SELECT count(*) FROM archived_stream WHERE file = ?1 \
+         OR file NOT IN (SELECT file FROM archive)",
+        [file],
+        |row| row.get(0),
+    )?;
+    Ok(listed == ended_here)
 }
 
 /// Moves finished streams to a new archive. The archive is whole and on disk before the first row

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use artel_types::{Clock, Timestamp};
@@ -44,11 +45,12 @@ pub(crate) fn take(home: &Home, clock: &Clock, kept: usize) -> Result<Backup, Jo
     let folder = home.backups();
     durable::make_folder(&folder).map_err(|cause| JournalError::file("make", &folder, cause))?;
     let at = clock.now();
-    let file = free_name(&folder, at);
-    let temporary = file.with_extension("tmp");
+    let temporary = temporary_name(&folder, at);
     durable::remove_database(&temporary)
         .map_err(|cause| JournalError::file("remove", &temporary, cause))?;
     let copied = copy(&home.journal(), &temporary).and_then(|events| {
+        let _lock = lock(home)?;
+        let file = free_name(&folder, at);
         settle(&temporary, &file).map_err(|cause| JournalError::file("write", &file, cause))?;
         Ok(Backup { file, at, events })
     });
@@ -99,6 +101,29 @@ pub fn taken_at(file: &Path) -> Option<Timestamp> {
         time.get(4..)?
     );
     text.parse().ok()
+}
+
+/// The daily copy and one that was asked for may be under way at once, also in two processes.
+fn temporary_name(folder: &Path, at: Timestamp) -> PathBuf {
+    static COPIES: AtomicU64 = AtomicU64::new(0);
+    let (process, copy) = (std::process::id(), COPIES.fetch_add(1, Ordering::Relaxed));
+    folder.join(format!("journal_{}.{process}-{copy}.tmp", at.compact()))
+}
+
+/// Keeps two copies from taking the same name; held for the time of one rename.
+fn lock(home: &Home) -> Result<fs::File, JournalError> {
+    let path = home.locks().join("backup.lock");
+    let open = || -> std::io::Result<fs::File> {
+        durable::make_folder(&home.locks())?;
+        let file = fs::File::options()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&path)?;
+        file.lock()?;
+        Ok(file)
+    };
+    open().map_err(|cause| JournalError::file("lock", &path, cause))
 }
 
 /// Two copies within a second get names that still sort by age.

@@ -90,6 +90,11 @@ impl<'a> Columns<'a> {
         values
     }
 
+    /// Returns the value of the column at this place.
+    pub(crate) fn value(&self, at: usize) -> ValueRef<'a> {
+        self.0[at]
+    }
+
     pub(crate) fn seq(&self) -> u64 {
         match self.0[0] {
             ValueRef::Integer(seq) => seq.cast_unsigned(),

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags};
 
@@ -17,6 +18,9 @@ const OLDEST_SAFE_SQLITE: i32 = 3_051_003;
 /// The log is moved into the file after this many pages, or when the writer is idle: the default
 /// of 1,000 made one append in a hundred wait for it.
 const CHECKPOINT_AFTER_PAGES: u32 = 8_000;
+
+/// Leaves the log beside the file when the last connection closes.
+const KEEP_LOG: DbConfig = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
 
 /// Opens the file for the one writer of this process. It must exist already, unless `create`.
 pub(crate) fn writer(
@@ -33,10 +37,26 @@ pub(crate) fn writer(
             path: path.to_owned(),
         });
     }
-    let connection = Connection::open_with_flags(path, flags)
-        .map_err(|error| JournalError::sqlite(path, &error))?;
-    set_up_writer(&connection, durability).map_err(|error| JournalError::sqlite(path, &error))?;
+    let failed = |error: rusqlite::Error| JournalError::sqlite(path, &error);
+    let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
+    set_up(&connection).map_err(failed)?;
+    // Setting up a writer changes the file, and so does moving its log into it at the end: one
+    // that is not ours is refused before.
+    let keep_log = |keeps| connection.set_db_config(KEEP_LOG, keeps).map_err(failed);
+    keep_log(true)?;
+    if create == Create::No || !is_blank(&connection).map_err(failed)? {
+        refuse_unknown(&connection, path)?;
+    }
+    keep_log(false)?;
+    set_up_writer(&connection, durability).map_err(failed)?;
     Ok(connection)
+}
+
+/// Tells whether nothing was ever put into the file.
+fn is_blank(connection: &Connection) -> rusqlite::Result<bool> {
+    let count = "SELECT count(*) FROM sqlite_schema";
+    let tables: i64 = connection.query_row(count, [], |row| row.get(0))?;
+    Ok(tables == 0)
 }
 
 /// Whether a missing file is made.
@@ -47,7 +67,6 @@ pub(crate) enum Create {
 }
 
 fn set_up_writer(connection: &Connection, durability: Durability) -> rusqlite::Result<()> {
-    set_up(connection)?;
     // The turnstile already lets one Artel process write at a time; this is for other programs.
     connection.busy_timeout(Duration::from_secs(1))?;
     connection.pragma_update(None, "journal_mode", "WAL")?;

@@ -4,13 +4,17 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Writes to a temporary name, syncs, renames, and syncs the folder: a rename alone is atomic but
 /// not durable.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let temporary = folder.join(format!(".{name}.{}.tmp", std::process::id()));
+    // Two threads may write the same blob at once; each needs a name of its own.
+    static WRITES: AtomicU64 = AtomicU64::new(0);
+    let number = WRITES.fetch_add(1, Ordering::Relaxed);
+    let temporary = folder.join(format!(".{name}.{}-{number}.tmp", std::process::id()));
     let written = write_and_rename(&temporary, path, bytes);
     if written.is_err() {
         // What matters is the first error; a left-over temporary file is removed by `clean`.

@@ -164,7 +164,9 @@ pub enum JournalError {
     },
 }
 
-/// Why events were not recorded. Nothing of the batch is in the journal then.
+/// Why events were not recorded. Nothing of the batch is in the journal then, with one exception
+/// that no database can avoid: if the disk failed in the middle of a sync and the process dies
+/// right after, the batch may turn up when the journal is next opened, whole.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum AppendError {
@@ -318,7 +320,7 @@ impl JournalError {
             Self::Missing { .. } => {
                 "`artel journal restore` to go on from a backup, or `artel init DIR` for a new workshop"
             }
-            Self::TooNew { .. } => "install that version of Artel or a newer one",
+            Self::TooNew { .. } => "install the Artel that wrote it, or a newer one",
             Self::Damaged { .. } | Self::Corrupt { .. } => {
                 "`artel journal verify` names the first bad event; `artel journal restore` goes on from the longest intact part or a backup"
             }
@@ -336,7 +338,9 @@ impl JournalError {
             Self::Migration { .. } => {
                 "the journal is unchanged; report this with the message (a backup is in `.artel/backups`)"
             }
-            Self::Key { .. } => "put the key back from a copy of your data folder, with mode 0600",
+            Self::Key { .. } => {
+                "put the key back from a copy of your data folder, with mode 0600; if it is lost for good, remove the file and run `artel workshop trust DIR`, which accepts what it signed"
+            }
             Self::Blob { .. } => "put it back from a copy of `.artel/blobs`",
             Self::Archive { .. } => "put the file back into `.artel/archive`",
             Self::CannotRecover { .. } => {
@@ -348,7 +352,9 @@ impl JournalError {
             Self::NotAJournal { .. } => {
                 "`artel journal restore` goes on from a backup; the file itself is kept"
             }
-            Self::Foreign { .. } => "put this workshop's own `journal.db` back into `.artel`",
+            Self::Foreign { .. } => {
+                "`artel journal restore` goes on from a backup of this workshop; the file is kept"
+            }
         }
     }
 }

@@ -144,14 +144,13 @@ impl Journal {
                 if let Some(signed) = signed {
                     return lost(signed);
                 }
-                migrate::create(&connection, MIGRATIONS).map_err(failed)?;
-                connection
-                    .execute(
-                        "INSERT INTO meta VALUES ('workshop', ?)",
-                        [workshop.to_string()],
-                    )
-                    .map_err(failed)?;
-                Head::genesis(workshop).write(&connection).map_err(failed)?;
+                // A file with tables but without an owner could neither be opened nor made anew.
+                migrate::create_with(&connection, MIGRATIONS, |connection| {
+                    let owner = "INSERT INTO meta VALUES ('workshop', ?)";
+                    connection.execute(owner, [workshop.to_string()])?;
+                    Head::genesis(workshop).write(connection)
+                })
+                .map_err(failed)?;
             }
         }
         Self::start(home, workshop, options, keys, turnstile)

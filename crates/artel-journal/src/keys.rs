@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use ring::rand::SystemRandom;
 use ring::signature::{ED25519, Ed25519KeyPair, KeyPair as _, UnparsedPublicKey};
 
+use crate::anchor;
 use crate::durable;
 use crate::error::JournalError;
 
@@ -29,19 +30,24 @@ impl Keys {
     pub fn load_or_create(data: &Path) -> Result<Self, JournalError> {
         let path = key_path(data);
         if !path.exists() {
+            Self::load(data)?;
             create(&path)?;
         }
         Self::load(data)
     }
 
-    /// Loads the key if there is one; without it signatures can be checked but not made.
+    /// Loads the key if there is one; without it signatures can be checked but not made. A key
+    /// that has signed and is gone is an error: with a new one, what it signed would look forged.
     pub fn load(data: &Path) -> Result<Self, JournalError> {
         let path = key_path(data);
         let mut known = read_known(data);
         let pair = if path.exists() {
             Some(read_pair(&path)?)
-        } else {
+        } else if anchor::signers(data).is_subset(&known) {
             None
+        } else {
+            let what = "it is gone, and journals were signed with it".to_owned();
+            return Err(JournalError::Key { path, what });
         };
         if let Some(pair) = &pair {
             known.insert(public(pair));

@@ -17,6 +17,15 @@ pub(crate) struct Migrated {
 
 /// Lays out an empty file.
 pub(crate) fn create(connection: &Connection, steps: &[Migration]) -> rusqlite::Result<()> {
+    create_with(connection, steps, |_| Ok(()))
+}
+
+/// Lays out an empty file and puts the first rows into it, all or nothing.
+pub(crate) fn create_with(
+    connection: &Connection,
+    steps: &[Migration],
+    fill: impl FnOnce(&Connection) -> rusqlite::Result<()>,
+) -> rusqlite::Result<()> {
     connection.execute_batch("BEGIN IMMEDIATE")?;
     for step in steps {
         connection.execute_batch(step.sql)?;
@@ -24,6 +33,7 @@ pub(crate) fn create(connection: &Connection, steps: &[Migration]) -> rusqlite::
     let newest = steps.last().map_or(0, |step| step.to);
     connection.pragma_update(None, "application_id", APPLICATION_ID)?;
     connection.pragma_update(None, "user_version", newest)?;
+    fill(connection)?;
     connection.execute_batch("COMMIT")
 }
 

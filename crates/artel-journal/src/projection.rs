@@ -8,7 +8,6 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::error::JournalError;
-use crate::head::Head;
 use crate::query::Query;
 use crate::reader::Reader;
 
@@ -82,18 +81,15 @@ fn load(
     let found = connection
         .prepare_cached("SELECT seq, hash, state FROM snapshot WHERE name = ? AND version = ?")?
         .query_row((name, version), |row| {
-            let head = Head {
-                seq: row.get::<_, i64>(0)?.cast_unsigned(),
-                hash: row.get(1)?,
-            };
-            Ok((head, row.get::<_, Vec<u8>>(2)?))
+            // Values of another type are no snapshot of ours; nothing is lost without it.
+            Ok((row.get(0).ok(), row.get(1).ok(), row.get(2).ok()))
         })
         .optional()?;
-    let Some((head, state)) = found else {
+    let Some((Some(seq), hash @ Some(_), Some(state))) = found else {
         return Ok(None);
     };
-    let hash = hash_at(connection, head.seq)?;
-    Ok((hash.as_deref() == Some(&head.hash)).then_some((head.seq, state)))
+    let seq = i64::cast_unsigned(seq);
+    Ok((hash_at(connection, seq)? == hash).then_some((seq, state)))
 }
 
 fn hash_at(connection: &Connection, seq: u64) -> rusqlite::Result<Option<Vec<u8>>> {

@@ -156,15 +156,10 @@ impl Filter {
         parts.add_text("outcome = ?", self.outcome.as_ref());
         if let Some(actor) = &self.actor {
             let text = |text: &str| Value::Text(text.to_owned());
-            let id_start = if actor.contains(':') { "" } else { ":" };
             parts.add(
-                "(actor = ? OR substr(actor, instr(actor, ':')) = ? \
+                "(actor = ? OR substr(actor, instr(actor, ':') + 1) = ? \
                  OR substr(actor, 1, instr(actor, ':') - 1) = ?)",
-                [
-                    text(actor),
-                    text(&format!("{id_start}{actor}")),
-                    text(actor),
-                ],
+                [text(actor), text(actor), text(actor)],
             );
         }
         if let Some(since) = self.since {

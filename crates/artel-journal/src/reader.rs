@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use artel_types::{Event, RunId, Timestamp};
+use artel_types::{Event, RunId, Timestamp, WorkshopId};
 use rusqlite::types::Value;
 use rusqlite::{Connection, Statement};
 
@@ -35,6 +35,17 @@ impl Reader {
             home: home.clone(),
             path,
             idle: Mutex::new(vec![first]),
+        })
+    }
+
+    /// Refuses a journal that names another workshop. One that no longer says whose it is, is
+    /// damaged, and can still be read.
+    pub fn refuse_foreign(&self, workshop: WorkshopId) -> Result<(), JournalError> {
+        self.with_result(|connection| {
+            match crate::journal::refuse_foreign(connection, &self.path, workshop) {
+                Err(error @ JournalError::Foreign { .. }) => Err(error),
+                _ => Ok(()),
+            }
         })
     }
 
@@ -184,12 +195,29 @@ impl Reader {
     }
 }
 
+/// Which file a row was read from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Origin {
+    Journal,
+    Archive,
+}
+
 /// Merges the rows of the journal and of its archives by sequence number.
 pub(crate) fn scan(
     main: &Connection,
     home: &Home,
     query: &Query,
     mut visitor: impl FnMut(&Columns<'_>) -> Result<ControlFlow<()>, JournalError>,
+) -> Result<(), JournalError> {
+    scan_with_origin(main, home, query, |_, columns| visitor(columns))
+}
+
+/// The same, and says of each row where it is.
+pub(crate) fn scan_with_origin(
+    main: &Connection,
+    home: &Home,
+    query: &Query,
+    mut visitor: impl FnMut(Origin, &Columns<'_>) -> Result<ControlFlow<()>, JournalError>,
 ) -> Result<(), JournalError> {
     use rusqlite::fallible_streaming_iterator::FallibleStreamingIterator as _;
     let failed = |error: rusqlite::Error| JournalError::sqlite(home.journal(), &error);
@@ -213,7 +241,12 @@ pub(crate) fn scan(
         };
         if let Some(row) = sources[next].get() {
             let columns = Columns::of_row(row).map_err(failed)?;
-            if visitor(&columns)?.is_break() {
+            let origin = if next == 0 {
+                Origin::Journal
+            } else {
+                Origin::Archive
+            };
+            if visitor(origin, &columns)?.is_break() {
                 break;
             }
         }

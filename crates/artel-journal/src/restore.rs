@@ -17,7 +17,7 @@ use crate::durable;
 use crate::error::{AppendError, JournalError};
 use crate::head::Head;
 use crate::home::Home;
-use crate::journal::{Options, upkeep};
+use crate::journal::{Options, refuse_foreign, upkeep};
 use crate::keys::Keys;
 use crate::migrate;
 use crate::order;
@@ -88,7 +88,7 @@ impl Candidate {
             Err(_) => {}
         }
         match file {
-            Some(file) => found.push(Self::of_file(file, home, workshop, keys)?),
+            Some(file) => found.push(Self::of_named(file, home, workshop, keys)?),
             None => found.extend(
                 backups(home)
                     .into_iter()
@@ -104,6 +104,26 @@ impl Candidate {
             });
         }
         Ok(found)
+    }
+
+    /// Looks at the file that a person named: one that is of no use is an error, because to take
+    /// another one in its place is not what was asked for.
+    fn of_named(
+        file: &Path,
+        home: &Home,
+        workshop: WorkshopId,
+        keys: &Keys,
+    ) -> Result<Self, JournalError> {
+        let owned = refuse_foreign(&connect::reader(file)?, file, workshop);
+        if let Err(error @ JournalError::Foreign { .. }) = owned {
+            return Err(error);
+        }
+        let candidate = Self::of_file(file, home, workshop, keys)?;
+        if candidate.events == 0 {
+            let path = file.to_owned();
+            return Err(JournalError::CannotRecover { path });
+        }
+        Ok(candidate)
     }
 
     fn of_file(
@@ -153,8 +173,8 @@ impl Candidate {
         swap(home, &fresh, &restored.set_aside)?;
         let note = RestoreNote {
             at: options.clock.now(),
-            by: by.to_string(),
-            source: self.source_name(),
+            by: options.redactor.redact(&by.to_string()).into_owned(),
+            source: options.redactor.redact(&self.source_name()).into_owned(),
             had,
             kept: self.events,
         };

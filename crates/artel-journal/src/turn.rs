@@ -46,8 +46,11 @@ impl Memory {
         }
     }
 
+    /// Drops what a failed turn left here. A head that it signed was never written: kept, it
+    /// would become the anchor, and the journal would seem to have been cut.
     pub(crate) fn forget(&mut self) {
         self.head = None;
+        self.signed = None;
         self.positions.clear();
     }
 }

@@ -14,8 +14,10 @@ use crate::connect;
 use crate::error::JournalError;
 use crate::head::Head;
 use crate::home::Home;
+use crate::indexes::Tally;
 use crate::keys::{Keys, hex};
 use crate::objects;
+use crate::pages::{self, Look};
 use crate::query::Query;
 use crate::reader;
 use crate::turn::CHECKPOINT_EVERY;
@@ -85,7 +87,7 @@ impl Verified {
     }
 }
 
-/// Follows the chain on this thread, while SQLite looks at the file on another one: each takes
+/// Follows the chain on this thread while the file itself is looked at on another one: each takes
 /// about half of the time.
 fn examine(
     file: &Path,
@@ -94,21 +96,28 @@ fn examine(
     workshop: WorkshopId,
     keys: &Keys,
 ) -> Result<Verified, JournalError> {
-    let second = connect::reader(file)?;
-    let stop = second.get_interrupt_handle();
+    let failed = |error: rusqlite::Error| JournalError::sqlite(file, &error);
+    // One view for all that follows; writers go on meanwhile.
+    let view = connection.unchecked_transaction().map_err(failed)?;
+    let look = Look::open(file, &view)?;
+    let stop = look.interrupt_handle();
+    let mut tally = look.indexes().map(Tally::new);
     std::thread::scope(|scope| {
-        let pages = scope.spawn(move || check_pages(&second));
-        let followed = follow(connection, home, workshop, keys);
+        let look = scope.spawn(move || look.take());
+        let followed = follow(&view, home, workshop, keys, &mut tally);
         if !followed.as_ref().is_ok_and(|verified| verified.ok) {
             // The first bad event is named; what the pages are like changes nothing.
             stop.interrupt();
             return followed;
         }
-        let pages = pages
-            .join()
-            .unwrap_or_else(|_| Err("the look at its pages was cut short".to_owned()));
+        let cut_short = |_| Err("the look at its pages was cut short".to_owned());
+        let found = look.join().unwrap_or_else(cut_short);
+        let judged = found.and_then(|found| match (tally, found) {
+            (Some(tally), Some(found)) => tally.compare(&found),
+            _ => Ok(()),
+        });
         followed.map(|mut verified| {
-            if let Err(what) = pages {
+            if let Err(what) = judged {
                 verified.blame(verified.events + 1, format!("damaged file: {what}"));
             }
             verified
@@ -117,14 +126,13 @@ fn examine(
 }
 
 fn follow(
-    connection: &Connection,
+    view: &Connection,
     home: &Home,
     workshop: WorkshopId,
     keys: &Keys,
+    tally: &mut Option<Tally>,
 ) -> Result<Verified, JournalError> {
     let failed = |error: rusqlite::Error| JournalError::sqlite(home.journal(), &error);
-    // One view for all that follows; writers go on meanwhile.
-    let view = connection.unchecked_transaction().map_err(failed)?;
     let mut verified = Verified {
         ok: true,
         events: 0,
@@ -132,14 +140,14 @@ fn follow(
         first_bad: None,
         intact: 0,
     };
-    let format = connect::format(&view, &home.journal())?;
-    let planted = objects::check(&view, format).map_err(failed)?;
+    let format = connect::format(view, &home.journal())?;
+    let planted = objects::check(view, format).map_err(failed)?;
     if let Some(planted) = planted.as_ref().filter(|planted| planted.is_table) {
         verified.blame(1, format!("damaged file: {}", planted.what));
         return Ok(verified);
     }
     let mut walk = Walk::new(workshop);
-    let walked = walk.along(&view, home, keys);
+    let walked = walk.along(view, home, keys, tally);
     verified.events = walk.head.seq;
     verified.signatures = walk.signatures;
     verified.intact = walk.intact();
@@ -158,7 +166,7 @@ fn follow(
         verified.blame(bad.seq, bad.what);
     }
     if verified.ok {
-        let end = check_end(&view, walk.head);
+        let end = check_end(view, walk.head);
         if let Some(bad) = end.unwrap_or_else(|error| Some(unreadable(walk.head.seq, &error))) {
             verified.blame(bad.seq, bad.what);
         }
@@ -170,7 +178,7 @@ fn follow(
         );
     }
     if verified.ok {
-        check_archives(&view, home, keys, &mut verified);
+        check_archives(view, home, keys, &mut verified);
     }
     Ok(verified)
 }
@@ -245,33 +253,31 @@ fn check_archives(connection: &Connection, home: &Home, keys: &Keys, verified: &
     };
     for info in archives {
         verified.signatures += 1;
-        if let Err(what) = check_archive(&info, home, keys) {
+        if let Err(what) = check_archive(connection, &info, home, keys) {
             verified.blame(1, format!("bad archive {}: {what}", info.file));
         }
     }
 }
 
-fn check_archive(info: &ArchiveInfo, home: &Home, keys: &Keys) -> Result<(), String> {
+fn check_archive(
+    journal: &Connection,
+    info: &ArchiveInfo,
+    home: &Home,
+    keys: &Keys,
+) -> Result<(), String> {
+    let failed = |error: rusqlite::Error| error.to_string();
     let archive = archive::open(home, &info.file).map_err(|error| error.to_string())?;
-    let (digest, events) = archive::digest(&archive).map_err(|error| error.to_string())?;
+    let (digest, events) = archive::digest(&archive).map_err(failed)?;
     if digest.as_slice() != info.digest || events != info.events {
         return Err(format!("its digest is {}", hex(&digest)));
     }
     let message = archive::message(&info.file, info.events, &info.digest);
     keys.check(&info.signer, &message, &info.signature)?;
-    check_pages(&archive)
-}
-
-/// Lets SQLite check its own pages and indexes: a wrong index would hide events from a query.
-fn check_pages(connection: &Connection) -> Result<(), String> {
-    let said = connection.query_row("PRAGMA integrity_check(1)", [], |row| {
-        row.get::<_, String>(0)
-    });
-    match said {
-        Ok(word) if word == "ok" => Ok(()),
-        Ok(what) => Err(what),
-        Err(error) => Err(error.to_string()),
+    pages::check(&archive)?;
+    if archive::knows_positions(journal, &archive, &info.file).map_err(failed)? {
+        return Ok(());
     }
+    Err("how far its streams had come was changed".to_owned())
 }
 
 /// Compares with the head that was signed on this machine and kept outside the workshop.

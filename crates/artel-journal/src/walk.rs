@@ -10,9 +10,10 @@ use crate::columns::Columns;
 use crate::error::JournalError;
 use crate::head::Head;
 use crate::home::Home;
+use crate::indexes::Tally;
 use crate::keys::Keys;
 use crate::query::Query;
-use crate::reader;
+use crate::reader::{self, Origin};
 use crate::verify::FirstBad;
 
 /// The walk along the chain.
@@ -44,20 +45,25 @@ impl Walk {
         }
     }
 
-    /// Goes to the end, or to the first event that does not fit.
+    /// Goes to the end, or to the first event that does not fit. The events in the journal itself
+    /// are added to the tally, if there is one.
     pub(crate) fn along(
         &mut self,
         connection: &Connection,
         home: &Home,
         keys: &Keys,
+        tally: &mut Option<Tally>,
     ) -> Result<Option<FirstBad>, JournalError> {
         let failed = |error: rusqlite::Error| JournalError::sqlite(home.journal(), &error);
         let mut bad = None;
         let mut pages = Checkpoints::new(connection).map_err(failed)?;
-        reader::scan(connection, home, &Query::all(), |columns| {
+        reader::scan_with_origin(connection, home, &Query::all(), |origin, columns| {
             if let Err(what) = self.step(columns) {
                 bad = Some(what);
                 return Ok(ControlFlow::Break(()));
+            }
+            if let (Some(tally), Origin::Journal) = (&mut *tally, origin) {
+                tally.add(columns);
             }
             if let Some(signed) = pages.at(columns.seq()).map_err(failed)? {
                 self.check_signature(&signed, keys);

@@ -103,6 +103,9 @@ codes! {
         "The folder holds a workshop that came from elsewhere, for example with a repository. Its \
          settings could send your work to other machines. Look at its `artel.toml`, then run \
          `artel workshop trust DIR`."
+    W010 NotFound "the named file does not exist"
+        "The command line names a file that is not there. The message says where such files are \
+         kept."
     J001 Failed "the journal cannot be opened"
         "The file exists but could not be opened. The message carries what the system said."
     J002 Failed "the journal was written by a newer Artel"

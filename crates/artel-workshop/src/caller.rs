@@ -69,6 +69,17 @@ impl Caller {
         Settings::load(&self.environment, &self.places, None, &self.flags.set).map_err(Problems)
     }
 
+    /// Loads the settings that hold in a folder.
+    pub(crate) fn settings_in(&self, root: &std::path::Path) -> Result<Settings, Problems> {
+        let Self {
+            environment,
+            places,
+            flags,
+            ..
+        } = self;
+        Settings::load(environment, places, Some(root), &flags.set).map_err(Problems)
+    }
+
     /// Makes a path absolute, as seen from where the caller stands.
     pub(crate) fn absolute(&self, path: &std::path::Path) -> PathBuf {
         match self.environment.current_dir() {

@@ -3,7 +3,7 @@
 mod machine;
 mod state;
 
-use artel_types::Failure;
+use artel_types::{Failure, FailureKind};
 use serde::Serialize;
 
 use crate::caller::Caller;
@@ -31,6 +31,9 @@ pub struct Check {
     pub found: String,
     /// What to do about it.
     pub remedy: Option<String>,
+    /// What sort of failure it is; the exit code follows from it.
+    #[serde(skip)]
+    pub kind: FailureKind,
 }
 
 impl Check {
@@ -40,6 +43,7 @@ impl Check {
             area,
             found: found.into(),
             remedy: None,
+            kind: FailureKind::Failed,
         }
     }
 
@@ -49,6 +53,7 @@ impl Check {
             area,
             found: found.into(),
             remedy: Some(remedy.into()),
+            kind: FailureKind::Failed,
         }
     }
 
@@ -58,6 +63,7 @@ impl Check {
             area,
             found: found.into(),
             remedy: Some(remedy.into()),
+            kind: FailureKind::Failed,
         }
     }
 
@@ -70,7 +76,10 @@ impl Check {
             .advice
             .clone()
             .unwrap_or_else(|| format!("`artel explain {}`", failure.code));
-        Self::problem(area, format!("{}{why}", failure.what), remedy)
+        Self {
+            kind: failure.kind(),
+            ..Self::problem(area, format!("{}{why}", failure.what), remedy)
+        }
     }
 }
 

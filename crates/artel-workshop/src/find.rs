@@ -8,6 +8,7 @@ use crate::caller::Caller;
 use crate::marker::Marker;
 use crate::registry;
 use crate::safety;
+use crate::trouble::shell_word;
 
 /// How a workshop was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,6 +17,8 @@ pub enum Found {
     Flag,
     /// Named by `ARTEL_WORKSHOP`.
     Variable,
+    /// Named as what a command is about.
+    Argument,
     /// The caller stands in it.
     Parent,
     /// The one in the home folder.
@@ -65,15 +68,27 @@ impl Caller {
             return Ok(None);
         };
         for folder in here.ancestors() {
-            // Somebody else's damaged marker on the way up is none of our business.
-            let Ok(Some(marker)) = Marker::read(folder) else {
-                continue;
-            };
-            if registry::knows(self.places.data(), marker.id, folder)? {
-                return place(folder.to_owned(), marker, Found::Parent).map(Some);
+            match Marker::read(folder) {
+                Ok(Some(marker)) => {
+                    if registry::knows(self.places.data(), marker.id, folder)? {
+                        return place(folder.to_owned(), marker, Found::Parent).map(Some);
+                    }
+                }
+                Ok(None) if !folder.join(".artel/journal.db").exists() => {}
+                Ok(None) => self.refuse_if_ours(folder, Marker::missing(folder))?,
+                Err(damaged) => self.refuse_if_ours(folder, damaged)?,
             }
         }
         Ok(None)
+    }
+
+    /// Somebody else's damaged marker on the way up is none of our business; to pass over our own
+    /// would be to work in another workshop than the person stands in.
+    fn refuse_if_ours(&self, folder: &Path, failure: Failure) -> Result<(), Failure> {
+        if registry::knows_place(self.places.data(), folder)? {
+            return Err(failure);
+        }
+        Ok(())
     }
 
     fn nowhere(&self, home: &Path) -> Failure {
@@ -84,7 +99,7 @@ impl Caller {
         match self.untrusted() {
             Some(folder) => failure.advise(format!(
                 "`artel workshop trust {}` to use the one found there, or `artel init` to make one",
-                folder.display()
+                shell_word(&folder)
             )),
             None => {
                 failure.advise("`artel init` makes one in this folder, `artel init DIR` in another")
@@ -100,25 +115,34 @@ impl Caller {
     }
 }
 
-fn named_place(root: &Path, found: Found) -> Result<Place, Failure> {
-    let shown = root.display();
+pub(crate) fn named_place(root: &Path, found: Found) -> Result<Place, Failure> {
     let by = match found {
         Found::Variable => "`ARTEL_WORKSHOP` names it",
+        Found::Argument => "the command line names it",
         _ => "`--workshop` names it",
     };
     let Ok(root) = root.canonicalize() else {
-        return Err(
-            Failure::new(Code::W002, format!("there is no folder `{shown}`"))
-                .because(by)
-                .advise(format!("`artel init {shown}` makes a workshop there")),
-        );
+        let what = format!("there is no folder `{}`", root.display());
+        let advice = format!("`artel init {}` makes a workshop there", shell_word(root));
+        return Err(Failure::new(Code::W002, what).because(by).advise(advice));
     };
+    let shown = root.display();
+    if !root.is_dir() {
+        return Err(
+            Failure::new(Code::W003, format!("`{shown}` is not a folder"))
+                .because(by)
+                .advise("name the workshop's folder; `artel init DIR` makes one"),
+        );
+    }
     match Marker::read(&root)? {
         Some(marker) => place(root, marker, found),
         None => Err(
             Failure::new(Code::W003, format!("`{shown}` is not a workshop"))
                 .because(format!("{by}, and it has no `.artel/workshop.json`"))
-                .advise(format!("`artel init {shown}` turns it into one")),
+                .advise(format!(
+                    "`artel init {}` turns it into one",
+                    shell_word(&root)
+                )),
         ),
     }
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use artel_files::{create_new, make_dir, make_dirs, read_bounded, write_atomic};
-use artel_journal::Journal;
+use artel_journal::{Filter, Journal, Query};
 use artel_types::{Code, Failure, WorkshopCreated};
 use serde::Serialize;
 
@@ -12,7 +12,7 @@ use crate::find::{Found, Place};
 use crate::marker::Marker;
 use crate::registry;
 use crate::safety;
-use crate::trouble::{Problems, file_failure};
+use crate::trouble::{Problems, file_failure, shell_word};
 
 const FOLDERS: &[&str] = &[
     "Inbox",
@@ -61,35 +61,27 @@ pub struct Made {
     pub made: Vec<String>,
     /// Templates that were kept because a person edited them.
     pub kept: Vec<String>,
+    /// What a person should be told, a sentence each.
+    pub notes: Vec<String>,
 }
 
 impl Caller {
     /// Makes a workshop in `folder`, or in the named one, or here.
     pub fn init(&self, folder: Option<&Path>, how: Init) -> Result<Made, Problems> {
-        let root = self.target(folder)?;
-        make_dirs(&root, 0o755).map_err(|error| file_failure(Code::W004, &error))?;
-        let root = root.canonicalize().map_err(|error| {
-            Failure::new(
-                Code::W004,
-                format!("`{}` cannot be entered", root.display()),
-            )
-            .because(error.to_string())
-        })?;
-        let state = root.join(".artel");
-        safety::check(&state)?;
-        let old = Marker::read(&root)?;
-        if let Some(marker) = &old
-            && !registry::knows(self.places.data(), marker.id, &root)?
-            && state.join("journal.db").exists()
-        {
-            return Err(not_ours(&root).into());
-        }
+        let wanted = self.target(folder)?;
+        // A folder may be reached through a link; what counts is where it really is.
+        let wanted = wanted.canonicalize().unwrap_or(wanted);
+        let old = self.own_marker(&wanted)?;
+        // A setting that is wrong ends the command before anything is made.
+        self.settings_in(&wanted)?;
+        let root = make_root(&wanted)?;
         let mut made = Made {
             path: root.clone(),
             id: String::new(),
             is_new: old.is_none(),
             made: Vec::new(),
             kept: Vec::new(),
+            notes: Vec::new(),
         };
         lay_out(&root, &mut made)?;
         let mut marker = self.mark(&root, old)?;
@@ -101,8 +93,31 @@ impl Caller {
             marker,
             found: Found::Parent,
         })?;
-        workshop.begin_journal()?;
+        // A whole workshop is only looked at: opening its journal for writing would already leave
+        // traces, such as the daily backup.
+        if !made.made.is_empty() || !workshop.has_begun() {
+            made.notes = workshop.begin_journal()?;
+        }
         Ok(made)
+    }
+
+    /// Returns the marker of a workshop that is this user's to complete; nothing if the folder is
+    /// no workshop yet.
+    fn own_marker(&self, root: &Path) -> Result<Option<Marker>, Failure> {
+        let state = root.join(".artel");
+        safety::check(&state)?;
+        let has_journal = state.join("journal.db").exists();
+        match Marker::read(root)? {
+            Some(marker) if has_journal => {
+                if registry::knows(self.places.data(), marker.id, root)? {
+                    return Ok(Some(marker));
+                }
+                Err(not_ours(root))
+            }
+            // A new id would part the journal from its workshop.
+            None if has_journal => Err(Marker::missing(root)),
+            marker => Ok(marker),
+        }
     }
 
     fn target(&self, folder: Option<&Path>) -> Result<PathBuf, Failure> {
@@ -135,15 +150,28 @@ impl Caller {
 }
 
 impl crate::Workshop {
-    /// Makes the journal if there is none, and records the beginning. An interrupted `init` is
-    /// completed by the next one.
-    fn begin_journal(&self) -> Result<(), Failure> {
-        let options = self.options();
-        let journal = if self.home.journal().exists() {
-            Journal::open(&self.home, self.marker.id, options)?.journal
-        } else {
-            Journal::create(&self.home, self.marker.id, options)?.journal
+    /// Tells whether the journal has its beginning. What cannot be read is looked at by
+    /// [`Self::begin_journal`], which says what is wrong.
+    fn has_begun(&self) -> bool {
+        let recorded = |kind: &str| {
+            let filter = Filter {
+                kind: Some(kind.to_owned()),
+                ..Filter::default()
+            };
+            let reader = self.reader().ok()?;
+            let found = reader.records(&Query::of(filter).limit(1)).ok()?;
+            (!found.is_empty()).then_some(())
         };
+        recorded("workshop.created")
+            .and_then(|()| recorded("config.loaded"))
+            .is_some()
+    }
+
+    /// Makes the journal if there is none, and records the beginning. An interrupted `init` is
+    /// completed by the next one. Returns what a person should be told.
+    fn begin_journal(&self) -> Result<Vec<String>, Failure> {
+        let opened = Journal::create(&self.home, self.marker.id, self.options())?;
+        let journal = opened.journal;
         if journal.reader().head()? == 0 {
             let version = self.marker.version.clone();
             let draft = self.draft(WorkshopCreated {
@@ -154,8 +182,22 @@ impl crate::Workshop {
                 .append(draft.on(self.root.display().to_string()))
                 .wait()?;
         }
-        self.record_settings(&journal)
+        self.record_settings(&journal)?;
+        Ok(opened.notes)
     }
+}
+
+/// Makes the folder, if it is not there, and returns where it really is.
+fn make_root(wanted: &Path) -> Result<PathBuf, Failure> {
+    make_dirs(wanted, 0o755).map_err(|error| file_failure(Code::W004, &error))?;
+    wanted.canonicalize().map_err(|error| {
+        Failure::new(
+            Code::W004,
+            format!("`{}` cannot be entered", wanted.display()),
+        )
+        .because(error.to_string())
+        .advise("look at the folder's owner and mode, then repeat")
+    })
 }
 
 fn not_ours(root: &Path) -> Failure {
@@ -166,7 +208,8 @@ fn not_ours(root: &Path) -> Failure {
     )
     .because("its id and place are not noted in your data folder")
     .advise(format!(
-        "look at its `artel.toml`, then `artel workshop trust {shown}`"
+        "look at its `artel.toml`, then `artel workshop trust {}`",
+        shell_word(root)
     ))
 }
 

@@ -2,15 +2,17 @@
 
 use std::path::Path;
 
-use artel_journal::{Backup, Candidate, Keys, Pruned, Restored, Source, Verified, backups, verify};
+use artel_journal::{
+    Backup, Candidate, Keys, Options, Pruned, Restored, Source, Verified, backups, verify,
+};
 use artel_types::{Fact, Failure, Timestamp, WorkshopTrusted};
 use serde::Serialize;
 
 use crate::caller::Caller;
-use crate::find::Place;
+use crate::find::{Found, named_place};
 use crate::registry;
 use crate::trouble::Problems;
-use crate::workshop::Workshop;
+use crate::workshop::{Noted, Open, Workshop};
 
 /// What a restore would do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -35,13 +37,21 @@ pub struct PrunePlan {
 impl Workshop {
     /// Checks everything: chain, signatures, archives, file, signed head.
     pub fn verify(&self) -> Result<Verified, Failure> {
+        drop(self.reader()?);
         let keys = Keys::load(self.home.data())?;
         Ok(verify(&self.home, self.marker.id, &keys)?)
     }
 
     /// Takes a copy of the journal.
-    pub fn back_up(&self) -> Result<Backup, Failure> {
-        Ok(self.open()?.journal.back_up(self.caller.actor())?)
+    pub fn back_up(&self) -> Result<Noted<Backup>, Failure> {
+        // The copy that is asked for is as good as the daily one.
+        let options = Options {
+            backup_every: None,
+            ..self.options()
+        };
+        let Open { journal, notes } = self.open_with(options)?;
+        let done = journal.back_up(self.caller.actor())?;
+        Ok(Noted { done, notes })
     }
 
     /// Looks at what the journal could be restored from. A damaged journal is no obstacle.
@@ -52,7 +62,7 @@ impl Workshop {
             && !file.exists()
         {
             return Err(Failure::new(
-                artel_types::Code::W008,
+                artel_types::Code::W010,
                 format!("there is no file `{}`", file.display()),
             )
             .advise(format!(
@@ -87,11 +97,10 @@ impl Workshop {
     }
 
     /// Moves finished streams to an archive.
-    pub fn prune(&self, before: Timestamp) -> Result<Option<Pruned>, Failure> {
-        let open = self.open()?;
-        Ok(open
-            .journal
-            .prune(before, Fact::ends_stream, &self.caller.actor())?)
+    pub fn prune(&self, before: Timestamp) -> Result<Noted<Option<Pruned>>, Failure> {
+        let Open { journal, notes } = self.open()?;
+        let done = journal.prune(before, Fact::ends_stream, &self.caller.actor())?;
+        Ok(Noted { done, notes })
     }
 
     /// Returns the newest backup's time and how many there are.
@@ -107,42 +116,25 @@ impl Workshop {
 impl Caller {
     /// Notes that the person trusts a workshop which came from elsewhere, with the keys that
     /// signed its journal.
-    pub fn trust(&self, folder: Option<&Path>) -> Result<Workshop, Problems> {
-        let root = match folder {
-            Some(folder) => self.absolute(folder),
-            None => self
-                .untrusted()
-                .map_or_else(|| self.place().map(|found| found.root), Ok)?,
+    pub fn trust(&self, folder: Option<&Path>) -> Result<Noted<Workshop>, Problems> {
+        let place = match folder.map(Path::to_owned).or_else(|| self.untrusted()) {
+            Some(folder) => named_place(&self.absolute(&folder), Found::Argument)?,
+            None => self.place()?,
         };
-        let caller = Self {
-            flags: crate::Flags {
-                workshop: Some(root),
-                ..self.flags.clone()
-            },
-            ..self.clone()
-        };
-        let Place {
-            root,
-            marker,
-            found,
-        } = caller.place()?;
-        let workshop = caller.at(Place {
-            root,
-            marker,
-            found,
-        })?;
-        let signers = match workshop.reader() {
-            Ok(reader) => reader.signers().map_err(Failure::from)?,
-            Err(failure) => return Err(failure.into()),
-        };
+        let workshop = self.at(place)?;
+        let signers = workshop.reader()?.signers().map_err(Failure::from)?;
         Keys::learn(self.places.data(), &signers).map_err(Failure::from)?;
-        registry::note(self.places.data(), workshop.id(), workshop.root())?;
         let path = workshop.root().display().to_string();
-        let open = workshop.open()?;
+        let Open { journal, notes } = workshop.open()?;
         let draft = workshop
             .draft(WorkshopTrusted { path: path.clone() })
             .on(path);
-        open.journal.append(draft).wait().map_err(Failure::from)?;
-        Ok(workshop)
+        journal.append(draft).wait().map_err(Failure::from)?;
+        // Noted last: a workshop that could not be opened is not one to be found.
+        registry::note(self.places.data(), workshop.id(), workshop.root())?;
+        Ok(Noted {
+            done: workshop,
+            notes,
+        })
     }
 }

@@ -27,4 +27,4 @@ pub use registry::Entry;
 pub use stats::{Count, Stats};
 pub use trace::Story;
 pub use trouble::Problems;
-pub use workshop::{Open, Workshop};
+pub use workshop::{Noted, Open, Workshop};

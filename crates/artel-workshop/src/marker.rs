@@ -44,6 +44,16 @@ impl Marker {
         })
     }
 
+    /// Says that a folder has a journal and no marker.
+    pub(crate) fn missing(root: &Path) -> Failure {
+        Failure::new(
+            Code::W008,
+            format!("`{}` is gone", Self::path(root).display()),
+        )
+        .because("there is a journal beside it, so this is a workshop")
+        .advise("put it back from a copy; it holds the id that the journal names")
+    }
+
     /// Writes the marker, if there is none yet: of two processes one wins, and both use it.
     pub(crate) fn create(&self, root: &Path) -> Result<(), Failure> {
         match create_new(&Self::path(root), &self.bytes(), 0o600) {

@@ -1,5 +1,7 @@
 //! Which workshops this user made or trusted, noted in their data folder.
 
+use std::fs::File;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use artel_files::{make_dirs, read_bounded, write_atomic};
@@ -27,20 +29,49 @@ pub(crate) fn knows(data: &Path, id: WorkshopId, root: &Path) -> Result<bool, Fa
     }))
 }
 
+/// Tells whether this user made or trusted some workshop at this place.
+pub(crate) fn knows_place(data: &Path, root: &Path) -> Result<bool, Failure> {
+    Ok(read(data)?.iter().any(|entry| entry.path == root))
+}
+
 /// Notes a workshop.
 pub(crate) fn note(data: &Path, id: WorkshopId, root: &Path) -> Result<(), Failure> {
+    if knows(data, id, root)? {
+        return Ok(());
+    }
+    let failed = |error| file_failure(Code::W008, &error);
+    make_dirs(data, 0o700).map_err(failed)?;
+    let _lock = lock(data)?;
     let mut entries = read(data)?;
     let entry = Entry {
         id,
         path: root.to_owned(),
     };
-    if entries.contains(&entry) {
-        return Ok(());
-    }
     entries.push(entry);
-    make_dirs(data, 0o700).map_err(|error| file_failure(Code::W008, &error))?;
     let bytes = serde_json::to_vec_pretty(&entries).unwrap_or_default();
-    write_atomic(&path(data), &bytes, 0o600).map_err(|error| file_failure(Code::W008, &error))
+    write_atomic(&path(data), &bytes, 0o600).map_err(failed)
+}
+
+/// Keeps two processes from noting at once, each without the other's entry. It is held for the
+/// time of one small write.
+fn lock(data: &Path) -> Result<File, Failure> {
+    let path = data.join("workshops.lock");
+    let open = || -> std::io::Result<File> {
+        let mut options = File::options();
+        let file = options
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .open(&path)?;
+        file.lock()?;
+        Ok(file)
+    };
+    open().map_err(|cause| {
+        Failure::new(Code::W008, format!("could not lock `{}`", path.display()))
+            .because(cause.to_string())
+            .advise("look at the folder's owner and mode, then repeat")
+    })
 }
 
 fn read(data: &Path) -> Result<Vec<Entry>, Failure> {

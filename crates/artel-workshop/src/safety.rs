@@ -5,6 +5,8 @@ use std::path::Path;
 
 use artel_types::{Code, Failure};
 
+use crate::trouble::shell_word;
+
 /// Refuses a state folder that somebody else could have prepared or can still change.
 pub(crate) fn check(state: &Path) -> Result<(), Failure> {
     let unsafe_because = |why: &str, advice: String| {
@@ -38,7 +40,7 @@ pub(crate) fn check(state: &Path) -> Result<(), Failure> {
     }
     if about.mode() & 0o022 != 0 {
         let why = format!("others can write it (mode {:04o})", about.mode() & 0o7777);
-        return unsafe_because(&why, format!("`chmod 700 {}`", state.display()));
+        return unsafe_because(&why, format!("`chmod 700 {}`", shell_word(state)));
     }
     Ok(())
 }

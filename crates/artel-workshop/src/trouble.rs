@@ -1,5 +1,7 @@
 //! Several failures at once: a settings file can be wrong in many places.
 
+use std::path::Path;
+
 use artel_files::FileError;
 use artel_types::{Code, Failure};
 
@@ -16,10 +18,43 @@ impl<F: Into<Failure>> From<F> for Problems {
 /// Says what went wrong with a file of the workshop.
 pub(crate) fn file_failure(code: Code, error: &FileError) -> Failure {
     use std::error::Error as _;
-    let failure = Failure::new(code, error.to_string());
-    match error.source() {
-        Some(why) => failure.because(why.to_string()),
-        None => failure,
+    let what = error.to_string();
+    let failure = match error.source().map(ToString::to_string) {
+        // The words around the cause end with it; it is said once.
+        Some(why) => {
+            let what = what.strip_suffix(&format!(": {why}")).unwrap_or(&what);
+            Failure::new(code, what).because(why)
+        }
+        None => Failure::new(code, what),
+    };
+    failure.advise(match error {
+        FileError::Other { .. } | FileError::Exists { .. } => {
+            "move away what stands there, or name another place"
+        }
+        FileError::TooLarge { .. } => "put it back from a copy",
+        FileError::NoName { .. } => "name a file or folder",
+        FileError::System { .. } => "look at its folder, owner and mode, then repeat",
+    })
+}
+
+/// Returns a path as it is typed into a shell: what is advised must work as it stands.
+pub(crate) fn shell_word(path: &Path) -> String {
+    let text = path.display().to_string();
+    let is_plain = |letter: char| letter.is_alphanumeric() || "/._-+,:@%".contains(letter);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        return text;
     }
-    .advise("look at the file's folder, owner and mode, then repeat")
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_typed_so_that_the_shell_takes_it_whole() {
+        assert_eq!(shell_word(Path::new("/home/ada/Artel")), "/home/ada/Artel");
+        assert_eq!(shell_word(Path::new("/my work")), "'/my work'");
+        assert_eq!(shell_word(Path::new("it's")), r"'it'\''s'");
+    }
 }

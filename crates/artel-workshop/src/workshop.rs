@@ -6,7 +6,7 @@ use std::time::Duration;
 use artel_config::{Durability, Settings};
 use artel_journal::{self as journal, Filter, Home, Journal, Options, Query, Reader};
 use artel_types::{
-    ConfigLoaded, Draft, Fact, Failure, Redactor, Stream, TraceId, Visibility, WorkshopId,
+    Code, ConfigLoaded, Draft, Fact, Failure, Redactor, Stream, TraceId, Visibility, WorkshopId,
 };
 
 use crate::caller::{Caller, fresh_trace};
@@ -26,6 +26,15 @@ pub struct Workshop {
     trace: TraceId,
     /// The settings in force.
     pub settings: Settings,
+}
+
+/// What a command that wrote has done, and what a person should be told besides.
+#[derive(Debug)]
+pub struct Noted<T> {
+    /// What was done.
+    pub done: T,
+    /// What was noticed while the journal was opened, a sentence each.
+    pub notes: Vec<String>,
 }
 
 /// A workshop whose journal is open for writing.
@@ -51,13 +60,7 @@ impl Caller {
             marker,
             found,
         } = place;
-        let settings = Settings::load(
-            &self.environment,
-            &self.places,
-            Some(&root),
-            &self.flags.set,
-        )
-        .map_err(Problems)?;
+        let settings = self.settings_in(&root)?;
         let home = Home::new(root.join(".artel"), self.places.data());
         let (caller, trace) = (self.clone(), fresh_trace()?);
         Ok(Workshop {
@@ -88,20 +91,39 @@ impl Workshop {
         self.found
     }
 
-    /// Opens the journal for reading; this works on a damaged one too.
+    /// Opens the journal for reading; this works on a damaged one too, but not on one of another
+    /// workshop, whose events would be taken for ours.
     pub fn reader(&self) -> Result<Reader, Failure> {
-        Ok(Reader::open(&self.home)?)
+        let reader = Reader::open(&self.home)?;
+        reader.refuse_foreign(self.marker.id)?;
+        Ok(reader)
     }
 
     /// Opens the journal for writing, and records the settings if they changed.
     pub fn open(&self) -> Result<Open, Failure> {
-        let opened = Journal::open(&self.home, self.marker.id, self.options())?;
+        self.open_with(self.options())
+    }
+
+    pub(crate) fn open_with(&self, options: Options) -> Result<Open, Failure> {
+        let opened = Journal::open(&self.home, self.marker.id, options)?;
         let open = Open {
             journal: opened.journal,
             notes: opened.notes,
         };
         self.record_settings(&open.journal)?;
         Ok(open)
+    }
+
+    /// Refuses to write what a person asked for into the state folder, where it could replace the
+    /// journal itself.
+    pub fn refuse_state_file(&self, file: &Path) -> Result<(), Failure> {
+        let file = self.caller.absolute(file);
+        let folder = file.parent().and_then(|folder| folder.canonicalize().ok());
+        if !folder.is_some_and(|folder| folder.starts_with(self.home.state())) {
+            return Ok(());
+        }
+        let what = format!("`{}` lies in the workshop's state folder", file.display());
+        Err(Failure::new(Code::C004, what).advise("write it anywhere else"))
     }
 
     pub(crate) fn options(&self) -> Options {

@@ -29,32 +29,32 @@ fn run() -> ExitCode {
             return Screen::for_words(&words).finish_problems(&failure.into());
         }
     };
-    let readers = arguments.readers();
-    let caller = match Caller::from_process(arguments.flags(), Via::Cli) {
-        Ok(caller) => caller,
-        Err(failure) => return Screen::new(readers, None).finish_problems(&failure.into()),
-    };
-    let mut screen = Screen::new(readers, Some(&caller));
-    let done = dispatch(&arguments, &caller, &mut screen);
+    let caller = Caller::from_process(arguments.flags(), Via::Cli);
+    let mut screen = Screen::new(arguments.readers(), caller.as_ref().ok());
+    let done = dispatch(
+        &arguments,
+        caller.as_ref().map_err(Clone::clone),
+        &mut screen,
+    );
     screen.finish(done)
 }
 
 /// Carries out one command. The answer says whether it did what was asked, or found something bad
-/// and has already shown it.
+/// and has already shown it. What a code means is known without a caller, who needs a home folder.
 fn dispatch(
     arguments: &Arguments,
-    caller: &Caller,
+    caller: Result<&Caller, Failure>,
     screen: &mut Screen,
 ) -> Result<Verdict, Problems> {
     use arguments::Command as Do;
     match &arguments.command {
-        Do::Init(args) => commands::init::run(args, caller, screen),
-        Do::Doctor(args) => commands::doctor::run(args, caller, screen),
-        Do::Journal(args) => commands::journal::run(args, caller, screen),
-        Do::Trace(args) => commands::trace::run(args, caller, screen),
-        Do::Config(args) => commands::config::run(args, caller, screen),
-        Do::Workshop(args) => commands::workshop::run(args, caller, screen),
-        Do::Clean(args) => commands::clean::run(args, caller, screen),
+        Do::Init(args) => commands::init::run(args, caller?, screen),
+        Do::Doctor(args) => commands::doctor::run(args, caller?, screen),
+        Do::Journal(args) => commands::journal::run(args, caller?, screen),
+        Do::Trace(args) => commands::trace::run(args, caller?, screen),
+        Do::Config(args) => commands::config::run(args, caller?, screen),
+        Do::Workshop(args) => commands::workshop::run(args, caller?, screen),
+        Do::Clean(args) => commands::clean::run(args, caller?, screen),
         Do::Explain(args) => commands::explain::run(args, screen),
     }
 }
@@ -70,5 +70,7 @@ pub(crate) enum Verdict {
 
 /// Turns an error of the output itself into a failure.
 pub(crate) fn output_failed(error: &std::io::Error) -> Failure {
-    Failure::new(Code::C008, "the output could not be written").because(error.to_string())
+    Failure::new(Code::C008, "the output could not be written")
+        .because(error.to_string())
+        .advise("write it to a place with room: `artel … > FILE`")
 }

@@ -84,10 +84,10 @@ pub(crate) fn event_row(record: &Record) -> Vec<String> {
             .take(19)
             .collect::<String>()
             .replace('T', " "),
-        record.trace.chars().take(8).collect(),
+        cell(&record.trace.chars().take(8).collect::<String>(), 80),
         cell(&format!("{}{via}", record.actor), 40),
         cell(&record.kind, 40),
-        record.outcome.clone().unwrap_or_default(),
+        cell(record.outcome.as_deref().unwrap_or_default(), 20),
         cell(about, 100),
     ]
 }

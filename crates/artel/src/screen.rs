@@ -122,6 +122,17 @@ impl Screen {
         drop(writeln!(io::stderr(), "{}", text.as_ref()));
     }
 
+    /// Tells a person what was noticed on the way.
+    pub(crate) fn notes(&mut self, notes: &[String]) {
+        for note in notes {
+            if self.json {
+                self.say(serde_json::json!({ "note": note }).to_string());
+            } else {
+                self.say(format!("note: {}", crate::render::harmless(note)));
+            }
+        }
+    }
+
     /// Asks a person; without a terminal nobody can answer, and the answer is a refusal.
     pub(crate) fn confirm(&mut self, question: &str, yes: Yes) -> Result<bool, Problems> {
         if yes == Yes::Given {
@@ -135,6 +146,7 @@ impl Screen {
             );
         }
         self.flush()?;
+        let question = crate::render::harmless(question);
         drop(write!(io::stderr(), "{question}? [y/N] "));
         let mut answer = String::new();
         io::stdin()
@@ -241,7 +253,7 @@ fn failure_text(failure: &Failure, colour: Colour) -> String {
 const BROKEN_PIPE: &str = "the reader stopped";
 
 /// A reader that stops early is not an error; everything else is.
-fn stopped(error: io::Error) -> Problems {
+pub(crate) fn stopped(error: io::Error) -> Problems {
     if error.kind() == io::ErrorKind::BrokenPipe {
         return Failure::new(Code::C008, BROKEN_PIPE).into();
     }

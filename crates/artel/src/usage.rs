@@ -3,8 +3,8 @@
 use std::ffi::OsString;
 
 use artel_types::{Code, Failure};
-use clap::Parser as _;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
+use clap::{CommandFactory as _, Parser as _};
 
 use crate::arguments::Arguments;
 
@@ -28,28 +28,30 @@ pub(crate) fn parse(words: &[OsString]) -> Result<Arguments, Stop> {
     })
 }
 
-/// Returns the part of the command line that names the command: `artel journal`.
+/// Returns the part of the command line that names the command: `artel journal`. Flags may stand
+/// before and between, and the value of a flag is no command.
 fn command(words: &[OsString]) -> String {
-    let names: Vec<String> = words
-        .iter()
-        .skip(1)
-        .map(|word| word.to_string_lossy().into_owned())
-        .take_while(|word| !word.starts_with('-'))
-        .collect();
-    let known = names.iter().take_while(|name| is_command(name)).cloned();
-    std::iter::once("artel".to_owned())
-        .chain(known)
-        .collect::<Vec<_>>()
-        .join(" ")
+    let tree = Arguments::command();
+    let (mut name, mut here) = ("artel".to_owned(), &tree);
+    let mut words = words.iter().skip(1).map(|word| word.to_string_lossy());
+    while let Some(word) = words.next() {
+        if let Some(flag) = word.strip_prefix("--") {
+            if takes_value(&tree, flag) {
+                words.next();
+            }
+        } else if let Some(next) = here.find_subcommand(&*word) {
+            name = format!("{name} {word}");
+            here = next;
+        } else if !word.starts_with('-') {
+            break;
+        }
+    }
+    name
 }
 
-/// Tells whether a word is a command or a sub-command, so that no argument is taken for one.
-fn is_command(word: &str) -> bool {
-    use clap::CommandFactory as _;
-    let tree = Arguments::command();
-    let is_named = |command: &clap::Command| command.get_name() == word;
-    tree.get_subcommands()
-        .any(|command| is_named(command) || command.get_subcommands().any(is_named))
+fn takes_value(tree: &clap::Command, flag: &str) -> bool {
+    tree.get_arguments()
+        .any(|known| known.get_long() == Some(flag) && known.get_action().takes_values())
 }
 
 fn missing_command(words: &[OsString]) -> Failure {
@@ -75,6 +77,11 @@ fn explain(error: &Error, words: &[OsString]) -> Failure {
                 None => failure.advise(help),
             }
         }
+        ErrorKind::UnknownArgument if !argument.starts_with('-') => Failure::new(
+            Code::C001,
+            format!("`{command}` cannot do anything with `{argument}`"),
+        )
+        .advise(help),
         ErrorKind::UnknownArgument => {
             let failure = Failure::new(Code::C002, format!("`{command}` has no flag `{argument}`"));
             match text(ContextKind::SuggestedArg) {

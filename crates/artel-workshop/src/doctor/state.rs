@@ -38,6 +38,7 @@ fn place(workshop: &Workshop) -> Check {
     let how = match workshop.found() {
         Found::Flag => "named by --workshop",
         Found::Variable => "named by ARTEL_WORKSHOP",
+        Found::Argument => "named on the command line",
         Found::Parent => "around this folder",
         Found::Home => "in the home folder",
     };

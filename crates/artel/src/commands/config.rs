@@ -10,6 +10,7 @@ use crate::screen::Screen;
 
 /// Look at the settings
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Example: artel config show --origin")]
 pub(crate) struct Args {
     #[command(subcommand)]
     command: Command,

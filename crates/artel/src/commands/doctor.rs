@@ -10,7 +10,7 @@ use crate::screen::{Paint, Screen};
 /// Look whether everything Artel rests on is there
 ///
 /// Each line is ok, a warning or a problem, with what to do about it. Exit code 1 if there is a
-/// problem, 2 if it is in the settings.
+/// problem, 2 if it is in the settings, 3 if the workshop is not safe to use, 4 if there is none.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: artel doctor --json")]
 pub(crate) struct Args {}
@@ -29,14 +29,17 @@ pub(crate) fn run(_args: &Args, caller: &Caller, screen: &mut Screen) -> Result<
             show(check, screen)?;
         }
     }
-    let has_bad_settings = checks
+    let mut problems = checks
         .iter()
-        .any(|check| check.area == "settings" && check.health == Health::Problem);
-    Ok(match worst {
-        Health::Problem if has_bad_settings => Verdict::Bad(FailureKind::Usage),
-        Health::Problem => Verdict::Bad(FailureKind::Failed),
-        Health::Ok | Health::Warning => Verdict::Done,
-    })
+        .filter(|check| check.health == Health::Problem)
+        .map(|check| check.kind)
+        .peekable();
+    if problems.peek().is_none() {
+        return Ok(Verdict::Done);
+    }
+    // Whatever keeps every other command from starting says more than that something failed.
+    let special = problems.find(|kind| *kind != FailureKind::Failed);
+    Ok(Verdict::Bad(special.unwrap_or(FailureKind::Failed)))
 }
 
 fn show(check: &Check, screen: &mut Screen) -> Result<(), Problems> {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use artel_workshop::{Caller, Init, Problems};
 
 use crate::Verdict;
+use crate::render::harmless;
 use crate::screen::{Paint, Screen};
 
 /// Make a workshop here or in DIR; what exists stays as it is
@@ -29,9 +30,11 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
     let made = caller.init(args.dir.as_deref(), how)?;
     if screen.json {
         screen.value(&made)?;
+        screen.notes(&made.notes);
         return Ok(Verdict::Done);
     }
-    let place = made.path.display();
+    screen.notes(&made.notes);
+    let place = harmless(&made.path.display().to_string());
     match (made.is_new, made.made.is_empty()) {
         (true, _) => screen.line(format!(
             "{} workshop {place}",

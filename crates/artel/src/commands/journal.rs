@@ -11,6 +11,7 @@ use crate::screen::Screen;
 
 /// Read, check and keep the journal: the record of everything that happened
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Example: artel journal tail --follow")]
 pub(crate) struct Args {
     #[command(subcommand)]
     command: Command,

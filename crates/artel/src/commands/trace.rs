@@ -4,7 +4,7 @@ use artel_types::Visibility;
 use artel_workshop::{Caller, Problems};
 
 use crate::Verdict;
-use crate::render::{EVENT_HEAD, counted, event_row, table};
+use crate::render::{EVENT_HEAD, counted, event_row, harmless, table};
 use crate::screen::Screen;
 
 /// Show everything that happened in one piece of work
@@ -29,15 +29,15 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
         screen.value(&story)?;
         return Ok(Verdict::Done);
     }
-    screen.line(format!("trace {}", story.trace))?;
+    screen.line(format!("trace {}", harmless(&story.trace)))?;
     let rows: Vec<Vec<String>> = story.events.iter().map(event_row).collect();
     if !rows.is_empty() {
         screen.raw(&table(&EVENT_HEAD, &rows))?;
     }
     if story.hidden > 0 {
         screen.say(format!(
-            "{} more with --full",
-            counted(story.hidden, "event")
+            "{} with --full",
+            counted(story.hidden, "more event")
         ));
     }
     Ok(Verdict::Done)

@@ -5,10 +5,12 @@ use std::path::PathBuf;
 use artel_workshop::{Caller, Problems};
 
 use crate::Verdict;
+use crate::render::harmless;
 use crate::screen::Screen;
 
 /// Look at the workshop in use, or trust one that came from elsewhere
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Example: artel workshop show")]
 pub(crate) struct Args {
     #[command(subcommand)]
     command: Command,
@@ -32,7 +34,11 @@ enum Command {
 
 pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
     let (workshop, word) = match &args.command {
-        Command::Trust { dir } => (caller.trust(dir.as_deref())?, "trusted"),
+        Command::Trust { dir } => {
+            let trusted = caller.trust(dir.as_deref())?;
+            screen.notes(&trusted.notes);
+            (trusted.done, "trusted")
+        }
         Command::Show => (caller.workshop()?, "in use:"),
     };
     let (path, id) = (
@@ -42,7 +48,7 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
     if screen.json {
         screen.value(&serde_json::json!({ "path": path, "id": id }))?;
     } else {
-        screen.line(format!("{word} {path} ({id})"))?;
+        screen.line(format!("{word} {} ({id})", harmless(&path)))?;
     }
     Ok(Verdict::Done)
 }

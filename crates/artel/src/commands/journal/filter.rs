@@ -56,6 +56,12 @@ impl FilterArgs {
     }
 }
 
+/// Reads how many are wanted.
+pub(crate) fn count(text: &str) -> Result<u64, String> {
+    text.parse()
+        .map_err(|_| "expected a whole number, 0 or more".to_owned())
+}
+
 fn outcome(word: &str) -> Result<String, Failure> {
     let known: Result<Outcome, ()> = word.parse();
     known
@@ -63,6 +69,7 @@ fn outcome(word: &str) -> Result<String, Failure> {
         .map_err(|()| {
             Failure::new(Code::C004, format!("`{word}` is not a value for --outcome"))
                 .because("allowed: done, failed, allowed, denied, cancelled, unknown")
+                .advise("`--outcome failed`")
         })
 }
 

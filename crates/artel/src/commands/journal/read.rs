@@ -9,10 +9,10 @@ use artel_journal::{self as journal, Record, Subscription};
 use artel_types::Failure;
 use artel_workshop::{Caller, Problems, Workshop};
 
-use super::filter::FilterArgs;
-use crate::render::{EVENT_HEAD, bytes, event_row, table};
-use crate::screen::Screen;
-use crate::{Verdict, output_failed};
+use super::filter::{FilterArgs, count};
+use crate::Verdict;
+use crate::render::{EVENT_HEAD, bytes, cell, counted, event_row, harmless, table};
+use crate::screen::{Screen, stopped};
 
 /// Show the last events
 #[derive(Debug, clap::Args)]
@@ -20,6 +20,7 @@ use crate::{Verdict, output_failed};
 pub(super) struct Tail {
     /// How many
     #[arg(short = 'n', long, default_value_t = 20, value_name = "COUNT")]
+    #[arg(value_parser = count, allow_negative_numbers = true)]
     lines: u64,
     /// Go on and show events as they come, until Ctrl-C
     #[arg(short, long)]
@@ -36,7 +37,7 @@ pub(super) struct Query {
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
     /// At most this many
-    #[arg(long, value_name = "COUNT")]
+    #[arg(long, value_name = "COUNT", value_parser = count, allow_negative_numbers = true)]
     limit: Option<u64>,
     /// The last first
     #[arg(long)]
@@ -153,7 +154,10 @@ fn json(workshop: &Workshop, query: &journal::Query, screen: &mut Screen) -> Res
 
 fn csv(workshop: &Workshop, query: &journal::Query, screen: &mut Screen) -> Result<(), Problems> {
     let mut writer = csv::Writer::from_writer(screen.writer());
-    let failed = |error: csv::Error| Problems::from(output_failed(&std::io::Error::from(error)));
+    let failed = |error: csv::Error| match error.into_kind() {
+        csv::ErrorKind::Io(cause) => stopped(cause),
+        other => stopped(std::io::Error::other(format!("{other:?}"))),
+    };
     writer
         .write_record([
             "seq",
@@ -197,7 +201,7 @@ fn csv(workshop: &Workshop, query: &journal::Query, screen: &mut Screen) -> Resu
             ])
             .map_err(failed)
     })?;
-    writer.flush().map_err(|error| output_failed(&error).into())
+    writer.flush().map_err(stopped)
 }
 
 /// Hands over each event until one cannot be printed.
@@ -231,12 +235,14 @@ pub(super) fn export(
         each(&workshop, &query, |record| screen.value(&record))?;
         return Ok(Verdict::Done);
     };
+    workshop.refuse_state_file(path)?;
     let failed = |error: std::io::Error| {
         Failure::new(
             artel_types::Code::C008,
             format!("could not write `{}`", path.display()),
         )
         .because(error.to_string())
+        .advise("look at the folder, its mode and the room on its disk")
     };
     let file = std::fs::File::create(path).map_err(failed)?;
     let mut writer = std::io::BufWriter::new(file);
@@ -250,7 +256,8 @@ pub(super) fn export(
     if screen.json {
         screen.value(&serde_json::json!({ "file": path, "events": events }))?;
     } else {
-        screen.line(format!("wrote {events} events to {}", path.display()))?;
+        let place = harmless(&path.display().to_string());
+        screen.line(format!("wrote {} to {place}", counted(events, "event")))?;
     }
     Ok(Verdict::Done)
 }
@@ -267,23 +274,23 @@ pub(super) fn stats(
     }
     let stats = &count.stats;
     screen.line(format!(
-        "{} events, {}",
-        stats.events,
+        "{}, {}",
+        counted(stats.events, "event"),
         bytes(count.journal_bytes)
     ))?;
     if let (Some(first), Some(last)) = (stats.first, stats.last) {
         screen.line(format!("from {first} to {last}"))?;
     }
     screen.line(format!(
-        "{} blobs, {} · {} backups\n",
-        count.blobs,
+        "{}, {} · {}\n",
+        counted(count.blobs, "blob"),
         bytes(count.blob_bytes),
-        count.backups
+        counted(count.backups, "backup")
     ))?;
     let rows = |counts: &std::collections::BTreeMap<String, u64>| -> Vec<Vec<String>> {
         counts
             .iter()
-            .map(|(name, count)| vec![name.clone(), count.to_string()])
+            .map(|(name, count)| vec![cell(name, 80), count.to_string()])
             .collect()
     };
     screen.raw(&table(&["KIND", "EVENTS"], &rows(&stats.kinds)))?;

@@ -1,14 +1,14 @@
 //! Commands that check, copy, restore and prune the journal.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use artel_journal::{Candidate, Source};
 use artel_types::{Code, Failure, FailureKind};
-use artel_workshop::{Caller, Problems, RestorePlan};
+use artel_workshop::{Caller, Noted, Problems, RestorePlan};
 
 use super::filter::moment;
 use crate::Verdict;
-use crate::render::counted;
+use crate::render::{counted, harmless};
 use crate::screen::{Paint, Screen};
 
 /// Prove that nothing was changed, or name the first event that was
@@ -73,7 +73,8 @@ pub(super) fn verify(
         screen.value(&verified)?;
     } else if let Some(bad) = &verified.first_bad {
         let word = screen.paint("damaged", Paint::Bad);
-        screen.line(format!("{word} at event {}: {}", bad.seq, bad.what))?;
+        let what = harmless(&bad.what);
+        screen.line(format!("{word} at event {}: {what}", bad.seq))?;
         screen.line(format!(
             "{} before it fit",
             counted(verified.events.min(bad.seq.saturating_sub(1)), "event")
@@ -102,7 +103,11 @@ pub(super) fn backup(
     caller: &Caller,
     screen: &mut Screen,
 ) -> Result<Verdict, Problems> {
-    let backup = caller.workshop()?.back_up()?;
+    let Noted {
+        done: backup,
+        notes,
+    } = caller.workshop()?.back_up()?;
+    screen.notes(&notes);
     if screen.json {
         let (file, events) = (&backup.file, backup.events);
         screen.value(&serde_json::json!({ "file": file, "events": events }))?;
@@ -110,7 +115,7 @@ pub(super) fn backup(
         screen.line(format!(
             "copied {} to {}",
             counted(backup.events, "event"),
-            backup.file.display()
+            shown(&backup.file)
         ))?;
     }
     Ok(Verdict::Done)
@@ -154,10 +159,13 @@ pub(super) fn restore(
             "restored {}, gave up {lost}",
             counted(events, "event")
         ))?;
-        screen.line(format!(
-            "the old file is kept at {}",
-            restored.set_aside.display()
-        ))?;
+        // A journal that was gone leaves nothing to keep.
+        if restored.set_aside.exists() {
+            screen.line(format!(
+                "the old file is kept at {}",
+                shown(&restored.set_aside)
+            ))?;
+        }
     }
     Ok(Verdict::Done)
 }
@@ -186,15 +194,18 @@ fn choose(plan: &RestorePlan, take: Option<Take>) -> Result<Option<&Candidate>, 
 fn named(source: &Source) -> String {
     match source {
         Source::Prefix => "the intact part of the journal".to_owned(),
-        Source::Backup(file) => format!("the backup {}", file.display()),
+        Source::Backup(file) => format!("the backup {}", shown(file)),
     }
 }
 
+fn shown(path: &Path) -> String {
+    harmless(&path.display().to_string())
+}
+
 fn described(candidate: &Candidate) -> String {
-    let damage = candidate
-        .damage
-        .as_ref()
-        .map_or(String::new(), |damage| format!(" (damaged at {damage})"));
+    let damage = candidate.damage.as_ref().map_or(String::new(), |damage| {
+        format!(" (damaged at {})", harmless(damage))
+    });
     format!(
         "{:>8}  {}{damage}",
         counted(candidate.events, "event"),
@@ -230,14 +241,18 @@ pub(super) fn prune(
         screen.say("nothing was changed");
         return Ok(Verdict::Done);
     }
-    let pruned = workshop.prune(before)?;
+    let Noted {
+        done: pruned,
+        notes,
+    } = workshop.prune(before)?;
+    screen.notes(&notes);
     if screen.json {
         screen.value(&serde_json::json!({ "pruned": pruned, "plan": plan }))?;
     } else if let Some(pruned) = pruned {
         screen.line(format!(
             "moved {} to {}",
             counted(pruned.events, "event"),
-            pruned.archive.display()
+            shown(&pruned.archive)
         ))?;
     }
     Ok(Verdict::Done)
