@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use artel_types::{Timestamp, WorkshopId};
 use serde::{Deserialize, Serialize};
@@ -15,6 +16,10 @@ use crate::chain::{Hash, checkpoint_message};
 use crate::durable;
 use crate::error::JournalError;
 use crate::keys::{Keys, Signer, hex, unhex};
+
+/// How long to wait for another process that moves the anchor.
+const TRIES: u32 = 1_000;
+const PAUSE: Duration = Duration::from_millis(1);
 
 /// A head that was signed on this machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,11 +69,17 @@ impl Anchor {
         let text = match fs::read_to_string(&path) {
             Ok(text) => text,
             Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(cause) => return Err(JournalError::file("read", path, cause)),
+            Err(cause) => {
+                let what = cause.to_string();
+                return Err(JournalError::Anchor { path, what });
+            }
         };
         serde_json::from_str(&text)
             .map(Some)
-            .map_err(|cause| JournalError::file("read", path, cause.into()))
+            .map_err(|cause: serde_json::Error| {
+                let what = cause.to_string();
+                JournalError::Anchor { path, what }
+            })
     }
 
     /// Returns the hash as bytes.
@@ -168,10 +179,20 @@ fn lock(data: &Path, workshop: WorkshopId) -> Result<fs::File, JournalError> {
         .truncate(false)
         .open(&path);
     let file = file.map_err(|cause| JournalError::file("open", &path, cause))?;
-    // Held for the time of one small write, by whichever process does it.
-    file.lock()
-        .map_err(|cause| JournalError::file("lock", &path, cause))?;
-    Ok(file)
+    // Held for the time of one small write, by whichever process does it; a stopped process must
+    // not stop the others.
+    for _ in 0..TRIES {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(fs::TryLockError::Error(cause)) => {
+                return Err(JournalError::file("lock", &path, cause));
+            }
+            Err(fs::TryLockError::WouldBlock) => std::thread::park_timeout(PAUSE),
+        }
+    }
+    let holder = "another process".to_owned();
+    let seconds = u64::from(TRIES) * PAUSE.as_millis() as u64 / 1_000;
+    Err(JournalError::Busy { holder, seconds })
 }
 
 fn unhex_long(text: &str) -> Option<Vec<u8>> {

@@ -7,13 +7,14 @@ use artel_types::{Actor, Draft, JournalPruned, Timestamp, WorkshopId};
 use rusqlite::{Connection, OptionalExtension as _, params};
 use serde::Serialize;
 
-use crate::anchor::{self, Signed};
+use crate::admit;
+use crate::anchor;
 use crate::chain::Hash;
 use crate::columns::{INSERT, SELECT};
 use crate::connect::{self, Create};
 use crate::durable;
 use crate::error::{AppendError, JournalError};
-use crate::home::Home;
+use crate::home::{Home, path_text};
 use crate::journal::{Options, upkeep};
 use crate::keys::{Keys, hex};
 use crate::migrate;
@@ -26,6 +27,7 @@ use crate::turnstile::Turnstile;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Pruned {
     /// The archive.
+    #[serde(serialize_with = "path_text")]
     pub archive: PathBuf,
     /// How many streams were moved.
     pub streams: u64,
@@ -40,6 +42,8 @@ pub struct ArchiveInfo {
     pub file: String,
     /// How many events it holds.
     pub events: u64,
+    /// The last of them.
+    pub(crate) last: u64,
     pub(crate) digest: Vec<u8>,
     pub(crate) signer: Vec<u8>,
     pub(crate) signature: Vec<u8>,
@@ -52,7 +56,7 @@ pub(crate) fn list(connection: &Connection, path: &Path) -> Result<Vec<ArchiveIn
     }
     let read = || -> rusqlite::Result<Vec<ArchiveInfo>> {
         let mut statement = connection.prepare_cached(
-            "SELECT file, events, digest, signer, signature FROM archive ORDER BY file",
+            "SELECT file, events, digest, signer, signature, last FROM archive ORDER BY file",
         )?;
         let rows = statement.query_map([], |row| {
             Ok(ArchiveInfo {
@@ -61,6 +65,7 @@ pub(crate) fn list(connection: &Connection, path: &Path) -> Result<Vec<ArchiveIn
                 digest: row.get(2)?,
                 signer: row.get(3)?,
                 signature: row.get(4)?,
+                last: row.get::<_, i64>(5)?.cast_unsigned(),
             })
         })?;
         rows.collect()
@@ -68,13 +73,15 @@ pub(crate) fn list(connection: &Connection, path: &Path) -> Result<Vec<ArchiveIn
     read().map_err(|error| JournalError::sqlite(path, &error))
 }
 
-/// Opens every archive a journal refers to.
+/// Opens the archives of a journal that hold events after `seq`; others need not even be there.
 pub(crate) fn connections(
     connection: &Connection,
     home: &Home,
+    seq: u64,
 ) -> Result<Vec<Connection>, JournalError> {
     list(connection, &home.journal())?
         .into_iter()
+        .filter(|archive| archive.last > seq)
         .map(|archive| open(home, &archive.file))
         .collect()
 }
@@ -163,39 +170,58 @@ pub(crate) fn prune(
 ) -> Result<Option<Pruned>, JournalError> {
     let path = home.journal();
     let failed = |error: rusqlite::Error| JournalError::sqlite(&path, &error);
-    let keys = Keys::load_or_create(home.data())?;
+    let keys = Keys::load_or_create(home.data(), workshop)?;
     let turnstile = Turnstile::open(&home.locks(), options.patience, options.clock.clone())?;
     let _turn = turnstile.enter()?;
     let connection = connect::writer(&path, options.durability, Create::No)?;
-    let streams = finished(&connection, before, is_final).map_err(failed)?;
-    if streams.is_empty() {
-        return Ok(None);
-    }
-    let archive = write_archive(home, workshop, options, &connection, &streams)?;
-    let mut memory = Memory::new(workshop);
+    let admitted = admit::check(&connection, home, &keys, workshop)?;
+    let mut memory = Memory::starting_at(workshop, admitted.head);
     let mut desk = Desk {
         connection: &connection,
         memory: &mut memory,
         keys: &keys,
         clock: &options.clock,
+        home,
     };
-    let pruned = cut_over(&mut desk, options, &archive, &streams, before, by);
-    if pruned.is_err() {
+    connection
+        .execute_batch("BEGIN IMMEDIATE")
+        .map_err(failed)?;
+    let moved = move_streams(&mut desk, options, before, is_final, by);
+    let Ok(Some(pruned)) = moved else {
+        // Nothing was changed yet, so there is nothing to lose by it.
         drop(connection.execute_batch("ROLLBACK"));
-        drop(fs::remove_file(&archive.path));
-    }
-    let pruned = pruned?;
+        return moved;
+    };
+    // From here on the archive stays: a commit that failed may still come back after a crash.
+    connection.execute_batch("COMMIT").map_err(failed)?;
+    memory.committed();
     if let Some(signed) = &memory.signed {
-        let head = Signed {
-            seq: signed.head.seq,
-            hash: signed.head.hash,
-            at: signed.at,
-            signer: &signed.signer,
-            signature: &signed.signature,
-        };
-        anchor::advance(home.data(), workshop, head)?;
+        anchor::advance(home.data(), workshop, signed.signed())?;
     }
     Ok(Some(pruned))
+}
+
+/// Writes the archive and takes its rows out, all but the commit.
+fn move_streams(
+    desk: &mut Desk<'_>,
+    options: &Options,
+    before: Timestamp,
+    is_final: fn(&str) -> bool,
+    by: &Actor,
+) -> Result<Option<Pruned>, JournalError> {
+    desk.begin()?;
+    let failed = |error: rusqlite::Error| JournalError::sqlite(desk.home.journal(), &error);
+    let streams = finished(desk.connection, before, is_final).map_err(failed)?;
+    if streams.is_empty() {
+        return Ok(None);
+    }
+    let workshop = desk.memory.workshop;
+    let archive = write_archive(desk.home, workshop, options, desk.connection, &streams)?;
+    let pruned = cut_over(desk, options, &archive, &streams, before, by);
+    if pruned.is_err() {
+        drop(fs::remove_file(&archive.path));
+    }
+    pruned.map(Some)
 }
 
 /// A stream that can be moved.
@@ -309,7 +335,7 @@ fn copy_streams(
     target.execute_batch("COMMIT")
 }
 
-/// Takes the rows out of the journal and says so in it, in one transaction.
+/// Takes the rows out of the journal and says so in it.
 fn cut_over(
     desk: &mut Desk<'_>,
     options: &Options,
@@ -329,10 +355,6 @@ fn cut_over(
     let (signer, signature) = desk.keys.sign(&message(file, *events, digest))?;
     let connection = desk.connection;
     connection
-        .execute_batch("BEGIN IMMEDIATE")
-        .map_err(failed)?;
-    desk.begin().map_err(failed)?;
-    connection
         .execute(
             "INSERT INTO archive (file, events, first, last, digest, signer, signature) \
              VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -347,8 +369,9 @@ fn cut_over(
             ],
         )
         .map_err(failed)?;
+    let mut moved = 0;
     for Finished { stream, last, .. } in streams {
-        connection
+        moved += connection
             .execute("DELETE FROM event WHERE stream = ?", [stream])
             .map_err(failed)?;
         connection
@@ -358,6 +381,10 @@ fn cut_over(
                 params![stream, last, file],
             )
             .map_err(failed)?;
+    }
+    if moved as u64 != *events {
+        let what = format!("{events} events were archived, {moved} would be removed");
+        return Err(JournalError::Corrupt { what });
     }
     let fact = JournalPruned {
         archive: file.clone(),
@@ -377,7 +404,6 @@ fn cut_over(
         .map_err(AppendError::into_journal)?;
     desk.sign_head().map_err(failed)?;
     desk.head().write(connection).map_err(failed)?;
-    connection.execute_batch("COMMIT").map_err(failed)?;
     Ok(Pruned {
         archive: path.clone(),
         streams: streams.len() as u64,

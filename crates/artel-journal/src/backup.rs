@@ -7,16 +7,13 @@ use std::time::Duration;
 
 use artel_types::{Clock, Timestamp};
 use rusqlite::Connection;
-use rusqlite::backup::{Backup as Copy, StepResult};
+use rusqlite::backup::Backup as Copy;
 
 use crate::connect;
 use crate::durable;
 use crate::error::JournalError;
 use crate::head::Head;
 use crate::home::Home;
-
-/// Pages copied at a time; between two steps a writer gets its turn.
-const PAGES_PER_STEP: i32 = 4_096;
 
 /// A copy of the journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,7 +56,11 @@ pub(crate) fn take(home: &Home, clock: &Clock, kept: usize) -> Result<Backup, Jo
         drop(durable::remove_database(&temporary));
     }
     let backup = copied?;
-    for old in backups(home).into_iter().skip(kept.max(1)) {
+    // The new one stays whatever the names say: clocks are set back, and names can be planted.
+    let others = backups(home)
+        .into_iter()
+        .filter(|file| *file != backup.file);
+    for old in others.skip(kept.max(1) - 1) {
         drop(fs::remove_file(old));
     }
     Ok(backup)
@@ -142,9 +143,9 @@ fn copy(journal: &Path, to: &Path) -> Result<u64, JournalError> {
     let mut target = Connection::open(to).map_err(failed)?;
     {
         let copy = Copy::new(&source, &mut target).map_err(failed)?;
-        while copy.step(PAGES_PER_STEP).map_err(failed)? != StepResult::Done {
-            std::thread::yield_now();
-        }
+        // In one step: between two steps a writer's commit would begin the copy anew, for ever.
+        // In this mode of SQLite a reader keeps no writer waiting.
+        copy.step(-1).map_err(failed)?;
     }
     // The copy is a single file: nothing of it may stay in a log beside it.
     target

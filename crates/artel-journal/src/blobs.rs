@@ -34,7 +34,7 @@ impl Blobs {
             blob,
             bytes: clean.len() as u64,
         };
-        if fs::metadata(&path).is_ok_and(|about| about.len() == reference.bytes) {
+        if self.get(&reference.blob).is_ok() {
             return Ok(reference);
         }
         let folder = path.parent().unwrap_or(Path::new("/"));

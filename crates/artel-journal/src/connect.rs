@@ -1,5 +1,7 @@
 //! Opens connections, each with the settings that our promises rest on.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::time::Duration;
 
@@ -38,6 +40,7 @@ pub(crate) fn writer(
         });
     }
     let failed = |error: rusqlite::Error| JournalError::sqlite(path, &error);
+    refuse_link(path)?;
     let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
     set_up(&connection).map_err(failed)?;
     // Setting up a writer changes the file, and so does moving its log into it at the end: one
@@ -48,6 +51,11 @@ pub(crate) fn writer(
         refuse_unknown(&connection, path)?;
     }
     keep_log(false)?;
+    if create == Create::Yes {
+        // The logs beside it get the same mode.
+        std::fs::set_permissions(path, Permissions::from_mode(0o600))
+            .map_err(|cause| JournalError::file("protect", path, cause))?;
+    }
     set_up_writer(&connection, durability).map_err(failed)?;
     Ok(connection)
 }
@@ -57,6 +65,18 @@ fn is_blank(connection: &Connection) -> rusqlite::Result<bool> {
     let count = "SELECT count(*) FROM sqlite_schema";
     let tables: i64 = connection.query_row(count, [], |row| row.get(0))?;
     Ok(tables == 0)
+}
+
+/// A link could name somebody else's file.
+fn refuse_link(path: &Path) -> Result<(), JournalError> {
+    if path.is_symlink() {
+        let why = "it is a link".to_owned();
+        return Err(JournalError::NotAJournal {
+            path: path.to_owned(),
+            why,
+        });
+    }
+    Ok(())
 }
 
 /// Whether a missing file is made.
@@ -69,7 +89,13 @@ pub(crate) enum Create {
 fn set_up_writer(connection: &Connection, durability: Durability) -> rusqlite::Result<()> {
     // The turnstile already lets one Artel process write at a time; this is for other programs.
     connection.busy_timeout(Duration::from_secs(1))?;
-    connection.pragma_update(None, "journal_mode", "WAL")?;
+    let mode: String =
+        connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
+    if mode != "wal" {
+        // A file system without shared memory or locks: SQLite falls back without a word.
+        let what = format!("this file system offers no write-ahead log (mode {mode})");
+        return Err(rusqlite::Error::ToSqlConversionFailure(what.into()));
+    }
     connection.pragma_update(None, "synchronous", durability.pragma())?;
     connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_AFTER_PAGES)
 }
@@ -135,6 +161,10 @@ fn percent(path: &Path) -> String {
 }
 
 fn set_up(connection: &Connection) -> rusqlite::Result<()> {
+    // Nothing that somebody planted in the file may run when we read or write it.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.set_prepared_statement_cache_capacity(64);
     connection.pragma_update(None, "trusted_schema", false)?;
     connection.pragma_update(None, "cell_size_check", true)?;

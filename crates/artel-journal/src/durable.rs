@@ -36,16 +36,19 @@ fn write_and_rename(temporary: &Path, path: &Path, bytes: &[u8]) -> io::Result<(
     fs::rename(temporary, path)
 }
 
-/// Makes a folder that only its owner can enter, with its parents.
+/// Makes a folder that only its owner can enter, with its parents, each on disk before the next.
 pub(crate) fn make_folder(path: &Path) -> io::Result<()> {
     if path.is_dir() {
         return Ok(());
     }
-    fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(path)?;
-    path.parent().map_or(Ok(()), sync_folder)
+    let parent = path.parent().unwrap_or(Path::new("/"));
+    make_folder(parent)?;
+    match fs::DirBuilder::new().mode(0o700).create(path) {
+        // Another process was faster.
+        Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
+        Err(cause) => Err(cause),
+        Ok(()) => sync_folder(parent),
+    }
 }
 
 pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {

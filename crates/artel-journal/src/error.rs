@@ -77,6 +77,14 @@ pub enum JournalError {
         /// The newest signed one.
         signed: u64,
     },
+    /// The newest signed head is kept in a file that cannot be read.
+    #[error("the signed head `{path}` cannot be read")]
+    Anchor {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        what: String,
+    },
     /// Somebody else holds the write turn.
     #[error("the journal is busy: {holder} has held the write turn for {seconds} s")]
     Busy {
@@ -104,6 +112,20 @@ pub enum JournalError {
         path: PathBuf,
         /// What SQLite said.
         what: String,
+    },
+    /// The disk failed in the middle of a commit, and what became of it cannot be told.
+    #[error("the disk failed while events were being written: {what}")]
+    Unsettled {
+        /// The file.
+        path: PathBuf,
+        /// What SQLite said.
+        what: String,
+    },
+    /// Another file was put in the journal's place while it was in use.
+    #[error("the journal `{path}` was replaced while it was in use")]
+    Replaced {
+        /// The file.
+        path: PathBuf,
     },
     /// A migration did not work.
     #[error("the journal could not be brought from format {from} to {to}: {what}")]
@@ -164,9 +186,8 @@ pub enum JournalError {
     },
 }
 
-/// Why events were not recorded. Nothing of the batch is in the journal then, with one exception
-/// that no database can avoid: if the disk failed in the middle of a sync and the process dies
-/// right after, the batch may turn up when the journal is next opened, whole.
+/// Why events were not recorded. Nothing of the batch is in the journal then, nor will it ever be,
+/// unless the error is [`JournalError::Unsettled`].
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum AppendError {
@@ -283,12 +304,13 @@ impl JournalError {
             Self::Missing { .. } | Self::File { .. } | Self::Database { .. } => Code::J001,
             Self::NotAJournal { .. } | Self::Foreign { .. } => Code::J016,
             Self::TooNew { .. } => Code::J002,
-            Self::Damaged { .. } | Self::Corrupt { .. } => Code::J003,
+            Self::Damaged { .. } | Self::Corrupt { .. } | Self::Anchor { .. } => Code::J003,
             Self::Shortened { .. } => Code::J004,
             Self::Busy { .. } => Code::J005,
             Self::DiskFull { .. } => Code::J006,
             Self::ReadOnly { .. } => Code::J007,
-            Self::Io { .. } => Code::J008,
+            Self::Io { .. } | Self::Unsettled { .. } => Code::J008,
+            Self::Replaced { .. } => Code::J021,
             Self::Migration { .. } => Code::J014,
             Self::Key { .. } => Code::J015,
             Self::Blob { .. } => Code::J013,
@@ -302,12 +324,15 @@ impl JournalError {
     fn why(&self) -> Option<String> {
         match self {
             Self::File { cause, .. } => Some(cause.to_string()),
-            Self::NotAJournal { why, .. } => Some(why.clone()),
+            Self::NotAJournal { why, .. } | Self::Anchor { what: why, .. } => Some(why.clone()),
             Self::Foreign {
                 found, expected, ..
             } => Some(format!(
                 "it names the workshop {found}, this folder is {expected}"
             )),
+            Self::Unsettled { .. } => Some(
+                "they may turn up when the journal is next opened, whole or not at all".to_owned(),
+            ),
             Self::Shortened { .. } => {
                 Some("the file was cut, or an older copy was put in its place".to_owned())
             }
@@ -327,6 +352,9 @@ impl JournalError {
             Self::Shortened { .. } => {
                 "`artel journal restore` goes on from what is there or from a backup, and records that you did"
             }
+            Self::Anchor { .. } => {
+                "`artel journal restore` goes on from the journal as far as it is intact, and signs a new head"
+            }
             Self::Busy { .. } => "end the other program's write transaction, then repeat",
             Self::DiskFull { .. } => {
                 "free some space (`artel clean` shows what Artel could free), then repeat"
@@ -334,7 +362,10 @@ impl JournalError {
             Self::ReadOnly { .. } => {
                 "make the folder writable for you; reading commands work as it is"
             }
-            Self::Io { .. } => "look at the system's log, and copy the workshop to another disk",
+            Self::Replaced { .. } => "read it again and decide anew",
+            Self::Io { .. } | Self::Unsettled { .. } => {
+                "look at the system's log, and copy the workshop to another disk"
+            }
             Self::Migration { .. } => {
                 "the journal is unchanged; report this with the message (a backup is in `.artel/backups`)"
             }

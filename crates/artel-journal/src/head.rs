@@ -12,6 +12,7 @@ use crate::home::Home;
 use crate::keys::Keys;
 use crate::query::Query;
 use crate::reader;
+use crate::turn::CHECKPOINT_EVERY;
 
 /// The last event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,26 +60,8 @@ pub(crate) fn check_tail(
 ) -> Result<(Head, Option<String>), JournalError> {
     let sql = |error: rusqlite::Error| JournalError::sqlite(home.journal(), &error);
     let (start, finding) = newest_checkpoint(connection, keys).map_err(sql)?;
-    let mut head = start.unwrap_or_else(|| Head::genesis(workshop));
-    let mut hasher = Hasher::default();
-    let query = Query::all().after(head.seq);
-    reader::scan(connection, home, &query, |columns| {
-        let fits = columns.seq() == head.seq + 1
-            && columns.prev() == Some(head.hash)
-            && columns.hash() == Some(hasher.event(columns.hashed()));
-        let Some(hash) = columns.hash().filter(|_| fits) else {
-            let what = "it does not fit the chain".to_owned();
-            return Err(JournalError::Damaged {
-                seq: head.seq + 1,
-                what,
-            });
-        };
-        head = Head {
-            seq: columns.seq(),
-            hash,
-        };
-        Ok(ControlFlow::Continue(()))
-    })?;
+    let head = start.unwrap_or_else(|| Head::genesis(workshop));
+    let head = walk_on(connection, home, head)?;
     let stored = Head::read(connection).map_err(sql)?;
     if stored != Some(head) {
         let what = match stored {
@@ -97,6 +80,93 @@ pub(crate) fn check_tail(
         });
     }
     Ok((head, finding))
+}
+
+/// Goes on from a head that is known to be right, and returns the end of the chain behind it.
+pub(crate) fn walk_on(
+    connection: &Connection,
+    home: &Home,
+    from: Head,
+) -> Result<Head, JournalError> {
+    walk(connection, home, from, &Query::all().after(from.seq))
+}
+
+fn walk(
+    connection: &Connection,
+    home: &Home,
+    from: Head,
+    query: &Query,
+) -> Result<Head, JournalError> {
+    let mut head = from;
+    let mut hasher = Hasher::default();
+    reader::scan(connection, home, query, |columns| {
+        let fits = columns.seq() == head.seq + 1
+            && columns.prev() == Some(head.hash)
+            && columns.hash() == Some(hasher.event(columns.hashed()));
+        let Some(hash) = columns.hash().filter(|_| fits) else {
+            let what = "it does not fit the chain".to_owned();
+            let seq = head.seq + 1;
+            return Err(JournalError::Damaged { seq, what });
+        };
+        let seq = columns.seq();
+        head = Head { seq, hash };
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(head)
+}
+
+/// Hashes the events of one stretch between two signatures again, the last one up to the end.
+pub(crate) fn check_stretch(
+    connection: &Connection,
+    home: &Home,
+    keys: &Keys,
+    workshop: WorkshopId,
+    stretch: u64,
+) -> Result<(), JournalError> {
+    let failed = |error: rusqlite::Error| JournalError::sqlite(home.journal(), &error);
+    let (first, last) = (stretch * CHECKPOINT_EVERY, (stretch + 1) * CHECKPOINT_EVERY);
+    let signed = |seq| signed_at(connection, keys, seq).map_err(failed);
+    let bad = |seq: u64, what: &str| {
+        let what = what.to_owned();
+        Err(JournalError::Damaged { seq, what })
+    };
+    let start = match (first, signed(first)?) {
+        (0, _) => Head::genesis(workshop),
+        (_, Some(head)) => head,
+        (_, None) => return bad(first, "its checkpoint does not hold"),
+    };
+    let query = Query::all().after(first).limit(CHECKPOINT_EVERY);
+    let end = walk(connection, home, start, &query)?;
+    let is_right = if end.seq == last {
+        signed(last)? == Some(end)
+    } else {
+        Head::read(connection).map_err(failed)? == Some(end)
+    };
+    if is_right {
+        Ok(())
+    } else {
+        bad(end.seq, "its checkpoint does not hold")
+    }
+}
+
+/// Returns the head that was signed at this event, if the signature holds.
+pub(crate) fn signed_at(
+    connection: &Connection,
+    keys: &Keys,
+    seq: u64,
+) -> rusqlite::Result<Option<Head>> {
+    let row = connection
+        .prepare_cached("SELECT hash, at, signer, signature FROM checkpoint WHERE seq = ?")?
+        .query_row([seq.cast_signed()], |row| {
+            let signed: (Vec<u8>, Vec<u8>) = (row.get(2)?, row.get(3)?);
+            Ok((row.get::<_, Hash>(0)?, row.get::<_, i64>(1)?, signed))
+        })
+        .optional()?;
+    Ok(row.and_then(|(hash, at, (signer, signature))| {
+        let message = checkpoint_message(seq, &hash, at);
+        let holds = keys.check(&signer, &message, &signature).is_ok();
+        holds.then_some(Head { seq, hash })
+    }))
 }
 
 /// Returns the newest checkpoint whose signature and hash hold, and what was wrong with newer ones.

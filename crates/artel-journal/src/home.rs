@@ -59,3 +59,11 @@ impl Home {
         self.state.join("run")
     }
 }
+
+/// Shows a path to programs; a name that is not text is shown as nearly as it can be.
+pub(crate) fn path_text<S: serde::Serializer>(
+    path: &Path,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&path.display())
+}

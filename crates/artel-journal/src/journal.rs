@@ -13,24 +13,24 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::sync::{oneshot, watch};
 
+use crate::admit;
 use crate::anchor::Anchor;
 use crate::archive::{self, Pruned};
 use crate::backup::{self, Backup};
 use crate::blobs::Blobs;
 use crate::connect::{self, Create};
 use crate::error::{AppendError, JournalError, LeaseError};
-use crate::head::{self, Head};
+use crate::head::Head;
 use crate::home::Home;
 use crate::keys::Keys;
 use crate::lease::{Fence, Lease, LeaseOrder};
 use crate::migrate;
-use crate::objects;
 use crate::order::{self, Ack, Batch, Order};
 use crate::owner::Owner;
 use crate::projection::Projection;
 use crate::query::Filter;
 use crate::reader::Reader;
-use crate::schema::{self, MIGRATIONS};
+use crate::schema::MIGRATIONS;
 use crate::subscribe::{Bell, Subscription};
 use crate::turn::Memory;
 use crate::turnstile::Turnstile;
@@ -124,7 +124,7 @@ impl Journal {
         workshop: WorkshopId,
         options: Options,
     ) -> Result<Opened, JournalError> {
-        let keys = Keys::load_or_create(home.data())?;
+        let keys = Keys::load_or_create(home.data(), workshop)?;
         let turnstile = Turnstile::open(&home.locks(), options.patience, options.clock.clone())?;
         let path = home.journal();
         {
@@ -166,7 +166,7 @@ impl Journal {
         if !path.exists() {
             return Err(JournalError::Missing { path });
         }
-        let keys = Keys::load_or_create(home.data())?;
+        let keys = Keys::load_or_create(home.data(), workshop)?;
         let turnstile = Turnstile::open(&home.locks(), options.patience, options.clock.clone())?;
         Self::start(home, workshop, options, keys, turnstile)
     }
@@ -185,14 +185,15 @@ impl Journal {
         let (orders, waiting) = channel();
         let writer = Writer {
             home: home.clone(),
-            identity: crate::writer::identity(&path),
+            identity: found.identity,
             path,
             connection: Some(connection),
             durability: options.durability,
-            turnstile,
-            memory: Memory::new(workshop),
+            turnstile: Arc::new(turnstile),
+            memory: Memory::starting_at(workshop, found.head),
             keys,
             anchored: found.anchored,
+            restores: found.restores,
             anchored_at: options.clock.uptime(),
             clock: options.clock.clone(),
             heads,
@@ -320,10 +321,12 @@ impl Journal {
         &self,
         projection: &Projection<S>,
     ) -> Result<S, JournalError> {
-        let (state, last) = projection.state(self.reader())?;
-        let (reply, answer) = oneshot::channel();
-        self.send(Order::Keep(projection.kept(&state, last)?, reply));
-        answer.await.unwrap_or(Err(JournalError::Closed))?;
+        let (state, kept) = projection.kept(self.reader())?;
+        if let Some(kept) = kept {
+            let (reply, answer) = oneshot::channel();
+            self.send(Order::Keep(kept, reply));
+            answer.await.unwrap_or(Err(JournalError::Closed))?;
+        }
         Ok(state)
     }
 
@@ -373,8 +376,9 @@ impl Journal {
         )
     }
 
-    /// Takes the daily backup in the background; closing waits for it.
-    fn back_up_when_due(&self) {
+    /// Takes the daily backup in the background, if it is time; closing waits for it. Opening does
+    /// this once; whoever stays open for days calls it again.
+    pub fn back_up_when_due(&self) {
         let Options {
             clock,
             backup_every,
@@ -447,6 +451,8 @@ pub(crate) fn upkeep(trace: TraceId, fact: impl Into<Fact>) -> Draft {
 struct Found {
     head: Head,
     anchored: u64,
+    restores: usize,
+    identity: Option<(u64, u64)>,
     torn: u64,
     migrated: Option<(migrate::Migrated, Backup)>,
     notes: Vec<String>,
@@ -461,57 +467,25 @@ fn prepare_file(
     turnstile: &Turnstile,
 ) -> Result<(rusqlite::Connection, Found), JournalError> {
     let path = home.journal();
-    let failed = |error: rusqlite::Error| JournalError::sqlite(&path, &error);
     let _turn = turnstile.enter()?;
+    let torn = wal::torn_bytes(&path);
     let connection = connect::writer(&path, options.durability, Create::No)?;
     // Nothing is done to a journal that is not ours, not even to its format.
-    refuse_foreign(&connection, &path, workshop)?;
+    admit::refuse_foreign(&connection, &path, workshop)?;
     let mut backup = None;
     let migrated = migrate::bring_up(&connection, &path, MIGRATIONS, || {
         backup = Some(backup::take(home, &options.clock, options.backups_kept)?);
         Ok(())
     })?;
-    if let Some(planted) = objects::check(&connection, schema::newest()).map_err(failed)? {
-        return Err(JournalError::Corrupt { what: planted.what });
-    }
-    let (head, finding) = head::check_tail(&connection, home, keys, workshop)?;
-    let torn = wal::torn_bytes(&path);
-    let anchor = Anchor::load(home.data(), workshop)?;
-    let anchored = anchor.as_ref().map_or(0, |anchor| anchor.seq);
-    if let Some(anchor) = anchor {
-        head::check_anchor(&connection, home, &anchor, keys, head)?;
-    }
-    let migrated = migrated.zip(backup);
-    let notes = finding.into_iter().collect();
-    Ok((
-        connection,
-        Found {
-            head,
-            anchored,
-            torn,
-            migrated,
-            notes,
-        },
-    ))
-}
-
-pub(crate) fn refuse_foreign(
-    connection: &rusqlite::Connection,
-    path: &std::path::Path,
-    workshop: WorkshopId,
-) -> Result<(), JournalError> {
-    let found: String = connection
-        .query_row("SELECT value FROM meta WHERE key = 'workshop'", [], |row| {
-            row.get(0)
-        })
-        .map_err(|error| JournalError::sqlite(path, &error))?;
-    if found == workshop.to_string() {
-        return Ok(());
-    }
-    let (path, expected) = (path.to_owned(), workshop.to_string());
-    Err(JournalError::Foreign {
-        path,
-        found,
-        expected,
-    })
+    let admitted = admit::check(&connection, home, keys, workshop)?;
+    let found = Found {
+        head: admitted.head,
+        anchored: admitted.anchored,
+        restores: admitted.restores,
+        identity: crate::writer::identity(&path),
+        torn,
+        migrated: migrated.zip(backup),
+        notes: admitted.finding.into_iter().collect(),
+    };
+    Ok((connection, found))
 }

@@ -8,6 +8,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
+use artel_types::WorkshopId;
 use ring::rand::SystemRandom;
 use ring::signature::{ED25519, Ed25519KeyPair, KeyPair as _, UnparsedPublicKey};
 
@@ -27,20 +28,20 @@ pub struct Keys {
 
 impl Keys {
     /// Loads the key, and makes one the first time.
-    pub fn load_or_create(data: &Path) -> Result<Self, JournalError> {
+    pub fn load_or_create(data: &Path, workshop: WorkshopId) -> Result<Self, JournalError> {
         let path = key_path(data);
         if !path.exists() {
-            Self::load(data)?;
+            Self::load(data, workshop)?;
             create(&path)?;
         }
-        Self::load(data)
+        Self::load(data, workshop)
     }
 
     /// Loads the key if there is one; without it signatures can be checked but not made. A key
     /// that has signed and is gone is an error: with a new one, what it signed would look forged.
-    pub fn load(data: &Path) -> Result<Self, JournalError> {
+    pub fn load(data: &Path, workshop: WorkshopId) -> Result<Self, JournalError> {
         let path = key_path(data);
-        let mut known = read_known(data);
+        let mut known = read_known(data, workshop);
         let pair = if path.exists() {
             Some(read_pair(&path)?)
         } else if anchor::signers(data).is_subset(&known) {
@@ -55,16 +56,23 @@ impl Keys {
         Ok(Self { pair, path, known })
     }
 
-    /// Remembers the signers of a journal that the person decided to trust.
-    pub fn learn(data: &Path, signers: &[[u8; 32]]) -> Result<(), JournalError> {
-        let mut known = read_known(data);
+    /// Remembers the signers of a journal that the person decided to trust: for that workshop
+    /// alone, or its author could sign for all others too.
+    pub fn learn(
+        data: &Path,
+        workshop: WorkshopId,
+        signers: &[[u8; 32]],
+    ) -> Result<(), JournalError> {
+        let mut known = read_known(data, workshop);
         known.extend(signers.iter().copied());
         let text: String = known
             .iter()
             .map(|signer| format!("{}\n", hex(signer)))
             .collect();
-        let path = known_path(data);
-        durable::make_folder(data).map_err(|cause| JournalError::file("make", data, cause))?;
+        let path = known_path(data, workshop);
+        let folder = data.join("signers");
+        durable::make_folder(&folder)
+            .map_err(|cause| JournalError::file("make", &folder, cause))?;
         durable::write(&path, text.as_bytes())
             .map_err(|cause| JournalError::file("write", &path, cause))
     }
@@ -88,18 +96,31 @@ impl Keys {
         if !is_known {
             return Err("signed with an unknown key");
         }
-        UnparsedPublicKey::new(&ED25519, signer)
-            .verify(message, signature)
-            .map_err(|_| "its signature is wrong")
+        if is_signed(signer, message, signature) {
+            return Ok(());
+        }
+        Err("its signature is wrong")
     }
+}
+
+/// Returns this user's own public key, if there is a key that can be used.
+pub(crate) fn own_signer(data: &Path) -> Option<Signer> {
+    read_pair(&key_path(data)).ok().map(|pair| public(&pair))
+}
+
+/// Tells whether a signature is its signer's own, whoever that is.
+pub(crate) fn is_signed(signer: &[u8], message: &[u8], signature: &[u8]) -> bool {
+    UnparsedPublicKey::new(&ED25519, signer)
+        .verify(message, signature)
+        .is_ok()
 }
 
 fn key_path(data: &Path) -> PathBuf {
     data.join("signing.key")
 }
 
-fn known_path(data: &Path) -> PathBuf {
-    data.join("known_signers")
+fn known_path(data: &Path, workshop: WorkshopId) -> PathBuf {
+    data.join("signers").join(workshop.to_string())
 }
 
 fn create(path: &Path) -> Result<(), JournalError> {
@@ -147,8 +168,8 @@ fn read_pair(path: &Path) -> Result<Ed25519KeyPair, JournalError> {
     Ed25519KeyPair::from_pkcs8(&bytes).map_err(|_| unusable("it is damaged"))
 }
 
-fn read_known(data: &Path) -> BTreeSet<Signer> {
-    let text = fs::read_to_string(known_path(data)).unwrap_or_default();
+fn read_known(data: &Path, workshop: WorkshopId) -> BTreeSet<Signer> {
+    let text = fs::read_to_string(known_path(data, workshop)).unwrap_or_default();
     text.lines().filter_map(unhex).collect()
 }
 

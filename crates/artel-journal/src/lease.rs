@@ -79,6 +79,9 @@ pub(crate) struct Moment {
     pub(crate) uptime: Duration,
 }
 
+/// The longest a lease is waited for by the wall clock alone, from another machine or boot.
+const LONGEST_BY_WALL: Duration = Duration::from_secs(600);
+
 struct Row {
     token: u64,
     owner: Option<Owner>,
@@ -97,7 +100,8 @@ impl Row {
         let left = if owner.shares_uptime() {
             self.expires_uptime.saturating_sub(now.uptime)
         } else {
-            self.expires_wall.since(now.wall)
+            // A wall clock that was set back must not make a lease last for ever.
+            self.expires_wall.since(now.wall).min(LONGEST_BY_WALL)
         };
         Some(left).filter(|left| !left.is_zero())
     }
@@ -122,7 +126,7 @@ pub(crate) fn take(
             seconds,
         }));
     }
-    let token = row.as_ref().map_or(0, |row| row.token) + 1;
+    let token = row.as_ref().map_or(0, |row| row.token).saturating_add(1);
     write(connection, name, token, Some(owner), span, now)?;
     let fence = Fence {
         name: name.to_owned(),
@@ -206,7 +210,7 @@ fn read(connection: &Connection, name: &str) -> rusqlite::Result<Option<Row>> {
         )?
         .query_row([name], |row| {
             Ok(Row {
-                token: row.get::<_, i64>(0)?.cast_unsigned(),
+                token: u64::try_from(row.get::<_, i64>(0)?).unwrap_or(0),
                 owner: owner(row.get(1)?),
                 expires_wall: Timestamp::from_micros(row.get(2)?),
                 expires_uptime: Duration::from_micros(row.get::<_, i64>(3)?.cast_unsigned()),

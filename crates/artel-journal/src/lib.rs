@@ -8,6 +8,7 @@
 //! projection counts, and whose act an append is.
 #![warn(missing_docs)]
 
+mod admit;
 mod anchor;
 mod archive;
 mod backup;
@@ -38,6 +39,7 @@ mod subscribe;
 mod turn;
 mod turnstile;
 mod verify;
+mod wait;
 mod wal;
 mod walk;
 mod writer;

@@ -53,9 +53,12 @@ pub(crate) fn check(connection: &Connection, format: u32) -> rusqlite::Result<Op
 }
 
 fn objects(connection: &Connection) -> rusqlite::Result<Objects> {
-    // What SQLite keeps for itself is not ours to judge.
+    // What SQLite keeps for itself: statistics, and the indexes of primary keys. Nothing else may
+    // hide behind its prefix.
     let mut statement = connection.prepare(
-        "SELECT name, type, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'",
+        "SELECT name, type, sql FROM sqlite_schema WHERE NOT \
+         (type = 'table' AND name IN ('sqlite_stat1', 'sqlite_stat4') \
+          OR type = 'index' AND name GLOB 'sqlite_autoindex_*' AND sql IS NULL)",
     )?;
     let rows = statement.query_map([], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))))?;
     rows.collect()

@@ -1,5 +1,6 @@
 //! What callers ask of the writer, and how it answers.
 
+use std::borrow::Cow;
 use std::future::Future;
 use std::ops::RangeInclusive;
 use std::pin::Pin;
@@ -12,6 +13,7 @@ use crate::error::{AppendError, JournalError};
 use crate::lease::{Fence, LeaseOrder};
 use crate::projection::Kept;
 use crate::record::Record;
+use crate::wait;
 
 /// The largest payload; more belongs into a blob.
 const LARGEST_PAYLOAD: usize = 1 << 20;
@@ -71,9 +73,7 @@ pub struct Ack(oneshot::Receiver<Result<Receipt, AppendError>>);
 impl Ack {
     /// Blocks until the events are on disk.
     pub fn wait(self) -> Result<Receipt, AppendError> {
-        self.0
-            .blocking_recv()
-            .unwrap_or(Err(AppendError::Journal(JournalError::Closed)))
+        wait::until_done(self)
     }
 }
 
@@ -128,6 +128,10 @@ fn record(draft: Draft, redactor: &Redactor) -> Result<Record, AppendError> {
             limit: LARGEST_PAYLOAD,
         });
     }
+    if redactor.finds_in(draft.stream.as_str().as_bytes()) {
+        return Err(misplaced_secret());
+    }
+    let payload = without_secrets(&draft.fact, payload, redactor)?;
     Ok(Record {
         seq: 0,
         stream: draft.stream.into(),
@@ -146,10 +150,29 @@ fn record(draft: Draft, redactor: &Redactor) -> Result<Record, AppendError> {
         outcome: draft.outcome.map(|outcome| outcome.as_str().to_owned()),
         visibility: draft.visibility.as_str().to_owned(),
         schema: draft.fact.schema(),
-        payload: redactor.redact_json(&payload).into_owned(),
+        payload,
         prev: [0; 32],
         hash: [0; 32],
     })
+}
+
+/// Removes known secrets, and makes sure that what is left can still be read as what it is.
+fn without_secrets(
+    fact: &Fact,
+    payload: String,
+    redactor: &Redactor,
+) -> Result<String, AppendError> {
+    match redactor.redact_json(&payload) {
+        Cow::Borrowed(_) => Ok(payload),
+        Cow::Owned(clean) => match Fact::decode(fact.kind(), fact.schema(), &clean) {
+            Ok(_) => Ok(clean),
+            Err(_) => Err(misplaced_secret()),
+        },
+    }
+}
+
+fn misplaced_secret() -> AppendError {
+    AppendError::Encode("a known secret stands where a name, an id or a number belongs".to_owned())
 }
 
 pub(crate) fn answer() -> (oneshot::Sender<Result<Receipt, AppendError>>, Ack) {

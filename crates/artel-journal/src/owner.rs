@@ -1,6 +1,7 @@
 //! Which process holds a lease, and whether it is still alive.
 
 use std::fs;
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +15,9 @@ pub struct Owner {
     /// When it started, in ticks since the machine did: tells it from a later process with the
     /// same number.
     started: Option<u64>,
+    /// The machine it runs on.
+    #[serde(default)]
+    machine: Option<String>,
     /// The boot of the machine it runs on.
     boot: Option<String>,
     /// The process-number space it lives in: in another one its number means nothing.
@@ -28,6 +32,7 @@ impl Owner {
             name: name.into(),
             pid,
             started: started(pid),
+            machine: machine(),
             boot: boot(),
             space: space(),
         }
@@ -35,15 +40,13 @@ impl Owner {
 
     /// Tells whether the process is known to have ended: on this machine, since its start.
     pub fn is_dead(&self) -> bool {
-        if self.boot.is_none() || boot().is_none() {
-            return false;
+        let (boot, machine) = (boot(), machine());
+        if self.boot.is_some() && self.boot == boot {
+            // In another process-number space the number means nothing.
+            return self.space == space() && has_ended(self.pid, self.started);
         }
-        // Another boot id with the same disk: the machine was restarted, or it is another
-        // machine. Only the time limit can tell those two apart.
-        if self.boot != boot() || self.space != space() {
-            return false;
-        }
-        started(self.pid) != self.started
+        // The same machine, started anew: nothing of before is left.
+        self.boot.is_some() && boot.is_some() && machine.is_some() && self.machine == machine
     }
 
     /// Tells whether it ran during this boot of this machine, so that uptimes can be compared.
@@ -72,10 +75,29 @@ fn space() -> Option<String> {
     )
 }
 
-/// Returns the 22nd field of `/proc/<pid>/stat`; the second one may hold spaces and brackets.
-/// A process that has ended but was not collected yet counts as ended.
+fn machine() -> Option<String> {
+    let id = fs::read_to_string("/etc/machine-id").ok()?;
+    Some(id.trim().to_owned()).filter(|id| !id.is_empty())
+}
+
+/// Tells whether no process has this number and start any more. Only a clear answer counts: a
+/// look that fails for another reason (no descriptors left) is no proof of death.
+fn has_ended(pid: u32, since: Option<u64>) -> bool {
+    match fs::read_to_string(format!("/proc/{pid}/stat")) {
+        Ok(stat) => started_in(&stat) != since,
+        Err(cause) => {
+            cause.kind() == std::io::ErrorKind::NotFound && Path::new("/proc/self").exists()
+        }
+    }
+}
+
 fn started(pid: u32) -> Option<u64> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    started_in(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+}
+
+/// Returns the 22nd field; the second one may hold spaces and brackets. A process that has ended
+/// but was not collected yet counts as ended.
+fn started_in(stat: &str) -> Option<u64> {
     let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace();
     if fields.next() == Some("Z") {
         return None;

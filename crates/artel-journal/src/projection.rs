@@ -7,9 +7,13 @@ use rusqlite::{Connection, OptionalExtension as _};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::chain::Hash;
 use crate::error::JournalError;
+use crate::head::Head;
+use crate::keys;
 use crate::query::Query;
 use crate::reader::Reader;
+use crate::turn::Desk;
 
 /// How a state follows from events. Raise the version whenever `fold` changes: older snapshots
 /// are then passed over.
@@ -25,96 +29,152 @@ pub struct Projection<S> {
 
 /// A snapshot to be stored.
 pub(crate) struct Kept {
-    pub(crate) name: &'static str,
-    pub(crate) version: u32,
-    pub(crate) seq: u64,
-    pub(crate) state: Vec<u8>,
+    name: &'static str,
+    version: u32,
+    /// The last event in it, as it was when it was folded.
+    end: Head,
+    state: Vec<u8>,
 }
 
 impl<S: Default + Serialize + DeserializeOwned> Projection<S> {
     /// Returns the state with the last event in it: from the snapshot where one fits, and folding
     /// only what came later.
     pub fn state(&self, reader: &Reader) -> Result<(S, u64), JournalError> {
-        let snapshot = reader.with(|connection| load(connection, self.name, self.version))?;
-        let start = snapshot.and_then(|(seq, bytes)| {
-            serde_json::from_slice(&bytes)
-                .ok()
-                .map(|state| (state, seq))
-        });
-        self.fold_on(reader, start.unwrap_or_default())
+        let (state, end) = self.current(reader)?;
+        Ok((state, end.map_or(0, |end| end.seq)))
     }
 
     /// Returns the state folded from the first event on, whatever snapshots say.
     pub fn rebuilt(&self, reader: &Reader) -> Result<(S, u64), JournalError> {
-        self.fold_on(reader, (S::default(), 0))
+        let (state, end) = self.fold_on(reader, S::default(), None)?;
+        Ok((state, end.map_or(0, |end| end.seq)))
     }
 
-    fn fold_on(&self, reader: &Reader, start: (S, u64)) -> Result<(S, u64), JournalError> {
-        let (mut state, mut last) = start;
-        reader.visit_events(&Query::all().after(last), |event| {
-            (self.fold)(&mut state, &event);
-            last = event.seq;
-            ControlFlow::Continue(())
-        })?;
-        Ok((state, last))
-    }
-
-    pub(crate) fn kept(&self, state: &S, seq: u64) -> Result<Kept, JournalError> {
-        let state = serde_json::to_vec(state).map_err(|error| JournalError::Database {
+    /// Returns the state with a snapshot of it, if there is anything to keep.
+    pub(crate) fn kept(&self, reader: &Reader) -> Result<(S, Option<Kept>), JournalError> {
+        let (state, end) = self.current(reader)?;
+        let bytes = serde_json::to_vec(&state).map_err(|error| JournalError::Database {
             what: error.to_string(),
         })?;
-        Ok(Kept {
+        let kept = end.map(|end| Kept {
             name: self.name,
             version: self.version,
-            seq,
-            state,
-        })
+            end,
+            state: bytes,
+        });
+        Ok((state, kept))
+    }
+
+    fn current(&self, reader: &Reader) -> Result<(S, Option<Head>), JournalError> {
+        let signer = keys::own_signer(reader.home().data());
+        let snapshot = reader.with(|connection| match signer {
+            Some(signer) => load(connection, self.name, self.version, &signer),
+            None => Ok(None),
+        })?;
+        let start = snapshot.and_then(|(end, bytes)| {
+            serde_json::from_slice(&bytes)
+                .ok()
+                .map(|state| (state, Some(end)))
+        });
+        let (state, end) = start.unwrap_or_default();
+        self.fold_on(reader, state, end)
+    }
+
+    fn fold_on(
+        &self,
+        reader: &Reader,
+        mut state: S,
+        mut end: Option<Head>,
+    ) -> Result<(S, Option<Head>), JournalError> {
+        let after = end.map_or(0, |end| end.seq);
+        reader.scan(&Query::all().after(after), |columns| {
+            let event = columns.event()?;
+            (self.fold)(&mut state, &event);
+            end = columns.hash().map(|hash| Head {
+                seq: event.seq,
+                hash,
+            });
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok((state, end))
     }
 }
 
-/// Returns a snapshot that fits: same version, and taken of this very chain.
+/// Returns a snapshot that fits: same version, signed by this user, and taken of this very chain.
+/// Anything else is passed over; nothing is lost without it.
 fn load(
     connection: &Connection,
     name: &str,
     version: u32,
-) -> rusqlite::Result<Option<(u64, Vec<u8>)>> {
-    let found = connection
-        .prepare_cached("SELECT seq, hash, state FROM snapshot WHERE name = ? AND version = ?")?
-        .query_row((name, version), |row| {
-            // Values of another type are no snapshot of ours; nothing is lost without it.
-            Ok((row.get(0).ok(), row.get(1).ok(), row.get(2).ok()))
-        })
-        .optional()?;
-    let Some((Some(seq), hash @ Some(_), Some(state))) = found else {
+    signer: &[u8],
+) -> rusqlite::Result<Option<(Head, Vec<u8>)>> {
+    let select = "SELECT seq, hash, state, signature FROM snapshot WHERE name = ? AND version = ?";
+    // Where the table has another shape, as in format 1, no snapshot fits.
+    let Ok(mut statement) = connection.prepare_cached(select) else {
         return Ok(None);
     };
-    let seq = i64::cast_unsigned(seq);
-    Ok((hash_at(connection, seq)? == hash).then_some((seq, state)))
+    let found = statement
+        .query_row((name, version), |row| {
+            let place: (Option<i64>, Option<Hash>) = (row.get(0).ok(), row.get(1).ok());
+            let bytes: (Option<Vec<u8>>, Option<Vec<u8>>) = (row.get(2).ok(), row.get(3).ok());
+            Ok((place, bytes))
+        })
+        .optional()?;
+    let Some(((Some(seq), Some(hash)), (Some(state), Some(signature)))) = found else {
+        return Ok(None);
+    };
+    let seq = seq.cast_unsigned();
+    let end = Head { seq, hash };
+    let message = message(name, version, end, &state);
+    if !keys::is_signed(signer, &message, &signature) || hash_at(connection, seq)? != Some(hash) {
+        return Ok(None);
+    }
+    Ok(Some((end, state)))
 }
 
-fn hash_at(connection: &Connection, seq: u64) -> rusqlite::Result<Option<Vec<u8>>> {
+/// Returns the bytes that a snapshot's signature covers.
+fn message(name: &str, version: u32, end: Head, state: &[u8]) -> Vec<u8> {
+    let mut message = b"artel snapshot 1".to_vec();
+    message.extend_from_slice(&version.to_le_bytes());
+    message.extend_from_slice(&end.seq.to_le_bytes());
+    message.extend_from_slice(&end.hash);
+    message.extend_from_slice(blake3::hash(state).as_bytes());
+    message.extend_from_slice(name.as_bytes());
+    message
+}
+
+fn hash_at(connection: &Connection, seq: u64) -> rusqlite::Result<Option<Hash>> {
     connection
         .prepare_cached("SELECT hash FROM event WHERE seq = ?")?
         .query_row([seq.cast_signed()], |row| row.get(0))
         .optional()
 }
 
-/// Stores a snapshot, inside a write turn.
-pub(crate) fn keep(connection: &Connection, kept: &Kept) -> rusqlite::Result<()> {
-    let Some(hash) = hash_at(connection, kept.seq)? else {
+/// Stores a snapshot, inside a write turn, if what it was folded from is still the chain.
+pub(crate) fn keep(desk: &Desk<'_>, kept: &Kept) -> rusqlite::Result<()> {
+    let Kept {
+        name,
+        version,
+        end,
+        state,
+    } = kept;
+    let message = message(name, *version, *end, state);
+    let is_current = hash_at(desk.connection, end.seq)? == Some(end.hash);
+    let Some((_, signature)) = desk.keys.sign(&message).ok().filter(|_| is_current) else {
         return Ok(());
     };
-    connection
+    desk.connection
         .prepare_cached(
-            "INSERT OR REPLACE INTO snapshot (name, version, seq, hash, state) \
-             VALUES (?, ?, ?, ?, ?)",
+            "INSERT OR REPLACE INTO snapshot (name, version, seq, hash, state, signature) \
+             VALUES (?, ?, ?, ?, ?, ?)",
         )?
         .execute((
-            kept.name,
-            kept.version,
-            kept.seq.cast_signed(),
-            hash,
-            &kept.state,
+            name,
+            version,
+            end.seq.cast_signed(),
+            end.hash,
+            state,
+            signature,
         ))?;
     Ok(())
 }

@@ -30,6 +30,9 @@ pub struct Filter {
     pub until: Option<Timestamp>,
 }
 
+/// The length of an id that is written out.
+const WHOLE_ID: usize = 36;
+
 /// In which order events come.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Order {
@@ -90,10 +93,18 @@ impl Query {
 
     /// Returns the statement with its parameters.
     pub(crate) fn sql(&self) -> (String, Vec<Value>) {
-        let mut parts = Parts::default();
+        let mut parts = Parts {
+            is_bounded: self.limit.is_some(),
+            ..Parts::default()
+        };
         self.filter.add_to(&mut parts);
-        if self.after > 0 {
-            parts.add("seq > ?", [Value::Integer(self.after.cast_signed())]);
+        if self.after == 0 {
+            // Events count from 1: a row below that was put there by somebody else. The plus
+            // keeps this from looking like a range to read, which it is not.
+            parts.add("+seq > 0", []);
+        } else {
+            let after = i64::try_from(self.after).unwrap_or(i64::MAX);
+            parts.add("seq > ?", [Value::Integer(after)]);
         }
         let direction = match self.order {
             Order::OldestFirst => "ASC",
@@ -113,13 +124,14 @@ impl Query {
 
 #[derive(Default)]
 struct Parts {
-    conditions: Vec<&'static str>,
+    is_bounded: bool,
+    conditions: Vec<String>,
     values: Vec<Value>,
 }
 
 impl Parts {
-    fn add(&mut self, condition: &'static str, values: impl IntoIterator<Item = Value>) {
-        self.conditions.push(condition);
+    fn add(&mut self, condition: impl Into<String>, values: impl IntoIterator<Item = Value>) {
+        self.conditions.push(condition.into());
         self.values.extend(values);
     }
 
@@ -129,12 +141,25 @@ impl Parts {
         }
     }
 
-    /// A prefix is a range, so that the index is used.
-    fn add_prefix(&mut self, condition: &'static str, prefix: Option<&String>) {
-        if let Some(prefix) = prefix {
-            let end = format!("{prefix}\u{10FFFF}");
-            self.add(condition, [Value::Text(prefix.clone()), Value::Text(end)]);
+    /// A prefix is a range, so that an index can serve it. The index gives the rows in its own
+    /// order, though, and sorting them takes as much memory as there are rows: without a limit
+    /// the table is read in its order instead. A whole id needs neither.
+    fn add_prefix(&mut self, column: &str, prefix: Option<&String>) {
+        let Some(prefix) = prefix else {
+            return;
+        };
+        let text = |text: &str| Value::Text(text.to_owned());
+        if prefix.len() == WHOLE_ID {
+            return self.add(format!("{column} = ?"), [text(prefix)]);
         }
+        let end = format!("{prefix}\u{10FFFF}");
+        let column = if self.is_bounded {
+            column.to_owned()
+        } else {
+            format!("+{column}")
+        };
+        let range = format!("{column} >= ? AND {column} < ?");
+        self.add(range, [text(prefix), text(&end)]);
     }
 
     fn clauses(&self) -> String {
@@ -148,10 +173,10 @@ impl Parts {
 impl Filter {
     fn add_to(&self, parts: &mut Parts) {
         parts.add_text("stream = ?", self.stream.as_ref());
-        parts.add_prefix("kind >= ? AND kind < ?", self.kind.as_ref());
-        parts.add_prefix("trace >= ? AND trace < ?", self.trace.as_ref());
-        parts.add_prefix("session >= ? AND session < ?", self.session.as_ref());
-        parts.add_prefix("run >= ? AND run < ?", self.run.as_ref());
+        parts.add_prefix("kind", self.kind.as_ref());
+        parts.add_prefix("trace", self.trace.as_ref());
+        parts.add_prefix("session", self.session.as_ref());
+        parts.add_prefix("run", self.run.as_ref());
         parts.add_text("target GLOB ?", self.target.as_ref());
         parts.add_text("outcome = ?", self.outcome.as_ref());
         if let Some(actor) = &self.actor {

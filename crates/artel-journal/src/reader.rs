@@ -1,5 +1,6 @@
 //! Reads events, also from a damaged file as far as it goes, also those that were archived.
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
@@ -9,22 +10,34 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, Statement};
 
 use crate::archive;
-use crate::chain::Hasher;
+use crate::chain::checkpoint_message;
 use crate::columns::Columns;
 use crate::connect;
 use crate::error::JournalError;
-use crate::head::Head;
+use crate::head::{self, Head};
 use crate::home::Home;
+use crate::keys::{self, Keys};
 use crate::lease::{self, LeaseInfo};
 use crate::query::{Filter, Order, Query};
 use crate::record::Record;
+use crate::turn::CHECKPOINT_EVERY;
+use crate::writer::identity;
 
 /// Reads a journal. It never writes, and never waits for a writer.
 pub struct Reader {
     home: Home,
     path: PathBuf,
-    idle: Mutex<Vec<Connection>>,
+    idle: Mutex<Idle>,
 }
+
+/// Connections that wait for the next read, all to the same file.
+struct Idle {
+    identity: Option<(u64, u64)>,
+    connections: Vec<Connection>,
+}
+
+/// How many wait at most; each has a cache of its own.
+const MOST_IDLE: usize = 4;
 
 impl Reader {
     /// Opens the journal for reading.
@@ -33,8 +46,11 @@ impl Reader {
         let first = connect::reader(&path)?;
         Ok(Self {
             home: home.clone(),
+            idle: Mutex::new(Idle {
+                identity: identity(&path),
+                connections: vec![first],
+            }),
             path,
-            idle: Mutex::new(vec![first]),
         })
     }
 
@@ -42,7 +58,7 @@ impl Reader {
     /// damaged, and can still be read.
     pub fn refuse_foreign(&self, workshop: WorkshopId) -> Result<(), JournalError> {
         self.with_result(|connection| {
-            match crate::journal::refuse_foreign(connection, &self.path, workshop) {
+            match crate::admit::refuse_foreign(connection, &self.path, workshop) {
                 Err(error @ JournalError::Foreign { .. }) => Err(error),
                 _ => Ok(()),
             }
@@ -89,22 +105,16 @@ impl Reader {
 
     /// Returns the distinct traces that begin like this, at most `limit`.
     pub fn traces(&self, prefix: &str, limit: usize) -> Result<Vec<String>, JournalError> {
-        let filter = crate::Filter {
-            trace: Some(prefix.to_owned()),
-            ..Default::default()
-        };
-        let mut found = Vec::new();
-        self.visit(&Query::of(filter), |record| {
-            if !found.contains(&record.trace) {
-                found.push(record.trace);
+        self.with_result(|main| {
+            let failed = |error: rusqlite::Error| JournalError::sqlite(&self.path, &error);
+            let archives = archive::connections(main, &self.home, 0)?;
+            let mut found = BTreeSet::new();
+            for connection in std::iter::once(main).chain(&archives) {
+                let some = distinct_traces(connection, prefix, limit).map_err(failed)?;
+                found.extend(some);
             }
-            if found.len() < limit {
-                ControlFlow::Continue(())
-            } else {
-                ControlFlow::Break(())
-            }
-        })?;
-        Ok(found)
+            Ok(found.into_iter().take(limit).collect())
+        })
     }
 
     /// Hands over the raw rows that fit, merged with the archives' in the order asked for.
@@ -134,40 +144,54 @@ impl Reader {
         &self,
         read: impl FnOnce(&Connection) -> Result<T, JournalError>,
     ) -> Result<T, JournalError> {
-        let idle = self
-            .idle
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .pop();
-        let connection = match idle {
+        let connection = match self.take_idle() {
             Some(connection) => connection,
             None => connect::reader(&self.path)?,
         };
         let answer = read(&connection)?;
-        self.idle
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(connection);
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        if idle.connections.len() < MOST_IDLE && idle.identity == identity(&self.path) {
+            idle.connections.push(connection);
+        }
         Ok(answer)
     }
 
-    /// Hashes the events of one run again: what a run is resumed from must be what was recorded.
-    pub fn check_run(&self, run: RunId) -> Result<(), JournalError> {
+    /// Returns a connection that waits, unless another file was put in the journal's place: a
+    /// reader follows the name, as everybody does who opens it.
+    fn take_idle(&self) -> Option<Connection> {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = identity(&self.path);
+        if idle.identity != now {
+            idle.connections.clear();
+            idle.identity = now;
+        }
+        idle.connections.pop()
+    }
+
+    /// Checks the events of one run: what a run is resumed from must be what was recorded. Every
+    /// stretch between two signatures that holds an event of the run is hashed again.
+    pub fn check_run(&self, run: RunId, workshop: WorkshopId) -> Result<(), JournalError> {
+        let keys = Keys::load(self.home.data(), workshop)?;
         let filter = Filter {
             run: Some(run.to_string()),
             ..Filter::default()
         };
-        let mut hasher = Hasher::default();
+        let mut stretches = BTreeSet::new();
         self.scan(&Query::of(filter), |columns| {
-            if columns.hash() == Some(hasher.event(columns.hashed())) {
-                return Ok(ControlFlow::Continue(()));
-            }
-            let what = "changed: its content does not have its hash".to_owned();
-            Err(JournalError::Damaged {
-                seq: columns.seq(),
-                what,
+            stretches.insert((columns.seq() - 1) / CHECKPOINT_EVERY);
+            Ok(ControlFlow::Continue(()))
+        })?;
+        self.with_result(|connection| {
+            let failed = |error: rusqlite::Error| JournalError::sqlite(&self.path, &error);
+            let view = connection.unchecked_transaction().map_err(failed)?;
+            stretches.into_iter().try_for_each(|stretch| {
+                head::check_stretch(&view, &self.home, &keys, workshop, stretch)
             })
         })
+    }
+
+    pub(crate) fn home(&self) -> &Home {
+        &self.home
     }
 
     /// Lists the streams that a prune before this moment would move, with their lengths.
@@ -185,12 +209,27 @@ impl Reader {
         })
     }
 
-    /// Returns the keys that signed this journal, for the person who decides to trust it.
+    /// Returns the keys that signed this journal, for the person who decides to trust it. A row
+    /// whose signature is not its signer's own names nobody.
     pub fn signers(&self) -> Result<Vec<[u8; 32]>, JournalError> {
         self.with(|connection| {
-            let mut statement = connection.prepare("SELECT DISTINCT signer FROM checkpoint")?;
-            let rows = statement.query_map([], |row| row.get(0))?;
-            rows.collect()
+            let mut statement =
+                connection.prepare("SELECT seq, hash, at, signer, signature FROM checkpoint")?;
+            let mut rows = statement.query([])?;
+            let mut signers = BTreeSet::new();
+            while let Some(row) = rows.next()? {
+                let seq = row.get::<_, i64>(0)?.cast_unsigned();
+                let (hash, signer, signature): (Vec<u8>, Vec<u8>, Vec<u8>) =
+                    (row.get(1)?, row.get(3)?, row.get(4)?);
+                let message = checkpoint_message(seq, &hash, row.get(2)?);
+                if let Ok(signer) = <[u8; 32]>::try_from(signer)
+                    && !signers.contains(&signer)
+                    && keys::is_signed(&signer, &message, &signature)
+                {
+                    signers.insert(signer);
+                }
+            }
+            Ok(signers.into_iter().collect())
         })
     }
 }
@@ -200,6 +239,21 @@ impl Reader {
 pub(crate) enum Origin {
     Journal,
     Archive,
+}
+
+fn distinct_traces(
+    connection: &Connection,
+    prefix: &str,
+    limit: usize,
+) -> rusqlite::Result<Vec<String>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT DISTINCT trace FROM event WHERE trace >= ? AND trace < ? AND seq > 0 LIMIT ?",
+    )?;
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let rows = statement.query_map((prefix, format!("{prefix}\u{10FFFF}"), limit), |row| {
+        row.get(0)
+    })?;
+    rows.collect()
 }
 
 /// Merges the rows of the journal and of its archives by sequence number.
@@ -221,7 +275,7 @@ pub(crate) fn scan_with_origin(
 ) -> Result<(), JournalError> {
     use rusqlite::fallible_streaming_iterator::FallibleStreamingIterator as _;
     let failed = |error: rusqlite::Error| JournalError::sqlite(home.journal(), &error);
-    let archives = archive::connections(main, home)?;
+    let archives = archive::connections(main, home, query.after)?;
     let (sql, values) = query.sql();
     let mut statements: Vec<Statement<'_>> = std::iter::once(main)
         .chain(&archives)

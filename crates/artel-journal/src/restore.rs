@@ -9,22 +9,24 @@ use artel_types::{Actor, Draft, JournalRestored, WorkshopId};
 use rusqlite::Connection;
 use serde::Serialize;
 
-use crate::anchor::{self, Anchor, RestoreNote, Signed};
+use crate::admit::refuse_foreign;
+use crate::anchor::{self, Anchor, RestoreNote};
 use crate::backup::backups;
+use crate::chain::Hasher;
 use crate::columns::INSERT;
 use crate::connect;
 use crate::durable;
 use crate::error::{AppendError, JournalError};
-use crate::head::Head;
-use crate::home::Home;
-use crate::journal::{Options, refuse_foreign, upkeep};
+use crate::head::{self, Head};
+use crate::home::{Home, path_text};
+use crate::journal::{Options, upkeep};
 use crate::keys::Keys;
 use crate::migrate;
 use crate::order;
 use crate::query::Query;
 use crate::reader;
 use crate::schema::MIGRATIONS;
-use crate::turn::{Desk, Memory};
+use crate::turn::{CHECKPOINT_EVERY, Desk, Memory};
 use crate::turnstile::Turnstile;
 use crate::verify::{verify, verify_file};
 
@@ -35,7 +37,7 @@ pub enum Source {
     /// The intact beginning of the journal itself.
     Prefix,
     /// A copy.
-    Backup(PathBuf),
+    Backup(#[serde(serialize_with = "path_text")] PathBuf),
 }
 
 /// A way to restore, with how many intact events it has.
@@ -59,6 +61,7 @@ pub struct Restored {
     /// How many known ones were given up.
     pub lost: u64,
     /// Where the old file was put.
+    #[serde(serialize_with = "path_text")]
     pub set_aside: PathBuf,
 }
 
@@ -151,7 +154,7 @@ impl Candidate {
         options: &Options,
         by: &Actor,
     ) -> Result<Restored, JournalError> {
-        let keys = Keys::load_or_create(home.data())?;
+        let keys = Keys::load_or_create(home.data(), workshop)?;
         let turnstile = Turnstile::open(&home.locks(), options.patience, options.clock.clone())?;
         let _turn = turnstile.enter()?;
         let fresh = home.state().join("journal.restoring");
@@ -179,14 +182,7 @@ impl Candidate {
             kept: self.events,
         };
         if let Some(signed) = &memory.signed {
-            let head = Signed {
-                seq: signed.head.seq,
-                hash: signed.head.hash,
-                at: signed.at,
-                signer: &signed.signer,
-                signature: &signed.signature,
-            };
-            anchor::put_back(home.data(), workshop, head, note)?;
+            anchor::put_back(home.data(), workshop, signed.signed(), note)?;
         }
         Ok(restored)
     }
@@ -217,25 +213,23 @@ impl Candidate {
         let failed = |error: rusqlite::Error| JournalError::sqlite(fresh, &error);
         let source = connect::reader(&source)?;
         let target = Connection::open(fresh).map_err(failed)?;
-        migrate::create(&target, MIGRATIONS).map_err(failed)?;
-        target
-            .execute(
-                "INSERT INTO meta VALUES ('workshop', ?)",
-                [workshop.to_string()],
-            )
-            .map_err(failed)?;
+        migrate::create_with(&target, MIGRATIONS, |target| {
+            let owner = "INSERT INTO meta VALUES ('workshop', ?)";
+            target.execute(owner, [workshop.to_string()])?;
+            Ok(())
+        })
+        .map_err(failed)?;
         target.execute_batch("BEGIN").map_err(failed)?;
-        let head = copy_events(&source, home, &target, workshop, self.events)?;
-        copy_rest(&source, &target, head.seq);
-        head.write(&target).map_err(failed)?;
         let mut memory = Memory::new(workshop);
         let mut desk = Desk {
             connection: &target,
             memory: &mut memory,
             keys,
             clock: &options.clock,
+            home,
         };
-        desk.begin().map_err(failed)?;
+        copy_events(&source, &mut desk, self.events)?;
+        copy_rest(&source, home, &target);
         let fact = JournalRestored {
             source: self.source_name(),
             events: restored.events,
@@ -254,6 +248,7 @@ impl Candidate {
         desk.sign_head().map_err(failed)?;
         desk.head().write(&target).map_err(failed)?;
         target.execute_batch("COMMIT").map_err(failed)?;
+        memory.committed();
         drop(target);
         fs::File::open(fresh)
             .and_then(|file| file.sync_all())
@@ -262,75 +257,84 @@ impl Candidate {
     }
 }
 
-/// Copies the intact events. Archived ones stay where they are; only their hashes are looked at.
-fn copy_events(
-    source: &Connection,
-    home: &Home,
-    target: &Connection,
-    workshop: WorkshopId,
-    last: u64,
-) -> Result<Head, JournalError> {
+/// Copies the intact events, hashing each again: what was looked at a moment ago may be another
+/// file by now. Archived events stay where they are. Every hundredth event gets the signature it
+/// had, or a new one where that does not hold.
+fn copy_events(source: &Connection, desk: &mut Desk<'_>, last: u64) -> Result<(), JournalError> {
+    let (home, target) = (desk.home, desk.connection);
     let failed = |error: rusqlite::Error| JournalError::sqlite(home.journal(), &error);
-    let mut head = Head::genesis(workshop);
+    let mut hasher = Hasher::default();
     let mut insert = target.prepare(INSERT).map_err(failed)?;
     let mut is_here = source
         .prepare("SELECT 1 FROM event WHERE seq = ?")
         .map_err(failed)?;
-    reader::scan(source, home, &Query::all(), |columns| {
-        if columns.seq() > last {
-            return Ok(ControlFlow::Break(()));
+    reader::scan(source, home, &Query::all().limit(last), |columns| {
+        let (head, seq) = (desk.head(), columns.seq());
+        let hash = hasher.event(columns.hashed());
+        let fits = seq == head.seq + 1
+            && columns.prev() == Some(head.hash)
+            && columns.hash() == Some(hash);
+        if !fits {
+            let what = "it does not fit the chain".to_owned();
+            return Err(JournalError::Damaged { seq, what });
         }
-        if let Some(hash) = columns.hash() {
-            head = Head {
-                seq: columns.seq(),
-                hash,
-            };
+        if is_here.exists([seq.cast_signed()]).map_err(failed)? {
+            let values = rusqlite::params_from_iter(columns.params());
+            insert.execute(values).map_err(failed)?;
         }
-        if is_here
-            .exists([columns.seq().cast_signed()])
-            .map_err(failed)?
-        {
-            insert
-                .execute(rusqlite::params_from_iter(columns.params()))
-                .map_err(failed)?;
+        desk.memory.head = Some(Head { seq, hash });
+        if seq.is_multiple_of(CHECKPOINT_EVERY) {
+            copy_checkpoint(source, desk).map_err(failed)?;
         }
-        Ok(if columns.seq() == last {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        })
-    })?;
-    Ok(head)
+        Ok(ControlFlow::Continue(()))
+    })
 }
 
-/// Copies what stands beside the events, as far as it can be read: checkpoints up to the last
-/// event, archives, and leases, whose numbers must not be given out again.
-fn copy_rest(source: &Connection, target: &Connection, last: u64) {
-    for (table, columns, condition) in [
-        (
-            "checkpoint",
-            "seq, hash, at, signer, signature",
-            format!("seq <= {last}"),
-        ),
-        (
-            "archive",
-            "file, events, first, last, digest, signer, signature",
-            "true".to_owned(),
-        ),
-        (
-            "archived_stream",
-            "stream, stream_seq, file",
-            "true".to_owned(),
-        ),
-        (
-            "lease",
-            "name, token, owner, expires_wall, expires_uptime",
-            "true".to_owned(),
-        ),
-    ] {
-        // A table that is damaged too is left out; `verify` shows what is missing then.
-        drop(copy_table(source, target, table, columns, &condition));
+fn copy_checkpoint(source: &Connection, desk: &mut Desk<'_>) -> rusqlite::Result<()> {
+    let head = desk.head();
+    // A table that cannot be read is like one without the row.
+    if head::signed_at(source, desk.keys, head.seq).is_ok_and(|signed| signed == Some(head)) {
+        let columns = "seq, hash, at, signer, signature";
+        let row = format!("seq = {}", head.seq);
+        return copy_table(source, desk.connection, "checkpoint", columns, &row);
     }
+    desk.sign_head()
+}
+
+/// Copies what stands beside the events, as far as it can be read: archives, and the numbers of
+/// leases, which must not be given out again.
+fn copy_rest(source: &Connection, home: &Home, target: &Connection) {
+    // A table that is damaged too is left out; `verify` shows what is missing then.
+    let archive = "file, events, first, last, digest, signer, signature";
+    drop(copy_table(source, target, "archive", archive, "true"));
+    let streams = "stream, stream_seq, file";
+    drop(copy_table(
+        source,
+        target,
+        "archived_stream",
+        streams,
+        "true",
+    ));
+    let old = connect::reader(&home.journal()).ok();
+    for file in old.iter().chain([source]) {
+        drop(raise_leases(file, target));
+    }
+    drop(target.execute("UPDATE lease SET token = token + 1, owner = NULL", []));
+}
+
+/// Keeps the larger number of each lease: whoever held one before the restore has lost it.
+fn raise_leases(source: &Connection, target: &Connection) -> rusqlite::Result<()> {
+    let mut select = source.prepare("SELECT name, token FROM lease")?;
+    let rows = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    for row in rows {
+        let lease: (String, i64) = row?;
+        target.execute(
+            "INSERT INTO lease (name, token, expires_wall, expires_uptime) VALUES (?, ?, 0, 0) \
+             ON CONFLICT (name) DO UPDATE SET token = max(token, excluded.token)",
+            lease,
+        )?;
+    }
+    Ok(())
 }
 
 fn copy_table(
@@ -388,6 +392,11 @@ fn swap(home: &Home, fresh: &Path, set_aside: &Path) -> Result<(), JournalError>
             durable::beside(to, suffix),
         ))
     };
+    // As much of the log as can be is moved into the old file first, so that it stands alone.
+    drop(Connection::open(&journal).map(|old| {
+        let _busy = old.busy_timeout(std::time::Duration::ZERO);
+        old.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)")
+    }));
     found(fs::hard_link(&journal, set_aside))
         .and_then(|()| durable::sync_folder(&home.damaged()))
         // A log would be played back into whatever file has its name.

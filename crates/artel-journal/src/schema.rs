@@ -78,8 +78,18 @@ const FORMAT_1: &str = "
     );
 ";
 
-/// Archives: where pruned streams went, so that the chain can still be followed.
+/// Archives: where pruned streams went, so that the chain can still be followed. Snapshots are
+/// signed from here on; older ones are dropped, as they can be at any time.
 const FORMAT_2: &str = "
+    DROP TABLE snapshot;
+    CREATE TABLE snapshot (
+        name TEXT PRIMARY KEY,
+        version INTEGER NOT NULL,
+        seq INTEGER NOT NULL,
+        hash BLOB NOT NULL,
+        state BLOB NOT NULL,
+        signature BLOB NOT NULL
+    );
     CREATE TABLE archive (
         file TEXT PRIMARY KEY,
         events INTEGER NOT NULL,

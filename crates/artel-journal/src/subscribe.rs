@@ -5,12 +5,9 @@
 //! ring no bell; a small thread looks at the head for them.
 
 use std::collections::VecDeque;
-use std::future::Future;
 use std::pin::pin;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, OnceLock};
-use std::task::{Context, Poll, Wake, Waker};
-use std::thread::Thread;
 use std::time::Duration;
 
 use tokio::sync::watch;
@@ -19,6 +16,7 @@ use crate::error::JournalError;
 use crate::query::{Filter, Query};
 use crate::reader::Reader;
 use crate::record::Record;
+use crate::wait;
 
 /// How often the head is looked at for what other processes wrote.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -107,21 +105,7 @@ impl Subscription {
 
     /// Waits for the next event outside of async code; nothing when none came within `limit`.
     pub fn wait(&mut self, limit: Duration) -> Result<Option<Record>, JournalError> {
-        let mut next = pin!(self.next());
-        let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
-        let mut context = Context::from_waker(&waker);
-        if let Poll::Ready(answer) = next.as_mut().poll(&mut context) {
-            return answer.map(Some);
-        }
-        // One park may end early for no reason; slices keep the limit without a clock.
-        let slice = Duration::from_millis(5);
-        for _ in 0..limit.as_millis().div_ceil(slice.as_millis()) {
-            std::thread::park_timeout(slice);
-            if let Poll::Ready(answer) = next.as_mut().poll(&mut context) {
-                return answer.map(Some);
-            }
-        }
-        Ok(None)
+        wait::within(pin!(self.next()), limit).transpose()
     }
 
     fn take(&mut self) -> Result<Option<Record>, JournalError> {
@@ -148,14 +132,6 @@ impl Subscription {
         };
         self.page.extend(records);
         Ok(())
-    }
-}
-
-struct Unpark(Thread);
-
-impl Wake for Unpark {
-    fn wake(self: Arc<Self>) {
-        self.0.unpark();
     }
 }
 

@@ -5,10 +5,12 @@ use std::collections::HashMap;
 use artel_types::{Clock, WorkshopId};
 use rusqlite::{Connection, OptionalExtension as _};
 
+use crate::anchor::Signed;
 use crate::chain::{Hasher, checkpoint_message};
 use crate::columns::{Columns, INSERT};
-use crate::error::AppendError;
-use crate::head::Head;
+use crate::error::{AppendError, JournalError};
+use crate::head::{self, Head};
+use crate::home::Home;
 use crate::keys::Keys;
 use crate::lease::{self, Moment};
 use crate::order::{Prepared, Receipt};
@@ -21,6 +23,11 @@ pub(crate) const CHECKPOINT_EVERY: u64 = 100;
 pub(crate) struct Memory {
     pub(crate) workshop: WorkshopId,
     pub(crate) head: Option<Head>,
+    /// Where the chain ended when the turn began.
+    began: Option<Head>,
+    /// Signed in this turn, and not yet written.
+    signing: Option<Checkpoint>,
+    /// Signed and written.
     pub(crate) signed: Option<Checkpoint>,
     positions: HashMap<String, u64>,
     hasher: Hasher,
@@ -35,14 +42,37 @@ pub(crate) struct Checkpoint {
     pub(crate) signature: Vec<u8>,
 }
 
+impl Checkpoint {
+    /// Returns it as the anchor stores it.
+    pub(crate) fn signed(&self) -> Signed<'_> {
+        Signed {
+            seq: self.head.seq,
+            hash: self.head.hash,
+            at: self.at,
+            signer: &self.signer,
+            signature: &self.signature,
+        }
+    }
+}
+
 impl Memory {
     pub(crate) fn new(workshop: WorkshopId) -> Self {
         Self {
             workshop,
             head: None,
+            began: None,
+            signing: None,
             signed: None,
             positions: HashMap::new(),
             hasher: Hasher::default(),
+        }
+    }
+
+    /// Remembers where the chain ends, as was checked a moment ago.
+    pub(crate) fn starting_at(workshop: WorkshopId, head: Head) -> Self {
+        Self {
+            head: Some(head),
+            ..Self::new(workshop)
         }
     }
 
@@ -50,8 +80,20 @@ impl Memory {
     /// would become the anchor, and the journal would seem to have been cut.
     pub(crate) fn forget(&mut self) {
         self.head = None;
-        self.signed = None;
+        self.signing = None;
         self.positions.clear();
+    }
+
+    /// Returns where the chain ended before the turn that failed.
+    pub(crate) fn head_before_turn(&self) -> Option<Head> {
+        self.began
+    }
+
+    /// Keeps what the turn signed, now that it is written.
+    pub(crate) fn committed(&mut self) {
+        if let Some(signed) = self.signing.take() {
+            self.signed = Some(signed);
+        }
     }
 }
 
@@ -61,17 +103,32 @@ pub(crate) struct Desk<'a> {
     pub(crate) memory: &'a mut Memory,
     pub(crate) keys: &'a Keys,
     pub(crate) clock: &'a Clock,
+    pub(crate) home: &'a Home,
 }
 
 impl Desk<'_> {
-    /// Reads the head: another process may have written since our last turn.
-    pub(crate) fn begin(&mut self) -> rusqlite::Result<()> {
-        let head =
-            Head::read(self.connection)?.unwrap_or_else(|| Head::genesis(self.memory.workshop));
-        if self.memory.head != Some(head) {
-            self.memory.positions.clear();
-            self.memory.head = Some(head);
+    /// Takes up the chain where we know it. What another process appended since our last turn has
+    /// to continue it: a file that was rolled back or rewritten under us is never signed.
+    pub(crate) fn begin(&mut self) -> Result<(), JournalError> {
+        let failed = |error: rusqlite::Error| JournalError::sqlite(self.home.journal(), &error);
+        let stored = Head::read(self.connection).map_err(failed)?;
+        let known = self.head();
+        self.memory.began = stored;
+        if stored == Some(known) {
+            return Ok(());
         }
+        if let Some(stored) = stored.filter(|stored| stored.seq < known.seq) {
+            let (found, signed) = (stored.seq, known.seq);
+            return Err(JournalError::Shortened { found, signed });
+        }
+        self.memory.positions.clear();
+        let reached = head::walk_on(self.connection, self.home, known)?;
+        if stored != Some(reached) || reached == known {
+            let what = "it is not the event that was written last".to_owned();
+            let seq = known.seq.max(1);
+            return Err(JournalError::Damaged { seq, what });
+        }
+        self.memory.head = Some(reached);
         Ok(())
     }
 
@@ -149,10 +206,15 @@ impl Desk<'_> {
     }
 
     fn insert(&self, columns: &Columns<'_>) -> rusqlite::Result<()> {
-        self.connection
+        let rows = self
+            .connection
             .prepare_cached(INSERT)?
             .execute(rusqlite::params_from_iter(columns.params()))?;
-        Ok(())
+        if rows == 1 {
+            Ok(())
+        } else {
+            Err(rusqlite::Error::StatementChangedRows(rows))
+        }
     }
 
     /// Returns the last position in a stream, also where the stream was archived.
@@ -183,13 +245,8 @@ impl Desk<'_> {
     /// Signs the head, unless it is signed already.
     pub(crate) fn sign_head(&mut self) -> rusqlite::Result<()> {
         let head = self.head();
-        if head.seq == 0
-            || self
-                .memory
-                .signed
-                .as_ref()
-                .is_some_and(|old| old.head == head)
-        {
+        let newest = self.memory.signing.as_ref().or(self.memory.signed.as_ref());
+        if head.seq == 0 || newest.is_some_and(|old| old.head == head) {
             return Ok(());
         }
         let at = self.clock.now().as_micros();
@@ -204,7 +261,7 @@ impl Desk<'_> {
                  VALUES (?, ?, ?, ?, ?)",
             )?
             .execute((head.seq.cast_signed(), head.hash, at, signer, &signature))?;
-        self.memory.signed = Some(Checkpoint {
+        self.memory.signing = Some(Checkpoint {
             head,
             at,
             signer,

@@ -7,13 +7,15 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 use artel_types::Clock;
 
 use crate::durable;
 use crate::error::JournalError;
+
+/// A link in the place of a lock would let us write into somebody else's file.
+const NO_LINK: i32 = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
 
 /// How often a held lock is tried again.
 const PAUSE: Duration = Duration::from_millis(1);
@@ -25,9 +27,6 @@ pub(crate) struct Turnstile {
     path: PathBuf,
     patience: Duration,
     clock: Clock,
-    /// Nothing is ever sent: waiting on it is a wait with a time limit.
-    pause: Receiver<()>,
-    _open: std::sync::mpsc::Sender<()>,
 }
 
 impl Turnstile {
@@ -38,15 +37,12 @@ impl Turnstile {
     ) -> Result<Self, JournalError> {
         durable::make_folder(locks).map_err(|cause| JournalError::file("make", locks, cause))?;
         let path = locks.join("journal-turn.lock");
-        let (open, pause) = channel();
         Ok(Self {
             next: lock_file(&locks.join("journal-next.lock"))?,
             turn: lock_file(&path)?,
             path,
             patience,
             clock,
-            pause,
-            _open: open,
         })
     }
 
@@ -77,9 +73,7 @@ impl Turnstile {
                     seconds: waited.as_secs(),
                 });
             }
-            match self.pause.recv_timeout(PAUSE) {
-                Ok(()) | Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
-            }
+            std::thread::park_timeout(PAUSE);
         }
     }
 
@@ -123,6 +117,7 @@ fn lock_file(path: &Path) -> Result<File, JournalError> {
         .create(true)
         .truncate(false)
         .mode(0o600)
+        .custom_flags(NO_LINK)
         .open(path)
         .map_err(|cause| JournalError::file("open", path, cause))
 }

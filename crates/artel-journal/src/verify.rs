@@ -7,6 +7,7 @@ use artel_types::WorkshopId;
 use rusqlite::Connection;
 use serde::Serialize;
 
+use crate::admit;
 use crate::anchor::Anchor;
 use crate::archive::{self, ArchiveInfo};
 use crate::chain::Hash;
@@ -170,6 +171,15 @@ fn follow(
         if let Some(bad) = end.unwrap_or_else(|error| Some(unreadable(walk.head.seq, &error))) {
             verified.blame(bad.seq, bad.what);
         }
+    }
+    if verified.ok && admit::has_added_rows(view).map_err(failed)? {
+        verified.blame(0, "added: there are events with numbers below 1");
+    }
+    if verified.ok && admit::named_workshop(view).map_err(failed)? != Some(workshop.to_string()) {
+        verified.blame(
+            verified.events + 1,
+            "damaged file: it names another workshop",
+        );
     }
     if let Some(planted) = planted.filter(|_| verified.ok) {
         verified.blame(

@@ -2,6 +2,9 @@
 //!
 //! SQLite drops such a write by itself when it opens the file, and says nothing. We do: a reader
 //! of the journal should know that something was under way that was never acknowledged.
+//!
+//! Only the log is read here. Closing any other file of the database would release the locks that
+//! SQLite holds on it in this process, which is how POSIX locks are.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
@@ -10,42 +13,98 @@ use std::path::Path;
 use crate::durable;
 
 const LOG_HEADER: u64 = 32;
-const FRAME_HEADER: u64 = 24;
+const FRAME_HEADER: usize = 24;
+
+/// A longer log means that a reader kept it from being emptied for long; looking through it would
+/// hold up the start.
+const LONGEST: u64 = 128 << 20;
 
 /// Returns how many bytes behind the last whole transaction belong to a write that was cut off.
 ///
-/// `path` is the journal; a connection must have read from it already, so that SQLite has decided
-/// how far the log is valid and left the answer in its shared-memory file.
-pub(crate) fn torn_bytes(path: &Path) -> u64 {
-    let open = |suffix: &str| File::open(durable::beside(path, suffix));
+/// The caller has the write turn, so nobody is in the middle of a write now.
+pub(crate) fn torn_bytes(journal: &Path) -> u64 {
     // Without a log, or with one that cannot be looked at, there is nothing to report.
-    let (Ok(log), Ok(index)) = (open("-wal"), open("-shm")) else {
+    let Ok(log) = File::open(durable::beside(journal, "-wal")) else {
         return 0;
     };
-    look(&log, &index).unwrap_or(0)
+    look(&log).unwrap_or(0)
 }
 
-fn look(log: &File, index: &File) -> Option<u64> {
-    // The index header: page size at 14 (1 stands for 65,536), last valid frame at 16.
-    let mut header = [0; 20];
-    index.read_exact_at(&mut header, 0).ok()?;
-    let page = u64::from(u16::from_ne_bytes([header[14], header[15]]));
-    let page = if page == 1 { 65_536 } else { page };
-    let frames = u64::from(u32::from_ne_bytes([
-        header[16], header[17], header[18], header[19],
-    ]));
+fn look(log: &File) -> Option<u64> {
     let length = log.metadata().ok()?.len();
-    let valid = LOG_HEADER + frames * (FRAME_HEADER + page);
-    if length <= valid || length <= LOG_HEADER {
+    if !(LOG_HEADER..=LONGEST).contains(&length) {
         return None;
     }
-    // The log is overwritten from its start in each round; frames of an older round carry other
-    // salts than the header and are no part of a write.
-    let mut salts = [0; 8];
-    log.read_exact_at(&mut salts, 16).ok()?;
-    let mut found = [0; 8];
-    match log.read_exact_at(&mut found, valid + 8) {
-        Ok(()) if found != salts => None,
-        _ => Some(length - valid),
+    let mut header = [0; LOG_HEADER as usize];
+    log.read_exact_at(&mut header, 0).ok()?;
+    let sum = Checksum::of_magic(word(&header, 0))?;
+    let mut sum = sum.over(&header[..24]);
+    if sum.pair != (word(&header, 24), word(&header, 28)) {
+        return None;
     }
+    let page = usize::try_from(word(&header, 8)).ok()?;
+    let mut frame = vec![0; FRAME_HEADER + page];
+    let (mut place, mut committed) = (LOG_HEADER, LOG_HEADER);
+    while log.read_exact_at(&mut frame, place).is_ok() {
+        let is_current = frame[8..16] == header[16..24];
+        sum = sum.over(&frame[..8]).over(&frame[FRAME_HEADER..]);
+        if !is_current || sum.pair != (word(&frame, 16), word(&frame, 20)) {
+            break;
+        }
+        place += frame.len() as u64;
+        if word(&frame, 4) != 0 {
+            committed = place;
+        }
+    }
+    torn_behind(log, committed, length, &header[16..24])
+}
+
+/// The log is overwritten from its start in each round; frames of an older round carry other salts
+/// than the header and are no part of a write.
+fn torn_behind(log: &File, committed: u64, length: u64, salts: &[u8]) -> Option<u64> {
+    let mut found = [0; 8];
+    match log.read_exact_at(&mut found, committed + 8) {
+        Ok(()) if found == salts => Some(length - committed),
+        Ok(()) => None,
+        Err(_) => Some(length - committed).filter(|rest| *rest > 0),
+    }
+}
+
+/// The running checksum of SQLite's log: over pairs of 32-bit words, in the byte order that the
+/// log's magic number names.
+#[derive(Clone, Copy)]
+struct Checksum {
+    pair: (u32, u32),
+    is_big_endian: bool,
+}
+
+impl Checksum {
+    fn of_magic(magic: u32) -> Option<Self> {
+        (magic & !1 == 0x377f_0682).then_some(Self {
+            pair: (0, 0),
+            is_big_endian: magic & 1 == 1,
+        })
+    }
+
+    fn over(mut self, bytes: &[u8]) -> Self {
+        for pair in bytes.chunks_exact(8) {
+            let read = |at: usize| {
+                let bytes = [pair[at], pair[at + 1], pair[at + 2], pair[at + 3]];
+                if self.is_big_endian {
+                    u32::from_be_bytes(bytes)
+                } else {
+                    u32::from_le_bytes(bytes)
+                }
+            };
+            let (first, second) = (read(0), read(4));
+            self.pair.0 = self.pair.0.wrapping_add(first).wrapping_add(self.pair.1);
+            self.pair.1 = self.pair.1.wrapping_add(second).wrapping_add(self.pair.0);
+        }
+        self
+    }
+}
+
+/// The numbers of the log's own headers are big-endian.
+fn word(bytes: &[u8], at: usize) -> u32 {
+    u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }

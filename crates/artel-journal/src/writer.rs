@@ -1,6 +1,7 @@
 //! The one thread of a process that writes. Whatever waits when a turn begins shares one commit.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::Duration;
 
@@ -8,8 +9,10 @@ use artel_types::Clock;
 use rusqlite::Connection;
 use tokio::sync::{oneshot, watch};
 
-use crate::anchor::{self, Signed};
+use crate::admit;
+use crate::anchor;
 use crate::connect::{self, Create};
+use crate::durable;
 use crate::error::{AppendError, JournalError, LeaseError};
 use crate::head;
 use crate::home::Home;
@@ -36,13 +39,22 @@ pub(crate) struct Writer {
     pub(crate) identity: Option<(u64, u64)>,
     pub(crate) connection: Option<Connection>,
     pub(crate) durability: Durability,
-    pub(crate) turnstile: Turnstile,
+    pub(crate) turnstile: Arc<Turnstile>,
     pub(crate) memory: Memory,
     pub(crate) keys: Keys,
     pub(crate) clock: Clock,
     pub(crate) heads: watch::Sender<u64>,
     pub(crate) anchored: u64,
+    pub(crate) restores: usize,
     pub(crate) anchored_at: Duration,
+}
+
+/// How far a transaction got before it failed.
+enum Stopped {
+    /// Nothing of it can be in the file.
+    Before(JournalError),
+    /// It may stand in the log.
+    InCommit(JournalError),
 }
 
 /// Answers that are owed once the turn is committed.
@@ -90,6 +102,7 @@ impl Writer {
     fn rest(&mut self) {
         self.move_anchor();
         if let Some(connection) = &self.connection {
+            // PASSIVE waits for nobody, so it needs no turn.
             drop(connection.execute_batch("PRAGMA wal_checkpoint(PASSIVE)"));
         }
     }
@@ -97,9 +110,7 @@ impl Writer {
     fn turn(&mut self, batch: Vec<Order>) {
         let mut owed: Vec<Owed> = Vec::with_capacity(batch.len());
         let done = self.commit(batch, &mut owed);
-        if done.is_err() {
-            self.memory.forget();
-        } else if let Some(head) = self.memory.head {
+        if let (Ok(()), Some(head)) = (&done, self.memory.head) {
             self.heads.send_replace(head.seq);
         }
         for answer in owed {
@@ -123,120 +134,187 @@ impl Writer {
         batch: &mut impl Iterator<Item = Order>,
         owed: &mut Vec<Owed>,
     ) -> Result<(), JournalError> {
-        if identity(&self.path) != self.identity {
-            // A person put another file in its place while we had the old one open.
-            self.connection = None;
-            self.memory.forget();
-        }
-        self.reopen()?;
-        let Some(connection) = &self.connection else {
-            return Err(JournalError::Closed);
-        };
-        let _turn = self.turnstile.enter()?;
-        let failed = |error: rusqlite::Error| JournalError::sqlite(&self.path, &error);
-        connection
-            .execute_batch("BEGIN IMMEDIATE")
-            .map_err(failed)?;
-        let mut desk = Desk {
-            connection,
-            memory: &mut self.memory,
-            keys: &self.keys,
-            clock: &self.clock,
-        };
-        let written = desk
-            .begin()
-            .and_then(|()| carry_out(&mut desk, batch, owed))
-            .and_then(|()| desk.head().write(connection))
-            .and_then(|()| connection.execute_batch("COMMIT"))
-            .map_err(failed);
-        if written.is_err() {
-            drop(connection.execute_batch("ROLLBACK"));
-            // After a failed sync the page cache may hold what the disk does not: read the file
-            // anew and look at its end before anything else is written.
-            self.connection = None;
-        }
-        written
+        let turnstile = Arc::clone(&self.turnstile);
+        let _turn = turnstile.enter()?;
+        self.refresh()?;
+        let written = self.write(|desk| {
+            carry_out(desk, batch, owed)
+                .and_then(|()| desk.head().write(desk.connection))
+                .map_err(|error| JournalError::sqlite(desk.home.journal(), &error))
+        });
+        written.map_err(|stopped| self.settle(stopped))
     }
 
-    /// Opens the file again after a failure, and checks its end.
-    fn reopen(&mut self) -> Result<(), JournalError> {
-        if self.connection.is_some() {
-            return Ok(());
+    /// Does something in one transaction. The caller has the turn.
+    fn write(
+        &mut self,
+        work: impl FnOnce(&mut Desk<'_>) -> Result<(), JournalError>,
+    ) -> Result<(), Stopped> {
+        let Self {
+            connection,
+            memory,
+            keys,
+            clock,
+            home,
+            path,
+            ..
+        } = self;
+        let Some(connection) = connection else {
+            return Err(Stopped::Before(JournalError::Closed));
+        };
+        let failed = |error: rusqlite::Error| JournalError::sqlite(&*path, &error);
+        let mut desk = Desk {
+            connection,
+            memory,
+            keys,
+            clock,
+            home,
+        };
+        let done = connection
+            .execute_batch("BEGIN IMMEDIATE")
+            .map_err(failed)
+            .and_then(|()| desk.begin())
+            .and_then(|()| work(&mut desk));
+        let ended = done.map_err(Stopped::Before).and_then(|()| {
+            let committed = connection.execute_batch("COMMIT").map_err(failed);
+            committed.map_err(Stopped::InCommit)
+        });
+        match &ended {
+            Ok(()) => memory.committed(),
+            // The transaction may be gone already; then there is nothing to roll back.
+            Err(_) => drop(connection.execute_batch("ROLLBACK")),
         }
+        ended
+    }
+
+    /// Makes sure, within the turn, that the file is still the one we know.
+    fn refresh(&mut self) -> Result<(), JournalError> {
+        if identity(&self.path) != self.identity {
+            return Err(self.take_up_other());
+        }
+        if self.connection.is_none() {
+            self.reopen()?;
+        }
+        Ok(())
+    }
+
+    /// Another file has the journal's name. If a person restored it, we go on with that one, and
+    /// say so once: whoever appends has read the other. If nobody did, it has to continue what we
+    /// know, or it is an older copy that somebody slipped in.
+    fn take_up_other(&mut self) -> JournalError {
+        let known = self.memory.head;
+        self.connection = None;
+        let opened = connect::writer(&self.path, self.durability, Create::No).and_then(|file| {
+            let admitted = admit::check(&file, &self.home, &self.keys, self.memory.workshop)?;
+            if admitted.restores == self.restores
+                && let Some(known) = known
+                && head::walk_on(&file, &self.home, known)? != admitted.head
+            {
+                let (found, signed) = (admitted.head.seq, known.seq);
+                return Err(JournalError::Shortened { found, signed });
+            }
+            Ok((file, admitted))
+        });
+        match opened {
+            Err(error) => error,
+            Ok((file, admitted)) => {
+                self.memory = Memory::starting_at(self.memory.workshop, admitted.head);
+                (self.anchored, self.restores) = (admitted.anchored, admitted.restores);
+                self.identity = identity(&self.path);
+                self.connection = Some(file);
+                let path = self.path.clone();
+                JournalError::Replaced { path }
+            }
+        }
+    }
+
+    /// Opens the file again, with all that is checked at the first opening.
+    fn reopen(&mut self) -> Result<(), JournalError> {
         let connection = connect::writer(&self.path, self.durability, Create::No)?;
-        let _turn = self.turnstile.enter()?;
-        head::check_tail(&connection, &self.home, &self.keys, self.memory.workshop)?;
-        self.identity = identity(&self.path);
+        let admitted = admit::check(&connection, &self.home, &self.keys, self.memory.workshop)?;
+        self.memory.head = Some(admitted.head);
         self.connection = Some(connection);
         Ok(())
     }
 
+    /// After a failure the file is read anew and its end is checked: the page cache may hold what
+    /// the disk does not. If it was the commit that failed, the whole write may already stand in
+    /// the log, and a crash would bring it back; one more small write in its place makes sure that
+    /// it does not. Where that fails too, the caller is told that nobody knows.
+    fn settle(&mut self, stopped: Stopped) -> JournalError {
+        let before = self.memory.head_before_turn();
+        self.memory.forget();
+        self.connection = None;
+        let error = match stopped {
+            Stopped::Before(error) => return error,
+            Stopped::InCommit(error) => error,
+        };
+        let settled = self.reopen().is_ok()
+            && self.memory.head == before
+            && self
+                .write(|desk| {
+                    let done = desk.head().write(desk.connection);
+                    done.map_err(|error| JournalError::sqlite(desk.home.journal(), &error))
+                })
+                .is_ok();
+        if settled {
+            return error;
+        }
+        self.connection = None;
+        JournalError::Unsettled {
+            path: self.path.clone(),
+            what: error.to_string(),
+        }
+    }
+
     /// Signs the end, so that a tail that is cut off later is missed.
     fn close(&mut self) {
-        if self.connection.is_some() {
-            self.sign_end();
-        }
+        let turnstile = Arc::clone(&self.turnstile);
+        let Ok(_turn) = turnstile.enter() else {
+            return;
+        };
+        self.sign_end();
         self.move_anchor();
-        // A closed journal is one file; where others still read or write, they do it later.
         if let Some(connection) = &self.connection {
+            // A closed journal is one file; where others still read, they do it later.
+            drop(connection.busy_timeout(Duration::ZERO));
             drop(connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)"));
         }
     }
 
+    /// Signs the head, within the turn. Nothing was promised: if it fails, the events themselves
+    /// are on disk, and the next close signs.
     fn sign_end(&mut self) {
-        let Some(connection) = &self.connection else {
+        if self.connection.is_none() || self.refresh().is_err() {
             return;
-        };
-        let Ok(_turn) = self.turnstile.enter() else {
-            return;
-        };
-        let Self {
-            memory,
-            keys,
-            clock,
-            ..
-        } = self;
-        let mut desk = Desk {
-            connection,
-            memory,
-            keys,
-            clock,
-        };
-        let signed = connection
-            .execute_batch("BEGIN IMMEDIATE")
-            .and_then(|()| desk.begin())
-            .and_then(|()| desk.sign_head())
-            .and_then(|()| connection.execute_batch("COMMIT"));
+        }
+        let signed = self.write(|desk| {
+            let done = desk.sign_head();
+            done.map_err(|error| JournalError::sqlite(desk.home.journal(), &error))
+        });
         if signed.is_err() {
-            // Nothing was promised; the events themselves are on disk, and the next close signs.
-            drop(connection.execute_batch("ROLLBACK"));
-            self.memory.signed = None;
+            self.memory.forget();
+            self.connection = None;
         }
     }
 
     fn move_anchor(&mut self) {
-        let Some(Checkpoint {
-            head,
-            at,
-            signer,
-            signature,
-        }) = &self.memory.signed
-        else {
+        let Some(signed) = self.memory.signed.as_ref().map(Checkpoint::signed) else {
             return;
         };
-        if head.seq <= self.anchored {
+        if signed.seq <= self.anchored {
             return;
         }
-        let signed = Signed {
-            seq: head.seq,
-            hash: head.hash,
-            at: *at,
-            signer,
-            signature,
-        };
+        if self.durability == Durability::Normal {
+            // The anchor is on disk at once; what it vouches for has to be there first.
+            let log = std::fs::File::open(durable::beside(&self.path, "-wal"));
+            if log.and_then(|log| log.sync_all()).is_err() {
+                return;
+            }
+        }
         // An anchor that lags behind proves less, but proves nothing wrong; `doctor` shows it.
         if anchor::advance(self.home.data(), self.memory.workshop, signed).is_ok() {
-            self.anchored = head.seq;
+            self.anchored = signed.seq;
         }
         self.anchored_at = self.clock.uptime();
     }
@@ -263,7 +341,7 @@ fn carry_out(
             }
             Order::Lease(order) => carry_out_lease(desk, order, owed)?,
             Order::Keep(kept, reply) => {
-                let done = projection::keep(desk.connection, &kept);
+                let done = projection::keep(desk, &kept);
                 owed.push(Box::new(move |committed| drop(reply.send(committed))));
                 done?;
             }

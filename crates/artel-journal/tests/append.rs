@@ -4,20 +4,8 @@
 use std::time::Duration;
 
 use artel_journal::{AppendError, Batch, Filter, Journal, JournalError, Owner, Query};
-use artel_testkit::{ManualClock, Scratch, note, note_text, run_events};
+use artel_testkit::{ManualClock, Scratch, block_on, note, note_text, run_events};
 use artel_types::{Draft, RunId, Secret, Stream, Text, TraceId};
-
-/// Runs a future that only waits for the writer thread.
-fn block_on<T>(future: impl Future<Output = T>) -> T {
-    let mut future = std::pin::pin!(future);
-    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
-    loop {
-        if let std::task::Poll::Ready(answer) = future.as_mut().poll(&mut context) {
-            return answer;
-        }
-        std::thread::yield_now();
-    }
-}
 
 fn texts(journal: &Journal, filter: Filter) -> Vec<String> {
     let records = journal.reader().records(&Query::of(filter)).unwrap();

@@ -5,7 +5,7 @@ mod support;
 
 use std::collections::BTreeSet;
 
-use artel_journal::{Batch, Filter};
+use artel_journal::{Batch, Candidate, Filter, Source};
 use artel_testkit::{Child, Random, Scratch, figure, is_long, note, note_text};
 
 use crate::support::{Acknowledged, PARTS, check, read_acks};
@@ -98,6 +98,103 @@ fn proof_two_processes_append_to_one_chain_and_see_all_of_it() {
     figure(&format!(
         "two processes: {total} events, one chain, longest wait {longest} ms"
     ));
+}
+
+#[test]
+fn readers_that_come_and_go_disturb_no_writer() {
+    let scratch = Scratch::new();
+    drop(scratch.create());
+    let mut child = Child::appender(&scratch, "w", [4, PARTS, 100]);
+    let mut acknowledged = Acknowledged::new();
+    for _ in 0..200 {
+        assert!(scratch.reader().head().is_ok());
+        read_acks(child.line(), &mut acknowledged);
+    }
+    let (lines, is_well) = child.finish();
+    read_acks(lines, &mut acknowledged);
+    assert!(is_well, "the writer ended by itself");
+    assert_eq!(acknowledged.len(), 400);
+    check(&scratch, &acknowledged);
+}
+
+/// Reads lines until one fits; those before it are returned too.
+fn read_until(child: &mut Child, fits: impl Fn(&str) -> bool) -> Vec<String> {
+    let mut lines = Vec::new();
+    while let Some(line) = child.line() {
+        let is_it = fits(&line);
+        lines.push(line);
+        if is_it {
+            return lines;
+        }
+    }
+    panic!("the child ended: {:?}", lines.last());
+}
+
+#[test]
+fn a_restore_under_a_writer_is_noticed_and_nothing_acknowledged_later_is_lost() {
+    let scratch = Scratch::new();
+    let journal = scratch.create();
+    journal.append(note("a", "0.0")).wait().unwrap();
+    journal.append(note("a", "0.1")).wait().unwrap();
+    journal.append(note("a", "0.2")).wait().unwrap();
+    let ada = artel_types::Actor::human("ada@example.org", artel_types::Via::Cli);
+    let backup = journal.back_up(ada.clone()).unwrap();
+    drop(journal);
+    let mut child = Child::appender(&scratch, "w", [4, PARTS, 0]);
+    read_until(&mut child, |line| line.starts_with("ack w 0 20 "));
+    let keys = artel_journal::Keys::load(scratch.home.data(), scratch.workshop).unwrap();
+    let found = Candidate::all(&scratch.home, scratch.workshop, &keys, Some(&backup.file)).unwrap();
+    let chosen = found
+        .iter()
+        .find(|found| matches!(found.source, Source::Backup(_)))
+        .unwrap();
+    chosen
+        .restore(&scratch.home, scratch.workshop, &scratch.options, &ada)
+        .unwrap();
+    read_until(&mut child, |line| {
+        line.contains("was replaced while it was in use")
+    });
+    let mut later = read_until(&mut child, |line| line.starts_with("ack w 1 "));
+    later.extend(read_until(&mut child, |line| line.starts_with("ack w 2 ")));
+    later.extend(child.kill());
+    let mut acknowledged = Acknowledged::new();
+    read_acks(later, &mut acknowledged);
+    check(&scratch, &acknowledged);
+}
+
+#[test]
+fn an_older_copy_slipped_in_under_a_writer_is_never_written_to() {
+    let scratch = Scratch::new();
+    let journal = scratch.create();
+    for number in 0..60 {
+        journal
+            .append(note("a", &format!("0.{number}")))
+            .wait()
+            .unwrap();
+    }
+    let ada = artel_types::Actor::human("ada@example.org", artel_types::Via::Cli);
+    let older = journal.back_up(ada).unwrap().file;
+    drop(journal);
+    let mut child = Child::appender(&scratch, "w", [1, PARTS, 0]);
+    read_until(&mut child, |line| line.starts_with("ack w 0 5 "));
+    let copy = scratch.path().join("copy.db");
+    std::fs::copy(&older, &copy).unwrap();
+    for suffix in ["-wal", "-shm"] {
+        let beside = format!("{}{suffix}", scratch.home.journal().display());
+        std::fs::remove_file(beside).unwrap();
+    }
+    std::fs::rename(&copy, scratch.home.journal()).unwrap();
+    let lines = read_until(&mut child, |line| line.starts_with("error"));
+    assert!(
+        lines.last().unwrap().contains("signed on this machine"),
+        "{:?}",
+        lines.last()
+    );
+    let after: Vec<String> = (0..10).map_while(|_| child.line()).collect();
+    assert!(
+        after.iter().all(|line| line.starts_with("error")),
+        "{after:?}"
+    );
 }
 
 #[test]

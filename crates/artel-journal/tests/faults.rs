@@ -4,10 +4,12 @@
 
 mod support;
 
+use std::collections::BTreeSet;
+
 use artel_testkit::shim::{Action, Counts, Fault, Op};
 use artel_testkit::{Child, Random, Scratch, figure, is_long};
 
-use crate::support::{Acknowledged, PARTS, check, read_acks};
+use crate::support::{Acknowledged, PARTS, check, check_all, read_acks};
 
 /// The scenario of the sweeps: one thread, so that every run does the same writes.
 const SCENARIO: [u64; 3] = [1, PARTS, 8];
@@ -25,6 +27,20 @@ fn fresh() -> Scratch {
     let scratch = Scratch::new();
     drop(scratch.create());
     scratch
+}
+
+/// Returns the batches that the child was told are not recorded, where that was said for certain.
+fn read_refusals(lines: &[String]) -> BTreeSet<(String, u64)> {
+    let refusals = lines
+        .iter()
+        .filter(|line| !line.contains("while events were being written"));
+    refusals
+        .filter_map(|line| {
+            let mut words = line.strip_prefix("error ")?.splitn(4, ' ');
+            let (tag, task, round) = (words.next()?, words.next()?, words.next()?);
+            Some((format!("{tag}/{task}"), round.parse().ok()?))
+        })
+        .collect()
 }
 
 /// Learns how many operations of a sort the scenario does.
@@ -99,8 +115,9 @@ fn proof_faults_every_failing_operation_is_survived() {
                     "{action} at {op} {nth}: {lines:?}"
                 );
                 let mut acknowledged = Acknowledged::new();
+                let refused = read_refusals(&lines);
                 read_acks(lines, &mut acknowledged);
-                check(&scratch, &acknowledged);
+                check_all(&scratch, &acknowledged, &refused);
             });
             figure(&format!(
                 "{action} once: {runs} of {total} {op} operations, 0 violations"
@@ -135,6 +152,38 @@ fn proof_power_cut_loses_nothing_that_was_acknowledged() {
     figure(&format!(
         "power cut: {cuts} cuts; unsynced writes: {kept} kept, {dropped} dropped, {torn} torn; \
          {acknowledgements} acknowledged batches, 0 lost"
+    ));
+}
+
+#[test]
+fn proof_faults_a_batch_that_was_refused_never_comes_back() {
+    let mut random = Random::for_test("failed sync, then a kill");
+    let rounds = if is_long() { 200 } else { 20 };
+    let (mut refusals, total) = (0, count(Op::Sync));
+    for _ in 0..rounds {
+        let scratch = fresh();
+        let nth = 1 + random.below(total);
+        let fault = watched(&scratch).nth(Op::Sync, nth, Action::Io);
+        let mut child = Child::start(&scratch, "s", [4, PARTS, 0], |command| fault.arm(command));
+        // Killed right after it was told, before anything else covers what is in the log.
+        let mut lines = Vec::new();
+        while let Some(line) = child.line() {
+            let is_refusal = line.starts_with("error");
+            lines.push(line);
+            if is_refusal || lines.len() > 200 {
+                break;
+            }
+        }
+        lines.extend(child.kill());
+        let refused = read_refusals(&lines);
+        refusals += refused.len();
+        let mut acknowledged = Acknowledged::new();
+        read_acks(lines, &mut acknowledged);
+        check_all(&scratch, &acknowledged, &refused);
+    }
+    assert!(refusals > 0, "some sync of a commit was hit");
+    figure(&format!(
+        "failed sync and kill: {rounds} runs, {refusals} refused batches, 0 came back"
     ));
 }
 

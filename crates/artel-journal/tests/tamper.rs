@@ -269,12 +269,12 @@ fn a_bad_newest_checkpoint_is_passed_over_and_reported() {
 fn resuming_a_run_looks_at_its_events() {
     let scratch = filled();
     let run = RunId::from_random([3; 16]);
-    scratch.reader().check_run(run).unwrap();
+    scratch.reader().check_run(run, scratch.workshop).unwrap();
     tamper(
         &scratch,
         "UPDATE event SET outcome = 'allowed' WHERE seq = 20",
     );
-    let refused = scratch.reader().check_run(run);
+    let refused = scratch.reader().check_run(run, scratch.workshop);
     assert!(
         matches!(refused, Err(JournalError::Damaged { seq: 20, .. })),
         "{refused:?}"
@@ -286,7 +286,7 @@ fn ada() -> Actor {
 }
 
 fn candidates(scratch: &Scratch) -> Result<Vec<Candidate>, JournalError> {
-    let keys = Keys::load(scratch.home.data()).unwrap();
+    let keys = Keys::load(scratch.home.data(), scratch.workshop).unwrap();
     Candidate::all(&scratch.home, scratch.workshop, &keys, None)
 }
 
@@ -401,7 +401,7 @@ fn proof_tamper_flipped_bits_anywhere_in_the_file_are_found_or_harmless() {
         let (byte, bit) = (random.below(bytes.len() as u64) as usize, random.below(8));
         bytes[byte] ^= 1 << bit;
         std::fs::write(&path, &bytes).unwrap();
-        let keys = Keys::load(scratch.home.data()).unwrap();
+        let keys = Keys::load(scratch.home.data(), scratch.workshop).unwrap();
         let verified = artel_journal::verify(&scratch.home, scratch.workshop, &keys);
         if !verified.is_ok_and(|verified| verified.ok) {
             found += 1;

@@ -9,6 +9,7 @@ mod random;
 mod scale;
 mod scratch;
 pub mod shim;
+mod wait;
 
 pub use child::{Child, testkit_binary};
 pub use clock::{ManualClock, system_clock};
@@ -16,3 +17,4 @@ pub use drafts::{note, note_text, random_trace, run_events};
 pub use random::Random;
 pub use scale::{figure, is_long, scaled};
 pub use scratch::Scratch;
+pub use wait::block_on;

@@ -77,7 +77,7 @@ impl Scratch {
 
     /// Verifies the journal.
     pub fn verify(&self) -> Verified {
-        let keys = Keys::load(self.home.data()).expect("the keys");
+        let keys = Keys::load(self.home.data(), self.workshop).expect("the keys");
         verify(&self.home, self.workshop, &keys).expect("a journal that can be looked at")
     }
 }

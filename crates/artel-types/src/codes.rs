@@ -163,6 +163,9 @@ codes! {
     J020 Failed "an archive of the journal is missing or damaged"
         "`prune` moved finished streams there, and the chain cannot be followed without it. Put \
          the file back into `.artel/archive`."
+    J021 Failed "the journal was replaced while it was in use"
+        "Another file was put in its place, as `artel journal restore` does. What was read before \
+         may no longer be so; nothing of what was asked for has been recorded. Repeat it."
     X001 Bug "a mistake in Artel"
         "This should not have happened. Please report it with the message and what you did."
     X002 Interrupted "interrupted"

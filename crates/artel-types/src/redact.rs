@@ -83,12 +83,18 @@ impl Redactor {
 
     /// Returns JSON text without secrets, still valid JSON: also keys and numbers are looked at.
     pub fn redact_json<'a>(&self, json: &'a str) -> Cow<'a, str> {
-        if !self.finds_in(json.as_bytes()) {
+        // Escapes can spell a value in many ways; only the decoded text shows it.
+        let may_hide = self.known.is_some() && json.contains('\\');
+        if !may_hide && !self.finds_in(json.as_bytes()) {
             return Cow::Borrowed(json);
         }
         match serde_json::from_str::<serde_json::Value>(json) {
             Ok(mut value) => {
+                let before = value.clone();
                 self.redact_value(&mut value);
+                if value == before {
+                    return Cow::Borrowed(json);
+                }
                 Cow::Owned(value.to_string())
             }
             Err(_) => self.redact(json),
@@ -130,13 +136,19 @@ fn replace(known: &AhoCorasick, text: &str) -> String {
 fn forms(value: &str) -> Vec<Vec<u8>> {
     let bytes = value.as_bytes();
     let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    let escaped = serde_json::Value::String(value.to_owned()).to_string();
+    let escaped = |text: &str| {
+        let quoted = serde_json::Value::String(text.to_owned()).to_string();
+        quoted[1..quoted.len() - 1].to_owned()
+    };
+    // JSON often travels as text within JSON.
+    let (once, twice) = (escaped(value), escaped(&escaped(value)));
     let mut forms = vec![
         bytes.to_vec(),
         hex.to_ascii_uppercase().into_bytes(),
         hex.into_bytes(),
         percent_encoded(bytes).into_bytes(),
-        escaped.trim_matches('"').as_bytes().to_vec(),
+        once.into_bytes(),
+        twice.into_bytes(),
     ];
     for offset in 0..3 {
         forms.push(base64_inside(bytes, offset, b'+', b'/'));
@@ -228,6 +240,21 @@ mod tests {
     fn harmless_text_and_short_values_stay() {
         for text in ["", "a short text", "123456789", "sk-test"] {
             assert!(matches!(redactor().redact(text), Cow::Borrowed(same) if same == text));
+        }
+    }
+
+    #[test]
+    fn escapes_and_json_within_json_hide_nothing() {
+        let secret = Secret::new("p\u{e4}ssw\u{f6}rd \"1\"");
+        let redactor = Redactor::of_known_values([&secret]);
+        let inner = serde_json::json!({ "k": secret.expose() }).to_string();
+        for text in [
+            r#"{"a":"p\u00e4ssw\u00f6rd \u00221\u0022"}"#.to_owned(),
+            serde_json::json!({ "a": inner }).to_string(),
+            serde_json::json!({ "a": serde_json::json!({ "b": inner }).to_string() }).to_string(),
+        ] {
+            let clean = redactor.redact_json(&text).into_owned();
+            assert!(clean.contains(REDACTED) && !clean.contains("ssw"), "{clean}");
         }
     }
 

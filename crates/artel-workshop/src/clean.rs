@@ -10,6 +10,7 @@ use artel_journal::{Blobs, Filter, Query};
 use artel_types::{BlobHash, Code, Fact, Failure, Timestamp};
 use serde::Serialize;
 
+use crate::trouble::path_text;
 use crate::workshop::Workshop;
 
 /// Why something can go.
@@ -32,6 +33,7 @@ pub struct Rubbish {
     /// Why.
     pub sort: Sort,
     /// Where.
+    #[serde(serialize_with = "path_text")]
     pub path: PathBuf,
     /// How much it takes.
     pub bytes: u64,

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use artel_files::{create_new, make_dir, make_dirs, read_bounded, write_atomic};
-use artel_journal::{Filter, Journal, Query};
-use artel_types::{Code, Failure, WorkshopCreated};
+use artel_files::{FileError, create_new, make_dir, make_dirs, read_bounded, write_atomic};
+use artel_journal::{AppendError, Batch, Filter, Journal, Options, Query};
+use artel_types::{Code, Failure, Stream, WorkshopCreated};
 use serde::Serialize;
 
 use crate::caller::{Caller, fresh_workshop};
@@ -12,7 +12,7 @@ use crate::find::{Found, Place};
 use crate::marker::Marker;
 use crate::registry;
 use crate::safety;
-use crate::trouble::{Problems, file_failure, shell_word};
+use crate::trouble::{Problems, file_failure, path_text, shell_word};
 
 const FOLDERS: &[&str] = &[
     "Inbox",
@@ -52,6 +52,7 @@ pub enum Init {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Made {
     /// Where it is.
+    #[serde(serialize_with = "path_text")]
     pub path: PathBuf,
     /// Its id.
     pub id: String,
@@ -170,19 +171,26 @@ impl crate::Workshop {
     /// Makes the journal if there is none, and records the beginning. An interrupted `init` is
     /// completed by the next one. Returns what a person should be told.
     fn begin_journal(&self) -> Result<Vec<String>, Failure> {
-        let opened = Journal::create(&self.home, self.marker.id, self.options())?;
+        // There is nothing yet that would be worth a copy.
+        let options = Options {
+            backup_every: None,
+            ..self.options()
+        };
+        let opened = Journal::create(&self.home, self.marker.id, options)?;
         let journal = opened.journal;
-        if journal.reader().head()? == 0 {
-            let version = self.marker.version.clone();
-            let draft = self.draft(WorkshopCreated {
-                id: self.marker.id,
-                version,
-            });
-            journal
-                .append(draft.on(self.root.display().to_string()))
-                .wait()?;
+        let created = WorkshopCreated {
+            id: self.marker.id,
+            version: self.marker.version.clone(),
+        };
+        let created = self.draft(created).on(self.root.display().to_string());
+        // Only the first of several processes finds the stream empty.
+        let beginning = Batch::of([created, self.settings_draft()]);
+        let beginning = beginning.expecting(Stream::workshop(), 0);
+        match journal.append(beginning).wait() {
+            Ok(_) => {}
+            Err(AppendError::Conflict { .. }) => self.record_settings(&journal)?,
+            Err(error) => return Err(error.into()),
         }
-        self.record_settings(&journal)?;
         Ok(opened.notes)
     }
 }
@@ -232,9 +240,17 @@ fn lay_out(root: &Path, made: &mut Made) -> Result<(), Failure> {
     let ignore = state.join(".gitignore");
     if !ignore.exists() {
         // A workshop may lie in a repository; its machine state never belongs into it.
-        create_new(&ignore, b"*\n", 0o600).map_err(failed)?;
+        make_new(&ignore, b"*\n", 0o600)?;
     }
     Ok(())
+}
+
+/// Makes a file; another `init` in the same folder may have made it a moment ago.
+fn make_new(path: &Path, bytes: &[u8], mode: u32) -> Result<(), Failure> {
+    match create_new(path, bytes, mode) {
+        Ok(()) | Err(FileError::Exists { .. }) => Ok(()),
+        Err(error) => Err(file_failure(Code::W004, &error)),
+    }
 }
 
 fn write_templates(
@@ -252,8 +268,7 @@ fn write_templates(
         let path = root.join(name);
         let hash = blake3::hash(text.as_bytes()).to_hex().to_string();
         if path.symlink_metadata().is_err() {
-            create_new(&path, text.as_bytes(), 0o644)
-                .map_err(|error| file_failure(Code::W004, &error))?;
+            make_new(&path, text.as_bytes(), 0o644)?;
             made.made.push(name.to_owned());
             marker.templates.insert(name.to_owned(), hash);
         } else if how == Init::Regenerate {

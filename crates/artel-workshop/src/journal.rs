@@ -38,7 +38,7 @@ impl Workshop {
     /// Checks everything: chain, signatures, archives, file, signed head.
     pub fn verify(&self) -> Result<Verified, Failure> {
         drop(self.reader()?);
-        let keys = Keys::load(self.home.data())?;
+        let keys = Keys::load(self.home.data(), self.marker.id)?;
         Ok(verify(&self.home, self.marker.id, &keys)?)
     }
 
@@ -56,7 +56,7 @@ impl Workshop {
 
     /// Looks at what the journal could be restored from. A damaged journal is no obstacle.
     pub fn plan_restore(&self, file: Option<&Path>) -> Result<RestorePlan, Failure> {
-        let keys = Keys::load(self.home.data())?;
+        let keys = Keys::load(self.home.data(), self.marker.id)?;
         let file = file.map(|file| self.caller.absolute(file));
         if let Some(file) = &file
             && !file.exists()
@@ -123,7 +123,7 @@ impl Caller {
         };
         let workshop = self.at(place)?;
         let signers = workshop.reader()?.signers().map_err(Failure::from)?;
-        Keys::learn(self.places.data(), &signers).map_err(Failure::from)?;
+        Keys::learn(self.places.data(), workshop.id(), &signers).map_err(Failure::from)?;
         let path = workshop.root().display().to_string();
         let Open { journal, notes } = workshop.open()?;
         let draft = workshop

@@ -38,7 +38,7 @@ impl Marker {
         let bytes =
             read_bounded(&path, LARGEST).map_err(|error| file_failure(Code::W008, &error))?;
         serde_json::from_slice(&bytes).map(Some).map_err(|error| {
-            Failure::new(Code::W003, format!("`{}` is damaged", path.display()))
+            Failure::new(Code::W008, format!("`{}` is damaged", path.display()))
                 .because(error.to_string())
                 .advise("put it back from a copy; it holds the id that the journal names")
         })

@@ -16,7 +16,39 @@ pub struct Entry {
     /// Its id.
     pub id: WorkshopId,
     /// Where it was when it was noted; a copy elsewhere is not trusted.
+    #[serde(with = "any_path")]
     pub path: PathBuf,
+}
+
+/// Keeps a path as text, or as its bytes where it is none.
+mod any_path {
+    use std::ffi::OsString;
+    use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+    use std::path::{Path, PathBuf};
+
+    use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};
+
+    #[derive(serde::Serialize, serde::Deserialize)]
+    #[serde(untagged)]
+    enum Kept {
+        Text(String),
+        Bytes(Vec<u8>),
+    }
+
+    pub(super) fn serialize<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+        let kept = match path.to_str() {
+            Some(text) => Kept::Text(text.to_owned()),
+            None => Kept::Bytes(path.as_os_str().as_bytes().to_vec()),
+        };
+        kept.serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::Error> {
+        Ok(match Kept::deserialize(from)? {
+            Kept::Text(text) => PathBuf::from(text),
+            Kept::Bytes(bytes) => PathBuf::from(OsString::from_vec(bytes)),
+        })
+    }
 }
 
 const LARGEST: u64 = 4 << 20;
@@ -48,7 +80,10 @@ pub(crate) fn note(data: &Path, id: WorkshopId, root: &Path) -> Result<(), Failu
         path: root.to_owned(),
     };
     entries.push(entry);
-    let bytes = serde_json::to_vec_pretty(&entries).unwrap_or_default();
+    let bytes = serde_json::to_vec_pretty(&entries).map_err(|error| {
+        Failure::new(Code::X001, "the list of workshops cannot be written")
+            .because(error.to_string())
+    })?;
     write_atomic(&path(data), &bytes, 0o600).map_err(failed)
 }
 

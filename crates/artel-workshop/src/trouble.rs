@@ -37,6 +37,14 @@ pub(crate) fn file_failure(code: Code, error: &FileError) -> Failure {
     })
 }
 
+/// Shows a path to programs; a name that is not text is shown as nearly as it can be.
+pub(crate) fn path_text<S: serde::Serializer>(
+    path: &Path,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&path.display())
+}
+
 /// Returns a path as it is typed into a shell: what is advised must work as it stands.
 pub(crate) fn shell_word(path: &Path) -> String {
     let text = path.display().to_string();

@@ -158,20 +158,23 @@ impl Workshop {
             serde_json::from_str::<ConfigLoaded>(&record.payload)
                 .is_ok_and(|loaded| loaded.checksum == checksum)
         });
-        if is_known {
-            return Ok(());
+        if !is_known {
+            journal.append(self.settings_draft()).wait()?;
         }
+        Ok(())
+    }
+
+    /// Returns the event that says which settings are in force.
+    pub(crate) fn settings_draft(&self) -> Draft {
+        let checksum = self.settings.checksum();
         let files = self
             .settings
             .files
             .iter()
             .map(|file| file.display().to_string())
             .collect();
-        let draft = self
-            .draft(ConfigLoaded { checksum, files })
-            .shown(Visibility::Full);
-        journal.append(draft).wait()?;
-        Ok(())
+        self.draft(ConfigLoaded { checksum, files })
+            .shown(Visibility::Full)
     }
 
     /// Returns an event of the workshop itself, done by the caller.

@@ -39,7 +39,7 @@ static BASE: LazyLock<Base> = LazyLock::new(|| {
     drop(journal);
     let records = Reader::open(&home).expect("it opens").records(&Query::all()).expect("it reads");
     let bytes = std::fs::read(home.journal()).expect("the file");
-    let keys = Keys::load(home.data()).expect("the key");
+    let keys = Keys::load(home.data(), workshop).expect("the key");
     Base { home, workshop, keys, bytes, records }
 });
 

@@ -1,6 +1,6 @@
 //! What is looked at after a child was killed or the disk failed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use artel_journal::{Filter, Query};
 use artel_testkit::{Scratch, note_text};
@@ -28,6 +28,15 @@ pub(crate) fn read_acks(lines: impl IntoIterator<Item = String>, into: &mut Ackn
 
 /// Looks at a journal after a kill and a restart.
 pub(crate) fn check(scratch: &Scratch, acknowledged: &Acknowledged) {
+    check_all(scratch, acknowledged, &BTreeSet::new());
+}
+
+/// The same, and that what was refused is not there.
+pub(crate) fn check_all(
+    scratch: &Scratch,
+    acknowledged: &Acknowledged,
+    refused: &BTreeSet<(String, u64)>,
+) {
     drop(scratch.open());
     let verified = scratch.verify();
     assert!(verified.ok, "{verified:?}");
@@ -53,5 +62,8 @@ pub(crate) fn check(scratch: &Scratch, acknowledged: &Acknowledged) {
     for (key, seq) in acknowledged {
         let first = found.get(key).map(|parts| parts[0].0);
         assert_eq!(first, Some(*seq), "{key:?} was acknowledged at {seq}");
+    }
+    for key in refused {
+        assert!(!found.contains_key(key), "{key:?} was refused and is there");
     }
 }

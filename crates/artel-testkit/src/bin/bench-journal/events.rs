@@ -61,7 +61,7 @@ impl Work {
                 let summary = self.text(230);
                 RunFinished { id, summary }.into()
             }
-            _ if at % 8 == 0 => {
+            _ if at.is_multiple_of(8) => {
                 let (key, amount) = (self.text(220), Amount::new(4_250, 31_000));
                 BudgetSettled { key, amount }.into()
             }

@@ -17,7 +17,10 @@ mod figure;
 mod place;
 mod read;
 
+use artel_journal::Home;
+
 /// How much is measured.
+#[derive(Clone, Copy)]
 struct Extent {
     /// Events in the large journal.
     events: usize,
@@ -25,18 +28,31 @@ struct Extent {
     rounds: usize,
 }
 
+const WHOLE: Extent = Extent {
+    events: 1_000_000,
+    rounds: 9,
+};
+
+const QUICK: Extent = Extent {
+    events: 200_000,
+    rounds: 5,
+};
+
 fn main() {
-    let extent = match &std::env::args().skip(1).collect::<Vec<_>>()[..] {
-        [] => Extent {
-            events: 1_000_000,
-            rounds: 9,
-        },
-        [flag] if flag == "--quick" => Extent {
-            events: 200_000,
-            rounds: 5,
-        },
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match words[..] {
+        [] => measure(WHOLE),
+        ["--quick"] => measure(QUICK),
+        // What it calls itself with: the peak of memory is that of a whole process.
+        [read::VERIFY, state, data, workshop] => {
+            read::tell_memory(&Home::new(state, data), workshop.parse().unwrap());
+        }
         _ => panic!("bench-journal [--quick]"),
-    };
+    }
+}
+
+fn measure(extent: Extent) {
     let place = place::on_disk();
     println!("in {}, on {}", place.folder.display(), place.system);
     append::measure(&place.folder, extent.rounds);

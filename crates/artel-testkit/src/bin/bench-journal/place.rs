@@ -19,7 +19,7 @@ pub(crate) fn on_disk() -> Place {
             folder,
         })
         .find(|place| !["tmpfs", "ramfs"].contains(&place.system.as_str()))
-        .expect("a folder on a disk: set TMPDIR")
+        .unwrap_or_else(|| panic!("no folder on a disk: set TMPDIR to one"))
 }
 
 fn target_folder() -> Option<PathBuf> {

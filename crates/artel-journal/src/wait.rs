@@ -1,0 +1,47 @@
+//! Waits for a future outside of async code, by parking the thread.
+//!
+//! Unlike the blocking calls of a runtime this also works on a runtime's own threads.
+
+use std::future::Future;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::Thread;
+use std::time::Duration;
+
+/// One park may end early for no reason; slices keep a limit without a clock.
+const SLICE: Duration = Duration::from_millis(5);
+
+/// Waits for as long as it takes.
+pub(crate) fn until_done<T>(future: impl Future<Output = T>) -> T {
+    let mut future = pin!(future);
+    loop {
+        if let Some(answer) = within(future.as_mut(), Duration::from_secs(3600)) {
+            return answer;
+        }
+    }
+}
+
+/// Waits for at most `limit`; nothing if that was not enough.
+pub(crate) fn within<T>(
+    mut future: Pin<&mut impl Future<Output = T>>,
+    limit: Duration,
+) -> Option<T> {
+    let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
+    let mut context = Context::from_waker(&waker);
+    for _ in 0..=limit.as_millis().div_ceil(SLICE.as_millis()) {
+        if let Poll::Ready(answer) = future.as_mut().poll(&mut context) {
+            return Some(answer);
+        }
+        std::thread::park_timeout(SLICE);
+    }
+    None
+}
+
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
