@@ -369,6 +369,9 @@ impl JournalError {
             Self::Migration { .. } => {
                 "the journal is unchanged; report this with the message (a backup is in `.artel/backups`)"
             }
+            Self::Key { what, .. } if what == crate::keys::READABLE => {
+                "take the others' rights away with `chmod 600`"
+            }
             Self::Key { .. } => {
                 "put the key back from a copy of your data folder, with mode 0600; if it is lost for good, remove the file and run `artel workshop trust DIR`, which accepts what it signed"
             }

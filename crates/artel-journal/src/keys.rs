@@ -16,6 +16,9 @@ use crate::anchor;
 use crate::durable;
 use crate::error::JournalError;
 
+/// What is wrong with a key that is not private.
+pub(crate) const READABLE: &str = "others can read it; its mode must be 0600";
+
 /// A public Ed25519 key.
 pub(crate) type Signer = [u8; 32];
 
@@ -162,7 +165,7 @@ fn read_pair(path: &Path) -> Result<Ed25519KeyPair, JournalError> {
     };
     let about = fs::metadata(path).map_err(|cause| JournalError::file("read", path, cause))?;
     if about.mode() & 0o077 != 0 {
-        return Err(unusable("others can read it; its mode must be 0600"));
+        return Err(unusable(READABLE));
     }
     let bytes = fs::read(path).map_err(|cause| JournalError::file("read", path, cause))?;
     Ed25519KeyPair::from_pkcs8(&bytes).map_err(|_| unusable("it is damaged"))

@@ -30,6 +30,9 @@ const MOST_ORDERS: usize = 256;
 /// How long the writer waits for company before it uses the pause for upkeep.
 const IDLE: Duration = Duration::from_millis(200);
 
+/// How long each further one of those who shared the last commit is waited for.
+const FOR_COMPANY: Duration = Duration::from_micros(50);
+
 /// The anchor is moved at most this often: it is a file of its own, with its own sync.
 const ANCHOR_EVERY: Duration = Duration::from_millis(250);
 
@@ -63,19 +66,13 @@ type Owed = Box<dyn FnOnce(Result<(), JournalError>) + Send>;
 impl Writer {
     /// Carries out orders until the last sender is gone or says to close.
     pub(crate) fn run(mut self, orders: &Receiver<Order>) {
-        let mut is_open = true;
+        let (mut is_open, mut company) = (true, 0);
         while is_open {
-            let mut batch = Vec::new();
-            match self.next(orders) {
-                Some(order) => batch.push(order),
-                None => break,
-            }
-            while batch.len() < MOST_ORDERS {
-                match orders.try_recv() {
-                    Ok(order) => batch.push(order),
-                    Err(TryRecvError::Empty | TryRecvError::Disconnected) => break,
-                }
-            }
+            let Some(first) = self.next(orders) else {
+                break;
+            };
+            let mut batch = gather(first, orders, company);
+            company = batch.len();
             if let Some(at) = batch.iter().position(|order| matches!(order, Order::Close)) {
                 is_open = false;
                 batch.truncate(at);
@@ -318,6 +315,27 @@ impl Writer {
         }
         self.anchored_at = self.clock.uptime();
     }
+}
+
+/// Takes what waits along with the first order. Whoever was answered a moment ago is about to ask
+/// again: where there was company last time, it is given a moment to come, because one commit of
+/// many costs everybody less than two of half as many.
+fn gather(first: Order, orders: &Receiver<Order>, company: usize) -> Vec<Order> {
+    let mut batch = vec![first];
+    while batch.len() < MOST_ORDERS {
+        let next = match orders.try_recv() {
+            Ok(order) => Some(order),
+            Err(TryRecvError::Empty) if batch.len() < company => {
+                orders.recv_timeout(FOR_COMPANY).ok()
+            }
+            Err(TryRecvError::Empty | TryRecvError::Disconnected) => None,
+        };
+        match next {
+            Some(order) => batch.push(order),
+            None => break,
+        }
+    }
+    batch
 }
 
 /// Tells one file from another that has the same name.

@@ -76,7 +76,7 @@ fn indexes(scratch: &Scratch) -> Vec<(String, String)> {
 fn an_index_that_does_not_say_what_the_events_say_is_found() {
     let scratch = filled();
     let found = indexes(&scratch);
-    assert_eq!(found.len(), 6);
+    assert_eq!(found.len(), 5);
     for (name, columns) in found {
         let first = columns.split(", ").next().unwrap();
         for wrong in [
