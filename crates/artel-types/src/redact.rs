@@ -254,7 +254,10 @@ mod tests {
             serde_json::json!({ "a": serde_json::json!({ "b": inner }).to_string() }).to_string(),
         ] {
             let clean = redactor.redact_json(&text).into_owned();
-            assert!(clean.contains(REDACTED) && !clean.contains("ssw"), "{clean}");
+            assert!(
+                clean.contains(REDACTED) && !clean.contains("ssw"),
+                "{clean}"
+            );
         }
     }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use artel_config::{Environment, Places, Settings, person, system_clock};
-use artel_types::{Actor, Clock, Failure, TraceId, Via, WorkshopId};
+use artel_types::{Actor, Clock, Failure, Redactor, TraceId, Via, WorkshopId};
 
 use crate::trouble::Problems;
 
@@ -62,6 +62,11 @@ impl Caller {
     /// Returns the environment.
     pub fn environment(&self) -> &Environment {
         &self.environment
+    }
+
+    /// Returns what takes the secrets of the environment out of whatever is stored or shown.
+    pub fn redactor(&self) -> Redactor {
+        Redactor::of_known_values(&self.environment.secrets())
     }
 
     /// Loads the settings that hold outside of any workshop.

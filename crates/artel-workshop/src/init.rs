@@ -88,7 +88,7 @@ impl Caller {
         let mut marker = self.mark(&root, old)?;
         made.id = marker.id.to_string();
         write_templates(&root, &mut marker, how, &mut made)?;
-        registry::note(self.places.data(), marker.id, &root)?;
+        registry::note(self.places.data(), marker.id, &root, &self.redactor())?;
         let workshop = self.at(Place {
             root,
             marker,

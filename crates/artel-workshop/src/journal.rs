@@ -131,7 +131,12 @@ impl Caller {
             .on(path);
         journal.append(draft).wait().map_err(Failure::from)?;
         // Noted last: a workshop that could not be opened is not one to be found.
-        registry::note(self.places.data(), workshop.id(), workshop.root())?;
+        registry::note(
+            self.places.data(),
+            workshop.id(),
+            workshop.root(),
+            &self.redactor(),
+        )?;
         Ok(Noted {
             done: workshop,
             notes,

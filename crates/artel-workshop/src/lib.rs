@@ -23,7 +23,6 @@ pub use find::Found;
 pub use init::{Init, Made};
 pub use journal::{PrunePlan, RestorePlan};
 pub use marker::Marker;
-pub use registry::Entry;
 pub use stats::{Count, Stats};
 pub use trace::Story;
 pub use trouble::Problems;

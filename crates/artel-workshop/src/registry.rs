@@ -5,49 +5,25 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use artel_files::{make_dirs, read_bounded, write_atomic};
-use artel_types::{Code, Failure, WorkshopId};
+use artel_types::{Code, Failure, Redactor, WorkshopId};
 use serde::{Deserialize, Serialize};
 
 use crate::trouble::file_failure;
 
 /// A workshop that may be found by standing in it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Entry {
-    /// Its id.
-    pub id: WorkshopId,
-    /// Where it was when it was noted; a copy elsewhere is not trusted.
-    #[serde(with = "any_path")]
-    pub path: PathBuf,
+pub(crate) struct Entry {
+    id: WorkshopId,
+    /// Where it was when it was noted, for people to read: without secrets, and as nearly as a
+    /// name that is not text can be shown.
+    path: String,
+    /// The hash of the path, which is what counts; a copy elsewhere is not trusted.
+    place: String,
 }
 
-/// Keeps a path as text, or as its bytes where it is none.
-mod any_path {
-    use std::ffi::OsString;
-    use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
-    use std::path::{Path, PathBuf};
-
-    use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};
-
-    #[derive(serde::Serialize, serde::Deserialize)]
-    #[serde(untagged)]
-    enum Kept {
-        Text(String),
-        Bytes(Vec<u8>),
-    }
-
-    pub(super) fn serialize<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
-        let kept = match path.to_str() {
-            Some(text) => Kept::Text(text.to_owned()),
-            None => Kept::Bytes(path.as_os_str().as_bytes().to_vec()),
-        };
-        kept.serialize(serializer)
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::Error> {
-        Ok(match Kept::deserialize(from)? {
-            Kept::Text(text) => PathBuf::from(text),
-            Kept::Bytes(bytes) => PathBuf::from(OsString::from_vec(bytes)),
-        })
+impl Entry {
+    fn is_at(&self, root: &Path) -> bool {
+        self.place == place(root)
     }
 }
 
@@ -55,19 +31,22 @@ const LARGEST: u64 = 4 << 20;
 
 /// Tells whether this user made or trusted the workshop at this place.
 pub(crate) fn knows(data: &Path, id: WorkshopId, root: &Path) -> Result<bool, Failure> {
-    Ok(read(data)?.contains(&Entry {
-        id,
-        path: root.to_owned(),
-    }))
+    let is_it = |entry: &Entry| entry.id == id && entry.is_at(root);
+    Ok(read(data)?.iter().any(is_it))
 }
 
 /// Tells whether this user made or trusted some workshop at this place.
 pub(crate) fn knows_place(data: &Path, root: &Path) -> Result<bool, Failure> {
-    Ok(read(data)?.iter().any(|entry| entry.path == root))
+    Ok(read(data)?.iter().any(|entry| entry.is_at(root)))
 }
 
 /// Notes a workshop.
-pub(crate) fn note(data: &Path, id: WorkshopId, root: &Path) -> Result<(), Failure> {
+pub(crate) fn note(
+    data: &Path,
+    id: WorkshopId,
+    root: &Path,
+    redactor: &Redactor,
+) -> Result<(), Failure> {
     if knows(data, id, root)? {
         return Ok(());
     }
@@ -75,16 +54,23 @@ pub(crate) fn note(data: &Path, id: WorkshopId, root: &Path) -> Result<(), Failu
     make_dirs(data, 0o700).map_err(failed)?;
     let _lock = lock(data)?;
     let mut entries = read(data)?;
-    let entry = Entry {
+    entries.push(Entry {
         id,
-        path: root.to_owned(),
-    };
-    entries.push(entry);
+        path: redactor.redact(&root.display().to_string()).into_owned(),
+        place: place(root),
+    });
     let bytes = serde_json::to_vec_pretty(&entries).map_err(|error| {
         Failure::new(Code::X001, "the list of workshops cannot be written")
             .because(error.to_string())
     })?;
     write_atomic(&path(data), &bytes, 0o600).map_err(failed)
+}
+
+fn place(root: &Path) -> String {
+    use std::os::unix::ffi::OsStrExt as _;
+    blake3::hash(root.as_os_str().as_bytes())
+        .to_hex()
+        .to_string()
 }
 
 /// Keeps two processes from noting at once, each without the other's entry. It is held for the

@@ -6,7 +6,7 @@ use std::time::Duration;
 use artel_config::{Durability, Settings};
 use artel_journal::{self as journal, Filter, Home, Journal, Options, Query, Reader};
 use artel_types::{
-    Code, ConfigLoaded, Draft, Fact, Failure, Redactor, Stream, TraceId, Visibility, WorkshopId,
+    Code, ConfigLoaded, Draft, Fact, Failure, Stream, TraceId, Visibility, WorkshopId,
 };
 
 use crate::caller::{Caller, fresh_trace};
@@ -134,7 +134,7 @@ impl Workshop {
                 Durability::Full => journal::Durability::Full,
                 Durability::Normal => journal::Durability::Normal,
             },
-            redactor: Redactor::of_known_values(&self.caller.environment.secrets()),
+            redactor: self.caller.redactor(),
             clock: self.caller.clock.clone(),
             // A day is longer than anybody waits, and keeps sums of times within bounds.
             patience: settings.busy_after.value.min(day),

@@ -2,18 +2,18 @@
 
 use artel_journal::Record;
 
-/// Returns text in which nothing moves the cursor, changes colours or reverses the reading
-/// direction: what agents and files wrote is shown, never obeyed.
+/// Returns text in which nothing moves the cursor, begins a line of its own, changes colours or
+/// reverses the reading direction: what agents and files wrote is shown, never obeyed.
 pub(crate) fn harmless(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
     for character in text.chars() {
         let is_hidden = matches!(character,
-            '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}'
-            | '\u{feff}' | '\u{e0000}'..='\u{e007f}');
-        if character == '\n' || !(character.is_control() || is_hidden) {
-            clean.push(character);
-        } else {
+            '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}');
+        if character.is_control() || is_hidden {
             clean.extend(character.escape_unicode());
+        } else {
+            clean.push(character);
         }
     }
     clean
@@ -21,7 +21,7 @@ pub(crate) fn harmless(text: &str) -> String {
 
 /// Returns text that fits into one cell of a table.
 pub(crate) fn cell(text: &str, longest: usize) -> String {
-    let text = harmless(text).replace('\n', " ");
+    let text = harmless(&text.replace('\n', " "));
     if text.chars().count() <= longest {
         return text;
     }
@@ -119,7 +119,7 @@ mod tests {
     fn nothing_in_a_text_can_steer_the_terminal() {
         assert_eq!(
             harmless("a\u{1b}[31mb\r\u{202e}c\nd"),
-            "a\\u{1b}[31mb\\u{d}\\u{202e}c\nd"
+            "a\\u{1b}[31mb\\u{d}\\u{202e}c\\u{a}d"
         );
         assert_eq!(cell("two\nlines that are long", 12), "two lines t…");
     }

@@ -5,8 +5,8 @@ use std::io::{self, BufWriter, IsTerminal as _, StdoutLock, Write};
 use std::process::ExitCode;
 
 use artel_config::Color;
-use artel_types::{Code, Failure, FailureKind};
-use artel_workshop::{Caller, Problems};
+use artel_types::{Code, Failure, FailureKind, Redactor, Via};
+use artel_workshop::{Caller, Flags, Problems};
 use serde::Serialize;
 
 use crate::{Verdict, output_failed};
@@ -18,6 +18,7 @@ pub(crate) struct Screen {
     pub(crate) json: bool,
     colour_out: Colour,
     colour_err: Colour,
+    redactor: Redactor,
 }
 
 /// Who reads the output.
@@ -69,6 +70,7 @@ impl Screen {
             json: readers == Readers::Programs,
             colour_out: colour(io::stdout().is_terminal()),
             colour_err: colour(io::stderr().is_terminal()),
+            redactor: caller.map_or_else(Redactor::none, Caller::redactor),
         }
     }
 
@@ -76,17 +78,15 @@ impl Screen {
         Self::new(Readers::People, None)
     }
 
-    /// Makes a screen for a command line that could not be read.
+    /// Makes a screen for a command line that could not be read, so that no flag counts.
     pub(crate) fn for_words(words: &[OsString]) -> Self {
-        let is_json = words.iter().any(|word| word == "--json");
-        Self::new(
-            if is_json {
-                Readers::Programs
-            } else {
-                Readers::People
-            },
-            None,
-        )
+        let readers = if words.iter().any(|word| word == "--json") {
+            Readers::Programs
+        } else {
+            Readers::People
+        };
+        let caller = Caller::from_process(Flags::default(), Via::Cli);
+        Self::new(readers, caller.as_ref().ok())
     }
 
     /// Prints one line of data.
@@ -116,10 +116,11 @@ impl Screen {
         &mut self.out
     }
 
-    /// Tells a person something that is not data.
+    /// Tells a person something that is not data, without the secrets that may be part of it.
     pub(crate) fn say(&mut self, text: impl AsRef<str>) {
         // Nobody to tell is no reason to fail.
-        drop(writeln!(io::stderr(), "{}", text.as_ref()));
+        let text = self.redactor.redact(text.as_ref());
+        drop(writeln!(io::stderr(), "{text}"));
     }
 
     /// Tells a person what was noticed on the way.
@@ -245,7 +246,15 @@ fn painted(text: &str, paint: Paint, colour: Colour) -> String {
 }
 
 fn failure_text(failure: &Failure, colour: Colour) -> String {
-    let text = crate::render::harmless(&failure.to_string());
+    use crate::render::harmless;
+    // Each part by itself: a name with line breaks in it must not look like another part.
+    let clean = Failure {
+        code: failure.code,
+        what: harmless(&failure.what),
+        why: failure.why.as_deref().map(harmless),
+        advice: failure.advice.as_deref().map(harmless),
+    };
+    let text = clean.to_string();
     let head = format!("error[{}]", failure.code);
     text.replacen(&head, &painted(&head, Paint::Bad, colour), 1)
 }

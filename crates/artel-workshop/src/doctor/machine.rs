@@ -1,8 +1,10 @@
 //! The machine: kernel features, git, model providers.
 
 use std::fs;
+use std::io::Read as _;
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use super::Check;
@@ -107,28 +109,49 @@ fn find_program(caller: &Caller, name: &str) -> Option<PathBuf> {
     std::env::split_paths(path)
         .filter(|folder| folder.is_absolute())
         .map(|folder| folder.join(name))
-        .find(|program| program.is_file())
+        .find(|program| is_program(program))
 }
 
-/// Asks git for its version: an absolute path, a fixed argument, an empty environment.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "nothing here is chosen by a model; artel-sandbox takes this over when it exists"
-)]
+fn is_program(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    let about = fs::metadata(path);
+    about.is_ok_and(|about| about.is_file() && about.permissions().mode() & 0o111 != 0)
+}
+
+/// Asks git for its version: an absolute path, a fixed argument, an empty environment, and no
+/// longer than it is worth waiting for.
 fn git_version(program: &Path) -> Option<String> {
-    let output = std::process::Command::new(program)
-        .arg("--version")
-        .env_clear()
-        .output()
-        .ok()?;
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    Some(
-        text.trim()
-            .strip_prefix("git version ")?
-            .split(' ')
-            .next()?
-            .to_owned(),
-    )
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "nothing here is chosen by a model; artel-sandbox takes this over when it exists"
+    )]
+    let mut command = Command::new(program);
+    command.arg("--version").env_clear();
+    command.stdin(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.stdout(Stdio::piped()).spawn().ok()?;
+    if !has_ended(&mut child) {
+        // It is gone, or will be; either way it did not answer.
+        drop(child.kill());
+        drop(child.wait());
+        return None;
+    }
+    let mut answer = [0; 200];
+    let length = child.stdout.take()?.read(&mut answer).ok()?;
+    let text = String::from_utf8_lossy(&answer[..length]).into_owned();
+    let version = text.lines().next()?.strip_prefix("git version ")?;
+    Some(version.split(' ').next()?.to_owned())
+}
+
+/// Waits for the end of a child, two seconds at most.
+fn has_ended(child: &mut Child) -> bool {
+    const PAUSE: Duration = Duration::from_millis(2);
+    (0..1000).any(|_| {
+        let has_ended = !matches!(child.try_wait(), Ok(None));
+        if !has_ended {
+            std::thread::park_timeout(PAUSE);
+        }
+        has_ended
+    })
 }
 
 fn models(caller: &Caller) -> Check {

@@ -254,7 +254,8 @@ pub(super) fn export(
     })?;
     writer.flush().map_err(failed)?;
     if screen.json {
-        screen.value(&serde_json::json!({ "file": path, "events": events }))?;
+        screen
+            .value(&serde_json::json!({ "file": path.display().to_string(), "events": events }))?;
     } else {
         let place = harmless(&path.display().to_string());
         screen.line(format!("wrote {} to {place}", counted(events, "event")))?;

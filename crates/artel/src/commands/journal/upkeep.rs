@@ -109,7 +109,7 @@ pub(super) fn backup(
     } = caller.workshop()?.back_up()?;
     screen.notes(&notes);
     if screen.json {
-        let (file, events) = (&backup.file, backup.events);
+        let (file, events) = (backup.file.display().to_string(), backup.events);
         screen.value(&serde_json::json!({ "file": file, "events": events }))?;
     } else {
         screen.line(format!(

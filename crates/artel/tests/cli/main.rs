@@ -1,0 +1,33 @@
+//! The binary from outside: what it prints, how it ends, what it leaves on disk.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::disallowed_methods,
+    reason = "a step that fails, fails the test; the children are the test's own"
+)]
+
+mod answers;
+mod clean;
+mod color;
+mod config;
+mod crash;
+mod damage;
+mod doctor;
+mod finding;
+mod formats;
+mod garbage;
+mod init;
+mod init_again;
+mod pipes;
+mod places;
+mod prune;
+mod reading;
+mod restore;
+mod safety;
+mod secrets;
+mod support;
+mod terminal;
+mod trace;
+mod trust;
+mod usage;
+mod verify;

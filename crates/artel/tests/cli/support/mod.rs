@@ -1,0 +1,13 @@
+//! What these tests are made of: a house to run the binary in, and what was seen of it.
+
+mod house;
+mod mask;
+mod record;
+mod run;
+mod tree;
+
+pub(crate) use house::{ADA, House};
+pub(crate) use mask::masked;
+pub(crate) use record::{days_ago, notes, old_run};
+pub(crate) use run::{Artel, Seen};
+pub(crate) use tree::{Tree, holding};
