@@ -21,26 +21,46 @@ struct Base {
 
 static BASE: LazyLock<Base> = LazyLock::new(|| {
     let memory = PathBuf::from("/dev/shm");
-    let base = if memory.is_dir() { memory } else { std::env::temp_dir() };
+    let base = if memory.is_dir() {
+        memory
+    } else {
+        std::env::temp_dir()
+    };
     let folder = base.join(format!("artel-fuzz-journal-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder to write to");
     let home = Home::new(folder.join(".artel"), folder.join("data"));
     let workshop = WorkshopId::from_random([9; 16]);
     let trace = TraceId::from_random([7; 16]);
     let options = Options::new(system_clock(), trace);
-    let journal = Journal::create(&home, workshop, options).expect("a journal").journal;
+    let journal = Journal::create(&home, workshop, options)
+        .expect("a journal")
+        .journal;
     let stream = Stream::new("notes").expect("a name");
     let note = |text: String| {
-        let fact = NoteAdded { text: text.as_str().into() };
+        let fact = NoteAdded {
+            text: text.as_str().into(),
+        };
         Draft::new(stream.clone(), trace, Actor::agent("engineer"), fact)
     };
     let notes = (0..120).map(|number| note(format!("remark {number}")));
-    journal.append(Batch::of(notes)).wait().expect("room for the events");
+    journal
+        .append(Batch::of(notes))
+        .wait()
+        .expect("room for the events");
     drop(journal);
-    let records = Reader::open(&home).expect("it opens").records(&Query::all()).expect("it reads");
+    let records = Reader::open(&home)
+        .expect("it opens")
+        .records(&Query::all())
+        .expect("it reads");
     let bytes = std::fs::read(home.journal()).expect("the file");
     let keys = Keys::load(home.data(), workshop).expect("the key");
-    Base { home, workshop, keys, bytes, records }
+    Base {
+        home,
+        workshop,
+        keys,
+        bytes,
+        records,
+    }
 });
 
 fuzz_target!(|input: &[u8]| {

@@ -12,7 +12,11 @@ use libfuzzer_sys::fuzz_target;
 /// A home folder of this process's own, in memory where there is such a place.
 static HOME: LazyLock<PathBuf> = LazyLock::new(|| {
     let memory = PathBuf::from("/dev/shm");
-    let base = if memory.is_dir() { memory } else { std::env::temp_dir() };
+    let base = if memory.is_dir() {
+        memory
+    } else {
+        std::env::temp_dir()
+    };
     let home = base.join(format!("artel-fuzz-settings-{}", std::process::id()));
     std::fs::create_dir_all(home.join(".config/artel")).expect("a folder to write to");
     home
