@@ -238,7 +238,8 @@ impl Reader {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Origin {
     Journal,
-    Archive,
+    /// Which one, in the order of [`archive::list`].
+    Archive(usize),
 }
 
 fn distinct_traces(
@@ -295,10 +296,9 @@ pub(crate) fn scan_with_origin(
         };
         if let Some(row) = sources[next].get() {
             let columns = Columns::of_row(row).map_err(failed)?;
-            let origin = if next == 0 {
-                Origin::Journal
-            } else {
-                Origin::Archive
+            let origin = match next.checked_sub(1) {
+                None => Origin::Journal,
+                Some(archive) => Origin::Archive(archive),
             };
             if visitor(origin, &columns)?.is_break() {
                 break;

@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use crate::admit::refuse_foreign;
 use crate::anchor::{self, Anchor, RestoreNote};
+use crate::archive::{self, ArchiveInfo};
 use crate::backup::backups;
 use crate::chain::Hasher;
 use crate::columns::INSERT;
@@ -24,11 +25,11 @@ use crate::keys::Keys;
 use crate::migrate;
 use crate::order;
 use crate::query::Query;
-use crate::reader;
+use crate::reader::{self, Origin};
 use crate::schema::MIGRATIONS;
 use crate::turn::{CHECKPOINT_EVERY, Desk, Memory};
 use crate::turnstile::Turnstile;
-use crate::verify::{verify, verify_file};
+use crate::verify::{check_archive, verify, verify_file};
 
 /// Where a journal could be restored from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -228,8 +229,12 @@ impl Candidate {
             clock: &options.clock,
             home,
         };
-        copy_events(&source, &mut desk, self.events)?;
-        copy_rest(&source, home, &target);
+        let archives = kept_archives(&source, home, keys, self.events)?;
+        copy_events(&source, &mut desk, &archives, self.events)?;
+        for archive in archives.iter().flatten() {
+            copy_archive(&source, home, &target, archive)?;
+        }
+        copy_leases(&source, home, &target);
         let fact = JournalRestored {
             source: self.source_name(),
             events: restored.events,
@@ -257,18 +262,48 @@ impl Candidate {
     }
 }
 
+/// Lists the archives, with nothing in the place of one that cannot be kept: it is damaged, or it
+/// reaches past the last event, so that what comes next would be given numbers that are taken. Its
+/// intact events go back into the journal.
+fn kept_archives(
+    source: &Connection,
+    home: &Home,
+    keys: &Keys,
+    last: u64,
+) -> Result<Vec<Option<ArchiveInfo>>, JournalError> {
+    let is_within = |info: &ArchiveInfo| -> rusqlite::Result<bool> {
+        let Ok(archive) = archive::open(home, &info.file) else {
+            return Ok(false);
+        };
+        let end: Option<i64> =
+            archive.query_row("SELECT max(seq) FROM event", [], |row| row.get(0))?;
+        Ok(end.is_some_and(|end| end <= last.cast_signed()))
+    };
+    let is_kept = |info: &ArchiveInfo| {
+        is_within(info).unwrap_or(false) && check_archive(source, info, home, keys).is_ok()
+    };
+    let archives = archive::list(source, &home.journal())?;
+    Ok(archives
+        .into_iter()
+        .map(|info| Some(info).filter(is_kept))
+        .collect())
+}
+
 /// Copies the intact events, hashing each again: what was looked at a moment ago may be another
-/// file by now. Archived events stay where they are. Every hundredth event gets the signature it
-/// had, or a new one where that does not hold.
-fn copy_events(source: &Connection, desk: &mut Desk<'_>, last: u64) -> Result<(), JournalError> {
+/// file by now. Those in an archive that is kept stay where they are. Every hundredth event gets
+/// the signature it had, or a new one where that does not hold.
+fn copy_events(
+    source: &Connection,
+    desk: &mut Desk<'_>,
+    archives: &[Option<ArchiveInfo>],
+    last: u64,
+) -> Result<(), JournalError> {
     let (home, target) = (desk.home, desk.connection);
     let failed = |error: rusqlite::Error| JournalError::sqlite(home.journal(), &error);
     let mut hasher = Hasher::default();
     let mut insert = target.prepare(INSERT).map_err(failed)?;
-    let mut is_here = source
-        .prepare("SELECT 1 FROM event WHERE seq = ?")
-        .map_err(failed)?;
-    reader::scan(source, home, &Query::all().limit(last), |columns| {
+    let query = Query::all().limit(last);
+    reader::scan_with_origin(source, home, &query, |origin, columns| {
         let (head, seq) = (desk.head(), columns.seq());
         let hash = hasher.event(columns.hashed());
         let fits = seq == head.seq + 1
@@ -278,7 +313,8 @@ fn copy_events(source: &Connection, desk: &mut Desk<'_>, last: u64) -> Result<()
             let what = "it does not fit the chain".to_owned();
             return Err(JournalError::Damaged { seq, what });
         }
-        if is_here.exists([seq.cast_signed()]).map_err(failed)? {
+        let stays = matches!(origin, Origin::Archive(at) if archives[at].is_some());
+        if !stays {
             let values = rusqlite::params_from_iter(columns.params());
             insert.execute(values).map_err(failed)?;
         }
@@ -301,20 +337,38 @@ fn copy_checkpoint(source: &Connection, desk: &mut Desk<'_>) -> rusqlite::Result
     desk.sign_head()
 }
 
-/// Copies what stands beside the events, as far as it can be read: archives, and the numbers of
-/// leases, which must not be given out again.
-fn copy_rest(source: &Connection, home: &Home, target: &Connection) {
-    // A table that is damaged too is left out; `verify` shows what is missing then.
-    let archive = "file, events, first, last, digest, signer, signature";
-    drop(copy_table(source, target, "archive", archive, "true"));
-    let streams = "stream, stream_seq, file";
-    drop(copy_table(
-        source,
-        target,
-        "archived_stream",
-        streams,
-        "true",
-    ));
+/// Copies what is known of an archive. How far its streams had come is read from itself.
+fn copy_archive(
+    source: &Connection,
+    home: &Home,
+    target: &Connection,
+    info: &ArchiveInfo,
+) -> Result<(), JournalError> {
+    let archive = archive::open(home, &info.file)?;
+    let copy = || -> rusqlite::Result<()> {
+        let columns = "file, events, first, last, digest, signer, signature";
+        let row = format!("file = '{}'", info.file.replace('\'', "''"));
+        copy_table(source, target, "archive", columns, &row)?;
+        let mut streams =
+            archive.prepare("SELECT stream, max(stream_seq) FROM event GROUP BY stream")?;
+        let mut rows = streams.query([])?;
+        while let Some(row) = rows.next()? {
+            let (stream, last): (String, i64) = (row.get(0)?, row.get(1)?);
+            target.execute(
+                "INSERT INTO archived_stream (stream, stream_seq, file) VALUES (?, ?, ?) \
+                 ON CONFLICT (stream) DO UPDATE SET stream_seq = excluded.stream_seq, \
+                 file = excluded.file WHERE excluded.stream_seq > stream_seq",
+                (stream, last, &info.file),
+            )?;
+        }
+        Ok(())
+    };
+    copy().map_err(|error| JournalError::sqlite(&info.file, &error))
+}
+
+/// Carries over the numbers of leases, which must not be given out again. Where they cannot be
+/// read any more, they begin anew.
+fn copy_leases(source: &Connection, home: &Home, target: &Connection) {
     let old = connect::reader(&home.journal()).ok();
     for file in old.iter().chain([source]) {
         drop(raise_leases(file, target));

@@ -269,7 +269,7 @@ fn check_archives(connection: &Connection, home: &Home, keys: &Keys, verified: &
     }
 }
 
-fn check_archive(
+pub(crate) fn check_archive(
     journal: &Connection,
     info: &ArchiveInfo,
     home: &Home,
@@ -315,7 +315,10 @@ fn compare(
     }
     let mut found: Option<Hash> = None;
     let query = Query::all().after(anchor.seq.saturating_sub(1)).limit(1);
-    reader::scan(connection, home, &query, |columns| {
+    // One view: a prune half way through would take the event from where it is looked for.
+    let failed = |error: rusqlite::Error| JournalError::sqlite(home.journal(), &error);
+    let view = connection.unchecked_transaction().map_err(failed)?;
+    reader::scan(&view, home, &query, |columns| {
         found = columns.hash();
         Ok(ControlFlow::Break(()))
     })?;

@@ -5,9 +5,9 @@ use std::fs::{File, TryLockError};
 use std::task::{Context, Waker};
 use std::time::Duration;
 
-use artel_journal::{Anchor, Batch, Owner};
+use artel_journal::{Anchor, Batch, Candidate, Filter, Keys, Owner, Query};
 use artel_testkit::{ManualClock, Scratch, note, run_events};
-use artel_types::{Actor, Fact, RunId, TraceId};
+use artel_types::{Actor, Fact, RunId, TraceId, Via};
 use rusqlite::Connection;
 
 fn outside(scratch: &Scratch, sql: &str) -> Connection {
@@ -144,5 +144,59 @@ fn the_same_blob_can_be_stored_by_many_threads_at_once() {
                 });
             }
         });
+    }
+}
+
+fn restore(scratch: &Scratch) -> u64 {
+    let keys = Keys::load(scratch.home.data(), scratch.workshop).unwrap();
+    let by = Actor::human("ada@example.org", Via::Cli);
+    let best = Candidate::all(&scratch.home, scratch.workshop, &keys, None)
+        .unwrap()
+        .remove(0);
+    best.restore(&scratch.home, scratch.workshop, &scratch.options, &by)
+        .unwrap();
+    let verified = scratch.verify();
+    assert!(verified.ok, "{verified:?}");
+    drop(scratch.open());
+    best.events
+}
+
+#[test]
+fn a_restore_takes_back_what_a_damaged_archive_still_holds() {
+    let (scratch, archive) = pruned();
+    let damage = "UPDATE event SET payload = '{}' WHERE seq = 15";
+    Connection::open(archive)
+        .unwrap()
+        .execute_batch(damage)
+        .unwrap();
+    assert_eq!(restore(&scratch), 14);
+    let run = Filter {
+        run: Some(RunId::from_random([3; 16]).to_string()),
+        ..Filter::default()
+    };
+    let records = scratch.reader().records(&Query::of(run)).unwrap();
+    assert_eq!(records.len(), 14);
+    let journal = scratch.open();
+    let late = run_events(
+        RunId::from_random([3; 16]),
+        TraceId::from_random([4; 16]),
+        0,
+    );
+    let receipt = journal.append(Batch::of(late)).wait().unwrap();
+    assert_eq!(receipt.stream_seqs, [15, 16]);
+}
+
+#[test]
+fn a_restore_mends_what_the_journal_knows_of_an_archive() {
+    for sql in [
+        "UPDATE archived_stream SET stream_seq = 3",
+        "UPDATE archive SET signature = zeroblob(64)",
+    ] {
+        let (scratch, _) = pruned();
+        let before = scratch.reader().records(&Query::all()).unwrap();
+        drop(outside(&scratch, sql));
+        restore(&scratch);
+        let after = scratch.reader().records(&Query::all()).unwrap();
+        assert_eq!(after[..before.len()], before[..], "{sql}");
     }
 }

@@ -10,7 +10,7 @@ use crate::screen::Screen;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: artel explain J003")]
 pub(crate) struct Args {
-    /// The code, as in error[J003]; all of them if not given
+    /// The code, such as J003; all of them if not given
     code: Option<String>,
 }
 
