@@ -1,10 +1,13 @@
 //! Durable appends: how many a second, and how long one takes, against SQLite alone.
 
 use std::path::Path;
-use std::sync::Barrier;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::Thread;
 use std::time::{Duration, Instant};
 
-use artel_journal::Journal;
+use artel_journal::{Ack, Journal};
 use artel_testkit::Scratch;
 use artel_types::Draft;
 
@@ -12,7 +15,7 @@ use crate::bare::Bare;
 use crate::events::Work;
 use crate::figure::{Figure, Goal, Measure, median, millis, percentile};
 
-/// How many threads append at once, and how many events each of them appends in a round.
+/// How many tasks append at once, and how many events each of them appends in a round.
 const APPENDERS: [(usize, usize); 3] = [(1, 800), (8, 800), (64, 250)];
 
 /// How many rows the bare loop inserts in a round.
@@ -74,38 +77,62 @@ pub(crate) fn measure(folder: &Path, rounds: usize) {
     print(&shown);
 }
 
-/// Lets `appenders` threads append `each` events, one at a time, and wait for each of them.
+/// Lets `appenders` tasks append `each` events, one at a time, and wait for each of them. The tasks
+/// share a thread, as those of the engine do; the journal's writer has the other core.
 fn append(journal: &Journal, (appenders, each): (usize, usize), round: usize) -> Round {
-    let barrier = Barrier::new(appenders + 1);
-    let (mut waits, mut took) = (Vec::new(), Duration::ZERO);
-    std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..appenders)
-            .map(|thread| {
-                let drafts = Work::of_seed((round * 1_000 + appenders + thread) as u64).take(each);
-                let barrier = &barrier;
-                scope.spawn(move || {
-                    barrier.wait();
-                    drafts
-                        .into_iter()
-                        .map(|draft| time(journal, draft))
-                        .collect::<Vec<_>>()
-                })
-            })
-            .collect();
-        barrier.wait();
-        let begun = Instant::now();
-        for thread in threads {
-            waits.extend(thread.join().unwrap());
+    let mut tasks: Vec<Task> = (0..appenders)
+        .map(|task| Task {
+            drafts: Work::of_seed((round * 1_000 + appenders + task) as u64)
+                .take(each)
+                .into_iter(),
+            waiting: None,
+        })
+        .collect();
+    let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
+    let mut context = Context::from_waker(&waker);
+    let mut waits = Vec::with_capacity(appenders * each);
+    let begun = Instant::now();
+    while waits.len() < appenders * each {
+        for task in &mut tasks {
+            task.go_on(journal, &mut context, &mut waits);
         }
-        took = begun.elapsed();
-    });
-    Round::new(appenders * each, took, waits)
+        std::thread::park_timeout(Duration::from_millis(5));
+    }
+    Round::new(appenders * each, begun.elapsed(), waits)
 }
 
-fn time(journal: &Journal, draft: Draft) -> Duration {
-    let begun = Instant::now();
-    journal.append(draft).wait().unwrap();
-    begun.elapsed()
+/// One appender, between two of its appends.
+struct Task {
+    drafts: std::vec::IntoIter<Draft>,
+    waiting: Option<(Ack, Instant)>,
+}
+
+impl Task {
+    fn go_on(&mut self, journal: &Journal, context: &mut Context<'_>, waits: &mut Vec<Duration>) {
+        if let Some((ack, since)) = &mut self.waiting {
+            let Poll::Ready(answer) = Pin::new(ack).poll(context) else {
+                return;
+            };
+            answer.unwrap();
+            waits.push(since.elapsed());
+            self.waiting = None;
+        }
+        if let Some(draft) = self.drafts.next() {
+            let since = Instant::now();
+            let mut ack = journal.append(draft);
+            // The first look leaves the waker behind; nothing is recorded that fast.
+            assert!(Pin::new(&mut ack).poll(context).is_pending());
+            self.waiting = Some((ack, since));
+        }
+    }
+}
+
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
 }
 
 fn print(shown: &[Shown; 4]) {
