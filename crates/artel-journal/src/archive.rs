@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use artel_types::{Actor, Draft, JournalPruned, Timestamp, WorkshopId};
+use artel_types::{Actor, JournalPruned, Timestamp, WorkshopId};
 use rusqlite::{Connection, OptionalExtension as _, params};
 use serde::Serialize;
 
@@ -13,12 +13,11 @@ use crate::chain::Hash;
 use crate::columns::{INSERT, SELECT};
 use crate::connect::{self, Create};
 use crate::durable;
-use crate::error::{AppendError, JournalError};
+use crate::error::JournalError;
 use crate::home::{Home, path_text};
-use crate::journal::{Options, upkeep};
+use crate::journal::{Options, record_upkeep};
 use crate::keys::{Keys, hex};
 use crate::migrate;
-use crate::order;
 use crate::schema::MIGRATIONS;
 use crate::turn::{Desk, Memory};
 use crate::turnstile::Turnstile;
@@ -393,17 +392,7 @@ fn cut_over(
         events: *events,
         digest: hex(digest),
     };
-    let draft = Draft {
-        actor: by.clone(),
-        ..upkeep(options.trace, fact)
-    };
-    let prepared =
-        order::prepare(draft.into(), &options.redactor).map_err(AppendError::into_journal)?;
-    desk.append(prepared)
-        .map_err(failed)?
-        .map_err(AppendError::into_journal)?;
-    desk.sign_head().map_err(failed)?;
-    desk.head().write(connection).map_err(failed)?;
+    record_upkeep(desk, options, by, fact)?;
     Ok(Pruned {
         archive: path.clone(),
         streams: streams.len() as u64,

@@ -32,7 +32,7 @@ use crate::query::Filter;
 use crate::reader::Reader;
 use crate::schema::MIGRATIONS;
 use crate::subscribe::{Bell, Subscription};
-use crate::turn::Memory;
+use crate::turn::{Desk, Memory};
 use crate::turnstile::Turnstile;
 use crate::wal;
 use crate::writer::Writer;
@@ -445,6 +445,29 @@ impl std::fmt::Debug for Inner {
 /// Returns an event of the journal's own housekeeping.
 pub(crate) fn upkeep(trace: TraceId, fact: impl Into<Fact>) -> Draft {
     Draft::new(Stream::journal(), trace, Actor::system("journal"), fact).shown(Visibility::Full)
+}
+
+/// Records, as the last thing of a transaction, what a person did to the journal as a whole, and
+/// signs it.
+pub(crate) fn record_upkeep(
+    desk: &mut Desk<'_>,
+    options: &Options,
+    by: &Actor,
+    fact: impl Into<Fact>,
+) -> Result<(), JournalError> {
+    let path = desk.home.journal();
+    let failed = |error: rusqlite::Error| JournalError::sqlite(&path, &error);
+    let draft = Draft {
+        actor: by.clone(),
+        ..upkeep(options.trace, fact)
+    };
+    let prepared =
+        order::prepare(draft.into(), &options.redactor).map_err(AppendError::into_journal)?;
+    desk.append(prepared)
+        .map_err(failed)?
+        .map_err(AppendError::into_journal)?;
+    desk.sign_head().map_err(failed)?;
+    desk.head().write(desk.connection).map_err(failed)
 }
 
 /// What opening found.

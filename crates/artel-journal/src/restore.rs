@@ -5,7 +5,7 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use artel_types::{Actor, Draft, JournalRestored, WorkshopId};
+use artel_types::{Actor, JournalRestored, WorkshopId};
 use rusqlite::Connection;
 use serde::Serialize;
 
@@ -17,13 +17,12 @@ use crate::chain::Hasher;
 use crate::columns::INSERT;
 use crate::connect;
 use crate::durable;
-use crate::error::{AppendError, JournalError};
+use crate::error::JournalError;
 use crate::head::{self, Head};
 use crate::home::{Home, path_text};
-use crate::journal::{Options, upkeep};
+use crate::journal::{Options, record_upkeep};
 use crate::keys::Keys;
 use crate::migrate;
-use crate::order;
 use crate::query::Query;
 use crate::reader::{self, Origin};
 use crate::schema::MIGRATIONS;
@@ -241,17 +240,7 @@ impl Candidate {
             lost: restored.lost,
             set_aside: restored.set_aside.display().to_string(),
         };
-        let draft = Draft {
-            actor: by.clone(),
-            ..upkeep(options.trace, fact)
-        };
-        let prepared =
-            order::prepare(draft.into(), &options.redactor).map_err(AppendError::into_journal)?;
-        desk.append(prepared)
-            .map_err(failed)?
-            .map_err(AppendError::into_journal)?;
-        desk.sign_head().map_err(failed)?;
-        desk.head().write(&target).map_err(failed)?;
+        record_upkeep(&mut desk, options, by, fact)?;
         target.execute_batch("COMMIT").map_err(failed)?;
         memory.committed();
         drop(target);

@@ -132,12 +132,29 @@ pub(super) fn query(
     match format {
         Format::Json => json(&workshop, &query, screen)?,
         Format::Csv => csv(&workshop, &query, screen)?,
-        Format::Table => {
-            let records = workshop.reader()?.records(&query).map_err(Failure::from)?;
-            show(&records, screen)?;
-        }
+        Format::Table => show_page(&workshop, query, screen)?,
     }
     Ok(Verdict::Done)
+}
+
+/// A table is laid out as a whole, so it has an end; more than this nobody reads.
+const LONGEST_TABLE: u64 = 1_000;
+
+fn show_page(
+    workshop: &Workshop,
+    mut query: journal::Query,
+    screen: &mut Screen,
+) -> Result<(), Problems> {
+    let is_cut = query.limit.is_none();
+    query.limit.get_or_insert(LONGEST_TABLE);
+    let records = workshop.reader()?.records(&query).map_err(Failure::from)?;
+    show(&records, screen)?;
+    if is_cut && records.len() as u64 == LONGEST_TABLE {
+        screen.say(format!(
+            "the first {LONGEST_TABLE} are shown; `--limit`, `--json` or `--format csv` give more"
+        ));
+    }
+    Ok(())
 }
 
 /// Writes one array, an event at a time, however many there are.
