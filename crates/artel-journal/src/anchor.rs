@@ -7,7 +7,6 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use artel_types::{Timestamp, WorkshopId};
 use serde::{Deserialize, Serialize};
@@ -16,10 +15,6 @@ use crate::chain::{Hash, checkpoint_message};
 use crate::durable;
 use crate::error::JournalError;
 use crate::keys::{Keys, Signer, hex, unhex};
-
-/// How long to wait for another process that moves the anchor.
-const TRIES: u32 = 1_000;
-const PAUSE: Duration = Duration::from_millis(1);
 
 /// A head that was signed on this machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,7 +61,7 @@ impl Anchor {
     /// Reads the anchor of a workshop, if there is one.
     pub fn load(data: &Path, workshop: WorkshopId) -> Result<Option<Self>, JournalError> {
         let path = path(data, workshop);
-        let text = match fs::read_to_string(&path) {
+        let text = match durable::read_small(&path) {
             Ok(text) => text,
             Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(cause) => {
@@ -74,7 +69,7 @@ impl Anchor {
                 return Err(JournalError::Anchor { path, what });
             }
         };
-        serde_json::from_str(&text)
+        serde_json::from_slice(&text)
             .map(Some)
             .map_err(|cause: serde_json::Error| {
                 let what = cause.to_string();
@@ -155,7 +150,7 @@ pub(crate) fn signers(data: &Path) -> BTreeSet<Signer> {
         return BTreeSet::new();
     };
     let signer = |path: PathBuf| {
-        let anchor: Anchor = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
+        let anchor: Anchor = serde_json::from_slice(&durable::read_small(&path).ok()?).ok()?;
         unhex(&anchor.signer)
     };
     entries
@@ -172,27 +167,7 @@ fn path(data: &Path, workshop: WorkshopId) -> PathBuf {
 fn lock(data: &Path, workshop: WorkshopId) -> Result<fs::File, JournalError> {
     let folder = data.join("heads");
     durable::make_folder(&folder).map_err(|cause| JournalError::file("make", &folder, cause))?;
-    let path = folder.join(format!("{workshop}.lock"));
-    let file = fs::OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .open(&path);
-    let file = file.map_err(|cause| JournalError::file("open", &path, cause))?;
-    // Held for the time of one small write, by whichever process does it; a stopped process must
-    // not stop the others.
-    for _ in 0..TRIES {
-        match file.try_lock() {
-            Ok(()) => return Ok(file),
-            Err(fs::TryLockError::Error(cause)) => {
-                return Err(JournalError::file("lock", &path, cause));
-            }
-            Err(fs::TryLockError::WouldBlock) => std::thread::park_timeout(PAUSE),
-        }
-    }
-    let holder = "another process".to_owned();
-    let seconds = u64::from(TRIES) * PAUSE.as_millis() as u64 / 1_000;
-    Err(JournalError::Busy { holder, seconds })
+    durable::lock(&folder.join(format!("{workshop}.lock")))
 }
 
 fn unhex_long(text: &str) -> Option<Vec<u8>> {

@@ -16,7 +16,7 @@ use crate::durable;
 use crate::error::JournalError;
 use crate::home::{Home, path_text};
 use crate::journal::{Options, record_upkeep};
-use crate::keys::{Keys, hex};
+use crate::keys::{self, Keys, hex};
 use crate::migrate;
 use crate::schema::MIGRATIONS;
 use crate::turn::{Desk, Memory};
@@ -46,6 +46,15 @@ pub struct ArchiveInfo {
     pub(crate) digest: Vec<u8>,
     pub(crate) signer: Vec<u8>,
     pub(crate) signature: Vec<u8>,
+}
+
+impl ArchiveInfo {
+    /// Tells whether somebody signed this. A row that was only planted must not keep anybody from
+    /// reading; `verify` names it.
+    pub(crate) fn is_signed(&self) -> bool {
+        let message = message(&self.file, self.events, &self.digest);
+        keys::is_signed(&self.signer, &message, &self.signature)
+    }
 }
 
 /// Lists the archives a journal refers to; a file of an older format has none.
@@ -81,7 +90,11 @@ pub(crate) fn connections(
     list(connection, &home.journal())?
         .into_iter()
         .filter(|archive| archive.last > seq)
-        .map(|archive| open(home, &archive.file))
+        .filter_map(|archive| match open(home, &archive.file) {
+            // Nobody who makes archives vouches for this row: it was planted.
+            Err(_) if !archive.is_signed() => None,
+            opened => Some(opened),
+        })
         .collect()
 }
 

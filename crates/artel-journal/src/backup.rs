@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use artel_types::{Clock, Timestamp};
+use artel_types::{Clock, Timestamp, WorkshopId};
 use rusqlite::Connection;
 use rusqlite::backup::Backup as Copy;
 
@@ -14,6 +14,8 @@ use crate::durable;
 use crate::error::JournalError;
 use crate::head::Head;
 use crate::home::Home;
+use crate::keys::Keys;
+use crate::verify::verify_file;
 
 /// A copy of the journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,6 +26,8 @@ pub struct Backup {
     pub at: Timestamp,
     /// How many events it holds.
     pub events: u64,
+    /// What is wrong with it, if the journal is damaged.
+    pub damage: Option<String>,
 }
 
 impl Backup {
@@ -38,7 +42,14 @@ impl Backup {
 }
 
 /// Takes a copy, and removes all but the newest `kept`.
-pub(crate) fn take(home: &Home, clock: &Clock, kept: usize) -> Result<Backup, JournalError> {
+///
+/// A copy of a damaged journal is kept too, but pushes no other one out: those may be intact.
+pub(crate) fn take(
+    home: &Home,
+    workshop: WorkshopId,
+    clock: &Clock,
+    kept: usize,
+) -> Result<Backup, JournalError> {
     let folder = home.backups();
     durable::make_folder(&folder).map_err(|cause| JournalError::file("make", &folder, cause))?;
     let at = clock.now();
@@ -46,16 +57,25 @@ pub(crate) fn take(home: &Home, clock: &Clock, kept: usize) -> Result<Backup, Jo
     durable::remove_database(&temporary)
         .map_err(|cause| JournalError::file("remove", &temporary, cause))?;
     let copied = copy(&home.journal(), &temporary).and_then(|events| {
+        let damage = damage(&temporary, home, workshop)?;
         let _lock = lock(home)?;
         let file = free_name(&folder, at);
         settle(&temporary, &file).map_err(|cause| JournalError::file("write", &file, cause))?;
-        Ok(Backup { file, at, events })
+        Ok(Backup {
+            file,
+            at,
+            events,
+            damage,
+        })
     });
     if copied.is_err() {
         // The error says what matters; a partial copy must not pass for a backup.
         drop(durable::remove_database(&temporary));
     }
     let backup = copied?;
+    if backup.damage.is_some() {
+        return Ok(backup);
+    }
     // The new one stays whatever the names say: clocks are set back, and names can be planted.
     let others = backups(home)
         .into_iter()
@@ -113,34 +133,45 @@ fn temporary_name(folder: &Path, at: Timestamp) -> PathBuf {
 
 /// Keeps two copies from taking the same name; held for the time of one rename.
 fn lock(home: &Home) -> Result<fs::File, JournalError> {
-    let path = home.locks().join("backup.lock");
-    let open = || -> std::io::Result<fs::File> {
-        durable::make_folder(&home.locks())?;
-        let file = fs::File::options()
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&path)?;
-        file.lock()?;
-        Ok(file)
-    };
-    open().map_err(|cause| JournalError::file("lock", &path, cause))
+    durable::make_folder(&home.locks())
+        .map_err(|cause| JournalError::file("make", home.locks(), cause))?;
+    durable::lock(&home.locks().join("backup.lock"))
 }
 
-/// Two copies within a second get names that still sort by age.
+/// Says what is wrong with a copy, if anything is.
+fn damage(copy: &Path, home: &Home, workshop: WorkshopId) -> Result<Option<String>, JournalError> {
+    let keys = Keys::load(home.data(), workshop)?;
+    let bad = verify_file(copy, home, workshop, &keys)?.first_bad;
+    Ok(bad.map(|bad| format!("event {}: {}", bad.seq, bad.what)))
+}
+
+/// Copies within a second get names that sort by age, also where older ones are gone by now.
 fn free_name(folder: &Path, at: Timestamp) -> PathBuf {
-    let plain = folder.join(format!("journal_{}.db", at.compact()));
-    let numbered = (2..).map(|n| folder.join(format!("journal_{}_{n:03}.db", at.compact())));
-    std::iter::once(plain)
-        .chain(numbered)
-        .find(|path| !path.exists())
-        .unwrap_or_default()
+    let stamp = at.compact();
+    let plain = folder.join(format!("journal_{stamp}.db"));
+    let number = |path: PathBuf| -> Option<u64> {
+        let name = path.file_name()?.to_str()?;
+        let rest = name.strip_prefix(&format!("journal_{stamp}"))?;
+        let digits = rest.strip_suffix(".db")?;
+        digits
+            .strip_prefix('_')
+            .map_or(Some(1), |digits| digits.parse().ok())
+    };
+    let taken = fs::read_dir(folder).ok().and_then(|entries| {
+        let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+        paths.filter_map(number).max()
+    });
+    match taken {
+        None => plain,
+        Some(last) => folder.join(format!("journal_{stamp}_{:03}.db", last + 1)),
+    }
 }
 
 fn copy(journal: &Path, to: &Path) -> Result<u64, JournalError> {
     let source = connect::reader(journal)?;
     let failed = |error: rusqlite::Error| JournalError::sqlite(to, &error);
     let mut target = Connection::open(to).map_err(failed)?;
+    durable::protect(to)?;
     {
         let copy = Copy::new(&source, &mut target).map_err(failed)?;
         // In one step: between two steps a writer's commit would begin the copy anew, for ever.

@@ -1,7 +1,5 @@
 //! Opens connections, each with the settings that our promises rest on.
 
-use std::fs::Permissions;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::time::Duration;
 
@@ -40,7 +38,7 @@ pub(crate) fn writer(
         });
     }
     let failed = |error: rusqlite::Error| JournalError::sqlite(path, &error);
-    refuse_link(path)?;
+    refuse_odd(path)?;
     let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
     set_up(&connection).map_err(failed)?;
     // Setting up a writer changes the file, and so does moving its log into it at the end: one
@@ -53,8 +51,7 @@ pub(crate) fn writer(
     keep_log(false)?;
     if create == Create::Yes {
         // The logs beside it get the same mode.
-        std::fs::set_permissions(path, Permissions::from_mode(0o600))
-            .map_err(|cause| JournalError::file("protect", path, cause))?;
+        durable::protect(path)?;
     }
     set_up_writer(&connection, durability).map_err(failed)?;
     Ok(connection)
@@ -67,16 +64,21 @@ fn is_blank(connection: &Connection) -> rusqlite::Result<bool> {
     Ok(tables == 0)
 }
 
-/// A link could name somebody else's file.
-fn refuse_link(path: &Path) -> Result<(), JournalError> {
-    if path.is_symlink() {
-        let why = "it is a link".to_owned();
+/// A link could name somebody else's file, and a pipe would keep us waiting for ever.
+fn refuse_odd(path: &Path) -> Result<(), JournalError> {
+    let Ok(about) = path.symlink_metadata() else {
+        return Ok(());
+    };
+    if !about.is_file() {
+        let why = "it is not a regular file".to_owned();
         return Err(JournalError::NotAJournal {
             path: path.to_owned(),
             why,
         });
     }
-    Ok(())
+    // By the name, not by opening: that would release SQLite's locks in this process.
+    let readable = rustix::fs::access(path, rustix::fs::Access::READ_OK);
+    readable.map_err(|cause| JournalError::file("read", path, cause.into()))
 }
 
 /// Whether a missing file is made.
@@ -108,6 +110,7 @@ pub(crate) fn reader(path: &Path) -> Result<Connection, JournalError> {
             path: path.to_owned(),
         });
     }
+    refuse_odd(path)?;
     let opened = open_reader(path, path);
     let opened = match opened {
         // In a folder that cannot be written the shared-memory file cannot be made. Without a log

@@ -2,9 +2,12 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use crate::error::JournalError;
 
 /// Writes to a temporary name, syncs, renames, and syncs the folder: a rename alone is atomic but
 /// not durable.
@@ -72,4 +75,65 @@ pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)
+}
+
+/// Lets nobody but its owner read a file. It goes by the name: opening and closing a database by
+/// other means would release SQLite's locks on it.
+pub(crate) fn protect(path: &Path) -> Result<(), JournalError> {
+    fs::set_permissions(path, fs::Permissions::from_mode(0o600))
+        .map_err(|cause| JournalError::file("protect", path, cause))
+}
+
+/// Reads a small file of ours; anything else under its name (a pipe, a device, a link to one)
+/// would keep us waiting, or never end.
+pub(crate) fn read_small(path: &Path) -> io::Result<Vec<u8>> {
+    const LARGEST: u64 = 1 << 20;
+    let about = fs::metadata(path)?;
+    if !about.is_file() {
+        return Err(io::Error::other("it is not a regular file"));
+    }
+    if about.len() > LARGEST {
+        return Err(io::Error::other("it is larger than 1 MiB"));
+    }
+    fs::read(path)
+}
+
+/// Opens a lock file; it is made if need be, and never through a link.
+pub(crate) fn lock_file(path: &Path) -> Result<File, JournalError> {
+    let open = || -> io::Result<File> {
+        if path.symlink_metadata().is_ok_and(|about| !about.is_file()) {
+            return Err(io::Error::other("it is not a regular file"));
+        }
+        OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed())
+            .open(path)
+    };
+    open().map_err(|cause| JournalError::file("open", path, cause))
+}
+
+/// How long to wait for another process that holds a lock for the time of one small write.
+const TRIES: u32 = 1_000;
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// Takes a lock that others hold only briefly; a stopped process must not stop the others.
+pub(crate) fn lock(path: &Path) -> Result<File, JournalError> {
+    let file = lock_file(path)?;
+    for _ in 0..TRIES {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(fs::TryLockError::Error(cause)) => {
+                return Err(JournalError::file("lock", path, cause));
+            }
+            Err(fs::TryLockError::WouldBlock) => std::thread::park_timeout(PAUSE),
+        }
+    }
+    Err(JournalError::Busy {
+        holder: "another process".to_owned(),
+        seconds: 1,
+    })
 }

@@ -127,6 +127,9 @@ pub enum JournalError {
         /// The file.
         path: PathBuf,
     },
+    /// Every signature may be right, but this user does not know the signer.
+    #[error("the journal was signed with a key that is not known on this machine")]
+    UnknownSigner,
     /// A migration did not work.
     #[error("the journal could not be brought from format {from} to {to}: {what}")]
     Migration {
@@ -279,13 +282,29 @@ impl JournalError {
             Some(Sql::ReadOnly) => Self::ReadOnly { path },
             Some(Sql::DatabaseBusy | Sql::DatabaseLocked) => Self::Busy {
                 holder: "another program".to_owned(),
-                seconds: 0,
+                seconds: 1,
             },
             Some(Sql::DatabaseCorrupt) => Self::Corrupt { what },
             Some(Sql::NotADatabase) => Self::NotAJournal { path, why: what },
             Some(Sql::SystemIoFailure | Sql::CannotOpen) => Self::Io { path, what },
             _ => Self::Database { what },
         }
+    }
+
+    /// Tells whether the file itself is what is wrong, as opposed to our way to it.
+    pub(crate) fn is_damage(&self) -> bool {
+        matches!(
+            self,
+            Self::Missing { .. }
+                | Self::NotAJournal { .. }
+                | Self::Foreign { .. }
+                | Self::Damaged { .. }
+                | Self::Corrupt { .. }
+                | Self::Shortened { .. }
+                | Self::Archive { .. }
+                | Self::Decode { .. }
+                | Self::Database { .. }
+        )
     }
 
     pub(crate) fn decode(seq: u64, cause: &DecodeError) -> Self {
@@ -311,6 +330,7 @@ impl JournalError {
             Self::ReadOnly { .. } => Code::J007,
             Self::Io { .. } | Self::Unsettled { .. } => Code::J008,
             Self::Replaced { .. } => Code::J021,
+            Self::UnknownSigner => Code::J015,
             Self::Migration { .. } => Code::J014,
             Self::Key { .. } => Code::J015,
             Self::Blob { .. } => Code::J013,
@@ -362,7 +382,10 @@ impl JournalError {
             Self::ReadOnly { .. } => {
                 "make the folder writable for you; reading commands work as it is"
             }
-            Self::Replaced { .. } => "read it again and decide anew",
+            Self::Replaced { .. } => "repeat the command",
+            Self::UnknownSigner => {
+                "`artel workshop trust` accepts its keys, if the workshop is yours"
+            }
             Self::Io { .. } | Self::Unsettled { .. } => {
                 "look at the system's log, and copy the workshop to another disk"
             }

@@ -337,7 +337,7 @@ impl Journal {
             backups_kept,
             ..
         } = &self.0.options;
-        let backup = backup::take(&self.0.home, clock, *backups_kept)?;
+        let backup = backup::take(&self.0.home, self.0.workshop, clock, *backups_kept)?;
         self.record_backup(&backup, by, "asked")?;
         Ok(backup)
     }
@@ -390,6 +390,7 @@ impl Journal {
             return;
         }
         let (home, clock, kept) = (self.0.home.clone(), clock.clone(), *backups_kept);
+        let workshop = self.0.workshop;
         // The thread must not keep the journal open, so it holds only what it needs to record.
         let sender = self
             .0
@@ -400,7 +401,7 @@ impl Journal {
         let (redactor, trace) = (self.0.options.redactor.clone(), self.0.options.trace);
         let thread = std::thread::spawn(move || {
             // A failed backup is shown by `doctor`, which looks at the age of the newest one.
-            let Ok(backup) = backup::take(&home, &clock, kept) else {
+            let Ok(backup) = backup::take(&home, workshop, &clock, kept) else {
                 return;
             };
             let (file, events, why) = (backup.name(), backup.events, "daily".to_owned());
@@ -497,7 +498,8 @@ fn prepare_file(
     admit::refuse_foreign(&connection, &path, workshop)?;
     let mut backup = None;
     let migrated = migrate::bring_up(&connection, &path, MIGRATIONS, || {
-        backup = Some(backup::take(home, &options.clock, options.backups_kept)?);
+        let kept = options.backups_kept;
+        backup = Some(backup::take(home, workshop, &options.clock, kept)?);
         Ok(())
     })?;
     let admitted = admit::check(&connection, home, keys, workshop)?;

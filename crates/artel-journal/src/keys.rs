@@ -19,6 +19,9 @@ use crate::error::JournalError;
 /// What is wrong with a key that is not private.
 pub(crate) const READABLE: &str = "others can read it; its mode must be 0600";
 
+/// What is said of a signature whose signer this user does not know.
+pub(crate) const UNKNOWN_SIGNER: &str = "signed with an unknown key";
+
 /// A public Ed25519 key.
 pub(crate) type Signer = [u8; 32];
 
@@ -97,7 +100,7 @@ impl Keys {
     ) -> Result<(), &'static str> {
         let is_known = self.known.iter().any(|known| known == signer);
         if !is_known {
-            return Err("signed with an unknown key");
+            return Err(UNKNOWN_SIGNER);
         }
         if is_signed(signer, message, signature) {
             return Ok(());
@@ -164,16 +167,23 @@ fn read_pair(path: &Path) -> Result<Ed25519KeyPair, JournalError> {
         what: what.to_owned(),
     };
     let about = fs::metadata(path).map_err(|cause| JournalError::file("read", path, cause))?;
+    if !about.is_file() {
+        return Err(unusable("it is not a regular file"));
+    }
     if about.mode() & 0o077 != 0 {
         return Err(unusable(READABLE));
     }
-    let bytes = fs::read(path).map_err(|cause| JournalError::file("read", path, cause))?;
+    let bytes =
+        durable::read_small(path).map_err(|cause| JournalError::file("read", path, cause))?;
     Ed25519KeyPair::from_pkcs8(&bytes).map_err(|_| unusable("it is damaged"))
 }
 
 fn read_known(data: &Path, workshop: WorkshopId) -> BTreeSet<Signer> {
-    let text = fs::read_to_string(known_path(data, workshop)).unwrap_or_default();
-    text.lines().filter_map(unhex).collect()
+    let bytes = durable::read_small(&known_path(data, workshop)).unwrap_or_default();
+    String::from_utf8_lossy(&bytes)
+        .lines()
+        .filter_map(unhex)
+        .collect()
 }
 
 fn public(pair: &Ed25519KeyPair) -> Signer {

@@ -190,6 +190,11 @@ impl Reader {
         })
     }
 
+    /// Tells which file has the journal's name now.
+    pub(crate) fn identity(&self) -> Option<(u64, u64)> {
+        identity(&self.path)
+    }
+
     pub(crate) fn home(&self) -> &Home {
         &self.home
     }

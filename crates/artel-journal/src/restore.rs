@@ -76,6 +76,10 @@ impl Candidate {
     ) -> Result<Vec<Self>, JournalError> {
         let mut found = Vec::new();
         match verify(home, workshop, keys) {
+            // Whoever lost their data folder, or moved the workshop, has an intact journal.
+            Ok(verified) if verified.has_unknown_signer() => {
+                return Err(JournalError::UnknownSigner);
+            }
             Ok(verified) => {
                 let damage = verified
                     .first_bad
@@ -86,9 +90,9 @@ impl Candidate {
                     damage,
                 });
             }
-            // A file that cannot be opened at all has no intact beginning.
-            Err(error @ JournalError::TooNew { .. }) => return Err(error),
-            Err(_) => {}
+            Err(error) if error.is_damage() => {}
+            // A file that is only out of reach is not to be replaced.
+            Err(error) => return Err(error),
         }
         match file {
             Some(file) => found.push(Self::of_named(file, home, workshop, keys)?),
@@ -96,7 +100,10 @@ impl Candidate {
                 backups(home)
                     .into_iter()
                     .filter_map(|file| Self::of_file(&file, home, workshop, keys).ok())
-                    .find(|candidate| candidate.damage.is_none()),
+                    .filter(|candidate| candidate.damage.is_none())
+                    // Of several with as many events the first is the newest.
+                    .rev()
+                    .max_by_key(|candidate| candidate.events),
             ),
         }
         found.retain(|candidate| candidate.events > 0);
@@ -213,6 +220,7 @@ impl Candidate {
         let failed = |error: rusqlite::Error| JournalError::sqlite(fresh, &error);
         let source = connect::reader(&source)?;
         let target = Connection::open(fresh).map_err(failed)?;
+        durable::protect(fresh)?;
         migrate::create_with(&target, MIGRATIONS, |target| {
             let owner = "INSERT INTO meta VALUES ('workshop', ?)";
             target.execute(owner, [workshop.to_string()])?;

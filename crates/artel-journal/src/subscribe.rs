@@ -64,6 +64,7 @@ pub struct Subscription {
     reader: Arc<Reader>,
     filter: Filter,
     position: u64,
+    identity: Option<(u64, u64)>,
     page: VecDeque<Record>,
     heads: watch::Receiver<u64>,
     _bell: Arc<Bell>,
@@ -74,6 +75,7 @@ impl Subscription {
         bell.listen(&reader);
         let heads = bell.heads.subscribe();
         Self {
+            identity: reader.identity(),
             reader,
             filter,
             position: after,
@@ -115,9 +117,29 @@ impl Subscription {
         Ok(self.page.pop_front())
     }
 
+    /// After a restore the numbers go on from an earlier one: what follows is read from the event
+    /// that says so.
+    fn notice_restore(&mut self) -> Result<(), JournalError> {
+        let now = self.reader.identity();
+        if now == self.identity {
+            return Ok(());
+        }
+        self.identity = now;
+        let restored = Filter {
+            kind: Some("journal.restored".to_owned()),
+            ..Filter::default()
+        };
+        let last = Query::of(restored).newest_first().limit(1);
+        if let Some(record) = self.reader.records(&last)?.first() {
+            self.position = record.seq - 1;
+        }
+        Ok(())
+    }
+
     fn turn_page(&mut self) -> Result<(), JournalError> {
         // The head is read first: events between it and the page are seen by the next look, and
         // a filter that fits nothing does not make us read the same events again.
+        self.notice_restore()?;
         let head = self.reader.head()?;
         let query = Query::of(self.filter.clone())
             .after(self.position)

@@ -4,8 +4,7 @@
 //! seconds. Two locks make it fair: whoever waits for the turn holds `next` meanwhile, so the
 //! process that just wrote has to queue behind it. The system releases both when a process dies.
 
-use std::fs::{File, OpenOptions, TryLockError};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -13,9 +12,6 @@ use artel_types::Clock;
 
 use crate::durable;
 use crate::error::JournalError;
-
-/// A link in the place of a lock would let us write into somebody else's file.
-const NO_LINK: i32 = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
 
 /// How often a held lock is tried again.
 const PAUSE: Duration = Duration::from_millis(1);
@@ -38,8 +34,8 @@ impl Turnstile {
         durable::make_folder(locks).map_err(|cause| JournalError::file("make", locks, cause))?;
         let path = locks.join("journal-turn.lock");
         Ok(Self {
-            next: lock_file(&locks.join("journal-next.lock"))?,
-            turn: lock_file(&path)?,
+            next: durable::lock_file(&locks.join("journal-next.lock"))?,
+            turn: durable::lock_file(&path)?,
             path,
             patience,
             clock,
@@ -108,16 +104,4 @@ impl Drop for Turn<'_> {
 fn unlock(lock: &File) {
     // Unlocking an open file does not fail; closing it would release the lock as well.
     drop(lock.unlock());
-}
-
-fn lock_file(path: &Path) -> Result<File, JournalError> {
-    OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(0o600)
-        .custom_flags(NO_LINK)
-        .open(path)
-        .map_err(|cause| JournalError::file("open", path, cause))
 }

@@ -16,7 +16,7 @@ use crate::error::JournalError;
 use crate::head::Head;
 use crate::home::Home;
 use crate::indexes::Tally;
-use crate::keys::{Keys, hex};
+use crate::keys::{Keys, UNKNOWN_SIGNER, hex};
 use crate::objects;
 use crate::pages::{self, Look};
 use crate::query::Query;
@@ -76,6 +76,12 @@ pub fn verify_file(
 }
 
 impl Verified {
+    /// Tells whether what is wrong is only that this user does not know who signed.
+    pub fn has_unknown_signer(&self) -> bool {
+        let is_unknown = |bad: &FirstBad| bad.what.contains(UNKNOWN_SIGNER);
+        self.first_bad.as_ref().is_some_and(is_unknown)
+    }
+
     fn blame(&mut self, seq: u64, what: impl Into<String>) {
         let is_first = self.first_bad.as_ref().is_none_or(|bad| seq < bad.seq);
         if is_first {

@@ -206,8 +206,12 @@ impl Workshop {
     }
 }
 
-/// Returns what is in a folder; a folder that is not there is empty.
+/// Returns what is in a folder; a folder that is not there is empty, and so is a link: what it
+/// names is somebody else's.
 fn entries(folder: &Path) -> Vec<PathBuf> {
+    if folder.is_symlink() {
+        return Vec::new();
+    }
     let Ok(entries) = fs::read_dir(folder) else {
         return Vec::new();
     };

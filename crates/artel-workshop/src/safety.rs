@@ -42,5 +42,24 @@ pub(crate) fn check(state: &Path) -> Result<(), Failure> {
         let why = format!("others can write it (mode {:04o})", about.mode() & 0o7777);
         return unsafe_because(&why, format!("`chmod 700 {}`", shell_word(state)));
     }
-    Ok(())
+    match PARTS.iter().find(|part| state.join(part).is_symlink()) {
+        Some(part) => unsafe_because(
+            &format!("`{part}` in it is a link"),
+            format!("remove the link `{}`", state.join(part).display()),
+        ),
+        None => Ok(()),
+    }
 }
+
+/// What is written to and cleaned; a link in its place would name somebody else's files.
+const PARTS: [&str; 9] = [
+    "archive",
+    "backups",
+    "blobs",
+    "damaged",
+    "journal.db",
+    "logs",
+    "run",
+    "worktrees",
+    "workshop.json",
+];

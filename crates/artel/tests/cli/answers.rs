@@ -117,7 +117,7 @@ fn failures_are_json_too() {
     let house = House::new();
     let lines: [(&[&str], i32, &str); 6] = [
         (&["bogus"], 2, "C003"),
-        (&["trace", "00"], 4, "W005"),
+        (&["trace", "ffffffffffffffff"], 4, "W005"),
         (&["explain", "J999"], 4, "C007"),
         (&["--workshop", "/nowhere", "clean"], 4, "W002"),
         (&["journal", "restore", "nowhere.db"], 4, "W010"),

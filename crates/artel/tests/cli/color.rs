@@ -41,13 +41,20 @@ fn always_means_always_and_programs_get_none() {
         .env("ARTEL_OUTPUT_COLOR", "always")
         .run();
     assert!(doctor.out.contains("\u{1b}[32mok"), "{}", doctor.out);
-    let failed = house.artel(["trace", "00"]).words(always).run();
+    let failed = house
+        .artel(["trace", "ffffffffffffffff"])
+        .words(always)
+        .run();
     assert!(
         failed.err.starts_with("\u{1b}[31;1merror[W005]\u{1b}[0m: "),
         "{}",
         failed.err
     );
-    for words in [&["doctor"][..], &["journal", "verify"], &["trace", "00"]] {
+    for words in [
+        &["doctor"][..],
+        &["journal", "verify"],
+        &["trace", "ffffffffffffffff"],
+    ] {
         let json = house.artel(["--json"]).words(words).words(always).run();
         let all = format!("{}{}", json.out, json.err);
         assert!(!all.contains(ESCAPE), "{words:?}: {all:?}");

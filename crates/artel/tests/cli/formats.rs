@@ -130,7 +130,7 @@ fn a_newer_format_is_refused_and_left_as_it_is() {
         &["journal", "restore", "--yes"],
         &["journal", "prune", "--before", "1d", "--yes"],
         &["clean", "--yes"],
-        &["trace", "00"],
+        &["trace", "ffffffffffffffff"],
         &["init"],
     ] {
         let seen = house.artel([]).words(words).run();

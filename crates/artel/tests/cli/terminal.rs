@@ -45,7 +45,7 @@ fn a_terminal_gets_colours_unless_they_are_unwanted() {
     let verify = || house.artel(["journal", "verify"]);
     let (screen, _) = in_terminal(verify(), "");
     assert!(screen.contains("\u{1b}[32mok\u{1b}[0m"), "{screen:?}");
-    let (screen, code) = in_terminal(house.artel(["trace", "00"]), "");
+    let (screen, code) = in_terminal(house.artel(["trace", "ffffffffffffffff"]), "");
     assert!(
         screen.contains("\u{1b}[31;1merror[W005]\u{1b}[0m"),
         "{screen:?}"

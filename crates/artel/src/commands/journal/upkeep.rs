@@ -79,9 +79,11 @@ pub(super) fn verify(
             "{} before it fit",
             counted(verified.events.min(bad.seq.saturating_sub(1)), "event")
         ))?;
-        screen.line(
-            "Next: `artel journal restore` goes on from the longest intact part or a backup",
-        )?;
+        screen.line(if verified.has_unknown_signer() {
+            "Next: `artel workshop trust` accepts the keys that signed it, if the workshop is yours"
+        } else {
+            "Next: `artel journal restore` goes on from the longest intact part or a backup"
+        })?;
     } else {
         let word = screen.paint("ok", Paint::Good);
         let (events, signatures) = (verified.events, verified.signatures);
@@ -117,6 +119,10 @@ pub(super) fn backup(
             counted(backup.events, "event"),
             shown(&backup.file)
         ))?;
+    }
+    if let Some(damage) = &backup.damage {
+        let note = format!("the journal is damaged ({damage}); older backups are all kept");
+        screen.notes(&[note]);
     }
     Ok(Verdict::Done)
 }
