@@ -16,6 +16,7 @@ mod doctor;
 mod finding;
 mod formats;
 mod garbage;
+mod hostile;
 mod init;
 mod init_again;
 mod pipes;
