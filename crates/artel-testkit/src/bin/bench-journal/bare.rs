@@ -40,6 +40,10 @@ impl Bare {
         let source = Connection::open(source.home.journal()).unwrap();
         let folder = tempfile::tempdir_in(folder).unwrap();
         let connection = Connection::open(folder.path().join("bare.db")).unwrap();
+        let page: i64 = source
+            .pragma_query_value(None, "page_size", |row| row.get(0))
+            .unwrap();
+        connection.pragma_update(None, "page_size", page).unwrap();
         for (name, value) in [
             ("journal_mode", "WAL"),
             ("synchronous", "FULL"),
