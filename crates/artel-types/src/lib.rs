@@ -35,6 +35,6 @@ pub use money::{Amount, Level, Money, Tokens};
 pub use redact::{REDACTED, Redactor, SHORTEST_KNOWN_VALUE};
 pub use schedule::{Class, Schedule};
 pub use secret::Secret;
-pub use text::{BlobRef, Text};
+pub use text::{BlobRef, Text, counted};
 pub use time::{BadTime, Timestamp, parse_span};
 pub use visibility::Visibility;

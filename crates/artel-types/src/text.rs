@@ -28,3 +28,12 @@ impl From<&str> for Text {
         Self::Inline(text.to_owned())
     }
 }
+
+/// Returns `1 event`, `2 events`.
+pub fn counted(count: u64, one: &str) -> String {
+    if count == 1 {
+        format!("1 {one}")
+    } else {
+        format!("{count} {one}s")
+    }
+}

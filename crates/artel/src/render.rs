@@ -1,6 +1,7 @@
 //! How things look in a terminal.
 
 use artel_journal::Record;
+pub(crate) use artel_types::counted;
 
 /// Returns text in which nothing moves the cursor, begins a line of its own, changes colours or
 /// reverses the reading direction: what agents and files wrote is shown, never obeyed.
@@ -99,15 +100,6 @@ pub(crate) fn bytes(count: u64) -> String {
         1024..1_048_576 => format!("{:.1} KiB", count as f64 / 1024.0),
         1_048_576..1_073_741_824 => format!("{:.1} MiB", count as f64 / 1_048_576.0),
         _ => format!("{:.1} GiB", count as f64 / 1_073_741_824.0),
-    }
-}
-
-/// Returns `1 event`, `2 events`.
-pub(crate) fn counted(count: u64, one: &str) -> String {
-    if count == 1 {
-        format!("1 {one}")
-    } else {
-        format!("{count} {one}s")
     }
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use artel_config::Durability;
-use artel_types::Timestamp;
+use artel_types::{Timestamp, counted};
 
 use super::Check;
 use crate::caller::Caller;
@@ -74,8 +74,9 @@ fn journal(workshop: &Workshop) -> Check {
             None => Check::ok(
                 "journal",
                 format!(
-                    "{} events, chain and {} signatures verified, {durability}",
-                    verified.events, verified.signatures
+                    "{}, chain and {} verified, {durability}",
+                    counted(verified.events, "event"),
+                    counted(verified.signatures, "signature")
                 ),
             ),
             Some(bad) => Check::problem(
