@@ -13,7 +13,6 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::sync::{oneshot, watch};
 
-use crate::admit;
 use crate::anchor::Anchor;
 use crate::archive::{self, Pruned};
 use crate::backup::{self, Backup};
@@ -27,6 +26,7 @@ use crate::lease::{Fence, Lease, LeaseOrder};
 use crate::migrate;
 use crate::order::{self, Ack, Batch, Order};
 use crate::owner::Owner;
+use crate::prepare::{Found, prepare_file};
 use crate::projection::Projection;
 use crate::query::Filter;
 use crate::reader::Reader;
@@ -34,7 +34,6 @@ use crate::schema::MIGRATIONS;
 use crate::subscribe::{Bell, Subscription};
 use crate::turn::{Desk, Memory};
 use crate::turnstile::Turnstile;
-use crate::wal;
 use crate::writer::Writer;
 
 /// What a commit waits for.
@@ -469,48 +468,4 @@ pub(crate) fn record_upkeep(
         .map_err(AppendError::into_journal)?;
     desk.sign_head().map_err(failed)?;
     desk.head().write(desk.connection).map_err(failed)
-}
-
-/// What opening found.
-struct Found {
-    head: Head,
-    anchored: u64,
-    restores: usize,
-    identity: Option<(u64, u64)>,
-    torn: u64,
-    migrated: Option<(migrate::Migrated, Backup)>,
-    notes: Vec<String>,
-}
-
-/// Opens the file for writing and makes sure that it can be gone on with.
-fn prepare_file(
-    home: &Home,
-    workshop: WorkshopId,
-    options: &Options,
-    keys: &Keys,
-    turnstile: &Turnstile,
-) -> Result<(rusqlite::Connection, Found), JournalError> {
-    let path = home.journal();
-    let _turn = turnstile.enter()?;
-    let torn = wal::torn_bytes(&path);
-    let connection = connect::writer(&path, options.durability, Create::No)?;
-    // Nothing is done to a journal that is not ours, not even to its format.
-    admit::refuse_foreign(&connection, &path, workshop)?;
-    let mut backup = None;
-    let migrated = migrate::bring_up(&connection, &path, MIGRATIONS, || {
-        let kept = options.backups_kept;
-        backup = Some(backup::take(home, workshop, &options.clock, kept)?);
-        Ok(())
-    })?;
-    let admitted = admit::check(&connection, home, keys, workshop)?;
-    let found = Found {
-        head: admitted.head,
-        anchored: admitted.anchored,
-        restores: admitted.restores,
-        identity: crate::writer::identity(&path),
-        torn,
-        migrated: migrated.zip(backup),
-        notes: admitted.finding.into_iter().collect(),
-    };
-    Ok((connection, found))
 }

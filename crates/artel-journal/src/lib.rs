@@ -29,6 +29,7 @@ mod objects;
 mod order;
 mod owner;
 mod pages;
+mod prepare;
 mod projection;
 mod query;
 mod reader;
