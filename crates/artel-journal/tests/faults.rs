@@ -191,7 +191,7 @@ fn proof_faults_a_batch_that_was_refused_never_comes_back() {
 fn a_full_disk_is_named_and_the_journal_goes_on_when_there_is_room() {
     let scratch = fresh();
     let room = scratch.path().join("room");
-    // Full from the fifth write on, until the test makes room.
+    // Full from the thirtieth write on, until the test makes room.
     let fault = watched(&scratch)
         .from_nth(Op::Write, 30, Action::NoSpace)
         .until_exists(&room);

@@ -150,7 +150,8 @@ codes! {
          message."
     J015 Failed "the signing key cannot be used"
         "The key in your data folder is missing, damaged or readable by others. Without it events \
-         cannot be signed, so nothing is recorded."
+         cannot be signed, so nothing is recorded. Or the journal was signed with a key that is not \
+         known on this machine: if the workshop is yours, `artel workshop trust` accepts it."
     J016 Failed "the file is not a journal of Artel"
         "It is another kind of file, or an empty database. Nothing was changed."
     J017 Failed "the journal was closed"
