@@ -167,6 +167,56 @@ codes! {
     J021 Failed "the journal was replaced while it was in use"
         "Another file was put in its place, as `artel journal restore` does. What was read before \
          may no longer be so; nothing of what was asked for has been recorded. Repeat it."
+    M001 Usage "no such provider"
+        "A model is named as `provider:model`, or by an alias whose entry names the provider. The \
+         message lists the providers there are. Artel never falls back to another one."
+    M002 Usage "no such model alias"
+        "Aliases are the names under `[models]` in `artel.toml`, and `default`, `inherit`, `fast`, \
+         `balanced`, `strong`, `haiku`, `sonnet`, `opus`. `artel model list` shows what each means \
+         here."
+    M003 Usage "the provider needs a key"
+        "No key was found for it: not in the environment, not in the system key store, not in the \
+         encrypted file. `artel auth set PROVIDER` stores one, after trying it."
+    M004 Usage "no model is configured"
+        "Artel found no key in the environment or in the key store, no Ollama on this machine, and \
+         no `[models]` in `artel.toml`. Store a key with `artel auth set anthropic`, or start \
+         Ollama, or name a script: `ARTEL_MODEL=rehearsal:FILE.yaml`."
+    M005 Refused "a budget is used up"
+        "The call would pass a limit, so it was not made. The message names the level, the limit \
+         and, where it has a period, when it counts from zero again. Limits stand in `[budget]` in \
+         `artel.toml`; `artel usage` shows what was spent on what."
+    M006 Refused "the content must stay on this machine"
+        "It comes from a portal with the label `local-only`, and the model is not on this machine. \
+         Choose a local model, or change the portal's label."
+    M007 Failed "the provider is not well"
+        "It failed so often that it is left alone for a while; one call then tries whether it is \
+         back. `artel model reset PROVIDER` asks again at once."
+    M008 Failed "the provider asks for a long pause"
+        "It named a wait of more than ten minutes. The work is parked until then and goes on by \
+         itself; nothing is lost."
+    M009 Failed "the model did not answer"
+        "The message says what the provider or the network said. What could be tried again, was."
+    M010 Failed "the model or its request is not accepted"
+        "The provider does not know the model, or does not understand or accept the request. \
+         Trying again would not help."
+    M011 Usage "a rehearsal script cannot be used"
+        "The script is missing, is not what a script looks like, or has no more lines. The message \
+         names file and line; `docs/rehearsal.md` describes the format."
+    M012 Failed "the rehearsal expected something else"
+        "The request is not the one that the script or the recording has next. The message shows \
+         the difference."
+    M013 Interrupted "the call was called off"
+        "Somebody stopped it. What had come by then was kept."
+    K001 Failed "the key store cannot be used"
+        "The encrypted file or its key is damaged, unreadable, or readable by others. The message \
+         names it. `artel auth set` makes a new one; keys in it have to be given again."
+    K002 Usage "the key was not accepted"
+        "The provider refused the key in a call that costs nothing, so it was not stored."
+    K003 NotFound "no such key"
+        "Nothing is stored for that provider and account. `artel auth status` lists what is."
+    K004 Usage "no key was given"
+        "`artel auth set` reads the key from a prompt or from standard input, never from the \
+         command line, where others could see it."
     X001 Bug "a mistake in Artel"
         "This should not have happened. Please report it with the message and what you did."
     X002 Interrupted "interrupted"

@@ -6,7 +6,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Amount, Level, RunId, SessionId, Text, Timestamp, WorkshopId};
+use crate::model::{Attribution, FaultKind, Priority, Privacy, Provider, Stop, Usage};
+use crate::{Amount, Class, Level, Money, RunId, SessionId, Text, Timestamp, WorkshopId};
 
 /// Why a stored fact could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -262,6 +263,141 @@ facts! {
     "budget.released" schema 1 BudgetReleased {
         /// Names the reservation.
         key: String,
+    }
+    /// A budget has come close to its limit, or a run has become expensive.
+    "budget.warned" schema 1 BudgetWarned {
+        /// Whose.
+        level: Level,
+        /// Since when it counts; nothing where it counts for ever.
+        since: Option<Timestamp>,
+        /// What was used by then.
+        used: Amount,
+        /// What it is measured against.
+        limit: Amount,
+    }
+    /// A question is about to be put to a model.
+    "model.requested" schema 1 ModelRequested {
+        /// Names the call; its attempts share it.
+        call: String,
+        /// Which attempt it is, from 1.
+        attempt: u32,
+        /// What was asked for: an alias, or `provider:model`.
+        wanted: String,
+        /// How that was resolved, in a few words.
+        resolved: String,
+        /// Who is asked.
+        provider: Provider,
+        /// The model, in the provider's word.
+        model: String,
+        /// How urgent it is.
+        priority: Priority,
+        /// Where its content may go.
+        privacy: Privacy,
+        /// On whose account.
+        account: Attribution,
+        /// What was set aside for it.
+        estimate: Amount,
+        /// The request as JSON, without secrets.
+        request: Text,
+        /// BLAKE3 of the request, in hex: what a recording is found by.
+        fingerprint: String,
+    }
+    /// A model answered.
+    "model.replied" schema 1 ModelReplied {
+        /// Names the call.
+        call: String,
+        /// Which attempt it was.
+        attempt: u32,
+        /// Who answered.
+        provider: Provider,
+        /// The model, in the provider's word.
+        model: String,
+        /// On whose account.
+        account: Attribution,
+        /// Why the answer ended.
+        stop: Stop,
+        /// What it took, as the provider counts.
+        usage: Option<Usage>,
+        /// What it took where the provider does not say, and what was charged either way.
+        charged: Amount,
+        /// What it cost; nothing if no price is known.
+        cost: Option<Money>,
+        /// Milliseconds until the first piece came.
+        first_ms: u64,
+        /// Milliseconds until the end.
+        total_ms: u64,
+        /// The reply as JSON, without secrets.
+        reply: Text,
+    }
+    /// An attempt to get an answer failed, or was called off; the outcome says which.
+    "model.failed" schema 1 ModelFailed {
+        /// Names the call.
+        call: String,
+        /// Which attempt it was.
+        attempt: u32,
+        /// Who was asked.
+        provider: Provider,
+        /// The model, in the provider's word.
+        model: String,
+        /// On whose account.
+        account: Attribution,
+        /// The sort of fault; nothing where it was called off.
+        fault: Option<FaultKind>,
+        /// Its class.
+        class: Option<Class>,
+        /// The HTTP status.
+        status: Option<u16>,
+        /// What was said about it.
+        message: String,
+        /// The provider's name for the request.
+        request_id: Option<String>,
+        /// What was charged for what had come by then.
+        charged: Amount,
+        /// What that cost; nothing if no price is known.
+        cost: Option<Money>,
+        /// When it is tried again; nothing if it is not.
+        retry_at: Option<Timestamp>,
+        /// What had come by then, as text.
+        partial: Option<Text>,
+    }
+    /// A provider asked us to slow down; nothing more is sent to it for a while.
+    "provider.paused" schema 1 ProviderPaused {
+        /// Who.
+        provider: String,
+        /// Until when.
+        until: Timestamp,
+        /// How many times in a row.
+        attempt: u32,
+        /// What it said.
+        why: String,
+    }
+    /// A provider is asked again as usual.
+    "provider.resumed" schema 1 ProviderResumed {
+        /// Who.
+        provider: String,
+    }
+    /// A provider failed so often that it is left alone for a while.
+    "breaker.opened" schema 1 BreakerOpened {
+        /// Who.
+        provider: String,
+        /// When it is tried again.
+        until: Timestamp,
+        /// What decided it.
+        why: String,
+    }
+    /// One call is let through to see whether a provider is back.
+    "breaker.probed" schema 1 BreakerProbed {
+        /// Who.
+        provider: String,
+        /// If nothing was heard by then, another one may be.
+        until: Timestamp,
+    }
+    /// A provider is well again, or a person said that it is to be asked again.
+    "breaker.closed" schema 1 BreakerClosed {
+        /// Who.
+        provider: String,
+        /// What decided it.
+        why: String,
     }
     /// Somebody wrote a remark.
     "note.added" schema 1 NoteAdded {

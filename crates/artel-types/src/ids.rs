@@ -103,6 +103,16 @@ impl Stream {
         Self("journal".to_owned())
     }
 
+    /// Returns the stream of what is set aside and spent, on which all processes agree.
+    pub fn budget() -> Self {
+        Self("budget".to_owned())
+    }
+
+    /// Returns the stream of one provider's health.
+    pub fn provider(name: &str) -> Result<Self, BadStream> {
+        Self::new(format!("provider/{name}"))
+    }
+
     /// Returns the stream of one session.
     pub fn session(id: SessionId) -> Self {
         Self(format!("session/{id}"))

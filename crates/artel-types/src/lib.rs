@@ -11,6 +11,7 @@ mod event;
 mod fact;
 mod failure;
 mod ids;
+pub mod model;
 mod money;
 mod redact;
 mod schedule;
@@ -24,15 +25,16 @@ pub use clock::Clock;
 pub use codes::{Code, Page};
 pub use event::{Draft, Event, Outcome};
 pub use fact::{
-    BudgetLimited, BudgetReleased, BudgetReserved, BudgetSettled, ConfigLoaded, DecodeError, Fact,
-    FactPage, FieldPage, JournalBackedUp, JournalMigrated, JournalPruned, JournalRestored,
-    JournalTailTorn, NoteAdded, RunFinished, RunStarted, SessionEnded, SessionStarted,
-    WorkshopCreated, WorkshopTrusted,
+    BreakerClosed, BreakerOpened, BreakerProbed, BudgetLimited, BudgetReleased, BudgetReserved,
+    BudgetSettled, BudgetWarned, ConfigLoaded, DecodeError, Fact, FactPage, FieldPage,
+    JournalBackedUp, JournalMigrated, JournalPruned, JournalRestored, JournalTailTorn, ModelFailed,
+    ModelReplied, ModelRequested, NoteAdded, ProviderPaused, ProviderResumed, RunFinished,
+    RunStarted, SessionEnded, SessionStarted, WorkshopCreated, WorkshopTrusted,
 };
 pub use failure::{ExitCode, Failure, FailureKind};
 pub use ids::{BadId, BadStream, BlobHash, RunId, SessionId, Stream, TraceId, WorkshopId};
-pub use money::{Amount, Level, Money, Tokens};
-pub use redact::{REDACTED, Redactor, SHORTEST_KNOWN_VALUE};
+pub use money::{Amount, Level, Limit, Limits, Money, Tokens};
+pub use redact::{REDACTED, RedactedStream, Redactor, SHORTEST_KNOWN_VALUE};
 pub use schedule::{Class, Schedule};
 pub use secret::Secret;
 pub use text::{BlobRef, Text, counted};

@@ -1,9 +1,12 @@
 //! Tokens and money, counted in whole units so that sums are exact.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub, SubAssign};
 
 use serde::{Deserialize, Serialize};
+
+use crate::model::Period;
 
 macro_rules! quantity {
     ($(#[$doc:meta])* $name:ident) => {
@@ -143,6 +146,35 @@ impl fmt::Display for Level {
             Self::Step(id) => write!(f, "step `{id}`"),
         }
     }
+}
+
+/// What may be spent, in how long. What is not named is not limited; zero is a limit like any
+/// other.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Limit {
+    /// Tokens.
+    pub tokens: Option<Tokens>,
+    /// Money.
+    pub money: Option<Money>,
+    /// How long until it counts from zero again; never, if nothing.
+    pub period: Option<Period>,
+}
+
+/// The limits that configuration sets.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// For everything in the workshop together.
+    pub global: Option<Limit>,
+    /// For single providers.
+    pub providers: BTreeMap<String, Limit>,
+    /// For each session.
+    pub session: Option<Limit>,
+    /// For each run.
+    pub run: Option<Limit>,
+    /// For each step.
+    pub step: Option<Limit>,
+    /// A run that costs more than this is spoken of, once.
+    pub run_warning: Option<Money>,
 }
 
 #[cfg(test)]

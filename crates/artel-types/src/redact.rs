@@ -20,7 +20,20 @@ pub const SHORTEST_KNOWN_VALUE: usize = 8;
 /// Takes secrets out of text and bytes. Cheap to clone.
 #[derive(Clone, Default)]
 pub struct Redactor {
-    known: Option<Arc<AhoCorasick>>,
+    known: Option<Arc<Known>>,
+}
+
+struct Known {
+    finder: AhoCorasick,
+    needles: Vec<Vec<u8>>,
+}
+
+/// Takes secrets out of text that comes in pieces, also where one is cut in two. What may be the
+/// beginning of a secret is held back until the next piece shows what it is.
+#[derive(Clone, Default)]
+pub struct RedactedStream {
+    redactor: Redactor,
+    held: String,
 }
 
 impl Redactor {
@@ -43,10 +56,19 @@ impl Redactor {
         }
         let known = AhoCorasick::builder()
             .match_kind(MatchKind::LeftmostLongest)
-            .build(needles);
+            .build(&needles);
         // Building fails only past gigabytes of needles; then removing everything is the safe way.
+        let finder = known.or_else(|_| AhoCorasick::new([""])).ok();
         Self {
-            known: known.or_else(|_| AhoCorasick::new([""])).ok().map(Arc::new),
+            known: finder.map(|finder| Arc::new(Known { finder, needles })),
+        }
+    }
+
+    /// Begins to take secrets out of text that comes in pieces.
+    pub fn stream(&self) -> RedactedStream {
+        RedactedStream {
+            redactor: self.clone(),
+            held: String::new(),
         }
     }
 
@@ -54,20 +76,21 @@ impl Redactor {
     pub fn finds_in(&self, bytes: &[u8]) -> bool {
         self.known
             .as_ref()
-            .is_some_and(|known| known.is_match(bytes))
+            .is_some_and(|known| known.finder.is_match(bytes))
     }
 
     /// Returns the text without secrets.
     pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
         match &self.known {
-            Some(known) if known.is_match(text) => Cow::Owned(replace(known, text)),
+            Some(known) if known.finder.is_match(text) => Cow::Owned(replace(&known.finder, text)),
             _ => Cow::Borrowed(text),
         }
     }
 
     /// Returns the bytes without secrets.
     pub fn redact_bytes<'a>(&self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
-        let Some(known) = self.known.as_ref().filter(|known| known.is_match(bytes)) else {
+        let known = self.known.as_ref().map(|known| &known.finder);
+        let Some(known) = known.filter(|known| known.is_match(bytes)) else {
             return Cow::Borrowed(bytes);
         };
         let mut clean = Vec::with_capacity(bytes.len());
@@ -120,6 +143,46 @@ impl Redactor {
             }
             Value::Number(_) | Value::Bool(_) | Value::Null => {}
         }
+    }
+}
+
+impl RedactedStream {
+    /// Takes a piece and returns what can be shown by now.
+    pub fn push<'a>(&mut self, piece: &'a str) -> Cow<'a, str> {
+        let Some(known) = &self.redactor.known else {
+            return Cow::Borrowed(piece);
+        };
+        if self.held.is_empty() && !known.finder.is_match(piece) && known.open_tail(piece) == 0 {
+            return Cow::Borrowed(piece);
+        }
+        self.held.push_str(piece);
+        let mut clean = replace(&known.finder, &self.held);
+        let tail = known.open_tail(&clean);
+        self.held = clean.split_off(clean.len() - tail);
+        Cow::Owned(clean)
+    }
+
+    /// Returns what was held back: nothing more comes, so it is no secret.
+    pub fn finish(&mut self) -> String {
+        std::mem::take(&mut self.held)
+    }
+}
+
+impl Known {
+    /// Returns how many bytes at the end may be the beginning of a secret.
+    fn open_tail(&self, text: &str) -> usize {
+        let bytes = text.as_bytes();
+        let open = |needle: &Vec<u8>| {
+            let longest = (needle.len() - 1).min(bytes.len());
+            (1..=longest)
+                .rev()
+                .find(|length| bytes.ends_with(&needle[..*length]))
+        };
+        let mut tail = self.needles.iter().filter_map(open).max().unwrap_or(0);
+        while !text.is_char_boundary(bytes.len() - tail) {
+            tail += 1;
+        }
+        tail
     }
 }
 
@@ -192,8 +255,14 @@ fn base64_inside(bytes: &[u8], offset: usize, plus: u8, slash: u8) -> Vec<u8> {
 
 impl fmt::Debug for Redactor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let patterns = self.known.as_ref().map_or(0, |known| known.patterns_len());
+        let patterns = self.known.as_ref().map_or(0, |known| known.needles.len());
         write!(f, "Redactor({patterns} forms)")
+    }
+}
+
+impl fmt::Debug for RedactedStream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "RedactedStream({} bytes held)", self.held.len())
     }
 }
 
@@ -233,6 +302,27 @@ mod tests {
                 "{clean}"
             );
             assert_eq!(clean.as_bytes(), &*redactor().redact_bytes(text.as_bytes()));
+        }
+    }
+
+    #[test]
+    fn a_secret_cut_at_any_byte_is_removed() {
+        let key = "sk-\u{e4}-0123456789";
+        let redactor = Redactor::of_known_values([&Secret::new(key)]);
+        let text = format!("a sk- b {key}{key} sk-\u{e4}-01234 end");
+        let whole = redactor.redact(&text).into_owned();
+        assert_eq!(whole, "a sk- b [REDACTED][REDACTED] sk-\u{e4}-01234 end");
+        let cuts: Vec<usize> = (0..=text.len())
+            .filter(|at| text.is_char_boundary(*at))
+            .collect();
+        for first in &cuts {
+            for second in cuts.iter().filter(|second| *second >= first) {
+                let mut stream = redactor.stream();
+                let pieces = [&text[..*first], &text[*first..*second], &text[*second..]];
+                let mut shown: String = pieces.iter().map(|piece| stream.push(piece)).collect();
+                shown.push_str(&stream.finish());
+                assert_eq!(shown, whole, "cut at {first} and {second}");
+            }
         }
     }
 

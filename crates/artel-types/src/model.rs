@@ -1,0 +1,21 @@
+//! What is said to a language model and what comes back, in nobody's dialect.
+//!
+//! These are the words that the journal keeps, so no provider's type appears here. The codecs of
+//! `artel-wire` translate them; `artel-rules` puts chunks together again.
+
+mod call;
+mod chunk;
+mod fault;
+mod provider;
+mod reply;
+mod request;
+
+pub use call::{Attribution, Period, Priority, Privacy};
+pub use chunk::Chunk;
+pub use fault::{Fault, FaultKind};
+pub use provider::{LongPrices, ModelCard, ModelEntry, Provider, ThinkingStyle, UnknownProvider};
+pub use reply::{Reply, Stop, Usage};
+pub use request::{
+    BadArguments, Cache, Effort, Format, Image, Message, Part, Request, Role, Seal, ToolCall,
+    ToolChoice, ToolResult, ToolSpec,
+};

@@ -1,0 +1,286 @@
+//! Who answers: providers, and models as they are configured.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Money;
+
+/// A kind of provider; each speaks its own wire format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Provider {
+    /// Anthropic Messages.
+    Anthropic,
+    /// OpenAI Responses.
+    #[serde(rename = "openai")]
+    OpenAi,
+    /// Chat Completions, as OpenAI made it and many others speak it.
+    #[serde(rename = "openai-chat")]
+    OpenAiChat,
+    /// Google Gemini.
+    Google,
+    /// Ollama.
+    Ollama,
+    /// A script or a recording instead of a model.
+    Rehearsal,
+}
+
+/// Text that names no provider.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there is no provider `{0}`")]
+pub struct UnknownProvider(pub String);
+
+impl Provider {
+    /// Every provider, in the order of the documentation.
+    pub const ALL: [Self; 6] = [
+        Self::Anthropic,
+        Self::OpenAi,
+        Self::OpenAiChat,
+        Self::Google,
+        Self::Ollama,
+        Self::Rehearsal,
+    ];
+
+    /// Returns the word that configuration and journal use.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Anthropic => "anthropic",
+            Self::OpenAi => "openai",
+            Self::OpenAiChat => "openai-chat",
+            Self::Google => "google",
+            Self::Ollama => "ollama",
+            Self::Rehearsal => "rehearsal",
+        }
+    }
+
+    /// Returns the variables that usually hold its key, the first one found wins.
+    pub fn key_variables(self) -> &'static [&'static str] {
+        match self {
+            Self::Anthropic => &["ANTHROPIC_API_KEY"],
+            Self::OpenAi | Self::OpenAiChat => &["OPENAI_API_KEY"],
+            Self::Google => &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+            Self::Ollama | Self::Rehearsal => &[],
+        }
+    }
+
+    /// Returns where it is when nobody says otherwise; a rehearsal is nowhere.
+    pub fn usual_url(self) -> Option<&'static str> {
+        match self {
+            Self::Anthropic => Some("https://api.anthropic.com"),
+            Self::OpenAi | Self::OpenAiChat => Some("https://api.openai.com/v1"),
+            Self::Google => Some("https://generativelanguage.googleapis.com"),
+            Self::Ollama => Some("http://127.0.0.1:11434"),
+            Self::Rehearsal => None,
+        }
+    }
+}
+
+impl FromStr for Provider {
+    type Err = UnknownProvider;
+
+    fn from_str(word: &str) -> Result<Self, UnknownProvider> {
+        Self::ALL
+            .into_iter()
+            .find(|provider| provider.as_str() == word)
+            .ok_or_else(|| UnknownProvider(word.chars().take(64).collect()))
+    }
+}
+
+impl fmt::Display for Provider {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// What `[models.<alias>]` says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelEntry {
+    /// Who answers.
+    pub provider: Provider,
+    /// The provider's own name for the model; for a rehearsal, the script.
+    pub model: String,
+    /// Where it is, if not at its usual place. What precedes `/chat/completions`, `/responses`,
+    /// `/v1/messages`, `/v1beta/models` or `/api/chat`.
+    pub base_url: Option<String>,
+    /// The variable that holds the key, if not the usual one.
+    pub api_key_env: Option<String>,
+    /// The stored account whose key is used; it beats the environment.
+    pub account: Option<String>,
+    /// Headers sent with every call.
+    pub headers: BTreeMap<String, String>,
+    /// How long the provider may be silent in the middle of an answer.
+    pub timeout: Option<Duration>,
+    /// A proxy for this provider alone; `none` where the environment's must not be used.
+    pub proxy: Option<String>,
+}
+
+impl ModelEntry {
+    /// Names a model at its provider's usual place.
+    pub fn named(provider: Provider, model: impl Into<String>) -> Self {
+        Self {
+            provider,
+            model: model.into(),
+            base_url: None,
+            api_key_env: None,
+            account: None,
+            headers: BTreeMap::new(),
+            timeout: None,
+            proxy: None,
+        }
+    }
+}
+
+/// What is known about one model: its limits and prices. Nothing means not known, never zero.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelCard {
+    /// How many tokens the conversation may have.
+    pub context: Option<u64>,
+    /// How many tokens an answer may have.
+    pub max_output: Option<u64>,
+    /// The price of a million tokens read.
+    pub input: Option<Money>,
+    /// The price of a million tokens written.
+    pub output: Option<Money>,
+    /// The price of a million tokens read from the cache; that of others if not known.
+    pub cache_read: Option<Money>,
+    /// The price of a million tokens written to the cache; that of others if not known.
+    pub cache_write: Option<Money>,
+    /// How it is told to think.
+    #[serde(default)]
+    pub thinking: ThinkingStyle,
+    /// What it costs where the conversation is long, if that is more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub long: Option<LongPrices>,
+}
+
+/// The prices of a whole call whose conversation has more than a number of tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LongPrices {
+    /// The number of tokens, cached ones included, up to which the usual prices hold.
+    pub above: u64,
+    /// The price of a million tokens read.
+    pub input: Money,
+    /// The price of a million tokens written.
+    pub output: Money,
+    /// The price of a million tokens read from the cache; that of others if not known.
+    #[serde(default)]
+    pub cache_read: Option<Money>,
+    /// The price of a million tokens written to the cache; that of others if not known.
+    #[serde(default)]
+    pub cache_write: Option<Money>,
+}
+
+/// How a model wants to be told how hard to think.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ThinkingStyle {
+    /// With a word for the effort.
+    #[default]
+    Effort,
+    /// With a number of tokens.
+    Budget,
+    /// Not at all: it cannot think, or cannot be told.
+    None,
+}
+
+impl ModelCard {
+    /// Returns what a call costs, if the prices it needs are known. Rounded up, so that a bill is
+    /// never larger than what was shown.
+    pub fn cost(&self, usage: &super::Usage) -> Option<Money> {
+        let long = self.long.filter(|long| usage.input > long.above);
+        let (input, output, cache_read, cache_write) = match long {
+            Some(long) => (long.input, long.output, long.cache_read, long.cache_write),
+            None => (self.input?, self.output?, self.cache_read, self.cache_write),
+        };
+        let read = usage.cache_read.min(usage.input);
+        let written = usage.cache_write.min(usage.input - read);
+        let plain = usage.input - read - written;
+        let parts = [
+            (plain, input),
+            (read, cache_read.unwrap_or(input)),
+            (written, cache_write.unwrap_or(input)),
+            (usage.output, output),
+        ];
+        let millionths: u128 = parts
+            .iter()
+            .map(|(tokens, price)| u128::from(*tokens) * u128::from(price.0))
+            .sum();
+        let money = millionths.div_ceil(1_000_000);
+        Some(Money(u64::try_from(money).unwrap_or(u64::MAX)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Usage;
+    use super::*;
+
+    #[test]
+    fn providers_read_back() {
+        for provider in Provider::ALL {
+            assert_eq!(provider.to_string().parse(), Ok(provider));
+            let json = serde_json::to_string(&provider).unwrap();
+            assert_eq!(json, format!("\"{provider}\""));
+        }
+        assert!("claude".parse::<Provider>().is_err());
+    }
+
+    #[test]
+    fn a_call_costs_what_its_tokens_cost() {
+        let card = ModelCard {
+            input: Some(Money(3_000_000)),
+            output: Some(Money(15_000_000)),
+            cache_read: Some(Money(300_000)),
+            cache_write: Some(Money(3_750_000)),
+            ..ModelCard::default()
+        };
+        let usage = Usage {
+            input: 1_000_000,
+            cache_read: 600_000,
+            cache_write: 100_000,
+            output: 10_000,
+            thinking: 4_000,
+        };
+        let dollars = 300_000 * 3 + 600_000 * 3 / 10 + 100_000 * 375 / 100 + 10_000 * 15;
+        assert_eq!(card.cost(&usage), Some(Money(dollars)));
+        assert_eq!(ModelCard::default().cost(&usage), None);
+        // More cached than read is a provider's mistake, not a credit.
+        let odd = Usage {
+            cache_read: u64::MAX,
+            input: 10,
+            ..Usage::default()
+        };
+        assert_eq!(card.cost(&odd), Some(Money(3)));
+    }
+
+    #[test]
+    fn a_long_conversation_costs_more_as_a_whole() {
+        let card = ModelCard {
+            input: Some(Money(1_000_000)),
+            output: Some(Money(2_000_000)),
+            cache_read: Some(Money(100_000)),
+            long: Some(LongPrices {
+                above: 100_000,
+                input: Money(5_000_000),
+                output: Money(10_000_000),
+                cache_read: Some(Money(500_000)),
+                cache_write: None,
+            }),
+            ..ModelCard::default()
+        };
+        let usage = |input| Usage {
+            input,
+            cache_read: 50_000,
+            output: 1_000,
+            ..Usage::default()
+        };
+        let short = 50_000 + 50_000 / 10 + 2 * 1_000;
+        let long = 5 * 50_001 + 50_000 / 2 + 10 * 1_000;
+        assert_eq!(card.cost(&usage(100_000)), Some(Money(short)));
+        assert_eq!(card.cost(&usage(100_001)), Some(Money(long)));
+    }
+}
