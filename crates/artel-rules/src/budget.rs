@@ -1,189 +1,281 @@
 //! Budgets: set aside before a call, paid after it, given back if it never happened.
 //!
-//! The state is a fold over the facts `budget.*`, and nothing else. Deciding ([`reserve`],
-//! [`settle`], [`release`]) looks at the limits and makes the fact to be recorded; folding
-//! ([`evolve`]) takes recorded facts as they are, also when a limit was lowered since: what was
-//! spent was spent. A key names one reservation for ever, so a fact that arrives twice is refused
-//! rather than charged twice.
+//! The state, a [`Ledger`], is a fold over the journal and nothing else. Deciding ([`reserve`],
+//! [`settle`]) looks at the limits and makes the facts to be recorded; folding takes recorded
+//! facts as they are, also when a limit was lowered since. Limits come from configuration, with or
+//! without a period, and from facts (`budget.limited`); a call must fit all of them.
+//!
+//! Spending is booked on the day of its reservation, so a call over midnight is one of the day on
+//! which it was allowed.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use artel_types::{Amount, BudgetReleased, BudgetReserved, BudgetSettled, Level};
+use artel_types::model::Period;
+use artel_types::{
+    Amount, BudgetReserved, BudgetSettled, BudgetWarned, Level, Limit, Limits, Money, Timestamp,
+    Tokens,
+};
 
-pub use entry::{Entry, Standing};
-pub use refusal::{Measure, OverBudget, Refused, ReserveError};
+use book::{Book, Sum};
+use calendar::{Day, day_of, days};
 
-mod entry;
+pub use calendar::{period_end, period_start};
+pub use ledger::Ledger;
+pub use refusal::{Measure, OverBudget};
+
+mod book;
+mod calendar;
+mod ledger;
 mod refusal;
 
 /// In a limit, the measure that is not limited. Zero is a limit like any other: nothing may be
-/// spent. A level without any limit fact is not limited at all.
+/// spent.
 pub const UNLIMITED: u64 = u64::MAX;
 
-/// What every level may spend, has spent and has set aside.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Budget {
-    limits: BTreeMap<Level, Amount>,
-    spent: BTreeMap<Level, Amount>,
-    open: BTreeMap<String, Reservation>,
-    closed: BTreeMap<String, Standing>,
+/// When so much of a limit is used, in percent, it is spoken of.
+const WARN_PERCENT: u128 = 80;
+
+/// A call that may be made, as facts to be recorded.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Granted {
+    /// Sets its estimate aside.
+    pub reserved: BudgetReserved,
+    /// Limits that come close with it.
+    pub warnings: Vec<BudgetWarned>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Reservation {
-    levels: BTreeSet<Level>,
-    amount: Amount,
+/// A call that was made, as facts to be recorded.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settlement {
+    /// Replaces the estimate by what it really cost.
+    pub settled: BudgetSettled,
+    /// Limits that come close with it.
+    pub warnings: Vec<BudgetWarned>,
 }
 
-/// Returns the state after a recorded fact, or refuses a fact that its reservation does not allow.
-pub fn evolve(mut budget: Budget, entry: Entry<'_>) -> Result<Budget, Refused> {
-    budget.admit(entry)?;
-    match entry {
-        Entry::Limited(fact) => drop(budget.limits.insert(fact.level.clone(), fact.limit)),
-        Entry::Reserved(fact) => budget.open(fact),
-        Entry::Settled(fact) => budget.close(&fact.key, Standing::Settled, fact.amount),
-        Entry::Released(fact) => budget.close(&fact.key, Standing::Released, Amount::default()),
-    }
-    Ok(budget)
+/// A limit of one level that holds now; a measure that is free is [`UNLIMITED`].
+struct Bound {
+    period: Option<Period>,
+    limit: Amount,
 }
 
-/// Decides whether a call may be made, and returns the fact that sets its estimate aside. Every
-/// call counts against the global level, named or not: no call is outside of the workshop.
+/// How a fact that is about to be recorded changes every level it counts against.
+struct Change {
+    day: Day,
+    /// Taken back of what was set aside.
+    back: Sum,
+    /// Charged, as estimate or as payment.
+    charged: Sum,
+    /// Of it, really paid.
+    paid: Sum,
+}
+
+/// Decides whether a call may be made, and returns the fact that sets its estimate aside.
+///
+/// Every call counts against the global level, named or not: no call is outside of the workshop.
+/// The levels are tried from the widest to the narrowest, and the first that is too small is
+/// named. A measure of which the call wants nothing cannot refuse it: a model that costs nothing
+/// may be asked when the money is gone. `key` names this call and no other, ever; whether it does
+/// cannot be seen here, since closed reservations are forgotten.
 pub fn reserve(
-    budget: &Budget,
+    ledger: &Ledger,
+    limits: &Limits,
     key: &str,
-    levels: impl IntoIterator<Item = Level>,
+    levels: &[Level],
     amount: Amount,
-) -> Result<BudgetReserved, ReserveError> {
-    let levels: BTreeSet<_> = levels.into_iter().chain([Level::Global]).collect();
+    now: Timestamp,
+) -> Result<Granted, OverBudget> {
+    let levels: BTreeSet<_> = levels.iter().cloned().chain([Level::Global]).collect();
     for level in &levels {
-        budget.check_fit(level, amount)?;
+        check_fit(ledger, limits, level, amount, now)?;
     }
-    let levels = levels.into_iter().collect();
-    let fact = BudgetReserved {
+    let change = Change {
+        day: day_of(now),
+        back: Sum::default(),
+        charged: amount.into(),
+        paid: Sum::default(),
+    };
+    let warnings = warnings(ledger, limits, &levels, &change, now);
+    let reserved = BudgetReserved {
         key: key.to_owned(),
-        levels,
+        levels: levels.into_iter().collect(),
         amount,
     };
-    budget.admit(Entry::Reserved(&fact))?;
-    Ok(fact)
+    Ok(Granted { reserved, warnings })
 }
 
-/// Returns the fact that replaces the estimate by what the call really cost, which may be more.
-pub fn settle(budget: &Budget, key: &str, amount: Amount) -> Result<BudgetSettled, Refused> {
-    let fact = BudgetSettled {
+/// Returns the fact that replaces the estimate by what the call really cost, which may be more;
+/// `None` where no such reservation is open.
+pub fn settle(
+    ledger: &Ledger,
+    limits: &Limits,
+    key: &str,
+    amount: Amount,
+    now: Timestamp,
+) -> Option<Settlement> {
+    let reservation = ledger.reservation(key)?;
+    let change = Change {
+        day: reservation.day,
+        back: reservation.amount.into(),
+        charged: amount.into(),
+        paid: amount.into(),
+    };
+    let warnings = warnings(ledger, limits, &reservation.levels, &change, now);
+    let settled = BudgetSettled {
         key: key.to_owned(),
         amount,
     };
-    budget.admit(Entry::Settled(&fact))?;
-    Ok(fact)
+    Some(Settlement { settled, warnings })
 }
 
-/// Returns the fact that gives a reservation back, for a call that was never made.
-pub fn release(budget: &Budget, key: &str) -> Result<BudgetReleased, Refused> {
-    let fact = BudgetReleased {
-        key: key.to_owned(),
-    };
-    budget.admit(Entry::Released(&fact))?;
-    Ok(fact)
-}
-
-impl Budget {
-    /// Returns the limit of a level, if it has one.
-    pub fn limit(&self, level: &Level) -> Option<Amount> {
-        self.limits.get(level).copied()
-    }
-
-    /// Returns what a level has spent.
-    pub fn spent(&self, level: &Level) -> Amount {
-        self.spent.get(level).copied().unwrap_or_default()
-    }
-
-    /// Returns what is set aside on a level. Summed over the calls under way, not kept as a
-    /// running total: saturating sums cannot be taken back.
-    pub fn reserved(&self, level: &Level) -> Amount {
-        let open = self
-            .open
-            .values()
-            .filter(|reservation| reservation.levels.contains(level));
-        open.fold(Amount::default(), |sum, reservation| {
-            sum + reservation.amount
-        })
-    }
-
-    /// Returns where a reservation stands.
-    pub fn standing(&self, key: &str) -> Standing {
-        if self.open.contains_key(key) {
-            return Standing::Open;
-        }
-        self.closed.get(key).copied().unwrap_or(Standing::Unknown)
-    }
-
-    /// Returns the keys of the calls under way, such as those that a crash cut off.
-    pub fn open_keys(&self) -> impl Iterator<Item = &str> {
-        self.open.keys().map(String::as_str)
-    }
-
-    /// The table of what may follow what; every pair that is not here is refused.
-    fn admit(&self, entry: Entry<'_>) -> Result<(), Refused> {
-        let Some(key) = entry.key() else {
-            return Ok(());
-        };
-        match (self.standing(key), entry) {
-            (Standing::Unknown, Entry::Reserved(_))
-            | (Standing::Open, Entry::Settled(_) | Entry::Released(_)) => Ok(()),
-            (standing, entry) => Err(Refused {
-                kind: entry.kind(),
-                key: key.to_owned(),
-                standing,
-            }),
-        }
-    }
-
-    fn open(&mut self, fact: &BudgetReserved) {
-        let levels = fact.levels.iter().cloned().collect();
-        self.open.insert(
-            fact.key.clone(),
-            Reservation {
-                levels,
-                amount: fact.amount,
-            },
-        );
-    }
-
-    fn close(&mut self, key: &str, standing: Standing, paid: Amount) {
-        let levels = self.open.remove(key).map(|reservation| reservation.levels);
-        for level in levels.into_iter().flatten() {
-            let spent = self.spent.entry(level).or_default();
-            *spent = *spent + paid;
-        }
-        self.closed.insert(key.to_owned(), standing);
-    }
-
-    fn check_fit(&self, level: &Level, wanted: Amount) -> Result<(), OverBudget> {
-        let Some(limit) = self.limit(level) else {
-            return Ok(());
-        };
-        let used = self.spent(level) + self.reserved(level);
-        let over = |measure, limit, used, wanted: u64| {
-            let (level, total) = (level.clone(), wanted.saturating_add(used));
-            let over = OverBudget {
-                level,
+fn check_fit(
+    ledger: &Ledger,
+    limits: &Limits,
+    level: &Level,
+    amount: Amount,
+    now: Timestamp,
+) -> Result<(), OverBudget> {
+    for Bound { period, limit } in bounds(ledger, limits, level) {
+        let used = ledger.spent(level, period, now);
+        let (tokens, money) = (Measure::Tokens, Measure::Money);
+        for (measure, limit, used, wanted) in [
+            (tokens, limit.tokens.0, used.tokens.0, amount.tokens.0),
+            (money, limit.money.0, used.money.0, amount.money.0),
+        ] {
+            if limit == UNLIMITED || wanted <= limit.saturating_sub(used) {
+                continue;
+            }
+            return Err(OverBudget {
+                level: level.clone(),
                 measure,
                 limit,
                 used,
                 wanted,
-            };
-            if total > limit { Err(over) } else { Ok(()) }
-        };
-        over(
-            Measure::Tokens,
-            limit.tokens.0,
-            used.tokens.0,
-            wanted.tokens.0,
-        )?;
-        over(Measure::Money, limit.money.0, used.money.0, wanted.money.0)
+                period,
+                resets_at: period.map(|period| period_end(period, now)),
+            });
+        }
     }
+    Ok(())
+}
+
+/// Returns the limits of a level, first the one that never counts from zero again: where several
+/// are too small, waiting for another one would not help.
+fn bounds(ledger: &Ledger, limits: &Limits, level: &Level) -> impl Iterator<Item = Bound> {
+    let set = match level {
+        Level::Global => limits.global,
+        Level::Provider(id) => limits.providers.get(id).copied(),
+        Level::Session(_) => limits.session,
+        Level::Run(_) => limits.run,
+        Level::Step(_) => limits.step,
+    };
+    let own = ledger.book(level).and_then(|book| book.limit);
+    let (periodic, lasting) = match set.unwrap_or_default() {
+        limit if limit.period.is_some() => (limit, Limit::default()),
+        limit => (Limit::default(), limit),
+    };
+    let lasting = Bound {
+        period: None,
+        limit: tighter(stated(lasting), own.unwrap_or(stated(Limit::default()))),
+    };
+    let periodic = Bound {
+        period: periodic.period,
+        limit: stated(periodic),
+    };
+    let free = stated(Limit::default());
+    [lasting, periodic]
+        .into_iter()
+        .filter(move |bound| bound.limit != free)
+}
+
+fn stated(limit: Limit) -> Amount {
+    Amount {
+        tokens: limit.tokens.unwrap_or(Tokens(UNLIMITED)),
+        money: limit.money.unwrap_or(Money(UNLIMITED)),
+    }
+}
+
+fn tighter(one: Amount, other: Amount) -> Amount {
+    Amount {
+        tokens: one.tokens.min(other.tokens),
+        money: one.money.min(other.money),
+    }
+}
+
+/// Returns the warnings that a change makes due and that were not given yet.
+fn warnings(
+    ledger: &Ledger,
+    limits: &Limits,
+    levels: &BTreeSet<Level>,
+    change: &Change,
+    now: Timestamp,
+) -> Vec<BudgetWarned> {
+    let empty = Book::default();
+    let mut warnings = Vec::new();
+    for level in levels {
+        let book = ledger.book(level).unwrap_or(&empty);
+        let close = bounds(ledger, limits, level)
+            .filter_map(|bound| warn_close(book, level, &bound, change, now));
+        warnings.extend(close);
+        warnings.extend(warn_expensive(book, level, limits, change));
+    }
+    warnings
+}
+
+fn warn_close(
+    book: &Book,
+    level: &Level,
+    bound: &Bound,
+    change: &Change,
+    now: Timestamp,
+) -> Option<BudgetWarned> {
+    let days = bound.period.map(|period| days(period, now));
+    let mut used = book.used(days.clone());
+    if days.as_ref().is_none_or(|days| days.contains(&change.day)) {
+        used = used - change.back + change.charged;
+    }
+    let limit = bound.limit;
+    let is_close = is_close(used.tokens, limit.tokens.0) || is_close(used.money, limit.money.0);
+    if !is_close || book.is_warned(days.map(|days| days.start), limit) {
+        return None;
+    }
+    Some(BudgetWarned {
+        level: level.clone(),
+        since: bound.period.map(|period| period_start(period, now)),
+        used: used.amount(),
+        limit,
+    })
+}
+
+fn is_close(used: u128, limit: u64) -> bool {
+    limit != UNLIMITED && used > 0 && used * 100 >= u128::from(limit) * WARN_PERCENT
+}
+
+/// Warns of a run that has become expensive. Only what was really paid counts: estimates are
+/// generous, and a warning that turns out wrong is not read the next time.
+fn warn_expensive(
+    book: &Book,
+    level: &Level,
+    limits: &Limits,
+    change: &Change,
+) -> Option<BudgetWarned> {
+    let threshold = limits
+        .run_warning
+        .filter(|_| matches!(level, Level::Run(_)))?;
+    let paid = book.paid() + change.paid;
+    let limit = Amount {
+        tokens: Tokens(UNLIMITED),
+        money: threshold,
+    };
+    if paid.money <= threshold.0.into() || book.is_warned(None, limit) {
+        return None;
+    }
+    Some(BudgetWarned {
+        level: level.clone(),
+        since: None,
+        used: paid.amount(),
+        limit,
+    })
 }
 
 #[cfg(test)]

@@ -2,21 +2,8 @@
 
 use std::fmt;
 
-use artel_types::{Level, Money};
-
-use super::Standing;
-
-/// A fact that does not fit where its reservation stands.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{kind}` does not fit the reservation `{key}`, which is {standing}")]
-pub struct Refused {
-    /// The kind of the fact.
-    pub kind: &'static str,
-    /// The reservation.
-    pub key: String,
-    /// Where it stands.
-    pub standing: Standing,
-}
+use artel_types::model::Period;
+use artel_types::{Level, Money, Timestamp};
 
 /// A call that does not fit a limit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,12 +12,16 @@ pub struct OverBudget {
     pub level: Level,
     /// What of.
     pub measure: Measure,
-    /// How much may be spent in all.
+    /// How much may be spent.
     pub limit: u64,
     /// How much is spent or set aside.
     pub used: u64,
     /// How much the call wants.
     pub wanted: u64,
+    /// In how long; in all, if nothing.
+    pub period: Option<Period>,
+    /// When it counts from zero again; never, if nothing.
+    pub resets_at: Option<Timestamp>,
 }
 
 /// What is counted.
@@ -42,17 +33,6 @@ pub enum Measure {
     Money,
 }
 
-/// Why nothing was set aside.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ReserveError {
-    /// A limit is too small.
-    #[error(transparent)]
-    OverBudget(#[from] OverBudget),
-    /// The key is taken.
-    #[error(transparent)]
-    Refused(#[from] Refused),
-}
-
 impl fmt::Display for OverBudget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let shown = |amount: u64| match self.measure {
@@ -61,10 +41,15 @@ impl fmt::Display for OverBudget {
         };
         let (limit, used, wanted) = (shown(self.limit), shown(self.used), shown(self.wanted));
         let level = &self.level;
-        write!(
-            f,
-            "the {level} budget of {limit} has {used} in use, and {wanted} more do not fit"
-        )
+        write!(f, "the {level} budget of {limit}")?;
+        if let Some(period) = self.period {
+            write!(f, " a {period}")?;
+        }
+        write!(f, " has {used} in use, and {wanted} more do not fit")?;
+        if let Some(reset) = self.resets_at {
+            write!(f, "; it counts from zero again at {reset}")?;
+        }
+        Ok(())
     }
 }
 

@@ -1,318 +1,552 @@
-//! The budget machine: its table, its limits, and its sums against an independent count.
+//! Limits, periods, warnings, and what is forgotten.
 
-use artel_types::{BudgetLimited, Fact};
-use proptest::prelude::*;
+use artel_types::{
+    Actor, BudgetLimited, BudgetReleased, Event, Fact, NoteAdded, RunFinished, RunId, SessionEnded,
+    SessionId, Stream, TraceId, Visibility,
+};
 
 use super::*;
+
+mod properties;
+
+/// A ledger with its limits and its clock; what it grants is recorded at once.
+#[derive(Default)]
+struct Desk {
+    ledger: Ledger,
+    limits: Limits,
+    now: Option<Timestamp>,
+    events: Vec<Event>,
+}
+
+impl Desk {
+    fn new(limits: Limits, now: &str) -> Self {
+        Self {
+            limits,
+            now: Some(now.parse().unwrap()),
+            ..Self::default()
+        }
+    }
+
+    fn now(&self) -> Timestamp {
+        self.now.unwrap_or(Timestamp::from_micros(0))
+    }
+
+    fn record(&mut self, fact: impl Into<Fact>) {
+        let event = event(fact, self.now());
+        self.ledger.fold(&event);
+        self.events.push(event);
+    }
+
+    /// Sets tokens aside, at a thousandth of a dollar each, and returns the warnings or the refusal.
+    fn reserve(&mut self, key: &str, levels: &[Level], tokens: u64) -> String {
+        let (amount, now) = (dear(tokens), self.now());
+        match reserve(&self.ledger, &self.limits, key, levels, amount, now) {
+            Err(refused) => refused.to_string(),
+            Ok(granted) => {
+                self.record(granted.reserved);
+                self.warn(granted.warnings)
+            }
+        }
+    }
+
+    fn settle(&mut self, key: &str, tokens: u64) -> String {
+        let (amount, now) = (dear(tokens), self.now());
+        match settle(&self.ledger, &self.limits, key, amount, now) {
+            None => "unknown".to_owned(),
+            Some(settlement) => {
+                self.record(settlement.settled);
+                self.warn(settlement.warnings)
+            }
+        }
+    }
+
+    fn warn(&mut self, warnings: Vec<BudgetWarned>) -> String {
+        let shown = warnings.iter().map(|warning| {
+            let since = warning.since.map_or(String::new(), |since| {
+                format!(" since {}", &since.to_string()[..10])
+            });
+            let (used, limit) = (shown(warning.used), shown(warning.limit));
+            format!("{}: {used} of {limit}{since}", warning.level)
+        });
+        let shown: Vec<_> = shown.collect();
+        for warning in warnings {
+            self.record(warning);
+        }
+        shown.join(", ")
+    }
+
+    fn spent(&self, level: &Level, period: Option<Period>) -> u64 {
+        self.ledger.spent(level, period, self.now()).tokens.0
+    }
+}
+
+fn shown(amount: Amount) -> String {
+    match (amount.tokens.0, amount.money.0) {
+        (UNLIMITED, _) => amount.money.to_string(),
+        (tokens, UNLIMITED) => format!("{tokens} tokens"),
+        (tokens, _) => format!("{tokens} tokens and {}", amount.money),
+    }
+}
+
+fn dear(tokens: u64) -> Amount {
+    Amount::new(tokens, tokens.saturating_mul(1000))
+}
+
+fn event(fact: impl Into<Fact>, at: Timestamp) -> Event {
+    Event {
+        seq: 1,
+        stream: Stream::budget(),
+        stream_seq: 1,
+        at,
+        trace: TraceId::from_random([1; 16]),
+        session: None,
+        run: None,
+        cause: None,
+        actor: Actor::system("test"),
+        target: None,
+        outcome: None,
+        visibility: Visibility::Full,
+        fact: fact.into(),
+    }
+}
+
+fn tokens(tokens: u64, period: Option<Period>) -> Limit {
+    Limit {
+        tokens: Some(Tokens(tokens)),
+        money: None,
+        period,
+    }
+}
+
+fn dollars(dollars: u64, period: Option<Period>) -> Limit {
+    Limit {
+        tokens: None,
+        money: Some(Money(dollars * 1_000_000)),
+        period,
+    }
+}
 
 fn session() -> Level {
     Level::Session("s".to_owned())
 }
 
-fn limited(level: Level, tokens: u64, money: u64) -> Fact {
-    BudgetLimited {
-        level,
-        limit: Amount::new(tokens, money),
-    }
-    .into()
+fn run() -> Level {
+    Level::Run("r".to_owned())
 }
 
-fn reserved(key: &str, levels: &[Level], tokens: u64) -> Fact {
+fn limited(level: Level, limit: Amount) -> BudgetLimited {
+    BudgetLimited { level, limit }
+}
+
+fn released(key: &str) -> BudgetReleased {
+    let key = key.to_owned();
+    BudgetReleased { key }
+}
+
+fn settled(key: &str, amount: Amount) -> BudgetSettled {
+    let key = key.to_owned();
+    BudgetSettled { key, amount }
+}
+
+fn reserved(key: &str, levels: &[Level], amount: Amount) -> BudgetReserved {
     let (key, levels) = (key.to_owned(), levels.to_vec());
     BudgetReserved {
         key,
         levels,
-        amount: Amount::new(tokens, tokens * 10),
+        amount,
     }
-    .into()
-}
-
-fn settled(key: &str, tokens: u64) -> Fact {
-    BudgetSettled {
-        key: key.to_owned(),
-        amount: Amount::new(tokens, tokens * 10),
-    }
-    .into()
-}
-
-fn released(key: &str) -> Fact {
-    BudgetReleased {
-        key: key.to_owned(),
-    }
-    .into()
-}
-
-fn fold(facts: &[Fact]) -> Result<Budget, Refused> {
-    facts
-        .iter()
-        .filter_map(Entry::of)
-        .try_fold(Budget::default(), evolve)
 }
 
 #[test]
 fn the_table_of_pairs() {
-    let reservation = reserved("k", &[session()], 5);
+    let reservation = Fact::from(reserved("k", &[session()], dear(5)));
+    let paid = Fact::from(settled("k", dear(7)));
+    let given_back = Fact::from(released("k"));
     let histories = [
         vec![],
         vec![reservation.clone()],
-        vec![reservation.clone(), settled("k", 7)],
-        vec![reservation.clone(), released("k")],
+        vec![reservation.clone(), paid.clone()],
+        vec![reservation.clone(), given_back.clone()],
     ];
-    let facts = [
-        limited(session(), 9, 9),
-        reservation,
-        settled("k", 7),
-        released("k"),
-    ];
-    let mut table = format!("{:10}", "");
+    let facts = [reservation, paid, given_back];
+    let mut table = format!("{:17}", "");
     for fact in &facts {
         table.push_str(&format!("{:17}", fact.kind()));
     }
     for history in histories {
-        let before = fold(&history).unwrap();
-        table.push_str(&format!("\n{:10}", before.standing("k").to_string()));
+        let mut before = Desk::default();
+        history.into_iter().for_each(|fact| before.record(fact));
+        let shown = |ledger: &Ledger| {
+            let spent = ledger.spent(&session(), None, before.now()).tokens.0;
+            format!("{spent} used, {} open", ledger.open_reservations())
+        };
+        table.push_str(&format!("\n{:17}", shown(&before.ledger)));
         for fact in &facts {
-            let after = evolve(before.clone(), Entry::of(fact).unwrap());
-            let after = after.map_or("refused".to_owned(), |after| {
-                after.standing("k").to_string()
-            });
+            let mut after = before.ledger.clone();
+            after.fold(&event(fact.clone(), before.now()));
+            let after = match after == before.ledger {
+                true => "passed over".to_owned(),
+                false => shown(&after),
+            };
             table.push_str(&format!("{after:17}"));
         }
     }
     let table: Vec<_> = table.lines().map(str::trim_end).collect();
     insta::assert_snapshot!(table.join("\n"), @r"
-              budget.limited   budget.reserved  budget.settled   budget.released
-    unknown   unknown          open             refused          refused
-    open      open             refused          settled          released
-    settled   settled          refused          refused          refused
-    released  released         refused          refused          refused
+                     budget.reserved  budget.settled   budget.released
+    0 used, 0 open   5 used, 1 open   passed over      passed over
+    5 used, 1 open   passed over      7 used, 0 open   0 used, 0 open
+    7 used, 0 open   12 used, 1 open  passed over      passed over
+    0 used, 0 open   5 used, 1 open   passed over      passed over
     ");
 }
 
 #[test]
-fn every_budget_fact_is_an_entry() {
+fn every_budget_fact_is_minded() {
     let kinds = Fact::PAGES.iter().map(|page| page.kind);
     let kinds: Vec<_> = kinds.filter(|kind| kind.starts_with("budget.")).collect();
-    let known = [
-        limited(session(), 0, 0),
-        reserved("", &[], 0),
-        settled("", 0),
-        released(""),
+    let mut desk = Desk::default();
+    let warning = BudgetWarned {
+        level: session(),
+        since: None,
+        used: dear(1),
+        limit: dear(1),
+    };
+    let facts: [Fact; 5] = [
+        limited(session(), dear(9)).into(),
+        reserved("k", &[], dear(1)).into(),
+        settled("k", dear(1)).into(),
+        released("j").into(),
+        warning.into(),
     ];
-    let known = known.map(|fact| Entry::of(&fact).unwrap().kind());
-    assert_eq!(kinds, known);
-    let other = Fact::from(artel_types::NoteAdded { text: "x".into() });
-    assert_eq!(Entry::of(&other), None);
-}
-
-#[track_caller]
-fn check_reserve(facts: &[Fact], tokens: u64, money: u64, expected: Result<(), &str>) {
-    let levels = [session(), Level::Run("r".to_owned())];
-    let budget = fold(facts).unwrap();
-    let found = reserve(&budget, "new", levels, Amount::new(tokens, money));
-    let found = found.map(|_| ()).map_err(|refused| refused.to_string());
-    assert_eq!(found, expected.map_err(str::to_owned));
+    assert_eq!(kinds, facts.each_ref().map(Fact::kind));
+    desk.record(reserved("j", &[], dear(1)));
+    for fact in facts {
+        let before = desk.ledger.clone();
+        desk.record(fact.clone());
+        assert_ne!(desk.ledger, before, "{fact:?}");
+    }
+    let before = desk.ledger.clone();
+    desk.record(NoteAdded { text: "x".into() });
+    assert_eq!(desk.ledger, before);
 }
 
 #[test]
-fn a_call_must_fit_every_level() {
-    check_reserve(&[], u64::MAX, u64::MAX, Ok(()));
-    let session_limit = [limited(session(), 100, UNLIMITED)];
-    check_reserve(&session_limit, 100, u64::MAX, Ok(()));
-    check_reserve(
-        &session_limit,
-        101,
-        0,
-        Err(
-            "the session `s` budget of 100 tokens has 0 tokens in use, and 101 tokens more do not fit",
+fn the_widest_level_that_is_too_small_is_named() {
+    let provider = Level::Provider("p".to_owned());
+    let step = Level::Step("r/1".to_owned());
+    let levels = [step, run(), session(), provider];
+    let too_small = |level: &str| {
+        format!("the {level} budget of 4 tokens has 0 tokens in use, and 5 tokens more do not fit")
+    };
+    let mut limits = Limits {
+        global: Some(tokens(4, None)),
+        providers: [("p".to_owned(), tokens(4, None))].into(),
+        session: Some(tokens(4, None)),
+        run: Some(tokens(4, None)),
+        step: Some(tokens(4, None)),
+        run_warning: None,
+    };
+    let check = |limits: &Limits, expected: String| {
+        let mut desk = Desk::new(limits.clone(), "2026-11-15");
+        assert_eq!(desk.reserve("k", &levels, 5), expected);
+    };
+    check(&limits, too_small("global"));
+    limits.global = None;
+    check(&limits, too_small("provider `p`"));
+    limits.providers.clear();
+    check(&limits, too_small("session `s`"));
+    limits.session = Some(tokens(UNLIMITED, None));
+    check(&limits, too_small("run `r`"));
+    limits.run = Some(tokens(7, None));
+    check(&limits, too_small("step `r/1`"));
+    limits.step = None;
+    check(&limits, String::new());
+}
+
+#[test]
+fn every_call_counts_globally_and_once_per_level() {
+    let mut desk = Desk::default();
+    desk.reserve("k", &[session(), session()], 5);
+    assert_eq!(
+        (
+            desk.spent(&session(), None),
+            desk.spent(&Level::Global, None)
         ),
+        (5, 5)
     );
-    let money = [limited(Level::Global, UNLIMITED, 2_000_000)];
-    check_reserve(&money, u64::MAX, 2_000_000, Ok(()));
-    check_reserve(
-        &money,
-        1,
-        2_500_000,
-        Err("the global budget of $2.00 has $0.00 in use, and $2.50 more do not fit"),
-    );
-    let other = [limited(Level::Run("other".to_owned()), 0, 0)];
-    check_reserve(&other, 5, 5, Ok(()));
-    let nothing = [limited(session(), 0, UNLIMITED)];
-    check_reserve(&nothing, 0, 5, Ok(()));
-    assert!(
-        reserve(
-            &fold(&nothing).unwrap(),
-            "k",
-            [session()],
-            Amount::new(1, 0)
-        )
-        .is_err()
+    desk.record(reserved("j", &[session(), session()], dear(1)));
+    assert_eq!(
+        (
+            desk.spent(&session(), None),
+            desk.spent(&Level::Global, None)
+        ),
+        (6, 6)
     );
 }
 
 #[test]
 fn what_is_set_aside_and_what_is_spent_both_count() {
-    let levels = [session(), Level::Global];
-    let mut facts = vec![
-        limited(session(), 100, UNLIMITED),
-        reserved("a", &levels, 40),
-        reserved("b", &levels, 40),
-    ];
-    check_reserve(&facts, 20, 0, Ok(()));
+    let limits = Limits {
+        session: Some(tokens(100, None)),
+        ..Limits::default()
+    };
+    let mut desk = Desk::new(limits, "2026-11-15");
+    let levels = [session()];
+    desk.reserve("a", &levels, 40);
+    desk.reserve("b", &levels, 30);
     let over = |used: u64, wanted: u64| {
         format!(
             "the session `s` budget of 100 tokens has {used} tokens in use, and {wanted} tokens more do not fit"
         )
     };
-    check_reserve(&facts, 21, 0, Err(&over(80, 21)));
-    facts.push(settled("a", 10));
-    check_reserve(&facts, 50, 0, Ok(()));
-    check_reserve(&facts, 51, 0, Err(&over(50, 51)));
-    facts.push(released("b"));
-    check_reserve(&facts, 90, 0, Ok(()));
-    facts.push(reserved("c", &levels, 1));
-    facts.push(settled("c", 200));
-    check_reserve(&facts, 0, 0, Err(&over(210, 0)));
-    facts.push(limited(session(), 210, UNLIMITED));
-    check_reserve(&facts, 0, 0, Ok(()));
+    assert_eq!(desk.reserve("c", &levels, 31), over(70, 31));
+    assert_eq!(desk.reserve("c", &[run()], 31), "");
+    desk.settle("a", 10);
+    assert_eq!(desk.reserve("d", &levels, 61), over(40, 61));
+    desk.record(released("b"));
+    assert_eq!(desk.spent(&session(), None), 10);
+    desk.reserve("d", &levels, 60);
+    desk.settle("d", 200);
+    assert_eq!(desk.reserve("e", &levels, 1), over(210, 1));
+    assert_eq!(desk.reserve("e", &levels, 0), "");
+    assert_eq!(desk.settle("d", 200), "unknown");
+    assert_eq!(desk.settle("nobody", 200), "unknown");
 }
 
 #[test]
-fn a_used_key_is_refused_by_deciding_too() {
-    let budget = fold(&[reserved("k", &[], 1), reserved("j", &[], 1), released("j")]).unwrap();
-    let amount = Amount::default();
-    assert_eq!(
-        reserve(&budget, "k", [], amount).unwrap_err().to_string(),
-        "`budget.reserved` does not fit the reservation `k`, which is open"
-    );
-    assert_eq!(
-        settle(&budget, "j", amount).unwrap_err().to_string(),
-        "`budget.settled` does not fit the reservation `j`, which is released"
-    );
-    assert_eq!(
-        release(&budget, "new").unwrap_err().standing,
-        Standing::Unknown
-    );
-    assert!(settle(&budget, "k", amount).is_ok() && release(&budget, "k").is_ok());
-    assert_eq!(budget.open_keys().collect::<Vec<_>>(), ["k"]);
-}
-
-#[test]
-fn every_reservation_counts_globally_and_once_per_level() {
-    let fact = reserve(
-        &Budget::default(),
-        "k",
-        [session(), session()],
-        Amount::new(5, 50),
-    )
-    .unwrap();
-    assert_eq!(fact.levels, [Level::Global, session()]);
-    let twice = fold(&[reserved("k", &[session(), session()], 5), settled("k", 6)]).unwrap();
-    assert_eq!(twice.spent(&session()), Amount::new(6, 60));
-}
-
-/// An order to the machine; what it refuses is not recorded.
-#[derive(Debug, Clone)]
-enum Order {
-    Limit(Level, u64),
-    Reserve(String, Vec<Level>, u64),
-    Settle(String, u64),
-    Release(String),
-}
-
-fn orders() -> impl Strategy<Value = Vec<Order>> {
-    let level = prop_oneof![
-        Just(Level::Global),
-        "[ab]".prop_map(Level::Provider),
-        "[ab]".prop_map(Level::Session),
-        "[ab]".prop_map(Level::Run),
-        "[ab]".prop_map(Level::Step),
-    ];
-    let amount = prop_oneof![0_u64..1000, Just(u64::MAX)];
-    let levels = proptest::collection::vec(level.clone(), 0..4);
-    let order = prop_oneof![
-        (level, amount.clone()).prop_map(|(level, limit)| Order::Limit(level, limit)),
-        ("[a-f]", levels, amount.clone())
-            .prop_map(|(key, levels, n)| Order::Reserve(key, levels, n)),
-        ("[a-f]", amount).prop_map(|(key, n)| Order::Settle(key, n)),
-        "[a-f]".prop_map(Order::Release),
-    ];
-    proptest::collection::vec(order, 0..40)
-}
-
-fn decide(budget: &Budget, order: Order) -> Option<Fact> {
-    let both = |n| Amount::new(n, n);
-    match order {
-        Order::Limit(level, n) => Some(
-            BudgetLimited {
-                level,
-                limit: both(n),
-            }
-            .into(),
-        ),
-        Order::Reserve(key, levels, n) => {
-            reserve(budget, &key, levels, both(n)).ok().map(Fact::from)
-        }
-        Order::Settle(key, n) => settle(budget, &key, both(n)).ok().map(Fact::from),
-        Order::Release(key) => release(budget, &key).ok().map(Fact::from),
-    }
-}
-
-/// Returns what is spent and set aside on a level, counted from the facts alone: each reservation
-/// counts with what it ended in.
-fn counted(facts: &[Fact], level: &Level) -> Amount {
-    let ending = |key: &str| {
-        facts.iter().find_map(|fact| match fact {
-            Fact::BudgetSettled(fact) if fact.key == key => Some(fact.amount),
-            Fact::BudgetReleased(fact) if fact.key == key => Some(Amount::default()),
-            _ => None,
-        })
+fn a_model_that_costs_nothing_may_be_asked_when_the_money_is_gone() {
+    let limits = Limits {
+        global: Some(dollars(0, None)),
+        ..Limits::default()
     };
-    facts
-        .iter()
-        .fold(Amount::default(), |sum, fact| match fact {
-            Fact::BudgetReserved(fact) if fact.levels.contains(level) => {
-                sum + ending(&fact.key).unwrap_or(fact.amount)
-            }
-            _ => sum,
-        })
+    let now = Timestamp::from_micros(0);
+    let ask = |amount| reserve(&Ledger::default(), &limits, "k", &[], amount, now);
+    assert_eq!(ask(Amount::new(1000, 0)).unwrap().warnings, []);
+    let refused = ask(Amount::new(1000, 1)).unwrap_err();
+    assert_eq!((refused.measure, refused.wanted), (Measure::Money, 1));
 }
 
-proptest! {
-    #[test]
-    fn sums_equal_those_of_the_facts(orders in orders()) {
-        let mut budget = Budget::default();
-        let mut facts = Vec::new();
-        for order in orders {
-            let is_reserving = matches!(order, Order::Reserve(..));
-            let Some(fact) = decide(&budget, order) else { continue };
-            budget = evolve(budget, Entry::of(&fact).unwrap()).unwrap();
-            facts.push(fact);
-            let levels = [Level::Global].into_iter().chain(["a", "b"].into_iter().flat_map(|id| {
-                let id = id.to_owned();
-                [Level::Provider(id.clone()), Level::Session(id.clone()), Level::Run(id.clone()), Level::Step(id)]
-            }));
-            for level in levels {
-                let used = budget.spent(&level) + budget.reserved(&level);
-                prop_assert_eq!(used, counted(&facts, &level));
-                let touches = matches!(facts.last(), Some(Fact::BudgetReserved(fact)) if fact.levels.contains(&level));
-                if let Some(limit) = budget.limit(&level).filter(|_| is_reserving && touches) {
-                    prop_assert!(used.tokens <= limit.tokens && used.money <= limit.money);
-                }
-            }
-        }
-        prop_assert_eq!(fold(&facts), Ok(budget), "folding the facts again gives the same state");
+#[test]
+fn a_measure_without_a_limit_is_free() {
+    let mut desk = Desk::default();
+    desk.limits.global = Some(tokens(10, None));
+    for key in ["a", "b"] {
+        let (amount, now) = (Amount::new(1, u64::MAX), desk.now());
+        let granted = reserve(&desk.ledger, &desk.limits, key, &[], amount, now).unwrap();
+        desk.record(granted.reserved);
     }
+    let spent = desk.ledger.spent(&Level::Global, None, desk.now());
+    assert_eq!(spent, Amount::new(2, u64::MAX), "more cannot be said");
+    desk.record(released("a"));
+    desk.settle("b", 3);
+    assert_eq!(desk.spent(&Level::Global, None), 3);
+}
 
-    #[test]
-    fn a_repeated_fact_is_refused(orders in orders()) {
-        let mut budget = Budget::default();
-        for order in orders {
-            let Some(fact) = decide(&budget, order) else { continue };
-            let entry = Entry::of(&fact).unwrap();
-            budget = evolve(budget, entry).unwrap();
-            let again = evolve(budget.clone(), entry);
-            prop_assert_eq!(again.is_ok(), matches!(entry, Entry::Limited(_)));
-        }
+#[test]
+fn a_period_counts_from_zero_again() {
+    let over = |word: &str, reset: &str| {
+        format!(
+            "the global budget of $1.00 a {word} has $1.00 in use, and $0.50 more do not fit; it counts from zero again at {reset}T00:00:00.000000Z"
+        )
+    };
+    for (period, word, last, next) in [
+        (Period::Day, "day", "2026-11-13T23:00:00Z", "2026-11-14"),
+        (Period::Week, "week", "2026-11-15T23:00:00Z", "2026-11-16"),
+        (Period::Month, "month", "2026-11-30T23:00:00Z", "2026-12-01"),
+    ] {
+        let limits = Limits {
+            global: Some(dollars(1, Some(period))),
+            ..Limits::default()
+        };
+        let mut desk = Desk::new(limits, "2026-11-13T12:00:00Z");
+        desk.reserve("a", &[], 1000);
+        desk.now = last.parse().ok();
+        assert_eq!(desk.reserve("b", &[], 500), over(word, next));
+        desk.now = next.parse().ok();
+        assert_eq!(desk.reserve("b", &[], 500), "");
+        desk.settle("a", 900);
+        assert_eq!(desk.spent(&Level::Global, Some(period)), 500, "{word}");
+        assert_eq!(desk.spent(&Level::Global, None), 1400);
     }
+}
+
+#[test]
+fn a_limit_that_was_recorded_holds_beside_the_configured_one() {
+    let limits = Limits {
+        run: Some(tokens(100, Some(Period::Day))),
+        ..Limits::default()
+    };
+    let mut desk = Desk::new(limits, "2026-11-15");
+    desk.record(limited(run(), Amount::new(150, UNLIMITED)));
+    let refused = desk.reserve("a", &[run()], 151);
+    assert!(refused.contains("of 150 tokens has 0"), "{refused}");
+    assert!(
+        desk.reserve("a", &[run()], 101)
+            .contains("of 100 tokens a day")
+    );
+    desk.reserve("a", &[run()], 90);
+    desk.now = "2026-11-16".parse().ok();
+    let refused = desk.reserve("b", &[run()], 61);
+    assert!(refused.contains("of 150 tokens has 90"), "{refused}");
+    desk.limits.run = Some(tokens(120, None));
+    let refused = desk.reserve("b", &[run()], 31);
+    assert!(refused.contains("of 120 tokens has 90"), "{refused}");
+    desk.record(limited(run(), Amount::new(95, UNLIMITED)));
+    let refused = desk.reserve("b", &[run()], 6);
+    assert!(refused.contains("of 95 tokens has 90"), "{refused}");
+    desk.record(limited(run(), Amount::new(UNLIMITED, UNLIMITED)));
+    assert_eq!(desk.reserve("b", &[session()], 1000), "");
+}
+
+#[test]
+fn coming_close_is_told_once_per_period() {
+    let limits = Limits {
+        global: Some(tokens(100, Some(Period::Day))),
+        session: Some(dollars(1, None)),
+        ..Limits::default()
+    };
+    let mut desk = Desk::new(limits, "2026-11-15T10:00:00Z");
+    let levels = [session()];
+    assert_eq!(desk.reserve("a", &levels, 79), "");
+    let told = "global: 80 tokens and $0.08 of 100 tokens since 2026-11-15";
+    assert_eq!(desk.reserve("b", &levels, 1), told);
+    assert_eq!(desk.reserve("c", &levels, 1), "");
+    desk.now = "2026-11-16T10:00:00Z".parse().ok();
+    assert_eq!(desk.reserve("d", &levels, 10), "", "a new day");
+    assert_eq!(desk.settle("a", 99), "", "yesterday's day is over");
+    let told = "global: 600 tokens and $0.60 of 100 tokens since 2026-11-16";
+    assert_eq!(desk.settle("d", 600), told);
+    let told = "session `s`: 1000 tokens and $1.00 of $1.00";
+    assert_eq!(desk.settle("b", 300), told);
+    assert_eq!(desk.settle("c", 300), "");
+}
+
+#[test]
+fn what_counts_for_ever_is_told_once_for_ever() {
+    let daily = |limit| Some(tokens(limit, Some(Period::Day)));
+    let mut desk = Desk::new(Limits::default(), "2026-11-15");
+    desk.limits.session = daily(90);
+    desk.record(limited(session(), Amount::new(100, UNLIMITED)));
+    let told = "session `s`: 85 tokens and $0.09 of 100 tokens, \
+                session `s`: 85 tokens and $0.09 of 90 tokens since 2026-11-15";
+    assert_eq!(desk.reserve("a", &[session()], 85), told);
+    desk.now = "2026-11-16".parse().ok();
+    desk.limits.session = daily(10);
+    let told = "session `s`: 8 tokens and $0.01 of 10 tokens since 2026-11-16";
+    assert_eq!(desk.reserve("b", &[session()], 8), told);
+    assert_eq!(desk.reserve("c", &[session()], 1), "");
+}
+
+#[test]
+fn another_limit_is_told_anew() {
+    let limit = |limit| Some(tokens(limit, Some(Period::Day)));
+    let mut desk = Desk::new(Limits::default(), "2026-11-15T10:00:00Z");
+    desk.limits.global = limit(2000);
+    let told = "global: 1600 tokens and $1.60 of 2000 tokens since 2026-11-15";
+    assert_eq!(desk.reserve("a", &[], 1600), told);
+    desk.limits.global = limit(3000);
+    assert_eq!(desk.reserve("b", &[], 1), "");
+    desk.limits.global = limit(1900);
+    let told = "global: 1602 tokens and $1.60 of 1900 tokens since 2026-11-15";
+    assert_eq!(desk.reserve("c", &[], 1), told);
+    desk.limits.global = limit(2000);
+    assert_eq!(desk.reserve("d", &[], 1), "");
+}
+
+#[test]
+fn an_expensive_run_is_told_once_by_what_was_really_paid() {
+    let limits = Limits {
+        run_warning: Some(Money(500_000)),
+        ..Limits::default()
+    };
+    let mut desk = Desk::new(limits, "2026-11-15");
+    let levels = [session(), run()];
+    assert_eq!(desk.reserve("a", &levels, 5000), "");
+    assert_eq!(desk.reserve("b", &levels, 5000), "");
+    assert_eq!(desk.settle("a", 500), "", "half a dollar is not more");
+    assert_eq!(
+        desk.settle("b", 1),
+        "run `r`: 501 tokens and $0.50 of $0.50"
+    );
+    desk.reserve("c", &levels, 5000);
+    assert_eq!(desk.settle("c", 5000), "");
+    let other = [Level::Run("q".to_owned())];
+    desk.reserve("d", &other, 1);
+    assert_eq!(
+        desk.settle("d", 600),
+        "run `q`: 600 tokens and $0.60 of $0.50"
+    );
+}
+
+#[test]
+fn what_has_ended_is_forgotten() {
+    let (run, session) = (RunId::from_random([1; 16]), SessionId::from_random([2; 16]));
+    let levels = [
+        Level::Session(session.to_string()),
+        Level::Run(run.to_string()),
+        Level::Step(format!("{run}/1")),
+    ];
+    let kept = [
+        Level::Provider("p".into()),
+        Level::Step(format!("{run}0/1")),
+    ];
+    let mut desk = Desk::default();
+    desk.reserve("a", &[&levels[..], &kept].concat(), 5);
+    desk.reserve("b", &[&levels[..], &kept].concat(), 7);
+    desk.settle("a", 4);
+    let summary = "done".to_owned();
+    desk.record(RunFinished { id: run, summary });
+    assert_eq!(
+        levels.each_ref().map(|level| desk.spent(level, None)),
+        [11, 0, 0]
+    );
+    desk.record(SessionEnded { id: session });
+    desk.settle("b", 10);
+    assert_eq!(
+        levels.each_ref().map(|level| desk.spent(level, None)),
+        [0, 0, 0]
+    );
+    assert_eq!(
+        kept.each_ref().map(|level| desk.spent(level, None)),
+        [14, 14]
+    );
+    let written = serde_json::to_string(&desk.ledger).unwrap();
+    for gone in [format!("{run}\""), format!("{run}/"), session.to_string()] {
+        assert!(!written.contains(&gone), "{written}");
+    }
+}
+
+#[test]
+fn old_days_and_dead_reservations_keep_their_charge_but_take_no_room() {
+    let limits = Limits {
+        run_warning: Some(Money(1_100_000)),
+        ..Limits::default()
+    };
+    let mut desk = Desk::new(limits, "2026-01-01T12:00:00Z");
+    let start = desk.now();
+    desk.reserve("dead", &[run()], 1000);
+    let size = |desk: &Desk| serde_json::to_string(&desk.ledger).unwrap().len();
+    let mut sizes = Vec::new();
+    for day in 0..500 {
+        desk.now = Some(start.after(std::time::Duration::from_secs(day * 86_400)));
+        let key = format!("k{day}");
+        desk.reserve(&key, &[run()], 5);
+        // What nobody will settle any more is taken for paid, at its estimate.
+        let told = match day {
+            63 => "run `r`: 1192 tokens and $1.19 of $1.10",
+            _ => "",
+        };
+        assert_eq!(desk.settle(&key, 3), told, "day {day}");
+        sizes.push(size(&desk));
+    }
+    assert!(sizes[499] < sizes[70] + 20, "{sizes:?}");
+    assert_eq!(desk.spent(&run(), None), 1000 + 500 * 3);
+    assert_eq!(desk.spent(&Level::Global, Some(Period::Week)), 6 * 3);
+    assert_eq!(desk.ledger.open_reservations(), 0);
+    assert_eq!(desk.settle("dead", 1), "unknown");
+    desk.now = Some(start);
+    desk.reserve("late", &[run()], 5);
+    desk.settle("late", 1);
+    assert_eq!(desk.spent(&run(), None), 1000 + 500 * 3 + 1, "an old day");
 }

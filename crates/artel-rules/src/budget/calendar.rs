@@ -1,0 +1,140 @@
+//! Days, weeks and months in UTC. Spending is kept per day, and every period begins with one.
+
+use std::ops::Range;
+
+use artel_types::Timestamp;
+use artel_types::model::Period;
+use jiff::Span;
+use jiff::civil::{Date, date};
+
+/// Days since 1970-01-01.
+pub(super) type Day = i64;
+
+const MICROS: i64 = 86_400_000_000;
+
+const FIRST_DAY: Date = date(1970, 1, 1);
+
+/// Returns when the period began that a moment lies in.
+pub fn period_start(period: Period, at: Timestamp) -> Timestamp {
+    beginning(days(period, at).start)
+}
+
+/// Returns when the period ends that a moment lies in: the first moment of the next one.
+pub fn period_end(period: Period, at: Timestamp) -> Timestamp {
+    beginning(days(period, at).end)
+}
+
+/// Returns the day that a moment lies in.
+pub(super) fn day_of(at: Timestamp) -> Day {
+    at.as_micros().div_euclid(MICROS)
+}
+
+/// Returns the days of the period that a moment lies in.
+pub(super) fn days(period: Period, at: Timestamp) -> Range<Day> {
+    let today = day_of(at);
+    match period {
+        Period::Day => today..today + 1,
+        Period::Week => {
+            // The first day of all was a Thursday.
+            let monday = today - (today + 3).rem_euclid(7);
+            monday..monday + 7
+        }
+        // Outside the years that have a calendar, a month is a day.
+        Period::Month => month(today).unwrap_or(today..today + 1),
+    }
+}
+
+fn month(today: Day) -> Option<Range<Day>> {
+    let since_first = Span::new().try_days(today).ok()?;
+    let today = FIRST_DAY.checked_add(since_first).ok()?;
+    let next = today.last_of_month().tomorrow().ok()?;
+    Some(number(today.first_of_month())?..number(next)?)
+}
+
+fn number(day: Date) -> Option<Day> {
+    Some(FIRST_DAY.until(day).ok()?.get_days().into())
+}
+
+fn beginning(day: Day) -> Timestamp {
+    Timestamp::from_micros(day.saturating_mul(MICROS))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(period: Period, at: &str, start: &str, end: &str) {
+        let at: Timestamp = at.parse().unwrap();
+        let found = (period_start(period, at), period_end(period, at));
+        let expected = (start.parse().unwrap(), end.parse().unwrap());
+        assert_eq!(found, expected, "{period} of {at}");
+    }
+
+    #[test]
+    fn periods_are_those_of_the_calendar() {
+        check(
+            Period::Day,
+            "2026-11-15T00:00:00Z",
+            "2026-11-15",
+            "2026-11-16",
+        );
+        check(
+            Period::Day,
+            "2026-11-15T23:59:59.999999Z",
+            "2026-11-15",
+            "2026-11-16",
+        );
+        check(
+            Period::Day,
+            "1969-12-31T23:00:00Z",
+            "1969-12-31",
+            "1970-01-01",
+        );
+        check(
+            Period::Week,
+            "2026-11-15T12:00:00Z",
+            "2026-11-09",
+            "2026-11-16",
+        );
+        check(Period::Week, "2026-11-16", "2026-11-16", "2026-11-23");
+        check(Period::Week, "1970-01-01", "1969-12-29", "1970-01-05");
+        check(Period::Week, "2027-01-01", "2026-12-28", "2027-01-04");
+        check(Period::Month, "2026-11-15", "2026-11-01", "2026-12-01");
+        check(
+            Period::Month,
+            "2026-12-31T23:59:59Z",
+            "2026-12-01",
+            "2027-01-01",
+        );
+        check(Period::Month, "2028-02-29", "2028-02-01", "2028-03-01");
+        check(Period::Month, "1965-02-10", "1965-02-01", "1965-03-01");
+    }
+
+    #[test]
+    fn moments_without_a_calendar_do_no_harm() {
+        for micros in [i64::MIN, i64::MAX] {
+            for period in [Period::Day, Period::Week, Period::Month] {
+                let at = Timestamp::from_micros(micros);
+                assert!(period_start(period, at) <= at && at <= period_end(period, at));
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn periods_follow_one_another(seconds in -200_000_000_000_i64..200_000_000_000) {
+            let at = Timestamp::from_micros(seconds * 1_000_000 + 7);
+            for period in [Period::Day, Period::Week, Period::Month] {
+                let (start, end) = (period_start(period, at), period_end(period, at));
+                prop_assert!(start <= at && at < end);
+                prop_assert_eq!(period_start(period, start), start);
+                prop_assert_eq!(period_start(period, end), end);
+                let last = Timestamp::from_micros(end.as_micros() - 1);
+                prop_assert_eq!(period_start(period, last), start);
+            }
+        }
+    }
+}

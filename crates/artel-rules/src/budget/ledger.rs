@@ -1,0 +1,169 @@
+//! What every level may spend of its own, has spent and has set aside: a fold over the journal.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use artel_types::model::Period;
+use artel_types::{Amount, BudgetReserved, Event, Fact, Level, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use super::book::{Book, Sum};
+use super::calendar::{Day, day_of, days};
+
+/// A reservation that nobody settled for so many days is one whose process died.
+const OPEN_DAYS: Day = 62;
+
+/// The state of all budgets.
+///
+/// It stays small however long the journal grows: a reservation is forgotten when it is closed, a
+/// run with its steps and a session when they end, single days when they are old. An open
+/// reservation stays charged with its estimate, also when its process has died: nobody knows
+/// whether the provider was paid.
+#[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Ledger {
+    global: Book,
+    providers: BTreeMap<String, Book>,
+    sessions: BTreeMap<String, Book>,
+    runs: BTreeMap<String, Book>,
+    steps: BTreeMap<String, Book>,
+    open: BTreeMap<String, Reservation>,
+    /// The newest day on which something was set aside.
+    newest: Option<Day>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Reservation {
+    /// Those that still exist of the levels it counts against, each one once.
+    pub(super) levels: BTreeSet<Level>,
+    pub(super) amount: Amount,
+    pub(super) day: Day,
+}
+
+impl Ledger {
+    /// Takes the next event of the journal, whatever it is.
+    ///
+    /// What was recorded happened, so limits are not looked at: what was spent was spent. A
+    /// fact that does not fit is passed over: a reservation whose key is open, an ending of one
+    /// that is not.
+    pub fn fold(&mut self, event: &Event) {
+        match &event.fact {
+            Fact::BudgetLimited(fact) => self.book_mut(&fact.level).limit = Some(fact.limit),
+            Fact::BudgetReserved(fact) => self.set_aside(fact, day_of(event.at)),
+            Fact::BudgetSettled(fact) => self.close(&fact.key, fact.amount),
+            Fact::BudgetReleased(fact) => self.close(&fact.key, Amount::default()),
+            Fact::BudgetWarned(fact) => {
+                let since = fact.since.map(day_of);
+                self.book_mut(&fact.level)
+                    .remember_warning(since, fact.limit);
+            }
+            Fact::RunFinished(fact) => self.end_run(&fact.id.to_string()),
+            Fact::SessionEnded(fact) => self.end_session(&fact.id.to_string()),
+            // A test watches that no kind `budget.*` ends up here.
+            _ => {}
+        }
+    }
+
+    /// Returns what a level has spent and set aside, in the period that `now` lies in, or in all.
+    pub fn spent(&self, level: &Level, period: Option<Period>, now: Timestamp) -> Amount {
+        let days = period.map(|period| days(period, now));
+        let book = self.book(level);
+        book.map_or(Amount::default(), |book| book.used(days).amount())
+    }
+
+    /// Returns how many reservations are neither settled nor given back.
+    pub fn open_reservations(&self) -> usize {
+        self.open.len()
+    }
+
+    pub(super) fn reservation(&self, key: &str) -> Option<&Reservation> {
+        self.open.get(key)
+    }
+
+    pub(super) fn book(&self, level: &Level) -> Option<&Book> {
+        match level {
+            Level::Global => Some(&self.global),
+            Level::Provider(id) => self.providers.get(id),
+            Level::Session(id) => self.sessions.get(id),
+            Level::Run(id) => self.runs.get(id),
+            Level::Step(id) => self.steps.get(id),
+        }
+    }
+
+    fn book_mut(&mut self, level: &Level) -> &mut Book {
+        let (books, id) = match level {
+            Level::Global => return &mut self.global,
+            Level::Provider(id) => (&mut self.providers, id),
+            Level::Session(id) => (&mut self.sessions, id),
+            Level::Run(id) => (&mut self.runs, id),
+            Level::Step(id) => (&mut self.steps, id),
+        };
+        books.entry(id.clone()).or_default()
+    }
+
+    fn set_aside(&mut self, fact: &BudgetReserved, day: Day) {
+        if self.open.contains_key(&fact.key) {
+            return;
+        }
+        if self.newest.is_none_or(|newest| newest < day) {
+            self.newest = Some(day);
+            self.write_off_before(day.saturating_sub(OPEN_DAYS));
+        }
+        let levels: BTreeSet<_> = fact.levels.iter().cloned().chain([Level::Global]).collect();
+        for level in &levels {
+            self.book_mut(level).set_aside(day, fact.amount.into());
+        }
+        let reservation = Reservation {
+            levels,
+            amount: fact.amount,
+            day,
+        };
+        self.open.insert(fact.key.clone(), reservation);
+    }
+
+    fn close(&mut self, key: &str, paid: Amount) {
+        let Some(reservation) = self.open.remove(key) else {
+            return;
+        };
+        let estimate = Sum::from(reservation.amount);
+        for level in &reservation.levels {
+            self.book_mut(level)
+                .pay(reservation.day, estimate, paid.into());
+        }
+    }
+
+    fn write_off_before(&mut self, day: Day) {
+        let all = std::mem::take(&mut self.open);
+        let (old, open): (BTreeMap<_, _>, BTreeMap<_, _>) = all
+            .into_iter()
+            .partition(|(_, reservation)| reservation.day < day);
+        self.open = open;
+        for reservation in old.into_values() {
+            for level in &reservation.levels {
+                self.book_mut(level).write_off(reservation.amount.into());
+            }
+        }
+    }
+
+    /// Forgets a run and its steps, which are named `<run>/<step>`.
+    fn end_run(&mut self, run: &str) {
+        let prefix = format!("{run}/");
+        self.runs.remove(run);
+        self.steps.retain(|step, _| !step.starts_with(&prefix));
+        self.uncount(|level| match level {
+            Level::Run(id) => id == run,
+            Level::Step(id) => id.starts_with(&prefix),
+            _ => false,
+        });
+    }
+
+    fn end_session(&mut self, session: &str) {
+        self.sessions.remove(session);
+        self.uncount(|level| matches!(level, Level::Session(id) if id == session));
+    }
+
+    /// Calls that are still under way count against the other levels only.
+    fn uncount(&mut self, is_over: impl Fn(&Level) -> bool) {
+        for reservation in self.open.values_mut() {
+            reservation.levels.retain(|level| !is_over(level));
+        }
+    }
+}

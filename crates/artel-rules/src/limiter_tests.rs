@@ -1,0 +1,226 @@
+//! The limiter's waits, its one call, and bursts.
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn at(millis: i64) -> Timestamp {
+    Timestamp::from_micros(millis * 1000)
+}
+
+fn paused(until: i64, attempt: u32) -> Paused {
+    Paused::For {
+        until: at(until),
+        attempt,
+    }
+}
+
+fn shut(until: i64) -> Gate {
+    Gate::Shut { until: at(until) }
+}
+
+fn seconds(seconds: u64) -> Option<Duration> {
+    Some(Duration::from_secs(seconds))
+}
+
+/// Is refused `times` times, each time by the one call that went to see, and returns the waits.
+fn waits(times: usize, named: Option<Duration>, jitter: u32) -> Vec<u64> {
+    let (mut limiter, mut now) = (Limiter::default(), at(0));
+    let refusals = (1..).take(times).map(|attempt| {
+        let until = match limiter.slowed(now, named, jitter) {
+            Paused::For {
+                until,
+                attempt: counted,
+            } => {
+                assert_eq!(counted, attempt);
+                until
+            }
+            Paused::Park { until } => until,
+        };
+        let wait = until.since(now);
+        now = until;
+        assert_eq!(limiter.gate(now), Gate::One);
+        limiter.one_sent();
+        u64::try_from(wait.as_millis()).unwrap()
+    });
+    refusals.collect()
+}
+
+#[test]
+fn waits_double_up_to_a_minute() {
+    let whole = [1, 2, 4, 8, 16, 32, 60, 60, 60, 60, 60, 60].map(|wait| wait * 1000);
+    assert_eq!(waits(12, None, 1000), whole);
+    assert_eq!(waits(12, None, 0), whole.map(|wait| wait / 2));
+    assert_eq!(waits(3, None, 500), [750, 1500, 3000]);
+    assert_eq!(waits(3, None, u32::MAX), [1000, 2000, 4000]);
+}
+
+#[test]
+fn a_named_wait_wins_but_no_time_at_all_names_nothing() {
+    assert_eq!(waits(3, seconds(7), 0), [7000; 3]);
+    assert_eq!(waits(3, seconds(1), 0), [1000; 3]);
+    assert_eq!(waits(3, seconds(0), 1000), [1000, 2000, 4000]);
+    assert_eq!(waits(2, seconds(3600), 0), [3_600_000; 2]);
+}
+
+#[test]
+fn a_long_wait_parks() {
+    let mut limiter = Limiter::default();
+    assert_eq!(limiter.slowed(at(0), seconds(600), 0), paused(600_000, 1));
+    let mut limiter = Limiter::default();
+    let until = at(601_000);
+    let park = Paused::Park { until };
+    assert_eq!(limiter.slowed(at(0), seconds(601), 0), park);
+    assert_eq!(limiter.slowed(at(500), None, 0), park, "one of the burst");
+    assert_eq!(limiter.gate(at(600_999)), Gate::Shut { until });
+    assert_eq!(limiter.gate(until), Gate::One);
+    let mut limiter = Limiter::default();
+    let forever = Some(Duration::MAX);
+    let until = Timestamp::from_micros(i64::MAX);
+    assert_eq!(limiter.slowed(at(0), forever, 0), Paused::Park { until });
+}
+
+#[test]
+fn one_goes_first_and_the_others_follow() {
+    let mut limiter = Limiter::default();
+    assert_eq!(limiter.gate(at(0)), Gate::Open);
+    assert_eq!(limiter.succeeded(), None);
+    limiter.slowed(at(0), None, 1000);
+    assert_eq!(limiter.paused_until(), Some(at(1000)));
+    assert_eq!(limiter.gate(at(999)), shut(1000));
+    assert_eq!(limiter.gate(at(1000)), Gate::One);
+    limiter.one_sent();
+    assert_eq!(limiter.gate(at(5000)), Gate::One);
+    assert_eq!(limiter.succeeded(), Some(Resumed));
+    assert_eq!(limiter.gate(at(5000)), Gate::Open);
+    assert_eq!((limiter.succeeded(), limiter.paused_until()), (None, None));
+    assert_eq!(limiter.slowed(at(6000), None, 1000), paused(7000, 1));
+}
+
+#[test]
+fn the_one_may_fail_or_be_called_off() {
+    let mut limiter = Limiter::default();
+    limiter.slowed(at(0), None, 1000);
+    limiter.gate(at(1000));
+    limiter.one_sent();
+    assert_eq!(limiter.slowed(at(1000), None, 1000), paused(3000, 2));
+    assert_eq!(limiter.gate(at(1000)), shut(3000));
+    limiter.gate(at(3000));
+    limiter.one_sent();
+    limiter.one_abandoned();
+    assert_eq!(limiter.gate(at(3000)), Gate::One);
+    assert_eq!(limiter.succeeded(), None, "nobody is out");
+    limiter.one_sent();
+    assert_eq!(limiter.slowed(at(4000), None, 1000), paused(8000, 3));
+}
+
+#[test]
+fn a_burst_is_one_refusal() {
+    let mut limiter = Limiter::default();
+    assert_eq!(limiter.slowed(at(0), None, 1000), paused(1000, 1));
+    assert_eq!(limiter.slowed(at(100), None, 1000), paused(1000, 1));
+    assert_eq!(limiter.slowed(at(100), seconds(5), 1000), paused(5100, 1));
+    assert_eq!(limiter.slowed(at(200), seconds(1), 1000), paused(5100, 1));
+    assert_eq!(limiter.succeeded(), None, "it was sent before the pause");
+    assert_eq!(limiter.gate(at(5099)), shut(5100));
+    assert_eq!(limiter.gate(at(5100)), Gate::One);
+    assert_eq!(limiter.slowed(at(5200), None, 1000), paused(5100, 1));
+    assert_eq!(limiter.gate(at(5200)), Gate::One);
+    assert_eq!(limiter.slowed(at(5300), seconds(2), 1000), paused(7300, 1));
+    assert_eq!(limiter.gate(at(5300)), shut(7300));
+    limiter.one_sent();
+    assert_eq!(limiter.succeeded(), None, "nobody may go yet");
+}
+
+#[test]
+fn other_processes_are_minded() {
+    let mut limiter = Limiter::default();
+    limiter.paused_elsewhere(at(4000), 3);
+    assert_eq!(limiter.gate(at(0)), shut(4000));
+    limiter.paused_elsewhere(at(2000), 1);
+    assert_eq!(limiter.gate(at(3000)), shut(4000));
+    assert_eq!(limiter.gate(at(4000)), Gate::One);
+    limiter.one_sent();
+    assert_eq!(limiter.slowed(at(4000), None, 1000), paused(12_000, 4));
+    limiter.gate(at(12_000));
+    limiter.one_sent();
+    limiter.paused_elsewhere(at(28_000), 5);
+    assert_eq!(limiter.slowed(at(12_000), None, 1000), paused(28_000, 5));
+    limiter.resumed_elsewhere();
+    assert_eq!(limiter, Limiter::default());
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Act {
+    Gate,
+    Slowed(Option<u64>, u32),
+    Succeeded,
+    Sent,
+    Abandoned,
+    PausedElsewhere(i64, u32),
+    ResumedElsewhere,
+    Wait(i64),
+}
+
+fn acts() -> impl Strategy<Value = Vec<Act>> {
+    let named = proptest::option::of(0_u64..2000);
+    let act = prop_oneof![
+        4 => Just(Act::Gate),
+        3 => (named, 0_u32..=1000).prop_map(|(named, jitter)| Act::Slowed(named, jitter)),
+        2 => Just(Act::Succeeded),
+        3 => Just(Act::Sent),
+        1 => Just(Act::Abandoned),
+        1 => (0_i64..100_000, 1_u32..12).prop_map(|(span, tries)| Act::PausedElsewhere(span, tries)),
+        1 => Just(Act::ResumedElsewhere),
+        3 => (0_i64..100_000).prop_map(Act::Wait),
+    ];
+    proptest::collection::vec(act, 0..100)
+}
+
+proptest! {
+    #[test]
+    fn a_pause_never_shrinks_and_steps_by_one(acts in acts()) {
+        let (mut limiter, mut now) = (Limiter::default(), 0);
+        let mut last = None;
+        for act in acts {
+            let before = limiter.paused_until();
+            match act {
+                Act::Gate => match limiter.gate(at(now)) {
+                    Gate::Open => prop_assert_eq!(before, None),
+                    Gate::One => prop_assert!(before.unwrap() <= at(now)),
+                    Gate::Shut { until } => prop_assert!(before == Some(until) && at(now) < until),
+                },
+                Act::Slowed(named, jitter) => {
+                    let named = named.map(Duration::from_secs);
+                    let (until, attempt) = match limiter.slowed(at(now), named, jitter) {
+                        Paused::For { until, attempt } => (until, Some(attempt)),
+                        Paused::Park { until } => (until, None),
+                    };
+                    prop_assert_eq!(attempt.is_none(), until.since(at(now)) > PARK_ABOVE);
+                    prop_assert_eq!(limiter.paused_until(), Some(until));
+                    prop_assert!(before.is_none_or(|before| before <= until));
+                    if let (Some(last), Some(attempt), true) = (last, attempt, before.is_some()) {
+                        prop_assert!(attempt >= last && attempt <= last + 1);
+                    }
+                    last = attempt;
+                }
+                Act::Succeeded => {
+                    let resumed = limiter.succeeded();
+                    prop_assert!(resumed.is_none() || before.is_some_and(|until| until <= at(now)));
+                    prop_assert_eq!(resumed.is_some(), before != limiter.paused_until());
+                }
+                Act::Sent => limiter.one_sent(),
+                Act::Abandoned => limiter.one_abandoned(),
+                Act::PausedElsewhere(span, attempt) => {
+                    limiter.paused_elsewhere(at(now + span), attempt);
+                    last = None;
+                }
+                Act::ResumedElsewhere => {
+                    limiter.resumed_elsewhere();
+                    prop_assert_eq!(limiter.gate(at(now)), Gate::Open);
+                }
+                Act::Wait(millis) => now += millis,
+            }
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! Puts the chunks of an answer together again.
+//!
+//! Whoever makes chunks, a codec or a rehearsal, is held to the grammar of [`Chunk`] here: exactly
+//! one start, then pieces, then exactly one end; calls numbered in the order in which they began.
+//! A chunk that breaks it is refused and changes nothing, so what came before stays readable.
+//! Chunks are not kept, only what they add up to.
+
+use artel_types::model::{Chunk, Part, Reply, Seal, Stop, ToolCall, Usage};
+
+/// What has come of an answer so far.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Gather {
+    opening: Option<Opening>,
+    parts: Vec<Part>,
+    calls: Vec<Call>,
+    ending: Option<(Stop, Option<Usage>)>,
+    chunks: u64,
+    bytes: u64,
+}
+
+/// Why a chunk does not fit what came before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    /// Something came before the start.
+    #[error("the answer has not begun")]
+    BeforeStart,
+    /// It began again.
+    #[error("the answer begins a second time")]
+    SecondStart,
+    /// Something came after the end.
+    #[error("the answer has ended already")]
+    AfterEnd,
+    /// A call has the number of an earlier one.
+    #[error("call {index} begins a second time")]
+    CallTwice {
+        /// Which one.
+        index: u32,
+    },
+    /// A call leaves out a number.
+    #[error("call {index} begins where call {expected} is due")]
+    CallOutOfOrder {
+        /// Which one.
+        index: u32,
+        /// Which one should have come.
+        expected: u32,
+    },
+    /// A piece of a call that never began.
+    #[error("call {index} goes on without having begun")]
+    UnknownCall {
+        /// Which one.
+        index: u32,
+    },
+    /// A piece of a call that is complete.
+    #[error("call {index} goes on after its end")]
+    CallEnded {
+        /// Which one.
+        index: u32,
+    },
+    /// The answer ended in the middle of a call.
+    #[error("the answer ends before call {index} does")]
+    CallOpen {
+        /// The first such call.
+        index: u32,
+    },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Opening {
+    id: Option<String>,
+    model: Option<String>,
+}
+
+/// Where a call stands among the parts, and whether it may be carried out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Call {
+    place: usize,
+    is_ended: bool,
+}
+
+impl Gather {
+    /// Takes the next chunk, or refuses it and stays as it was.
+    pub fn add(&mut self, chunk: &Chunk) -> Result<(), Refused> {
+        self.admit(chunk)?;
+        match chunk {
+            Chunk::Start { id, model } => self.start(id, model),
+            Chunk::Text { text } => self.say(text),
+            Chunk::TextSealed { seal } => self.seal_text(seal),
+            Chunk::Thinking { text } => self.think(text),
+            Chunk::ThinkingSealed { seal } => self.seal_thought(seal),
+            Chunk::ToolStart { index, id, name } => self.begin_call(*index, id, name)?,
+            Chunk::ToolDelta { index, arguments } => self.add_arguments(*index, arguments)?,
+            Chunk::ToolEnd { index, seal } => self.end_call(*index, seal.as_ref())?,
+            Chunk::End { stop, usage } => self.end(stop, *usage)?,
+        }
+        self.chunks += 1;
+        Ok(())
+    }
+
+    /// Tells whether the answer is complete.
+    pub fn is_ended(&self) -> bool {
+        self.ending.is_some()
+    }
+
+    /// Returns how many chunks were taken.
+    pub fn chunks(&self) -> u64 {
+        self.chunks
+    }
+
+    /// Returns the words so far, without thoughts and calls.
+    pub fn text(&self) -> String {
+        let words = self.parts.iter().filter_map(|part| match part {
+            Part::Text { text, .. } => Some(text.as_str()),
+            _ => None,
+        });
+        words.collect()
+    }
+
+    /// Returns how many bytes of words, thoughts and arguments came so far: what tokens are
+    /// guessed from where the provider does not count them.
+    pub fn output_bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Returns the whole answer, if it has ended.
+    pub fn reply(self) -> Option<Reply> {
+        let (stop, usage) = self.ending?;
+        let Opening { id, model } = self.opening?;
+        Some(Reply {
+            id,
+            model,
+            parts: self.parts,
+            stop,
+            usage,
+        })
+    }
+
+    /// Returns what can be kept of an answer that broke off: words and thoughts as far as they
+    /// came, and calls that are complete. Half a call must never be carried out, so it is left
+    /// out.
+    pub fn partial(&self) -> Vec<Part> {
+        let mut calls = self.calls.iter();
+        let kept = self.parts.iter().filter(|part| match part {
+            Part::ToolCall(_) => calls.next().is_some_and(|call| call.is_ended),
+            _ => true,
+        });
+        kept.cloned().collect()
+    }
+
+    fn admit(&self, chunk: &Chunk) -> Result<(), Refused> {
+        let is_start = matches!(chunk, Chunk::Start { .. });
+        match (&self.opening, &self.ending) {
+            (_, Some(_)) => Err(Refused::AfterEnd),
+            (Some(_), None) if is_start => Err(Refused::SecondStart),
+            (None, None) if !is_start => Err(Refused::BeforeStart),
+            _ => Ok(()),
+        }
+    }
+
+    fn start(&mut self, id: &Option<String>, model: &Option<String>) {
+        self.opening = Some(Opening {
+            id: id.clone(),
+            model: model.clone(),
+        });
+    }
+
+    /// No words make no part: providers send empty pieces where nothing is said.
+    fn say(&mut self, more: &str) {
+        self.bytes += more.len() as u64;
+        match self.parts.last_mut() {
+            Some(Part::Text { text, seal: None }) => text.push_str(more),
+            _ if more.is_empty() => {}
+            _ => self.parts.push(Part::text(more)),
+        }
+    }
+
+    fn seal_text(&mut self, new: &Seal) {
+        if let Some(Part::Text { seal, .. }) = self.parts.last_mut()
+            && seal.is_none()
+        {
+            *seal = Some(new.clone());
+            return;
+        }
+        self.parts.push(Part::Text {
+            text: String::new(),
+            seal: Some(new.clone()),
+        });
+    }
+
+    fn think(&mut self, more: &str) {
+        self.bytes += more.len() as u64;
+        match self.parts.last_mut() {
+            Some(Part::Thinking { text, seal: None }) => text.push_str(more),
+            _ if more.is_empty() => {}
+            _ => self.parts.push(Part::Thinking {
+                text: more.to_owned(),
+                seal: None,
+            }),
+        }
+    }
+
+    fn seal_thought(&mut self, new: &Seal) {
+        if let Some(Part::Thinking { seal, .. }) = self.parts.last_mut()
+            && seal.is_none()
+        {
+            *seal = Some(new.clone());
+            return;
+        }
+        self.parts.push(Part::Thinking {
+            text: String::new(),
+            seal: Some(new.clone()),
+        });
+    }
+
+    fn begin_call(&mut self, index: u32, id: &str, name: &str) -> Result<(), Refused> {
+        let expected = u32::try_from(self.calls.len()).unwrap_or(u32::MAX);
+        if index < expected {
+            return Err(Refused::CallTwice { index });
+        }
+        if index > expected {
+            return Err(Refused::CallOutOfOrder { index, expected });
+        }
+        self.calls.push(Call {
+            place: self.parts.len(),
+            is_ended: false,
+        });
+        self.parts.push(Part::ToolCall(ToolCall {
+            id: id.to_owned(),
+            name: name.to_owned(),
+            arguments: String::new(),
+            seal: None,
+        }));
+        Ok(())
+    }
+
+    fn add_arguments(&mut self, index: u32, more: &str) -> Result<(), Refused> {
+        self.open_call(index)?.0.arguments.push_str(more);
+        self.bytes += more.len() as u64;
+        Ok(())
+    }
+
+    fn end_call(&mut self, index: u32, seal: Option<&Seal>) -> Result<(), Refused> {
+        let (call, is_ended) = self.open_call(index)?;
+        call.seal = seal.cloned();
+        *is_ended = true;
+        Ok(())
+    }
+
+    fn end(&mut self, stop: &Stop, usage: Option<Usage>) -> Result<(), Refused> {
+        if let Some(index) = self.calls.iter().position(|call| !call.is_ended) {
+            let index = u32::try_from(index).unwrap_or(u32::MAX);
+            return Err(Refused::CallOpen { index });
+        }
+        self.ending = Some((stop.clone(), usage));
+        Ok(())
+    }
+
+    fn open_call(&mut self, index: u32) -> Result<(&mut ToolCall, &mut bool), Refused> {
+        let unknown = Refused::UnknownCall { index };
+        let at = usize::try_from(index).map_err(|_| unknown)?;
+        let Call { place, is_ended } = self.calls.get_mut(at).ok_or(unknown)?;
+        if *is_ended {
+            return Err(Refused::CallEnded { index });
+        }
+        match self.parts.get_mut(*place) {
+            Some(Part::ToolCall(call)) => Ok((call, is_ended)),
+            _ => Err(unknown),
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "stream_tests.rs"]
+mod tests;

@@ -1,0 +1,313 @@
+//! Who used how much of what: a fold over the calls in the journal.
+//!
+//! Every attempt counts once, under what its events name: answered, failed, called off, or not yet
+//! known. The rows of any grouping add up to the same total, because a row is a sum of attempts
+//! and an attempt is in exactly one row.
+
+use std::collections::{BTreeMap, HashMap};
+
+use artel_types::model::{Attribution, Provider, Usage};
+use artel_types::{Amount, Event, Fact, ModelFailed, ModelReplied, ModelRequested, Money, Outcome};
+use serde::Serialize;
+
+/// What usage can be grouped and filtered by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum By {
+    /// The session.
+    Session,
+    /// The run.
+    Run,
+    /// The step of a run.
+    Step,
+    /// Who answered.
+    Provider,
+    /// The model.
+    Model,
+    /// The skill that ran.
+    Skill,
+    /// The role that asked.
+    Role,
+    /// The portal it was about.
+    Portal,
+    /// The person on whose behalf.
+    Person,
+}
+
+impl By {
+    /// Every way, in the order of the documentation.
+    pub const ALL: [Self; 9] = [
+        Self::Session,
+        Self::Run,
+        Self::Step,
+        Self::Provider,
+        Self::Model,
+        Self::Skill,
+        Self::Role,
+        Self::Portal,
+        Self::Person,
+    ];
+
+    /// Returns its word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Session => "session",
+            Self::Run => "run",
+            Self::Step => "step",
+            Self::Provider => "provider",
+            Self::Model => "model",
+            Self::Skill => "skill",
+            Self::Role => "role",
+            Self::Portal => "portal",
+            Self::Person => "person",
+        }
+    }
+}
+
+/// A sum of attempts.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Sum {
+    /// How many there were.
+    pub attempts: u64,
+    /// How many were answered.
+    pub answered: u64,
+    /// How many failed.
+    pub failed: u64,
+    /// How many were called off, or gave way to something more urgent.
+    pub cancelled: u64,
+    /// How many were refused before they were made.
+    pub denied: u64,
+    /// How many are under way, or were when a process died: what was set aside counts.
+    pub unknown: u64,
+    /// Tokens read, cached or not.
+    pub input: u64,
+    /// Of them, from the provider's cache.
+    pub cache_read: u64,
+    /// Of them, written to the provider's cache.
+    pub cache_write: u64,
+    /// Tokens written, thoughts included.
+    pub output: u64,
+    /// Tokens that nobody counted, as estimated.
+    pub estimated: u64,
+    /// All tokens together.
+    pub tokens: u64,
+    /// What it cost in millionths of a dollar, as far as prices are known.
+    pub cost: Money,
+    /// How many attempts took something whose price is not known.
+    pub unpriced: u64,
+}
+
+/// One row of a report: what the group is, and its sum.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Row {
+    /// The group: one name per way asked for; nothing where the attempt names none.
+    pub group: Vec<Option<String>>,
+    /// Its sum.
+    #[serde(flatten)]
+    pub sum: Sum,
+}
+
+/// Adds attempts up while events go by.
+#[derive(Debug, Clone, Default)]
+pub struct Tally {
+    by: Vec<By>,
+    filter: Vec<(By, String)>,
+    rows: BTreeMap<Vec<Option<String>>, Sum>,
+    /// Attempts whose result has not gone by.
+    open: HashMap<(String, u32), Open>,
+}
+
+/// An attempt under way: where it belongs, and what was set aside for it.
+#[derive(Debug, Clone)]
+struct Open {
+    group: Vec<Option<String>>,
+    estimate: Amount,
+}
+
+impl Tally {
+    /// Begins a report. A filter's text is how the name begins.
+    pub fn new(by: Vec<By>, filter: Vec<(By, String)>) -> Self {
+        Self {
+            by,
+            filter,
+            ..Self::default()
+        }
+    }
+
+    /// Adds one event; what is no call is passed over.
+    pub fn fold(&mut self, event: &Event) {
+        match &event.fact {
+            Fact::ModelRequested(fact) => self.requested(event, fact),
+            Fact::ModelReplied(fact) => self.replied(event, fact),
+            Fact::ModelFailed(fact) => self.failed(event, fact),
+            _ => {}
+        }
+    }
+
+    /// Returns the rows, largest cost first, and the total of all of them.
+    pub fn report(mut self) -> (Vec<Row>, Sum) {
+        for Open { group, estimate } in std::mem::take(&mut self.open).into_values() {
+            let sum = self.rows.entry(group).or_default();
+            sum.attempts += 1;
+            sum.unknown += 1;
+            sum.estimated += estimate.tokens.0;
+            sum.tokens += estimate.tokens.0;
+            sum.cost += estimate.money;
+            // An estimate is of many tokens: it costs nothing only where no price is known.
+            sum.unpriced += u64::from(estimate.money == Money(0));
+        }
+        let mut total = Sum::default();
+        let mut rows: Vec<Row> = self
+            .rows
+            .into_iter()
+            .map(|(group, sum)| Row { group, sum })
+            .collect();
+        rows.iter().for_each(|row| total.add(&row.sum));
+        rows.sort_by(|one, other| {
+            let key = |row: &Row| (row.sum.cost, row.sum.tokens);
+            key(other).cmp(&key(one)).then(one.group.cmp(&other.group))
+        });
+        (rows, total)
+    }
+
+    fn requested(&mut self, event: &Event, fact: &ModelRequested) {
+        let names = names(event, fact.provider, &fact.model, &fact.account);
+        if let Some(group) = self.group(&names) {
+            let estimate = fact.estimate;
+            let key = (fact.call.clone(), fact.attempt);
+            self.open.insert(key, Open { group, estimate });
+        }
+    }
+
+    fn replied(&mut self, event: &Event, fact: &ModelReplied) {
+        let names = names(event, fact.provider, &fact.model, &fact.account);
+        self.open.remove(&(fact.call.clone(), fact.attempt));
+        if let Some(sum) = self.sum(&names) {
+            sum.answered += 1;
+            sum.charge(fact.usage, fact.charged, fact.cost);
+        }
+    }
+
+    fn failed(&mut self, event: &Event, fact: &ModelFailed) {
+        let names = names(event, fact.provider, &fact.model, &fact.account);
+        self.open.remove(&(fact.call.clone(), fact.attempt));
+        if let Some(sum) = self.sum(&names) {
+            match event.outcome {
+                Some(Outcome::Cancelled) => sum.cancelled += 1,
+                Some(Outcome::Denied) => sum.denied += 1,
+                _ => sum.failed += 1,
+            }
+            sum.charge(None, fact.charged, fact.cost);
+        }
+    }
+
+    fn sum(&mut self, names: &Names<'_>) -> Option<&mut Sum> {
+        let group = self.group(names)?;
+        let sum = self.rows.entry(group).or_default();
+        sum.attempts += 1;
+        Some(sum)
+    }
+
+    /// Returns the group an attempt belongs to; nothing if the filter leaves it out.
+    fn group(&self, names: &Names<'_>) -> Option<Vec<Option<String>>> {
+        let fits = |(by, wanted): &(By, String)| {
+            names.of(*by).is_some_and(|name| name.starts_with(wanted))
+        };
+        let group = || self.by.iter().map(|by| names.of(*by)).collect();
+        self.filter.iter().all(fits).then(group)
+    }
+}
+
+impl Sum {
+    fn charge(&mut self, usage: Option<Usage>, charged: Amount, cost: Option<Money>) {
+        match usage {
+            Some(usage) => {
+                self.input += usage.input;
+                self.cache_read += usage.cache_read;
+                self.cache_write += usage.cache_write;
+                self.output += usage.output;
+            }
+            None => self.estimated += charged.tokens.0,
+        }
+        self.tokens += charged.tokens.0;
+        match cost {
+            Some(cost) => self.cost += cost,
+            None => self.unpriced += u64::from(charged.tokens.0 > 0),
+        }
+    }
+
+    fn add(&mut self, other: &Self) {
+        let Self {
+            attempts,
+            answered,
+            failed,
+            cancelled,
+            denied,
+            unknown,
+            input,
+            cache_read,
+            cache_write,
+            output,
+            estimated,
+            tokens,
+            cost,
+            unpriced,
+        } = other;
+        self.attempts += attempts;
+        self.answered += answered;
+        self.failed += failed;
+        self.cancelled += cancelled;
+        self.denied += denied;
+        self.unknown += unknown;
+        self.input += input;
+        self.cache_read += cache_read;
+        self.cache_write += cache_write;
+        self.output += output;
+        self.estimated += estimated;
+        self.tokens += tokens;
+        self.cost += *cost;
+        self.unpriced += unpriced;
+    }
+}
+
+/// What an attempt's events name.
+struct Names<'a> {
+    event: &'a Event,
+    provider: Provider,
+    model: &'a str,
+    account: &'a Attribution,
+}
+
+fn names<'a>(
+    event: &'a Event,
+    provider: Provider,
+    model: &'a str,
+    account: &'a Attribution,
+) -> Names<'a> {
+    Names {
+        event,
+        provider,
+        model,
+        account,
+    }
+}
+
+impl Names<'_> {
+    fn of(&self, by: By) -> Option<String> {
+        match by {
+            By::Session => self.event.session.map(|id| id.to_string()),
+            By::Run => self.event.run.map(|id| id.to_string()),
+            By::Step => self.account.step.clone(),
+            By::Provider => Some(self.provider.to_string()),
+            By::Model => Some(self.model.to_owned()),
+            By::Skill => self.account.skill.clone(),
+            By::Role => self.account.role.clone(),
+            By::Portal => self.account.portal.clone(),
+            By::Person => self.account.person.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "usage_tests.rs"]
+mod tests;

@@ -1,0 +1,207 @@
+//! Rows add up to totals, whatever they are grouped by.
+
+use artel_types::model::{Priority, Privacy, Stop};
+use artel_types::{Actor, RunId, Stream, Text, Timestamp, TraceId, Visibility};
+use proptest::prelude::*;
+
+use super::*;
+
+/// One attempt in a few numbers.
+#[derive(Debug, Clone)]
+struct Attempt {
+    provider: usize,
+    role: usize,
+    run: u8,
+    ending: u8,
+    input: u64,
+    output: u64,
+    price: Option<u64>,
+}
+
+fn attempts() -> impl Strategy<Value = Vec<Attempt>> {
+    let attempt = (
+        0..3_usize,
+        0..3_usize,
+        0..3_u8,
+        0..5_u8,
+        0..10_000_u64,
+        0..10_000_u64,
+        proptest::option::of(1..50_u64),
+    );
+    let attempt = attempt.prop_map(
+        |(provider, role, run, ending, input, output, price)| Attempt {
+            provider,
+            role,
+            run,
+            ending,
+            input,
+            output,
+            price,
+        },
+    );
+    proptest::collection::vec(attempt, 0..60)
+}
+
+fn event(attempt: &Attempt, fact: Fact, outcome: Option<Outcome>) -> Event {
+    Event {
+        seq: 1,
+        stream: Stream::workshop(),
+        stream_seq: 1,
+        at: Timestamp::from_micros(0),
+        trace: TraceId::from_random([1; 16]),
+        session: None,
+        run: (attempt.run > 0).then(|| RunId::from_random([attempt.run; 16])),
+        cause: None,
+        actor: Actor::system("test"),
+        target: None,
+        outcome,
+        visibility: Visibility::Full,
+        fact,
+    }
+}
+
+/// Returns the events of one attempt, number `number`.
+fn events(number: usize, attempt: &Attempt) -> Vec<Event> {
+    let provider = Provider::ALL[attempt.provider];
+    let account = Attribution {
+        role: (attempt.role > 0).then(|| format!("role{}", attempt.role)),
+        ..Attribution::default()
+    };
+    let (call, model) = (format!("call{number}"), format!("m{}", attempt.provider));
+    let tokens = attempt.input + attempt.output;
+    let money = attempt.price.map(|price| tokens * price);
+    let charged = Amount::new(tokens, money.unwrap_or(0));
+    let requested = ModelRequested {
+        call: call.clone(),
+        attempt: 1,
+        wanted: "default".into(),
+        resolved: "as named".into(),
+        provider,
+        model: model.clone(),
+        priority: Priority::User,
+        privacy: Privacy::Any,
+        account: account.clone(),
+        estimate: charged,
+        request: Text::from("{}"),
+        fingerprint: String::new(),
+    };
+    let failed = ModelFailed {
+        call: call.clone(),
+        attempt: 1,
+        provider,
+        model: model.clone(),
+        account: account.clone(),
+        fault: None,
+        class: None,
+        status: None,
+        message: "broke off".into(),
+        request_id: None,
+        charged,
+        cost: money.map(Money),
+        retry_at: None,
+        partial: None,
+    };
+    let replied = ModelReplied {
+        call,
+        attempt: 1,
+        provider,
+        model,
+        account,
+        stop: Stop::End,
+        usage: (attempt.ending == 0).then_some(Usage {
+            input: attempt.input,
+            output: attempt.output,
+            ..Usage::default()
+        }),
+        charged,
+        cost: money.map(Money),
+        first_ms: 1,
+        total_ms: 2,
+        reply: Text::from("{}"),
+    };
+    let begun = event(attempt, requested.into(), None);
+    let (fact, outcome): (Fact, _) = match attempt.ending {
+        0 | 1 => (replied.into(), Outcome::Done),
+        2 => (failed.into(), Outcome::Failed),
+        3 => (failed.into(), Outcome::Cancelled),
+        _ => return vec![begun],
+    };
+    vec![begun, event(attempt, fact, Some(outcome))]
+}
+
+fn report(attempts: &[Attempt], by: &[By], filter: &[(By, String)]) -> (Vec<Row>, Sum) {
+    let mut tally = Tally::new(by.to_vec(), filter.to_vec());
+    for (number, attempt) in attempts.iter().enumerate() {
+        events(number, attempt)
+            .iter()
+            .for_each(|event| tally.fold(event));
+    }
+    tally.report()
+}
+
+proptest! {
+    #[test]
+    fn every_grouping_adds_up_to_the_same_total(attempts in attempts()) {
+        let (_, total) = report(&attempts, &[], &[]);
+        prop_assert_eq!(total.attempts, attempts.len() as u64);
+        let tokens: u64 = attempts.iter().map(|one| one.input + one.output).sum();
+        prop_assert_eq!(total.tokens, tokens);
+        prop_assert_eq!(total.input + total.output + total.estimated, tokens);
+        let cost: u64 = attempts
+            .iter()
+            .map(|one| (one.input + one.output) * one.price.unwrap_or(0))
+            .sum();
+        prop_assert_eq!(total.cost, Money(cost));
+        for by in By::ALL {
+            let (rows, same) = report(&attempts, &[by], &[]);
+            prop_assert_eq!(&same, &total);
+            let mut sum = Sum::default();
+            rows.iter().for_each(|row| sum.add(&row.sum));
+            prop_assert_eq!(&sum, &total);
+        }
+        let (_, both) = report(&attempts, &[By::Provider, By::Role], &[]);
+        prop_assert_eq!(both, total);
+    }
+
+    #[test]
+    fn filters_part_the_total(attempts in attempts()) {
+        let (rows, total) = report(&attempts, &[By::Provider], &[]);
+        let mut sum = Sum::default();
+        for row in rows {
+            let name = row.group[0].clone().unwrap();
+            let (_, part) = report(&attempts, &[By::Role], &[(By::Model, model_of(&name))]);
+            prop_assert_eq!(&part, &row.sum);
+            sum.add(&part);
+        }
+        prop_assert_eq!(sum, total);
+    }
+}
+
+fn model_of(provider: &str) -> String {
+    let at = Provider::ALL
+        .iter()
+        .position(|one| one.as_str() == provider);
+    format!("m{}", at.unwrap())
+}
+
+#[test]
+fn what_is_not_known_is_not_shown_as_nothing() {
+    let attempt = Attempt {
+        provider: 0,
+        role: 0,
+        run: 0,
+        ending: 0,
+        input: 10,
+        output: 5,
+        price: None,
+    };
+    let (rows, total) = report(std::slice::from_ref(&attempt), &[By::Role], &[]);
+    assert_eq!((total.cost, total.unpriced), (Money(0), 1));
+    assert_eq!(rows[0].group, [None]);
+    let dead = Attempt {
+        ending: 4,
+        ..attempt
+    };
+    let (_, total) = report(&[dead], &[], &[]);
+    assert_eq!((total.unknown, total.estimated, total.unpriced), (1, 15, 1));
+}
