@@ -1,0 +1,150 @@
+//! What several formats read alike: calls that go on for a while, counts of tokens, and errors in
+//! the middle of an answer.
+
+use artel_types::model::{Chunk, Fault, FaultKind};
+use serde_json::{Value, json};
+
+use crate::calls::Calls;
+use crate::refusal;
+use crate::wire::Wire;
+
+/// The calls of one answer, with what is known of those that have not ended. None goes on after
+/// its end.
+#[derive(Debug, Default)]
+pub(crate) struct OpenCalls {
+    calls: Calls,
+    states: Vec<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    has_arguments: bool,
+    is_ended: bool,
+}
+
+impl OpenCalls {
+    /// Tells whether no call has begun.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.calls.is_empty()
+    }
+
+    /// Begins a call and returns its number.
+    pub(crate) fn begin(
+        &mut self,
+        id: &str,
+        name: &str,
+        out: &mut Vec<Chunk>,
+    ) -> Result<u32, Fault> {
+        let index = self.calls.begin(id, name, out)?;
+        self.states.push(State::default());
+        Ok(index)
+    }
+
+    /// Adds to a call's arguments.
+    pub(crate) fn add(&mut self, index: u32, arguments: &str, out: &mut Vec<Chunk>) {
+        match self.states.get_mut(index as usize) {
+            Some(call) if !call.is_ended && !arguments.is_empty() => {
+                call.has_arguments = true;
+                let arguments = arguments.to_owned();
+                out.push(Chunk::ToolDelta { index, arguments });
+            }
+            _ => {}
+        }
+    }
+
+    /// Ends a call that is complete.
+    pub(crate) fn end(&mut self, index: u32, out: &mut Vec<Chunk>) {
+        match self.states.get_mut(index as usize) {
+            Some(call) if !call.is_ended => {
+                call.is_ended = true;
+                out.push(Chunk::ToolEnd { index, seal: None });
+            }
+            _ => {}
+        }
+    }
+
+    /// Ends what has not ended, in an answer that is complete.
+    pub(crate) fn end_all(&mut self, out: &mut Vec<Chunk>) {
+        for index in (0..).take(self.states.len()) {
+            self.end(index, out);
+        }
+    }
+
+    /// Ends what has not ended, in an answer that was stopped in the middle: at its limit, or by
+    /// a filter. Arguments that break off are not JSON, which whoever reads them sees; but none
+    /// at all would pass for a call that needs none. A brace that nothing closes keeps it from
+    /// being carried out.
+    pub(crate) fn break_off(&mut self, out: &mut Vec<Chunk>) {
+        for index in (0..).take(self.states.len()) {
+            if !self.states[index as usize].has_arguments {
+                self.add(index, "{", out);
+            }
+            self.end(index, out);
+        }
+    }
+}
+
+/// Returns a text that is there and not empty.
+pub(crate) fn text(value: &Value) -> Option<&str> {
+    value.as_str().filter(|text| !text.is_empty())
+}
+
+/// Returns a count of tokens; nothing where it is no such number.
+pub(crate) fn tokens(value: &Value) -> Option<u64> {
+    value.as_u64()
+}
+
+/// Returns a count that need not be there; what is there must be a count.
+pub(crate) fn tokens_or_zero(value: &Value) -> Option<u64> {
+    if value.is_null() {
+        return Some(0);
+    }
+    tokens(value)
+}
+
+/// Reads an error in the middle of an answer, where the status is 200 whatever happens: the
+/// object `{code, type, message}`, or nothing but a message. Servers put a word or the status
+/// that it would have been into `code` or `type`; where neither is known, the message may still
+/// tell that asking again is of no use.
+pub(crate) fn fault(wire: Wire, error: &Value) -> Fault {
+    let body = json!({ "error": error });
+    let said = [&error["code"], &error["type"]];
+    if let Some(status) = said.into_iter().find_map(status_of) {
+        return refusal::within(wire, status, &body);
+    }
+    let fault = refusal::within(wire, 400, &body);
+    match fault.kind {
+        FaultKind::BadRequest => refusal::within(wire, 500, &body),
+        _ => fault,
+    }
+}
+
+/// Returns the status that an error would have had at the beginning.
+fn status_of(said: &Value) -> Option<u16> {
+    if let Some(status) = said.as_u64() {
+        let status = u16::try_from(status).ok();
+        return status.filter(|status| (400..600).contains(status));
+    }
+    let word = said.as_str()?;
+    Some(match word {
+        "rate_limit_exceeded" | "rate_limit_error" | "slow_down" | "tokens" | "requests" => 429,
+        "insufficient_quota" | "billing_hard_limit_reached" | "usage_not_included" => 402,
+        "server_is_overloaded" | "overloaded_error" | "engine_overloaded_error" => 503,
+        "server_error" | "internal_server_error" => 500,
+        "invalid_api_key" | "authentication_error" => 401,
+        "permission_error" => 403,
+        "model_not_found" => 404,
+        "context_length_exceeded"
+        | "exceed_context_size_error"
+        | "invalid_request_error"
+        | "invalid_prompt"
+        | "data_residency_mismatch" => 400,
+        _ if word.contains("image") || word.ends_with("_policy") => 400,
+        _ => {
+            return word
+                .parse()
+                .ok()
+                .filter(|status| (400..600).contains(status));
+        }
+    })
+}

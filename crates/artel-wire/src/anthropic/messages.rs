@@ -1,0 +1,132 @@
+//! Writes the conversation.
+
+use std::collections::{HashMap, HashSet};
+
+use artel_types::model::{Image, Message, Part, Role, Seal, ToolCall, ToolResult};
+use serde_json::{Value, json};
+
+use super::{REDACTED, SIGNATURE, WIRE};
+use crate::request::{Turn, arguments, turns};
+
+/// Writes the conversation. A turn of which nothing is left is not sent: the API refuses it.
+pub(super) fn messages(messages: &[Message]) -> Vec<Value> {
+    let mut ids = Ids::default();
+    let written = turns(messages).into_iter().filter_map(|turn| {
+        let (role, content) = match turn.role {
+            Role::User => ("user", user(&turn, &ids)),
+            Role::Assistant => ("assistant", assistant(&turn, &mut ids)),
+        };
+        (!content.is_empty()).then(|| json!({ "role": role, "content": content }))
+    });
+    written.collect()
+}
+
+/// Results come before everything else, or the API does not find them.
+fn user(turn: &Turn<'_>, ids: &Ids) -> Vec<Value> {
+    let results = turn.results().map(|result| tool_result(result, ids));
+    let others = turn.parts.iter().filter_map(|part| match part {
+        Part::Text { text, .. } => said(text),
+        Part::Image(image) => Some(image_block(image)),
+        Part::Thinking { .. } | Part::ToolCall(_) | Part::ToolResult(_) => None,
+    });
+    results.chain(others).collect()
+}
+
+fn assistant(turn: &Turn<'_>, ids: &mut Ids) -> Vec<Value> {
+    let blocks = turn.parts.iter().filter_map(|part| match part {
+        Part::Text { text, .. } => said(text),
+        Part::Thinking { text, seal } => thought(text, seal.as_ref()?),
+        Part::ToolCall(call) => Some(tool_use(call, ids)),
+        Part::Image(_) | Part::ToolResult(_) => None,
+    });
+    blocks.collect()
+}
+
+/// The API refuses text of blanks alone.
+fn said(text: &str) -> Option<Value> {
+    (!text.trim().is_empty()).then(|| text_block(text))
+}
+
+pub(super) fn text_block(text: &str) -> Value {
+    json!({ "type": "text", "text": text })
+}
+
+fn image_block(image: &Image) -> Value {
+    let Image { media_type, data } = image;
+    let source = json!({ "type": "base64", "media_type": media_type, "data": data });
+    json!({ "type": "image", "source": source })
+}
+
+/// A thought that somebody else had, or nobody sealed, cannot be sent back.
+fn thought(text: &str, seal: &Seal) -> Option<Value> {
+    if seal.wire != WIRE {
+        return None;
+    }
+    if let Some(data) = seal.data.strip_prefix(REDACTED) {
+        return Some(json!({ "type": "redacted_thinking", "data": data }));
+    }
+    let signature = seal.data.strip_prefix(SIGNATURE)?;
+    Some(json!({ "type": "thinking", "thinking": text, "signature": signature }))
+}
+
+fn tool_use(call: &ToolCall, ids: &mut Ids) -> Value {
+    json!({
+        "type": "tool_use",
+        "id": ids.of_call(&call.id),
+        "name": call.name,
+        "input": arguments(call),
+    })
+}
+
+fn tool_result(result: &ToolResult, ids: &Ids) -> Value {
+    let mut content: Vec<Value> = said(&result.text).into_iter().collect();
+    content.extend(result.images.iter().map(image_block));
+    // The API refuses a failure that says nothing.
+    if content.is_empty() && result.is_error {
+        content.push(text_block("it failed and did not say why"));
+    }
+    let mut block = json!({ "type": "tool_result", "tool_use_id": ids.of_result(&result.id) });
+    if !content.is_empty() {
+        block["content"] = Value::Array(content);
+    }
+    if result.is_error {
+        block["is_error"] = true.into();
+    }
+    block
+}
+
+/// Ids as the API takes them: letters, digits, `_` and `-`, none twice in a conversation. Those
+/// that another provider gave, or none, may be otherwise.
+#[derive(Debug, Default)]
+struct Ids {
+    used: HashSet<String>,
+    newest: HashMap<String, String>,
+}
+
+impl Ids {
+    fn of_call(&mut self, id: &str) -> String {
+        let clean = Self::clean(id);
+        let others = (self.used.len()..).map(|number| format!("{clean}-{number}"));
+        let unique = std::iter::once(clean.clone())
+            .chain(others)
+            .find(|id| !self.used.contains(id))
+            .unwrap_or_default();
+        self.used.insert(unique.clone());
+        self.newest.insert(id.to_owned(), unique.clone());
+        unique
+    }
+
+    fn of_result(&self, id: &str) -> String {
+        let known = self.newest.get(id).cloned();
+        known.unwrap_or_else(|| Self::clean(id))
+    }
+
+    fn clean(id: &str) -> String {
+        let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+        let clean: String = id.chars().map(|c| if fits(c) { c } else { '_' }).collect();
+        if clean.is_empty() {
+            return "call".to_owned();
+        }
+        clean
+    }
+}

@@ -1,0 +1,307 @@
+//! Reads the events of an answer.
+
+use std::collections::BTreeMap;
+
+use artel_types::model::{Chunk, Fault, FaultKind, Seal, Stop, Usage};
+use serde_json::Value;
+
+use super::{REDACTED, SIGNATURE, WIRE};
+use crate::answer::{OpenCalls, text};
+use crate::count::{self, Counter};
+use crate::decoder::{Read, json};
+use crate::frame::UNNAMED;
+use crate::refusal;
+use crate::wire::Wire;
+
+/// The events that are read. Others come and go, and need not even be JSON.
+const EVENTS: [&str; 7] = [
+    "message_start",
+    "content_block_start",
+    "content_block_delta",
+    "content_block_stop",
+    "message_delta",
+    "message_stop",
+    "error",
+];
+
+/// Reads one answer.
+#[derive(Debug, Default)]
+pub(crate) struct Reader {
+    blocks: BTreeMap<u64, Block>,
+    calls: OpenCalls,
+    /// A call that ended without arguments. The model wanted none, or was stopped before it could
+    /// write any: what comes next tells.
+    bare: Option<u32>,
+    counts: Counts,
+    stop: Option<Stop>,
+}
+
+/// A block that has begun and not ended. Several may be open at once.
+#[derive(Debug)]
+enum Block {
+    Text,
+    Thinking {
+        signature: String,
+    },
+    Call {
+        index: u32,
+        /// The arguments as they came with the beginning, from servers that do not send pieces.
+        whole: Option<String>,
+        has_pieces: bool,
+    },
+    /// One that this build does not know.
+    Other,
+}
+
+/// What the provider counts. Its input is only what neither came from the cache nor went there.
+#[derive(Debug, Default)]
+struct Counts {
+    input: Counter,
+    cache_read: Counter,
+    cache_write: Counter,
+    output: Counter,
+    thinking: Counter,
+}
+
+impl Read for Reader {
+    fn frame(&mut self, name: &str, data: &str, out: &mut Vec<Chunk>) -> Result<(), Fault> {
+        if name != UNNAMED && !EVENTS.contains(&name) {
+            return Ok(());
+        }
+        let event = json(data)?;
+        match event["type"].as_str().unwrap_or(name) {
+            "message_start" => self.start(&event["message"], out),
+            "content_block_start" => self.open(&event, out)?,
+            "content_block_delta" => self.add(&event, out),
+            "content_block_stop" => self.close(index(&event), out),
+            "message_delta" => self.note(&event),
+            "message_stop" => self.end(out)?,
+            "error" => return Err(fault(&event)),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Only `message_stop` ends an answer.
+    fn finish(&mut self, _out: &mut Vec<Chunk>) -> Result<(), Fault> {
+        Ok(())
+    }
+}
+
+impl Reader {
+    fn start(&mut self, message: &Value, out: &mut Vec<Chunk>) {
+        self.counts.note(&message["usage"]);
+        out.push(Chunk::Start {
+            id: message["id"].as_str().map(str::to_owned),
+            model: message["model"].as_str().map(str::to_owned),
+        });
+    }
+
+    fn open(&mut self, event: &Value, out: &mut Vec<Chunk>) -> Result<(), Fault> {
+        self.settle("{}", out);
+        let block = &event["content_block"];
+        let opened = match block["type"].as_str().unwrap_or_default() {
+            "text" => {
+                say(&block["text"], out);
+                Block::Text
+            }
+            "thinking" => {
+                think(&block["thinking"], out);
+                let signature = block["signature"].as_str().unwrap_or_default();
+                Block::Thinking {
+                    signature: signature.to_owned(),
+                }
+            }
+            "redacted_thinking" => {
+                let data = block["data"].as_str().unwrap_or_default();
+                close_thought(REDACTED, data, out);
+                Block::Other
+            }
+            "tool_use" => self.begin(block, out)?,
+            _ => Block::Other,
+        };
+        match self.blocks.insert(index(event), opened) {
+            Some(Block::Call { .. }) => Err(open_call()),
+            _ => Ok(()),
+        }
+    }
+
+    fn begin(&mut self, block: &Value, out: &mut Vec<Chunk>) -> Result<Block, Fault> {
+        let id = block["id"].as_str().unwrap_or_default();
+        let name = block["name"].as_str().unwrap_or_default();
+        let input = block["input"].as_object();
+        Ok(Block::Call {
+            index: self.calls.begin(id, name, out)?,
+            whole: input
+                .filter(|input| !input.is_empty())
+                .map(|_| block["input"].to_string()),
+            has_pieces: false,
+        })
+    }
+
+    fn add(&mut self, event: &Value, out: &mut Vec<Chunk>) {
+        let delta = &event["delta"];
+        let Some(block) = self.blocks.get_mut(&index(event)) else {
+            return;
+        };
+        match (block, delta["type"].as_str().unwrap_or_default()) {
+            (Block::Text, "text_delta") => say(&delta["text"], out),
+            (Block::Thinking { .. }, "thinking_delta") => think(&delta["thinking"], out),
+            (Block::Thinking { signature }, "signature_delta") => {
+                signature.push_str(delta["signature"].as_str().unwrap_or_default());
+            }
+            (
+                Block::Call {
+                    index, has_pieces, ..
+                },
+                "input_json_delta",
+            ) => {
+                if let Some(piece) = text(&delta["partial_json"]) {
+                    *has_pieces = true;
+                    self.calls.add(*index, piece, out);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn close(&mut self, at: u64, out: &mut Vec<Chunk>) {
+        match self.blocks.remove(&at) {
+            Some(Block::Thinking { signature }) => close_thought(SIGNATURE, &signature, out),
+            Some(Block::Call {
+                index,
+                whole,
+                has_pieces,
+            }) => {
+                self.settle("{}", out);
+                self.bare = Some(index);
+                match whole {
+                    _ if has_pieces => self.settle("", out),
+                    Some(whole) => self.settle(&whole, out),
+                    None => {}
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Ends the call that is waited for, with these arguments.
+    fn settle(&mut self, arguments: &str, out: &mut Vec<Chunk>) {
+        if let Some(index) = self.bare.take() {
+            self.calls.add(index, arguments, out);
+            self.calls.end(index, out);
+        }
+    }
+
+    fn note(&mut self, event: &Value) {
+        self.counts.note(&event["usage"]);
+        if let Some(word) = event["delta"]["stop_reason"].as_str() {
+            self.stop = Some(stop(word));
+        }
+    }
+
+    fn end(&mut self, out: &mut Vec<Chunk>) -> Result<(), Fault> {
+        let is_open = |block: &Block| matches!(block, Block::Call { .. });
+        if self.blocks.values().any(is_open) {
+            return Err(open_call());
+        }
+        let unsaid = if self.calls.is_empty() {
+            Stop::End
+        } else {
+            Stop::ToolUse
+        };
+        let stop = self.stop.take().unwrap_or(unsaid);
+        match stop {
+            // A brace that nothing closes keeps a call from being carried out that the model never
+            // finished.
+            Stop::MaxTokens | Stop::Refusal | Stop::ContextFull => self.settle("{", out),
+            _ => self.settle("{}", out),
+        }
+        let usage = self.counts.usage();
+        out.push(Chunk::End { stop, usage });
+        Ok(())
+    }
+}
+
+impl Counts {
+    fn note(&mut self, usage: &Value) {
+        self.input.note(&usage["input_tokens"]);
+        self.cache_read.note(&usage["cache_read_input_tokens"]);
+        self.cache_write.note(&usage["cache_creation_input_tokens"]);
+        self.output.note(&usage["output_tokens"]);
+        self.thinking
+            .note(&usage["output_tokens_details"]["thinking_tokens"]);
+    }
+
+    fn usage(&self) -> Option<Usage> {
+        let cache_read = self.cache_read.value();
+        let cache_write = self.cache_write.value();
+        let input = self.input.value().saturating_add(cache_read);
+        count::believed(Usage {
+            input: input.saturating_add(cache_write),
+            cache_read,
+            cache_write,
+            output: self.output.value(),
+            thinking: self.thinking.value(),
+        })
+    }
+}
+
+fn index(event: &Value) -> u64 {
+    event["index"].as_u64().unwrap_or(0)
+}
+
+fn say(said: &Value, out: &mut Vec<Chunk>) {
+    if let Some(text) = text(said).map(str::to_owned) {
+        out.push(Chunk::Text { text });
+    }
+}
+
+fn think(said: &Value, out: &mut Vec<Chunk>) {
+    if let Some(text) = text(said).map(str::to_owned) {
+        out.push(Chunk::Thinking { text });
+    }
+}
+
+/// A thought without a token is not sealed: it could not go back.
+fn close_thought(sort: &str, token: &str, out: &mut Vec<Chunk>) {
+    if !token.is_empty() {
+        let wire = WIRE.to_owned();
+        let data = format!("{sort}{token}");
+        out.push(Chunk::ThinkingSealed {
+            seal: Seal { wire, data },
+        });
+    }
+}
+
+fn stop(word: &str) -> Stop {
+    match word {
+        "end_turn" => Stop::End,
+        "tool_use" => Stop::ToolUse,
+        "max_tokens" => Stop::MaxTokens,
+        "stop_sequence" => Stop::StopSequence,
+        "refusal" => Stop::Refusal,
+        "pause_turn" => Stop::Paused,
+        "model_context_window_exceeded" => Stop::ContextFull,
+        other => Stop::Other(other.chars().take(100).collect()),
+    }
+}
+
+fn open_call() -> Fault {
+    Fault::new(FaultKind::Garbled, "the answer goes on before a call ends")
+}
+
+fn fault(event: &Value) -> Fault {
+    let status = match event["error"]["type"].as_str().unwrap_or_default() {
+        "invalid_request_error" => 400,
+        "authentication_error" => 401,
+        "billing_error" => 402,
+        "permission_error" => 403,
+        "not_found_error" => 404,
+        "request_too_large" => 413,
+        "rate_limit_error" => 429,
+        "overloaded_error" => 529,
+        _ => 500,
+    };
+    refusal::within(Wire::Anthropic, status, event)
+}

@@ -1,0 +1,225 @@
+//! Reads answers.
+//!
+//! The reason why an answer ended comes before its end: the usage follows in a chunk of its own,
+//! then `[DONE]`, which some servers leave out. So calls are ended and the end is told at
+//! `[DONE]`, or when the bytes end and the reason was given. Bytes that end without a reason were
+//! cut off.
+
+use artel_types::model::{Chunk, Fault, FaultKind, Stop, Usage};
+use serde_json::Value;
+
+use crate::answer::{OpenCalls, fault, text};
+use crate::decoder::{Read, json};
+use crate::frame::UNNAMED;
+use crate::openai::{UsageNames, usage};
+use crate::wire::Wire;
+
+const USAGE: UsageNames = UsageNames {
+    input: "prompt_tokens",
+    input_details: "prompt_tokens_details",
+    output: "completion_tokens",
+    output_details: "completion_tokens_details",
+};
+
+/// The name of an event that is an error.
+const ERROR: &str = "error";
+
+/// Reads one answer.
+#[derive(Debug, Default)]
+pub(crate) struct Reader {
+    has_started: bool,
+    has_refused: bool,
+    calls: OpenCalls,
+    slots: Vec<Slot>,
+    reason: Option<String>,
+    usage: Option<Usage>,
+}
+
+/// A call as the server tells it apart from others.
+#[derive(Debug)]
+struct Slot {
+    place: Option<u64>,
+    id: String,
+    name: String,
+    index: u32,
+}
+
+/// A piece of a call. What a server leaves out is empty.
+struct Piece<'a> {
+    place: Option<u64>,
+    id: &'a str,
+    name: &'a str,
+}
+
+impl Read for Reader {
+    fn frame(&mut self, name: &str, data: &str, out: &mut Vec<Chunk>) -> Result<(), Fault> {
+        if data.trim() == "[DONE]" {
+            return self.close(out);
+        }
+        let chunk = match json(data) {
+            // What has a name of its own is no chunk, and may be anything.
+            Err(_) if name != UNNAMED && name != ERROR => return Ok(()),
+            read => read?,
+        };
+        if let Some(error) = error_in(name, &chunk) {
+            return Err(fault(Wire::Chat, error));
+        }
+        self.start(&chunk, out);
+        if chunk["usage"].is_object() {
+            self.usage = usage(&chunk["usage"], &USAGE);
+        }
+        let choice = &chunk["choices"][0];
+        self.delta(&choice["delta"], out)?;
+        if let Some(reason) = text(&choice["finish_reason"]) {
+            self.reason = Some(reason.to_owned());
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, out: &mut Vec<Chunk>) -> Result<(), Fault> {
+        match self.reason {
+            Some(_) => self.close(out),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Reader {
+    /// Azure begins with a chunk that names neither itself nor the model.
+    fn start(&mut self, chunk: &Value, out: &mut Vec<Chunk>) {
+        let id = text(&chunk["id"]).map(str::to_owned);
+        let model = text(&chunk["model"]).map(str::to_owned);
+        if !self.has_started && (id.is_some() || model.is_some()) {
+            self.has_started = true;
+            out.push(Chunk::Start { id, model });
+        }
+    }
+
+    fn delta(&mut self, delta: &Value, out: &mut Vec<Chunk>) -> Result<(), Fault> {
+        // The same thought comes under both names from servers that are changing theirs.
+        let thought = text(&delta["reasoning_content"]).or_else(|| text(&delta["reasoning"]));
+        if let Some(thought) = thought {
+            let text = thought.to_owned();
+            out.push(Chunk::Thinking { text });
+        }
+        if let Some(words) = text(&delta["content"]) {
+            let text = words.to_owned();
+            out.push(Chunk::Text { text });
+        }
+        if let Some(words) = text(&delta["refusal"]) {
+            self.has_refused = true;
+            let text = words.to_owned();
+            out.push(Chunk::Text { text });
+        }
+        for call in delta["tool_calls"].as_array().into_iter().flatten() {
+            let piece = Piece {
+                place: call["index"].as_u64(),
+                id: call["id"].as_str().unwrap_or_default(),
+                name: call["function"]["name"].as_str().unwrap_or_default(),
+            };
+            self.call(&piece, &call["function"]["arguments"], out)?;
+        }
+        // What calls were before there could be several.
+        let call = &delta["function_call"];
+        if call.is_object() {
+            let piece = Piece {
+                place: Some(0),
+                id: "",
+                name: call["name"].as_str().unwrap_or_default(),
+            };
+            self.call(&piece, &call["arguments"], out)?;
+        }
+        Ok(())
+    }
+
+    fn call(
+        &mut self,
+        piece: &Piece<'_>,
+        arguments: &Value,
+        out: &mut Vec<Chunk>,
+    ) -> Result<(), Fault> {
+        let index = match self.slot(piece) {
+            Some(slot) => slot.index,
+            None => {
+                let index = self.calls.begin(piece.id, piece.name, out)?;
+                self.slots.push(Slot {
+                    place: piece.place,
+                    id: piece.id.to_owned(),
+                    name: piece.name.to_owned(),
+                    index,
+                });
+                index
+            }
+        };
+        match arguments {
+            Value::String(more) => self.calls.add(index, more, out),
+            Value::Object(_) => self.calls.add(index, &arguments.to_string(), out),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Finds the call that a piece belongs to; none where it begins one.
+    fn slot(&self, piece: &Piece<'_>) -> Option<&Slot> {
+        let mut newest_first = self.slots.iter().rev();
+        if piece.place.is_some() {
+            let slot = newest_first.find(|slot| slot.place == piece.place)?;
+            return (!begins_another(slot, piece)).then_some(slot);
+        }
+        let same = |slot: &&Slot| !piece.id.is_empty() && slot.id == piece.id;
+        match newest_first.find(same) {
+            Some(slot) => Some(slot),
+            None if piece.name.is_empty() => self.slots.last(),
+            None => None,
+        }
+    }
+
+    fn close(&mut self, out: &mut Vec<Chunk>) -> Result<(), Fault> {
+        let stop = match self.reason.as_deref() {
+            Some("error") => {
+                return Err(Fault::new(
+                    FaultKind::Server,
+                    "the server ended the answer with an error and gave no reason",
+                ));
+            }
+            _ if self.has_refused => Stop::Refusal,
+            Some("length" | "max_tokens") => Stop::MaxTokens,
+            Some("content_filter") => Stop::Refusal,
+            None | Some("stop" | "eos" | "tool_calls" | "tool_use" | "function_call") => {
+                match self.calls.is_empty() {
+                    true => Stop::End,
+                    false => Stop::ToolUse,
+                }
+            }
+            Some(other) => Stop::Other(other.chars().take(64).collect()),
+        };
+        match stop {
+            Stop::End | Stop::ToolUse => self.calls.end_all(out),
+            _ => self.calls.break_off(out),
+        }
+        let usage = self.usage;
+        out.push(Chunk::End { stop, usage });
+        Ok(())
+    }
+}
+
+/// Tells whether a piece with the place of a known call is another call all the same: servers
+/// that send calls whole have been seen to give all of them the place 0. The name alone proves
+/// nothing, nor does the id: some repeat the one, and make the other anew with every piece.
+fn begins_another(slot: &Slot, piece: &Piece<'_>) -> bool {
+    if piece.name.is_empty() {
+        return false;
+    }
+    match piece.id.is_empty() || slot.id.is_empty() {
+        true => piece.name != slot.name,
+        false => piece.id != slot.id,
+    }
+}
+
+fn error_in<'a>(name: &str, chunk: &'a Value) -> Option<&'a Value> {
+    let error = &chunk["error"];
+    if error.is_object() || error.is_string() {
+        return Some(error);
+    }
+    (name == ERROR || chunk["object"] == "error").then_some(chunk)
+}

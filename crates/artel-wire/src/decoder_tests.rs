@@ -1,0 +1,132 @@
+//! One start, one end, whatever a reader hands out.
+
+use artel_types::model::Stop;
+
+use super::*;
+
+/// Reads words: `start`, `end`, `fault`, `end-fault`; anything else is said. What the bytes end
+/// with is decided beforehand.
+struct Words {
+    at_the_end: Vec<Chunk>,
+}
+
+impl Read for Words {
+    fn frame(&mut self, _name: &str, data: &str, out: &mut Vec<Chunk>) -> Result<(), Fault> {
+        let fault = Err(Fault::new(FaultKind::Server, "no"));
+        match data {
+            "start" => out.push(start("id")),
+            "end" => out.push(end()),
+            "fault" => return fault,
+            "end-fault" => {
+                out.extend([end(), say("behind the end")]);
+                return fault;
+            }
+            words => out.push(say(words)),
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, out: &mut Vec<Chunk>) -> Result<(), Fault> {
+        out.append(&mut self.at_the_end);
+        Ok(())
+    }
+}
+
+fn start(id: &str) -> Chunk {
+    let id = Some(id.to_owned());
+    Chunk::Start { id, model: None }
+}
+
+fn unnamed() -> Chunk {
+    let (id, model) = (None, None);
+    Chunk::Start { id, model }
+}
+
+fn say(words: &str) -> Chunk {
+    let text = words.to_owned();
+    Chunk::Text { text }
+}
+
+fn end() -> Chunk {
+    let (stop, usage) = (Stop::End, None);
+    Chunk::End { stop, usage }
+}
+
+fn read(pieces: &[&[u8]], at_the_end: Vec<Chunk>) -> (Vec<Chunk>, Option<FaultKind>) {
+    let mut decoder = Decoder::of_lines(Words { at_the_end });
+    let mut out = Vec::new();
+    let mut fault = None;
+    for piece in pieces {
+        fault = fault.or(decoder.push(piece, &mut out).err());
+    }
+    fault = fault.or(decoder.finish(&mut out).err());
+    assert!(decoder.is_done());
+    assert_eq!(decoder.finish(&mut out), Ok(()), "it ends once");
+    (out, fault.map(|fault| fault.kind))
+}
+
+#[test]
+fn an_answer_has_one_start_and_one_end() {
+    let check = |lines: &str, expected: &[Chunk], fault: Option<FaultKind>| {
+        let whole = read(&[lines.as_bytes()], Vec::new());
+        assert_eq!(whole, (expected.to_vec(), fault), "{lines:?}");
+        for at in 0..=lines.len() {
+            let (first, second) = lines.as_bytes().split_at(at);
+            assert_eq!(
+                read(&[first, second], Vec::new()),
+                whole,
+                "{lines:?} at {at}"
+            );
+        }
+    };
+    let cut = Some(FaultKind::Cut);
+    let server = Some(FaultKind::Server);
+    check("", &[], cut);
+    check("start\na\nend\n", &[start("id"), say("a"), end()], None);
+    check("start\na\nend", &[start("id"), say("a"), end()], None);
+    check("start\na\n", &[start("id"), say("a")], cut);
+    check("a\nstart\nend\n", &[unnamed(), say("a"), end()], None);
+    check("end\n", &[unnamed(), end()], None);
+    check("start\nstart\nend\n", &[start("id"), end()], None);
+    check("start\nend\na\nend\nfault\n", &[start("id"), end()], None);
+    check(
+        "start\na\nfault\nb\nend\n",
+        &[start("id"), say("a")],
+        server,
+    );
+    check("fault\n", &[], server);
+    check("a\nend-fault\n", &[unnamed(), say("a"), end()], None);
+}
+
+#[test]
+fn rubbish_behind_the_end_is_no_fault() {
+    let garbled: &[u8] = b"end\n\xff\xfe\n";
+    assert_eq!(read(&[garbled], Vec::new()), (vec![unnamed(), end()], None));
+    assert_eq!(
+        read(&[b"end\n", b"\xff\n"], Vec::new()),
+        (vec![unnamed(), end()], None)
+    );
+    let long = [b"end\n".as_slice(), &vec![b'a'; 33 << 20]].concat();
+    assert_eq!(read(&[&long], Vec::new()), (vec![unnamed(), end()], None));
+}
+
+#[test]
+fn an_answer_may_be_complete_only_when_the_bytes_are() {
+    let complete = || vec![say("b"), end(), say("c")];
+    let expected = vec![unnamed(), say("a"), say("b"), end()];
+    assert_eq!(read(&[b"a\n"], complete()), (expected, None));
+    assert_eq!(read(&[], vec![end()]), (vec![unnamed(), end()], None));
+    let (chunks, fault) = read(&[b"a\nfault\n"], complete());
+    assert_eq!(chunks, [unnamed(), say("a")]);
+    assert_eq!(fault, Some(FaultKind::Server), "a fault is the end");
+}
+
+#[test]
+fn an_answer_has_a_largest_size_however_it_comes() {
+    let line = [vec![b'a'; (1 << 20) - 1], b"\n".to_vec()].concat();
+    let over = [line.repeat(64).as_slice(), b"b\n"].concat();
+    let whole = read(&[&over], Vec::new());
+    assert_eq!((whole.0.len(), whole.1), (65, Some(FaultKind::Garbled)));
+    let pieces: Vec<&[u8]> = over.chunks(999_999).collect();
+    assert!(read(&pieces, Vec::new()) == whole);
+}

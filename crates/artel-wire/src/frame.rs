@@ -1,0 +1,206 @@
+//! Framing: server-sent events and lines of JSON, cut anywhere.
+
+use std::io::BufRead;
+
+use artel_types::model::{Fault, FaultKind};
+
+/// One event or line may have so many bytes. A whole answer can come in one frame.
+const LARGEST_FRAME: usize = 32 * 1024 * 1024;
+
+/// The name of an event that has none.
+pub(crate) const UNNAMED: &str = "message";
+
+/// What is done with a frame: its event's name ([`UNNAMED`] where it has none, empty for a line),
+/// and its data.
+pub(crate) type Sink<'a> = dyn FnMut(&str, &str) -> Result<(), Fault> + 'a;
+
+/// The two framings.
+#[derive(Debug)]
+pub(crate) enum Frames {
+    Events(Events),
+    Lines(Lines),
+}
+
+impl Frames {
+    pub(crate) fn push(&mut self, bytes: &[u8], sink: &mut Sink<'_>) -> Result<(), Fault> {
+        match self {
+            Self::Events(events) => events.push(bytes, sink),
+            Self::Lines(lines) => lines.push(bytes, &mut |line| sink("", text(line)?)),
+        }
+    }
+
+    pub(crate) fn finish(&mut self, sink: &mut Sink<'_>) -> Result<(), Fault> {
+        match self {
+            // An event counts only once its blank line has come.
+            Self::Events(_) => Ok(()),
+            Self::Lines(lines) => lines.finish(&mut |line| sink("", text(line)?)),
+        }
+    }
+}
+
+/// Splits bytes into lines that end with LF or CRLF. What is not yet a line is kept.
+#[derive(Debug, Default)]
+pub(crate) struct Lines {
+    rest: Vec<u8>,
+}
+
+impl Lines {
+    /// Hands over every line that is complete, without its end; empty ones too.
+    fn push_all(
+        &mut self,
+        mut bytes: &[u8],
+        sink: &mut dyn FnMut(&[u8]) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        // Reading from memory cannot fail.
+        while let Ok(1..) = bytes.read_until(b'\n', &mut self.rest) {
+            let line = self.rest.strip_suffix(b"\n");
+            if line.unwrap_or(&self.rest).len() > LARGEST_FRAME {
+                return Err(too_large());
+            }
+            if let Some(line) = line {
+                sink(trimmed(line))?;
+                self.rest.clear();
+            }
+        }
+        Ok(())
+    }
+
+    fn push(
+        &mut self,
+        bytes: &[u8],
+        sink: &mut dyn FnMut(&[u8]) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        self.push_all(bytes, &mut |line| unless_blank(line, sink))
+    }
+
+    /// Hands over the last line where it came without its end.
+    fn finish(&mut self, sink: &mut dyn FnMut(&[u8]) -> Result<(), Fault>) -> Result<(), Fault> {
+        let rest = std::mem::take(&mut self.rest);
+        unless_blank(trimmed(&rest), sink)
+    }
+}
+
+fn unless_blank(
+    line: &[u8],
+    sink: &mut dyn FnMut(&[u8]) -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    if line.iter().all(u8::is_ascii_whitespace) {
+        return Ok(());
+    }
+    sink(line)
+}
+
+/// Server-sent events. Only `event` and `data` matter here; comments, ids and retry times are
+/// passed over. A lone CR, which the standard also takes for a line end, is not one: no provider
+/// sends it, and JSON never contains it raw.
+#[derive(Debug, Default)]
+pub(crate) struct Events {
+    lines: Lines,
+    name: String,
+    data: String,
+    has_data: bool,
+    is_begun: bool,
+}
+
+impl Events {
+    fn push(&mut self, bytes: &[u8], sink: &mut Sink<'_>) -> Result<(), Fault> {
+        let Self {
+            lines,
+            name,
+            data,
+            has_data,
+            is_begun,
+        } = self;
+        let mut event = Event {
+            name,
+            data,
+            has_data,
+            is_begun,
+        };
+        lines.push_all(bytes, &mut |line| event.line(line, sink))
+    }
+}
+
+struct Event<'a> {
+    name: &'a mut String,
+    data: &'a mut String,
+    has_data: &'a mut bool,
+    is_begun: &'a mut bool,
+}
+
+impl Event<'_> {
+    fn line(&mut self, line: &[u8], sink: &mut Sink<'_>) -> Result<(), Fault> {
+        let line = if *self.is_begun {
+            line
+        } else {
+            line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line)
+        };
+        *self.is_begun = true;
+        if line.is_empty() {
+            return self.close(sink);
+        }
+        let colon = line
+            .iter()
+            .position(|byte| *byte == b':')
+            .unwrap_or(line.len());
+        let (field, value) = line.split_at(colon);
+        let value = value.strip_prefix(b":").unwrap_or(value);
+        let value = value.strip_prefix(b" ").unwrap_or(value);
+        match field {
+            b"event" => text(value)?.clone_into(self.name),
+            b"data" => {
+                if self.data.len() + value.len() > LARGEST_FRAME {
+                    return Err(too_large());
+                }
+                if *self.has_data {
+                    self.data.push('\n');
+                }
+                self.data.push_str(text(value)?);
+                *self.has_data = true;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn close(&mut self, sink: &mut Sink<'_>) -> Result<(), Fault> {
+        let name = if self.name.is_empty() {
+            UNNAMED
+        } else {
+            self.name.as_str()
+        };
+        let result = if *self.has_data {
+            sink(name, self.data)
+        } else {
+            Ok(())
+        };
+        self.name.clear();
+        self.data.clear();
+        *self.has_data = false;
+        result
+    }
+}
+
+fn trimmed(line: &[u8]) -> &[u8] {
+    line.strip_suffix(b"\r").unwrap_or(line)
+}
+
+fn text(bytes: &[u8]) -> Result<&str, Fault> {
+    std::str::from_utf8(bytes).map_err(|error| {
+        Fault::new(
+            FaultKind::Garbled,
+            format!("the answer is not UTF-8: {error}"),
+        )
+    })
+}
+
+fn too_large() -> Fault {
+    Fault::new(
+        FaultKind::Garbled,
+        "one piece of the answer has more than 32 MiB",
+    )
+}
+
+#[cfg(test)]
+#[path = "frame_tests.rs"]
+mod tests;

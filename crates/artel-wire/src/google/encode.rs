@@ -1,0 +1,220 @@
+//! Writes a request.
+
+use artel_types::model::{
+    Effort, Image, Message, Part, Request, Role, Seal, ThinkingStyle, ToolCall, ToolChoice,
+    ToolResult, ToolSpec,
+};
+use serde_json::{Map, Value, json};
+
+use super::{WIRE, schema};
+use crate::request::{Turn, arguments, max_output, outgoing, temperature, turns};
+use crate::wire::{Outgoing, Target};
+
+/// What newer models take in place of a signature for a call that they did not make themselves,
+/// such as one that another provider's model made earlier in the conversation. Without any they
+/// refuse the whole request.
+const NOT_MINE: &str = "skip_thought_signature_validator";
+
+/// Writes a request for `:streamGenerateContent`.
+pub(crate) fn encode(target: &Target<'_>, request: &Request) -> Outgoing {
+    let mut body = Map::new();
+    if !request.system.trim().is_empty() {
+        let instruction = json!({ "parts": [{ "text": request.system }] });
+        body.insert("systemInstruction".into(), instruction);
+    }
+    body.insert("contents".into(), contents(target, &request.messages));
+    if !request.tools.is_empty() {
+        let declarations: Vec<Value> = request.tools.iter().map(declaration).collect();
+        let tools = json!([{ "functionDeclarations": declarations }]);
+        body.insert("tools".into(), tools);
+        if let Some(config) = calling(&request.tool_choice) {
+            let config = json!({ "functionCallingConfig": config });
+            body.insert("toolConfig".into(), config);
+        }
+    }
+    let config = generation(target, request);
+    if !config.is_empty() {
+        body.insert("generationConfig".into(), Value::Object(config));
+    }
+    let model = percent_encoded(target.model);
+    let path = format!("/v1beta/models/{model}:streamGenerateContent?alt=sse");
+    outgoing(&path, &Value::Object(body))
+}
+
+/// A name is one segment of the path, whatever is in it.
+fn percent_encoded(model: &str) -> String {
+    let model = model.strip_prefix("models/").unwrap_or(model);
+    model.bytes().fold(String::new(), |mut path, byte| {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            path.push(char::from(byte));
+        } else {
+            path.push_str(&format!("%{byte:02X}"));
+        }
+        path
+    })
+}
+
+fn generation(target: &Target<'_>, request: &Request) -> Map<String, Value> {
+    let mut config = Map::new();
+    if let Some(tokens) = max_output(target, request) {
+        config.insert("maxOutputTokens".into(), tokens.max(1).into());
+    }
+    if let Some(temperature) = temperature(request) {
+        config.insert("temperature".into(), temperature.clamp(0.0, 2.0).into());
+    }
+    if !request.stop.is_empty() {
+        config.insert("stopSequences".into(), json!(request.stop));
+    }
+    if let Some(format) = &request.format {
+        config.insert("responseMimeType".into(), "application/json".into());
+        config.insert("responseSchema".into(), schema::reduced(&format.schema));
+    }
+    if let Some(thinking) = thinking(target.thinking, request.thinking) {
+        config.insert("thinkingConfig".into(), thinking);
+    }
+    config
+}
+
+/// Models that are told with a word cannot be told not to think at all; a little is the least.
+fn thinking(style: ThinkingStyle, effort: Option<Effort>) -> Option<Value> {
+    let effort = effort?;
+    let is_shown = effort != Effort::Off;
+    match style {
+        ThinkingStyle::None => None,
+        ThinkingStyle::Effort => {
+            let level = match effort {
+                Effort::Off | Effort::Low => "low",
+                Effort::Medium => "medium",
+                Effort::High => "high",
+            };
+            Some(json!({ "thinkingLevel": level, "includeThoughts": is_shown }))
+        }
+        ThinkingStyle::Budget => {
+            let budget = match effort {
+                Effort::Off => 0,
+                Effort::Low => 2_048,
+                Effort::Medium => 8_192,
+                Effort::High => 24_576,
+            };
+            Some(json!({ "thinkingBudget": budget, "includeThoughts": is_shown }))
+        }
+    }
+}
+
+fn declaration(spec: &ToolSpec) -> Value {
+    let mut declaration = json!({ "name": spec.name });
+    if !spec.description.trim().is_empty() {
+        declaration["description"] = spec.description.as_str().into();
+    }
+    let parameters = schema::reduced(&spec.schema);
+    // A tool without arguments has no parameters; an empty object is refused.
+    if parameters["properties"].is_object() {
+        declaration["parameters"] = parameters;
+    }
+    declaration
+}
+
+fn calling(choice: &ToolChoice) -> Option<Value> {
+    match choice {
+        ToolChoice::Auto => None,
+        ToolChoice::None => Some(json!({ "mode": "NONE" })),
+        ToolChoice::Any => Some(json!({ "mode": "ANY" })),
+        ToolChoice::Named(name) => Some(json!({ "mode": "ANY", "allowedFunctionNames": [name] })),
+    }
+}
+
+/// Writes the conversation. A turn of which nothing is left is not sent: the API refuses it.
+fn contents(target: &Target<'_>, messages: &[Message]) -> Value {
+    let written = turns(messages).into_iter().filter_map(|turn| {
+        let (role, parts) = match turn.role {
+            Role::User => ("user", user(&turn)),
+            Role::Assistant => ("model", model(target, &turn)),
+        };
+        (!parts.is_empty()).then(|| json!({ "role": role, "parts": parts }))
+    });
+    written.collect()
+}
+
+/// Results come first, since they must follow their calls; what tools showed comes after them,
+/// because not every model takes pictures inside a result.
+fn user(turn: &Turn<'_>) -> Vec<Value> {
+    let shown = turn.results().flat_map(|result| &result.images);
+    let others = turn.parts.iter().filter_map(|part| match part {
+        Part::Text { text, .. } if !text.trim().is_empty() => Some(json!({ "text": text })),
+        Part::Image(image) => Some(inline(image)),
+        _ => None,
+    });
+    let results = turn.results().map(function_response);
+    results.chain(shown.map(inline)).chain(others).collect()
+}
+
+fn model(target: &Target<'_>, turn: &Turn<'_>) -> Vec<Value> {
+    let parts = turn.parts.iter();
+    let mut written: Vec<Value> = parts.filter_map(|part| model_part(part)).collect();
+    // Of several calls at once only the first carries a signature.
+    let first = written
+        .iter_mut()
+        .find(|part| part["functionCall"].is_object());
+    if let Some(first) = first
+        && target.thinking == ThinkingStyle::Effort
+        && first["thoughtSignature"].is_null()
+    {
+        first["thoughtSignature"] = NOT_MINE.into();
+    }
+    written
+}
+
+fn model_part(part: &Part) -> Option<Value> {
+    let (mut written, seal) = match part {
+        Part::Text { text, seal } => {
+            let seal = own(seal.as_ref());
+            if text.trim().is_empty() && seal.is_none() {
+                return None;
+            }
+            (json!({ "text": text }), seal)
+        }
+        Part::Thinking { text, seal } => {
+            let seal = own(seal.as_ref())?;
+            (json!({ "text": text, "thought": true }), Some(seal))
+        }
+        Part::ToolCall(call) => (function_call(call), own(call.seal.as_ref())),
+        Part::Image(_) | Part::ToolResult(_) => return None,
+    };
+    if let Some(signature) = seal {
+        written["thoughtSignature"] = signature.into();
+    }
+    Some(written)
+}
+
+fn own(seal: Option<&Seal>) -> Option<&str> {
+    let seal = seal.filter(|seal| seal.wire == WIRE)?;
+    Some(&seal.data)
+}
+
+fn function_call(call: &ToolCall) -> Value {
+    let mut inner = json!({ "name": call.name, "args": arguments(call) });
+    put_id(&mut inner, &call.id);
+    json!({ "functionCall": inner })
+}
+
+fn function_response(result: &ToolResult) -> Value {
+    let key = if result.is_error { "error" } else { "output" };
+    let mut inner = json!({ "name": result.name, "response": { key: result.text } });
+    put_id(&mut inner, &result.id);
+    json!({ "functionResponse": inner })
+}
+
+/// An id that the reader made means nothing to the provider.
+fn put_id(inner: &mut Value, id: &str) {
+    let is_made = id
+        .strip_prefix("call_")
+        .is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit() || c == '_'));
+    if !is_made && !id.is_empty() {
+        inner["id"] = id.into();
+    }
+}
+
+fn inline(image: &Image) -> Value {
+    let Image { media_type, data } = image;
+    json!({ "inlineData": { "mimeType": media_type, "data": data } })
+}

@@ -1,0 +1,180 @@
+//! Reads the pieces of an answer. Each is an answer of its own, with some of the parts.
+
+use artel_types::model::{Chunk, Fault, Seal, Stop, Usage};
+use serde_json::Value;
+
+use super::WIRE;
+use crate::answer::text;
+use crate::calls::Calls;
+use crate::count::{self, Counter};
+use crate::decoder::{Read, json};
+use crate::refusal;
+use crate::wire::Wire;
+
+/// Reads one answer.
+#[derive(Debug, Default)]
+pub(crate) struct Reader {
+    is_begun: bool,
+    calls: Calls,
+    counts: Counts,
+    stop: Option<Stop>,
+}
+
+/// What the provider counts: thoughts are not among the candidates' tokens.
+#[derive(Debug, Default)]
+struct Counts {
+    prompt: Counter,
+    cached: Counter,
+    candidates: Counter,
+    thoughts: Counter,
+}
+
+impl Read for Reader {
+    fn frame(&mut self, _name: &str, data: &str, out: &mut Vec<Chunk>) -> Result<(), Fault> {
+        let piece = json(data)?;
+        if !piece["error"].is_null() {
+            return Err(fault(&piece));
+        }
+        self.start(&piece, out);
+        self.counts.note(&piece["usageMetadata"]);
+        let candidate = &piece["candidates"][0];
+        for part in candidate["content"]["parts"]
+            .as_array()
+            .into_iter()
+            .flatten()
+        {
+            self.part(part, out)?;
+        }
+        if let Some(word) = candidate["finishReason"].as_str() {
+            self.stop = Some(stop(word));
+        }
+        if piece["promptFeedback"]["blockReason"].is_string() {
+            self.stop = Some(Stop::Refusal);
+        }
+        Ok(())
+    }
+
+    /// Nothing marks the end but the end of the bytes; an answer is whole if its reason to stop
+    /// came before.
+    fn finish(&mut self, out: &mut Vec<Chunk>) -> Result<(), Fault> {
+        let Some(stop) = self.stop.take() else {
+            return Ok(());
+        };
+        let stop = match stop {
+            Stop::End if !self.calls.is_empty() => Stop::ToolUse,
+            stop => stop,
+        };
+        let usage = self.counts.usage();
+        out.push(Chunk::End { stop, usage });
+        Ok(())
+    }
+}
+
+impl Reader {
+    fn start(&mut self, piece: &Value, out: &mut Vec<Chunk>) {
+        if self.is_begun {
+            return;
+        }
+        self.is_begun = true;
+        out.push(Chunk::Start {
+            id: piece["responseId"].as_str().map(str::to_owned),
+            model: piece["modelVersion"].as_str().map(str::to_owned),
+        });
+    }
+
+    fn part(&mut self, part: &Value, out: &mut Vec<Chunk>) -> Result<(), Fault> {
+        let seal = text(&part["thoughtSignature"]).map(|data| Seal {
+            wire: WIRE.to_owned(),
+            data: data.to_owned(),
+        });
+        let call = &part["functionCall"];
+        if call.is_object() {
+            return self.call(call, seal, out);
+        }
+        let is_thought = part["thought"].as_bool().unwrap_or(false);
+        if let Some(text) = text(&part["text"]).map(str::to_owned) {
+            out.push(if is_thought {
+                Chunk::Thinking { text }
+            } else {
+                Chunk::Text { text }
+            });
+        }
+        if let Some(seal) = seal {
+            out.push(if is_thought {
+                Chunk::ThinkingSealed { seal }
+            } else {
+                Chunk::TextSealed { seal }
+            });
+        }
+        Ok(())
+    }
+
+    /// A call comes whole.
+    fn call(
+        &mut self,
+        call: &Value,
+        seal: Option<Seal>,
+        out: &mut Vec<Chunk>,
+    ) -> Result<(), Fault> {
+        let id = call["id"].as_str().unwrap_or_default();
+        let name = call["name"].as_str().unwrap_or_default();
+        let index = self.calls.begin(id, name, out)?;
+        let arguments = match &call["args"] {
+            Value::Null => "{}".to_owned(),
+            args => args.to_string(),
+        };
+        out.push(Chunk::ToolDelta { index, arguments });
+        out.push(Chunk::ToolEnd { index, seal });
+        Ok(())
+    }
+}
+
+impl Counts {
+    fn note(&mut self, usage: &Value) {
+        self.prompt.note(&usage["promptTokenCount"]);
+        self.cached.note(&usage["cachedContentTokenCount"]);
+        self.candidates.note(&usage["candidatesTokenCount"]);
+        self.thoughts.note(&usage["thoughtsTokenCount"]);
+    }
+
+    fn usage(&self) -> Option<Usage> {
+        let thinking = self.thoughts.value();
+        count::believed(Usage {
+            input: self.prompt.value(),
+            cache_read: self.cached.value(),
+            cache_write: 0,
+            output: self.candidates.value().saturating_add(thinking),
+            thinking,
+        })
+    }
+}
+
+fn stop(word: &str) -> Stop {
+    match word {
+        "STOP" => Stop::End,
+        "MAX_TOKENS" => Stop::MaxTokens,
+        "SAFETY" | "RECITATION" | "BLOCKLIST" | "PROHIBITED_CONTENT" | "SPII" => Stop::Refusal,
+        other => Stop::Other(other.chars().take(100).collect()),
+    }
+}
+
+/// The number of an error is the status it would have come with; where it is missing, its word
+/// tells.
+fn fault(piece: &Value) -> Fault {
+    let error = &piece["error"];
+    let code = error["code"]
+        .as_u64()
+        .and_then(|code| u16::try_from(code).ok());
+    let told = code.filter(|code| (400..600).contains(code));
+    let status = told.unwrap_or_else(|| match error["status"].as_str().unwrap_or_default() {
+        "INVALID_ARGUMENT" | "FAILED_PRECONDITION" => 400,
+        "UNAUTHENTICATED" => 401,
+        "PERMISSION_DENIED" => 403,
+        "NOT_FOUND" => 404,
+        "RESOURCE_EXHAUSTED" => 429,
+        "UNAVAILABLE" => 503,
+        "DEADLINE_EXCEEDED" => 504,
+        _ => 500,
+    });
+    refusal::within(Wire::Google, status, piece)
+}

@@ -1,0 +1,163 @@
+//! Writes requests.
+
+use artel_types::model::{Effort, Image, Part, Request, Role, ThinkingStyle, ToolChoice};
+use serde_json::{Value, json};
+
+use crate::request::{
+    Turn, arguments, function_tools, max_output, outgoing, result_text, temperature, turns,
+};
+use crate::wire::{Outgoing, Target};
+
+/// The window where the model's is not known. Ollama's own default can be as small as 4,096
+/// tokens, which an agent's instructions and tools alone may fill; this holds some turns besides,
+/// and still fits beside a mid-sized model on one graphics card.
+const USUAL_CONTEXT: u64 = 32_768;
+
+/// The window is memory on the person's machine, taken when the model is loaded, so a model that
+/// could do with a million tokens does not get them. Whoever wants less sets the model's context.
+const LARGEST_CONTEXT: u64 = 131_072;
+
+pub(crate) fn encode(target: &Target<'_>, request: &Request) -> Outgoing {
+    let mut body = json!({
+        "model": target.model,
+        "messages": messages(request),
+        "stream": true,
+        "options": options(target, request),
+        // What does not fit is an error rather than silently left out.
+        "truncate": false,
+    });
+    let tools = tools(request);
+    if !tools.is_empty() {
+        body["tools"] = json!(tools);
+    }
+    if let Some(format) = &request.format {
+        body["format"] = format.schema.clone();
+    }
+    if let Some(think) = request
+        .thinking
+        .and_then(|effort| think(effort, target.thinking))
+    {
+        body["think"] = think;
+    }
+    outgoing("/api/chat", &body)
+}
+
+/// The window is the same in every request: a change of it makes Ollama load the model anew.
+fn options(target: &Target<'_>, request: &Request) -> Value {
+    let context = target.context.unwrap_or(USUAL_CONTEXT);
+    let mut options = json!({ "num_ctx": context.min(LARGEST_CONTEXT) });
+    if let Some(most) = max_output(target, request) {
+        options["num_predict"] = json!(most);
+    }
+    if let Some(value) = temperature(request) {
+        options["temperature"] = json!(value);
+    }
+    if !request.stop.is_empty() {
+        options["stop"] = json!(request.stop);
+    }
+    options
+}
+
+/// A model that cannot think refuses to be told to, but not to be told not to.
+fn think(effort: Effort, style: ThinkingStyle) -> Option<Value> {
+    match (effort, style) {
+        (Effort::Off, _) => Some(json!(false)),
+        (_, ThinkingStyle::None) => None,
+        (_, ThinkingStyle::Budget) => Some(json!(true)),
+        (Effort::Low, ThinkingStyle::Effort) => Some(json!("low")),
+        (Effort::Medium, ThinkingStyle::Effort) => Some(json!("medium")),
+        (Effort::High, ThinkingStyle::Effort) => Some(json!("high")),
+    }
+}
+
+/// Nobody can be made to call a tool here; but a tool that is not offered is not called.
+fn tools(request: &Request) -> Vec<Value> {
+    let mut tools = function_tools(request);
+    match &request.tool_choice {
+        ToolChoice::Auto | ToolChoice::Any => {}
+        ToolChoice::None => tools.clear(),
+        ToolChoice::Named(name) => tools.retain(|tool| tool["function"]["name"] == name.as_str()),
+    }
+    tools
+}
+
+fn messages(request: &Request) -> Vec<Value> {
+    let mut messages = Vec::new();
+    if !request.system.is_empty() {
+        messages.push(json!({ "role": "system", "content": request.system }));
+    }
+    for turn in turns(&request.messages) {
+        match turn.role {
+            Role::User => user(&turn, &mut messages),
+            Role::Assistant => messages.extend(assistant(&turn)),
+        }
+    }
+    messages
+}
+
+/// Templates show pictures only where the person speaks, so those of a result follow it.
+fn user(turn: &Turn<'_>, messages: &mut Vec<Value>) {
+    for result in turn.results() {
+        messages.push(json!({
+            "role": "tool",
+            "tool_name": result.name,
+            "tool_call_id": result.id,
+            "content": result_text(result),
+        }));
+    }
+    let mut images: Vec<&str> = Vec::new();
+    let mut shown = Vec::new();
+    for result in turn.results().filter(|result| !result.images.is_empty()) {
+        shown.push(format!("What `{}` showed is attached.", result.name));
+        images.extend(result.images.iter().map(base64));
+    }
+    images.extend(turn.parts.iter().filter_map(|part| match part {
+        Part::Image(image) => Some(base64(image)),
+        _ => None,
+    }));
+    shown.push(turn.text());
+    let content = shown.join("\n\n");
+    let content = content.trim_end_matches('\n');
+    if content.is_empty() && images.is_empty() {
+        return;
+    }
+    let mut message = json!({ "role": "user", "content": content });
+    if !images.is_empty() {
+        message["images"] = json!(images);
+    }
+    messages.push(message);
+}
+
+fn base64(image: &Image) -> &str {
+    &image.data
+}
+
+/// Ollama wants a model's thoughts back with its calls. A sealed thought is of another provider.
+fn assistant(turn: &Turn<'_>) -> Option<Value> {
+    let calls: Vec<Value> = turn
+        .calls()
+        .map(|call| {
+            json!({
+                "id": call.id,
+                "function": { "name": call.name, "arguments": arguments(call) },
+            })
+        })
+        .collect();
+    let content = turn.text();
+    if content.is_empty() && calls.is_empty() {
+        return None;
+    }
+    let mut message = json!({ "role": "assistant", "content": content });
+    if !calls.is_empty() {
+        message["tool_calls"] = json!(calls);
+    }
+    let thoughts = turn.parts.iter().filter_map(|part| match part {
+        Part::Thinking { text, seal: None } if !text.is_empty() => Some(text.as_str()),
+        _ => None,
+    });
+    let thoughts = thoughts.collect::<Vec<_>>().join("\n\n");
+    if !thoughts.is_empty() {
+        message["thinking"] = json!(thoughts);
+    }
+    Some(message)
+}

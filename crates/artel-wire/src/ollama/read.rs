@@ -1,0 +1,87 @@
+//! Reads answers.
+
+use artel_types::model::{Chunk, Fault, Stop, Usage};
+use serde_json::Value;
+
+use crate::answer::{OpenCalls, fault, text, tokens, tokens_or_zero};
+use crate::count::believed;
+use crate::decoder::{Read, json};
+use crate::wire::Wire;
+
+/// Reads one answer.
+#[derive(Debug, Default)]
+pub(crate) struct Reader {
+    has_started: bool,
+    calls: OpenCalls,
+}
+
+impl Read for Reader {
+    fn frame(&mut self, _name: &str, data: &str, out: &mut Vec<Chunk>) -> Result<(), Fault> {
+        let line = json(data)?;
+        if !line["error"].is_null() {
+            return Err(fault(Wire::Ollama, &line["error"]));
+        }
+        if !self.has_started {
+            self.has_started = true;
+            let model = text(&line["model"]).map(str::to_owned);
+            out.push(Chunk::Start { id: None, model });
+        }
+        self.message(&line["message"], out)?;
+        if line["done"] == true {
+            self.close(&line, out);
+        }
+        Ok(())
+    }
+
+    /// An answer says itself that it is complete.
+    fn finish(&mut self, _out: &mut Vec<Chunk>) -> Result<(), Fault> {
+        Ok(())
+    }
+}
+
+impl Reader {
+    fn message(&mut self, message: &Value, out: &mut Vec<Chunk>) -> Result<(), Fault> {
+        if let Some(thought) = text(&message["thinking"]) {
+            let text = thought.to_owned();
+            out.push(Chunk::Thinking { text });
+        }
+        if let Some(words) = text(&message["content"]) {
+            let text = words.to_owned();
+            out.push(Chunk::Text { text });
+        }
+        for call in message["tool_calls"].as_array().into_iter().flatten() {
+            let id = call["id"].as_str().unwrap_or_default();
+            let name = call["function"]["name"].as_str().unwrap_or_default();
+            let index = self.calls.begin(id, name, out)?;
+            match &call["function"]["arguments"] {
+                Value::Null => {}
+                Value::String(written) => self.calls.add(index, written, out),
+                other => self.calls.add(index, &other.to_string(), out),
+            }
+            self.calls.end(index, out);
+        }
+        Ok(())
+    }
+
+    fn close(&self, line: &Value, out: &mut Vec<Chunk>) {
+        let stop = match line["done_reason"].as_str() {
+            Some("length") => Stop::MaxTokens,
+            None | Some("" | "stop") if self.calls.is_empty() => Stop::End,
+            None | Some("" | "stop") => Stop::ToolUse,
+            // `load` and `unload`: the model was only put into memory, or taken out of it.
+            Some(other) => Stop::Other(other.chars().take(64).collect()),
+        };
+        let usage = usage(line);
+        out.push(Chunk::End { stop, usage });
+    }
+}
+
+/// Counts that are zero are left out. Nothing written can be true; nothing read cannot, it means
+/// that the prompt was still in memory, and then nobody knows how long it was.
+fn usage(line: &Value) -> Option<Usage> {
+    believed(Usage {
+        input: tokens(&line["prompt_eval_count"])?,
+        output: tokens_or_zero(&line["eval_count"])?,
+        ..Usage::default()
+    })
+}

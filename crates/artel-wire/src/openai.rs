@@ -1,0 +1,82 @@
+//! What both of OpenAI's formats share: usage, pictures, efforts, and when a schema is strict.
+
+use artel_types::model::{Effort, Image, Usage};
+use serde_json::Value;
+
+use crate::answer::{tokens, tokens_or_zero};
+use crate::count::believed;
+
+/// The names that the two formats give to the same counts.
+pub(crate) struct UsageNames {
+    pub(crate) input: &'static str,
+    pub(crate) input_details: &'static str,
+    pub(crate) output: &'static str,
+    pub(crate) output_details: &'static str,
+}
+
+/// Reads a usage. Numbers that cannot be true make it unknown as a whole.
+pub(crate) fn usage(usage: &Value, names: &UsageNames) -> Option<Usage> {
+    let input = &usage[names.input_details];
+    let output = &usage[names.output_details];
+    believed(Usage {
+        input: tokens(&usage[names.input])?,
+        cache_read: tokens_or_zero(&input["cached_tokens"])?,
+        cache_write: tokens_or_zero(&input["cache_write_tokens"])?,
+        output: tokens(&usage[names.output])?,
+        thinking: tokens_or_zero(&output["reasoning_tokens"])?,
+    })
+}
+
+/// Returns a picture as a URL that contains it.
+pub(crate) fn data_url(image: &Image) -> String {
+    format!("data:{};base64,{}", image.media_type, image.data)
+}
+
+/// Returns the word for an effort.
+pub(crate) fn effort(effort: Effort) -> &'static str {
+    match effort {
+        Effort::Off => "none",
+        Effort::Low => "low",
+        Effort::Medium => "medium",
+        Effort::High => "high",
+    }
+}
+
+/// Tells whether a schema is of the kind that `strict` accepts: objects that are closed and
+/// require all they have, and no keyword that is not known to be supported. Asking for `strict`
+/// with another one is an error, not asking for it makes the schema a wish.
+pub(crate) fn is_strict(schema: &Value) -> bool {
+    schema["type"] == "object" && fits(schema)
+}
+
+fn fits(schema: &Value) -> bool {
+    let Some(fields) = schema.as_object() else {
+        return false;
+    };
+    let inner = |value: &Value| value.as_object().is_some_and(|map| map.values().all(fits));
+    let list = |value: &Value| value.as_array().is_some_and(|list| list.iter().all(fits));
+    let is_known = fields.iter().all(|(key, value)| match key.as_str() {
+        "type" | "description" | "title" | "enum" | "const" | "$ref" | "required" => true,
+        "additionalProperties" => value == false,
+        "properties" | "$defs" => inner(value),
+        "items" => fits(value),
+        "anyOf" => list(value),
+        _ => false,
+    });
+    let kind = &schema["type"];
+    let has_kind = |kinds: &Vec<Value>| kinds.iter().any(|kind| kind == "object");
+    let is_object = kind == "object" || kind.as_array().is_some_and(has_kind);
+    is_known && (!is_object || is_closed(schema))
+}
+
+fn is_closed(schema: &Value) -> bool {
+    let required = schema["required"].as_array();
+    let required = required.map_or(&[][..], Vec::as_slice);
+    let properties = schema["properties"].as_object();
+    let all = properties.is_some_and(|properties| {
+        properties
+            .keys()
+            .all(|name| required.iter().any(|known| known == name.as_str()))
+    });
+    all && schema["additionalProperties"] == false
+}

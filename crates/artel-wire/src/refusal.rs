@@ -1,0 +1,135 @@
+//! What a refusal means: a status, a few headers and a body in any shape become one [`Fault`].
+//!
+//! The same table serves an error that comes in the middle of an answer.
+
+mod said;
+mod wait;
+
+use artel_types::Timestamp;
+use artel_types::model::{Fault, FaultKind};
+use serde_json::Value;
+
+use crate::wire::Wire;
+use said::Said;
+
+/// Headers that name the request for the provider's support, the most telling first.
+const REQUEST_IDS: [&str; 4] = ["request-id", "x-request-id", "x-goog-request-id", "cf-ray"];
+
+/// A name of a request is not longer.
+const LONGEST_ID: usize = 200;
+
+/// How providers say that the conversation does not fit. All words of a row must be there.
+const OVERFLOW: &[&[&str]] = &[
+    &["context_length_exceeded"],
+    &["model_context_window_exceeded"],
+    &["exceed_context_size"],
+    &["prompt is too long"],
+    &["prompt too long"],
+    &["input is too long"],
+    &["input length", "exceed"],
+    &["input token count", "exceed"],
+    &["exceeds the maximum number of tokens"],
+    &["maximum context length"],
+    &["maximum prompt length"],
+    &["context window", "exceed"],
+    &["context window", "too "],
+    &["context length", "exceed"],
+    &["context size", "exceed"],
+    &["reduce the length of the messages"],
+    &["context the overflows"],
+];
+
+/// How providers say that the account is empty. A provider may say so with almost any status.
+const NO_CREDIT: &[&str] = &[
+    "insufficient_quota",
+    "billing_error",
+    "billing_hard_limit_reached",
+    "billing_not_active",
+    "billing_disabled",
+    "credit balance is too low",
+    "insufficient credits",
+    "insufficient balance",
+];
+
+/// How providers say that a key is wrong where they say it with 400.
+const BAD_KEY: &[&str] = &["api_key_invalid", "api key not valid", "api key expired"];
+
+/// How providers say that they have too much to do where the status alone does not.
+const OVERLOADED: &[&str] = &[
+    "overloaded",
+    "slow_down",
+    "over capacity",
+    "high demand",
+    "server busy",
+];
+
+/// Reads a refusal.
+pub(crate) fn read(
+    wire: Wire,
+    status: u16,
+    header: &dyn Fn(&str) -> Option<String>,
+    body: &[u8],
+    now: Timestamp,
+) -> Fault {
+    let said = Said::in_body(body);
+    let mut fault = judge(wire, status, &said);
+    fault.status = Some(status);
+    fault.retry_after = wait::in_headers(header, now).or(fault.retry_after);
+    let named = REQUEST_IDS.iter().find_map(|name| header(name));
+    fault.request_id = named.and_then(clean_id).or(fault.request_id);
+    fault
+}
+
+/// Reads an error that comes in the middle of an answer: `body` is the object that has a member
+/// `error`, `status` the one it would have come with at the beginning.
+pub(crate) fn within(wire: Wire, status: u16, body: &Value) -> Fault {
+    judge(wire, status, &Said::in_json(body))
+}
+
+fn judge(wire: Wire, status: u16, said: &Said) -> Fault {
+    let message = if said.message.is_empty() {
+        format!("status {status}, without a word")
+    } else {
+        said.message.clone()
+    };
+    let mut fault = Fault::new(kind(wire, status, said), message);
+    fault.retry_after = wait::in_body(said);
+    fault.request_id = said.request_id.clone().and_then(clean_id);
+    fault
+}
+
+fn kind(wire: Wire, status: u16, said: &Said) -> FaultKind {
+    let has = |word: &&str| said.folded.contains(word);
+    if status == 402 || (status < 500 && NO_CREDIT.iter().any(has)) {
+        return FaultKind::Quota;
+    }
+    match status {
+        401 | 403 => FaultKind::Key,
+        429 if wire == Wire::Google && said.names_long_quota() => FaultKind::Quota,
+        429 => FaultKind::RateLimit,
+        529 => FaultKind::Overloaded,
+        500.. if OVERLOADED.iter().any(has) => FaultKind::Overloaded,
+        500.. => FaultKind::Server,
+        404 => FaultKind::NoSuchModel,
+        408 | 409 => FaultKind::Network,
+        400 | 413 | 422 if OVERFLOW.iter().any(|row| row.iter().all(has)) => {
+            FaultKind::ContextOverflow
+        }
+        413 => FaultKind::TooLarge,
+        400 if BAD_KEY.iter().any(has) => FaultKind::Key,
+        _ => FaultKind::BadRequest,
+    }
+}
+
+fn clean_id(id: String) -> Option<String> {
+    let id: String = id
+        .chars()
+        .filter(char::is_ascii_graphic)
+        .take(LONGEST_ID)
+        .collect();
+    (!id.is_empty()).then_some(id)
+}
+
+#[cfg(test)]
+#[path = "refusal_tests.rs"]
+mod tests;

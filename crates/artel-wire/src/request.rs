@@ -1,0 +1,124 @@
+//! What several formats write alike.
+
+use artel_types::model::{Format, Message, Part, Request, Role, ToolCall, ToolResult};
+use serde_json::{Map, Value, json};
+
+use crate::wire::{Outgoing, Target};
+
+/// What one side said without being interrupted.
+pub(crate) struct Turn<'a> {
+    pub(crate) role: Role,
+    pub(crate) parts: Vec<&'a Part>,
+}
+
+/// Joins messages of the same role. Results of calls made together must stand together, and
+/// strict templates want the roles to alternate.
+pub(crate) fn turns(messages: &[Message]) -> Vec<Turn<'_>> {
+    let mut turns: Vec<Turn<'_>> = Vec::new();
+    for message in messages {
+        match turns.last_mut() {
+            Some(turn) if turn.role == message.role => turn.parts.extend(&message.parts),
+            _ => turns.push(Turn {
+                role: message.role,
+                parts: message.parts.iter().collect(),
+            }),
+        }
+    }
+    turns
+}
+
+impl<'a> Turn<'a> {
+    /// Returns all words, one paragraph for each part.
+    pub(crate) fn text(&self) -> String {
+        let words = self.parts.iter().filter_map(|part| match part {
+            Part::Text { text, .. } if !text.is_empty() => Some(text.as_str()),
+            _ => None,
+        });
+        words.collect::<Vec<_>>().join("\n\n")
+    }
+
+    /// Returns the calls.
+    pub(crate) fn calls(&self) -> impl Iterator<Item = &'a ToolCall> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::ToolCall(call) => Some(call),
+            _ => None,
+        })
+    }
+
+    /// Returns what tools answered.
+    pub(crate) fn results(&self) -> impl Iterator<Item = &'a ToolResult> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::ToolResult(result) => Some(result),
+            _ => None,
+        })
+    }
+}
+
+/// Returns a call with this body.
+pub(crate) fn outgoing(path: &str, body: &Value) -> Outgoing {
+    Outgoing {
+        path: path.to_owned(),
+        headers: Vec::new(),
+        body: body.to_string().into_bytes(),
+    }
+}
+
+/// Returns the most tokens the answer may have, if the request says.
+pub(crate) fn max_output(target: &Target<'_>, request: &Request) -> Option<u64> {
+    let wanted = request.max_output?;
+    Some(target.max_output.map_or(wanted, |most| wanted.min(most)))
+}
+
+/// Returns a temperature that JSON can hold.
+pub(crate) fn temperature(request: &Request) -> Option<f64> {
+    request.temperature.filter(|value| value.is_finite())
+}
+
+/// Returns what a tool said. None of these formats can mark a failure, so the words do.
+pub(crate) fn result_text(result: &ToolResult) -> String {
+    match result.is_error {
+        true => format!("error: {}", result.text),
+        false => result.text.clone(),
+    }
+}
+
+/// Returns a call's arguments as they can be sent back: what is no object becomes an empty one,
+/// since servers refuse a conversation that contains it. Its result says what was wrong.
+pub(crate) fn arguments(call: &ToolCall) -> Value {
+    Value::Object(call.input().unwrap_or_default())
+}
+
+/// Returns the schema of a tool's arguments with what servers insist on: that it is an object,
+/// and which properties it has, even if none.
+pub(crate) fn parameters(schema: &Value) -> Value {
+    let mut fields = schema.as_object().cloned().unwrap_or_else(Map::new);
+    fields.entry("type").or_insert_with(|| json!("object"));
+    fields.entry("properties").or_insert_with(|| json!({}));
+    Value::Object(fields)
+}
+
+/// Returns the tools in the shape that Chat Completions has and others took over.
+pub(crate) fn function_tools(request: &Request) -> Vec<Value> {
+    let tools = request.tools.iter().map(|tool| {
+        json!({
+            "type": "function",
+            "function": {
+                "name": tool.name,
+                "description": tool.description,
+                "parameters": parameters(&tool.schema),
+            },
+        })
+    });
+    tools.collect()
+}
+
+/// Returns a format's name in the letters that are allowed.
+pub(crate) fn format_name(format: &Format) -> String {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    let name = format.name.chars().take(64);
+    let name: String = name.map(|c| if allowed(c) { c } else { '_' }).collect();
+    match name.as_str() {
+        "" => "answer".to_owned(),
+        _ => name,
+    }
+}

@@ -1,0 +1,209 @@
+//! Writes requests.
+
+use artel_types::model::{
+    Cache, Effort, Image, Message, Part, Request, Role, Seal, ThinkingStyle, ToolChoice, ToolResult,
+};
+use serde_json::{Value, json};
+
+use super::WIRE;
+use crate::answer::text;
+use crate::openai::{data_url, effort, is_strict};
+use crate::request::{
+    arguments, format_name, max_output, outgoing, parameters, result_text, temperature,
+};
+use crate::wire::{Outgoing, Target};
+
+/// The API refuses to be asked for less.
+const LEAST_OUTPUT: u64 = 16;
+
+/// There are no stop texts in this format, so the request's are left out. How long a prompt is
+/// cached cannot be asked for either: the parameter for it is refused by old and new models alike.
+pub(crate) fn encode(target: &Target<'_>, request: &Request) -> Outgoing {
+    let mut body = json!({
+        "model": target.model,
+        "input": input(target, request),
+        "stream": true,
+        "store": false,
+    });
+    if !request.system.is_empty() {
+        body["instructions"] = json!(request.system);
+    }
+    if let Some(most) = max_output(target, request) {
+        body["max_output_tokens"] = json!(most.max(LEAST_OUTPUT));
+    }
+    if let Some(value) = temperature(request) {
+        body["temperature"] = json!(value);
+    }
+    if !request.tools.is_empty() {
+        body["tools"] = json!(tools(request));
+        body["tool_choice"] = tool_choice(&request.tool_choice);
+        body["parallel_tool_calls"] = json!(true);
+    }
+    if let Some(format) = &request.format {
+        body["text"] = json!({
+            "format": {
+                "type": "json_schema",
+                "name": format_name(format),
+                "schema": format.schema,
+                "strict": is_strict(&format.schema),
+            },
+        });
+    }
+    if thinks(target) {
+        // A model that does not think refuses this.
+        body["include"] = json!(["reasoning.encrypted_content"]);
+    }
+    if let (Some(wanted), ThinkingStyle::Effort) = (request.thinking, target.thinking) {
+        body["reasoning"] = match wanted {
+            Effort::Off => json!({ "effort": effort(wanted) }),
+            _ => json!({ "effort": effort(wanted), "summary": "auto" }),
+        };
+    }
+    if request.cache != Cache::Unset {
+        body["prompt_cache_key"] = json!(cache_key(request));
+    }
+    outgoing("/responses", &body)
+}
+
+fn thinks(target: &Target<'_>) -> bool {
+    target.thinking != ThinkingStyle::None
+}
+
+fn tools(request: &Request) -> Vec<Value> {
+    let tools = request.tools.iter().map(|tool| {
+        json!({
+            "type": "function",
+            "name": tool.name,
+            "description": tool.description,
+            "parameters": parameters(&tool.schema),
+            "strict": false,
+        })
+    });
+    tools.collect()
+}
+
+fn tool_choice(choice: &ToolChoice) -> Value {
+    match choice {
+        ToolChoice::Auto => json!("auto"),
+        ToolChoice::None => json!("none"),
+        ToolChoice::Any => json!("required"),
+        ToolChoice::Named(name) => json!({ "type": "function", "name": name }),
+    }
+}
+
+/// Requests with the same beginning go to the same machine, which has it in its cache: FNV-1a of
+/// what comes first, since it must not change between builds.
+fn cache_key(request: &Request) -> String {
+    let tools = json!(tools(request)).to_string();
+    let bytes = request.system.bytes().chain([0]).chain(tools.bytes());
+    let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    format!("artel-{hash:016x}")
+}
+
+fn input(target: &Target<'_>, request: &Request) -> Vec<Value> {
+    let mut items = Vec::new();
+    for message in &request.messages {
+        match message.role {
+            Role::User => user(message, &mut items),
+            Role::Assistant => assistant(target, message, &mut items),
+        }
+    }
+    items
+}
+
+fn user(message: &Message, items: &mut Vec<Value>) {
+    let mut content = Vec::new();
+    for part in &message.parts {
+        match part {
+            Part::ToolResult(result) => items.push(output(result)),
+            Part::Text { text, .. } if !text.is_empty() => content.push(words(text)),
+            Part::Image(image) => content.push(picture(image)),
+            _ => {}
+        }
+    }
+    if !content.is_empty() {
+        items.push(json!({ "type": "message", "role": "user", "content": content }));
+    }
+}
+
+fn output(result: &ToolResult) -> Value {
+    let text = result_text(result);
+    let output = match result.images.is_empty() {
+        true => json!(text),
+        false => {
+            let words = (!text.is_empty()).then(|| words(&text));
+            let content = words.into_iter().chain(result.images.iter().map(picture));
+            Value::Array(content.collect())
+        }
+    };
+    json!({ "type": "function_call_output", "call_id": result.id, "output": output })
+}
+
+fn words(text: &str) -> Value {
+    json!({ "type": "input_text", "text": text })
+}
+
+fn picture(image: &Image) -> Value {
+    json!({ "type": "input_image", "image_url": data_url(image), "detail": "auto" })
+}
+
+fn assistant(target: &Target<'_>, message: &Message, items: &mut Vec<Value>) {
+    // The API refuses a thought that nothing follows, as an answer that broke off leaves behind.
+    let last = message.parts.iter().rposition(|part| {
+        matches!(part, Part::Text { text, .. } if !text.is_empty())
+            || matches!(part, Part::ToolCall(_))
+    });
+    for (at, part) in message.parts.iter().enumerate() {
+        match part {
+            Part::Text { text, seal } if !text.is_empty() => items.push(said(text, seal.as_ref())),
+            Part::Thinking { text, seal }
+                if thinks(target) && last.is_some_and(|last| at < last) =>
+            {
+                items.extend(seal.as_ref().and_then(|seal| thought(text, seal)));
+            }
+            Part::ToolCall(call) => items.push(json!({
+                "type": "function_call",
+                "call_id": call.id,
+                "name": call.name,
+                "arguments": arguments(call).to_string(),
+            })),
+            _ => {}
+        }
+    }
+}
+
+fn said(text: &str, seal: Option<&Seal>) -> Value {
+    let mut item = json!({
+        "type": "message",
+        "role": "assistant",
+        "content": [{ "type": "output_text", "text": text }],
+    });
+    let phase = seal.and_then(opened).map(|mut seal| seal["phase"].take());
+    if let Some(phase) = phase.filter(Value::is_string) {
+        item["phase"] = phase;
+    }
+    item
+}
+
+fn thought(summary: &str, seal: &Seal) -> Option<Value> {
+    let seal = opened(seal)?;
+    let summary = match summary {
+        "" => json!([]),
+        summary => json!([{ "type": "summary_text", "text": summary }]),
+    };
+    Some(json!({
+        "type": "reasoning",
+        "id": text(&seal["id"])?,
+        "summary": summary,
+        "encrypted_content": text(&seal["encrypted_content"])?,
+    }))
+}
+
+/// Reads a seal of this format; others mean nothing here.
+fn opened(seal: &Seal) -> Option<Value> {
+    let is_ours = seal.wire == WIRE;
+    let seal = is_ours.then(|| serde_json::from_str(&seal.data).ok())?;
+    seal.filter(Value::is_object)
+}

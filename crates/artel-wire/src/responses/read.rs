@@ -1,0 +1,310 @@
+//! Reads answers.
+//!
+//! What is said comes in pieces, and then once more as a whole when its part is done, and again
+//! when its item is. Pieces are told as they come; of a whole, only what no piece had. Parts are
+//! told apart by the place of their item, since some servers change the item's id from event to
+//! event, and by the id where there is no place.
+
+use std::collections::HashMap;
+
+use artel_types::model::{Chunk, Fault, Seal, Stop};
+use serde_json::{Value, json};
+
+use super::WIRE;
+use crate::answer::{OpenCalls, fault, text};
+use crate::decoder::{Read, json};
+use crate::frame::UNNAMED;
+use crate::openai::{UsageNames, usage};
+use crate::wire::Wire;
+
+const USAGE: UsageNames = UsageNames {
+    input: "input_tokens",
+    input_details: "input_tokens_details",
+    output: "output_tokens",
+    output_details: "output_tokens_details",
+};
+
+/// Reads one answer.
+#[derive(Debug, Default)]
+pub(crate) struct Reader {
+    has_refused: bool,
+    calls: OpenCalls,
+    items: HashMap<Place, Item>,
+}
+
+/// What was told of an item.
+#[derive(Debug, Default)]
+struct Item {
+    call: Option<u32>,
+    /// How many bytes of each part.
+    sent: HashMap<(Kind, u64), usize>,
+}
+
+/// Where an item stands.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Place {
+    At(u64),
+    Named(String),
+}
+
+/// What a part holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Kind {
+    Words,
+    Refusal,
+    Summary,
+    Thought,
+    Arguments,
+}
+
+impl Read for Reader {
+    fn frame(&mut self, name: &str, data: &str, out: &mut Vec<Chunk>) -> Result<(), Fault> {
+        let is_known = name == UNNAMED || name == "error" || name.starts_with("response.");
+        // `[DONE]` is not part of this format, but sent by servers that come from the other one.
+        if !is_known || data.trim() == "[DONE]" {
+            return Ok(());
+        }
+        let event = json(data)?;
+        let name = text(&event["type"]).unwrap_or(name);
+        match name {
+            "response.created" | "response.queued" | "response.in_progress" => {
+                start(&event["response"], out);
+            }
+            "response.output_item.added" => self.item_added(&event, out)?,
+            "response.output_item.done" => self.item_done(&event, out)?,
+            "response.completed" | "response.incomplete" => self.close(&event["response"], out),
+            "response.failed" => return Err(fault(Wire::Responses, &event["response"]["error"])),
+            "error" if event["error"].is_object() => {
+                return Err(fault(Wire::Responses, &event["error"]));
+            }
+            "error" => return Err(fault(Wire::Responses, &without_type(event))),
+            _ => self.part(name, &event, out),
+        }
+        Ok(())
+    }
+
+    /// An answer says itself that it is complete.
+    fn finish(&mut self, _out: &mut Vec<Chunk>) -> Result<(), Fault> {
+        Ok(())
+    }
+}
+
+impl Reader {
+    fn part(&mut self, name: &str, event: &Value, out: &mut Vec<Chunk>) {
+        let Some((kind, stage)) = part_of(name) else {
+            return;
+        };
+        let number = match kind {
+            Kind::Summary => &event["summary_index"],
+            _ => &event["content_index"],
+        };
+        let part = (kind, number.as_u64().unwrap_or_default());
+        match stage {
+            "delta" => self.say(event, part, text(&event["delta"]), out),
+            _ => self.say_rest(event, part, text(&event[whole_of(kind)]), out),
+        }
+    }
+
+    /// Some servers give every item the same place: what was there before is over.
+    fn item_added(&mut self, event: &Value, out: &mut Vec<Chunk>) -> Result<(), Fault> {
+        self.items.insert(place(event), Item::default());
+        if event["item"]["type"] == "function_call" {
+            self.begin_call(event, out)?;
+        }
+        Ok(())
+    }
+
+    fn item_done(&mut self, event: &Value, out: &mut Vec<Chunk>) -> Result<(), Fault> {
+        let item = &event["item"];
+        match item["type"].as_str() {
+            Some("function_call") => {
+                let index = self.begin_call(event, out)?;
+                let arguments = text(&item["arguments"]);
+                self.say_rest(event, (Kind::Arguments, 0), arguments, out);
+                // A call at the limit of the answer is done too, but not complete.
+                if item["status"] != "incomplete" {
+                    self.calls.end(index, out);
+                }
+            }
+            Some("message") => self.message_done(event, out),
+            Some("reasoning") => self.thought_done(event, out),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn begin_call(&mut self, event: &Value, out: &mut Vec<Chunk>) -> Result<u32, Fault> {
+        let known = self.items.entry(place(event)).or_default();
+        if let Some(index) = known.call {
+            return Ok(index);
+        }
+        let item = &event["item"];
+        let id = item["call_id"].as_str().unwrap_or_default();
+        let name = item["name"].as_str().unwrap_or_default();
+        let index = self.calls.begin(id, name, out)?;
+        known.call = Some(index);
+        Ok(index)
+    }
+
+    fn message_done(&mut self, event: &Value, out: &mut Vec<Chunk>) {
+        let item = &event["item"];
+        for (number, part) in parts(&item["content"]) {
+            let kind = match part["type"].as_str() {
+                Some("refusal") => Kind::Refusal,
+                _ => Kind::Words,
+            };
+            let whole = text(&part[whole_of(kind)]);
+            self.say_rest(event, (kind, number), whole, out);
+        }
+        // The model reads its own words better when it is told what they were for.
+        let known = self.items.get(&place(event));
+        let has_words = known.is_some_and(|item| item.sent.contains_key(&(Kind::Words, 0)));
+        if let (Some(phase), true) = (text(&item["phase"]), has_words) {
+            let seal = sealed(&json!({ "phase": phase }));
+            out.push(Chunk::TextSealed { seal });
+        }
+    }
+
+    fn thought_done(&mut self, event: &Value, out: &mut Vec<Chunk>) {
+        let item = &event["item"];
+        for (list, kind) in [("summary", Kind::Summary), ("content", Kind::Thought)] {
+            for (number, part) in parts(&item[list]) {
+                self.say_rest(event, (kind, number), text(&part["text"]), out);
+            }
+        }
+        if let (Some(id), Some(content)) = (text(&item["id"]), text(&item["encrypted_content"])) {
+            let seal = sealed(&json!({ "id": id, "encrypted_content": content }));
+            out.push(Chunk::ThinkingSealed { seal });
+        }
+    }
+
+    /// Tells what a whole has more than its pieces had.
+    fn say_rest(
+        &mut self,
+        event: &Value,
+        part: (Kind, u64),
+        whole: Option<&str>,
+        out: &mut Vec<Chunk>,
+    ) {
+        let item = self.items.get(&place(event));
+        let sent = item.and_then(|item| item.sent.get(&part)).copied();
+        let rest = whole.and_then(|whole| whole.get(sent.unwrap_or_default()..));
+        self.say(event, part, rest, out);
+    }
+
+    fn say(
+        &mut self,
+        event: &Value,
+        (kind, number): (Kind, u64),
+        more: Option<&str>,
+        out: &mut Vec<Chunk>,
+    ) {
+        let Some(more) = more.filter(|more| !more.is_empty()) else {
+            return;
+        };
+        let item = self.items.entry(place(event)).or_default();
+        if kind == Kind::Arguments {
+            // Pieces of a call that did not begin come once more, with it, when it is done.
+            let Some(index) = item.call else {
+                return;
+            };
+            self.calls.add(index, more, out);
+        }
+        let sent = item.sent.entry((kind, number)).or_default();
+        let is_new_paragraph = *sent == 0 && number > 0;
+        *sent += more.len();
+        let text = more.to_owned();
+        match kind {
+            Kind::Words => out.push(Chunk::Text { text }),
+            Kind::Refusal => {
+                self.has_refused = true;
+                out.push(Chunk::Text { text });
+            }
+            Kind::Summary | Kind::Thought if is_new_paragraph => {
+                let text = format!("\n\n{text}");
+                out.push(Chunk::Thinking { text });
+            }
+            Kind::Summary | Kind::Thought => out.push(Chunk::Thinking { text }),
+            Kind::Arguments => {}
+        }
+    }
+
+    fn close(&mut self, response: &Value, out: &mut Vec<Chunk>) {
+        let reason = text(&response["incomplete_details"]["reason"]);
+        let is_incomplete = reason.is_some() || response["status"] == "incomplete";
+        let stop = match reason {
+            _ if self.has_refused => Stop::Refusal,
+            Some("max_output_tokens" | "max_tokens") => Stop::MaxTokens,
+            Some("content_filter") => Stop::Refusal,
+            Some(other) => Stop::Other(other.chars().take(64).collect()),
+            None if is_incomplete => Stop::Other("incomplete".to_owned()),
+            None if self.calls.is_empty() => Stop::End,
+            None => Stop::ToolUse,
+        };
+        match is_incomplete {
+            true => self.calls.break_off(out),
+            false => self.calls.end_all(out),
+        }
+        let usage = usage(&response["usage"], &USAGE);
+        out.push(Chunk::End { stop, usage });
+    }
+}
+
+fn start(response: &Value, out: &mut Vec<Chunk>) {
+    out.push(Chunk::Start {
+        id: text(&response["id"]).map(str::to_owned),
+        model: text(&response["model"]).map(str::to_owned),
+    });
+}
+
+/// Splits an event's name into what it is about and whether it is a piece or the whole.
+fn part_of(name: &str) -> Option<(Kind, &str)> {
+    let (part, stage) = name.strip_prefix("response.")?.rsplit_once('.')?;
+    let kind = match part {
+        "output_text" => Kind::Words,
+        "refusal" => Kind::Refusal,
+        "reasoning_summary_text" => Kind::Summary,
+        "reasoning_text" => Kind::Thought,
+        "function_call_arguments" => Kind::Arguments,
+        _ => return None,
+    };
+    matches!(stage, "delta" | "done").then_some((kind, stage))
+}
+
+/// The field in which a whole comes.
+fn whole_of(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Words | Kind::Summary | Kind::Thought => "text",
+        Kind::Refusal => "refusal",
+        Kind::Arguments => "arguments",
+    }
+}
+
+fn place(event: &Value) -> Place {
+    if let Some(at) = event["output_index"].as_u64() {
+        return Place::At(at);
+    }
+    let item = &event["item"];
+    let names = [&event["item_id"], &item["id"], &item["call_id"]];
+    let name = names.into_iter().find_map(text);
+    Place::Named(name.unwrap_or_default().to_owned())
+}
+
+fn parts(list: &Value) -> impl Iterator<Item = (u64, &Value)> {
+    (0..).zip(list.as_array().into_iter().flatten())
+}
+
+fn sealed(data: &Value) -> Seal {
+    Seal {
+        wire: WIRE.to_owned(),
+        data: data.to_string(),
+    }
+}
+
+/// An error that is the event itself has the event's type, which says nothing about the error.
+fn without_type(mut event: Value) -> Value {
+    if let Some(fields) = event.as_object_mut() {
+        fields.remove("type");
+    }
+    event
+}
