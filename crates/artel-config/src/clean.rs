@@ -6,13 +6,15 @@ use artel_types::Failure;
 
 use crate::Setting;
 use crate::schema::Field;
-use crate::settings::Values;
 use crate::value::Kind;
+use crate::values::Values;
 
 pub(crate) const FIELDS: &[Field] = &[Field {
     key: "clean.logs_after",
-    kind: Kind::Span,
-    default: "30d",
+    kind: Kind::Span {
+        least: Duration::ZERO,
+    },
+    default: Some("30d"),
     about: "How old a log must be before `artel clean` offers to remove it.",
 }];
 

@@ -12,8 +12,9 @@ use toml::de::{DeInteger, DeTable, DeValue};
 
 use crate::layers::Entry;
 use crate::nearest::nearest_key;
+use crate::schema::{self, dotted};
 use crate::value::Given;
-use crate::{Origin, problem, schema};
+use crate::{Origin, names, problem};
 
 /// The parser limits nesting, but counts dotted keys and brackets apart: together they reach more
 /// than six thousand levels, and dropping those takes up to 4 MiB of stack, depending on how the
@@ -112,32 +113,32 @@ impl<O: Fn(usize) -> Origin> Walk<'_, O> {
     fn item(&mut self, path: &mut Vec<String>, at: usize, value: &Spanned<DeValue<'_>>) {
         let line = self.lines.line(at);
         let origin = (self.origin)(line);
-        if let Some(field) = schema::find(path) {
-            let echo = self.source(value.span());
-            let entry = Entry {
-                field,
-                given: given(value.get_ref()),
-                echo,
-                origin,
-            };
-            self.said.push((line, Ok(entry)));
-            return;
-        }
-        if !schema::is_section(path) {
-            let failure = problem::unknown(&dotted(path), &origin, nearest_key(path));
+        if let Err(failure) = names::check(path, &origin) {
             self.said.push((line, Err(failure)));
             return;
         }
-        match value.get_ref() {
-            DeValue::Table(table) => self.table(path, table),
-            _ => self
-                .said
-                .push((line, Err(problem::not_a_section(&path.join("."), &origin)))),
-        }
+        let said = match (schema::find(path), value.get_ref()) {
+            (Some(field), given) => Ok(Entry {
+                field,
+                path: path.clone(),
+                given: self::given(given),
+                echo: problem::shown(&field.kind.echo(self.source(value.span()))),
+                origin,
+            }),
+            (None, _) if !schema::is_section(path) => {
+                let meant = nearest_key(path);
+                Err(problem::unknown(&dotted(path), &origin, meant.as_deref()))
+            }
+            (None, DeValue::Table(table)) if !table.is_empty() => return self.table(path, table),
+            (None, DeValue::Table(_)) if schema::own_part(path).is_none() => return,
+            (None, DeValue::Table(_)) => Err(problem::empty_section(&dotted(path), &origin)),
+            (None, _) => Err(problem::not_a_section(path, &origin)),
+        };
+        self.said.push((line, said));
     }
 
-    fn source(&self, span: Range<usize>) -> String {
-        problem::shown(self.text.get(span).unwrap_or_default())
+    fn source(&self, span: Range<usize>) -> &str {
+        self.text.get(span).unwrap_or_default()
     }
 
     fn finish(mut self) -> Vec<Said> {
@@ -146,25 +147,11 @@ impl<O: Fn(usize) -> Origin> Walk<'_, O> {
     }
 }
 
-/// Returns the name as it would be written in TOML: a part that is not plain stands in quotes.
-fn dotted(path: &[String]) -> String {
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_".contains(letter);
-    let part = |part: &String| {
-        let is_bare = !part.is_empty() && part.chars().all(is_plain);
-        if is_bare {
-            part.clone()
-        } else {
-            format!("\"{part}\"")
-        }
-    };
-    path.iter().map(part).collect::<Vec<_>>().join(".")
-}
-
 fn given(value: &DeValue<'_>) -> Given {
     match value {
         DeValue::String(text) => Given::Text(text.to_string()),
         DeValue::Integer(number) => Given::Whole(whole(number)),
-        DeValue::Float(_) => Given::Other("a number with a point"),
+        DeValue::Float(number) => Given::Point(number.as_str().to_owned()),
         DeValue::Boolean(_) => Given::Other("true or false"),
         DeValue::Datetime(_) => Given::Other("a date or time"),
         DeValue::Array(_) => Given::Other("a list"),

@@ -66,13 +66,19 @@ impl Environment {
     }
 
     /// Returns the values of variables whose name says that they are secret, such as
-    /// `GITHUB_TOKEN`: whatever is stored or shown must not contain them.
+    /// `GITHUB_TOKEN`, and the passwords of proxies: whatever is stored or shown must not contain
+    /// them.
     pub fn secrets(&self) -> Vec<Secret> {
-        self.variables
-            .iter()
-            .filter(|(name, _)| says_secret(&name.to_string_lossy()))
-            .filter_map(|(_, text)| text.to_str().map(Secret::new))
-            .collect()
+        let secret = |(name, text): (&OsString, &OsString)| {
+            let (name, text) = (name.to_string_lossy(), text.to_str()?.to_owned());
+            let is_proxy = name.to_ascii_lowercase().ends_with("_proxy");
+            match says_secret(&name) {
+                true => Some(Secret::new(text)),
+                false if is_proxy => password(&text).map(Secret::new),
+                false => None,
+            }
+        };
+        self.variables.iter().filter_map(secret).collect()
     }
 
     /// Returns the variables whose name begins like that, in order of name.
@@ -103,6 +109,14 @@ fn says_secret(name: &str) -> bool {
     words.contains(&last.to_ascii_uppercase().as_str())
 }
 
+/// Finds the password in an address such as `http://ada:word@proxy:3128`.
+fn password(address: &str) -> Option<&str> {
+    let (user, _) = address.rsplit_once('@')?;
+    let user = user.split_once("://").map_or(user, |(_, user)| user);
+    let (_, password) = user.split_once(':')?;
+    (!password.is_empty()).then_some(password)
+}
+
 /// Shows the names alone: values of variables are often secrets.
 impl fmt::Debug for Environment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -118,17 +132,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn secrets_are_told_by_the_last_word_of_their_name() {
+    fn secrets_are_told_by_names_and_places() {
         let variables = [
             ("GITHUB_TOKEN", "a-token-value"),
             ("anthropic_api_key", "a-key-value"),
             ("KEY_FILE", "/home/ada/key"),
             ("KEYBOARD", "us"),
             ("PATH", "/bin"),
+            ("http_proxy", "http://proxy:3128"),
+            ("no_proxy", "a.example:80"),
+            ("https_proxy", "http://ada:p@ss@proxy:3128"),
+            ("ALL_PROXY", "ada:other-word@proxy"),
         ];
         let found = Environment::of(variables, "/").secrets();
         let values: Vec<&str> = found.iter().map(Secret::expose).collect();
-        assert_eq!(values, ["a-token-value", "a-key-value"]);
+        let expected = ["other-word", "a-token-value", "a-key-value", "p@ss"];
+        assert_eq!(values, expected);
     }
 
     #[test]

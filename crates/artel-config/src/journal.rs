@@ -7,20 +7,22 @@ use artel_types::Failure;
 
 use crate::Setting;
 use crate::schema::Field;
-use crate::settings::Values;
 use crate::value::Kind;
+use crate::values::Values;
 
 pub(crate) const FIELDS: &[Field] = &[
     Field {
         key: "journal.durability",
         kind: Kind::Choice(&["full", "normal"]),
-        default: "full",
+        default: Some("full"),
         about: "Whether records are safe from power loss at once (full) or a moment later (normal).",
     },
     Field {
         key: "journal.backup_every",
-        kind: Kind::Span,
-        default: "24h",
+        kind: Kind::Span {
+            least: Duration::ZERO,
+        },
+        default: Some("24h"),
         about: "How long after the last backup of the journal the next one is taken.",
     },
     Field {
@@ -29,13 +31,15 @@ pub(crate) const FIELDS: &[Field] = &[
             least: 1,
             most: 1000,
         },
-        default: "10",
+        default: Some("10"),
         about: "How many backups of the journal are kept; older ones are removed.",
     },
     Field {
         key: "journal.busy_after",
-        kind: Kind::Span,
-        default: "30s",
+        kind: Kind::Span {
+            least: Duration::ZERO,
+        },
+        default: Some("30s"),
         about: "How long to wait for the journal's write turn before giving up with J005.",
     },
 ];

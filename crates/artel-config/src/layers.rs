@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use artel_types::Failure;
 
 use crate::nearest::{nearest_key, nearest_variable};
-use crate::schema::{Field, fields, sections};
+use crate::schema::{Field, fields, own_sections, sections};
 use crate::value::Given;
-use crate::{Environment, Origin, document, file, problem, schema};
+use crate::{Environment, Origin, document, file, names, problem, schema};
 
 /// Variables of Artel that are not settings.
 const OTHER_VARIABLES: [&str; 3] = ["ARTEL_WORKSHOP", "ARTEL_MODEL", "ARTEL_ACCOUNT"];
@@ -16,8 +16,10 @@ const OTHER_VARIABLES: [&str; 3] = ["ARTEL_WORKSHOP", "ARTEL_MODEL", "ARTEL_ACCO
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub(crate) field: &'static Field,
+    /// Its name in parts, in which the user's own stand where the schema has brackets.
+    pub(crate) path: Vec<String>,
     pub(crate) given: Given,
-    /// The value as it is written there, safe to print.
+    /// As much of the value as a message may repeat, safe to print.
     pub(crate) echo: String,
     pub(crate) origin: Origin,
 }
@@ -52,12 +54,23 @@ impl Found {
                 continue;
             }
             let origin = Origin::Env(name.clone());
-            match fields().find(|field| field.variable() == name) {
+            let is_it = |field: &&Field| field.variable().as_ref() == Some(&name);
+            match fields().find(is_it) {
                 Some(field) => match text.to_str() {
-                    Some(text) => self.add_bare(field, text, origin),
-                    None => self.entries.push(Err(problem::not_text(field, &origin))),
+                    Some(text) => {
+                        let path = field.parts().map(str::to_owned).collect();
+                        self.add_bare(field, path, text, origin);
+                    }
+                    None => {
+                        let failure = problem::not_text(field.key, field.kind, &origin);
+                        self.entries.push(Err(failure));
+                    }
                 },
-                None if is_in_section(&name) => {
+                None if is_in(&name, own_sections()) => {
+                    let failure = problem::no_variable(&name, &origin);
+                    self.entries.push(Err(failure));
+                }
+                None if is_in(&name, sections()) => {
                     let meant = nearest_variable(&name);
                     let unknown = problem::unknown(&name, &origin, meant.as_deref());
                     self.entries.push(Err(unknown));
@@ -70,33 +83,77 @@ impl Found {
     /// Adds `--set key=value` flags, in the order given.
     pub(crate) fn add_flags(&mut self, flags: &[(String, String)]) {
         for (key, text) in flags {
-            let path: Vec<_> = key.split('.').map(str::to_owned).collect();
-            match schema::find(&path) {
-                Some(field) => self.add_bare(field, text, Origin::Flag),
-                None => {
-                    let meant = nearest_key(&path);
-                    self.entries
-                        .push(Err(problem::unknown(key, &Origin::Flag, meant)));
-                }
+            let path = parts(key);
+            let Some(field) = schema::find(&path) else {
+                let meant = nearest_key(&path);
+                let unknown = problem::unknown(key, &Origin::Flag, meant.as_deref());
+                self.entries.push(Err(unknown));
+                continue;
+            };
+            let mut prefixes = (1..=path.len()).map(|end| &path[..end]);
+            match prefixes.try_for_each(|prefix| names::check(prefix, &Origin::Flag)) {
+                Ok(()) => self.add_bare(field, path, text, Origin::Flag),
+                Err(failure) => self.entries.push(Err(failure)),
             }
         }
     }
 
-    fn add_bare(&mut self, field: &'static Field, text: &str, origin: Origin) {
-        let given = Given::Bare(text.to_owned());
+    fn add_bare(&mut self, field: &'static Field, path: Vec<String>, text: &str, origin: Origin) {
         self.entries.push(Ok(Entry {
             field,
-            given,
-            echo: problem::shown(text),
+            path,
+            given: Given::Bare(text.to_owned()),
+            echo: problem::shown(&field.kind.echo(text)),
             origin,
         }));
     }
 }
 
+/// Takes the key of a flag apart, as TOML would: a dot in double quotes does not separate.
+fn parts(key: &str) -> Vec<String> {
+    let mut parts = Vec::new();
+    let mut rest = Some(key);
+    while let Some(text) = rest {
+        let quoted = text.strip_prefix('"').and_then(|text| text.split_once('"'));
+        let (part, after) = match quoted {
+            Some((part, "")) => (part, None),
+            Some((part, after)) if after.starts_with('.') => (part, Some(&after[1..])),
+            _ => match text.split_once('.') {
+                Some((part, after)) => (part, Some(after)),
+                None => (text, None),
+            },
+        };
+        parts.push(part.to_owned());
+        rest = after;
+    }
+    parts
+}
+
 /// Tells whether a variable is surely meant as a setting: others may belong to a newer Artel.
-fn is_in_section(variable: &str) -> bool {
-    sections().into_iter().any(|section| {
+fn is_in(variable: &str, sections: Vec<&str>) -> bool {
+    sections.into_iter().any(|section| {
         let prefix = format!("ARTEL_{}_", section.replace('.', "_").to_ascii_uppercase());
         variable.starts_with(&prefix)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_of_flags_are_taken_apart_like_toml() {
+        for (key, expected) in [
+            ("journal.durability", &["journal", "durability"][..]),
+            ("models.\"qwen2.5\".model", &["models", "qwen2.5", "model"]),
+            ("", &[""]),
+            (".", &["", ""]),
+            ("\"a.b", &["\"a", "b"]),
+            ("\"a\"b.c", &["\"a\"b", "c"]),
+            ("a.\"\"", &["a", ""]),
+            ("\"a\".", &["a", ""]),
+        ] {
+            assert_eq!(parts(key), expected, "{key}");
+        }
+    }
 }

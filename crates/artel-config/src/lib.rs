@@ -6,28 +6,39 @@
 //! ignored, and one load reports everything that is wrong.
 #![warn(missing_docs)]
 
+mod budget;
 mod clean;
 mod clock;
+mod decimal;
 mod document;
 mod environment;
 mod file;
+mod form;
+mod gateway;
 mod git_config;
 mod identity;
 mod journal;
 mod layers;
+mod models;
+mod names;
 mod nearest;
 mod origin;
 mod output;
 mod places;
+mod prices;
 mod problem;
+mod proxy;
 mod schema;
 mod settings;
 mod template;
+mod url;
 mod value;
+mod values;
 
 pub use clean::Clean;
 pub use clock::system_clock;
 pub use environment::Environment;
+pub use gateway::Gateway;
 pub use identity::person;
 pub use journal::{Durability, Journal};
 pub use origin::{Origin, Setting};

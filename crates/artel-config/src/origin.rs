@@ -30,6 +30,14 @@ pub struct Setting<T> {
 }
 
 impl Origin {
+    /// Returns the line in a file, where it is one.
+    pub(crate) fn line(&self) -> Option<usize> {
+        match self {
+            Self::User(_, line) | Self::Workshop(_, line) => Some(*line),
+            Self::Default | Self::Env(_) | Self::Flag => None,
+        }
+    }
+
     /// Returns the place as the `why:` of a failure names it.
     pub(crate) fn place(&self) -> String {
         match self {

@@ -6,13 +6,13 @@ use artel_types::Failure;
 
 use crate::Setting;
 use crate::schema::Field;
-use crate::settings::Values;
 use crate::value::Kind;
+use crate::values::Values;
 
 pub(crate) const FIELDS: &[Field] = &[Field {
     key: "output.color",
     kind: Kind::Choice(&["auto", "always", "never"]),
-    default: "auto",
+    default: Some("auto"),
     about: "Whether text is coloured; auto colours only what goes to a terminal.",
 }];
 

@@ -3,12 +3,14 @@
 
 use std::path::Path;
 
+use artel_types::model::Provider;
 use artel_types::{Code, Failure};
 
 use crate::Origin;
+use crate::layers::Entry;
 use crate::nearest::nearest;
-use crate::schema::Field;
-use crate::value::{Given, Kind};
+use crate::schema::{self, dotted};
+use crate::value::{Kind, any_of};
 
 /// No message repeats more of a value than this many characters.
 const LONGEST_ECHO: usize = 200;
@@ -44,18 +46,52 @@ pub(crate) fn unknown(name: &str, origin: &Origin, meant: Option<&str>) -> Failu
         .advise(advice)
 }
 
+/// A variable stands for a setting whose name the user chooses.
+pub(crate) fn no_variable(name: &str, origin: &Origin) -> Failure {
+    Failure::new(Code::S003, format!("unknown setting `{}`", shown(name)))
+        .because(format!(
+            "{}; where you choose the names, there are no variables",
+            origin.place()
+        ))
+        .advise("write it into `artel.toml`, or use `--set`, as in `--set models.default.model=x`")
+}
+
 /// A whole section was given as a single value.
-pub(crate) fn not_a_section(name: &str, origin: &Origin) -> Failure {
+pub(crate) fn not_a_section(path: &[String], origin: &Origin) -> Failure {
+    let name = shown(&dotted(path));
     Failure::new(Code::S004, format!("`{name}` is a section, not a setting"))
         .because(origin.place())
         .advise(format!(
-            "write `[{name}]` on a line of its own, and settings below it"
+            "write `[{}]` on a line of its own, and settings below it",
+            schema::section_of(path)
         ))
 }
 
+/// A section that the user named has nothing in it.
+pub(crate) fn empty_section(name: &str, origin: &Origin) -> Failure {
+    Failure::new(Code::S005, format!("`{}` is empty", shown(name)))
+        .because(origin.place())
+        .advise("write settings below the line, or take it away")
+}
+
+/// Settings that belong together are not all there.
+pub(crate) fn incomplete(name: &str, missing: &str, origin: &Origin) -> Failure {
+    Failure::new(Code::S005, format!("`{name}` has no {missing}"))
+        .because(origin.place())
+        .advise(format!("write {missing} below `[{name}]`"))
+}
+
 /// The value is of another type than the setting.
-pub(crate) fn wrong_type(field: &Field, given: &Given, echo: &str, origin: &Origin) -> Failure {
-    Failure::new(Code::S004, format!("`{}` has the wrong type", field.key))
+pub(crate) fn wrong_type(entry: &Entry) -> Failure {
+    let Entry {
+        field,
+        path,
+        given,
+        echo,
+        origin,
+    } = entry;
+    let what = format!("`{}` has the wrong type", shown(&dotted(path)));
+    Failure::new(Code::S004, what)
         .because(format!(
             "{} has {}: `{}`",
             origin.place(),
@@ -66,30 +102,42 @@ pub(crate) fn wrong_type(field: &Field, given: &Given, echo: &str, origin: &Orig
 }
 
 /// The value is of the right type and not allowed.
-pub(crate) fn not_allowed(field: &Field, given: &Given, echo: &str, origin: &Origin) -> Failure {
-    let meant = match (field.kind, given.text()) {
-        (Kind::Choice(words), Some(text)) => nearest(text, words.iter().copied()),
-        _ => None,
-    };
-    let meant = meant
-        .map(|word| format!("; did you mean \"{word}\"?"))
-        .unwrap_or_default();
-    Failure::new(
-        Code::S005,
-        format!("`{}` cannot be `{}`", field.key, shown(echo)),
-    )
-    .because(origin.place())
-    .advise(format!("write {}{meant}", field.kind.allowed()))
+pub(crate) fn not_allowed(entry: &Entry) -> Failure {
+    let kind = entry.field.kind;
+    let text = entry.given.text().unwrap_or_default();
+    let meant = nearest(text, kind.words());
+    if kind == Kind::Provider {
+        let what = format!("there is no provider `{}`", shown(text));
+        let failure = Failure::new(Code::M001, what).because(entry.origin.place());
+        return with_providers(failure, meant);
+    }
+    let name = dotted(&entry.path);
+    let what = format!("`{}` cannot be `{}`", shown(&name), shown(&entry.echo));
+    Failure::new(Code::S005, what)
+        .because(entry.origin.place())
+        .advise(format!("write {}{}", kind.allowed(), did_you_mean(meant)))
 }
 
 /// A variable holds bytes that are not text.
-pub(crate) fn not_text(field: &Field, origin: &Origin) -> Failure {
+pub(crate) fn not_text(name: &str, kind: Kind, origin: &Origin) -> Failure {
     Failure::new(
         Code::S005,
-        format!("`{}` cannot be set to bytes that are not UTF-8", field.key),
+        format!("`{name}` cannot be set to bytes that are not UTF-8"),
     )
     .because(origin.place())
-    .advise(format!("write {}", field.kind.allowed()))
+    .advise(format!("write {}", kind.allowed()))
+}
+
+/// Adds the providers there are.
+pub(crate) fn with_providers(failure: Failure, meant: Option<&str>) -> Failure {
+    let known = any_of(Provider::ALL.map(Provider::as_str));
+    failure.advise(format!("write {known}{}", did_you_mean(meant)))
+}
+
+fn did_you_mean(meant: Option<&str>) -> String {
+    meant
+        .map(|word| format!("; did you mean \"{word}\"?"))
+        .unwrap_or_default()
 }
 
 /// Makes text safe to print, and short.
@@ -105,10 +153,15 @@ pub(crate) fn shown_path(path: &Path) -> String {
     harmless(&path.to_string_lossy())
 }
 
+/// Tells whether text shows as what it is.
+pub(crate) fn is_harmless(text: &str) -> bool {
+    !text.chars().any(is_harmful)
+}
+
 fn harmless(text: &str) -> String {
     let mut harmless = String::with_capacity(text.len());
     for letter in text.chars() {
-        if letter.is_control() || is_invisible(letter) {
+        if is_harmful(letter) {
             harmless.extend(letter.escape_default());
         } else {
             harmless.push(letter);
@@ -117,12 +170,13 @@ fn harmless(text: &str) -> String {
     harmless
 }
 
-/// Marks that reorder or hide what stands around them on a screen.
-fn is_invisible(letter: char) -> bool {
-    matches!(
+/// Tells control characters, and marks that reorder or hide what stands around them on a screen.
+fn is_harmful(letter: char) -> bool {
+    let is_invisible = matches!(
         letter,
         '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}'
-    )
+    );
+    letter.is_control() || is_invisible
 }
 
 #[cfg(test)]

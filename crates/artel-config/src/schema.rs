@@ -1,53 +1,144 @@
 //! The table of every setting there is. Loading, messages, `artel config show` and the template
 //! all read this one table, so that a new key is one row here and one field in its area.
+//!
+//! A part of a key in angle brackets, as in `models.<alias>.provider`, is a name that the user
+//! chooses; `names.rs` says which names there may be.
 
 use crate::value::Kind;
-use crate::{clean, journal, output};
+use crate::{budget, clean, gateway, journal, models, output, prices};
 
 /// One setting.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Field {
     /// The dotted name.
     pub(crate) key: &'static str,
     /// What it may be.
     pub(crate) kind: Kind,
-    /// What it is when nobody sets it, written as for a flag.
-    pub(crate) default: &'static str,
+    /// What it is when nobody sets it, written as for a flag; nothing where it is then not set.
+    pub(crate) default: Option<&'static str>,
     /// What it does, in a sentence.
     pub(crate) about: &'static str,
 }
 
-/// Returns every setting, area by area.
-pub(crate) fn fields() -> impl Iterator<Item = &'static Field> {
-    [journal::FIELDS, output::FIELDS, clean::FIELDS]
-        .into_iter()
-        .flatten()
+/// Settings that belong together.
+#[derive(Debug)]
+pub(crate) struct Area {
+    pub(crate) fields: &'static [Field],
+    /// How the settings without a default are used, for the template.
+    pub(crate) example: &'static str,
 }
 
-/// Returns the names of the areas, in order.
+/// Every area, in the order of the documentation.
+pub(crate) const AREAS: [Area; 7] = [
+    Area::with_example(models::FIELDS, models::EXAMPLE),
+    Area::with_example(prices::FIELDS, prices::EXAMPLE),
+    Area::with_example(budget::FIELDS, budget::EXAMPLE),
+    Area::with_example(gateway::FIELDS, ""),
+    Area::with_example(journal::FIELDS, ""),
+    Area::with_example(output::FIELDS, ""),
+    Area::with_example(clean::FIELDS, ""),
+];
+
+impl Area {
+    const fn with_example(fields: &'static [Field], example: &'static str) -> Self {
+        Self { fields, example }
+    }
+}
+
+/// Returns every setting, area by area.
+pub(crate) fn fields() -> impl Iterator<Item = &'static Field> {
+    AREAS.iter().flat_map(|area| area.fields)
+}
+
+/// Returns the names of the sections, in order, up to where the user's own names begin.
 pub(crate) fn sections() -> Vec<&'static str> {
-    let mut sections: Vec<_> = fields().map(Field::section).collect();
+    let mut sections: Vec<_> = fields().map(Field::fixed_section).collect();
+    sections.dedup();
+    sections
+}
+
+/// Returns the sections in which the user chooses names.
+pub(crate) fn own_sections() -> Vec<&'static str> {
+    let own = fields().filter(|field| field.parts().any(is_own));
+    let mut sections: Vec<_> = own.map(Field::fixed_section).collect();
     sections.dedup();
     sections
 }
 
 /// Finds a setting by its name in parts: a dot inside a quoted TOML key does not separate.
 pub(crate) fn find<Part: AsRef<str>>(path: &[Part]) -> Option<&'static Field> {
-    fields().find(|field| field.key.split('.').eq(path.iter().map(AsRef::as_ref)))
+    beginning(path).find(|field| field.parts().count() == path.len())
 }
 
 /// Tells whether settings lie below this name.
 pub(crate) fn is_section<Part: AsRef<str>>(path: &[Part]) -> bool {
-    fields().any(|field| {
-        let mut parts = field.key.split('.');
-        path.iter().all(|part| parts.next() == Some(part.as_ref())) && parts.next().is_some()
+    beginning(path).any(|field| field.parts().count() > path.len())
+}
+
+/// Returns what the last part of a known name stands for, where it is the user's own: `<alias>`.
+pub(crate) fn own_part(path: &[String]) -> Option<&'static str> {
+    let field = beginning(path).next()?;
+    field
+        .parts()
+        .nth(path.len().checked_sub(1)?)
+        .filter(|part| is_own(part))
+}
+
+/// Returns the name of the section that settings below this name stand in.
+pub(crate) fn section_of(path: &[String]) -> String {
+    let name = dotted(path);
+    let next = beginning(path).find_map(|field| field.parts().nth(path.len()));
+    match next.filter(|part| is_own(part) && *part != "<header>") {
+        Some(own) => format!("{name}.{own}"),
+        None => name,
+    }
+}
+
+/// Returns the name as it would be written in TOML: a part that is not plain stands in quotes.
+pub(crate) fn dotted(path: &[String]) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_".contains(letter);
+    let part = |part: &String| {
+        let is_bare = !part.is_empty() && part.chars().all(is_plain);
+        if is_bare {
+            part.clone()
+        } else {
+            format!("\"{part}\"")
+        }
+    };
+    path.iter().map(part).collect::<Vec<_>>().join(".")
+}
+
+/// Tells whether a part of a key stands for a name that the user chooses.
+pub(crate) fn is_own(part: &str) -> bool {
+    part.starts_with('<')
+}
+
+/// Returns the settings whose names begin like that.
+fn beginning<Part: AsRef<str>>(path: &[Part]) -> impl Iterator<Item = &'static Field> {
+    fields().filter(move |field| {
+        let mut parts = field.parts();
+        path.iter().all(|part| {
+            let wanted = parts.next();
+            wanted.is_some_and(|wanted| is_own(wanted) || wanted == part.as_ref())
+        })
     })
 }
 
 impl Field {
+    /// Returns the parts of the name.
+    pub(crate) fn parts(&self) -> std::str::Split<'static, char> {
+        self.key.split('.')
+    }
+
     /// Returns the name of the table that the setting stands in.
     pub(crate) fn section(&self) -> &'static str {
         self.key.rsplit_once('.').map_or("", |(section, _)| section)
+    }
+
+    /// Returns the part of that name which is the same for everybody.
+    pub(crate) fn fixed_section(&self) -> &'static str {
+        let section = self.section();
+        section.split_once(".<").map_or(section, |(fixed, _)| fixed)
     }
 
     /// Returns the name inside that table.
@@ -55,9 +146,11 @@ impl Field {
         self.key.rsplit_once('.').map_or(self.key, |(_, name)| name)
     }
 
-    /// Returns the variable that sets it.
-    pub(crate) fn variable(&self) -> String {
-        format!("ARTEL_{}", self.key.replace('.', "_").to_ascii_uppercase())
+    /// Returns the variable that sets it. Where the user chooses names there is none: `MY_MODEL`
+    /// could mean `my-model` as well as `my_model`.
+    pub(crate) fn variable(&self) -> Option<String> {
+        let is_fixed = !self.parts().any(is_own);
+        is_fixed.then(|| format!("ARTEL_{}", self.key.replace('.', "_").to_ascii_uppercase()))
     }
 }
 
@@ -71,21 +164,19 @@ mod tests {
     #[test]
     fn keys_and_variables_are_unique() {
         let keys: BTreeSet<_> = fields().map(|field| field.key).collect();
-        let variables: BTreeSet<_> = fields().map(Field::variable).collect();
         assert_eq!(keys.len(), fields().count());
-        assert_eq!(variables.len(), fields().count());
+        let named = || fields().filter_map(Field::variable);
+        let variables: BTreeSet<_> = named().collect();
+        assert_eq!(variables.len(), named().count());
     }
 
     #[test]
     fn every_default_is_allowed_and_every_row_says_what_it_does() {
         for field in fields() {
-            assert!(
-                field
-                    .kind
-                    .read(&Given::Bare(field.default.to_owned()))
-                    .is_ok(),
-                "{field:?}"
-            );
+            if let Some(default) = field.default {
+                let read = field.kind.read(&Given::Bare(default.to_owned()));
+                assert!(read.is_ok(), "{field:?}");
+            }
             assert!(
                 field.about.len() > 10 && !field.about.contains('\n'),
                 "{field:?}"
@@ -99,5 +190,21 @@ mod tests {
         assert!(find(&["journal.durability"]).is_none());
         assert!(is_section(&["journal"]) && !is_section(&["journal", "durability"]));
         assert!(!is_section(&["jour"]));
+    }
+
+    #[test]
+    fn the_user_s_own_names_stand_for_themselves() {
+        assert!(find(&["models", "default", "provider"]).is_some());
+        assert!(find(&["models", "default", "headers", "x-team"]).is_some());
+        assert!(find(&["models", "default"]).is_none() && is_section(&["models", "default"]));
+        assert!(find(&["models", "default", "<header>"]).is_none());
+        assert!(!is_section(&["models", "default", "model"]));
+        let own =
+            |path: &[&str]| own_part(&path.iter().map(ToString::to_string).collect::<Vec<_>>());
+        assert_eq!(own(&["models"]), None);
+        assert_eq!(own(&["models", "default"]), Some("<alias>"));
+        assert_eq!(own(&["models", "default", "model"]), None);
+        assert_eq!(own(&["budget", "provider", "x"]), Some("<provider>"));
+        assert_eq!(own(&[]), None);
     }
 }

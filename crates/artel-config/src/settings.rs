@@ -2,19 +2,28 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
-use std::time::Duration;
 
-use artel_types::{Code, Failure};
+use artel_types::model::{ModelCard, ModelEntry};
+use artel_types::{Failure, Limits};
 
 use crate::layers::{Entry, Found};
-use crate::schema::{Field, fields};
-use crate::value::{Given, Value, Wrong};
-use crate::{Clean, Environment, Journal, Origin, Output, Places, Setting, problem};
+use crate::schema::{dotted, fields};
+use crate::values::{Held, Values};
+use crate::{
+    Clean, Environment, Gateway, Journal, Origin, Output, Places, Setting, budget, models, prices,
+};
 
 /// Every setting, typed, with where it came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
+    /// The models that are configured, by alias. The origin is that of the provider.
+    pub models: BTreeMap<String, Setting<ModelEntry>>,
+    /// What the person says about models, by their providers' names for them.
+    pub prices: BTreeMap<String, ModelCard>,
+    /// What may be spent.
+    pub budget: Limits,
+    /// How calls to models are made.
+    pub gateway: Gateway,
     /// How the journal is kept.
     pub journal: Journal,
     /// How output looks.
@@ -31,8 +40,8 @@ pub struct Settings {
 /// One setting for people, as `artel config show` prints it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
-    /// The dotted name.
-    pub key: &'static str,
+    /// The dotted name; parts that are not plain stand in quotes, as in TOML.
+    pub key: String,
     /// The value in force, as TOML.
     pub value: String,
     /// Where it came from: `default`, `user FILE:LINE`, `workshop FILE:LINE`, a variable, `--set`.
@@ -43,7 +52,8 @@ pub struct Row {
 
 impl Settings {
     /// Reads all layers. Either everything is right, or all that is wrong is returned, lowest
-    /// layer first; a bad value is reported also where a higher layer would have replaced it.
+    /// layer first; a bad value is reported also where a higher layer would have replaced it. What
+    /// is missing is looked for once all that is there is right.
     ///
     /// `workshop` is the folder of the workshop in use, if it is one whose settings count.
     pub fn load(
@@ -78,128 +88,83 @@ impl Settings {
         if !problems.is_empty() {
             return Err(problems);
         }
-        Self::typed(values, files, unknown_variables).map_err(|failure| vec![failure])
+        Self::typed(values, files, unknown_variables)
     }
 
     fn typed(
         values: Values,
         files: Vec<PathBuf>,
         unknown_variables: Vec<String>,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, Vec<Failure>> {
+        let one = |failure| vec![failure];
+        let (models, budget) = both(models::entries(&values), budget::limits(&values))?;
         Ok(Self {
-            journal: Journal::from_values(&values)?,
-            output: Output::from_values(&values)?,
-            clean: Clean::from_values(&values)?,
+            models,
+            prices: prices::cards(&values),
+            budget,
+            gateway: Gateway::from_values(&values).map_err(one)?,
+            journal: Journal::from_values(&values).map_err(one)?,
+            output: Output::from_values(&values).map_err(one)?,
+            clean: Clean::from_values(&values).map_err(one)?,
             unknown_variables,
             files,
             values,
         })
     }
 
-    /// Returns every setting in the order of the documentation.
+    /// Returns every setting that has a value, in the order of the documentation.
     pub fn rows(&self) -> Vec<Row> {
-        let row = |field: &'static Field| {
-            let setting = self.values.0.get(field.key)?;
-            Some(Row {
-                key: field.key,
-                value: setting.value.to_toml(),
-                origin: setting.origin.to_string(),
-                about: field.about,
-            })
+        let mut all: Vec<_> = self.values.all().collect();
+        all.sort_by_cached_key(|(path, held)| place(path, held));
+        let row = |(path, Held { field, setting }): (&[String], &Held)| Row {
+            key: dotted(path),
+            value: setting.value.to_toml(),
+            origin: setting.origin.to_string(),
+            about: field.about,
         };
-        fields().filter_map(row).collect()
+        all.into_iter().map(row).collect()
     }
 
     /// Returns the BLAKE3 hash, in hex, of the values in force. Where they came from, and how a
     /// span is spelt, does not count: it changes when and only when the configuration does.
     pub fn checksum(&self) -> String {
         let mut hasher = blake3::Hasher::new();
-        for (key, setting) in &self.values.0 {
-            hasher.update(format!("{key}={}\n", setting.value.canonical()).as_bytes());
+        for (path, Held { setting, .. }) in self.values.all() {
+            let line = format!("{}={}\n", dotted(path), setting.value.canonical());
+            hasher.update(line.as_bytes());
         }
         hasher.finalize().to_hex().to_string()
     }
 }
 
-/// The checked values by key. The areas take theirs out of it by type; asking for a key or a type
-/// that the schema does not have is our mistake, and shows in the first test that loads anything.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Values(BTreeMap<&'static str, Setting<Value>>);
-
-impl Values {
-    fn defaults() -> Self {
-        let default = |field: &'static Field| {
-            let value = field
-                .kind
-                .read(&Given::Bare(field.default.to_owned()))
-                .ok()?;
-            Some((
-                field.key,
-                Setting {
-                    value,
-                    origin: Origin::Default,
-                },
-            ))
-        };
-        Self(fields().filter_map(default).collect())
-    }
-
-    fn put(&mut self, entry: Entry) -> Result<(), Failure> {
-        let Entry {
-            field,
-            given,
-            echo,
-            origin,
-        } = entry;
-        match field.kind.read(&given) {
-            Ok(value) => {
-                self.0.insert(field.key, Setting { value, origin });
-                Ok(())
-            }
-            Err(Wrong::Type) => Err(problem::wrong_type(field, &given, &echo, &origin)),
-            Err(Wrong::Value) => Err(problem::not_allowed(field, &given, &echo, &origin)),
+/// Returns both, or everything that is wrong with either.
+fn both<A, B>(
+    one: Result<A, Vec<Failure>>,
+    other: Result<B, Vec<Failure>>,
+) -> Result<(A, B), Vec<Failure>> {
+    match (one, other) {
+        (Ok(one), Ok(other)) => Ok((one, other)),
+        (Err(mut one), Err(other)) => {
+            one.extend(other);
+            Err(one)
         }
+        (Err(problems), Ok(_)) | (Ok(_), Err(problems)) => Err(problems),
     }
+}
 
-    pub(crate) fn word<T: FromStr>(&self, key: &str) -> Result<Setting<T>, Failure> {
-        self.take(key, |value| match value {
-            Value::Word(word) => word.parse().ok(),
-            _ => None,
-        })
-    }
-
-    pub(crate) fn span(&self, key: &str) -> Result<Setting<Duration>, Failure> {
-        self.take(key, |value| match value {
-            Value::Span { length, .. } => Some(*length),
-            _ => None,
-        })
-    }
-
-    pub(crate) fn whole(&self, key: &str) -> Result<Setting<u64>, Failure> {
-        self.take(key, |value| match value {
-            Value::Whole(number) => Some(*number),
-            _ => None,
-        })
-    }
-
-    fn take<T>(
-        &self,
-        key: &str,
-        read: impl Fn(&Value) -> Option<T>,
-    ) -> Result<Setting<T>, Failure> {
-        let setting = self.0.get(key);
-        setting
-            .and_then(|setting| {
-                Some(Setting {
-                    value: read(&setting.value)?,
-                    origin: setting.origin.clone(),
-                })
-            })
-            .ok_or_else(|| {
-                Failure::new(
-                    Code::X001,
-                    format!("the table of settings does not fit `{key}`"),
-                )
-            })
-    }
+/// Returns where a value stands in the documentation: what the user named stands together, and
+/// inside of that the order of the schema holds.
+fn place(path: &[String], held: &Held) -> (usize, String, usize, Vec<String>) {
+    let index = |is_it: &dyn Fn(&str) -> bool| {
+        let found = fields().position(|field| is_it(field.key));
+        found.unwrap_or(usize::MAX)
+    };
+    let key = held.field.key;
+    let own = index(&|other| other == key);
+    let Some((before, _)) = key.split_once('<') else {
+        return (own, String::new(), own, Vec::new());
+    };
+    let group = index(&|other| other.starts_with(before));
+    let name = path.get(before.matches('.').count());
+    (group, name.cloned().unwrap_or_default(), own, path.to_vec())
 }

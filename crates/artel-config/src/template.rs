@@ -1,25 +1,32 @@
 //! The text of a fresh `artel.toml`, made from the schema so that it cannot go stale.
 
-use crate::schema::fields;
+use crate::schema::{AREAS, Area, Field};
 use crate::value::Given;
 
 const HEAD: &str = "\
-# Settings of Artel. Every line is commented out and shows the default: take the `#` away from a
-# section and a setting to change it. `artel config show --origin` says what is in force, and why.
+# Settings of Artel. Every line is commented out and shows the default, or an example where there is
+# none: take the `#` away from a section and a setting to change it. `artel config show --origin`
+# says what is in force, and why.
 ";
 
 /// Returns a settings file in which every line is commented out. Words begin with `# `; sections
 /// and settings with a bare `#`, so that taking it away makes them count.
 pub fn template() -> String {
-    let mut text = HEAD.to_owned();
+    let areas = AREAS.iter().map(area);
+    std::iter::once(HEAD.to_owned()).chain(areas).collect()
+}
+
+fn area(area: &Area) -> String {
+    let mut text = String::new();
     let mut section = "";
-    for field in fields() {
+    for field in area.fields {
+        let Some(default) = default(field) else {
+            continue;
+        };
         if field.section() != section {
             section = field.section();
             text.push_str(&format!("\n#[{section}]\n"));
         }
-        let default = field.kind.read(&Given::Bare(field.default.to_owned()));
-        let default = default.map(|value| value.to_toml()).unwrap_or_default();
         text.push_str(&format!(
             "\n# {}\n# Allowed: {}.\n#{} = {default}\n",
             field.about,
@@ -27,5 +34,14 @@ pub fn template() -> String {
             field.name(),
         ));
     }
+    if !area.example.is_empty() {
+        text.push('\n');
+        text.push_str(area.example);
+    }
     text
+}
+
+fn default(field: &Field) -> Option<String> {
+    let given = Given::Bare(field.default?.to_owned());
+    field.kind.read(&given).ok().map(|value| value.to_toml())
 }

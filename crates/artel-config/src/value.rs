@@ -2,17 +2,29 @@
 
 use std::time::Duration;
 
+use artel_types::model::Provider;
 use artel_types::parse_span;
 
+use crate::decimal::{micro_dollars, to_dollars};
+use crate::form::Form;
+
 /// What a setting may be.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// One of these words.
     Choice(&'static [&'static str]),
+    /// The word of a provider.
+    Provider,
     /// A length of time such as `24h`.
-    Span,
+    Span { least: Duration },
     /// A whole number.
     Whole { least: u64, most: u64 },
+    /// US dollars.
+    Usd,
+    /// US dollars, or the word `never`.
+    UsdOrNever,
+    /// Text of some form.
+    Text(Form),
 }
 
 /// What a layer says, before it is checked.
@@ -22,6 +34,8 @@ pub(crate) enum Given {
     Text(String),
     /// A whole number in a file; one that is too long to hold stands at the end of the range.
     Whole(i128),
+    /// A number with a point in a file, as it is written there.
+    Point(String),
     /// Anything else in a file, by the name of its type.
     Other(&'static str),
     /// Text from a variable or a flag, which has no type yet.
@@ -43,6 +57,8 @@ pub(crate) enum Value {
     Word(&'static str),
     Span { text: String, length: Duration },
     Whole(u64),
+    Usd { text: String, micros: u64 },
+    Text(String),
 }
 
 impl Kind {
@@ -53,46 +69,106 @@ impl Kind {
                 let word = words.iter().find(|word| *word == text);
                 word.map(|word| Value::Word(word)).ok_or(Wrong::Value)
             }
-            (Self::Span, Given::Text(text) | Given::Bare(text)) => {
-                let length = parse_span(text).map_err(|_| Wrong::Value)?;
-                Ok(Value::Span {
-                    text: text.clone(),
-                    length,
-                })
+            (Self::Provider, Given::Text(text) | Given::Bare(text)) => {
+                let provider: Provider = text.parse().map_err(|_| Wrong::Value)?;
+                Ok(Value::Word(provider.as_str()))
             }
-            (Self::Whole { least, most }, Given::Whole(number)) => {
-                whole(*number, least, most).ok_or(Wrong::Value)
-            }
+            (Self::Span { least }, Given::Text(text) | Given::Bare(text)) => span(text, least),
+            (Self::Whole { least, most }, Given::Whole(number)) => whole(*number, least, most),
             (Self::Whole { least, most }, Given::Bare(text)) => {
                 let number = text.parse().map_err(|_| Wrong::Type)?;
-                whole(number, least, most).ok_or(Wrong::Value)
+                whole(number, least, most)
             }
-            (_, Given::Text(_) | Given::Whole(_) | Given::Other(_)) => Err(Wrong::Type),
+            (Self::UsdOrNever, Given::Text(text) | Given::Bare(text)) if text == "never" => {
+                Ok(Value::Word("never"))
+            }
+            (Self::Usd | Self::UsdOrNever, Given::Whole(number)) => usd(&number.to_string()),
+            (Self::Usd | Self::UsdOrNever, Given::Point(text)) => usd(text),
+            (Self::Usd | Self::UsdOrNever, Given::Bare(text)) => {
+                let is_number = text.parse::<f64>().is_ok();
+                usd(text).map_err(|wrong| if is_number { wrong } else { Wrong::Type })
+            }
+            (Self::Text(form), Given::Text(text) | Given::Bare(text)) => {
+                form.read(text).map(Value::Text).ok_or(Wrong::Value)
+            }
+            (_, Given::Text(_) | Given::Whole(_) | Given::Point(_) | Given::Other(_)) => {
+                Err(Wrong::Type)
+            }
         }
     }
 
     /// Returns what may be written, for messages and the template.
     pub(crate) fn allowed(self) -> String {
         match self {
-            Self::Choice(words) => words
-                .iter()
-                .map(|word| format!("\"{word}\""))
-                .collect::<Vec<_>>()
-                .join(" or "),
-            Self::Span => {
-                "a span in quotes, such as \"200ms\", \"30s\", \"15m\", \"24h\", \"7d\", \"2w\""
-                    .to_owned()
+            Self::Choice(words) => any_of(words.iter().copied()),
+            Self::Provider => any_of(Provider::ALL.map(Provider::as_str)),
+            Self::Span { least } => {
+                let more = if least.is_zero() {
+                    ""
+                } else {
+                    "; more than zero"
+                };
+                format!(
+                    "a span in quotes, such as \"200ms\", \"30s\", \"15m\", \"24h\", \"7d\", \
+                     \"2w\"{more}"
+                )
             }
             Self::Whole { least, most } => format!("a whole number from {least} to {most}"),
+            Self::Usd => "US dollars with at most six decimals, such as 20 or 0.50".to_owned(),
+            Self::UsdOrNever => format!("{}, or \"never\"", Self::Usd.allowed()),
+            Self::Text(form) => form.allowed().to_owned(),
+        }
+    }
+
+    /// Returns the words it may be, if it is one of a few.
+    pub(crate) fn words(self) -> Vec<&'static str> {
+        match self {
+            Self::Choice(words) => words.to_vec(),
+            Self::Provider => Provider::ALL.map(Provider::as_str).to_vec(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Returns what a message may repeat of a value. Where people put keys by mistake, nothing.
+    pub(crate) fn echo(self, source: &str) -> String {
+        match self {
+            Self::Text(form) if form.may_hold_key(source) => "***".to_owned(),
+            _ => source.to_owned(),
         }
     }
 }
 
-fn whole(number: i128, least: u64, most: u64) -> Option<Value> {
-    let number = u64::try_from(number).ok()?;
-    (least..=most)
-        .contains(&number)
+/// Joins words as messages do.
+pub(crate) fn any_of<'w>(words: impl IntoIterator<Item = &'w str>) -> String {
+    let words: Vec<_> = words.into_iter().map(|it| format!("\"{it}\"")).collect();
+    words.join(" or ")
+}
+
+fn span(text: &str, least: Duration) -> Result<Value, Wrong> {
+    let length = parse_span(text).map_err(|_| Wrong::Value)?;
+    if length < least {
+        return Err(Wrong::Value);
+    }
+    Ok(Value::Span {
+        text: text.to_owned(),
+        length,
+    })
+}
+
+fn whole(number: i128, least: u64, most: u64) -> Result<Value, Wrong> {
+    let number = u64::try_from(number).map_err(|_| Wrong::Value)?;
+    let is_allowed = (least..=most).contains(&number);
+    is_allowed
         .then_some(Value::Whole(number))
+        .ok_or(Wrong::Value)
+}
+
+fn usd(text: &str) -> Result<Value, Wrong> {
+    let micros = micro_dollars(text).ok_or(Wrong::Value)?;
+    Ok(Value::Usd {
+        text: text.to_owned(),
+        micros,
+    })
 }
 
 impl Given {
@@ -101,6 +177,7 @@ impl Given {
         match self {
             Self::Text(_) => "a string",
             Self::Whole(_) => "a whole number",
+            Self::Point(_) => "a number with a point",
             Self::Other(sort) => sort,
             Self::Bare(_) => "text",
         }
@@ -110,19 +187,21 @@ impl Given {
     pub(crate) fn text(&self) -> Option<&str> {
         match self {
             Self::Text(text) | Self::Bare(text) => Some(text),
-            Self::Whole(_) | Self::Other(_) => None,
+            Self::Whole(_) | Self::Point(_) | Self::Other(_) => None,
         }
     }
 }
 
 impl Value {
-    /// Returns the value as TOML, spelt as it was given. No text in it needs escaping: words come
-    /// from the schema and spans are digits and a unit.
+    /// Returns the value as TOML, spelt as it was given. Nothing but quotes and backslashes needs
+    /// escaping: no form of text allows control characters.
     pub(crate) fn to_toml(&self) -> String {
         match self {
             Self::Word(word) => format!("\"{word}\""),
             Self::Span { text, .. } => format!("\"{text}\""),
             Self::Whole(number) => number.to_string(),
+            Self::Usd { text, .. } => text.clone(),
+            Self::Text(text) => format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"")),
         }
     }
 
@@ -130,7 +209,8 @@ impl Value {
     pub(crate) fn canonical(&self) -> String {
         match self {
             Self::Span { length, .. } => format!("{}ms", length.as_millis()),
-            Self::Word(_) | Self::Whole(_) => self.to_toml(),
+            Self::Usd { micros, .. } => to_dollars(*micros),
+            Self::Word(_) | Self::Whole(_) | Self::Text(_) => self.to_toml(),
         }
     }
 }
@@ -139,6 +219,22 @@ impl Value {
 mod tests {
     use super::*;
 
+    const SPAN: Kind = Kind::Span {
+        least: Duration::ZERO,
+    };
+
+    fn text(text: &str) -> Given {
+        Given::Text(text.to_owned())
+    }
+
+    fn bare(text: &str) -> Given {
+        Given::Bare(text.to_owned())
+    }
+
+    fn point(text: &str) -> Given {
+        Given::Point(text.to_owned())
+    }
+
     fn check(kind: Kind, given: Given, expected: Result<&str, Wrong>) {
         let found = kind.read(&given).map(|value| value.to_toml());
         assert_eq!(found, expected.map(str::to_owned), "{kind:?} {given:?}");
@@ -146,8 +242,6 @@ mod tests {
 
     #[test]
     fn values_are_checked_by_kind() {
-        let text = |text: &str| Given::Text(text.to_owned());
-        let bare = |text: &str| Given::Bare(text.to_owned());
         let choice = Kind::Choice(&["full", "normal"]);
         let count = Kind::Whole {
             least: 1,
@@ -158,13 +252,14 @@ mod tests {
         check(choice, text("Full"), Err(Wrong::Value));
         check(choice, Given::Whole(1), Err(Wrong::Type));
         check(choice, Given::Other("a table"), Err(Wrong::Type));
-        check(Kind::Span, text("24h"), Ok("\"24h\""));
-        check(Kind::Span, bare("200ms"), Ok("\"200ms\""));
-        check(Kind::Span, text("24 h"), Err(Wrong::Value));
-        check(Kind::Span, Given::Whole(24), Err(Wrong::Type));
+        check(SPAN, text("24h"), Ok("\"24h\""));
+        check(SPAN, bare("0ms"), Ok("\"0ms\""));
+        check(SPAN, text("24 h"), Err(Wrong::Value));
+        check(SPAN, Given::Whole(24), Err(Wrong::Type));
         check(count, Given::Whole(1), Ok("1"));
         check(count, bare("1000"), Ok("1000"));
         check(count, text("10"), Err(Wrong::Type));
+        check(count, point("1.0"), Err(Wrong::Type));
         check(count, bare("ten"), Err(Wrong::Type));
         for number in [0, 1001, -1, i128::MAX, i128::MIN] {
             check(count, Given::Whole(number), Err(Wrong::Value));
@@ -172,13 +267,51 @@ mod tests {
     }
 
     #[test]
-    fn equal_spans_have_one_canonical_spelling() {
-        let canonical = |text: &str| {
-            Kind::Span
-                .read(&Given::Bare(text.to_owned()))
-                .map(|value| value.canonical())
+    fn a_wait_is_more_than_nothing() {
+        let wait = Kind::Span {
+            least: Duration::from_millis(1),
         };
-        assert_eq!(canonical("1d"), canonical("24h"));
-        assert_ne!(canonical("1d"), canonical("25h"));
+        check(wait, text("1ms"), Ok("\"1ms\""));
+        check(wait, text("0s"), Err(Wrong::Value));
+    }
+
+    #[test]
+    fn dollars_are_numbers_and_not_text() {
+        check(Kind::Usd, Given::Whole(3), Ok("3"));
+        check(Kind::Usd, point("0.50"), Ok("0.50"));
+        check(Kind::Usd, bare("0.50"), Ok("0.50"));
+        check(Kind::Usd, Given::Whole(-1), Err(Wrong::Value));
+        check(Kind::Usd, Given::Whole(i128::MAX), Err(Wrong::Value));
+        check(Kind::Usd, point("inf"), Err(Wrong::Value));
+        check(Kind::Usd, point("0.0000001"), Err(Wrong::Value));
+        check(Kind::Usd, bare("-2"), Err(Wrong::Value));
+        check(Kind::Usd, bare("never"), Err(Wrong::Type));
+        check(Kind::Usd, text("0.50"), Err(Wrong::Type));
+        check(Kind::UsdOrNever, text("never"), Ok("\"never\""));
+        check(Kind::UsdOrNever, bare("never"), Ok("\"never\""));
+        check(Kind::UsdOrNever, bare("soon"), Err(Wrong::Type));
+        check(Kind::UsdOrNever, Given::Whole(0), Ok("0"));
+    }
+
+    #[test]
+    fn providers_and_text_are_words_of_their_own() {
+        check(Kind::Provider, text("openai-chat"), Ok("\"openai-chat\""));
+        check(Kind::Provider, text("OpenAI"), Err(Wrong::Value));
+        check(
+            Kind::Text(Form::Line),
+            text("a \"b\" \\"),
+            Ok(r#""a \"b\" \\""#),
+        );
+        check(Kind::Text(Form::Line), Given::Whole(1), Err(Wrong::Type));
+        check(Kind::Text(Form::Line), text(""), Err(Wrong::Value));
+    }
+
+    #[test]
+    fn equal_values_have_one_canonical_spelling() {
+        let canonical = |kind: Kind, text: &str| kind.read(&bare(text)).map(|it| it.canonical());
+        assert_eq!(canonical(SPAN, "1d"), canonical(SPAN, "24h"));
+        assert_ne!(canonical(SPAN, "1d"), canonical(SPAN, "25h"));
+        assert_eq!(canonical(Kind::Usd, "0.5"), canonical(Kind::Usd, "0.500"));
+        assert_ne!(canonical(Kind::Usd, "0.5"), canonical(Kind::Usd, "0.05"));
     }
 }

@@ -2,12 +2,31 @@
 
 use std::time::Duration;
 
+use artel_types::{Limits, Money};
+
 use super::house::House;
-use crate::{Color, Durability, Origin, Settings, template};
+use crate::schema::AREAS;
+use crate::{Color, Durability, Origin, template};
 
 #[test]
 fn without_any_layer_the_defaults_hold() {
     let settings = House::new().load().unwrap();
+    assert!(settings.models.is_empty() && settings.prices.is_empty());
+    let expected = Limits {
+        run_warning: Some(Money(500_000)),
+        ..Limits::default()
+    };
+    assert_eq!(settings.budget, expected);
+    assert_eq!(settings.gateway.slots.value, 10);
+    assert_eq!(
+        settings.gateway.connect_timeout.value,
+        Duration::from_secs(10)
+    );
+    assert_eq!(
+        settings.gateway.idle_timeout.value,
+        Duration::from_secs(120)
+    );
+    assert_eq!(settings.gateway.max_wait.value, Duration::from_secs(3600));
     assert_eq!(settings.journal.durability.value, Durability::Full);
     assert_eq!(
         settings.journal.backup_every.value,
@@ -68,6 +87,11 @@ fn layers_are_joined_key_by_key() {
         })
         .collect();
     insta::assert_snapshot!(shown.join("\n"), @r#"
+    budget.warn_run = 0.50  (default)
+    gateway.slots = 10  (default)
+    gateway.connect_timeout = "10s"  (default)
+    gateway.idle_timeout = "120s"  (default)
+    gateway.max_wait = "1h"  (default)
     journal.durability = "normal"  (workshop WORKSHOP/artel.toml:1)
     journal.backup_every = "24h"  (default)
     journal.backups_kept = 10  (default)
@@ -82,6 +106,7 @@ fn every_word_of_every_choice_is_typed() {
     for (key, words) in [
         ("journal.durability", &["full", "normal"][..]),
         ("output.color", &["auto", "always", "never"]),
+        ("budget.warn_run", &["0", "0.50", "never"]),
     ] {
         for word in words {
             assert!(House::new().flag(key, word).load().is_ok(), "{key}={word}");
@@ -156,38 +181,80 @@ fn the_template_is_inert_until_uncommented() {
         .workshop(uncommented.join("\n"))
         .load()
         .unwrap();
-    assert!(
-        live.rows()
-            .iter()
-            .all(|row| row.origin.starts_with("workshop"))
-    );
-    assert_eq!(live.checksum(), inert.checksum());
-    let values = |settings: &Settings| {
-        settings
-            .rows()
-            .into_iter()
-            .map(|row| row.value)
-            .collect::<Vec<_>>()
-    };
-    assert_eq!(values(&live), values(&inert));
+    let rows = live.rows();
+    assert!(rows.iter().all(|row| row.origin.starts_with("workshop")));
+    for default in inert.rows() {
+        let found = rows.iter().find(|row| row.key == default.key).unwrap();
+        assert_eq!(found.value, default.value, "{}", default.key);
+    }
+    assert_eq!(live.models["default"].value.model, "qwen3-coder");
+}
+
+#[test]
+fn the_examples_have_every_setting_without_a_default() {
+    for area in &AREAS {
+        for field in area.fields.iter().filter(|field| field.default.is_none()) {
+            let line = match field.name() {
+                "<header>" => "\n#headers = {".to_owned(),
+                name => format!("\n#{name} = "),
+            };
+            assert!(area.example.contains(&line), "{}", field.key);
+        }
+    }
 }
 
 #[test]
 fn the_template_reads_well() {
     let text = template();
-    let journal: Vec<_> = text.lines().take(12).collect();
-    insta::assert_snapshot!(journal.join("\n"), @r#"
-    # Settings of Artel. Every line is commented out and shows the default: take the `#` away from a
-    # section and a setting to change it. `artel config show --origin` says what is in force, and why.
+    let begin: Vec<_> = text.lines().take(43).collect();
+    insta::assert_snapshot!(begin.join("\n"), @r##"
+    # Settings of Artel. Every line is commented out and shows the default, or an example where there is
+    # none: take the `#` away from a section and a setting to change it. `artel config show --origin`
+    # says what is in force, and why.
 
-    #[journal]
+    # Models, by the names that skills and roles use. Without any, the keys in the environment and in
+    # the key store decide, then a local Ollama. `haiku`, `sonnet`, `opus`, `fast`, `balanced` and
+    # `strong` need no section: they mean the nearest model of the provider of `default`.
+    #[models.default]
+    #provider = "openai-chat"        # anthropic | openai | openai-chat | google | ollama | rehearsal
+    #model = "qwen3-coder"
+    #base_url = "http://127.0.0.1:8080/v1"   # optional
+    #api_key_env = "MY_KEY"                   # optional; otherwise the provider's usual variable, then the key store
+    #account = "work"                         # optional: a stored key, as in `artel auth set --account work`
+    #timeout = "120s"                         # optional
+    #proxy = "none"                           # optional; otherwise HTTPS_PROXY and NO_PROXY
+    #headers = { X-Team = "blue" }            # optional
+    #[models.haiku]
+    #provider = "anthropic"
+    #model = "claude-haiku-5-5"
 
-    # Whether records are safe from power loss at once (full) or a moment later (normal).
-    # Allowed: "full" or "normal".
-    #durability = "full"
+    # Prices and limits of models that Artel does not know, or knows otherwise: US dollars for a million
+    # tokens. What is not named stays as it is; without a price, cost is shown as unknown.
+    #[prices."qwen3-coder"]
+    #input = 0.20
+    #output = 0.80
+    #cache_read = 0.02
+    #cache_write = 0.25
+    #context = 262144
+    #max_output = 65536
+    #thinking = "none"
 
-    # How long after the last backup of the journal the next one is taken.
-    # Allowed: a span in quotes, such as "200ms", "30s", "15m", "24h", "7d", "2w".
-    #backup_every = "24h"
-    "#);
+    #[budget]
+
+    # A run that costs more than this is spoken of, once; never switches that off.
+    # Allowed: US dollars with at most six decimals, such as 20 or 0.50, or "never".
+    #warn_run = 0.50
+
+    # Limits in tokens and US dollars. What is not named is not limited; zero allows nothing. Those of
+    # the workshop and of providers may count from zero again every "day", "week" or "month".
+    #[budget.global]
+    #tokens = 50000000
+    #usd = 50
+    #period = "month"
+    "##);
+    assert!(
+        text.contains("\n#[journal]\n\n# Whether records are safe"),
+        "{text}"
+    );
+    assert!(text.contains("\n# Allowed: \"full\" or \"normal\".\n#durability = \"full\"\n"));
 }

@@ -4,3 +4,5 @@ mod complaints;
 mod hostile;
 mod house;
 mod layers;
+mod models;
+mod spending;

@@ -59,7 +59,7 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
             } else {
                 row.about.to_owned()
             };
-            vec![row.key.to_owned(), row.value, last]
+            vec![row.key, row.value, last]
         })
         .collect();
     screen.raw(&table(head, &rows))?;

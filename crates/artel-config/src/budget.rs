@@ -1,0 +1,159 @@
+//! Settings of budgets: what may be spent, by whom, in how long.
+
+use artel_types::{Failure, Limit, Limits, Tokens};
+
+use crate::problem;
+use crate::schema::Field;
+use crate::value::Kind;
+use crate::values::{Below, Values};
+
+/// A larger number is a slip.
+const TOKENS: Kind = Kind::Whole {
+    least: 0,
+    most: 1_000_000_000_000_000,
+};
+
+const PERIOD: Kind = Kind::Choice(&["day", "week", "month"]);
+
+const fn limit(key: &'static str, kind: Kind, about: &'static str) -> Field {
+    Field {
+        key,
+        kind,
+        default: None,
+        about,
+    }
+}
+
+pub(crate) const FIELDS: &[Field] = &[
+    Field {
+        key: "budget.warn_run",
+        kind: Kind::UsdOrNever,
+        default: Some("0.50"),
+        about: "A run that costs more than this is spoken of, once; never switches that off.",
+    },
+    limit(
+        "budget.global.tokens",
+        TOKENS,
+        "How many tokens the workshop may use in all.",
+    ),
+    limit(
+        "budget.global.usd",
+        Kind::Usd,
+        "How many US dollars the workshop may spend in all.",
+    ),
+    limit(
+        "budget.global.period",
+        PERIOD,
+        "When the workshop's limits count from zero again, in UTC; never if not set.",
+    ),
+    limit(
+        "budget.session.tokens",
+        TOKENS,
+        "How many tokens each session may use.",
+    ),
+    limit(
+        "budget.session.usd",
+        Kind::Usd,
+        "How many US dollars each session may spend.",
+    ),
+    limit(
+        "budget.run.tokens",
+        TOKENS,
+        "How many tokens each run may use.",
+    ),
+    limit(
+        "budget.run.usd",
+        Kind::Usd,
+        "How many US dollars each run may spend.",
+    ),
+    limit(
+        "budget.step.tokens",
+        TOKENS,
+        "How many tokens each step of a run may use.",
+    ),
+    limit(
+        "budget.step.usd",
+        Kind::Usd,
+        "How many US dollars each step of a run may spend.",
+    ),
+    limit(
+        "budget.provider.<provider>.tokens",
+        TOKENS,
+        "How many tokens one provider may be asked for.",
+    ),
+    limit(
+        "budget.provider.<provider>.usd",
+        Kind::Usd,
+        "How many US dollars may be spent at one provider.",
+    ),
+    limit(
+        "budget.provider.<provider>.period",
+        PERIOD,
+        "When the provider's limits count from zero again, in UTC; never if not set.",
+    ),
+];
+
+pub(crate) const EXAMPLE: &str = "\
+# Limits in tokens and US dollars. What is not named is not limited; zero allows nothing. Those of
+# the workshop and of providers may count from zero again every \"day\", \"week\" or \"month\".
+#[budget.global]
+#tokens = 50000000
+#usd = 50
+#period = \"month\"
+#[budget.session]
+#tokens = 10000000
+#usd = 10
+#[budget.run]
+#tokens = 5000000
+#usd = 5
+#[budget.step]
+#tokens = 1000000
+#usd = 2.50
+#[budget.provider.anthropic]
+#tokens = 20000000
+#usd = 5
+#period = \"day\"
+";
+
+/// Returns the limits that are set.
+pub(crate) fn limits(values: &Values) -> Result<Limits, Vec<Failure>> {
+    let mut problems = Vec::new();
+    let mut read = |name: &str, settings: Below<'_>| {
+        let limit = settings.limit();
+        if limit.tokens.is_none() && limit.money.is_none() && limit.period.is_some() {
+            let origin = settings.origin_of("period");
+            problems.push(problem::incomplete(name, "`tokens` or `usd`", &origin));
+        }
+        (!settings.is_empty()).then_some(limit)
+    };
+    let mut level = |name: &str| read(&format!("budget.{name}"), values.below(&["budget", name]));
+    let limits = Limits {
+        global: level("global"),
+        session: level("session"),
+        run: level("run"),
+        step: level("step"),
+        providers: values
+            .named(&["budget", "provider"])
+            .into_iter()
+            .filter_map(|(name, settings)| {
+                let limit = read(&format!("budget.provider.{name}"), settings)?;
+                Some((name, limit))
+            })
+            .collect(),
+        run_warning: values.below(&["budget"]).usd("warn_run"),
+    };
+    if problems.is_empty() {
+        return Ok(limits);
+    }
+    Err(problems)
+}
+
+impl Below<'_> {
+    fn limit(&self) -> Limit {
+        Limit {
+            tokens: self.whole("tokens").map(Tokens),
+            money: self.usd("usd"),
+            period: self.word("period").and_then(|word| word.parse().ok()),
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Forms of text: what each of them accepts, and how it is stored.
+
+use crate::problem::is_harmless;
+use crate::url::Url;
+
+/// More of a line than anybody writes.
+const LONGEST: usize = 1000;
+
+/// What text a setting wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// One line that is not empty.
+    Line,
+    /// Where a provider is.
+    BaseUrl,
+    /// Where a proxy is, or the word `none`.
+    Proxy,
+    /// The name of a variable.
+    Variable,
+    /// The name of a stored account.
+    Account,
+    /// The value of a header.
+    Header,
+}
+
+impl Form {
+    /// Checks text and returns it as it is kept: addresses lose slashes at their end.
+    pub(crate) fn read(self, text: &str) -> Option<String> {
+        let is_right = match self {
+            Self::Line => is_line(text),
+            Self::BaseUrl => return base_url(text),
+            Self::Proxy if text == "none" => true,
+            Self::Proxy => return base_url(text).filter(|url| has_no_path(url)),
+            Self::Variable => is_variable(text),
+            Self::Account => is_account(text),
+            Self::Header => is_header(text),
+        };
+        is_right.then(|| text.to_owned())
+    }
+
+    /// Returns what may be written.
+    pub(crate) fn allowed(self) -> &'static str {
+        match self {
+            Self::Line => "text in quotes: one line of at most 1000 characters",
+            Self::BaseUrl => {
+                "an address that begins with http:// or https://, without user, `?` and `#`, such \
+                 as \"http://127.0.0.1:8080/v1\""
+            }
+            Self::Proxy => {
+                "an address such as \"http://proxy.example:3128\", without user and path, or \
+                 \"none\"; a proxy that wants a password goes into the variable HTTPS_PROXY"
+            }
+            Self::Variable => {
+                "the name of the variable that holds the key, such as \"MY_KEY\"; not the key itself"
+            }
+            Self::Account => "1 to 64 letters, digits and `-`, `_`, `.`, `@`, such as \"work\"",
+            Self::Header => "text in quotes: at most 1000 visible ASCII characters and spaces",
+        }
+    }
+
+    /// Tells whether a wrong value of this form may be a key, so that no message repeats it.
+    pub(crate) fn may_hold_key(self, source: &str) -> bool {
+        match self {
+            Self::Line => false,
+            Self::BaseUrl | Self::Proxy => source.contains(['@', '?', '#']),
+            Self::Variable | Self::Account | Self::Header => true,
+        }
+    }
+}
+
+fn is_line(text: &str) -> bool {
+    !text.trim().is_empty() && text.chars().count() <= LONGEST && is_harmless(text)
+}
+
+fn base_url(text: &str) -> Option<String> {
+    let plain = text.trim_end_matches('/');
+    let is_right = text.len() <= LONGEST && Url::read(plain).is_some();
+    is_right.then(|| plain.to_owned())
+}
+
+fn has_no_path(url: &str) -> bool {
+    Url::read(url).is_some_and(|url| url.path.is_empty())
+}
+
+/// Letters of both cases are refused: variables are not written so, and keys often are.
+fn is_variable(text: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    let is_one_case = text == text.to_ascii_uppercase() || text == text.to_ascii_lowercase();
+    let begins_right = text
+        .bytes()
+        .next()
+        .is_some_and(|byte| !byte.is_ascii_digit());
+    begins_right && is_one_case && text.len() <= 128 && text.bytes().all(is_plain)
+}
+
+fn is_account(text: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.@".contains(&byte);
+    !text.is_empty() && text.len() <= 64 && text.bytes().all(is_plain)
+}
+
+fn is_header(text: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_graphic() || byte == b' ';
+    text.len() <= LONGEST && text.bytes().all(is_plain) && text.trim() == text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(form: Form, text: &str, expected: Option<&str>) {
+        assert_eq!(form.read(text).as_deref(), expected, "{form:?} {text:?}");
+    }
+
+    #[test]
+    fn each_form_takes_its_own() {
+        let same = |form, text: &str| check(form, text, Some(text));
+        same(Form::Line, "claude-opus 5");
+        same(Form::Line, "scripts/sales report.yaml");
+        same(Form::Line, &"é".repeat(LONGEST));
+        same(Form::Proxy, "none");
+        same(Form::Proxy, "http://proxy.example:3128");
+        same(Form::Variable, "MY_KEY_2");
+        same(Form::Variable, "my_key");
+        same(Form::Variable, "_");
+        same(Form::Account, "ada@example.com");
+        same(Form::Header, "a, b=1; c");
+        same(Form::Header, "");
+        check(Form::BaseUrl, "http://h:1/v1/", Some("http://h:1/v1"));
+        check(Form::BaseUrl, "https://h//", Some("https://h"));
+        check(Form::Proxy, "http://h/", Some("http://h"));
+    }
+
+    #[test]
+    fn nothing_else_is_taken() {
+        let none = |form, text: &str| check(form, text, None);
+        for text in ["", " ", "a\nb", "\u{1b}[31m", "a\u{202e}b", "\u{feff}"] {
+            none(Form::Line, text);
+        }
+        none(Form::Line, &"é".repeat(LONGEST + 1));
+        for text in ["", "/", "h:80", "http://u:p@h", "http://h?key=1", "http://"] {
+            none(Form::BaseUrl, text);
+        }
+        for text in ["", "None", "http://h/path", "socks5://h", "http://u@h"] {
+            none(Form::Proxy, text);
+        }
+        for text in [
+            "",
+            "1KEY",
+            "sk-ant-api03",
+            "AIzaSyAbC1",
+            "A B",
+            "A=B",
+            "$KEY",
+        ] {
+            none(Form::Variable, text);
+        }
+        for text in ["", "a b", "a/b", "..\n", &"a".repeat(65)] {
+            none(Form::Account, text);
+        }
+        for text in ["a\r\nb", "é", "\0", " a", "a "] {
+            none(Form::Header, text);
+        }
+    }
+
+    #[test]
+    fn what_may_be_a_key_is_not_repeated() {
+        assert!(Form::Variable.may_hold_key("sk-ant-api03"));
+        assert!(Form::Header.may_hold_key("x"));
+        assert!(Form::BaseUrl.may_hold_key("http://h?key=1"));
+        assert!(!Form::BaseUrl.may_hold_key("htp://h"));
+    }
+}

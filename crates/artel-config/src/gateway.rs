@@ -1,0 +1,68 @@
+//! Settings of the gateway, through which every call to a model goes.
+
+use std::time::Duration;
+
+use artel_types::Failure;
+
+use crate::Setting;
+use crate::schema::Field;
+use crate::value::Kind;
+use crate::values::Values;
+
+const WAIT: Kind = Kind::Span {
+    least: Duration::from_millis(1),
+};
+
+pub(crate) const FIELDS: &[Field] = &[
+    Field {
+        key: "gateway.slots",
+        kind: Kind::Whole {
+            least: 1,
+            most: 10_000,
+        },
+        default: Some("10"),
+        about: "How many calls one provider answers at once; further ones wait in line.",
+    },
+    Field {
+        key: "gateway.connect_timeout",
+        kind: WAIT,
+        default: Some("10s"),
+        about: "How long to wait for a connection to a provider.",
+    },
+    Field {
+        key: "gateway.idle_timeout",
+        kind: WAIT,
+        default: Some("120s"),
+        about: "How long a provider may be silent in the middle of an answer.",
+    },
+    Field {
+        key: "gateway.max_wait",
+        kind: WAIT,
+        default: Some("1h"),
+        about: "How long a call may wait in all, in line and between tries, before it gives up.",
+    },
+];
+
+/// How calls to models are made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gateway {
+    /// How many calls one provider answers at once, from 1 to 10,000.
+    pub slots: Setting<u64>,
+    /// How long to wait for a connection.
+    pub connect_timeout: Setting<Duration>,
+    /// How long a provider may be silent in the middle of an answer; an entry's own comes first.
+    pub idle_timeout: Setting<Duration>,
+    /// How long a call may wait in all, in line and between tries.
+    pub max_wait: Setting<Duration>,
+}
+
+impl Gateway {
+    pub(crate) fn from_values(values: &Values) -> Result<Self, Failure> {
+        Ok(Self {
+            slots: values.whole("gateway.slots")?,
+            connect_timeout: values.span("gateway.connect_timeout")?,
+            idle_timeout: values.span("gateway.idle_timeout")?,
+            max_wait: values.span("gateway.max_wait")?,
+        })
+    }
+}

@@ -1,0 +1,98 @@
+//! Settings of prices: what is known of models that the shipped list does not have, or not right.
+
+use std::collections::BTreeMap;
+
+use artel_types::model::{ModelCard, ThinkingStyle};
+
+use crate::schema::Field;
+use crate::value::Kind;
+use crate::values::{Below, Values};
+
+/// More tokens than any model takes.
+const TOKENS: Kind = Kind::Whole {
+    least: 1,
+    most: 1_000_000_000,
+};
+
+pub(crate) const FIELDS: &[Field] = &[
+    Field {
+        key: "prices.<model>.input",
+        kind: Kind::Usd,
+        default: None,
+        about: "US dollars for a million tokens read.",
+    },
+    Field {
+        key: "prices.<model>.output",
+        kind: Kind::Usd,
+        default: None,
+        about: "US dollars for a million tokens written.",
+    },
+    Field {
+        key: "prices.<model>.cache_read",
+        kind: Kind::Usd,
+        default: None,
+        about: "US dollars for a million tokens read from the cache.",
+    },
+    Field {
+        key: "prices.<model>.cache_write",
+        kind: Kind::Usd,
+        default: None,
+        about: "US dollars for a million tokens written to the cache.",
+    },
+    Field {
+        key: "prices.<model>.context",
+        kind: TOKENS,
+        default: None,
+        about: "How many tokens a conversation may have.",
+    },
+    Field {
+        key: "prices.<model>.max_output",
+        kind: TOKENS,
+        default: None,
+        about: "How many tokens an answer may have.",
+    },
+    Field {
+        key: "prices.<model>.thinking",
+        kind: Kind::Choice(&["effort", "budget", "none"]),
+        default: None,
+        about: "How the model is told how hard to think: a word, a number of tokens, or not at all.",
+    },
+];
+
+pub(crate) const EXAMPLE: &str = "\
+# Prices and limits of models that Artel does not know, or knows otherwise: US dollars for a million
+# tokens. What is not named stays as it is; without a price, cost is shown as unknown.
+#[prices.\"qwen3-coder\"]
+#input = 0.20
+#output = 0.80
+#cache_read = 0.02
+#cache_write = 0.25
+#context = 262144
+#max_output = 65536
+#thinking = \"none\"
+";
+
+/// Returns what the settings say about models.
+pub(crate) fn cards(values: &Values) -> BTreeMap<String, ModelCard> {
+    let named = values.named(&["prices"]).into_iter();
+    named
+        .map(|(model, settings)| (model, card(&settings)))
+        .collect()
+}
+
+fn card(settings: &Below<'_>) -> ModelCard {
+    ModelCard {
+        context: settings.whole("context"),
+        max_output: settings.whole("max_output"),
+        input: settings.usd("input"),
+        output: settings.usd("output"),
+        cache_read: settings.usd("cache_read"),
+        cache_write: settings.usd("cache_write"),
+        thinking: match settings.word("thinking") {
+            Some("budget") => ThinkingStyle::Budget,
+            Some("none") => ThinkingStyle::None,
+            _ => ThinkingStyle::Effort,
+        },
+        long: None,
+    }
+}

@@ -1,0 +1,214 @@
+//! The checked values by name, and how the areas take theirs out.
+
+use std::collections::BTreeMap;
+use std::str::FromStr;
+use std::time::Duration;
+
+use artel_types::{Code, Failure, Money};
+
+use crate::layers::Entry;
+use crate::schema::{Field, fields};
+use crate::value::{Given, Value, Wrong};
+use crate::{Origin, Setting, problem};
+
+/// The checked values by name, in parts. The areas take theirs out of it by type; asking for a name
+/// or a type that the schema does not have is our mistake, and shows in the first test that loads
+/// anything.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Values(BTreeMap<Vec<String>, Held>);
+
+/// One value with the setting that it is of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Held {
+    pub(crate) field: &'static Field,
+    pub(crate) setting: Setting<Value>,
+}
+
+/// The values below one name, by the rest of theirs.
+#[derive(Debug, Default)]
+pub(crate) struct Below<'v>(Vec<(&'v [String], &'v Setting<Value>)>);
+
+impl Values {
+    pub(crate) fn defaults() -> Self {
+        let default = |field: &'static Field| {
+            let given = Given::Bare(field.default?.to_owned());
+            let setting = Setting {
+                value: field.kind.read(&given).ok()?,
+                origin: Origin::Default,
+            };
+            let path = field.parts().map(str::to_owned).collect();
+            Some((path, Held { field, setting }))
+        };
+        Self(fields().filter_map(default).collect())
+    }
+
+    pub(crate) fn put(&mut self, entry: Entry) -> Result<(), Failure> {
+        let value = match entry.field.kind.read(&entry.given) {
+            Ok(value) => value,
+            Err(Wrong::Type) => return Err(problem::wrong_type(&entry)),
+            Err(Wrong::Value) => return Err(problem::not_allowed(&entry)),
+        };
+        let Entry {
+            field,
+            path,
+            origin,
+            ..
+        } = entry;
+        let setting = Setting { value, origin };
+        self.0.insert(path, Held { field, setting });
+        Ok(())
+    }
+
+    /// Returns every value with its name, in order of name.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (&[String], &Held)> {
+        self.0.iter().map(|(path, held)| (path.as_slice(), held))
+    }
+
+    /// Returns the values below a name.
+    pub(crate) fn below(&self, section: &[&str]) -> Below<'_> {
+        let inside = self.all().filter_map(|(path, held)| {
+            let (head, rest) = path.split_at_checked(section.len())?;
+            let is_inside = head.iter().eq(section.iter()) && !rest.is_empty();
+            is_inside.then_some((rest, &held.setting))
+        });
+        Below(inside.collect())
+    }
+
+    /// Returns what the user has named below a section, each with its values.
+    pub(crate) fn named(&self, section: &[&str]) -> BTreeMap<String, Below<'_>> {
+        let mut named = BTreeMap::<String, Below<'_>>::new();
+        for (path, setting) in self.below(section).0 {
+            if let [name, rest @ ..] = path
+                && !rest.is_empty()
+            {
+                named
+                    .entry(name.clone())
+                    .or_default()
+                    .0
+                    .push((rest, setting));
+            }
+        }
+        named
+    }
+
+    pub(crate) fn word<T: FromStr>(&self, key: &str) -> Result<Setting<T>, Failure> {
+        self.take(key, |value| value.word()?.parse().ok())
+    }
+
+    pub(crate) fn span(&self, key: &str) -> Result<Setting<Duration>, Failure> {
+        self.take(key, Value::span)
+    }
+
+    pub(crate) fn whole(&self, key: &str) -> Result<Setting<u64>, Failure> {
+        self.take(key, Value::whole)
+    }
+
+    fn take<T>(
+        &self,
+        key: &str,
+        read: impl Fn(&Value) -> Option<T>,
+    ) -> Result<Setting<T>, Failure> {
+        let path: Vec<_> = key.split('.').map(str::to_owned).collect();
+        let found = self.0.get(&path).and_then(|Held { setting, .. }| {
+            Some(Setting {
+                value: read(&setting.value)?,
+                origin: setting.origin.clone(),
+            })
+        });
+        found.ok_or_else(|| {
+            let what = format!("the table of settings does not fit `{key}`");
+            Failure::new(Code::X001, what)
+        })
+    }
+}
+
+impl Below<'_> {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(crate) fn word(&self, name: &str) -> Option<&'static str> {
+        self.get(name)?.value.word()
+    }
+
+    pub(crate) fn text(&self, name: &str) -> Option<&str> {
+        self.get(name)?.value.text()
+    }
+
+    pub(crate) fn span(&self, name: &str) -> Option<Duration> {
+        self.get(name)?.value.span()
+    }
+
+    pub(crate) fn whole(&self, name: &str) -> Option<u64> {
+        self.get(name)?.value.whole()
+    }
+
+    pub(crate) fn usd(&self, name: &str) -> Option<Money> {
+        self.get(name)?.value.usd().map(Money)
+    }
+
+    /// Returns the texts of a table that the user filled.
+    pub(crate) fn texts_below(&self, table: &str) -> BTreeMap<String, String> {
+        let text = |(path, setting): &(&[String], &Setting<Value>)| match path {
+            [head, name] if head == table => Some((name.clone(), setting.value.text()?.to_owned())),
+            _ => None,
+        };
+        self.0.iter().filter_map(text).collect()
+    }
+
+    /// Returns where one value came from, or else the first of all.
+    pub(crate) fn origin_of(&self, name: &str) -> Origin {
+        let own = self.get(name).map(|setting| setting.origin.clone());
+        own.unwrap_or_else(|| self.origin())
+    }
+
+    /// Returns where the first of the values came from.
+    pub(crate) fn origin(&self) -> Origin {
+        let origins = self.0.iter().map(|(_, setting)| &setting.origin);
+        let first = origins.min_by_key(|origin| origin.line().unwrap_or(usize::MAX));
+        first.cloned().unwrap_or(Origin::Default)
+    }
+
+    fn get(&self, name: &str) -> Option<&Setting<Value>> {
+        let is_it = |path: &[String]| matches!(path, [only] if only == name);
+        let found = self.0.iter().find(|(path, _)| is_it(path));
+        found.map(|(_, setting)| *setting)
+    }
+}
+
+impl Value {
+    fn word(&self) -> Option<&'static str> {
+        match self {
+            Self::Word(word) => Some(word),
+            _ => None,
+        }
+    }
+
+    fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    fn span(&self) -> Option<Duration> {
+        match self {
+            Self::Span { length, .. } => Some(*length),
+            _ => None,
+        }
+    }
+
+    fn whole(&self) -> Option<u64> {
+        match self {
+            Self::Whole(number) => Some(*number),
+            _ => None,
+        }
+    }
+
+    fn usd(&self) -> Option<u64> {
+        match self {
+            Self::Usd { micros, .. } => Some(*micros),
+            _ => None,
+        }
+    }
+}
