@@ -1,0 +1,144 @@
+//! The one door to all models.
+//!
+//! A call passes the stages in a fixed order: priority queue, budget, privacy label, limiter and
+//! breaker, the provider, settled usage. Its intent is on record before a byte is sent, and its
+//! result before anybody acts on it; what was charged is charged also when the process dies.
+
+mod attempt;
+mod call;
+mod desk;
+mod drive;
+mod entries;
+mod estimate;
+mod health;
+mod intend;
+mod live;
+mod settle;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use artel_rules::breaker::Thresholds;
+use artel_types::{Clock, Fact, Failure, Limits, Redactor};
+use tokio::sync::mpsc;
+
+use crate::book::Book;
+use desk::Desk;
+use drive::Drive;
+use health::Health;
+
+pub use call::{Answer, Call, CallError, Calling, Context, Progress, Wait};
+
+/// How many pieces of an answer may wait for a slow reader before the provider has to.
+const PIECES_IN_FLIGHT: usize = 100;
+
+/// What a gateway is made of.
+#[derive(Clone)]
+pub struct Setup {
+    /// Where it writes things down.
+    pub book: Arc<dyn Book>,
+    /// Tells the time.
+    pub clock: Clock,
+    /// Takes secrets out of whatever is sent, shown or recorded.
+    pub redactor: Redactor,
+    /// What may be spent.
+    pub limits: Limits,
+    /// How many calls one provider answers at once.
+    pub slots: usize,
+    /// How long a call may wait in all, for its turn and for a provider to come back.
+    pub max_wait: Duration,
+    /// When a provider counts as unwell.
+    pub thresholds: Thresholds,
+}
+
+/// The one door to all models. Clones share everything.
+#[derive(Clone)]
+pub struct Gateway(Arc<Inner>);
+
+pub(crate) struct Inner {
+    setup: Setup,
+    /// The actor by which this gateway knows its own words in the journal.
+    name: String,
+    desk: Desk,
+    health: Mutex<BTreeMap<String, Arc<Health>>>,
+}
+
+impl Gateway {
+    /// Opens the door: reads what was spent so far and which providers are not well.
+    pub fn open(setup: Setup) -> Result<Self, Failure> {
+        let desk = Desk::open(&*setup.book)?;
+        Ok(Self(Arc::new(Inner {
+            setup,
+            name: format!("gateway-{}", &drive::random_id()[..8]),
+            desk,
+            health: Mutex::default(),
+        })))
+    }
+
+    /// Begins a call. It runs on by itself, on the runtime of whoever calls this; dropping the
+    /// answer calls it off, and what had come by then is paid for and recorded.
+    pub fn call(&self, call: Call) -> Calling {
+        let (sender, pieces) = mpsc::channel(PIECES_IN_FLIGHT);
+        let drive = Drive::new(self.clone(), call, sender);
+        tokio::spawn(drive.run());
+        Calling::new(pieces)
+    }
+
+    pub(crate) fn setup(&self) -> &Setup {
+        &self.0.setup
+    }
+
+    pub(crate) fn desk(&self) -> &Desk {
+        &self.0.desk
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// Returns the health of a provider, known from the first time it is asked for.
+    pub(crate) async fn health(&self, name: &str) -> Result<Arc<Health>, Failure> {
+        if let Some(health) = self.known_health(name) {
+            return Ok(health);
+        }
+        let setup = &self.0.setup;
+        let turn = self.0.desk.turn(self).await?;
+        let (clock, standing) = (setup.clock.clone(), turn.standing(name));
+        let mut known = self.lock_health();
+        let fresh = || {
+            Arc::new(Health::new(
+                name,
+                setup.slots,
+                setup.thresholds,
+                clock,
+                &standing,
+            ))
+        };
+        Ok(known.entry(name.to_owned()).or_insert_with(fresh).clone())
+    }
+
+    /// Takes in what another process recorded about a provider.
+    pub(crate) fn learn(&self, fact: &Fact) {
+        let name = crate::book::provider_of(fact);
+        if let Some(health) = name.and_then(|name| self.known_health(name)) {
+            health.learn(fact);
+        }
+    }
+
+    fn known_health(&self, name: &str) -> Option<Arc<Health>> {
+        self.lock_health().get(name).cloned()
+    }
+
+    fn lock_health(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Health>>> {
+        self.0.health.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl std::fmt::Debug for Gateway {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Gateway")
+            .field("limits", &self.0.setup.limits)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,269 @@
+//! Takes one call through all stages, attempt after attempt, to an answer or a reason.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use artel_rules::budget::UNLIMITED;
+use artel_types::model::Request;
+use artel_types::{Amount, BudgetWarned, Class, Code, Failure, Level, Stream, Text, TraceId};
+use tokio::sync::mpsc;
+
+use super::attempt::{Attempted, Reading};
+use super::call::{Answer, Call, CallError, Progress, Wait};
+use super::desk::Turn;
+use super::entries::Pen;
+use super::health::{Health, Seat};
+use super::intend::Reserved;
+use super::{Gateway, estimate};
+use crate::rehearsal::fingerprint;
+
+/// How often a call that waits asks what other processes have learnt.
+const LISTEN_EVERY: Duration = Duration::from_secs(2);
+
+/// One call on its way.
+pub(super) struct Drive {
+    pub(super) gateway: Gateway,
+    pub(super) call: Call,
+    pub(super) out: mpsc::Sender<Progress>,
+    pub(super) id: String,
+    /// When it first queued up; a call that is tried again keeps its place.
+    since: Duration,
+    pub(super) attempt: u32,
+    pub(super) preempted: u32,
+    pub(super) failures: HashMap<Class, u32>,
+    /// The request as it is recorded, and what it is found by.
+    pub(super) stored: (Text, String),
+}
+
+/// What follows an attempt.
+pub(super) enum Next {
+    Done(Box<Answer>),
+    Again(Wait),
+}
+
+impl Drive {
+    pub(super) fn new(gateway: Gateway, mut call: Call, out: mpsc::Sender<Progress>) -> Self {
+        call.request = without_secrets(&gateway, call.request);
+        let since = gateway.setup().clock.uptime();
+        Self {
+            gateway,
+            call,
+            out,
+            id: random_id(),
+            since,
+            attempt: 0,
+            preempted: 0,
+            failures: HashMap::new(),
+            stored: (Text::from(""), String::new()),
+        }
+    }
+
+    /// Runs the call and says how it ended. Nobody may be listening any more.
+    pub(super) async fn run(mut self) {
+        let last = match self.finish().await {
+            Ok(answer) => Progress::Done(answer),
+            Err(error) => Progress::Failed(Box::new(error)),
+        };
+        drop(self.out.send(last).await);
+    }
+
+    async fn finish(&mut self) -> Result<Box<Answer>, CallError> {
+        let name = self.call.chosen.health_name();
+        let health = self
+            .gateway
+            .health(&name)
+            .await
+            .map_err(CallError::Record)?;
+        self.store_request().await?;
+        loop {
+            let seat = self.queue_up(&health).await?;
+            self.attempt += 1;
+            let reserved = self.intend(&health).await?;
+            let (attempted, reserved) = self.ask(&seat, reserved).await?;
+            match self.settle(&health, seat, attempted, &reserved).await? {
+                Next::Done(answer) => return Ok(answer),
+                Next::Again(wait) => self.wait(wait).await?,
+            }
+        }
+    }
+
+    /// Stage one: waits for a place.
+    async fn queue_up(&self, health: &Arc<Health>) -> Result<Seat, CallError> {
+        let (seat, mut turn) = health.arrive(self.call.priority, self.since, self.preempted);
+        if turn.try_recv().is_ok() {
+            return Ok(seat);
+        }
+        let wait = match health.paused_until() {
+            Some(until) => Wait::Pause {
+                provider: health.name().to_owned(),
+                until,
+            },
+            None => Wait::Turn {
+                before: seat.position(),
+            },
+        };
+        self.tell(Progress::Waiting(wait)).await;
+        loop {
+            let waited = self.waited();
+            let left = self.gateway.setup().max_wait.saturating_sub(waited);
+            if left.is_zero() {
+                let provider = health.name().to_owned();
+                return Err(CallError::TooLong { provider, waited });
+            }
+            tokio::select! {
+                biased;
+                () = self.out.closed() => return Err(CallError::CalledOff),
+                _ = &mut turn => return Ok(seat),
+                () = tokio::time::sleep(left.min(LISTEN_EVERY)) => {}
+            }
+            // Another process may have learnt that the provider is back, or a person said so.
+            drop(self.turn().await?);
+        }
+    }
+
+    fn waited(&self) -> Duration {
+        let now = self.gateway.setup().clock.uptime();
+        now.saturating_sub(self.since)
+    }
+
+    /// Stage five: the provider.
+    async fn ask(
+        &self,
+        seat: &Seat,
+        mut reserved: Reserved,
+    ) -> Result<(Attempted, Reserved), CallError> {
+        let attempt = self.attempt;
+        self.tell(Progress::Asking { attempt }).await;
+        let setup = self.gateway.setup();
+        let answer = self.call.model.reply(&self.call.request);
+        let mut reading =
+            Reading::new(answer, &setup.redactor, &self.out, &seat.bell, &setup.clock);
+        let end = loop {
+            if let Some(end) = reading.step().await {
+                break end;
+            }
+            let written = estimate::output_tokens(reading.output_bytes());
+            if written > reserved.output
+                && let Err(end) = self.set_more_aside(&mut reserved).await?
+            {
+                break end;
+            }
+        };
+        Ok((reading.close(end), reserved))
+    }
+
+    async fn wait(&self, wait: Wait) -> Result<(), CallError> {
+        let until = match &wait {
+            Wait::Retry { fault, until } if fault.kind.class() != Class::RateLimit => Some(*until),
+            // The queue itself waits for the provider.
+            _ => None,
+        };
+        self.tell(Progress::Waiting(wait)).await;
+        let Some(until) = until else {
+            return Ok(());
+        };
+        let span = until.since(self.gateway.setup().clock.now());
+        tokio::select! {
+            biased;
+            () = self.out.closed() => Err(CallError::CalledOff),
+            () = tokio::time::sleep(span) => Ok(()),
+        }
+    }
+
+    pub(super) async fn turn(&self) -> Result<Turn<'_>, CallError> {
+        let turn = self.gateway.desk().turn(&self.gateway).await;
+        turn.map_err(CallError::Record)
+    }
+
+    pub(super) fn pen(&self) -> Pen<'_> {
+        Pen {
+            call: &self.call,
+            id: &self.id,
+            attempt: self.attempt,
+            gateway: self.gateway.name(),
+        }
+    }
+
+    pub(super) fn provider_stream(&self, health: &Health) -> Result<Stream, CallError> {
+        Stream::provider(health.name())
+            .map_err(|error| CallError::Record(Failure::new(Code::X001, error.to_string())))
+    }
+
+    pub(super) fn amount_of(&self, input: u64, output: u64) -> Amount {
+        estimate::amount(&self.call.chosen.card, &estimate::usage(input, output))
+    }
+
+    async fn store_request(&mut self) -> Result<(), CallError> {
+        let text = self.keep(to_json(&self.call.request)?).await?;
+        self.stored = (text, fingerprint(&self.call.request));
+        Ok(())
+    }
+
+    pub(super) async fn speak_of(&self, warnings: &[BudgetWarned]) {
+        for warning in warnings {
+            self.tell(Progress::Notice(warning_text(warning))).await;
+        }
+    }
+
+    /// Tells whoever asked; somebody who is gone is noticed elsewhere.
+    pub(super) async fn tell(&self, progress: Progress) {
+        drop(self.out.send(progress).await);
+    }
+}
+
+fn warning_text(warning: &BudgetWarned) -> String {
+    let BudgetWarned {
+        level, used, limit, ..
+    } = warning;
+    let mut parts = Vec::new();
+    if limit.money.0 != UNLIMITED {
+        parts.push(format!("{} of {}", used.money, limit.money));
+    }
+    if limit.tokens.0 != UNLIMITED {
+        parts.push(format!("{} of {} tokens", used.tokens, limit.tokens));
+    }
+    match level {
+        Level::Global => format!("budget: {} used", parts.join(", ")),
+        level => format!("budget of {level}: {} used", parts.join(", ")),
+    }
+}
+
+/// Takes secrets out of a question before anybody sees it. A request that cannot be read back
+/// cannot be cleaned; it is plain data, so that does not happen.
+fn without_secrets(gateway: &Gateway, request: Request) -> Request {
+    let redactor = &gateway.setup().redactor;
+    let Ok(json) = serde_json::to_string(&request) else {
+        return request;
+    };
+    match redactor.redact_json(&json) {
+        Cow::Borrowed(_) => request,
+        Cow::Owned(clean) => serde_json::from_str(&clean).unwrap_or_default(),
+    }
+}
+
+pub(super) fn to_json(value: &impl serde::Serialize) -> Result<String, CallError> {
+    serde_json::to_string(value)
+        .map_err(|error| CallError::Record(Failure::new(Code::X001, error.to_string())))
+}
+
+/// Returns a name that no other call has.
+pub(super) fn random_id() -> String {
+    TraceId::from_random(random()).to_string()
+}
+
+/// Returns a number from 0 to 1000: where in its range a wait falls.
+pub(super) fn jitter() -> u32 {
+    u32::from_le_bytes(random()) % 1001
+}
+
+/// Returns random bytes, or zeros where the system has none: then names could repeat, and a
+/// reservation of a known name is refused, which harms nobody.
+fn random<const N: usize>() -> [u8; N] {
+    let mut bytes = [0; N];
+    match getrandom::fill(&mut bytes) {
+        Ok(()) => bytes,
+        Err(_) => [0; N],
+    }
+}

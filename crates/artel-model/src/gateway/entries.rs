@@ -1,0 +1,197 @@
+//! What a call writes down.
+
+use artel_types::model::{Fault, Provider, Reply, Usage};
+use artel_types::{
+    Actor, Amount, BudgetReleased, BudgetReserved, BudgetSettled, BudgetWarned, Draft, Fact, Level,
+    ModelFailed, ModelReplied, ModelRequested, Money, Outcome, Stream, Text, Timestamp, Visibility,
+};
+
+use super::attempt::Timing;
+use super::call::{Call, Context};
+
+/// Writes the events of one call.
+pub(super) struct Pen<'a> {
+    pub(super) call: &'a Call,
+    /// The call's name.
+    pub(super) id: &'a str,
+    pub(super) attempt: u32,
+    /// Which gateway writes about the health of providers.
+    pub(super) gateway: &'a str,
+}
+
+/// What an attempt took.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Bill {
+    /// As the provider counted, if it did.
+    pub(super) usage: Option<Usage>,
+    pub(super) charged: Amount,
+    pub(super) cost: Option<Money>,
+}
+
+/// An attempt that gave no answer.
+pub(super) struct Lost<'a> {
+    /// Failed, called off, or denied.
+    pub(super) outcome: Outcome,
+    /// What was wrong; nothing where it was called off or denied.
+    pub(super) fault: Option<&'a Fault>,
+    pub(super) message: String,
+    pub(super) retry_at: Option<Timestamp>,
+    pub(super) partial: Option<Text>,
+}
+
+impl Pen<'_> {
+    /// Returns the budgets that the call counts against.
+    pub(super) fn levels(&self) -> Vec<Level> {
+        let Context { session, run, .. } = &self.call.context;
+        let provider = Level::Provider(self.provider().to_string());
+        let step = self.call.account.step.clone().map(Level::Step);
+        [Level::Global, provider]
+            .into_iter()
+            .chain(session.map(|session| Level::Session(session.to_string())))
+            .chain(run.map(|run| Level::Run(run.to_string())))
+            .chain(step)
+            .collect()
+    }
+
+    /// Names a reservation of this attempt; an answer that grows needs several.
+    pub(super) fn key(&self, part: u32) -> String {
+        format!("{}/{}/{part}", self.id, self.attempt)
+    }
+
+    pub(super) fn reserved(&self, fact: BudgetReserved) -> Draft {
+        self.quiet(Stream::budget(), fact)
+    }
+
+    pub(super) fn warned(&self, fact: BudgetWarned) -> Draft {
+        self.draft(Stream::budget(), fact)
+    }
+
+    pub(super) fn settled(&self, fact: BudgetSettled) -> Draft {
+        self.quiet(self.stream(), fact)
+    }
+
+    pub(super) fn released(&self, key: String) -> Draft {
+        self.quiet(self.stream(), BudgetReleased { key })
+    }
+
+    pub(super) fn requested(&self, estimate: Amount, stored: &(Text, String)) -> Draft {
+        let (request, fingerprint) = stored.clone();
+        let call = self.call;
+        let fact = ModelRequested {
+            call: self.id.to_owned(),
+            attempt: self.attempt,
+            wanted: call.chosen.wanted.clone(),
+            resolved: call.chosen.resolved.clone(),
+            provider: self.provider(),
+            model: self.model(),
+            priority: call.priority,
+            privacy: call.privacy,
+            account: call.account.clone(),
+            estimate,
+            request,
+            fingerprint,
+        };
+        self.quiet(self.stream(), fact).on(self.target())
+    }
+
+    pub(super) fn replied(&self, bill: &Bill, timing: &Timing, reply: &Reply, text: Text) -> Draft {
+        let fact = ModelReplied {
+            call: self.id.to_owned(),
+            attempt: self.attempt,
+            provider: self.provider(),
+            model: self.model(),
+            account: self.call.account.clone(),
+            stop: reply.stop.clone(),
+            usage: bill.usage,
+            charged: bill.charged,
+            cost: bill.cost,
+            first_ms: millis(timing.first),
+            total_ms: millis(timing.total),
+            reply: text,
+        };
+        self.quiet(self.stream(), fact)
+            .on(self.target())
+            .ending(Outcome::Done)
+    }
+
+    /// Writes down an attempt that gave no answer.
+    pub(super) fn failed(&self, lost: Lost<'_>, bill: &Bill) -> Draft {
+        let Lost {
+            outcome,
+            fault,
+            message,
+            retry_at,
+            partial,
+        } = lost;
+        let fact = ModelFailed {
+            call: self.id.to_owned(),
+            attempt: self.attempt,
+            provider: self.provider(),
+            model: self.model(),
+            account: self.call.account.clone(),
+            fault: fault.map(|fault| fault.kind),
+            class: fault.map(|fault| fault.kind.class()),
+            status: fault.and_then(|fault| fault.status),
+            message,
+            request_id: fault.and_then(|fault| fault.request_id.clone()),
+            charged: bill.charged,
+            cost: bill.cost,
+            retry_at,
+            partial,
+        };
+        self.quiet(self.stream(), fact)
+            .on(self.target())
+            .ending(outcome)
+    }
+
+    /// Writes down how a provider is; this gateway knows its own words by the actor.
+    pub(super) fn health(&self, stream: Stream, fact: Fact) -> Draft {
+        Draft {
+            actor: Actor::system(self.gateway),
+            ..self.draft(stream, fact)
+        }
+    }
+
+    fn draft(&self, stream: Stream, fact: impl Into<Fact>) -> Draft {
+        let Context {
+            trace,
+            actor,
+            session,
+            run,
+        } = &self.call.context;
+        let mut draft = Draft::new(stream, *trace, actor.clone(), fact);
+        draft.session = *session;
+        draft.run = *run;
+        draft
+    }
+
+    fn quiet(&self, stream: Stream, fact: impl Into<Fact>) -> Draft {
+        self.draft(stream, fact).shown(Visibility::Full)
+    }
+
+    /// Returns the line of events that the call belongs to.
+    fn stream(&self) -> Stream {
+        let Context { session, run, .. } = &self.call.context;
+        match (run, session) {
+            (Some(run), _) => Stream::run(*run),
+            (None, Some(session)) => Stream::session(*session),
+            (None, None) => Stream::workshop(),
+        }
+    }
+
+    fn provider(&self) -> Provider {
+        self.call.chosen.entry.provider
+    }
+
+    fn model(&self) -> String {
+        self.call.chosen.entry.model.clone()
+    }
+
+    fn target(&self) -> String {
+        format!("{}:{}", self.provider(), self.model())
+    }
+}
+
+fn millis(span: std::time::Duration) -> u64 {
+    u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
+}

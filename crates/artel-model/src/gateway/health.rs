@@ -1,0 +1,390 @@
+//! One provider as this process sees it: who waits, who is being answered, whether it is well.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use artel_rules::breaker::{self, Admission, Breaker, Change, Thresholds, Verdict};
+use artel_rules::frequency::{self, Frequency, Notice};
+use artel_rules::limiter::{Gate, Limiter, Paused};
+use artel_rules::queue::{Effect, Event, Opening, Queue, Ticket};
+use artel_types::model::{Fault, Priority};
+use artel_types::{
+    BreakerClosed, BreakerOpened, Class, Clock, Fact, ProviderPaused, ProviderResumed, Timestamp,
+};
+use tokio::sync::{Notify, oneshot};
+
+use crate::book::Standing;
+
+/// Queue, limiter and breaker of one provider.
+pub(crate) struct Health {
+    name: String,
+    thresholds: Thresholds,
+    clock: Clock,
+    state: Mutex<State>,
+}
+
+struct State {
+    queue: Queue,
+    limiter: Limiter,
+    breaker: Breaker,
+    frequency: Frequency,
+    places: HashMap<u64, Place>,
+    last_ticket: u64,
+    /// The moment for which somebody waits to open the gate again.
+    alarm: Option<Timestamp>,
+}
+
+/// One call in the queue or under way.
+struct Place {
+    turn: Option<oneshot::Sender<()>>,
+    bell: Arc<Notify>,
+}
+
+/// A place that is given back when it is dropped.
+pub(super) struct Seat {
+    health: Arc<Health>,
+    ticket: Ticket,
+    /// Rings when something more urgent needs the place.
+    pub(super) bell: Arc<Notify>,
+}
+
+/// How an attempt came past the breaker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Passage {
+    /// The provider was well.
+    Plain,
+    /// It was the one call that tries whether the provider is back.
+    Probe,
+}
+
+/// How an attempt ended, as far as the provider's health is concerned.
+pub(super) enum Outcome<'a> {
+    Answered,
+    Faulty(&'a Fault),
+    CalledOff,
+}
+
+/// What follows from an outcome.
+#[derive(Default)]
+pub(super) struct Report {
+    /// What is to be recorded.
+    pub(super) facts: Vec<Fact>,
+    /// How long the provider wants to be left alone.
+    pub(super) pause: Option<Paused>,
+    /// What a person should know.
+    pub(super) notice: Option<String>,
+}
+
+impl Health {
+    pub(super) fn new(
+        name: &str,
+        slots: usize,
+        thresholds: Thresholds,
+        clock: Clock,
+        standing: &Standing,
+    ) -> Self {
+        let (mut limiter, mut breaker) = (Limiter::default(), Breaker::default());
+        if let Some(until) = standing.paused_until {
+            limiter.paused_elsewhere(until, standing.attempt);
+        }
+        if let Some(until) = standing.open_until {
+            breaker.opened_elsewhere(until);
+        }
+        if let Some(until) = standing.probed_until {
+            breaker.probed_elsewhere(until);
+        }
+        Self {
+            name: name.to_owned(),
+            thresholds,
+            clock,
+            state: Mutex::new(State {
+                queue: Queue::new(slots),
+                limiter,
+                breaker,
+                frequency: Frequency::default(),
+                places: HashMap::new(),
+                last_ticket: 0,
+                alarm: None,
+            }),
+        }
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Queues up. The receiver hears when it is this call's turn.
+    pub(super) fn arrive(
+        self: &Arc<Self>,
+        priority: Priority,
+        since: Duration,
+        preempted: u32,
+    ) -> (Seat, oneshot::Receiver<()>) {
+        let (turn, mine) = oneshot::channel();
+        let bell = Arc::new(Notify::new());
+        self.refresh();
+        let ticket = {
+            let mut state = self.state();
+            state.last_ticket += 1;
+            let ticket = Ticket(state.last_ticket);
+            let place = Place {
+                turn: Some(turn),
+                bell: bell.clone(),
+            };
+            state.places.insert(ticket.0, place);
+            let arrived = Event::Arrived {
+                ticket,
+                priority,
+                since,
+                preempted,
+            };
+            state.step(arrived, self.clock.uptime());
+            ticket
+        };
+        let health = self.clone();
+        let seat = Seat {
+            health,
+            ticket,
+            bell,
+        };
+        (seat, mine)
+    }
+
+    /// Returns until when the provider wants to be left alone, if it does.
+    pub(super) fn paused_until(&self) -> Option<Timestamp> {
+        let now = self.clock.now();
+        let until = self.state().limiter.paused_until();
+        until.filter(|until| *until > now)
+    }
+
+    /// Asks the breaker.
+    pub(super) fn admit(&self) -> Admission {
+        let now = self.clock.now();
+        self.state().breaker.admit(now, &self.thresholds)
+    }
+
+    /// Gives back what [`Health::admit`] allowed, unused.
+    pub(super) fn not_sent(&self) {
+        let now = self.clock.now();
+        // Nothing was sent, so nothing can follow from it.
+        drop(
+            self.state()
+                .breaker
+                .report(Verdict::Abandoned, now, &self.thresholds),
+        );
+    }
+
+    /// Takes in how an attempt ended, and opens or shuts the gate accordingly.
+    pub(super) fn report(
+        self: &Arc<Self>,
+        passage: Passage,
+        outcome: Outcome<'_>,
+        jitter_permille: u32,
+    ) -> Report {
+        let report = self.take_in(passage, &outcome, jitter_permille);
+        self.refresh();
+        report
+    }
+
+    fn take_in(&self, passage: Passage, outcome: &Outcome<'_>, jitter_permille: u32) -> Report {
+        let (now, uptime) = (self.clock.now(), self.clock.uptime());
+        let mut report = Report::default();
+        let mut state = self.state();
+        let verdict = match outcome {
+            Outcome::Answered => Verdict::Success,
+            Outcome::Faulty(fault) if fault.kind.is_ill_health() => Verdict::Failure,
+            Outcome::Faulty(_) | Outcome::CalledOff => Verdict::Abandoned,
+        };
+        let change = self.judge(&mut state, passage, verdict, now);
+        report
+            .facts
+            .extend(change.map(|change| self.fact_of(change)));
+        match outcome {
+            Outcome::Answered => {
+                if state.limiter.succeeded().is_some() {
+                    let provider = self.name.clone();
+                    report.facts.push(ProviderResumed { provider }.into());
+                }
+            }
+            Outcome::Faulty(fault) if fault.kind.class() == Class::RateLimit => {
+                let before = state.limiter.paused_until();
+                let wait = fault.retry_after;
+                let paused = state.limiter.slowed(now, wait, jitter_permille);
+                // Of a burst of refusals, the first one says all.
+                if state.limiter.paused_until() != before {
+                    report.facts.push(self.paused(paused, fault));
+                }
+                report.pause = Some(paused);
+            }
+            Outcome::Faulty(fault) => {
+                state.limiter.one_abandoned();
+                report.notice = state.notice(&self.name, fault, uptime);
+            }
+            Outcome::CalledOff => state.limiter.one_abandoned(),
+        }
+        report
+    }
+
+    fn fact_of(&self, change: Change) -> Fact {
+        let provider = self.name.clone();
+        match change {
+            Change::Opened { until, why } => BreakerOpened {
+                provider,
+                until,
+                why,
+            }
+            .into(),
+            Change::Closed => {
+                let why = "it answers again".to_owned();
+                BreakerClosed { provider, why }.into()
+            }
+        }
+    }
+
+    fn paused(&self, paused: Paused, fault: &Fault) -> Fact {
+        let (until, attempt) = match paused {
+            Paused::For { until, attempt } => (until, attempt),
+            Paused::Park { until } => (until, 1),
+        };
+        ProviderPaused {
+            provider: self.name.clone(),
+            until,
+            attempt,
+            why: fault.to_string(),
+        }
+        .into()
+    }
+
+    /// Takes in what another process recorded about this provider.
+    pub(super) fn learn(self: &Arc<Self>, fact: &Fact) {
+        {
+            let mut state = self.state();
+            match fact {
+                Fact::ProviderPaused(fact) => {
+                    state.limiter.paused_elsewhere(fact.until, fact.attempt);
+                }
+                Fact::ProviderResumed(_) => state.limiter.resumed_elsewhere(),
+                Fact::BreakerOpened(fact) => state.breaker.opened_elsewhere(fact.until),
+                Fact::BreakerProbed(fact) => state.breaker.probed_elsewhere(fact.until),
+                Fact::BreakerClosed(_) => state.breaker.reset(),
+                _ => {}
+            }
+        }
+        self.refresh();
+    }
+
+    /// Sets the gate by the limiter, and sees to it that it opens again.
+    fn refresh(self: &Arc<Self>) {
+        let now = self.clock.now();
+        let mut state = self.state();
+        let gate = state.limiter.gate(now);
+        let opening = match gate {
+            Gate::Open => Opening::All,
+            Gate::One => Opening::One,
+            Gate::Shut { .. } => Opening::Shut,
+        };
+        state.step(Event::Gate(opening), self.clock.uptime());
+        if let Gate::Shut { until } = gate
+            && state
+                .alarm
+                .is_none_or(|alarm| alarm > until || alarm <= now)
+        {
+            state.alarm = Some(until);
+            drop(state);
+            self.set_alarm(until.since(now));
+        }
+    }
+
+    fn set_alarm(self: &Arc<Self>, wait: Duration) {
+        let health = Arc::downgrade(self);
+        // A hair later than the moment itself, which a timer may round down to.
+        let wait = wait + Duration::from_millis(1);
+        tokio::spawn(async move {
+            tokio::time::sleep(wait).await;
+            if let Some(health) = health.upgrade() {
+                health.state().alarm = None;
+                health.refresh();
+            }
+        });
+    }
+
+    fn leave(self: &Arc<Self>, ticket: Ticket) {
+        {
+            let mut state = self.state();
+            let waits = state
+                .places
+                .get(&ticket.0)
+                .map(|place| place.turn.is_some());
+            state.places.remove(&ticket.0);
+            let event = match waits {
+                Some(true) => Event::Left { ticket },
+                _ => Event::Finished { ticket },
+            };
+            state.step(event, self.clock.uptime());
+        }
+        self.refresh();
+    }
+
+    /// Returns how many are before this one in the queue.
+    fn position(&self, ticket: Ticket) -> usize {
+        self.state().queue.position(ticket).unwrap_or(0)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn step(&mut self, event: Event, now: Duration) {
+        for effect in self.queue.step(event, now) {
+            match effect {
+                Effect::Start(ticket) => {
+                    self.limiter.one_sent();
+                    let place = self.places.get_mut(&ticket.0);
+                    // A call that is gone gives its place back itself, when its seat is dropped.
+                    if let Some(turn) = place.and_then(|place| place.turn.take()) {
+                        turn.send(()).unwrap_or_default();
+                    }
+                }
+                Effect::Preempt(ticket) => {
+                    if let Some(place) = self.places.get(&ticket.0) {
+                        place.bell.notify_one();
+                    }
+                }
+            }
+        }
+    }
+
+    /// Blips stay silent until there are many; a failing provider is told at once.
+    fn notice(&mut self, name: &str, fault: &Fault, uptime: Duration) -> Option<String> {
+        match fault.kind.class() {
+            Class::Degrading => Some(format!("{name}: {fault}")),
+            Class::Transient => {
+                let limits = frequency::Limits::default();
+                let (frequency, notice) =
+                    std::mem::take(&mut self.frequency).count(uptime, &limits);
+                self.frequency = frequency;
+                (notice == Notice::Tell).then(|| {
+                    let (count, window) = (limits.count, limits.window.as_secs());
+                    format!("{name}: {count} failures within {window} s, the last: {fault}")
+                })
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Seat {
+    /// Returns how many are before this one in the queue.
+    pub(super) fn position(&self) -> usize {
+        self.health.position(self.ticket)
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        self.health.leave(self.ticket);
+    }
+}

@@ -1,0 +1,214 @@
+//! Stages two to four: budget, privacy label, limiter and breaker. What they decide is put on
+//! record before a byte is sent.
+
+use std::sync::Arc;
+
+use artel_rules::breaker::Admission;
+use artel_rules::budget::Granted;
+use artel_types::model::{Privacy, Usage};
+use artel_types::{BreakerProbed, Draft, Failure, Outcome};
+
+use super::attempt::End;
+use super::call::CallError;
+use super::desk::Turn;
+use super::drive::Drive;
+use super::entries::{Bill, Lost};
+use super::estimate;
+use super::health::{Health, Passage};
+use crate::book::BookError;
+
+/// What is set aside for an attempt.
+pub(super) struct Reserved {
+    /// How many reservations there are, numbered from 1.
+    pub(super) parts: u32,
+    pub(super) input: u64,
+    /// How many tokens of an answer they cover.
+    pub(super) output: u64,
+    /// How the attempt came past the breaker.
+    pub(super) passage: Passage,
+}
+
+/// Why a decision did not let the call through.
+enum Denied {
+    Call(CallError),
+    /// Another process wrote first.
+    Moved,
+}
+
+impl From<CallError> for Denied {
+    fn from(error: CallError) -> Self {
+        Self::Call(error)
+    }
+}
+
+impl Drive {
+    /// Stages two to four: budget, privacy, breaker; then the intent is put on record.
+    pub(super) async fn intend(&self, health: &Arc<Health>) -> Result<Reserved, CallError> {
+        let mut reserved = Reserved {
+            parts: 1,
+            input: estimate::input_tokens(&self.call.request),
+            output: estimate::first_output(&self.call.request, &self.call.chosen.card),
+            passage: Passage::Plain,
+        };
+        let setup = self.gateway.setup();
+        let mut turn = self.turn().await?;
+        let refused = loop {
+            let granted = match self.decide(&turn, health, &reserved).await {
+                Ok((granted, passage)) => {
+                    reserved.passage = passage;
+                    granted
+                }
+                Err(Denied::Call(error)) => break error,
+                Err(Denied::Moved) => {
+                    turn.catch_up().map_err(CallError::Record)?;
+                    continue;
+                }
+            };
+            let drafts = self.intent(&reserved, &granted);
+            match turn.record(drafts).await {
+                Ok(()) => {
+                    drop(turn);
+                    self.speak_of(&granted.warnings).await;
+                    return Ok(reserved);
+                }
+                Err(BookError::Moved) => {
+                    health.not_sent(reserved.passage);
+                    turn.catch_up().map_err(CallError::Record)?;
+                }
+                Err(BookError::Failed(failure)) => {
+                    health.not_sent(reserved.passage);
+                    return Err(CallError::Record(failure));
+                }
+            }
+        };
+        drop(turn);
+        let lost = Lost {
+            outcome: Outcome::Denied,
+            fault: None,
+            message: Failure::from(refused.clone()).what,
+            retry_at: None,
+            partial: None,
+        };
+        let draft = self.pen().failed(lost, &Bill::default());
+        let recorded = setup.book.append(vec![draft].into()).await;
+        recorded.map_err(|error| CallError::Record(error.into_failure()))?;
+        Err(refused)
+    }
+
+    /// Asks the stages in their order. What they say holds while the turn is held.
+    async fn decide(
+        &self,
+        turn: &Turn<'_>,
+        health: &Arc<Health>,
+        reserved: &Reserved,
+    ) -> Result<(Granted, Passage), Denied> {
+        let setup = self.gateway.setup();
+        let amount = self.amount_of(reserved.input, reserved.output);
+        self.refuse_unpriced()?;
+        let (pen, now) = (self.pen(), setup.clock.now());
+        let granted = turn
+            .reserve(&setup.limits, &pen.key(1), &pen.levels(), amount, now)
+            .map_err(|over| CallError::OverBudget {
+                over,
+                partial: String::new(),
+            })?;
+        if self.call.privacy == Privacy::LocalOnly && !self.call.chosen.is_local() {
+            let provider = health.name().to_owned();
+            return Err(CallError::LocalOnly { provider }.into());
+        }
+        match health.admit() {
+            Admission::Go => Ok((granted, Passage::Plain)),
+            Admission::Probe => {
+                self.claim_probe(turn, health).await?;
+                Ok((granted, Passage::Probe))
+            }
+            Admission::Refused { until } => {
+                let provider = health.name().to_owned();
+                Err(CallError::Unwell { provider, until }.into())
+            }
+        }
+    }
+
+    /// Of all processes, one tries whether a provider is back.
+    async fn claim_probe(&self, turn: &Turn<'_>, health: &Arc<Health>) -> Result<(), Denied> {
+        let setup = self.gateway.setup();
+        let provider = health.name().to_owned();
+        let until = setup.clock.now().after(setup.thresholds.cooldown);
+        let stream = self.provider_stream(health)?;
+        let fact = BreakerProbed { provider, until }.into();
+        let draft = self.pen().health(stream.clone(), fact);
+        match turn.record_on(stream, health.name(), draft).await {
+            Ok(()) => Ok(()),
+            Err(error) => {
+                health.not_sent(Passage::Probe);
+                Err(match error {
+                    BookError::Moved => Denied::Moved,
+                    BookError::Failed(failure) => CallError::Record(failure).into(),
+                })
+            }
+        }
+    }
+
+    /// With a limit in money, a call whose price nobody knows would be a hole in it.
+    fn refuse_unpriced(&self) -> Result<(), CallError> {
+        let limits = &self.gateway.setup().limits;
+        let provider = self.call.chosen.entry.provider.as_str();
+        let context = &self.call.context;
+        let holding = [
+            limits.global,
+            limits.providers.get(provider).copied(),
+            limits.session.filter(|_| context.session.is_some()),
+            limits.run.filter(|_| context.run.is_some()),
+            limits.step.filter(|_| self.call.account.step.is_some()),
+        ];
+        let has_money_limit = holding.iter().flatten().any(|limit| limit.money.is_some());
+        let is_priced = self.call.chosen.card.cost(&Usage::default()).is_some();
+        if has_money_limit && !is_priced && !self.call.chosen.is_local() {
+            let model = self.call.chosen.entry.model.clone();
+            return Err(CallError::NoPrice { model });
+        }
+        Ok(())
+    }
+
+    fn intent(&self, reserved: &Reserved, granted: &Granted) -> Vec<Draft> {
+        let pen = self.pen();
+        let amount = self.amount_of(reserved.input, reserved.output);
+        let warned = granted.warnings.iter();
+        let mut drafts = vec![pen.reserved(granted.reserved.clone())];
+        drafts.extend(warned.map(|fact| pen.warned(fact.clone())));
+        drafts.push(pen.requested(amount, &self.stored));
+        drafts
+    }
+
+    /// An answer that grows beyond what was set aside needs more, or is cut here.
+    pub(super) async fn set_more_aside(
+        &self,
+        reserved: &mut Reserved,
+    ) -> Result<Result<(), End>, CallError> {
+        let setup = self.gateway.setup();
+        let pen = self.pen();
+        let amount = self.amount_of(0, estimate::OUTPUT_AT_ONCE);
+        let mut turn = self.turn().await?;
+        loop {
+            let key = pen.key(reserved.parts + 1);
+            let now = setup.clock.now();
+            let granted = match turn.reserve(&setup.limits, &key, &pen.levels(), amount, now) {
+                Ok(granted) => granted,
+                Err(over) => return Ok(Err(End::OverBudget(over))),
+            };
+            let mut drafts = vec![pen.reserved(granted.reserved)];
+            drafts.extend(granted.warnings.iter().map(|fact| pen.warned(fact.clone())));
+            match turn.record(drafts).await {
+                Ok(()) => {
+                    reserved.parts += 1;
+                    reserved.output += estimate::OUTPUT_AT_ONCE;
+                    drop(turn);
+                    self.speak_of(&granted.warnings).await;
+                    return Ok(Ok(()));
+                }
+                Err(BookError::Moved) => turn.catch_up().map_err(CallError::Record)?,
+                Err(BookError::Failed(failure)) => return Err(CallError::Record(failure)),
+            }
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Takes secrets out of an answer while it comes, also where one is cut in two.
+
+use std::collections::BTreeMap;
+
+use artel_types::model::Chunk;
+use artel_types::{RedactedStream, Redactor};
+
+/// The text of an answer in its three sorts, each a stream of its own.
+pub(super) struct Live {
+    redactor: Redactor,
+    text: RedactedStream,
+    thinking: RedactedStream,
+    calls: BTreeMap<u32, RedactedStream>,
+}
+
+impl Live {
+    pub(super) fn new(redactor: &Redactor) -> Self {
+        Self {
+            redactor: redactor.clone(),
+            text: redactor.stream(),
+            thinking: redactor.stream(),
+            calls: BTreeMap::new(),
+        }
+    }
+
+    /// Appends what can be shown by now. Text that was held back comes out before anything else
+    /// does, so that the order of parts stays.
+    pub(super) fn push(&mut self, chunk: Chunk, out: &mut Vec<Chunk>) {
+        match chunk {
+            Chunk::Text { text } => {
+                self.finish_thinking(out);
+                let text = self.text.push(&text).into_owned();
+                say(out, text, |text| Chunk::Text { text });
+            }
+            Chunk::Thinking { text } => {
+                self.finish_text(out);
+                let text = self.thinking.push(&text).into_owned();
+                say(out, text, |text| Chunk::Thinking { text });
+            }
+            Chunk::ToolStart { index, id, name } => {
+                self.finish_words(out);
+                self.calls.insert(index, self.redactor.stream());
+                let (id, name) = (self.clean(&id), self.clean(&name));
+                out.push(Chunk::ToolStart { index, id, name });
+            }
+            Chunk::ToolDelta { index, arguments } => {
+                let arguments = match self.calls.get_mut(&index) {
+                    Some(call) => call.push(&arguments).into_owned(),
+                    None => self.clean(&arguments),
+                };
+                say(out, arguments, |arguments| Chunk::ToolDelta {
+                    index,
+                    arguments,
+                });
+            }
+            Chunk::ToolEnd { index, seal } => {
+                let rest = self.calls.remove(&index).map(|mut call| call.finish());
+                say(out, rest.unwrap_or_default(), |arguments| {
+                    Chunk::ToolDelta { index, arguments }
+                });
+                out.push(Chunk::ToolEnd { index, seal });
+            }
+            other => {
+                self.finish_words(out);
+                out.push(other);
+            }
+        }
+    }
+
+    fn finish_words(&mut self, out: &mut Vec<Chunk>) {
+        self.finish_thinking(out);
+        self.finish_text(out);
+    }
+
+    fn finish_text(&mut self, out: &mut Vec<Chunk>) {
+        say(out, self.text.finish(), |text| Chunk::Text { text });
+    }
+
+    fn finish_thinking(&mut self, out: &mut Vec<Chunk>) {
+        say(out, self.thinking.finish(), |text| Chunk::Thinking { text });
+    }
+
+    fn clean(&self, text: &str) -> String {
+        self.redactor.redact(text).into_owned()
+    }
+}
+
+fn say(out: &mut Vec<Chunk>, text: String, chunk: impl FnOnce(String) -> Chunk) {
+    if !text.is_empty() {
+        out.push(chunk(text));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use artel_types::Secret;
+
+    use super::*;
+
+    #[test]
+    fn a_secret_over_several_pieces_is_never_shown() {
+        let redactor = Redactor::of_known_values([&Secret::new("sk-canary-0123456789")]);
+        let mut live = Live::new(&redactor);
+        let mut out = Vec::new();
+        let text = |text: &str| Chunk::Text { text: text.into() };
+        live.push(text("the key is sk-can"), &mut out);
+        live.push(text("ary-01234"), &mut out);
+        live.push(text("56789, and sk-c"), &mut out);
+        let (index, id, name) = (0, "1".to_owned(), "read".to_owned());
+        live.push(Chunk::ToolStart { index, id, name }, &mut out);
+        for arguments in ["{\"k\":\"sk-canary-", "0123456789\"}"] {
+            let arguments = arguments.to_owned();
+            live.push(Chunk::ToolDelta { index, arguments }, &mut out);
+        }
+        live.push(Chunk::ToolEnd { index, seal: None }, &mut out);
+        let shown = serde_json::to_string(&out).unwrap();
+        assert!(!shown.contains("canary"), "{shown}");
+        assert_eq!(shown.matches("[REDACTED]").count(), 2, "{shown}");
+        // What only looked like a beginning comes out before the call begins.
+        let held = shown.find("\"sk-c\"").unwrap();
+        assert!(held < shown.find("tool_start").unwrap());
+    }
+}

@@ -1,0 +1,317 @@
+//! Stage six: what an attempt took is settled and its result recorded, before anybody acts on it.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::Duration;
+
+use artel_rules::limiter::Paused;
+use artel_rules::retry;
+use artel_types::model::{Fault, Part, Reply, Usage};
+use artel_types::{Amount, BudgetWarned, Code, Draft, Failure, Money, Outcome, Text};
+use futures_util::future::BoxFuture;
+
+use super::attempt::{Attempted, End, Timing};
+use super::call::{Answer, CallError, Progress, Wait};
+use super::drive::{Drive, Next, jitter, to_json};
+use super::entries::{Bill, Lost};
+use super::estimate;
+use super::health::{self, Health, Report, Seat};
+use super::intend::Reserved;
+use crate::book::BookError;
+
+/// A result that cannot be recorded is held for about a minute.
+const LONGEST_INSISTENCE: Duration = Duration::from_secs(32);
+
+/// What has to be closed: the reservations of an attempt, and what it says about the provider.
+struct Closing<'a> {
+    health: &'a Arc<Health>,
+    reserved: &'a Reserved,
+    report: Report,
+}
+
+impl Drive {
+    /// Closes an attempt and says what follows from it.
+    pub(super) async fn settle(
+        &mut self,
+        health: &Arc<Health>,
+        seat: Seat,
+        attempted: Attempted,
+        reserved: &Reserved,
+    ) -> Result<Next, CallError> {
+        let outcome = match &attempted.end {
+            End::Replied(_) => health::Outcome::Answered,
+            End::Faulty(fault) => health::Outcome::Faulty(fault),
+            End::Preempted | End::CalledOff | End::OverBudget(_) => health::Outcome::CalledOff,
+        };
+        let report = health.report(reserved.passage, outcome, jitter());
+        drop(seat);
+        let closing = Closing {
+            health,
+            reserved,
+            report,
+        };
+        let written = estimate::output_tokens(attempted.output_bytes);
+        let took = estimate::usage(reserved.input, written);
+        let bill = self.bill(None, attempted.has_begun.then_some(took));
+        let Attempted {
+            end,
+            timing,
+            partial,
+            ..
+        } = attempted;
+        match end {
+            End::Replied(reply) => self.after_reply(closing, timing, reply).await,
+            End::Faulty(fault) => self.after_fault(closing, bill, fault, partial).await,
+            End::Preempted => {
+                let why = "something more urgent took its place".to_owned();
+                self.close_lost(closing, bill, why, &partial).await?;
+                self.preempted += 1;
+                Ok(Next::Again(Wait::Preempted))
+            }
+            End::CalledOff => {
+                let why = "called off by whoever asked".to_owned();
+                self.close_lost(closing, bill, why, &partial).await?;
+                Err(CallError::CalledOff)
+            }
+            End::OverBudget(over) => {
+                let kept = partial.clone();
+                let error = CallError::OverBudget { over, partial };
+                let why = Failure::from(error.clone()).what;
+                self.close_lost(closing, bill, why, &kept).await?;
+                Err(error)
+            }
+        }
+    }
+
+    async fn after_reply(
+        &self,
+        closing: Closing<'_>,
+        timing: Timing,
+        reply: Reply,
+    ) -> Result<Next, CallError> {
+        let reply = self.clean(reply);
+        let estimated = estimate::usage(closing.reserved.input, reply_tokens(&reply));
+        let bill = self.bill(reply.usage, Some(estimated));
+        let text = self.keep(to_json(&reply)?).await?;
+        let draft = self.pen().replied(&bill, &timing, &reply, text);
+        self.close(closing, &bill, draft).await?;
+        Ok(Next::Done(Box::new(Answer {
+            call: self.id.clone(),
+            provider: self.call.chosen.entry.provider,
+            model: self.call.chosen.entry.model.clone(),
+            charged: bill.charged,
+            cost: bill.cost,
+            first: timing.first,
+            total: timing.total,
+            attempts: self.attempt,
+            reply,
+        })))
+    }
+
+    /// Decides whether a fault is the end or is tried again.
+    async fn after_fault(
+        &mut self,
+        closing: Closing<'_>,
+        bill: Bill,
+        mut fault: Fault,
+        partial: String,
+    ) -> Result<Next, CallError> {
+        let setup = self.gateway.setup();
+        fault.message = setup.redactor.redact(&fault.message).into_owned();
+        let class = fault.kind.class();
+        let failures = self.failures.entry(class).or_default();
+        *failures += 1;
+        let wait = retry::next_wait(&class.schedule(), *failures, None);
+        let now = setup.clock.now();
+        let (parked, until) = match closing.report.pause {
+            Some(Paused::Park { until }) => (Some(until), Some(until)),
+            Some(Paused::For { until, .. }) => (None, wait.map(|_| until)),
+            None => (None, wait.map(|wait| now.after(wait))),
+        };
+        let lost = Lost {
+            outcome: Outcome::Failed,
+            fault: Some(&fault),
+            message: fault.message.clone(),
+            retry_at: until,
+            partial: self.keep_some(&partial).await?,
+        };
+        let provider = closing.health.name().to_owned();
+        let draft = self.pen().failed(lost, &bill);
+        self.close(closing, &bill, draft).await?;
+        match (parked, until) {
+            (Some(until), _) => Err(CallError::Parked { provider, until }),
+            (None, Some(until)) => Ok(Next::Again(Wait::Retry { fault, until })),
+            (None, None) => Err(CallError::Fault {
+                provider,
+                fault,
+                attempts: self.attempt,
+                partial,
+            }),
+        }
+    }
+
+    /// Closes an attempt that was called off.
+    async fn close_lost(
+        &self,
+        closing: Closing<'_>,
+        bill: Bill,
+        message: String,
+        partial: &str,
+    ) -> Result<(), CallError> {
+        let lost = Lost {
+            outcome: Outcome::Cancelled,
+            fault: None,
+            message,
+            retry_at: None,
+            partial: self.keep_some(partial).await?,
+        };
+        let draft = self.pen().failed(lost, &bill);
+        self.close(closing, &bill, draft).await
+    }
+
+    /// Records the result together with what it cost and what it says about the provider.
+    async fn close(
+        &self,
+        closing: Closing<'_>,
+        bill: &Bill,
+        result: Draft,
+    ) -> Result<(), CallError> {
+        let Closing {
+            health,
+            reserved,
+            report,
+        } = closing;
+        let pen = self.pen();
+        let stream = self.provider_stream(health)?;
+        let mut drafts = vec![result];
+        drafts.extend((2..=reserved.parts).map(|part| pen.released(pen.key(part))));
+        let facts = report.facts.into_iter();
+        drafts.extend(facts.map(|fact| pen.health(stream.clone(), fact)));
+        let warnings = if bill.charged == Amount::default() {
+            drafts.push(pen.released(pen.key(1)));
+            self.record_result(drafts).await?;
+            Vec::new()
+        } else {
+            self.charge(drafts, bill).await?
+        };
+        if let Some(notice) = report.notice {
+            self.tell(Progress::Notice(notice)).await;
+        }
+        self.speak_of(&warnings).await;
+        Ok(())
+    }
+
+    /// Settles the reservation. A warning is given once, so it is decided like a reservation.
+    async fn charge(
+        &self,
+        drafts: Vec<Draft>,
+        bill: &Bill,
+    ) -> Result<Vec<BudgetWarned>, CallError> {
+        let (pen, setup) = (self.pen(), self.gateway.setup());
+        let mut turn = self.turn().await?;
+        loop {
+            let now = setup.clock.now();
+            let Some(settlement) = turn.settle(&setup.limits, &pen.key(1), bill.charged, now)
+            else {
+                // Nobody knows the reservation any more: an older journal was put back meanwhile.
+                self.record_result(drafts).await?;
+                return Ok(Vec::new());
+            };
+            let mut all = drafts.clone();
+            all.push(pen.settled(settlement.settled));
+            if settlement.warnings.is_empty() {
+                drop(turn);
+                self.record_result(all).await?;
+                return Ok(Vec::new());
+            }
+            let warned = settlement.warnings.iter();
+            all.extend(warned.map(|fact| pen.warned(fact.clone())));
+            match turn.record(all).await {
+                Ok(()) => return Ok(settlement.warnings),
+                Err(BookError::Moved) => turn.catch_up().map_err(CallError::Record)?,
+                Err(BookError::Failed(failure)) => return Err(CallError::Record(failure)),
+            }
+        }
+    }
+
+    /// Returns what is charged: as the provider counted, else as estimated, else nothing.
+    fn bill(&self, usage: Option<Usage>, estimated: Option<Usage>) -> Bill {
+        let card = &self.call.chosen.card;
+        match usage.or(estimated) {
+            Some(counted) => Bill {
+                usage,
+                charged: estimate::amount(card, &counted),
+                cost: card.cost(&counted),
+            },
+            None => Bill {
+                cost: card.cost(&Usage::default()).map(|_| Money(0)),
+                ..Bill::default()
+            },
+        }
+    }
+
+    pub(super) async fn keep(&self, text: String) -> Result<Text, CallError> {
+        let book = &self.gateway.setup().book;
+        self.insist(|| book.keep(text.clone())).await
+    }
+
+    async fn keep_some(&self, partial: &str) -> Result<Option<Text>, CallError> {
+        if partial.is_empty() {
+            return Ok(None);
+        }
+        self.keep(partial.to_owned()).await.map(Some)
+    }
+
+    /// Records a result. It was paid for, so a disk that is full or a journal that is busy is
+    /// waited for, and whoever asked is told why nothing comes.
+    async fn record_result(&self, drafts: Vec<Draft>) -> Result<(), CallError> {
+        let book = &self.gateway.setup().book;
+        self.insist(|| {
+            let appended = book.append(drafts.clone().into());
+            Box::pin(async { appended.await.map_err(BookError::into_failure) })
+        })
+        .await
+    }
+
+    async fn insist<T>(
+        &self,
+        work: impl Fn() -> BoxFuture<'static, Result<T, Failure>>,
+    ) -> Result<T, CallError> {
+        let mut wait = Duration::from_secs(1);
+        loop {
+            let failure = match work().await {
+                Ok(done) => return Ok(done),
+                Err(failure) => failure,
+            };
+            let may_pass = matches!(failure.code, Code::J005 | Code::J006);
+            if !may_pass || wait > LONGEST_INSISTENCE {
+                return Err(CallError::Record(failure));
+            }
+            let text = format!("the answer is not recorded yet: {}", failure.what);
+            self.tell(Progress::Notice(text)).await;
+            tokio::time::sleep(wait).await;
+            wait *= 2;
+        }
+    }
+
+    /// What everybody goes on with is what is on record: without secrets.
+    fn clean(&self, reply: Reply) -> Reply {
+        let redactor = &self.gateway.setup().redactor;
+        let Ok(json) = serde_json::to_string(&reply) else {
+            return reply;
+        };
+        match redactor.redact_json(&json) {
+            Cow::Borrowed(_) => reply,
+            Cow::Owned(clean) => serde_json::from_str(&clean).unwrap_or(reply),
+        }
+    }
+}
+
+fn reply_tokens(reply: &Reply) -> u64 {
+    let bytes = |part: &Part| match part {
+        Part::Text { text, .. } | Part::Thinking { text, .. } => text.len(),
+        Part::ToolCall(call) => call.name.len() + call.arguments.len(),
+        Part::Image(_) | Part::ToolResult(_) => 0,
+    };
+    estimate::output_tokens(reply.parts.iter().map(bytes).sum::<usize>() as u64)
+}

@@ -1,0 +1,241 @@
+//! A recording that is played again.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use artel_types::model::{Chunk, Fault, Part, Reply, Request, ToolCall};
+use artel_types::{Code, Failure};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::complaint::without_place;
+use super::difference::{between, off_script};
+
+/// So many of the takes that are left are looked at when none fits.
+const LOOK_AHEAD: usize = 8;
+
+/// A question and its answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Take {
+    /// The [`fingerprint`] of the request. It is kept beside the request because a recording may
+    /// have been cleaned of secrets, and then the two no longer agree.
+    pub fingerprint: String,
+    /// What was asked.
+    pub request: Request,
+    /// What was answered.
+    pub reply: Reply,
+}
+
+/// Takes in the order in which they were recorded.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Cassette {
+    takes: Vec<Take>,
+}
+
+/// A cassette and what is left of it.
+#[derive(Debug)]
+pub(super) struct Playing {
+    takes: Vec<Take>,
+    /// By fingerprint, which takes were not played yet, in their order. Calls that ran side by
+    /// side may come in another order, and equal requests still get their answers in the old one.
+    left: BTreeMap<String, VecDeque<usize>>,
+}
+
+impl Take {
+    /// Keeps an answer together with what was asked.
+    pub fn new(request: Request, reply: Reply) -> Self {
+        Self {
+            fingerprint: fingerprint(&request),
+            request,
+            reply,
+        }
+    }
+}
+
+impl Cassette {
+    /// Makes a cassette of what was recorded.
+    pub fn new(takes: Vec<Take>) -> Self {
+        Self { takes }
+    }
+
+    /// Returns what is on it.
+    pub fn takes(&self) -> &[Take] {
+        &self.takes
+    }
+
+    /// Reads a cassette with one take in each line. Empty lines are passed over.
+    pub fn read_jsonl(text: &str) -> Result<Self, Failure> {
+        let lines = text.lines().enumerate();
+        let takes = lines.filter(|(_, line)| !line.trim().is_empty());
+        let read = |(at, line): (usize, &str)| {
+            serde_json::from_str(line).map_err(|error| {
+                let place = format!("line {}, column {}", at + 1, error.column());
+                let what = format!("the recording cannot be used: {place} is not as in a take");
+                Failure::new(Code::M011, what).because(without_place(&error.to_string()))
+            })
+        };
+        takes.map(read).collect::<Result<_, _>>().map(Self::new)
+    }
+
+    /// Writes it with one take in each line.
+    pub fn write_jsonl(&self) -> Result<String, Failure> {
+        let mut text = String::new();
+        for take in &self.takes {
+            let line = serde_json::to_string(take).map_err(|error| {
+                Failure::new(Code::X001, "a take cannot be written").because(error.to_string())
+            })?;
+            text.push_str(&line);
+            text.push('\n');
+        }
+        Ok(text)
+    }
+}
+
+impl From<Cassette> for Playing {
+    fn from(cassette: Cassette) -> Self {
+        let mut left: BTreeMap<String, VecDeque<usize>> = BTreeMap::new();
+        for (at, take) in cassette.takes.iter().enumerate() {
+            left.entry(take.fingerprint.clone())
+                .or_default()
+                .push_back(at);
+        }
+        let takes = cassette.takes;
+        Self { takes, left }
+    }
+}
+
+impl Playing {
+    /// Answers with the next take of the same request.
+    pub(super) fn answer(&mut self, request: &Request) -> Result<Vec<Chunk>, Fault> {
+        let fingerprint = fingerprint(request);
+        let next = self
+            .left
+            .get_mut(&fingerprint)
+            .and_then(VecDeque::pop_front);
+        match next.and_then(|at| self.takes.get(at)) {
+            Some(take) => Ok(chunks_of(&take.reply)),
+            None => Err(self.nothing_fits(&fingerprint, request)),
+        }
+    }
+
+    /// Counts the takes that were not played.
+    pub(super) fn unused(&self) -> usize {
+        self.left.values().map(VecDeque::len).sum()
+    }
+
+    fn nothing_fits(&self, fingerprint: &str, request: &Request) -> Fault {
+        let had = self.takes.len();
+        if self.left.contains_key(fingerprint) {
+            let head = "the recording has no further answer to this request";
+            return off_script(head, &[]);
+        }
+        let mut left: Vec<_> = self.left.values().flatten().copied().collect();
+        left.sort_unstable();
+        let got = json(request);
+        let expected = left.into_iter().take(LOOK_AHEAD).filter_map(|at| {
+            let take = self.takes.get(at)?;
+            Some((at, json(&take.request)))
+        });
+        let expected: Vec<_> = expected.collect();
+        let compared = expected
+            .iter()
+            .map(|(at, value)| (at, between(value, &got)));
+        match compared.min_by_key(|(_, differences)| differences.len()) {
+            None => off_script(
+                &format!("the recording has no take left (it had {had})"),
+                &[],
+            ),
+            Some((at, differences)) => {
+                let place = format!("take {} of {had}", at + 1);
+                let head = if differences.is_empty() {
+                    format!("{place} looks the same, but has another fingerprint")
+                } else {
+                    format!("{place} expects another request")
+                };
+                off_script(&head, &differences)
+            }
+        }
+    }
+}
+
+/// Returns what tells one request from another: BLAKE3 of its JSON with sorted keys, in hex.
+pub fn fingerprint(request: &Request) -> String {
+    let mut text = String::new();
+    write_sorted(&json(request), &mut text);
+    blake3::hash(text.as_bytes()).to_hex().to_string()
+}
+
+fn json(request: &Request) -> Value {
+    // Nothing in a request can fail to become JSON: there are no maps with other keys than text.
+    serde_json::to_value(request).unwrap_or_default()
+}
+
+/// Writes JSON whose keys are sorted even in a build in which maps keep the order of insertion.
+fn write_sorted(value: &Value, out: &mut String) {
+    match value {
+        Value::Object(fields) => {
+            let sorted: BTreeMap<_, _> = fields.iter().collect();
+            let mut mark = '{';
+            for (name, field) in &sorted {
+                out.push(mark);
+                out.push_str(&Value::from(name.as_str()).to_string());
+                out.push(':');
+                write_sorted(field, out);
+                mark = ',';
+            }
+            out.push_str(if sorted.is_empty() { "{}" } else { "}" });
+        }
+        Value::Array(items) => {
+            let mut mark = '[';
+            for item in items {
+                out.push(mark);
+                write_sorted(item, out);
+                mark = ',';
+            }
+            out.push_str(if items.is_empty() { "[]" } else { "]" });
+        }
+        other => out.push_str(&other.to_string()),
+    }
+}
+
+/// Returns an answer as the pieces that gather to it again. Pictures and results of tools are
+/// nothing that a model answers, so they are left out.
+pub fn chunks_of(reply: &Reply) -> Vec<Chunk> {
+    let (id, model) = (reply.id.clone(), reply.model.clone());
+    let mut chunks = vec![Chunk::Start { id, model }];
+    let mut calls = 0;
+    for part in &reply.parts {
+        match part {
+            Part::Text { text, seal } => {
+                chunks.extend(said(text).map(|text| Chunk::Text { text }));
+                chunks.extend(seal.clone().map(|seal| Chunk::TextSealed { seal }));
+            }
+            Part::Thinking { text, seal } => {
+                chunks.extend(said(text).map(|text| Chunk::Thinking { text }));
+                chunks.extend(seal.clone().map(|seal| Chunk::ThinkingSealed { seal }));
+            }
+            Part::ToolCall(call) => {
+                chunks.extend(chunks_of_call(calls, call));
+                calls += 1;
+            }
+            Part::Image(_) | Part::ToolResult(_) => {}
+        }
+    }
+    let (stop, usage) = (reply.stop.clone(), reply.usage);
+    chunks.push(Chunk::End { stop, usage });
+    chunks
+}
+
+/// An empty piece says nothing, so it is not sent.
+fn said(text: &str) -> Option<String> {
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+fn chunks_of_call(index: u32, call: &ToolCall) -> [Chunk; 3] {
+    let (id, name) = (call.id.clone(), call.name.clone());
+    let (arguments, seal) = (call.arguments.clone(), call.seal.clone());
+    [
+        Chunk::ToolStart { index, id, name },
+        Chunk::ToolDelta { index, arguments },
+        Chunk::ToolEnd { index, seal },
+    ]
+}

@@ -1,0 +1,157 @@
+//! What a line expects of the request that it answers.
+
+use std::borrow::Cow;
+
+use artel_types::model::{Message, Part, Request, Role, ToolResult};
+use regex::{Regex, RegexBuilder};
+use serde::{Deserialize, Deserializer, de};
+
+use super::difference::{Difference, Side, listed};
+
+/// A pattern may take so much memory once it is compiled.
+const LARGEST_PATTERN: usize = 1024 * 1024;
+
+/// Expectations on a request; all of them have to be met, and none is met by every request.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Expect {
+    /// Part of what was said last, by a person or a tool.
+    says: Option<String>,
+    /// A regular expression for the same.
+    #[serde(default, deserialize_with = "pattern")]
+    matches: Option<Regex>,
+    /// Part of the standing instructions.
+    system: Option<String>,
+    /// Tools that are offered, maybe among others.
+    #[serde(default)]
+    tools: Vec<String>,
+    /// The tool that has just answered, maybe among others.
+    result_of: Option<String>,
+}
+
+fn pattern<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Regex>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let built = RegexBuilder::new(&text).size_limit(LARGEST_PATTERN).build();
+    let why = |error: regex::Error| {
+        // The parser draws the place over several lines; the last one says what is wrong.
+        let shown = error.to_string();
+        let last = shown.lines().last().unwrap_or_default();
+        let why = last.trim_start_matches("error: ").to_owned();
+        de::Error::custom(format!("not a regular expression: {why}"))
+    };
+    built.map(Some).map_err(why)
+}
+
+impl Expect {
+    /// Tells whether it says anything at all.
+    pub(super) fn is_empty(&self) -> bool {
+        self.says.is_none()
+            && self.matches.is_none()
+            && self.system.is_none()
+            && self.tools.is_empty()
+            && self.result_of.is_none()
+    }
+
+    /// Finds what a request does not meet; nothing if it fits.
+    pub(super) fn differences<'a>(&'a self, request: &'a Request) -> Vec<Difference<'a>> {
+        let last = last_said(request);
+        let said = last.map(text_of).unwrap_or_default();
+        let results = last.map(|message| message.parts.as_slice()).unwrap_or(&[]);
+        let checks = [
+            self.says
+                .as_deref()
+                .and_then(|part| lacks("says", part, said.clone().into())),
+            self.unmatched(said),
+            self.system
+                .as_deref()
+                .and_then(|part| lacks("system", part, (&request.system).into())),
+            self.missing_tools(request),
+            self.missing_result(results),
+        ];
+        checks.into_iter().flatten().collect()
+    }
+
+    fn unmatched<'a>(&'a self, said: String) -> Option<Difference<'a>> {
+        let pattern = self
+            .matches
+            .as_ref()
+            .filter(|pattern| !pattern.is_match(&said))?;
+        let expected = Side::Words(format!("`{pattern}`"));
+        Some(Difference::new(
+            "matches",
+            expected,
+            Side::Quote(said.into(), 0),
+        ))
+    }
+
+    fn missing_tools<'a>(&'a self, request: &'a Request) -> Option<Difference<'a>> {
+        let offered = || request.tools.iter().map(|tool| tool.name.as_str());
+        let wanted = self.tools.iter().map(String::as_str);
+        let missing = listed(wanted.filter(|name| !offered().any(|other| other == *name)));
+        let got = Side::Words(or_none(listed(offered())));
+        (!missing.is_empty()).then(|| Difference::new("tools", Side::Words(missing), got))
+    }
+
+    fn missing_result<'a>(&'a self, parts: &'a [Part]) -> Option<Difference<'a>> {
+        let wanted = self.result_of.as_deref()?;
+        let names = || {
+            parts
+                .iter()
+                .filter_map(result)
+                .map(|result| result.name.as_str())
+        };
+        if names().any(|name| name == wanted) {
+            return None;
+        }
+        let got = Side::Words(or_none(listed(names())));
+        Some(Difference::new(
+            "result_of",
+            Side::Words(format!("`{wanted}`")),
+            got,
+        ))
+    }
+}
+
+/// Returns what the person or the tools said last.
+fn last_said(request: &Request) -> Option<&Message> {
+    let mut messages = request.messages.iter().rev();
+    messages.find(|message| message.role == Role::User)
+}
+
+fn text_of(message: &Message) -> String {
+    let texts = message.parts.iter().filter_map(|part| match part {
+        Part::Text { text, .. } => Some(text.as_str()),
+        part => result(part).map(|result| result.text.as_str()),
+    });
+    texts.collect::<Vec<_>>().join("\n")
+}
+
+fn result(part: &Part) -> Option<&ToolResult> {
+    match part {
+        Part::ToolResult(result) => Some(result),
+        _ => None,
+    }
+}
+
+fn or_none(list: String) -> String {
+    if list.is_empty() { "none".into() } else { list }
+}
+
+/// Checks that a text contains a part. If not, the difference shows where the longest beginning of
+/// the part that does occur breaks off.
+fn lacks<'a>(place: &str, part: &'a str, text: Cow<'a, str>) -> Option<Difference<'a>> {
+    if text.contains(part) {
+        return None;
+    }
+    let ends: Vec<_> = part.char_indices().map(|(at, _)| at).collect();
+    // A beginning that does not occur cannot come to occur by growing.
+    let occurring = ends.partition_point(|end| text.contains(&part[..*end]));
+    let length = ends[..occurring].last().copied().unwrap_or(0);
+    let found = text.find(&part[..length]).unwrap_or(0);
+    let got = Side::Quote(text, found + length);
+    Some(Difference::new(
+        place,
+        Side::Quote(part.into(), length),
+        got,
+    ))
+}

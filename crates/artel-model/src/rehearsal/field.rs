@@ -1,0 +1,211 @@
+//! Fields of a script that may be written in more than one way.
+
+use std::fmt;
+use std::time::Duration;
+
+use artel_types::model::{Fault, FaultKind, Usage};
+use artel_types::parse_span;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{self, IntoDeserializer, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::{Map, Value};
+
+/// A length of time, such as `20ms` or `2s`.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Span(pub(super) Duration);
+
+/// A tool that is called.
+#[derive(Debug)]
+pub(super) struct Call {
+    pub(super) name: String,
+    /// JSON, or whatever was written as text: models make mistakes.
+    pub(super) arguments: String,
+}
+
+/// The tokens that an answer claims to have taken.
+#[derive(Debug)]
+pub(super) enum Counted {
+    /// It does not say.
+    Unknown,
+    /// It says; what it leaves out is estimated.
+    Given(Tokens),
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Tokens {
+    input: Option<u64>,
+    output: Option<u64>,
+    #[serde(default)]
+    cache_read: u64,
+    #[serde(default)]
+    cache_write: u64,
+    thinking: Option<u64>,
+}
+
+/// How an answer fails: a word, or more than a word.
+#[derive(Debug)]
+pub(super) struct Failing(pub(super) Fault);
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FailingFields {
+    kind: FaultKind,
+    status: Option<u16>,
+    message: Option<String>,
+    retry_after: Option<Span>,
+    request_id: Option<String>,
+}
+
+impl Counted {
+    pub(super) fn usage(&self, estimate: &Usage) -> Option<Usage> {
+        let Self::Given(tokens) = self else {
+            return None;
+        };
+        Some(Usage {
+            input: tokens.input.unwrap_or(estimate.input),
+            output: tokens.output.unwrap_or(estimate.output),
+            cache_read: tokens.cache_read,
+            cache_write: tokens.cache_write,
+            thinking: tokens.thinking.unwrap_or(estimate.thinking),
+        })
+    }
+}
+
+impl From<FailingFields> for Failing {
+    fn from(fields: FailingFields) -> Self {
+        let message = fields.message.as_deref().unwrap_or("the script says so");
+        Self(Fault {
+            status: fields.status,
+            retry_after: fields.retry_after.map(|span| span.0),
+            request_id: fields.request_id,
+            ..Fault::new(fields.kind, message)
+        })
+    }
+}
+
+impl<'de> Deserialize<'de> for Span {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let span = parse_span(&text).map_err(|_| {
+            let shown: String = text.chars().take(60).collect();
+            de::Error::custom(format!(
+                "`{shown}` is no length of time; expected `20ms`, `2s` or `5m`"
+            ))
+        })?;
+        Ok(Self(span))
+    }
+}
+
+impl<'de> Deserialize<'de> for Failing {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Written;
+        impl<'de> Visitor<'de> for Written {
+            type Value = Failing;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a sort of fault such as `rate-limit`, or a mapping with its `kind`")
+            }
+
+            fn visit_str<E: de::Error>(self, word: &str) -> Result<Failing, E> {
+                let kind = FaultKind::deserialize(word.into_deserializer())?;
+                Ok(Failing(Fault::new(kind, "the script says so")))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Failing, A::Error> {
+                FailingFields::deserialize(MapAccessDeserializer::new(map)).map(Into::into)
+            }
+        }
+        deserializer.deserialize_any(Written)
+    }
+}
+
+impl<'de> Deserialize<'de> for Counted {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Written;
+        impl<'de> Visitor<'de> for Written {
+            type Value = Counted;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("`none`, or numbers such as `{ input: 900, output: 40 }`")
+            }
+
+            fn visit_str<E: de::Error>(self, word: &str) -> Result<Counted, E> {
+                if word == "none" {
+                    return Ok(Counted::Unknown);
+                }
+                Err(E::invalid_value(de::Unexpected::Str(word), &self))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Counted, A::Error> {
+                Tokens::deserialize(MapAccessDeserializer::new(map)).map(Counted::Given)
+            }
+        }
+        deserializer.deserialize_any(Written)
+    }
+}
+
+impl<'de> Deserialize<'de> for Call {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Written;
+        impl<'de> Visitor<'de> for Written {
+            type Value = Call;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("one tool with its arguments, such as `read: { path: a.txt }`")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Call, A::Error> {
+                one_call(map)
+            }
+        }
+        deserializer.deserialize_any(Written)
+    }
+}
+
+/// Reads one call or a list of them.
+pub(super) fn calls<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Call>, D::Error> {
+    struct Written;
+    impl<'de> Visitor<'de> for Written {
+        type Value = Vec<Call>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str(
+                "a tool with its arguments, such as `read: { path: a.txt }`, or a list of them",
+            )
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Vec<Call>, A::Error> {
+            Ok(vec![one_call(map)?])
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Vec<Call>, A::Error> {
+            let mut calls = Vec::new();
+            while let Some(call) = items.next_element()? {
+                calls.push(call);
+            }
+            Ok(calls)
+        }
+    }
+    deserializer.deserialize_any(Written)
+}
+
+fn one_call<'de, A: MapAccess<'de>>(mut map: A) -> Result<Call, A::Error> {
+    let one = || de::Error::custom("expected one tool here; several are a list, one item each");
+    let (name, arguments) = map.next_entry::<String, Value>()?.ok_or_else(one)?;
+    if map.next_key::<String>()?.is_some() {
+        return Err(one());
+    }
+    let arguments = match arguments {
+        Value::Object(_) => arguments.to_string(),
+        Value::Null => Value::Object(Map::new()).to_string(),
+        Value::String(text) => text,
+        other => {
+            let what = format!(
+                "the arguments of `{name}` are `{other}`; expected a mapping, or text that is sent as it stands"
+            );
+            return Err(de::Error::custom(what));
+        }
+    };
+    Ok(Call { name, arguments })
+}

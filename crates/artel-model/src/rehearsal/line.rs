@@ -1,0 +1,191 @@
+//! One line of a script: what it expects and what it answers.
+
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::time::Duration;
+
+use artel_types::model::{Chunk, Fault, FaultKind, Part, Request, Stop, Usage};
+use serde::Deserialize;
+
+use super::beat::Beat;
+use super::expect::Expect;
+use super::field::{Call, Counted, Failing, Span, calls};
+
+/// The silence of an answer that is slow.
+const SLOW: Duration = Duration::from_secs(60);
+/// Characters in a piece when the line does not say.
+const PIECE: usize = 24;
+/// A token is about so many bytes.
+const BYTES_PER_TOKEN: u64 = 4;
+
+/// A line as it is written.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Line {
+    /// What the request has to be like.
+    #[serde(default)]
+    pub(super) expect: Expect,
+    /// How often it answers.
+    pub(super) times: Option<NonZeroU32>,
+    think: Option<String>,
+    say: Option<String>,
+    #[serde(default, deserialize_with = "calls")]
+    call: Vec<Call>,
+    usage: Option<Counted>,
+    stop: Option<Stop>,
+    pace: Option<Span>,
+    pieces: Option<NonZeroUsize>,
+    then: Option<Then>,
+    fault: Option<Failing>,
+}
+
+/// What happens after the words so far, instead of a proper end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Then {
+    /// The connection closes.
+    Cut,
+    /// Bytes come that mean nothing.
+    Garbage,
+    /// Nothing comes any more, and nothing closes.
+    Silent,
+    /// Nothing comes for a minute, then the end.
+    Slow,
+}
+
+impl Line {
+    /// Says what is wrong with it beyond its grammar.
+    pub(super) fn problem(&self) -> Option<&'static str> {
+        let has_end = self.stop.is_some() || self.usage.is_some();
+        if self.fault.is_some() && self.then.is_some() {
+            return Some("`fault` and `then` both say how it breaks off; keep one");
+        }
+        if self.breaks_off() && has_end {
+            return Some("an answer that breaks off has neither `stop` nor `usage`");
+        }
+        if !self.speaks() && self.fault.is_none() && self.then.is_none() && !has_end {
+            return Some("it answers nothing; expected `say`, `think`, `call`, `then` or `fault`");
+        }
+        None
+    }
+
+    /// Returns what happens when it answers a request, in order.
+    pub(super) fn beats(&self, request: &Request) -> Vec<Beat> {
+        if let Some(fault) = self.fault.as_ref().filter(|_| !self.speaks()) {
+            return vec![Beat::Fault(fault.0.clone())];
+        }
+        let (id, model) = (None, Some("rehearsal".to_owned()));
+        let mut beats = vec![Beat::Chunk(Chunk::Start { id, model })];
+        self.speak(request, &mut beats);
+        beats.extend(self.ending(request));
+        beats
+    }
+
+    fn speak(&self, request: &Request, beats: &mut Vec<Beat>) {
+        if let Some(text) = &self.think {
+            self.split(text, beats, |text| Chunk::Thinking { text });
+        }
+        if let Some(text) = &self.say {
+            self.split(text, beats, |text| Chunk::Text { text });
+        }
+        let first = next_call(request);
+        for (index, call) in (0_u32..).zip(&self.call) {
+            let id = format!("call-{}", first.saturating_add(index.into()));
+            let name = call.name.clone();
+            beats.push(Beat::Chunk(Chunk::ToolStart { index, id, name }));
+            self.split(&call.arguments, beats, |arguments| Chunk::ToolDelta {
+                index,
+                arguments,
+            });
+            beats.push(Beat::Chunk(Chunk::ToolEnd { index, seal: None }));
+        }
+        if self.breaks_off() && !self.call.is_empty() {
+            // Nobody may carry out a call of an answer that breaks off before it is complete.
+            beats.pop();
+        }
+    }
+
+    fn speaks(&self) -> bool {
+        self.think.is_some() || self.say.is_some() || !self.call.is_empty()
+    }
+
+    fn breaks_off(&self) -> bool {
+        self.fault.is_some() || matches!(self.then, Some(then) if then != Then::Slow)
+    }
+
+    fn split(&self, text: &str, beats: &mut Vec<Beat>, chunk: impl Fn(String) -> Chunk) {
+        let size = self.pieces.map_or(PIECE, NonZeroUsize::get);
+        let mut rest = text;
+        while !rest.is_empty() {
+            let end = rest
+                .char_indices()
+                .nth(size)
+                .map_or(rest.len(), |(end, _)| end);
+            let (piece, left) = rest.split_at(end);
+            beats.extend(self.pace.map(|pace| Beat::Wait(pace.0)));
+            beats.push(Beat::Chunk(chunk(piece.to_owned())));
+            rest = left;
+        }
+    }
+
+    fn ending(&self, request: &Request) -> Vec<Beat> {
+        if let Some(fault) = &self.fault {
+            return vec![Beat::Fault(fault.0.clone())];
+        }
+        let broken = |kind, message| vec![Beat::Fault(Fault::new(kind, message))];
+        match self.then {
+            Some(Then::Cut) => broken(FaultKind::Cut, "the script cuts the answer off here"),
+            Some(Then::Garbage) => broken(FaultKind::Garbled, "the script sends garbage here"),
+            Some(Then::Silent) => vec![Beat::Hang],
+            Some(Then::Slow) => vec![Beat::Wait(SLOW), self.end(request)],
+            None => vec![self.end(request)],
+        }
+    }
+
+    fn end(&self, request: &Request) -> Beat {
+        let usual = if self.call.is_empty() {
+            Stop::End
+        } else {
+            Stop::ToolUse
+        };
+        let stop = self.stop.clone().unwrap_or(usual);
+        let estimate = self.estimate(request);
+        let usage = match &self.usage {
+            None => Some(estimate),
+            Some(counted) => counted.usage(&estimate),
+        };
+        Beat::Chunk(Chunk::End { stop, usage })
+    }
+
+    /// Counts tokens by bytes, so that the same request gives the same figures everywhere.
+    fn estimate(&self, request: &Request) -> Usage {
+        let bytes = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+        let calls = self
+            .call
+            .iter()
+            .map(|call| call.name.len() + call.arguments.len());
+        let read = serde_json::to_vec(request).map_or(0, |json| json.len());
+        let thinking = bytes(&self.think);
+        let written = thinking + bytes(&self.say) + calls.sum::<usize>();
+        Usage {
+            input: tokens(read),
+            output: tokens(written),
+            thinking: tokens(thinking),
+            ..Usage::default()
+        }
+    }
+}
+
+fn tokens(bytes: usize) -> u64 {
+    (bytes as u64).div_ceil(BYTES_PER_TOKEN)
+}
+
+/// Returns the number of the next call. It follows the highest one in the conversation, so ids are
+/// different within it, even if its beginning was dropped, and the same whenever it is played.
+fn next_call(request: &Request) -> u64 {
+    let parts = request.messages.iter().flat_map(|message| &message.parts);
+    let numbers = parts.filter_map(|part| match part {
+        Part::ToolCall(call) => call.id.strip_prefix("call-")?.parse::<u64>().ok(),
+        _ => None,
+    });
+    numbers.max().unwrap_or(0).saturating_add(1)
+}

@@ -1,0 +1,283 @@
+//! A model behind HTTP: sends what the codec wrote, reads what comes, and waits for nothing
+//! without a limit.
+
+mod connection;
+mod trouble;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use artel_types::model::{Chunk, Fault, ModelCard, Request};
+use artel_types::{Clock, Secret};
+use artel_wire::{Decoder, Outgoing, Target, Wire};
+use futures_util::stream;
+use reqwest::header::{CONTENT_TYPE, HeaderMap};
+use reqwest::{RequestBuilder, Response};
+
+use crate::model::{ChunkStream, Model};
+
+pub use connection::{Connection, Connections};
+
+/// So much of a refusal is read; the rest is never interesting.
+const LARGEST_REFUSAL: usize = 64 * 1024;
+
+/// Where a model is and how it is reached.
+#[derive(Debug, Clone)]
+pub struct Address {
+    /// The format it speaks.
+    pub wire: Wire,
+    /// What precedes the format's own path.
+    pub base_url: String,
+    /// The key, where it needs one.
+    pub key: Option<Secret>,
+    /// Further headers.
+    pub headers: Vec<(String, String)>,
+    /// How long it may be silent: before it answers, and in the middle of an answer.
+    pub patience: Duration,
+}
+
+/// A model of a provider.
+#[derive(Debug, Clone)]
+pub struct Remote {
+    connection: Connection,
+    address: Arc<Address>,
+    model: String,
+    card: ModelCard,
+    clock: Clock,
+}
+
+impl Remote {
+    /// Names a model at an address. Nothing is sent yet.
+    pub fn new(
+        connection: Connection,
+        address: Address,
+        model: impl Into<String>,
+        card: ModelCard,
+        clock: Clock,
+    ) -> Self {
+        Self {
+            connection,
+            address: Arc::new(address),
+            model: model.into(),
+            card,
+            clock,
+        }
+    }
+
+    /// Makes a call that costs nothing and tells whether the key is good and the place is right.
+    /// Returns the names of models, where the provider lists them in the usual way.
+    pub async fn look(&self) -> Result<Vec<String>, Fault> {
+        let path = self.address.wire.models_path();
+        let builder = self.connection.client().get(self.url(path));
+        let response = self.send(self.with_headers(builder, &[])).await?;
+        let body = self.read_some(response, LARGEST_REFUSAL * 16).await?;
+        Ok(model_names(&body))
+    }
+
+    fn url(&self, path: &str) -> String {
+        format!("{}{path}", self.address.base_url.trim_end_matches('/'))
+    }
+
+    fn encode(&self, request: &Request) -> Outgoing {
+        let target = Target {
+            model: &self.model,
+            max_output: self.card.max_output,
+            context: self.card.context,
+            thinking: self.card.thinking,
+        };
+        self.address.wire.encode(&target, request)
+    }
+
+    fn with_headers(
+        &self,
+        mut builder: RequestBuilder,
+        more: &[(&'static str, String)],
+    ) -> RequestBuilder {
+        let Address {
+            wire, key, headers, ..
+        } = &*self.address;
+        for (name, value) in wire.fixed_headers() {
+            builder = builder.header(*name, *value);
+        }
+        for (name, value) in more {
+            builder = builder.header(*name, value);
+        }
+        for (name, value) in headers {
+            builder = builder.header(name, value);
+        }
+        if let Some(key) = key {
+            let header = wire.key_header();
+            let value = format!("{}{}", header.before, key.expose());
+            let mut value = reqwest::header::HeaderValue::from_str(&value)
+                .unwrap_or_else(|_| reqwest::header::HeaderValue::from_static(""));
+            value.set_sensitive(true);
+            builder = builder.header(header.name, value);
+        }
+        builder
+    }
+
+    /// Sends a request and returns the answer if it is not a refusal.
+    async fn send(&self, builder: RequestBuilder) -> Result<Response, Fault> {
+        let patience = self.address.patience;
+        let response = match tokio::time::timeout(patience, builder.send()).await {
+            Ok(sent) => sent.map_err(|error| trouble::of_sending(&error))?,
+            Err(_) => return Err(trouble::silent(patience, "before it answered")),
+        };
+        let status = response.status();
+        if status.is_success() {
+            return Ok(response);
+        }
+        let headers = response.headers().clone();
+        let body = self
+            .read_some(response, LARGEST_REFUSAL)
+            .await
+            .unwrap_or_default();
+        let look_up = |name: &str| header(&headers, name);
+        let now = self.clock.now();
+        Err(self
+            .address
+            .wire
+            .fault(status.as_u16(), &look_up, &body, now))
+    }
+
+    async fn read_some(&self, mut response: Response, most: usize) -> Result<Vec<u8>, Fault> {
+        let mut body = Vec::new();
+        while body.len() < most {
+            match next_bytes(&mut response, self.address.patience).await? {
+                Some(bytes) => body.extend_from_slice(&bytes),
+                None => break,
+            }
+        }
+        body.truncate(most);
+        Ok(body)
+    }
+
+    async fn open(&self, request: &Request) -> Result<Answering, Fault> {
+        let Outgoing {
+            path,
+            headers,
+            body,
+        } = self.encode(request);
+        let builder = self
+            .connection
+            .client()
+            .post(self.url(&path))
+            .header(CONTENT_TYPE, "application/json")
+            .body(body);
+        let response = self.send(self.with_headers(builder, &headers)).await?;
+        Ok(Answering {
+            response,
+            decoder: self.address.wire.decoder(),
+            ready: VecDeque::new(),
+            fresh: Vec::new(),
+            fault: None,
+            patience: self.address.patience,
+        })
+    }
+}
+
+impl Model for Remote {
+    fn reply(&self, request: &Request) -> ChunkStream {
+        let begin = Stage::Asking(Box::new((self.clone(), request.clone())));
+        Box::pin(stream::unfold(begin, Stage::next))
+    }
+}
+
+/// Where an answer stands between two chunks.
+enum Stage {
+    Asking(Box<(Remote, Request)>),
+    Answering(Box<Answering>),
+    Over,
+}
+
+struct Answering {
+    response: Response,
+    decoder: Decoder,
+    ready: VecDeque<Chunk>,
+    fresh: Vec<Chunk>,
+    fault: Option<Fault>,
+    patience: Duration,
+}
+
+impl Stage {
+    async fn next(self) -> Option<(Result<Chunk, Fault>, Self)> {
+        let mut answering = match self {
+            Self::Asking(asking) => {
+                let (remote, request) = *asking;
+                match remote.open(&request).await {
+                    Ok(answering) => Box::new(answering),
+                    Err(fault) => return Some((Err(fault), Self::Over)),
+                }
+            }
+            Self::Answering(answering) => answering,
+            Self::Over => return None,
+        };
+        match answering.next().await? {
+            Ok(chunk) => Some((Ok(chunk), Self::Answering(answering))),
+            Err(fault) => Some((Err(fault), Self::Over)),
+        }
+    }
+}
+
+impl Answering {
+    /// Returns the next chunk; nothing after the end.
+    async fn next(&mut self) -> Option<Result<Chunk, Fault>> {
+        loop {
+            if let Some(chunk) = self.ready.pop_front() {
+                return Some(Ok(chunk));
+            }
+            if let Some(fault) = self.fault.take() {
+                return Some(Err(fault));
+            }
+            if self.decoder.is_done() {
+                return None;
+            }
+            // What was decoded before a fault is handed out before the fault is.
+            let result = match next_bytes(&mut self.response, self.patience).await {
+                Ok(Some(bytes)) => self.decoder.push(&bytes, &mut self.fresh),
+                Ok(None) => self.decoder.finish(&mut self.fresh),
+                Err(fault) => Err(fault),
+            };
+            self.fault = result.err();
+            self.ready.extend(self.fresh.drain(..));
+        }
+    }
+}
+
+async fn next_bytes(
+    response: &mut Response,
+    patience: Duration,
+) -> Result<Option<bytes::Bytes>, Fault> {
+    match tokio::time::timeout(patience, response.chunk()).await {
+        Ok(read) => read.map_err(|error| trouble::of_reading(&error)),
+        Err(_) => Err(trouble::silent(patience, "in the middle of its answer")),
+    }
+}
+
+fn header(headers: &HeaderMap, name: &str) -> Option<String> {
+    headers
+        .get(name)
+        .and_then(|value| value.to_str().ok())
+        .map(str::to_owned)
+}
+
+/// Finds names in a list of models: `data[].id`, `models[].name`, `models[].model`.
+fn model_names(body: &[u8]) -> Vec<String> {
+    let Ok(body) = serde_json::from_slice::<serde_json::Value>(body) else {
+        return Vec::new();
+    };
+    let list = body.get("data").or_else(|| body.get("models"));
+    let list = list.and_then(|list| list.as_array());
+    let name = |item: &serde_json::Value| {
+        let name = item.get("id").or_else(|| item.get("name"));
+        name.and_then(|name| name.as_str()).map(str::to_owned)
+    };
+    list.into_iter().flatten().filter_map(name).collect()
+}
+
+impl std::fmt::Debug for Answering {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:?}", self.decoder)
+    }
+}

@@ -1,0 +1,42 @@
+//! A model that is not waited for without end.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use artel_types::model::{Fault, FaultKind, Request};
+use futures_util::{StreamExt as _, stream};
+
+use crate::model::{ChunkStream, Model};
+
+/// Ends an answer that falls silent. A model behind HTTP watches its bytes itself, where also a
+/// sign of life counts that is no piece of the answer; this is for models that have none.
+pub struct Watched {
+    model: Arc<dyn Model>,
+    patience: Duration,
+}
+
+impl Watched {
+    /// Watches a model.
+    pub fn new(model: Arc<dyn Model>, patience: Duration) -> Self {
+        Self { model, patience }
+    }
+}
+
+impl Model for Watched {
+    fn reply(&self, request: &Request) -> ChunkStream {
+        let (answer, patience) = (self.model.reply(request), self.patience);
+        let next = move |answer: Option<ChunkStream>| async move {
+            let mut answer = answer?;
+            match tokio::time::timeout(patience, answer.next()).await {
+                Ok(Some(Ok(chunk))) => Some((Ok(chunk), Some(answer))),
+                Ok(Some(Err(fault))) => Some((Err(fault), None)),
+                Ok(None) => None,
+                Err(_) => {
+                    let said = format!("nothing came for {} s", patience.as_secs_f32());
+                    Some((Err(Fault::new(FaultKind::Silent, said)), None))
+                }
+            }
+        };
+        Box::pin(stream::unfold(Some(answer), next))
+    }
+}
