@@ -1,7 +1,10 @@
 //! Brings in what tests need beyond Rust, git and a C compiler.
 //!
 //! Cargo tools are installed at a fixed version when they are missing; whatever version is there
-//! already is used as it is. System packages are installed only by root on a system with apt.
+//! already is used as it is. System packages are installed only by root on a system with apt. The
+//! Python packages that tests use stay among the build products.
+
+mod sdk;
 
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -39,7 +42,7 @@ struct Package {
     why: &'static str,
 }
 
-const PACKAGES: [Package; 4] = [
+const PACKAGES: [Package; 6] = [
     Package {
         name: "git",
         program: "git",
@@ -60,6 +63,16 @@ const PACKAGES: [Package; 4] = [
         program: "sqlite3",
         why: "tests look at the journal from outside",
     },
+    Package {
+        name: "python3",
+        program: "python3",
+        why: "the providers' SDKs, which tests compare with, are Python",
+    },
+    Package {
+        name: "python3-pip",
+        program: "pip3",
+        why: "it installs the providers' SDKs",
+    },
 ];
 
 /// Installs whatever is missing, or says what to install.
@@ -79,7 +92,7 @@ pub(crate) fn run() -> Result<(), Stop> {
             None => process::run(&mut installation(&tool))?,
         }
     }
-    Ok(())
+    sdk::run()
 }
 
 /// Unoptimised, since these tools wait for others nearly all the time: nextest is built in two

@@ -1,5 +1,5 @@
 //! What tests are made of: temporary journals, a clock to move by hand, seeded randomness,
-//! children to kill, and faults on command.
+//! children to kill, faults on command, and stand-ins for the model providers.
 #![expect(clippy::expect_used, reason = "a test that cannot be set up fails")]
 
 mod child;
@@ -9,6 +9,7 @@ mod random;
 mod scale;
 mod scratch;
 pub mod shim;
+pub mod standin;
 mod wait;
 
 pub use child::{Child, testkit_binary};

@@ -1,0 +1,190 @@
+//! Answers together with what they mean, for everybody who reads a stand-in.
+//!
+//! The providers' own SDKs and Artel's codecs are held to this one table, so that neither can
+//! read an answer in a way of its own.
+
+use artel_types::model::{self, Part, Reply, Stop, ToolCall};
+use serde_json::{Value, json};
+
+use super::{Answer, Format, Usage};
+
+/// An answer, and what whoever reads it must make of it.
+pub struct Case {
+    /// What is special about it.
+    pub name: &'static str,
+    /// What the stand-in answers.
+    pub answer: Answer,
+    /// What that means, without ids, seals and the model's name, which are each provider's own.
+    pub reply: Reply,
+}
+
+/// Returns what models say, with what it means in this format. Where a format has no word for
+/// something, the reply lacks it.
+pub fn spoken(format: Format) -> Vec<Case> {
+    [words(format), calls(format), endings(format)]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+/// Returns a usage as far as the format can tell it.
+pub fn told(format: Format, usage: Usage) -> model::Usage {
+    let mut told = model::Usage {
+        input: usage.input,
+        cache_read: usage.cache_read,
+        cache_write: usage.cache_write,
+        output: usage.output,
+        thinking: usage.thinking,
+    };
+    match format {
+        Format::Anthropic | Format::Responses | Format::Chat => {}
+        // What goes to the cache is not counted.
+        Format::Google => told.cache_write = 0,
+        // Nothing is counted but what was read and written.
+        Format::Ollama => {
+            told.cache_read = 0;
+            told.cache_write = 0;
+            told.thinking = 0;
+        }
+    }
+    told
+}
+
+/// Returns a call as it stands in a reply, without its id.
+pub fn call(name: &str, arguments: &str) -> Part {
+    Part::ToolCall(ToolCall {
+        id: String::new(),
+        name: name.to_owned(),
+        arguments: arguments.to_owned(),
+        seal: None,
+    })
+}
+
+/// Returns a reply of these parts, with the usual usage.
+pub fn reply(format: Format, parts: Vec<Part>, stop: Stop) -> Reply {
+    Reply {
+        id: None,
+        model: None,
+        parts,
+        stop,
+        usage: Some(told(format, Usage::default())),
+    }
+}
+
+fn words(format: Format) -> Vec<Case> {
+    let said = |text: &str| reply(format, vec![Part::text(text)], Stop::End);
+    let everything = Usage {
+        input: 1_000,
+        cache_read: 400,
+        cache_write: 300,
+        output: 60,
+        thinking: 8,
+    };
+    let mut thoughtful = reply(format, vec![thought("Hm."), Part::text("Yes.")], Stop::End);
+    thoughtful.usage = Some(told(format, everything));
+    vec![
+        Case {
+            name: "text",
+            answer: Answer::says("Hello, world."),
+            reply: said("Hello, world."),
+        },
+        Case {
+            name: "nothing",
+            answer: Answer::default(),
+            reply: reply(format, Vec::new(), Stop::End),
+        },
+        Case {
+            name: "letters of several bytes in pieces of one byte",
+            answer: Answer::says("Grüße, 世界 🦀")
+                .one_char_deltas()
+                .in_pieces_of(1),
+            reply: said("Grüße, 世界 🦀"),
+        },
+        Case {
+            name: "thinking, with all that can be counted",
+            answer: Answer::says("Yes.").thinking("Hm.").usage(everything),
+            reply: thoughtful,
+        },
+    ]
+}
+
+fn calls(format: Format) -> Vec<Case> {
+    let (one, other) = (json!({"path": "a.txt"}), json!({"path": "ordner/ü 🦀.txt"}));
+    let two = Answer::default()
+        .calls("read", one.clone())
+        .calls("write", other.clone());
+    let parts = vec![
+        call("read", &one.to_string()),
+        call("write", &other.to_string()),
+    ];
+    let wanted = |parts: &[Part]| reply(format, parts.to_vec(), Stop::ToolUse);
+    let large: Value = json!({"path": "a".repeat(1 << 20)});
+    let mut talkative = vec![
+        thought("Let me look."),
+        Part::text("I will read two files."),
+    ];
+    talkative.extend(parts.iter().cloned());
+    vec![
+        Case {
+            name: "two calls in turn",
+            answer: two.clone(),
+            reply: wanted(&parts),
+        },
+        Case {
+            name: "two calls interleaved",
+            answer: two.clone().interleaved().one_char_deltas(),
+            reply: wanted(&parts),
+        },
+        Case {
+            name: "thoughts, words and calls",
+            answer: Answer::says("I will read two files.")
+                .thinking("Let me look.")
+                .calls("read", one)
+                .calls("write", other),
+            reply: wanted(&talkative),
+        },
+        Case {
+            name: "a call with arguments of a mebibyte",
+            answer: Answer::default().calls("write", large.clone()),
+            reply: wanted(&[call("write", &large.to_string())]),
+        },
+    ]
+}
+
+fn endings(format: Format) -> Vec<Case> {
+    // Ollama has no word for a refusal.
+    let refused = match format {
+        Format::Ollama => Stop::End,
+        _ => Stop::Refusal,
+    };
+    // Google blocks a prompt as a whole, before the first word.
+    let before_filter = match format {
+        Format::Google => Vec::new(),
+        _ => vec![Part::text("I would")],
+    };
+    let unwilling = vec![Part::text("I would rather not.")];
+    vec![
+        Case {
+            name: "max tokens",
+            answer: Answer::says("It is").cut_short(),
+            reply: reply(format, vec![Part::text("It is")], Stop::MaxTokens),
+        },
+        Case {
+            name: "refusal",
+            answer: Answer::says("I would rather not.").refusing(),
+            reply: reply(format, unwilling, refused.clone()),
+        },
+        Case {
+            name: "filter",
+            answer: Answer::says("I would").filtered(),
+            reply: reply(format, before_filter, refused),
+        },
+    ]
+}
+
+fn thought(text: &str) -> Part {
+    Part::Thinking {
+        text: text.to_owned(),
+        seal: None,
+    }
+}
