@@ -1,0 +1,91 @@
+//! Addresses of a bus: `unix:path=/run/user/1000/bus`, several of them with `;` between.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::linux::net::SocketAddrExt as _;
+use std::os::unix::ffi::OsStringExt as _;
+use std::os::unix::net::{SocketAddr, UnixStream};
+use std::path::PathBuf;
+
+/// A socket on this machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Address {
+    /// A name in the file system.
+    Path(PathBuf),
+    /// A name that only the kernel knows.
+    Abstract(Vec<u8>),
+}
+
+impl Address {
+    /// Returns the first address that is a socket on this machine.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        text.split(';').find_map(Self::parse_one)
+    }
+
+    pub(crate) fn connect(&self) -> io::Result<UnixStream> {
+        match self {
+            Self::Path(path) => UnixStream::connect(path),
+            Self::Abstract(name) => {
+                UnixStream::connect_addr(&SocketAddr::from_abstract_name(name)?)
+            }
+        }
+    }
+
+    fn parse_one(text: &str) -> Option<Self> {
+        let fields = text.trim().strip_prefix("unix:")?;
+        fields.split(',').find_map(|field| {
+            let (key, escaped) = field.split_once('=')?;
+            let value = unescape(escaped).filter(|value| !value.is_empty())?;
+            match key {
+                "path" => Some(Self::Path(PathBuf::from(OsString::from_vec(value)))),
+                "abstract" => Some(Self::Abstract(value)),
+                _ => None,
+            }
+        })
+    }
+}
+
+/// Undoes `%2f`; nothing if an escape is broken.
+fn unescape(text: &str) -> Option<Vec<u8>> {
+    let mut pieces = text.split('%');
+    let mut bytes = pieces.next()?.as_bytes().to_vec();
+    for piece in pieces {
+        let (digits, rest) = piece.split_at_checked(2)?;
+        bytes.push(u8::from_str_radix(digits, 16).ok()?);
+        bytes.extend_from_slice(rest.as_bytes());
+    }
+    Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sockets_of_this_machine_are_found() {
+        let path = |text: &str| Some(Address::Path(PathBuf::from(text)));
+        let kernel = |text: &str| Some(Address::Abstract(text.as_bytes().to_vec()));
+        for (text, wanted) in [
+            ("unix:path=/run/user/1000/bus", path("/run/user/1000/bus")),
+            ("unix:path=/tmp/a%20b,guid=0123", path("/tmp/a b")),
+            ("unix:guid=0123,path=/tmp/bus", path("/tmp/bus")),
+            ("unix:abstract=/tmp/dbus-x1,guid=2", kernel("/tmp/dbus-x1")),
+            ("tcp:host=localhost,port=1;unix:path=/b", path("/b")),
+            ("unix:path=/a;unix:path=/b", path("/a")),
+            ("", None),
+            ("disabled:", None),
+            ("autolaunch:", None),
+            ("unix:", None),
+            ("unix:path=", None),
+            ("unix:path", None),
+            ("unix:path=/a%2", None),
+            ("unix:path=/a%zz", None),
+            ("unix:path=/a%é", None),
+            ("unix:runtime=yes", None),
+            ("unixexec:path=/bin/sh", None),
+            ("tcp:host=localhost,port=1", None),
+        ] {
+            assert_eq!(Address::parse(text), wanted, "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! A connection to the bus: who we are, calls, and their answers.
+
+use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+use artel_vault::StoreError;
+use zeroize::Zeroizing;
+
+use crate::address::Address;
+use crate::message::{self, Call, FIXED, Reply};
+use crate::wire::Writer;
+
+/// How many messages that are not the answer are read past: the bus announces names now and then.
+const MOST_OTHERS: usize = 64;
+
+/// The longest line of the greeting.
+const LONGEST_LINE: usize = 1024;
+
+/// A connection on which calls can be made.
+pub(crate) struct Bus {
+    stream: UnixStream,
+    serial: u32,
+}
+
+impl Bus {
+    /// Connects and says who we are.
+    pub(crate) fn connect(address: &Address, limit: Duration) -> Result<Self, StoreError> {
+        let stream = address.connect().map_err(unreachable)?;
+        stream.set_read_timeout(Some(limit)).map_err(unreachable)?;
+        stream.set_write_timeout(Some(limit)).map_err(unreachable)?;
+        let mut bus = Self { stream, serial: 0 };
+        bus.greet()?;
+        bus.call(Call {
+            destination: "org.freedesktop.DBus",
+            path: "/org/freedesktop/DBus",
+            interface: "org.freedesktop.DBus",
+            member: "Hello",
+            signature: "",
+            body: Writer::with_room(0),
+        })?;
+        Ok(bus)
+    }
+
+    /// Calls a method and waits for its answer; an answer that is an error is one here too.
+    pub(crate) fn call(&mut self, call: Call<'_>) -> Result<Reply, StoreError> {
+        self.serial += 1;
+        let bytes = call.encode(self.serial);
+        self.stream.write_all(&bytes).map_err(unreachable)?;
+        for _ in 0..MOST_OTHERS {
+            let reply = self.receive()?;
+            if reply.to != self.serial {
+                continue;
+            }
+            return match &reply.error {
+                Some(name) => Err(meaning_of(name)),
+                None => Ok(reply),
+            };
+        }
+        Err(garbled())
+    }
+
+    /// The bus knows the user's number from the socket; it wants to hear it all the same.
+    fn greet(&mut self) -> Result<(), StoreError> {
+        let user = rustix::process::geteuid().as_raw().to_string();
+        let hex: String = user.bytes().map(|digit| format!("{digit:02x}")).collect();
+        let greeting = format!("\0AUTH EXTERNAL {hex}\r\n");
+        self.stream
+            .write_all(greeting.as_bytes())
+            .map_err(unreachable)?;
+        if !self.line()?.starts_with(b"OK ") {
+            let why = "the session bus does not know this user";
+            return Err(StoreError::Unavailable(why.to_owned()));
+        }
+        self.stream.write_all(b"BEGIN\r\n").map_err(unreachable)
+    }
+
+    fn line(&mut self) -> Result<Vec<u8>, StoreError> {
+        let mut line = Vec::new();
+        while !line.ends_with(b"\n") {
+            if line.len() == LONGEST_LINE {
+                return Err(garbled());
+            }
+            let mut byte = [0];
+            self.stream.read_exact(&mut byte).map_err(unreachable)?;
+            line.extend(byte);
+        }
+        Ok(line)
+    }
+
+    fn receive(&mut self) -> Result<Reply, StoreError> {
+        let mut fixed = [0; FIXED];
+        self.stream.read_exact(&mut fixed).map_err(unreachable)?;
+        let length = message::rest_length(&fixed).ok_or_else(garbled)?;
+        let mut rest = Zeroizing::new(vec![0; length]);
+        self.stream.read_exact(&mut rest).map_err(unreachable)?;
+        Reply::decode(&fixed, &rest).ok_or_else(garbled)
+    }
+}
+
+/// What was said could not be understood.
+pub(crate) fn garbled() -> StoreError {
+    StoreError::Unavailable("its answer was not understood".to_owned())
+}
+
+fn unreachable(cause: io::Error) -> StoreError {
+    match cause.kind() {
+        ErrorKind::WouldBlock | ErrorKind::TimedOut => StoreError::TimedOut,
+        _ => StoreError::Unavailable(format!("the session bus said: {cause}")),
+    }
+}
+
+/// Only the name of an error is used: its text is the store's own, and could hold anything.
+fn meaning_of(name: &str) -> StoreError {
+    let known = name
+        .strip_prefix("org.freedesktop.DBus.Error.")
+        .unwrap_or(name);
+    match known {
+        "org.freedesktop.Secret.Error.IsLocked" => StoreError::Locked,
+        "NoReply" | "Timeout" | "TimedOut" => StoreError::TimedOut,
+        "ServiceUnknown" | "NameHasNoOwner" | "Disconnected" => {
+            StoreError::Unavailable("no key store is on the session bus".to_owned())
+        }
+        spawn if spawn.starts_with("Spawn.") => {
+            StoreError::Unavailable("the key store could not be started".to_owned())
+        }
+        other => StoreError::Refused(other.chars().take(100).collect()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_have_a_meaning() {
+        let unavailable = |name| matches!(meaning_of(name), StoreError::Unavailable(_));
+        assert!(unavailable("org.freedesktop.DBus.Error.ServiceUnknown"));
+        assert!(unavailable("org.freedesktop.DBus.Error.Spawn.ChildExited"));
+        assert_eq!(
+            meaning_of("org.freedesktop.Secret.Error.IsLocked"),
+            StoreError::Locked
+        );
+        assert_eq!(
+            meaning_of("org.freedesktop.DBus.Error.NoReply"),
+            StoreError::TimedOut
+        );
+        let odd = "x".repeat(500);
+        assert_eq!(meaning_of(&odd), StoreError::Refused("x".repeat(100)));
+    }
+}

@@ -1,0 +1,111 @@
+//! The key store of a desktop: the Secret Service of freedesktop.org, which GNOME, KDE and
+//! KeePassXC offer on the session bus.
+//!
+//! It needs eight calls of a protocol that has not changed in many years, so they are spoken here
+//! directly: the libraries for it bring fifty crates and an executor, or a C library that has to
+//! be there when Artel starts. Values cross the bus's socket as they are (`plain`): it is the
+//! user's own, as private as the store behind it.
+//!
+//! A person is never asked to unlock anything from here: a locked store says so, and the key goes
+//! to the encrypted file instead. Nothing waits for longer than two seconds.
+#![warn(missing_docs)]
+
+mod address;
+mod bus;
+mod message;
+mod service;
+mod wire;
+
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use artel_types::Secret;
+use artel_vault::{StoreError, SystemStore};
+
+use crate::address::Address;
+use crate::service::{Item, Service};
+
+/// How long the store may take to answer one request.
+const LIMIT: Duration = Duration::from_secs(2);
+
+/// While GNOME's store saves a change, its own collections and items are gone for a moment, for
+/// other callers too. All requests may be repeated, so they are.
+const TRIES: u32 = 4;
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// The Secret Service behind a session bus.
+#[derive(Debug, Clone)]
+pub struct Keyring {
+    address: Address,
+    limit: Duration,
+}
+
+impl Keyring {
+    /// Finds the store by the session bus's address, as `DBUS_SESSION_BUS_ADDRESS` has it; nothing
+    /// where there is no bus, as on a machine without a desktop. Nothing is connected yet.
+    pub fn at(bus_address: Option<&str>) -> Option<Self> {
+        let address = Address::parse(bus_address?)?;
+        let limit = LIMIT;
+        Some(Self { address, limit })
+    }
+
+    /// Does the work on a thread of its own, so that whatever hangs there does not hang here. A
+    /// thread that is late ends by itself, since its socket has the same limit.
+    fn within_limit<T: Send + 'static>(
+        &self,
+        work: impl Fn(&mut Service) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let (address, limit) = (self.address.clone(), self.limit);
+        let (answer, answers) = mpsc::sync_channel(1);
+        let late = move || {
+            let done = Service::connect(&address, limit)
+                .and_then(|mut service| repeat(|| work(&mut service)));
+            // Whoever asked may have given up.
+            drop(answer.send(done));
+        };
+        let started = thread::Builder::new()
+            .name("artel-keyring".to_owned())
+            .spawn(late);
+        if let Err(cause) = started {
+            return Err(StoreError::Unavailable(cause.to_string()));
+        }
+        let answer = answers.recv_timeout(limit);
+        answer.unwrap_or(Err(StoreError::TimedOut))
+    }
+}
+
+/// Does the work again if the store does not know what it should.
+fn repeat<T>(mut work: impl FnMut() -> Result<T, StoreError>) -> Result<T, StoreError> {
+    for _ in 1..TRIES {
+        match work() {
+            Err(StoreError::Refused(_)) => thread::park_timeout(PAUSE),
+            settled => return settled,
+        }
+    }
+    work()
+}
+
+impl SystemStore for Keyring {
+    fn name(&self) -> &str {
+        "the desktop's key store"
+    }
+
+    fn get(&self, provider: &str, account: &str) -> Result<Option<Secret>, StoreError> {
+        let item = Item::new(provider, account);
+        self.within_limit(move |service| service.get(&item))
+    }
+
+    fn set(&self, provider: &str, account: &str, key: &Secret) -> Result<(), StoreError> {
+        let (item, key) = (Item::new(provider, account), key.clone());
+        self.within_limit(move |service| service.set(&item, &key))
+    }
+
+    fn remove(&self, provider: &str, account: &str) -> Result<(), StoreError> {
+        let item = Item::new(provider, account);
+        self.within_limit(move |service| service.remove(&item))
+    }
+}
+
+#[cfg(test)]
+mod tests;

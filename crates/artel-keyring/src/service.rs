@@ -1,0 +1,233 @@
+//! The calls of the Secret Service that storing one text needs.
+
+use std::time::Duration;
+
+use artel_types::Secret;
+use artel_vault::StoreError;
+
+use crate::address::Address;
+use crate::bus::{Bus, garbled};
+use crate::message::{Call, Reply};
+use crate::wire::{Reader, Variant, Writer};
+
+const NAME: &str = "org.freedesktop.secrets";
+const ROOT: &str = "/org/freedesktop/secrets";
+const SERVICE: &str = "org.freedesktop.Secret.Service";
+const COLLECTION: &str = "org.freedesktop.Secret.Collection";
+const ITEM: &str = "org.freedesktop.Secret.Item";
+const PROPERTIES: &str = "org.freedesktop.DBus.Properties";
+
+/// What the service gives where it has no object to name.
+const NOTHING: &str = "/";
+
+/// By what Artel's entries are told from those of others. It is an attribute of our own, since
+/// GNOME's store does not find a locked item by its `xdg:schema`.
+const APPLICATION: &str = "artel";
+
+/// More than all names of one request take together.
+const ROOM: usize = 1024;
+
+/// By which names a key is stored.
+pub(crate) struct Item {
+    provider: String,
+    account: String,
+}
+
+impl Item {
+    pub(crate) fn new(provider: &str, account: &str) -> Self {
+        Self {
+            provider: provider.to_owned(),
+            account: account.to_owned(),
+        }
+    }
+
+    /// Writes the attributes by which it is found again.
+    fn attributes(&self, body: &mut Writer) {
+        body.array(|entries| {
+            for (key, value) in [
+                ("account", &self.account[..]),
+                ("application", APPLICATION),
+                ("provider", &self.provider),
+            ] {
+                entries.pad(8).text(key).text(value);
+            }
+        });
+    }
+
+    fn label(&self) -> String {
+        format!("Artel: {} ({})", self.provider, self.account)
+    }
+}
+
+/// Items as the service knows them, by whether they can be read now.
+struct Matches {
+    open: Vec<String>,
+    locked: Vec<String>,
+}
+
+/// A connection to the service.
+pub(crate) struct Service {
+    bus: Bus,
+}
+
+impl Service {
+    pub(crate) fn connect(address: &Address, limit: Duration) -> Result<Self, StoreError> {
+        let bus = Bus::connect(address, limit)?;
+        Ok(Self { bus })
+    }
+
+    pub(crate) fn get(&mut self, item: &Item) -> Result<Option<Secret>, StoreError> {
+        let found = self.search(item)?;
+        let Some(path) = found.open.first() else {
+            return match found.locked.is_empty() {
+                true => Ok(None),
+                false => Err(StoreError::Locked),
+            };
+        };
+        let mut body = Writer::with_room(ROOM);
+        body.text(&self.session()?);
+        let reply = self.call(path, ITEM, "GetSecret", "o", body)?;
+        let secret = reply.read("(oayays)", |values| {
+            let (_session, _parameters) = (values.text()?, values.blob()?);
+            let secret = std::str::from_utf8(values.blob()?).ok()?;
+            let _content_type = values.text()?;
+            Some(Secret::new(secret))
+        });
+        secret.ok_or_else(garbled).map(Some)
+    }
+
+    pub(crate) fn set(&mut self, item: &Item, key: &Secret) -> Result<(), StoreError> {
+        let collection = self.default_collection()?;
+        if self.is_locked(&collection)? {
+            return Err(StoreError::Locked);
+        }
+        let mut body = Writer::with_room(ROOM + key.expose().len());
+        body.array(|properties| {
+            let label = properties.pad(8).text("org.freedesktop.Secret.Item.Label");
+            label.signature("s").text(&item.label());
+            let attributes = properties.pad(8);
+            attributes.text("org.freedesktop.Secret.Item.Attributes");
+            item.attributes(attributes.signature("a{ss}"));
+        });
+        body.pad(8).text(&self.session()?).blob(&[]);
+        body.blob(key.expose().as_bytes()).text("text/plain");
+        // Yes: in the place of the item with these attributes.
+        body.number(1);
+        let reply = self.call(
+            &collection,
+            COLLECTION,
+            "CreateItem",
+            "a{sv}(oayays)b",
+            body,
+        )?;
+        let made = reply.read("oo", |values| Some((values.text()?, values.text()?)));
+        let (made, prompt) = made.ok_or_else(garbled)?;
+        without_prompt(prompt)?;
+        self.remove_others(item, made)
+    }
+
+    pub(crate) fn remove(&mut self, item: &Item) -> Result<(), StoreError> {
+        let found = self.search(item)?;
+        found.open.iter().try_for_each(|path| self.delete(path))?;
+        match found.locked.is_empty() {
+            true => Ok(()),
+            false => Err(StoreError::Locked),
+        }
+    }
+
+    /// Another collection may hold an item of the same names, from a time when that was the
+    /// default one; it would be found as well as the new one.
+    fn remove_others(&mut self, item: &Item, made: &str) -> Result<(), StoreError> {
+        let mut found = self.search(item)?;
+        found.open.retain(|path| path != made);
+        found.open.iter().try_for_each(|path| self.delete(path))
+    }
+
+    /// Looks twice before it says that there is nothing, in case the store was just saving.
+    fn search(&mut self, item: &Item) -> Result<Matches, StoreError> {
+        let found = self.search_once(item)?;
+        match found.open.is_empty() && found.locked.is_empty() {
+            true => self.search_once(item),
+            false => Ok(found),
+        }
+    }
+
+    fn search_once(&mut self, item: &Item) -> Result<Matches, StoreError> {
+        let mut body = Writer::with_room(ROOM);
+        item.attributes(&mut body);
+        let reply = self.call(ROOT, SERVICE, "SearchItems", "a{ss}", body)?;
+        let owned = |paths: Vec<&str>| paths.into_iter().map(str::to_owned).collect();
+        let matches = reply.read("aoao", |values| {
+            let (open, locked) = (owned(values.texts()?), owned(values.texts()?));
+            Some(Matches { open, locked })
+        });
+        matches.ok_or_else(garbled)
+    }
+
+    fn delete(&mut self, path: &str) -> Result<(), StoreError> {
+        let reply = self.call(path, ITEM, "Delete", "", Writer::with_room(0))?;
+        let prompt = reply.read("o", Reader::text);
+        without_prompt(prompt.ok_or_else(garbled)?)
+    }
+
+    /// Opens a session in which values are not encrypted once more.
+    fn session(&mut self) -> Result<String, StoreError> {
+        let mut body = Writer::with_room(ROOM);
+        body.text("plain").signature("s").text("");
+        let reply = self.call(ROOT, SERVICE, "OpenSession", "sv", body)?;
+        let session = reply.read("vo", |values| {
+            values.variant()?;
+            values.text()
+        });
+        session.map(str::to_owned).ok_or_else(garbled)
+    }
+
+    fn default_collection(&mut self) -> Result<String, StoreError> {
+        let mut body = Writer::with_room(ROOM);
+        body.text("default");
+        let reply = self.call(ROOT, SERVICE, "ReadAlias", "s", body)?;
+        match reply.read("o", Reader::text).ok_or_else(garbled)? {
+            NOTHING => Err(StoreError::Refused(
+                "it has no collection to put keys into".to_owned(),
+            )),
+            path => Ok(path.to_owned()),
+        }
+    }
+
+    fn is_locked(&mut self, collection: &str) -> Result<bool, StoreError> {
+        let mut body = Writer::with_room(ROOM);
+        body.text(COLLECTION).text("Locked");
+        let reply = self.call(collection, PROPERTIES, "Get", "ss", body)?;
+        match reply.read("v", Reader::variant) {
+            Some(Variant::Number(truth)) => Ok(truth != 0),
+            _ => Err(garbled()),
+        }
+    }
+
+    fn call(
+        &mut self,
+        path: &str,
+        interface: &str,
+        member: &str,
+        signature: &str,
+        body: Writer,
+    ) -> Result<Reply, StoreError> {
+        self.bus.call(Call {
+            destination: NAME,
+            path,
+            interface,
+            member,
+            signature,
+            body,
+        })
+    }
+}
+
+/// A prompt means that the service would ask a person before it does anything; it has not done it
+/// yet, and will not, since nobody shows the prompt.
+fn without_prompt(prompt: &str) -> Result<(), StoreError> {
+    match prompt {
+        NOTHING => Ok(()),
+        _ => Err(StoreError::Locked),
+    }
+}

@@ -1,0 +1,204 @@
+//! What can go wrong with keys. No text here ever holds a value, nor a name that was not checked:
+//! a key pasted in the wrong place must not travel on in an error.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use artel_types::{Code, Failure};
+
+use crate::StoreError;
+
+/// Why a key could not be stored, found or removed.
+#[derive(Debug, thiserror::Error)]
+pub enum VaultError {
+    /// A name has characters, or a length, that names do not have.
+    #[error("that is not the name of {}", article(which))]
+    BadName {
+        /// Which name it is: `provider` or `account`.
+        which: &'static str,
+    },
+    /// The value cannot be a key.
+    #[error("that is not a key: {why}")]
+    BadKey {
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// Somebody else can get at a file of keys, or owns it.
+    #[error("`{}` is not private: {what}", path.display())]
+    NotPrivate {
+        /// The file or folder.
+        path: PathBuf,
+        /// What is wrong with it.
+        what: &'static str,
+        /// What makes it right.
+        advice: String,
+    },
+    /// A file of keys is not what was written, or was written elsewhere.
+    #[error("the keys in `{}` cannot be read", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        what: &'static str,
+    },
+    /// The file was written by a newer Artel.
+    #[error("`{}` has format {found}; this build reads up to {newest}", path.display())]
+    TooNew {
+        /// The file.
+        path: PathBuf,
+        /// Its format.
+        found: u8,
+        /// The newest format that is known here.
+        newest: u8,
+    },
+    /// The file would become larger than it may be.
+    #[error("there is no room for another key in `{}`", path.display())]
+    Full {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Another process did not let go of the keys.
+    #[error("another process is busy with the keys")]
+    Busy {
+        /// The file that it holds.
+        path: PathBuf,
+    },
+    /// The system refused.
+    #[error("could not {doing} `{}`: {cause}", path.display())]
+    System {
+        /// The file or folder.
+        path: PathBuf,
+        /// What was being done.
+        doing: &'static str,
+        /// What the system said.
+        #[source]
+        cause: io::Error,
+    },
+    /// The key is in a key store of the system that does not give it out.
+    #[error(
+        "could not reach the key of `{provider}`, account `{account}`, in the system key store"
+    )]
+    Store {
+        /// Whose key it is.
+        provider: String,
+        /// For which account.
+        account: String,
+        /// What the store said.
+        #[source]
+        cause: StoreError,
+    },
+    /// Nothing is stored under these names.
+    #[error("there is no key of `{provider}`, account `{account}`")]
+    Missing {
+        /// Whose key was wanted.
+        provider: String,
+        /// For which account.
+        account: String,
+    },
+    /// A variable that was named on purpose holds no key.
+    #[error("the variable `{name}` that should hold the key is not set, or is empty")]
+    NoVariable {
+        /// The variable.
+        name: String,
+        /// Whose key was wanted.
+        provider: String,
+    },
+    /// The system gave no random bytes.
+    #[error("the system gave no random bytes")]
+    NoRandom,
+}
+
+impl VaultError {
+    /// Makes the function that puts words around what the system said.
+    pub(crate) fn system<E: Into<io::Error>>(
+        path: &Path,
+        doing: &'static str,
+    ) -> impl FnOnce(E) -> Self {
+        let path = path.to_owned();
+        move |cause| Self::System {
+            path,
+            doing,
+            cause: cause.into(),
+        }
+    }
+
+    pub(crate) fn damaged(path: &Path, what: &'static str) -> Self {
+        let path = path.to_owned();
+        Self::Damaged { path, what }
+    }
+
+    fn code(&self) -> Code {
+        match self {
+            Self::BadName { .. } => Code::C004,
+            Self::BadKey { .. } => Code::K004,
+            Self::Missing { .. } => Code::K003,
+            Self::NoVariable { .. } => Code::M003,
+            _ => Code::K001,
+        }
+    }
+
+    fn why(&self) -> Option<String> {
+        Some(match self {
+            Self::Damaged { what, .. } => (*what).to_owned(),
+            Self::Store { cause, .. } => cause.to_string(),
+            Self::Busy { path } => format!("it holds `{}`", path.display()),
+            Self::BadName { .. } => "names have 1 to 64 of `a-z 0-9 - _ .`".to_owned(),
+            _ => return None,
+        })
+    }
+
+    fn advice(&self) -> Option<String> {
+        Some(match self {
+            Self::NotPrivate { advice, .. } => advice.clone(),
+            Self::Damaged { path, .. } => format!(
+                "move `{}` away or run `artel auth remove --all`, then store the keys again with \
+                 `artel auth set PROVIDER`",
+                path.display()
+            ),
+            Self::TooNew { .. } => "install the newer Artel".to_owned(),
+            Self::Full { .. } => "remove keys that are not needed with `artel auth remove`".into(),
+            Self::Busy { .. } => "wait for it to end, and run this again".to_owned(),
+            Self::Store {
+                provider,
+                account,
+                cause,
+            } => {
+                let command = store_again(provider, account);
+                match cause {
+                    StoreError::Locked => format!("unlock it, or store the key again: `{command}`"),
+                    _ => format!("log in to your desktop, or store the key again: `{command}`"),
+                }
+            }
+            Self::Missing { provider, account } => {
+                let command = store_again(provider, account);
+                format!("store it with `{command}`; `artel auth status` lists what is there")
+            }
+            Self::NoVariable { name, provider } => format!(
+                "set `{name}`, or take `api_key_env` out of the settings and run `artel auth set \
+                 {provider}`"
+            ),
+            _ => return None,
+        })
+    }
+}
+
+fn store_again(provider: &str, account: &str) -> String {
+    if account == crate::DEFAULT_ACCOUNT {
+        return format!("artel auth set {provider}");
+    }
+    format!("artel auth set {provider} --account {account}")
+}
+
+fn article(which: &str) -> String {
+    let article = if which == "account" { "an" } else { "a" };
+    format!("{article} {which}")
+}
+
+impl From<VaultError> for Failure {
+    fn from(error: VaultError) -> Self {
+        let mut failure = Self::new(error.code(), error.to_string());
+        failure.why = error.why();
+        failure.advice = error.advice();
+        failure
+    }
+}

@@ -1,0 +1,144 @@
+//! The encrypted file, and the random part of its key beside it.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use ring::rand::{SecureRandom as _, SystemRandom};
+use zeroize::Zeroizing;
+
+use crate::contents::Entry;
+use crate::seal::{self, Binding, KEY_BYTES, Unopened};
+use crate::{VaultError, private};
+
+const MACHINE_ID: &str = "/etc/machine-id";
+
+/// The file with the list of keys, bound to this machine and this user.
+pub(crate) struct KeyFile {
+    folder: PathBuf,
+    binding: Binding,
+}
+
+impl KeyFile {
+    /// Says where the file is; nothing is made.
+    pub(crate) fn in_folder(folder: &Path) -> Self {
+        let machine = machine_id();
+        let user = rustix::process::geteuid().as_raw();
+        Self {
+            folder: folder.to_owned(),
+            binding: Binding { machine, user },
+        }
+    }
+
+    /// Tells whether there is anything to read or to remove.
+    pub(crate) fn is_there(&self) -> bool {
+        [self.path(), self.key_file()]
+            .iter()
+            .any(|path| private::is_there(path))
+    }
+
+    /// Binds the file to another machine or user than the ones this is.
+    #[cfg(test)]
+    pub(crate) fn bind_to(&mut self, machine: &str, user: u32) {
+        let machine = machine.to_owned();
+        self.binding = Binding { machine, user };
+    }
+
+    /// Returns where the file is, whether it exists or not.
+    pub(crate) fn path(&self) -> PathBuf {
+        self.folder.join("keys.enc")
+    }
+
+    fn key_file(&self) -> PathBuf {
+        self.folder.join("keys.key")
+    }
+
+    /// Waits until no other process changes the keys.
+    pub(crate) fn take_turn(&self) -> Result<File, VaultError> {
+        private::make_folder(&self.folder)?;
+        private::lock(&self.folder.join("keys.lock"))
+    }
+
+    /// Returns the list; nothing is on it if there is no file.
+    pub(crate) fn read(&self) -> Result<Vec<Entry>, VaultError> {
+        let path = self.path();
+        let Some(bytes) = private::read(&path)? else {
+            return Ok(Vec::new());
+        };
+        let random = self.random_part()?.ok_or_else(|| {
+            VaultError::damaged(&path, "`keys.key`, which belongs to it, is gone")
+        })?;
+        seal::open(&bytes, &random, &self.binding).map_err(|unopened| match unopened {
+            Unopened::Newer(found) => {
+                let newest = seal::FORMAT;
+                VaultError::TooNew {
+                    path,
+                    found,
+                    newest,
+                }
+            }
+            other => VaultError::damaged(&path, other.what()),
+        })
+    }
+
+    /// Writes the list anew; the caller holds the turn and has read it.
+    pub(crate) fn write(&self, mut entries: Vec<Entry>) -> Result<(), VaultError> {
+        entries.sort_by(|a, b| (&a.provider, &a.account).cmp(&(&b.provider, &b.account)));
+        let random = match self.random_part()? {
+            Some(random) => random,
+            None => self.make_random_part()?,
+        };
+        let mut nonce = [0; _];
+        fill(&mut nonce)?;
+        let sealed = seal::seal(&entries, nonce, &random, &self.binding);
+        let path = self.path();
+        match sealed {
+            Some(bytes) if bytes.len() <= private::LARGEST => private::write(&path, &bytes),
+            _ => Err(VaultError::Full { path }),
+        }
+    }
+
+    fn random_part(&self) -> Result<Option<Zeroizing<[u8; KEY_BYTES]>>, VaultError> {
+        let path = self.key_file();
+        let Some(bytes) = private::read(&path)? else {
+            return Ok(None);
+        };
+        let random = <[u8; KEY_BYTES]>::try_from(&bytes[..])
+            .map_err(|_| VaultError::damaged(&path, "it does not have 32 bytes"))?;
+        Ok(Some(Zeroizing::new(random)))
+    }
+
+    fn make_random_part(&self) -> Result<Zeroizing<[u8; KEY_BYTES]>, VaultError> {
+        let mut random = Zeroizing::new([0; KEY_BYTES]);
+        fill(&mut random[..])?;
+        private::write(&self.key_file(), &random[..])?;
+        Ok(random)
+    }
+
+    /// Removes all there is. The sealed file goes first: without it, a random part is of no use to
+    /// anybody.
+    pub(crate) fn remove(&self) -> Result<(), VaultError> {
+        for path in [self.path(), self.key_file()] {
+            private::remove(&path)?;
+            private::remove(&private::on_its_way(&path))?;
+        }
+        private::sync_folder_of(&self.path())
+    }
+}
+
+/// Returns what tells this machine from others, as far as anything does: containers often have
+/// no id.
+fn machine_id() -> String {
+    let mut id = String::new();
+    let read = File::open(MACHINE_ID).and_then(|file| file.take(64).read_to_string(&mut id));
+    match read {
+        Ok(_) => id.trim().to_owned(),
+        Err(_) => String::new(),
+    }
+}
+
+fn fill(bytes: &mut [u8]) -> Result<(), VaultError> {
+    SystemRandom::new()
+        .fill(bytes)
+        .map_err(|_| VaultError::NoRandom)
+}

@@ -1,0 +1,101 @@
+//! Which key is used: the order in which it is looked for.
+
+use std::fmt;
+
+use artel_types::Secret;
+use artel_types::model::Provider;
+
+use crate::{DEFAULT_ACCOUNT, Place, Vault, VaultError};
+
+/// Where a key may come from.
+pub struct Sources<'a> {
+    /// Whose key is wanted.
+    pub provider: Provider,
+    /// The account that somebody named, by `ARTEL_ACCOUNT` or in the model's entry. It beats the
+    /// environment: who names an account means it.
+    pub account: Option<&'a str>,
+    /// The variable that the model's entry names.
+    pub api_key_env: Option<&'a str>,
+    /// The process environment.
+    pub environment: &'a dyn Fn(&str) -> Option<String>,
+    /// The stored keys.
+    pub vault: &'a Vault,
+}
+
+/// A key with its origin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// The key.
+    pub secret: Secret,
+    /// Where it is from.
+    pub from: Origin,
+}
+
+/// Where a key is from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// This variable.
+    Env(String),
+    /// The system's key store, under this account.
+    System(String),
+    /// The encrypted file, under this account.
+    File(String),
+}
+
+/// Finds the key: of a named account in the vault alone; otherwise in the named variable, in the
+/// provider's usual ones, or under the default account. A variable or an account that was named
+/// and holds nothing is an error: going on with another key would bill somebody else.
+pub fn find(sources: Sources<'_>) -> Result<Option<Found>, VaultError> {
+    let provider = sources.provider.as_str();
+    if let Some(account) = sources.account {
+        let missing = || VaultError::Missing {
+            provider: provider.to_owned(),
+            account: account.to_owned(),
+        };
+        return stored(&sources, account)?.ok_or_else(missing).map(Some);
+    }
+    if let Some(name) = sources.api_key_env {
+        let missing = || VaultError::NoVariable {
+            name: name.to_owned(),
+            provider: provider.to_owned(),
+        };
+        return variable(&sources, name).ok_or_else(missing).map(Some);
+    }
+    let usual = sources.provider.key_variables();
+    match usual.iter().find_map(|name| variable(&sources, name)) {
+        Some(found) => Ok(Some(found)),
+        None => stored(&sources, DEFAULT_ACCOUNT),
+    }
+}
+
+/// Space around a key is a slip of whoever set the variable; no key has any.
+fn variable(sources: &Sources<'_>, name: &str) -> Option<Found> {
+    let text = Secret::new((sources.environment)(name)?);
+    let key = text.expose().trim();
+    (!key.is_empty()).then(|| Found {
+        secret: Secret::new(key),
+        from: Origin::Env(name.to_owned()),
+    })
+}
+
+fn stored(sources: &Sources<'_>, account: &str) -> Result<Option<Found>, VaultError> {
+    let found = sources.vault.look_up(sources.provider.as_str(), account)?;
+    Ok(found.map(|(secret, place)| {
+        let account = account.to_owned();
+        let from = match place {
+            Place::System => Origin::System(account),
+            Place::File => Origin::File(account),
+        };
+        Found { secret, from }
+    }))
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Env(name) => write!(f, "the variable `{name}`"),
+            Self::System(account) => write!(f, "{}, account `{account}`", Place::System),
+            Self::File(account) => write!(f, "{}, account `{account}`", Place::File),
+        }
+    }
+}

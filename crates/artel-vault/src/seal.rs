@@ -1,0 +1,113 @@
+//! How the file is encrypted: pure functions over bytes.
+//!
+//! `magic (8) | format (1) | nonce (12) | sealed list | tag (16)`, with ChaCha20-Poly1305. Magic
+//! and format are authenticated too. The key comes from 32 random bytes, kept beside the file,
+//! mixed with what tells this machine and this user from others.
+
+use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
+use ring::hkdf::{HKDF_SHA256, Salt};
+use zeroize::Zeroizing;
+
+use crate::contents::{self, Entry};
+
+/// The format that is written.
+pub(crate) const FORMAT: u8 = 1;
+
+/// How long the random part of the key is.
+pub(crate) const KEY_BYTES: usize = 32;
+
+const MAGIC: &[u8; 8] = b"ARTELKEY";
+const HEADER: usize = MAGIC.len() + 1;
+const PURPOSE: &[u8] = b"artel keys 1";
+
+/// What the file is bound to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Binding {
+    /// What tells this machine from others; empty where nothing does.
+    pub(crate) machine: String,
+    /// The user's number.
+    pub(crate) user: u32,
+}
+
+/// Why sealed bytes cannot be opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unopened {
+    /// It does not begin like a file of keys, or is too short to be one.
+    NotKeys,
+    /// It has a format that is not known here.
+    Newer(u8),
+    /// It was changed, or sealed with another key, on another machine or for another user.
+    Wrong,
+}
+
+impl Unopened {
+    pub(crate) fn what(self) -> &'static str {
+        match self {
+            Self::NotKeys => "it is cut off, or not a file of keys",
+            Self::Newer(_) => "it has a newer format",
+            Self::Wrong => {
+                "it was changed, or written on another machine, by another user or with another \
+                 `keys.key`"
+            }
+        }
+    }
+}
+
+/// Encrypts the list; `nonce` must never have been used before.
+pub(crate) fn seal(
+    entries: &[Entry],
+    nonce: [u8; NONCE_LEN],
+    random: &[u8; KEY_BYTES],
+    binding: &Binding,
+) -> Option<Vec<u8>> {
+    let header = header(FORMAT);
+    let mut list = contents::encode(entries, CHACHA20_POLY1305.tag_len());
+    key(random, binding)?
+        .seal_in_place_append_tag(
+            Nonce::assume_unique_for_key(nonce),
+            Aad::from(header),
+            &mut *list,
+        )
+        .ok()?;
+    Some([&header[..], &nonce, &list].concat())
+}
+
+/// Decrypts the list, or says why not.
+pub(crate) fn open(
+    bytes: &[u8],
+    random: &[u8; KEY_BYTES],
+    binding: &Binding,
+) -> Result<Vec<Entry>, Unopened> {
+    let (header, sealed) = bytes
+        .split_first_chunk::<HEADER>()
+        .ok_or(Unopened::NotKeys)?;
+    let (format, magic) = header.split_last().ok_or(Unopened::NotKeys)?;
+    if magic != MAGIC || *format == 0 {
+        return Err(Unopened::NotKeys);
+    }
+    if *format > FORMAT {
+        return Err(Unopened::Newer(*format));
+    }
+    let (nonce, sealed) = sealed.split_first_chunk().ok_or(Unopened::NotKeys)?;
+    let mut list = Zeroizing::new(sealed.to_vec());
+    let nonce = Nonce::assume_unique_for_key(*nonce);
+    let plain = key(random, binding)
+        .ok_or(Unopened::Wrong)?
+        .open_in_place(nonce, Aad::from(*header), &mut list)
+        .map_err(|_| Unopened::Wrong)?;
+    contents::decode(plain).ok_or(Unopened::Wrong)
+}
+
+fn header(format: u8) -> [u8; HEADER] {
+    let mut header = [format; HEADER];
+    header[..MAGIC.len()].copy_from_slice(MAGIC);
+    header
+}
+
+fn key(random: &[u8; KEY_BYTES], binding: &Binding) -> Option<LessSafeKey> {
+    let user = binding.user.to_le_bytes();
+    let bound_to = [PURPOSE, &user, binding.machine.as_bytes()];
+    let secret = Salt::new(HKDF_SHA256, PURPOSE).extract(random);
+    let derived = secret.expand(&bound_to, &CHACHA20_POLY1305).ok()?;
+    Some(LessSafeKey::new(UnboundKey::from(derived)))
+}

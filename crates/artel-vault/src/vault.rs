@@ -1,0 +1,214 @@
+//! The keys: stored, found, listed, removed.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use artel_types::{Secret, Timestamp};
+
+use crate::contents::Entry;
+use crate::file::KeyFile;
+use crate::{Forgotten, Kept, Place, Removed, StoreError, Stored, SystemStore, VaultError, name};
+
+/// No provider has keys of that length; a whole file given by mistake does.
+const LONGEST_KEY: usize = 64 * 1024;
+
+/// All keys of this user on this machine.
+pub struct Vault {
+    file: KeyFile,
+    system: Option<Arc<dyn SystemStore>>,
+}
+
+impl Vault {
+    /// Says where keys are kept. Nothing is made and nothing but the machine's id is read.
+    pub fn open(data_dir: &Path, system: Option<Arc<dyn SystemStore>>) -> Self {
+        let file = KeyFile::in_folder(data_dir);
+        Self { file, system }
+    }
+
+    /// Returns the key of an account, or nothing if none is stored.
+    pub fn get(&self, provider: &str, account: &str) -> Result<Option<Secret>, VaultError> {
+        let found = self.look_up(provider, account)?;
+        Ok(found.map(|(key, _)| key))
+    }
+
+    /// Stores a key in the place of the one that was there: in the system's key store if it takes
+    /// it, otherwise in the file.
+    pub fn set(
+        &self,
+        provider: &str,
+        account: &str,
+        key: &Secret,
+        now: Timestamp,
+    ) -> Result<Kept, VaultError> {
+        name::check(provider, account)?;
+        check_key(key)?;
+        let _turn = self.file.take_turn()?;
+        // Before anything is stored: a list that cannot be read would be lost.
+        let mut entries = self.file.read()?;
+        let offered = self.system.as_ref().map(|system| {
+            let taken = system.set(provider, account, key);
+            taken.map(|()| system.name().to_owned())
+        });
+        let (kept, value) = match offered {
+            Some(Ok(store)) => (Kept::System { store }, None),
+            refused => {
+                let (path, instead) = (self.file.path(), refused.and_then(Result::err));
+                (Kept::File { path, instead }, Some(key.clone()))
+            }
+        };
+        entries.retain(|entry| !entry.is_of(provider, account));
+        entries.push(Entry {
+            provider: provider.to_owned(),
+            account: account.to_owned(),
+            since: now,
+            value,
+        });
+        self.file.write(entries)?;
+        Ok(kept)
+    }
+
+    /// Removes a key from wherever it is.
+    pub fn remove(&self, provider: &str, account: &str) -> Result<Removed, VaultError> {
+        name::check(provider, account)?;
+        // Removing what is not there makes no file.
+        if !self.file.is_there() {
+            return Ok(Removed::Absent);
+        }
+        let _turn = self.file.take_turn()?;
+        let mut entries = self.file.read()?;
+        let Some(at) = entries.iter().position(|e| e.is_of(provider, account)) else {
+            return Ok(Removed::Absent);
+        };
+        let place = self.empty(&entries[at])?;
+        drop(entries.remove(at));
+        self.file.write(entries)?;
+        Ok(Removed::From(place))
+    }
+
+    /// Removes every key, also from files that cannot be read any more. Keys that the system's key
+    /// store did not remove stay on the list, so that they are not forgotten there.
+    pub fn forget_all(&self) -> Result<Forgotten, VaultError> {
+        let (keys, left) = (Some(0), Vec::new());
+        if !self.file.is_there() {
+            return Ok(Forgotten { keys, left });
+        }
+        let _turn = self.file.take_turn()?;
+        let Ok(entries) = self.file.read() else {
+            self.file.remove()?;
+            return Ok(Forgotten { keys: None, left });
+        };
+        let all = entries.len();
+        let left: Vec<Entry> = entries
+            .into_iter()
+            .filter(|entry| self.empty(entry).is_err())
+            .collect();
+        let forgotten = Forgotten {
+            keys: Some(all - left.len()),
+            left: left.iter().map(Stored::from).collect(),
+        };
+        if left.is_empty() {
+            self.file.remove()?;
+        } else {
+            self.file.write(left)?;
+        }
+        Ok(forgotten)
+    }
+
+    /// Lists the keys, in the order of their names.
+    pub fn list(&self) -> Result<Vec<Stored>, VaultError> {
+        Ok(self.file.read()?.iter().map(Stored::from).collect())
+    }
+
+    /// Returns the values of all keys that can be read, for whoever keeps them out of texts. What
+    /// cannot be read here cannot get into a text either.
+    pub fn secrets(&self) -> Vec<Secret> {
+        let entries = self.file.read().unwrap_or_default();
+        let (in_file, elsewhere): (Vec<_>, Vec<_>) =
+            entries.into_iter().partition(|entry| entry.value.is_some());
+        let in_system = elsewhere
+            .iter()
+            .map_while(|entry| self.ask(entry).ok())
+            .flatten();
+        in_file
+            .iter()
+            .filter_map(|entry| entry.value.clone())
+            .chain(in_system)
+            .collect()
+    }
+
+    /// Returns a key and where it was.
+    pub(crate) fn look_up(
+        &self,
+        provider: &str,
+        account: &str,
+    ) -> Result<Option<(Secret, Place)>, VaultError> {
+        name::check(provider, account)?;
+        let entries = self.file.read()?;
+        let Some(entry) = entries.iter().find(|e| e.is_of(provider, account)) else {
+            return Ok(None);
+        };
+        match &entry.value {
+            Some(key) => Ok(Some((key.clone(), Place::File))),
+            None => Ok(self.ask(entry)?.map(|key| (key, Place::System))),
+        }
+    }
+
+    /// Binds the file to another machine or user than the ones this is.
+    #[cfg(test)]
+    pub(crate) fn bound_to(mut self, machine: &str, user: u32) -> Self {
+        self.file.bind_to(machine, user);
+        self
+    }
+
+    /// Asks the system's key store for the value of an entry.
+    fn ask(&self, entry: &Entry) -> Result<Option<Secret>, VaultError> {
+        self.with_system(entry, |system| system.get(&entry.provider, &entry.account))
+    }
+
+    /// Removes the value of an entry from the system's key store; one in the file goes with its
+    /// entry.
+    fn empty(&self, entry: &Entry) -> Result<Place, VaultError> {
+        let removed = self.with_system(entry, |system| {
+            system.remove(&entry.provider, &entry.account)
+        });
+        if entry.value.is_some() {
+            // An older value may still be in the system's store from a time when it answered.
+            // Nobody looks for it there any more, so it is no harm if it does not answer now.
+            return Ok(Place::File);
+        }
+        removed.map(|()| Place::System)
+    }
+
+    fn with_system<T>(
+        &self,
+        entry: &Entry,
+        work: impl FnOnce(&dyn SystemStore) -> Result<T, StoreError>,
+    ) -> Result<T, VaultError> {
+        let nothing_there = || StoreError::Unavailable("there is none here".to_owned());
+        let system = self.system.as_deref().ok_or_else(nothing_there);
+        system.and_then(work).map_err(|cause| VaultError::Store {
+            provider: entry.provider.clone(),
+            account: entry.account.clone(),
+            cause,
+        })
+    }
+}
+
+impl fmt::Debug for Vault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Vault")
+            .field("file", &self.file.path())
+            .field("system", &self.system.as_ref().map(|store| store.name()))
+            .finish_non_exhaustive()
+    }
+}
+
+fn check_key(key: &Secret) -> Result<(), VaultError> {
+    let why = match key.expose() {
+        text if text.trim().is_empty() => "it is empty",
+        text if text.len() > LONGEST_KEY => "it is longer than 64 KiB",
+        _ => return Ok(()),
+    };
+    Err(VaultError::BadKey { why })
+}
