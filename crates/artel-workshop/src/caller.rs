@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use artel_config::{Environment, Places, Settings, person, system_clock};
-use artel_types::{Actor, Clock, Failure, Redactor, TraceId, Via, WorkshopId};
+use artel_types::{Actor, Clock, Code, Failure, Redactor, Secret, TraceId, Via, WorkshopId};
+use artel_vault::Vault;
 
 use crate::trouble::Problems;
 
@@ -64,14 +65,35 @@ impl Caller {
         &self.environment
     }
 
-    /// Returns what takes the secrets of the environment out of whatever is stored or shown.
+    /// Returns what takes secrets out of whatever is stored or shown: those of the environment,
+    /// and the stored keys.
     pub fn redactor(&self) -> Redactor {
-        Redactor::of_known_values(&self.environment.secrets())
+        Redactor::of_known_values(&self.secrets())
+    }
+
+    pub(crate) fn secrets(&self) -> Vec<Secret> {
+        let mut secrets = self.environment.secrets();
+        secrets.extend(self.vault().secrets());
+        secrets
+    }
+
+    /// Returns the stored keys.
+    pub(crate) fn vault(&self) -> Vault {
+        Vault::open(self.places.data(), None)
     }
 
     /// Loads the settings that hold outside of any workshop.
     pub fn settings(&self) -> Result<Settings, Problems> {
         Settings::load(&self.environment, &self.places, None, &self.flags.set).map_err(Problems)
+    }
+
+    /// Loads the settings that hold here: the workshop's where there is one.
+    pub(crate) fn settings_here(&self) -> Result<Settings, Problems> {
+        match self.place() {
+            Ok(place) => self.settings_in(&place.root),
+            Err(failure) if failure.code == Code::W001 => self.settings(),
+            Err(failure) => Err(failure.into()),
+        }
     }
 
     /// Loads the settings that hold in a folder.
@@ -107,8 +129,7 @@ pub(crate) fn fresh_workshop() -> Result<WorkshopId, Failure> {
 fn random() -> Result<[u8; 16], Failure> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(|error| {
-        Failure::new(artel_types::Code::X001, "the system gave no random bytes")
-            .because(error.to_string())
+        Failure::new(Code::X001, "the system gave no random bytes").because(error.to_string())
     })?;
     Ok(bytes)
 }

@@ -1,6 +1,7 @@
 //! Whether everything that Artel rests on is there, and what to do where it is not.
 
 mod machine;
+mod models;
 mod state;
 
 use artel_types::{Failure, FailureKind};
@@ -84,9 +85,10 @@ impl Check {
 }
 
 impl Caller {
-    /// Looks at the machine, the workshop and its journal. Nothing is changed.
+    /// Looks at the machine, the workshop with its journal, and the models. Nothing is changed.
     pub fn doctor(&self) -> Vec<Check> {
         let mut checks = machine::checks(self);
+        checks.extend(models::checks(self));
         checks.extend(state::checks(self));
         checks
     }

@@ -2,18 +2,25 @@
 //! health. Surfaces parse, call this, and print; none has logic of its own.
 #![warn(missing_docs)]
 
+mod book;
 mod caller;
+mod cassette;
 mod clean;
 mod doctor;
 mod find;
 mod init;
 mod journal;
+mod keys;
 mod marker;
+mod models;
+mod providers;
 mod registry;
 mod safety;
 mod stats;
 mod trace;
+mod trial;
 mod trouble;
+mod usage;
 mod workshop;
 
 pub use caller::{Caller, Flags};
@@ -22,8 +29,13 @@ pub use doctor::{Check, Health};
 pub use find::Found;
 pub use init::{Init, Made};
 pub use journal::{PrunePlan, RestorePlan};
+pub use keys::{Account, KeyReport, KeyStatus, Stored};
 pub use marker::Marker;
+pub use models::{Models, key_origin};
+pub use providers::{Card, ModelRow, ModelShown, Prices};
 pub use stats::{Count, Stats};
 pub use trace::Story;
+pub use trial::{Feature, Trial};
 pub use trouble::Problems;
+pub use usage::{UsageQuery, UsageReport};
 pub use workshop::{Noted, Open, Workshop};

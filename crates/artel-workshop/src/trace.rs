@@ -46,7 +46,7 @@ impl Workshop {
     }
 
     /// Returns the one trace that is meant.
-    fn resolve(&self, id: &str) -> Result<String, Failure> {
+    pub(crate) fn resolve(&self, id: &str) -> Result<String, Failure> {
         let prefix = id.to_ascii_lowercase();
         let is_plain = |c: char| c.is_ascii_hexdigit() || c == '-';
         if prefix.is_empty() || !prefix.chars().all(is_plain) {

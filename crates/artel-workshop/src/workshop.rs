@@ -11,6 +11,7 @@ use artel_types::{
 
 use crate::caller::{Caller, fresh_trace};
 use crate::find::{Found, Place};
+use crate::init::Init;
 use crate::marker::Marker;
 use crate::trouble::Problems;
 
@@ -52,6 +53,29 @@ impl Caller {
     pub fn workshop(&self) -> Result<Workshop, Problems> {
         let place = self.place()?;
         self.at(place)
+    }
+
+    /// Finds the workshop, and makes the one in the home folder where there is none: for commands
+    /// that write and that people may begin with.
+    pub fn workshop_or_new(&self) -> Result<Noted<Workshop>, Problems> {
+        let missing = match self.workshop() {
+            Ok(done) => {
+                return Ok(Noted {
+                    done,
+                    notes: Vec::new(),
+                });
+            }
+            Err(problems) => problems,
+        };
+        if missing.0.iter().any(|failure| failure.code != Code::W001) {
+            return Err(missing);
+        }
+        let home = self.places.default_workshop();
+        let made = self.init(Some(&home), Init::Complete)?;
+        let mut notes = vec![format!("made a workshop at {}", home.display())];
+        notes.extend(made.notes);
+        let done = self.workshop()?;
+        Ok(Noted { done, notes })
     }
 
     pub(crate) fn at(&self, place: Place) -> Result<Workshop, Problems> {
@@ -134,7 +158,7 @@ impl Workshop {
                 Durability::Full => journal::Durability::Full,
                 Durability::Normal => journal::Durability::Normal,
             },
-            redactor: self.caller.redactor(),
+            redactor: self.redactor(),
             clock: self.caller.clock.clone(),
             // A day is longer than anybody waits, and keeps sums of times within bounds.
             patience: settings.busy_after.value.min(day),
@@ -175,6 +199,11 @@ impl Workshop {
             .collect();
         self.draft(ConfigLoaded { checksum, files })
             .shown(Visibility::Full)
+    }
+
+    /// Returns the trace of what this command does.
+    pub fn trace_id(&self) -> TraceId {
+        self.trace
     }
 
     /// Returns an event of the workshop itself, done by the caller.

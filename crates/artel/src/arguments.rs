@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use artel_workshop::Flags;
 use clap::{Parser, Subcommand};
 
-use crate::commands::{clean, config, doctor, explain, init, journal, trace, workshop};
+use crate::commands::{
+    auth, clean, config, doctor, explain, init, journal, model, trace, usage, workshop,
+};
 use crate::screen::Readers;
 
 /// Exit codes, in one place for all commands; `docs/errors.md` is made from the same source.
@@ -37,6 +39,9 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     Init(init::Args),
     Doctor(doctor::Args),
+    Auth(auth::Args),
+    Model(model::Args),
+    Usage(usage::Args),
     Trace(trace::Args),
     Journal(Box<journal::Args>),
     Config(config::Args),

@@ -1,10 +1,13 @@
 //! One file per command: its arguments, whose comments are its help, and one call.
 
+pub(crate) mod auth;
 pub(crate) mod clean;
 pub(crate) mod config;
 pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod init;
 pub(crate) mod journal;
+pub(crate) mod model;
 pub(crate) mod trace;
+pub(crate) mod usage;
 pub(crate) mod workshop;

@@ -3,6 +3,7 @@
 mod arguments;
 mod commands;
 mod render;
+mod runtime;
 mod screen;
 mod usage;
 
@@ -50,6 +51,9 @@ fn dispatch(
     match &arguments.command {
         Do::Init(args) => commands::init::run(args, caller?, screen),
         Do::Doctor(args) => commands::doctor::run(args, caller?, screen),
+        Do::Auth(args) => commands::auth::run(args, caller?, screen),
+        Do::Model(args) => commands::model::run(args, caller?, screen),
+        Do::Usage(args) => commands::usage::run(args, caller?, screen),
         Do::Journal(args) => commands::journal::run(args, caller?, screen),
         Do::Trace(args) => commands::trace::run(args, caller?, screen),
         Do::Config(args) => commands::config::run(args, caller?, screen),

@@ -251,12 +251,22 @@ fn failure_text(failure: &Failure, colour: Colour) -> String {
     let clean = Failure {
         code: failure.code,
         what: harmless(&failure.what),
-        why: failure.why.as_deref().map(harmless),
+        why: failure.why.as_deref().map(|why| match failure.code {
+            // A difference has lines, each of which quotes what it shows.
+            Code::M012 => in_lines(why),
+            _ => harmless(why),
+        }),
         advice: failure.advice.as_deref().map(harmless),
     };
     let text = clean.to_string();
     let head = format!("error[{}]", failure.code);
     text.replacen(&head, &painted(&head, Paint::Bad, colour), 1)
+}
+
+/// Keeps lines apart, below one another.
+fn in_lines(text: &str) -> String {
+    let lines: Vec<String> = text.lines().map(crate::render::harmless).collect();
+    lines.join("\n       ")
 }
 
 const BROKEN_PIPE: &str = "the reader stopped";

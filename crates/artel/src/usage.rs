@@ -69,9 +69,20 @@ fn explain(error: &Error, words: &[OsString]) -> Failure {
     let text = |kind: ContextKind| error.get(kind).map(shown);
     let argument = text(ContextKind::InvalidArg).unwrap_or_default();
     match error.kind() {
+        // Where keys are stored, whatever is too much may be one, and is not repeated.
+        ErrorKind::UnknownArgument
+            if command == "artel auth set" && text(ContextKind::SuggestedArg).is_none() =>
+        {
+            key_in_words(&command)
+        }
         ErrorKind::InvalidSubcommand => {
             let wrong = text(ContextKind::InvalidSubcommand).unwrap_or_default();
-            let failure = Failure::new(Code::C003, format!("`{command}` has no command `{wrong}`"));
+            let what = if command == "artel auth" && !is_name(&wrong) {
+                format!("`{command}` has no such command")
+            } else {
+                format!("`{command}` has no command `{wrong}`")
+            };
+            let failure = Failure::new(Code::C003, what);
             match text(ContextKind::SuggestedSubcommand) {
                 Some(near) => failure.advise(format!("`{command} {near}`")),
                 None => failure.advise(help),
@@ -105,6 +116,20 @@ fn explain(error: &Error, words: &[OsString]) -> Failure {
             Failure::new(Code::C001, what).advise(help)
         }
     }
+}
+
+/// Tells whether a word looks like a name that somebody meant to type, rather than like a key.
+pub(crate) fn is_name(word: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte == b'-';
+    word.len() <= 20 && word.bytes().all(is_plain)
+}
+
+fn key_in_words(command: &str) -> Failure {
+    Failure::new(Code::K004, "a key is not given on the command line")
+        .because("others on this machine could see it there, and shells keep what was typed")
+        .advise(format!(
+            "`{command} PROVIDER` asks for it; `{command} PROVIDER < FILE` reads it"
+        ))
 }
 
 fn bad_value(error: &Error, argument: &str, value: &str, help: String) -> Failure {

@@ -1,8 +1,7 @@
-//! The machine: kernel features, git, model providers.
+//! The machine: kernel features and git.
 
 use std::fs;
 use std::io::Read as _;
-use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -10,17 +9,8 @@ use std::time::Duration;
 use super::Check;
 use crate::caller::Caller;
 
-const PROVIDER_KEYS: &[&str] = &[
-    "ANTHROPIC_API_KEY",
-    "OPENAI_API_KEY",
-    "GOOGLE_API_KEY",
-    "GEMINI_API_KEY",
-];
-
-const OLLAMA: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 11434);
-
 pub(super) fn checks(caller: &Caller) -> Vec<Check> {
-    vec![kernel(), git(caller), models(caller)]
+    vec![kernel(), git(caller)]
 }
 
 /// The layers that the sandbox is made of.
@@ -152,29 +142,4 @@ fn has_ended(child: &mut Child) -> bool {
         }
         has_ended
     })
-}
-
-fn models(caller: &Caller) -> Check {
-    let is_set = |name: &&&str| {
-        caller
-            .environment()
-            .get(name)
-            .is_some_and(|text| !text.is_empty())
-    };
-    let keys: Vec<&str> = PROVIDER_KEYS.iter().filter(is_set).copied().collect();
-    let has_ollama = TcpStream::connect_timeout(&OLLAMA, Duration::from_millis(200)).is_ok();
-    let mut found: Vec<String> = keys.iter().map(|name| format!("key in {name}")).collect();
-    if has_ollama {
-        found.push(format!("Ollama at {OLLAMA}"));
-    }
-    if found.is_empty() {
-        let remedy =
-            "set one of ANTHROPIC_API_KEY, OPENAI_API_KEY, GOOGLE_API_KEY, or start Ollama";
-        return Check::warning(
-            "models",
-            "no key in the environment, no Ollama here",
-            remedy,
-        );
-    }
-    Check::ok("models", found.join(", "))
 }

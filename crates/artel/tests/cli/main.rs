@@ -7,6 +7,7 @@
 )]
 
 mod answers;
+mod auth;
 mod clean;
 mod color;
 mod config;
@@ -19,13 +20,20 @@ mod garbage;
 mod hostile;
 mod init;
 mod init_again;
+mod killed;
+mod model;
+mod model_health;
+mod model_test;
 mod pipes;
 mod places;
 mod prune;
 mod reading;
+mod replay;
 mod restore;
 mod safety;
 mod secrets;
+mod secrets_of_models;
+mod spending;
 mod support;
 mod terminal;
 mod trace;

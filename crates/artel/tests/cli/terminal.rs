@@ -10,7 +10,7 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use crate::support::{Artel, House, Tree, old_run};
 
 /// Makes a terminal: the end a person sits at, and the end a program has.
-fn terminal() -> (OwnedFd, File) {
+pub(crate) fn terminal() -> (OwnedFd, File) {
     let person = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&person).unwrap();
     unlockpt(&person).unwrap();

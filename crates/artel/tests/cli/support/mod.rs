@@ -4,10 +4,12 @@ mod house;
 mod mask;
 mod record;
 mod run;
+mod standin;
 mod tree;
 
 pub(crate) use house::{ADA, House};
 pub(crate) use mask::masked;
 pub(crate) use record::{days_ago, notes, old_run};
 pub(crate) use run::{Artel, Seen};
+pub(crate) use standin::{KEY, entry, obliging, provider};
 pub(crate) use tree::{Tree, holding};

@@ -1,6 +1,7 @@
 //! Runs the binary in a world of its own, and keeps what it said.
 
 use std::ffi::OsStr;
+use std::io::{Seek as _, Write as _};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -46,6 +47,15 @@ impl Artel {
     /// Takes a variable away.
     pub(crate) fn without(mut self, name: &str) -> Self {
         self.command.env_remove(name);
+        self
+    }
+
+    /// Gives it something to read.
+    pub(crate) fn given(mut self, text: &str) -> Self {
+        let mut input = tempfile::tempfile().unwrap();
+        input.write_all(text.as_bytes()).unwrap();
+        input.rewind().unwrap();
+        self.command.stdin(input);
         self
     }
 
@@ -111,6 +121,17 @@ impl Seen {
         assert!(seen.err.contains("\n  try: "), "{}", seen.err);
         assert!(!seen.err.contains("backtrace"), "{}", seen.err);
         seen
+    }
+
+    /// The same where something was said before the error.
+    #[track_caller]
+    pub(crate) fn fails_last(self, code: i32, name: &str) -> Self {
+        let at = self.err.find("error[").unwrap_or_default();
+        let last = Self {
+            err: self.err[at..].to_owned(),
+            ..self
+        };
+        last.fails(code, name)
     }
 
     /// Demands some words in the output.

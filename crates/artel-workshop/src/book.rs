@@ -1,0 +1,75 @@
+//! The journal in the gateway's hands.
+
+use std::ops::ControlFlow;
+
+use artel_journal::{AppendError, Batch, Journal, Projection, Query};
+use artel_model::{Account, Book, BookError, Entries};
+use artel_types::{Code, Event, Failure, Text};
+use futures_util::future::BoxFuture;
+
+/// Larger texts are kept beside the journal, so that reading events stays quick.
+const LARGEST_INLINE: usize = 4 * 1024;
+
+/// How the gateway's account follows from events. Raise the version whenever a fold changes.
+pub(crate) const ACCOUNT: Projection<Account> = Projection {
+    name: "gateway",
+    version: 1,
+    fold: Account::fold,
+};
+
+/// A journal as the gateway sees it.
+pub(crate) struct JournalBook(Journal);
+
+impl JournalBook {
+    pub(crate) fn new(journal: Journal) -> Self {
+        Self(journal)
+    }
+}
+
+impl Book for JournalBook {
+    fn open(&self) -> Result<(Account, u64), Failure> {
+        Ok(ACCOUNT.state(self.0.reader())?)
+    }
+
+    fn read_on(&self, after: u64, visit: &mut dyn FnMut(&Event)) -> Result<u64, Failure> {
+        let mut last = after;
+        self.0
+            .reader()
+            .visit_events(&Query::all().after(after), |event| {
+                last = event.seq;
+                visit(&event);
+                ControlFlow::Continue(())
+            })?;
+        Ok(last)
+    }
+
+    fn append(&self, entries: Entries) -> BoxFuture<'static, Result<(), BookError>> {
+        let mut batch = Batch::of(entries.drafts);
+        if let Some((stream, position)) = entries.expecting {
+            batch = batch.expecting(stream, position);
+        }
+        let ack = self.0.append(batch);
+        Box::pin(async move {
+            match ack.await {
+                Ok(_) => Ok(()),
+                Err(AppendError::Conflict { .. }) => Err(BookError::Moved),
+                Err(error) => Err(BookError::Failed(error.into())),
+            }
+        })
+    }
+
+    /// A blob is on disk before an event names it, which takes its time: elsewhere, not here.
+    fn keep(&self, text: String) -> BoxFuture<'static, Result<Text, Failure>> {
+        if text.len() <= LARGEST_INLINE {
+            return Box::pin(async { Ok(Text::Inline(text)) });
+        }
+        let blobs = self.0.blobs().clone();
+        let stored = tokio::task::spawn_blocking(move || blobs.put(text.as_bytes()));
+        Box::pin(async move {
+            match stored.await {
+                Ok(stored) => Ok(Text::Kept(stored?)),
+                Err(error) => Err(Failure::new(Code::X001, error.to_string())),
+            }
+        })
+    }
+}

@@ -1,0 +1,241 @@
+//! Models and their providers as people look at them: what an alias means, how a provider is.
+
+use artel_model::{Listed, Standing};
+use artel_types::model::{ModelCard, Provider};
+use artel_types::{
+    BreakerClosed, Code, Draft, Fact, Failure, Money, ProviderResumed, Stream, Timestamp,
+};
+use serde::Serialize;
+
+use crate::book::ACCOUNT;
+use crate::caller::Caller;
+use crate::models::{Models, key_origin, needs_key};
+use crate::trouble::Problems;
+use crate::workshop::{Open, Workshop};
+
+/// One model with all that is known about it.
+#[derive(Debug, Clone, Serialize)]
+pub struct ModelShown {
+    /// What was asked for.
+    pub alias: String,
+    /// Who answers.
+    pub provider: Provider,
+    /// The model.
+    pub model: String,
+    /// How the alias was resolved.
+    pub how: String,
+    /// Where it is.
+    pub base_url: Option<String>,
+    /// Whether it is on this machine.
+    pub is_local: bool,
+    /// Where its key comes from.
+    pub key: String,
+    /// Its limits and prices.
+    pub card: Card,
+    /// The provider's name in the journal and for `artel model reset`.
+    pub provider_name: String,
+    /// How the provider is.
+    pub health: String,
+    /// Until when it is left alone, if it is.
+    pub until: Option<Timestamp>,
+}
+
+/// What is known of a model, for readers. Nothing means not known, never zero.
+#[derive(Debug, Clone, Serialize)]
+pub struct Card {
+    /// How many tokens the conversation may have.
+    pub context: Option<u64>,
+    /// How many tokens an answer may have.
+    pub max_output: Option<u64>,
+    /// What a million tokens cost.
+    pub usd_per_million: Option<Prices>,
+}
+
+/// Prices of a million tokens, in US dollars.
+#[derive(Debug, Clone, Serialize)]
+pub struct Prices {
+    /// Of tokens read.
+    pub input: f64,
+    /// Of tokens written.
+    pub output: f64,
+    /// Of tokens read from the cache; as those read, if not known.
+    pub cache_read: Option<f64>,
+    /// Of tokens written to the cache; as those read, if not known.
+    pub cache_write: Option<f64>,
+}
+
+impl From<ModelCard> for Card {
+    fn from(card: ModelCard) -> Self {
+        let dollars = |money: Money| money.0 as f64 / 1_000_000.0;
+        Self {
+            context: card.context,
+            max_output: card.max_output,
+            usd_per_million: card.input.zip(card.output).map(|(input, output)| Prices {
+                input: dollars(input),
+                output: dollars(output),
+                cache_read: card.cache_read.map(dollars),
+                cache_write: card.cache_write.map(dollars),
+            }),
+        }
+    }
+}
+
+/// One alias and what it means here.
+#[derive(Debug, Clone, Serialize)]
+pub struct ModelRow {
+    /// The alias.
+    pub alias: String,
+    /// Who answers.
+    pub provider: Option<Provider>,
+    /// The model.
+    pub model: Option<String>,
+    /// Its limits and prices.
+    pub card: Option<Card>,
+    /// How the alias was resolved, or why it cannot be.
+    pub how: String,
+}
+
+impl From<Listed> for ModelRow {
+    fn from(listed: Listed) -> Self {
+        let alias = listed.alias;
+        match listed.choice {
+            Ok(chosen) => Self {
+                alias,
+                provider: Some(chosen.entry.provider),
+                model: Some(chosen.entry.model),
+                card: Some(chosen.card.into()),
+                how: chosen.resolved,
+            },
+            Err(failure) => Self {
+                alias,
+                provider: None,
+                model: None,
+                card: None,
+                how: failure.what,
+            },
+        }
+    }
+}
+
+impl Caller {
+    /// Finds out which models can be asked from here, in a workshop or outside of any.
+    pub async fn models_here(&self, named: Option<&str>) -> Result<Models, Problems> {
+        let settings = self.settings_here()?;
+        Ok(Models::find(self, &settings, named).await)
+    }
+
+    /// Shows one model.
+    pub async fn show_model(&self, alias: Option<&str>) -> Result<ModelShown, Problems> {
+        let models = self.models_here(None).await?;
+        let chosen = models.choose(alias)?;
+        let key = match models.key_of(&chosen.entry) {
+            Ok(None) if needs_key(chosen.entry.provider) => {
+                format!(
+                    "none; `artel auth set {}` stores one",
+                    chosen.entry.provider
+                )
+            }
+            Ok(found) => key_origin(found.as_ref()),
+            Err(failure) => failure.what,
+        };
+        let provider_name = chosen.health_name();
+        let standing = match self.workshop() {
+            Ok(workshop) => workshop.standing(&provider_name)?,
+            Err(_) => Standing::default(),
+        };
+        let (health, until) = health(&standing, self.clock().now());
+        Ok(ModelShown {
+            alias: chosen.wanted.clone(),
+            provider: chosen.entry.provider,
+            model: chosen.entry.model.clone(),
+            how: chosen.resolved.clone(),
+            base_url: Some(chosen.base_url()).filter(|url| !url.is_empty()),
+            is_local: chosen.is_local(),
+            key,
+            card: chosen.card.into(),
+            provider_name,
+            health,
+            until,
+        })
+    }
+}
+
+impl Workshop {
+    fn standing(&self, provider: &str) -> Result<Standing, Failure> {
+        let (account, _) = ACCOUNT.state(&self.reader()?)?;
+        Ok(account.standings.get(provider).cloned().unwrap_or_default())
+    }
+
+    /// Lets a provider be asked again at once. Returns the names of those that were held back: a
+    /// provider at several places has several.
+    pub fn reset_provider(&self, name: &str) -> Result<Vec<String>, Failure> {
+        let word = name.split(':').next().unwrap_or(name);
+        if word.parse::<Provider>().is_err() {
+            return Err(unknown(name));
+        }
+        let (account, _) = ACCOUNT.state(&self.reader()?)?;
+        let held: Vec<String> = account
+            .standings
+            .iter()
+            .filter(|(known, _)| *known == name || known.split(':').next() == Some(name))
+            .filter(|(_, standing)| {
+                standing.open_until.is_some() || standing.paused_until.is_some()
+            })
+            .map(|(known, _)| known.clone())
+            .collect();
+        if held.is_empty() {
+            return Ok(held);
+        }
+        let mut drafts = Vec::new();
+        for provider in &held {
+            drafts.extend(self.reset_drafts(provider)?);
+        }
+        let Open { journal, .. } = self.open()?;
+        journal.append(artel_journal::Batch::of(drafts)).wait()?;
+        Ok(held)
+    }
+
+    fn reset_drafts(&self, provider: &str) -> Result<[Draft; 2], Failure> {
+        let stream = Stream::provider(provider)
+            .map_err(|error| Failure::new(Code::X001, error.to_string()))?;
+        let draft = |fact: Fact| Draft {
+            stream: stream.clone(),
+            ..self.draft(fact)
+        };
+        let (provider, why) = (provider.to_owned(), "reset by hand".to_owned());
+        let closed = BreakerClosed {
+            provider: provider.clone(),
+            why,
+        };
+        Ok([
+            draft(closed.into()),
+            draft(ProviderResumed { provider }.into()),
+        ])
+    }
+}
+
+fn health(standing: &Standing, now: Timestamp) -> (String, Option<Timestamp>) {
+    let ahead = |until: Option<Timestamp>| until.filter(|until| *until > now);
+    if let Some(until) = ahead(standing.paused_until) {
+        return (
+            format!("asked for a pause until {until} ({})", standing.why),
+            Some(until),
+        );
+    }
+    if let Some(until) = standing.open_until {
+        let text = match ahead(Some(until)) {
+            Some(until) => format!("left alone until {until} ({})", standing.why),
+            None => format!("failed lately ({}); the next call tries it", standing.why),
+        };
+        return (text, Some(until));
+    }
+    ("well, as far as known".to_owned(), None)
+}
+
+fn unknown(name: &str) -> Failure {
+    let known: Vec<_> = Provider::ALL.iter().map(|known| known.as_str()).collect();
+    let shown: String = name.chars().take(80).collect();
+    Failure::new(Code::M001, format!("there is no provider `{shown}`"))
+        .because(format!("the providers are {}", known.join(", ")))
+        .advise("`artel model show` names the provider of a model")
+}

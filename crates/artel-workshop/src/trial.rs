@@ -1,0 +1,365 @@
+//! A trial of a model: one tiny prompt and one tool call, through the whole gateway.
+
+use std::time::Duration;
+
+use artel_model::{Answer, Call, CallError, Chosen, Context, Gateway, Progress, Wait};
+use artel_types::model::{
+    Attribution, Chunk, FaultKind, Message, Part, Priority, Privacy, Request, ToolCall, ToolChoice,
+    ToolSpec,
+};
+use artel_types::{Code, Failure, Money};
+use artel_vault::Origin;
+use serde::Serialize;
+
+use crate::workshop::{Open, Workshop};
+
+/// A trial takes no longer.
+const LONGEST: Duration = Duration::from_secs(20);
+
+/// Pieces that come within so little time were not written in it.
+const AT_ONCE: Duration = Duration::from_millis(10);
+
+/// The tool that is offered.
+const TOOL: &str = "echo";
+
+/// Whether something works.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Feature {
+    /// It was seen to work.
+    Works,
+    /// It was not seen; it may not be there.
+    #[default]
+    Unseen,
+}
+
+/// What a trial showed.
+#[derive(Debug, Clone, Serialize)]
+pub struct Trial {
+    /// Whether text arrived and a well-formed call of the offered tool.
+    pub ok: bool,
+    /// What was asked for.
+    pub alias: String,
+    /// What that means here.
+    pub resolved: String,
+    /// Who answered.
+    pub provider: String,
+    /// The model.
+    pub model: String,
+    /// Where it is.
+    pub base_url: Option<String>,
+    /// Words arrived.
+    pub text: Feature,
+    /// A well-formed call of the offered tool arrived.
+    pub tool_call: Feature,
+    /// The answer came in several pieces.
+    pub streaming: Feature,
+    /// Thoughts arrived.
+    pub thinking: Feature,
+    /// The provider counted tokens.
+    pub usage: Feature,
+    /// Milliseconds until the first piece of the first answer.
+    pub first_ms: Option<u64>,
+    /// Milliseconds for all answers.
+    pub total_ms: u64,
+    /// Tokens written in a second, as the provider counts them, from the first piece to the last.
+    pub tokens_per_second: Option<f64>,
+    /// What it took.
+    pub tokens: u64,
+    /// What it cost, in millionths of a US dollar; nothing if no price is known.
+    #[serde(rename = "cost_microusd")]
+    pub cost: Option<Money>,
+    /// Why there is no answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<Failure>,
+    /// What was noticed on the way.
+    pub notes: Vec<String>,
+    /// How many tokens were written in how long.
+    #[serde(skip)]
+    written: (u64, Duration),
+}
+
+impl Workshop {
+    /// Tries a model out. `say` hears what is waited for.
+    pub async fn try_model(
+        &self,
+        alias: Option<&str>,
+        say: &mut dyn FnMut(String),
+    ) -> Result<Trial, Failure> {
+        let models = self.models(None).await;
+        let chosen = models.choose(alias)?;
+        let key = models.key_of(&chosen.entry)?.map(|found| found.from);
+        let model = models.connect(&chosen, self)?;
+        let Open { journal, notes } = self.open()?;
+        notes.into_iter().for_each(&mut *say);
+        let gateway = self.gateway(&journal).await?;
+        let call = Call {
+            request: Request::default(),
+            model,
+            chosen: chosen.clone(),
+            priority: Priority::User,
+            privacy: Privacy::Any,
+            account: Attribution {
+                person: Some(self.caller.actor().id),
+                ..Attribution::default()
+            },
+            context: Context {
+                trace: self.trace_id(),
+                actor: self.caller.actor(),
+                session: None,
+                run: None,
+            },
+        };
+        let mut trial = Trial::of(&chosen);
+        let asked = tokio::time::timeout(LONGEST, trial.run(&gateway, &call, say)).await;
+        trial.error = match asked {
+            Ok(Ok(())) => None,
+            Ok(Err(error)) => Some(advised(error.into(), &chosen, key.as_ref())),
+            Err(_) => Some(advised(trial.too_slow(), &chosen, key.as_ref())),
+        };
+        trial.conclude(say);
+        Ok(trial)
+    }
+}
+
+impl Trial {
+    fn of(chosen: &Chosen) -> Self {
+        Self {
+            ok: false,
+            alias: chosen.wanted.clone(),
+            resolved: chosen.resolved.clone(),
+            provider: chosen.entry.provider.to_string(),
+            model: chosen.entry.model.clone(),
+            base_url: Some(chosen.base_url()).filter(|url| !url.is_empty()),
+            text: Feature::Unseen,
+            tool_call: Feature::Unseen,
+            streaming: Feature::Unseen,
+            thinking: Feature::Unseen,
+            usage: Feature::Unseen,
+            first_ms: None,
+            total_ms: 0,
+            tokens_per_second: None,
+            tokens: 0,
+            cost: None,
+            error: None,
+            notes: Vec::new(),
+            written: Default::default(),
+        }
+    }
+
+    fn too_slow(&self) -> Failure {
+        let asked = "the model was asked and has not finished answering";
+        let why = self.notes.last().map_or(asked, String::as_str);
+        let what = format!("no answer within {} s", LONGEST.as_secs());
+        Failure::new(Code::M009, what).because(why)
+    }
+
+    /// Says what is missing where every question was answered.
+    fn conclude(&mut self, say: &mut dyn FnMut(String)) {
+        self.ok = self.text == Feature::Works && self.tool_call == Feature::Works;
+        if self.ok || self.error.is_some() {
+            return;
+        }
+        let missing = [
+            (self.text, "no words came"),
+            (self.tool_call, "no well-formed call of the tool came"),
+        ];
+        let missing = missing.iter().filter(|(seen, _)| *seen == Feature::Unseen);
+        let missing: Vec<&str> = missing.map(|(_, what)| *what).collect();
+        let what = format!("the model answered, but {}", missing.join(", and "));
+        self.note(what, say);
+    }
+
+    /// Asks for both at once, and then again for what did not come.
+    async fn run(
+        &mut self,
+        gateway: &Gateway,
+        call: &Call,
+        say: &mut dyn FnMut(String),
+    ) -> Result<(), CallError> {
+        let both = "Say hello in one short sentence. Then call the tool `echo` with that sentence.";
+        self.ask(gateway, call, with_tool(both, ToolChoice::Auto), say)
+            .await?;
+        if self.tool_call == Feature::Unseen {
+            let only_call = "Call the tool `echo` with the text `hello`.";
+            self.ask(gateway, call, with_tool(only_call, ToolChoice::Auto), say)
+                .await?;
+        }
+        if self.text == Feature::Unseen {
+            let only_text = request("Say hello in one short sentence.");
+            self.ask(gateway, call, only_text, say).await?;
+        }
+        Ok(())
+    }
+
+    async fn ask(
+        &mut self,
+        gateway: &Gateway,
+        call: &Call,
+        request: Request,
+        say: &mut dyn FnMut(String),
+    ) -> Result<(), CallError> {
+        let asked = Call {
+            request,
+            ..call.clone()
+        };
+        let (mut calling, mut pieces) = (gateway.call(asked), 0_u32);
+        while let Some(progress) = calling.next().await {
+            match progress {
+                Progress::Piece(Chunk::Text { .. } | Chunk::ToolDelta { .. }) => pieces += 1,
+                Progress::Waiting(wait) => self.wait(wait, call, say)?,
+                Progress::Notice(notice) => self.note(notice, say),
+                Progress::Done(answer) => {
+                    if pieces > 1 {
+                        self.streaming = Feature::Works;
+                    }
+                    self.take(&answer, say);
+                    return Ok(());
+                }
+                Progress::Failed(error) => return Err(*error),
+                Progress::Asking { .. } | Progress::Piece(_) => {}
+            }
+        }
+        Err(CallError::CalledOff)
+    }
+
+    /// Says what is waited for. Where nobody listens, the person who waits is told at once: it is
+    /// they who can change that.
+    fn wait(
+        &mut self,
+        wait: Wait,
+        call: &Call,
+        say: &mut dyn FnMut(String),
+    ) -> Result<(), CallError> {
+        let text = wait.to_string();
+        let Wait::Retry { fault, .. } = wait else {
+            self.note(text, say);
+            return Ok(());
+        };
+        if fault.kind == FaultKind::Unreachable {
+            return Err(CallError::Fault {
+                provider: call.chosen.health_name(),
+                fault,
+                attempts: 1,
+                partial: String::new(),
+            });
+        }
+        // What went wrong may have been said the moment before.
+        let said = fault.to_string();
+        let is_said = self.notes.last().is_some_and(|last| last.ends_with(&said));
+        let rest = text.strip_prefix(&said).filter(|_| is_said);
+        let rest = rest.map(|rest| rest.trim_start_matches("; ").to_owned());
+        self.note(rest.unwrap_or(text), say);
+        Ok(())
+    }
+
+    fn note(&mut self, text: String, say: &mut dyn FnMut(String)) {
+        self.notes.push(text.clone());
+        say(text);
+    }
+
+    fn take(&mut self, answer: &Answer, say: &mut dyn FnMut(String)) {
+        let reply = &answer.reply;
+        let is_thought = |part: &Part| matches!(part, Part::Thinking { .. });
+        let is_good = |call: &ToolCall| complaint(call).is_none();
+        let seen = [
+            (&mut self.text, !reply.text().trim().is_empty()),
+            (&mut self.tool_call, reply.tool_calls().any(is_good)),
+            (&mut self.thinking, reply.parts.iter().any(is_thought)),
+            (&mut self.usage, reply.usage.is_some()),
+        ];
+        for (feature, is_seen) in seen {
+            if is_seen {
+                *feature = Feature::Works;
+            }
+        }
+        for what in reply.tool_calls().filter_map(complaint) {
+            self.note(what, say);
+        }
+        self.cost = match self.first_ms {
+            None => answer.cost,
+            Some(_) => self.cost.zip(answer.cost).map(|(sum, cost)| sum + cost),
+        };
+        self.first_ms.get_or_insert(millis(answer.first));
+        self.total_ms += millis(answer.total);
+        self.tokens += answer.charged.tokens.0;
+        self.measure(answer);
+    }
+
+    /// An answer that came all at once was written before it came.
+    fn measure(&mut self, answer: &Answer) {
+        let Some(usage) = answer.reply.usage else {
+            return;
+        };
+        let streamed = answer.total.saturating_sub(answer.first);
+        let span = match streamed < AT_ONCE {
+            true => answer.total,
+            false => streamed,
+        };
+        let (tokens, time) = &mut self.written;
+        *tokens += usage.output;
+        *time += span;
+        let speed = *tokens as f64 / time.as_secs_f64();
+        self.tokens_per_second = speed.is_finite().then(|| (speed * 10.0).round() / 10.0);
+    }
+}
+
+/// Says what is wrong with a call, if anything is.
+fn complaint(call: &ToolCall) -> Option<String> {
+    if call.name != TOOL {
+        return Some(format!(
+            "the model called `{}`, which was not offered",
+            call.name
+        ));
+    }
+    let bad = call.input().err()?;
+    let why = bad.why;
+    Some(format!(
+        "the arguments of `{TOOL}` are not a JSON object: {why}"
+    ))
+}
+
+/// Whatever went wrong, there is a next thing to do.
+fn advised(failure: Failure, chosen: &Chosen, key: Option<&Origin>) -> Failure {
+    let provider = chosen.entry.provider;
+    let advice = match (failure.code, key) {
+        (Code::M003, Some(Origin::Env(name))) => format!("the key is from `{name}`: set another"),
+        (Code::M003, Some(Origin::System(account) | Origin::File(account))) => {
+            format!("`artel auth set {provider} --account {account}`")
+        }
+        (Code::M003, None) => format!("`artel auth set {provider}`"),
+        _ if failure.advice.is_some() => return failure,
+        (Code::M012, _) => "mend the script, or record it again: `docs/rehearsal.md`".to_owned(),
+        _ => "`artel model show` names the place, and how the provider is".to_owned(),
+    };
+    failure.advise(advice)
+}
+
+fn request(words: &str) -> Request {
+    Request {
+        messages: vec![Message::user(words)],
+        max_output: Some(1_024),
+        ..Request::default()
+    }
+}
+
+fn with_tool(words: &str, tool_choice: ToolChoice) -> Request {
+    let schema = serde_json::json!({
+        "type": "object",
+        "properties": { "text": { "type": "string", "description": "What to repeat." } },
+        "required": ["text"],
+    });
+    Request {
+        tools: vec![ToolSpec {
+            name: TOOL.to_owned(),
+            description: "Repeats a text.".to_owned(),
+            schema,
+        }],
+        tool_choice,
+        ..request(words)
+    }
+}
+
+fn millis(span: Duration) -> u64 {
+    u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,115 @@
+//! The gateway on the real journal: limits hold under load, after a restart, and in the report.
+#![expect(clippy::unwrap_used, reason = "a step that fails, fails the test")]
+
+use std::path::Path;
+
+use artel_config::Environment;
+use artel_model::{Call, Context, Gateway};
+use artel_types::model::{Attribution, Message, Priority, Privacy, Request};
+use artel_types::{Actor, Failure, RunId, TraceId, Via};
+use artel_workshop::{Caller, Flags, Init, Open, UsageQuery, Workshop};
+use futures_util::future::join_all;
+
+const SCRIPT: &str = "\
+otherwise:
+  say: \"done\"
+  usage: { input: 900, output: 100 }
+";
+
+fn caller(home: &Path) -> Caller {
+    let script = home.join("script.yaml");
+    std::fs::write(&script, SCRIPT).unwrap();
+    let model = format!("rehearsal:{}", script.display());
+    let variables = [
+        ("HOME", home.to_str().unwrap().to_owned()),
+        ("ARTEL_MODEL", model),
+    ];
+    let environment = Environment::of(variables, home);
+    let clock = artel_config::system_clock();
+    Caller::new(environment, clock, Flags::default(), Via::Cli).unwrap()
+}
+
+fn workshop(home: &Path, settings: &str) -> Workshop {
+    let caller = caller(home);
+    let root = home.join("Artel");
+    caller.init(Some(&root), Init::Complete).unwrap();
+    std::fs::write(root.join("artel.toml"), settings).unwrap();
+    caller.workshop().unwrap()
+}
+
+async fn ask(workshop: &Workshop, gateway: &Gateway, words: &str) -> Result<u64, Failure> {
+    let models = workshop.models(None).await;
+    let chosen = models.choose(None)?;
+    let call = Call {
+        request: Request {
+            // Longer than what fits into an event, so that it is kept beside the journal.
+            messages: vec![Message::user(format!("{words} {}", "word ".repeat(1_000)))],
+            max_output: Some(100),
+            ..Request::default()
+        },
+        model: models.connect(&chosen, workshop)?,
+        chosen,
+        priority: Priority::Execution,
+        privacy: Privacy::LocalOnly,
+        account: Attribution {
+            role: Some("engineer".into()),
+            ..Attribution::default()
+        },
+        context: Context {
+            trace: TraceId::from_random([1; 16]),
+            actor: Actor::agent("engineer"),
+            session: None,
+            run: Some(RunId::from_random([2; 16])),
+        },
+    };
+    let answer = gateway.call(call).answer().await?;
+    Ok(answer.charged.tokens.0)
+}
+
+#[tokio::test]
+async fn fifty_calls_at_once_stay_within_the_limit_also_after_a_restart() {
+    let home = tempfile::tempdir().unwrap();
+    let limit = "[budget.run]\ntokens = 20_000\n[gateway]\nslots = 50\n";
+    let workshop = workshop(home.path(), limit);
+    let mut charged = 0;
+    for _ in 0..2 {
+        let Open { journal, .. } = workshop.open().unwrap();
+        let gateway = workshop.gateway(&journal).await.unwrap();
+        let words: Vec<String> = (0..50).map(|number| format!("question {number}")).collect();
+        let calls = words.iter().map(|words| ask(&workshop, &gateway, words));
+        let results = join_all(calls).await;
+        charged += results.iter().flatten().sum::<u64>();
+        let refused = results.into_iter().find_map(Result::err).unwrap();
+        assert!(refused.what.starts_with("the run `02020202"), "{refused}");
+    }
+    assert!((15_000..=20_000).contains(&charged), "{charged}");
+    // The report counts the same events.
+    let report = workshop.usage(UsageQuery::default()).unwrap();
+    assert_eq!(report.total.tokens, charged);
+    assert_eq!(report.total.answered * 1_000, charged);
+    assert_eq!(report.total.attempts, 100);
+    assert_eq!(report.total.denied, 100 - report.total.answered);
+    assert!(workshop.verify().unwrap().first_bad.is_none());
+}
+
+#[tokio::test]
+async fn what_was_recorded_can_be_played_again() {
+    let home = tempfile::tempdir().unwrap();
+    let workshop = workshop(home.path(), "");
+    let Open { journal, .. } = workshop.open().unwrap();
+    let gateway = workshop.gateway(&journal).await.unwrap();
+    for words in ["one", "two"] {
+        ask(&workshop, &gateway, words).await.unwrap();
+    }
+    let trace = TraceId::from_random([1; 16]).to_string();
+    let cassette = workshop.cassette(&trace).unwrap();
+    let texts: Vec<String> = cassette
+        .takes()
+        .iter()
+        .map(|take| take.reply.text())
+        .collect();
+    assert_eq!(texts, ["done", "done"]);
+    let written = cassette.write_jsonl().unwrap();
+    let again = artel_model::Cassette::read_jsonl(&written).unwrap();
+    assert_eq!(again, cassette);
+}

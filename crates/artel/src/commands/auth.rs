@@ -1,0 +1,268 @@
+//! `artel auth`
+
+use std::io::{IsTerminal as _, Read as _, Write as _};
+
+use artel_types::model::Provider;
+use artel_types::{Code, Failure, FailureKind, Secret};
+use artel_workshop::{Account, Caller, Problems};
+use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
+
+use crate::Verdict;
+use crate::render::{counted, harmless, table};
+use crate::runtime::block_on;
+use crate::screen::{Screen, Yes};
+use crate::usage::is_name;
+
+/// More than any key has.
+const LONGEST_KEY: u64 = 16 * 1024;
+
+/// Store, list and remove the keys of model providers
+///
+/// A key is looked for in the environment, then in the system key store, then in an encrypted
+/// file. An account that is named, here or with ARTEL_ACCOUNT, beats the environment.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: artel auth set anthropic")]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Store a key, after trying it in a call that costs nothing
+    ///
+    /// The key is read from a prompt, or from standard input; never from the command line, where
+    /// others could see it.
+    #[command(after_help = "Example: artel auth set anthropic --account work < key.txt")]
+    Set {
+        /// anthropic, openai, openai-chat or google
+        provider: String,
+        /// The account to store it under
+        #[arg(long, value_name = "NAME")]
+        account: Option<String>,
+    },
+    /// List the keys there are, without showing them
+    #[command(after_help = "Example: artel auth status --json")]
+    Status,
+    /// Remove a stored key
+    #[command(after_help = "Example: artel auth remove openai --account work")]
+    Remove {
+        /// anthropic, openai, openai-chat or google
+        #[arg(required_unless_present = "all")]
+        provider: Option<String>,
+        /// The account whose key it is
+        #[arg(long, value_name = "NAME")]
+        account: Option<String>,
+        /// Remove every stored key, also if the file can no longer be read
+        #[arg(long, conflicts_with_all = ["provider", "account"])]
+        all: bool,
+        /// Do not ask
+        #[arg(long)]
+        yes: bool,
+    },
+}
+
+pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+    match &args.command {
+        Command::Set { provider, account } => set(provider, account.clone(), caller, screen),
+        Command::Status => status(caller, screen),
+        Command::Remove {
+            provider,
+            account,
+            yes,
+            ..
+        } => match provider {
+            Some(provider) => remove(provider, account.clone(), caller, screen),
+            None => remove_all(Yes::from(*yes), caller, screen),
+        },
+    }
+}
+
+fn set(
+    provider: &str,
+    account: Option<String>,
+    caller: &Caller,
+    screen: &mut Screen,
+) -> Result<Verdict, Problems> {
+    let account = Account {
+        provider: named(provider)?,
+        name: account,
+    };
+    caller.prepare_key(&account)?;
+    let key = read_key(account.provider)?;
+    let stored = block_on(caller.store_key(&account, key))??;
+    if screen.json {
+        screen.value(&stored)?;
+    } else {
+        screen.line(format!(
+            "{} accepted the key ({}); stored as account `{}` in {}",
+            stored.provider,
+            counted(stored.models as u64, "model"),
+            stored.account,
+            stored.place
+        ))?;
+        screen.notes(&stored.notes);
+    }
+    Ok(Verdict::Done)
+}
+
+fn status(caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+    let report = caller.key_status()?;
+    if screen.json {
+        screen.value(&report)?;
+        return Ok(Verdict::Done);
+    }
+    screen.notes(&report.notes);
+    let keys = report.keys;
+    if keys.is_empty() {
+        screen.say("no keys yet; `artel auth set anthropic` stores one");
+        return Ok(Verdict::Done);
+    }
+    let rows: Vec<Vec<String>> = keys
+        .iter()
+        .map(|key| {
+            let day = |at: &artel_types::Timestamp| at.to_string().chars().take(10).collect();
+            vec![
+                key.provider.clone(),
+                harmless(key.account.as_deref().unwrap_or("-")),
+                key.place.clone(),
+                key.since.as_ref().map_or_else(|| "-".to_owned(), day),
+                if key.is_used { "in use" } else { "" }.to_owned(),
+            ]
+        })
+        .collect();
+    let head = ["PROVIDER", "ACCOUNT", "PLACE", "SINCE", ""];
+    screen.raw(&table(&head, &rows))?;
+    Ok(Verdict::Done)
+}
+
+fn remove(
+    provider: &str,
+    account: Option<String>,
+    caller: &Caller,
+    screen: &mut Screen,
+) -> Result<Verdict, Problems> {
+    let account = Account {
+        provider: named(provider)?,
+        name: account,
+    };
+    let name = caller.remove_key(&account)?;
+    let provider = account.provider;
+    if screen.json {
+        screen.value(&serde_json::json!({ "removed": provider, "account": name }))?;
+    } else {
+        screen.line(format!(
+            "removed the stored key of {provider}, account `{name}`"
+        ))?;
+    }
+    Ok(Verdict::Done)
+}
+
+fn remove_all(yes: Yes, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+    if !screen.confirm("remove all stored keys", yes)? {
+        screen.say("nothing was changed");
+        return Ok(Verdict::Done);
+    }
+    let forgotten = caller.forget_keys()?;
+    let (keys, left) = (forgotten.keys, forgotten.left);
+    if screen.json {
+        screen.value(&serde_json::json!({ "removed": keys, "left": left }))?;
+    } else {
+        screen.line(match keys {
+            Some(count) => format!("removed {}", counted(count as u64, "key")),
+            None => "removed the file with the keys, which could not be read".to_owned(),
+        })?;
+        for key in &left {
+            let (provider, account) = (&key.provider, &key.account);
+            let note = format!("the system key store still has {provider}, account `{account}`");
+            screen.notes(&[note]);
+        }
+    }
+    if left.is_empty() {
+        return Ok(Verdict::Done);
+    }
+    Ok(Verdict::Bad(FailureKind::Failed))
+}
+
+/// Reads the provider's name; a key typed in its place is not repeated.
+fn named(provider: &str) -> Result<Provider, Failure> {
+    provider.parse().map_err(|_| {
+        let known = Provider::ALL.iter().map(|known| known.as_str());
+        let known: Vec<_> = known.map(|known| format!("`{known}`")).collect();
+        let what = if is_name(provider) {
+            format!("there is no provider `{provider}`")
+        } else {
+            "that is no provider".to_owned()
+        };
+        Failure::new(Code::M001, what)
+            .because(format!("known are {}", known.join(", ")))
+            .advise("`artel auth status` lists the keys there are")
+    })
+}
+
+/// Reads the key from a prompt that does not show it, or from standard input.
+fn read_key(provider: Provider) -> Result<Secret, Failure> {
+    let stdin = std::io::stdin();
+    let unreadable = |error: std::io::Error| {
+        Failure::new(Code::K004, "the key could not be read").because(error.to_string())
+    };
+    let mut text = String::new();
+    if stdin.is_terminal() {
+        drop(write!(
+            std::io::stderr(),
+            "Key for {provider} (not shown): "
+        ));
+        let _hidden = Hidden::begin();
+        stdin.read_line(&mut text).map_err(unreadable)?;
+        drop(writeln!(std::io::stderr()));
+    } else {
+        let mut some = stdin.lock().take(LONGEST_KEY + 1);
+        some.read_to_string(&mut text).map_err(unreadable)?;
+    }
+    // The text as it came is wiped like the key in it.
+    let text = Secret::new(text);
+    let key = Secret::new(text.expose().trim());
+    match complaint(key.expose()) {
+        None => Ok(key),
+        Some(what) => Err(Failure::new(Code::K004, what).advise(format!(
+            "`artel auth set {provider}` in a terminal, or `artel auth set {provider} < FILE`"
+        ))),
+    }
+}
+
+/// Says why a text is no key, without repeating it.
+fn complaint(text: &str) -> Option<&'static str> {
+    if text.is_empty() {
+        return Some("no key was given");
+    }
+    if text.len() as u64 > LONGEST_KEY {
+        return Some("that is no key: it is too long");
+    }
+    let is_plain = text.bytes().all(|byte| byte.is_ascii_graphic());
+    (!is_plain).then_some("that is no key: it has spaces or unusual characters in it")
+}
+
+/// Keeps the terminal from showing what is typed, until it is dropped.
+struct Hidden(Option<rustix::termios::Termios>);
+
+impl Hidden {
+    fn begin() -> Self {
+        let stdin = std::io::stdin();
+        let before = tcgetattr(&stdin).ok();
+        if let Some(before) = &before {
+            let mut hidden = before.clone();
+            hidden.local_modes.remove(LocalModes::ECHO);
+            // A terminal that cannot be told shows what is typed; the key is no less wanted.
+            tcsetattr(&stdin, OptionalActions::Flush, &hidden).unwrap_or_default();
+        }
+        Self(before)
+    }
+}
+
+impl Drop for Hidden {
+    fn drop(&mut self) {
+        if let Some(before) = &self.0 {
+            tcsetattr(std::io::stdin(), OptionalActions::Flush, before).unwrap_or_default();
+        }
+    }
+}
