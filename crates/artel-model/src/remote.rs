@@ -2,6 +2,7 @@
 //! without a limit.
 
 mod connection;
+mod headers;
 mod trouble;
 
 use std::collections::VecDeque;
@@ -12,7 +13,7 @@ use artel_types::model::{Chunk, Fault, ModelCard, Request};
 use artel_types::{Clock, Secret};
 use artel_wire::{Decoder, Outgoing, Target, Wire};
 use futures_util::stream;
-use reqwest::header::{CONTENT_TYPE, HeaderMap};
+use reqwest::header::HeaderMap;
 use reqwest::{RequestBuilder, Response};
 
 use crate::model::{ChunkStream, Model};
@@ -22,8 +23,12 @@ pub use connection::{Connection, Connections};
 /// So much of a refusal is read; the rest is never interesting.
 const LARGEST_REFUSAL: usize = 64 * 1024;
 
+/// So long the bytes may go on after the answer has ended. A connection that is left before they
+/// end cannot be used again, and a new one takes a provider far away longer than this.
+const LAST_BYTES: Duration = Duration::from_millis(50);
+
 /// Where a model is and how it is reached.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Address {
     /// The format it speaks.
     pub wire: Wire,
@@ -70,7 +75,7 @@ impl Remote {
     pub async fn look(&self) -> Result<Vec<String>, Fault> {
         let path = self.address.wire.models_path();
         let builder = self.connection.client().get(self.url(path));
-        let response = self.send(self.with_headers(builder, &[])).await?;
+        let response = self.send(builder, &[]).await?;
         let body = self.read_some(response, LARGEST_REFUSAL * 16).await?;
         Ok(model_names(&body))
     }
@@ -89,38 +94,15 @@ impl Remote {
         self.address.wire.encode(&target, request)
     }
 
-    fn with_headers(
-        &self,
-        mut builder: RequestBuilder,
-        more: &[(&'static str, String)],
-    ) -> RequestBuilder {
-        let Address {
-            wire, key, headers, ..
-        } = &*self.address;
-        for (name, value) in wire.fixed_headers() {
-            builder = builder.header(*name, *value);
-        }
-        for (name, value) in more {
-            builder = builder.header(*name, value);
-        }
-        for (name, value) in headers {
-            builder = builder.header(name, value);
-        }
-        if let Some(key) = key {
-            let header = wire.key_header();
-            let value = format!("{}{}", header.before, key.expose());
-            let mut value = reqwest::header::HeaderValue::from_str(&value)
-                .unwrap_or_else(|_| reqwest::header::HeaderValue::from_static(""));
-            value.set_sensitive(true);
-            builder = builder.header(header.name, value);
-        }
-        builder
-    }
-
     /// Sends a request and returns the answer if it is not a refusal.
-    async fn send(&self, builder: RequestBuilder) -> Result<Response, Fault> {
-        let patience = self.address.patience;
-        let response = match tokio::time::timeout(patience, builder.send()).await {
+    async fn send(
+        &self,
+        builder: RequestBuilder,
+        more: &[(&'static str, String)],
+    ) -> Result<Response, Fault> {
+        let Address { wire, patience, .. } = *self.address;
+        let sent = builder.headers(self.address.call_headers(more)?).send();
+        let response = match tokio::time::timeout(patience, sent).await {
             Ok(sent) => sent.map_err(|error| trouble::of_sending(&error))?,
             Err(_) => return Err(trouble::silent(patience, "before it answered")),
         };
@@ -134,11 +116,7 @@ impl Remote {
             .await
             .unwrap_or_default();
         let look_up = |name: &str| header(&headers, name);
-        let now = self.clock.now();
-        Err(self
-            .address
-            .wire
-            .fault(status.as_u16(), &look_up, &body, now))
+        Err(wire.fault(status.as_u16(), &look_up, &body, self.clock.now()))
     }
 
     async fn read_some(&self, mut response: Response, most: usize) -> Result<Vec<u8>, Fault> {
@@ -159,16 +137,13 @@ impl Remote {
             headers,
             body,
         } = self.encode(request);
-        let builder = self
-            .connection
-            .client()
-            .post(self.url(&path))
-            .header(CONTENT_TYPE, "application/json")
-            .body(body);
-        let response = self.send(self.with_headers(builder, &headers)).await?;
+        let builder = self.connection.client().post(self.url(&path)).body(body);
+        let response = self.send(builder, &headers).await?;
+        let wire = self.address.wire;
         Ok(Answering {
+            request_id: wire.request_id(&|name| header(response.headers(), name)),
             response,
-            decoder: self.address.wire.decoder(),
+            decoder: wire.decoder(),
             ready: VecDeque::new(),
             fresh: Vec::new(),
             fault: None,
@@ -192,6 +167,8 @@ enum Stage {
 }
 
 struct Answering {
+    /// The provider's name for the request.
+    request_id: Option<String>,
     response: Response,
     decoder: Decoder,
     ready: VecDeque<Chunk>,
@@ -239,8 +216,24 @@ impl Answering {
                 Ok(None) => self.decoder.finish(&mut self.fresh),
                 Err(fault) => Err(fault),
             };
-            self.fault = result.err();
+            self.fault = result.err().map(|fault| self.named(fault));
+            if self.decoder.is_done() && self.fault.is_none() {
+                self.pass_over_rest().await;
+            }
             self.ready.extend(self.fresh.drain(..));
+        }
+    }
+
+    async fn pass_over_rest(&mut self) {
+        let rest = async { while let Ok(Some(_)) = self.response.chunk().await {} };
+        drop(tokio::time::timeout(LAST_BYTES, rest).await);
+    }
+
+    /// A fault in the middle of an answer seldom says which request it was.
+    fn named(&mut self, fault: Fault) -> Fault {
+        Fault {
+            request_id: fault.request_id.or(self.request_id.take()),
+            ..fault
         }
     }
 }

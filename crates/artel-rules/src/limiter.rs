@@ -142,11 +142,13 @@ impl Limiter {
     }
 
     /// Takes note that another process was asked to slow down. The longer wait holds; a call of
-    /// ours that went to see is then one more of the same refusal.
+    /// ours that went to see is then one more of the same refusal. What is no longer than a pause
+    /// that is known, nor a further step, is no news: their burst is told in as many facts as it
+    /// had calls.
     pub fn paused_elsewhere(&mut self, until: Timestamp, attempt: u32) {
-        let theirs = Pause::new(until, attempt);
         self.pause = Some(match self.pause.take() {
-            None => theirs,
+            None => Pause::new(until, attempt),
+            Some(ours) if until <= ours.until && attempt <= ours.attempt => ours,
             Some(ours) => Pause::new(ours.until.max(until), ours.attempt.max(attempt)),
         });
     }

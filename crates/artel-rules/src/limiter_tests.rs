@@ -144,7 +144,10 @@ fn other_processes_are_minded() {
     assert_eq!(limiter.slowed(at(4000), None, 1000), paused(12_000, 4));
     limiter.gate(at(12_000));
     limiter.one_sent();
+    limiter.paused_elsewhere(at(12_000), 4);
+    assert_eq!(limiter.clone().succeeded(), Some(Resumed), "no news");
     limiter.paused_elsewhere(at(28_000), 5);
+    assert_eq!(limiter.clone().succeeded(), None);
     assert_eq!(limiter.slowed(at(12_000), None, 1000), paused(28_000, 5));
     limiter.resumed_elsewhere();
     assert_eq!(limiter, Limiter::default());

@@ -5,8 +5,12 @@ use serde_json::Value;
 
 use crate::frame::{Events, Frames, Lines};
 
-/// An answer may have so many bytes; more is an attack or a fault.
+/// An answer may have so many bytes; more is an attack or a fault. A long one has many pieces, and
+/// each brings some hundred bytes of its own.
 const LARGEST_ANSWER: u64 = 64 * 1024 * 1024;
+
+/// What is said may have so many bytes: more than any model writes, and as much as can be kept.
+const LARGEST_CONTENT: u64 = 16 * 1024 * 1024;
 
 /// What one format makes of one frame: the data of a server-sent event, or a line.
 pub(crate) trait Read: Send {
@@ -23,7 +27,15 @@ pub struct Decoder {
     frames: Frames,
     reader: Box<dyn Read>,
     bytes: u64,
+    told: Told,
+}
+
+/// What was handed out.
+#[derive(Debug, Clone, Copy)]
+struct Told {
     stage: Stage,
+    /// How many bytes of words, thoughts and arguments.
+    content: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,13 +59,16 @@ impl Decoder {
             frames,
             reader: Box::new(reader),
             bytes: 0,
-            stage: Stage::Before,
+            told: Told {
+                stage: Stage::Before,
+                content: 0,
+            },
         }
     }
 
     /// Tells whether the answer has ended, well or badly.
     pub fn is_done(&self) -> bool {
-        self.stage == Stage::Done
+        self.told.stage == Stage::Done
     }
 
     /// Reads some bytes and appends what they make. They may be cut anywhere.
@@ -67,13 +82,10 @@ impl Decoder {
         self.bytes = self.bytes.saturating_add(bytes.len() as u64);
         let mut result = self.read(&bytes[..fits], out);
         if result.is_ok() && fits < bytes.len() && !self.is_done() {
-            result = Err(Fault::new(
-                FaultKind::Garbled,
-                "the answer has more than 64 MiB",
-            ));
+            result = Err(too_long("the answer has more than 64 MiB"));
         }
         if result.is_err() {
-            self.stage = Stage::Done;
+            self.told.stage = Stage::Done;
         }
         result
     }
@@ -85,7 +97,7 @@ impl Decoder {
         }
         let result = self.read_rest(out);
         let is_complete = self.is_done();
-        self.stage = Stage::Done;
+        self.told.stage = Stage::Done;
         if is_complete {
             return Ok(());
         }
@@ -103,14 +115,14 @@ impl Decoder {
         let Self {
             frames,
             reader,
-            stage,
+            told,
             ..
         } = self;
         let result = frames.push(bytes, &mut |name, data| {
-            read_frame(reader.as_mut(), stage, name, data, out)
+            read_frame(reader.as_mut(), told, name, data, out)
         });
         // Rubbish behind the end is no fault, whether it comes with the end or after it.
-        if *stage == Stage::Done {
+        if told.stage == Stage::Done {
             return Ok(());
         }
         result
@@ -120,18 +132,18 @@ impl Decoder {
         let Self {
             frames,
             reader,
-            stage,
+            told,
             ..
         } = self;
         let rest =
-            frames.finish(&mut |name, data| read_frame(reader.as_mut(), stage, name, data, out));
-        if *stage == Stage::Done {
+            frames.finish(&mut |name, data| read_frame(reader.as_mut(), told, name, data, out));
+        if told.stage == Stage::Done {
             return Ok(());
         }
         rest?;
         let before = out.len();
         let result = reader.finish(out);
-        note(stage, out, before);
+        told.note(out, before)?;
         result
     }
 }
@@ -148,48 +160,70 @@ pub(crate) fn json(data: &str) -> Result<Value, Fault> {
 
 fn read_frame(
     reader: &mut dyn Read,
-    stage: &mut Stage,
+    told: &mut Told,
     name: &str,
     data: &str,
     out: &mut Vec<Chunk>,
 ) -> Result<(), Fault> {
-    if *stage == Stage::Done {
+    if told.stage == Stage::Done {
         return Ok(());
     }
     let before = out.len();
     let result = reader.frame(name, data, out);
-    note(stage, out, before);
+    told.note(out, before)?;
     result
 }
 
-/// Keeps the stage, and the promise of one start and one end whatever the reader hands out.
-fn note(stage: &mut Stage, out: &mut Vec<Chunk>, before: usize) {
-    let mut at = before;
-    while at < out.len() {
-        match (*stage, &out[at]) {
-            (Stage::Before, Chunk::Start { .. }) => *stage = Stage::Within,
-            (Stage::Before, _) => {
-                let (id, model) = (None, None);
-                out.insert(at, Chunk::Start { id, model });
-                *stage = Stage::Within;
+impl Told {
+    /// Keeps the promise of one start and one end, whatever the reader hands out, and of a largest
+    /// size.
+    fn note(&mut self, out: &mut Vec<Chunk>, before: usize) -> Result<(), Fault> {
+        let mut at = before;
+        while at < out.len() {
+            match (self.stage, &out[at]) {
+                (Stage::Before, Chunk::Start { .. }) => self.stage = Stage::Within,
+                (Stage::Before, _) => {
+                    let (id, model) = (None, None);
+                    out.insert(at, Chunk::Start { id, model });
+                    self.stage = Stage::Within;
+                }
+                (Stage::Within, Chunk::Start { .. }) => {
+                    out.remove(at);
+                    continue;
+                }
+                (Stage::Within, Chunk::End { .. }) => {
+                    self.stage = Stage::Done;
+                    out.truncate(at + 1);
+                }
+                (Stage::Within | Stage::Done, chunk) => self.content += size(chunk),
             }
-            (Stage::Within, Chunk::Start { .. }) => {
-                out.remove(at);
-                continue;
+            if self.content > LARGEST_CONTENT {
+                out.truncate(at);
+                return Err(too_long("the answer says more than 16 MiB"));
             }
-            (Stage::Within, Chunk::End { .. }) => {
-                *stage = Stage::Done;
-                out.truncate(at + 1);
-            }
-            (Stage::Within | Stage::Done, _) => {}
+            at += 1;
         }
-        at += 1;
+        Ok(())
     }
+}
+
+fn size(chunk: &Chunk) -> u64 {
+    let bytes = match chunk {
+        Chunk::Text { text } | Chunk::Thinking { text } => text.len(),
+        Chunk::ToolDelta { arguments, .. } => arguments.len(),
+        _ => 0,
+    };
+    bytes as u64
+}
+
+fn too_long(why: &str) -> Fault {
+    Fault::new(FaultKind::Garbled, why)
 }
 
 impl std::fmt::Debug for Decoder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Decoder({:?} after {} bytes)", self.stage, self.bytes)
+        let stage = self.told.stage;
+        write!(f, "Decoder({stage:?} after {} bytes)", self.bytes)
     }
 }
 

@@ -123,10 +123,15 @@ fn an_answer_may_be_complete_only_when_the_bytes_are() {
 
 #[test]
 fn an_answer_has_a_largest_size_however_it_comes() {
-    let line = [vec![b'a'; (1 << 20) - 1], b"\n".to_vec()].concat();
-    let over = [line.repeat(64).as_slice(), b"b\n"].concat();
-    let whole = read(&[&over], Vec::new());
-    assert_eq!((whole.0.len(), whole.1), (65, Some(FaultKind::Garbled)));
-    let pieces: Vec<&[u8]> = over.chunks(999_999).collect();
-    assert!(read(&pieces, Vec::new()) == whole);
+    let check = |over: &[u8], chunks: usize| {
+        let whole = read(&[over], Vec::new());
+        let found = (whole.0.len(), whole.1);
+        assert_eq!(found, (chunks, Some(FaultKind::Garbled)));
+        let pieces: Vec<&[u8]> = over.chunks(999_999).collect();
+        assert!(read(&pieces, Vec::new()) == whole);
+    };
+    let blanks = [vec![b' '; (1 << 20) - 1], b"\n".to_vec()].concat();
+    check(&[blanks.repeat(64).as_slice(), b"b\n"].concat(), 0);
+    let words = [vec![b'a'; 1 << 20], b"\n".to_vec()].concat();
+    check(&[words.repeat(16).as_slice(), b"b\nend\n"].concat(), 17);
 }

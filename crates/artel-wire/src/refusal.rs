@@ -49,6 +49,8 @@ const NO_CREDIT: &[&str] = &[
     "credit balance is too low",
     "insufficient credits",
     "insufficient balance",
+    "usage limit, please",
+    "usage limit, upgrade",
 ];
 
 /// How providers say that a key is wrong where they say it with 400.
@@ -75,9 +77,14 @@ pub(crate) fn read(
     let mut fault = judge(wire, status, &said);
     fault.status = Some(status);
     fault.retry_after = wait::in_headers(header, now).or(fault.retry_after);
-    let named = REQUEST_IDS.iter().find_map(|name| header(name));
-    fault.request_id = named.and_then(clean_id).or(fault.request_id);
+    fault.request_id = request_id(header).or(fault.request_id);
     fault
+}
+
+/// Finds the provider's name for the request among the headers.
+pub(crate) fn request_id(header: &dyn Fn(&str) -> Option<String>) -> Option<String> {
+    let named = REQUEST_IDS.iter().find_map(|name| header(name));
+    named.and_then(clean_id)
 }
 
 /// Reads an error that comes in the middle of an answer: `body` is the object that has a member

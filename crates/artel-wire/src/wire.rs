@@ -138,4 +138,10 @@ impl Wire {
     ) -> Fault {
         crate::refusal::read(self, status, header, body, now)
     }
+
+    /// Finds the provider's name for a request among the headers of its answer, for faults that
+    /// come later.
+    pub fn request_id(self, header: &dyn Fn(&str) -> Option<String>) -> Option<String> {
+        crate::refusal::request_id(header)
+    }
 }

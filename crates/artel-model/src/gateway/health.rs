@@ -165,14 +165,26 @@ impl Health {
     }
 
     /// Gives back what [`Health::admit`] allowed, unused.
-    pub(super) fn not_sent(&self) {
+    pub(super) fn not_sent(&self, passage: Passage) {
         let now = self.clock.now();
         // Nothing was sent, so nothing can follow from it.
-        drop(
-            self.state()
-                .breaker
-                .report(Verdict::Abandoned, now, &self.thresholds),
-        );
+        drop(self.judge(&mut self.state(), passage, Verdict::Abandoned, now));
+    }
+
+    /// Lets the breaker judge. What was sent while the provider was well, and ends after it fell
+    /// ill, must not pass for the probe.
+    fn judge(
+        &self,
+        state: &mut State,
+        passage: Passage,
+        verdict: Verdict,
+        now: Timestamp,
+    ) -> Option<Change> {
+        let is_closed = state.breaker.state() == breaker::State::Closed;
+        if passage == Passage::Plain && !is_closed {
+            return None;
+        }
+        state.breaker.report(verdict, now, &self.thresholds)
     }
 
     /// Takes in how an attempt ended, and opens or shuts the gate accordingly.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use artel_types::model::Chunk;
+use artel_types::model::{Chunk, Seal};
 use artel_types::{RedactedStream, Redactor};
 
 /// The text of an answer in its three sorts, each a stream of its own.
@@ -58,11 +58,27 @@ impl Live {
                 say(out, rest.unwrap_or_default(), |arguments| {
                     Chunk::ToolDelta { index, arguments }
                 });
+                let seal = seal.map(|seal| self.clean_seal(seal));
                 out.push(Chunk::ToolEnd { index, seal });
             }
-            other => {
+            Chunk::TextSealed { seal } => {
                 self.finish_words(out);
-                out.push(other);
+                let seal = self.clean_seal(seal);
+                out.push(Chunk::TextSealed { seal });
+            }
+            Chunk::ThinkingSealed { seal } => {
+                self.finish_words(out);
+                let seal = self.clean_seal(seal);
+                out.push(Chunk::ThinkingSealed { seal });
+            }
+            Chunk::Start { id, model } => {
+                let id = id.map(|id| self.clean(&id));
+                let model = model.map(|model| self.clean(&model));
+                out.push(Chunk::Start { id, model });
+            }
+            Chunk::End { .. } => {
+                self.finish_words(out);
+                out.push(chunk);
             }
         }
     }
@@ -78,6 +94,14 @@ impl Live {
 
     fn finish_thinking(&mut self, out: &mut Vec<Chunk>) {
         say(out, self.thinking.finish(), |text| Chunk::Thinking { text });
+    }
+
+    /// No true seal has a secret in it; one that has was made by somebody who wants to see it.
+    fn clean_seal(&self, seal: Seal) -> Seal {
+        Seal {
+            data: self.clean(&seal.data),
+            ..seal
+        }
     }
 
     fn clean(&self, text: &str) -> String {

@@ -35,9 +35,12 @@ impl Drive {
         &mut self,
         health: &Arc<Health>,
         seat: Seat,
-        attempted: Attempted,
+        mut attempted: Attempted,
         reserved: &Reserved,
     ) -> Result<Next, CallError> {
+        if let End::Faulty(fault) = &mut attempted.end {
+            self.clean_fault(fault);
+        }
         let outcome = match &attempted.end {
             End::Replied(_) => health::Outcome::Answered,
             End::Faulty(fault) => health::Outcome::Faulty(fault),
@@ -113,11 +116,10 @@ impl Drive {
         &mut self,
         closing: Closing<'_>,
         bill: Bill,
-        mut fault: Fault,
+        fault: Fault,
         partial: String,
     ) -> Result<Next, CallError> {
         let setup = self.gateway.setup();
-        fault.message = setup.redactor.redact(&fault.message).into_owned();
         let class = fault.kind.class();
         let failures = self.failures.entry(class).or_default();
         *failures += 1;
@@ -292,6 +294,14 @@ impl Drive {
             tokio::time::sleep(wait).await;
             wait *= 2;
         }
+    }
+
+    /// Providers repeat what they were sent: some quote a key that they do not accept.
+    fn clean_fault(&self, fault: &mut Fault) {
+        let redactor = &self.gateway.setup().redactor;
+        fault.message = redactor.redact(&fault.message).into_owned();
+        let id = fault.request_id.take();
+        fault.request_id = id.map(|id| redactor.redact(&id).into_owned());
     }
 
     /// What everybody goes on with is what is on record: without secrets.

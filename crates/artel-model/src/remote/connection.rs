@@ -12,7 +12,7 @@ use reqwest::{Client, Proxy, redirect};
 pub struct Connection(Client);
 
 /// Makes connections, one per proxy, and keeps them.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Connections {
     connect_timeout: Duration,
     made: Arc<Mutex<HashMap<Option<String>, Connection>>>,
@@ -56,9 +56,11 @@ impl Connections {
             .user_agent(concat!("artel/", env!("CARGO_PKG_VERSION")));
         if let Some(proxy) = proxy {
             let proxy = Proxy::all(proxy).map_err(|error| {
-                let what = format!("`{proxy}` cannot be used as a proxy");
+                // A password stands before the `@`.
+                let place = proxy.rsplit('@').next().unwrap_or_default();
+                let what = format!("`{place}` cannot be used as a proxy");
                 Failure::new(Code::S005, what)
-                    .because(error.to_string())
+                    .because(super::trouble::chain(&error))
                     .advise("write it as `http://host:port`")
             })?;
             builder = builder.proxy(proxy);
@@ -67,5 +69,14 @@ impl Connections {
             Failure::new(Code::M009, "no connection can be made")
                 .because(super::trouble::chain(&error))
         })
+    }
+}
+
+/// The way to a proxy may have a password in it.
+impl std::fmt::Debug for Connections {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Connections")
+            .field("connect_timeout", &self.connect_timeout)
+            .finish_non_exhaustive()
     }
 }

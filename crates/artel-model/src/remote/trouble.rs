@@ -8,23 +8,16 @@ use artel_types::model::{Fault, FaultKind};
 
 /// Sorts a failure to send a request or to get an answer at all.
 pub(super) fn of_sending(error: &reqwest::Error) -> Fault {
-    let said = chain(error);
-    let kind = if error.is_timeout() {
-        FaultKind::Network
-    } else if let Some(kind) = system_kind(error) {
-        match kind {
-            io::ErrorKind::ConnectionRefused => FaultKind::Unreachable,
-            _ if is_about_trust(&said) => FaultKind::Untrusted,
-            _ => FaultKind::Network,
-        }
-    } else if is_about_trust(&said) {
+    let kind = if is_about_trust(error) {
         FaultKind::Untrusted
+    } else if system_kind(error) == Some(io::ErrorKind::ConnectionRefused) {
+        FaultKind::Unreachable
     } else if error.is_builder() {
         FaultKind::BadRequest
     } else {
         FaultKind::Network
     };
-    Fault::new(kind, said)
+    Fault::new(kind, chain(error))
 }
 
 /// Sorts a failure in the middle of an answer: whatever it was, the rest is missing.
@@ -42,15 +35,8 @@ pub(super) fn silent(patience: Duration, when: &str) -> Fault {
 /// Returns what an error and all that it wraps say, without the address: it is known, and proxies
 /// may have a password in theirs.
 pub(super) fn chain(error: &reqwest::Error) -> String {
-    let mut said: Vec<String> = Vec::new();
-    let mut inner = error.source();
-    while let Some(error) = inner {
-        let text = error.to_string();
-        if said.last() != Some(&text) {
-            said.push(text);
-        }
-        inner = error.source();
-    }
+    let mut said: Vec<String> = causes(error).map(ToString::to_string).collect();
+    said.dedup();
     if said.is_empty() {
         let what = if error.is_timeout() {
             "it took too long"
@@ -65,19 +51,24 @@ pub(super) fn chain(error: &reqwest::Error) -> String {
 }
 
 fn system_kind(error: &reqwest::Error) -> Option<io::ErrorKind> {
-    let mut inner: Option<&(dyn Error + 'static)> = error.source();
-    while let Some(error) = inner {
-        if let Some(error) = error.downcast_ref::<io::Error>() {
-            return Some(error.kind());
-        }
-        inner = error.source();
-    }
-    None
+    let mut found = causes(error).filter_map(|error| error.downcast_ref::<io::Error>());
+    found.next().map(io::Error::kind)
 }
 
-fn is_about_trust(said: &str) -> bool {
-    let said = said.to_ascii_lowercase();
-    ["certificate", "tls", "handshake"]
-        .iter()
-        .any(|word| said.contains(word))
+/// Tells whether the two sides did not come to trust each other: a certificate that does not fit,
+/// or somebody who does not even speak the language.
+fn is_about_trust(error: &reqwest::Error) -> bool {
+    causes(error).any(holds_distrust)
+}
+
+/// What a system error wraps is not among its causes, and may be another system error.
+fn holds_distrust(error: &(dyn Error + 'static)) -> bool {
+    let wrapped = error
+        .downcast_ref::<io::Error>()
+        .and_then(io::Error::get_ref);
+    error.is::<rustls::Error>() || wrapped.is_some_and(|inner| holds_distrust(inner))
+}
+
+fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
+    std::iter::successors(error.source(), |error| (*error).source())
 }

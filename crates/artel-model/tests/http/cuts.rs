@@ -1,7 +1,7 @@
 //! The connection breaks at every single byte of an answer with three calls.
 
 use artel_testkit::standin::{Answer, Format, StandIn};
-use artel_types::model::{FaultKind, ToolCall};
+use artel_types::model::{FaultKind, Part, ToolCall};
 use serde_json::json;
 
 use crate::support::*;
@@ -83,7 +83,10 @@ async fn an_answer_that_ends_early_in_good_order_is_cut_too() {
                 }
                 None => assert_eq!(cut.fault().kind, FaultKind::Cut, "{told}"),
             }
-            assert!(carried_out(&whole).starts_with(&carried_out(&cut)), "{told}");
+            assert!(
+                carried_out(&whole).starts_with(&carried_out(&cut)),
+                "{told}"
+            );
         }
     }
 }
@@ -92,14 +95,8 @@ async fn an_answer_that_ends_early_in_good_order_is_cut_too() {
 fn carried_out(heard: &Heard) -> Vec<ToolCall> {
     let parts = heard.gathered().partial();
     let calls = parts.into_iter().filter_map(|part| match part {
-        artel_types::model::Part::ToolCall(call) => Some(call),
+        Part::ToolCall(call) => Some(call),
         _ => None,
     });
-    // Each answer has a number of its own in its ids.
-    calls
-        .map(|call| ToolCall {
-            id: String::new(),
-            ..call
-        })
-        .collect()
+    calls.collect()
 }

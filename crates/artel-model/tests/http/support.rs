@@ -5,10 +5,11 @@ use std::time::Duration;
 use artel_model::{Address, Connection, Connections, Model as _, Remote};
 use artel_rules::stream::Gather;
 use artel_testkit::standin::{Answer, Format, StandIn};
-use artel_types::model::{
-    Chunk, Fault, Image, Message, ModelCard, Part, Provider, Reply, Request, ThinkingStyle, ToolSpec,
-};
 use artel_types::Secret;
+use artel_types::model::{
+    Chunk, Fault, Image, Message, ModelCard, Part, Provider, Reply, Request, ThinkingStyle,
+    ToolSpec,
+};
 use artel_wire::{Target, Wire};
 use futures_util::StreamExt as _;
 use serde_json::json;
@@ -22,7 +23,7 @@ pub(crate) const KEY: &str = "sk-canary-0123456789abcdef";
 pub(crate) const MODEL: &str = "stand-in-large";
 
 /// How long a server may be silent in tests where it is.
-pub(crate) const SHORT: Duration = Duration::from_millis(200);
+pub(crate) const SHORT: Duration = Duration::from_millis(400);
 
 /// How long it may be silent in all others: no machine is so slow.
 const LONG: Duration = Duration::from_secs(30);

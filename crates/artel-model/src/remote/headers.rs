@@ -1,0 +1,62 @@
+//! The headers of a call, with the key among them.
+
+use artel_types::model::{Fault, FaultKind};
+use artel_wire::KeyHeader;
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+
+use super::Address;
+
+impl Address {
+    /// Returns what is sent with every call. What is configured takes the place of what is usual,
+    /// so that no header is there twice.
+    pub(super) fn call_headers(&self, more: &[(&'static str, String)]) -> Result<HeaderMap, Fault> {
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        if let Some(key) = &self.key {
+            let KeyHeader { name, before } = self.wire.key_header();
+            let value = hidden(&format!("{before}{}", key.expose())).ok_or_else(|| {
+                Fault::new(
+                    FaultKind::Key,
+                    "it has a line break or another character that no header can hold",
+                )
+            })?;
+            headers.insert(name, value);
+        }
+        for (name, value) in self.wire.fixed_headers() {
+            headers.insert(*name, HeaderValue::from_static(value));
+        }
+        let more = more.iter().map(|(name, value)| (*name, value.as_str()));
+        let configured = self.headers.iter();
+        let configured = configured.map(|(name, value)| (name.as_str(), value.as_str()));
+        for (name, value) in more.chain(configured) {
+            let (name, value) = HeaderName::try_from(name)
+                .ok()
+                .zip(hidden(value))
+                .ok_or_else(|| {
+                    let why = format!("the header `{name}` cannot be sent");
+                    Fault::new(FaultKind::BadRequest, why)
+                })?;
+            headers.insert(name, value);
+        }
+        Ok(headers)
+    }
+}
+
+/// Any header may hold a secret, so none is ever printed.
+fn hidden(value: &str) -> Option<HeaderValue> {
+    let mut value = HeaderValue::from_str(value).ok()?;
+    value.set_sensitive(true);
+    Some(value)
+}
+
+impl std::fmt::Debug for Address {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let names = self.headers.iter().map(|(name, _)| name.as_str());
+        f.debug_struct("Address")
+            .field("wire", &self.wire)
+            .field("base_url", &self.base_url)
+            .field("headers", &names.collect::<Vec<_>>())
+            .field("patience", &self.patience)
+            .finish_non_exhaustive()
+    }
+}
