@@ -31,7 +31,7 @@ const fn tests(package: &'static str, filter: &'static str) -> Work {
     Work::Tests { package, filter }
 }
 
-const PROOFS: [Proof; 6] = [
+const PROOFS: [Proof; 7] = [
     Proof {
         name: "kill",
         shows: "killed at any moment, nothing acknowledged is lost and nothing happens twice",
@@ -56,6 +56,12 @@ const PROOFS: [Proof; 6] = [
         name: "power-cut",
         shows: "when unsynced writes vanish or tear, everything acknowledged is still there",
         work: tests("artel-journal", "test(/(^|::)proof_power_cut/)"),
+    },
+    Proof {
+        name: "keyring",
+        shows: "keys reach a real desktop's store, and the file where it is locked or gone (needs \
+                dbus, gnome-keyring and libsecret-tools)",
+        work: tests("artel-keyring", "test(/(^|::)proof_keyring/)"),
     },
     Proof {
         name: "fuzz",

@@ -81,14 +81,16 @@ pub struct Account {
 /// What was recorded last about one provider.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Standing {
-    /// It asked for a pause until then.
-    pub paused_until: Option<Timestamp>,
+    /// When it asked for a pause, and until when.
+    pub paused: Option<(Timestamp, Timestamp)>,
     /// How many times in a row.
     pub attempt: u32,
     /// It failed too often and is left alone until then.
     pub open_until: Option<Timestamp>,
     /// Somebody tries until then whether it is back.
     pub probed_until: Option<Timestamp>,
+    /// How many of these tries went well, one after the other.
+    pub successes: u32,
     /// What was said about it last.
     pub why: String,
     /// Where its stream ends.
@@ -107,7 +109,7 @@ impl Account {
         };
         let standing = self.standings.entry(name.to_owned()).or_default();
         standing.position = event.stream_seq;
-        standing.fold(&event.fact);
+        standing.fold(event);
     }
 
     /// Returns the position of a provider's stream.
@@ -119,23 +121,27 @@ impl Account {
 }
 
 impl Standing {
-    fn fold(&mut self, fact: &Fact) {
-        match fact {
+    fn fold(&mut self, event: &Event) {
+        match &event.fact {
             Fact::ProviderPaused(paused) => {
-                self.paused_until = Some(paused.until);
+                self.paused = Some((event.at, paused.until));
                 self.attempt = paused.attempt;
                 self.why.clone_from(&paused.why);
             }
             Fact::ProviderResumed(_) => {
-                self.paused_until = None;
+                self.paused = None;
                 self.attempt = 0;
             }
             Fact::BreakerOpened(opened) => {
                 self.open_until = Some(opened.until);
                 self.probed_until = None;
+                self.successes = 0;
                 self.why.clone_from(&opened.why);
             }
-            Fact::BreakerProbed(probed) => self.probed_until = Some(probed.until),
+            Fact::BreakerProbed(probed) => {
+                self.probed_until = Some(probed.until);
+                self.successes = probed.successes;
+            }
             Fact::BreakerClosed(_) => {
                 self.open_until = None;
                 self.probed_until = None;

@@ -132,7 +132,7 @@ impl Menu {
         let found = found.or_else(|| {
             let model = self.ollama.first()?;
             let how = "the first model of the local Ollama";
-            Some((plain_entry(Provider::Ollama, model), how.to_owned()))
+            Some((ModelEntry::named(Provider::Ollama, model), how.to_owned()))
         });
         found.ok_or_else(|| refusal::nothing_configured(self.entries.len()))
     }
@@ -154,7 +154,7 @@ impl Menu {
         self.keyed.iter().find_map(|provider| {
             let model = self.catalogue.of_class(*provider, Class::Balanced)?;
             let how = format!("class balanced of {provider}, which there is a key for");
-            Some((plain_entry(*provider, model), how))
+            Some((ModelEntry::named(*provider, model), how))
         })
     }
 
@@ -186,20 +186,7 @@ fn by_name(provider: &str, model: &str) -> Result<Found, Failure> {
     if model.trim().is_empty() {
         return Err(refusal::no_model_named(known));
     }
-    Ok((plain_entry(known, model), "as named".to_owned()))
-}
-
-fn plain_entry(provider: Provider, model: &str) -> ModelEntry {
-    ModelEntry {
-        provider,
-        model: model.to_owned(),
-        base_url: None,
-        api_key_env: None,
-        account: None,
-        headers: BTreeMap::new(),
-        timeout: None,
-        proxy: None,
-    }
+    Ok((ModelEntry::named(known, model), "as named".to_owned()))
 }
 
 #[cfg(test)]

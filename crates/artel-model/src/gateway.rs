@@ -20,10 +20,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use artel_rules::breaker::Thresholds;
-use artel_types::{Clock, Fact, Failure, Limits, Redactor};
-use tokio::sync::mpsc;
+use artel_types::model::Provider;
+use artel_types::{Clock, Event, Failure, Limits, Redactor};
+use tokio::sync::{mpsc, watch};
 
-use crate::book::Book;
+use crate::book::{Book, Standing};
+use crate::choose::Chosen;
 use desk::Desk;
 use drive::Drive;
 use health::Health;
@@ -61,6 +63,8 @@ pub(crate) struct Inner {
     /// The actor by which this gateway knows its own words in the journal.
     name: String,
     desk: Desk,
+    /// How many calls are under way.
+    under_way: watch::Sender<usize>,
     health: Mutex<BTreeMap<String, Arc<Health>>>,
 }
 
@@ -72,6 +76,7 @@ impl Gateway {
             setup,
             name: format!("gateway-{}", &drive::random_id()[..8]),
             desk,
+            under_way: watch::Sender::new(0),
             health: Mutex::default(),
         })))
     }
@@ -81,8 +86,21 @@ impl Gateway {
     pub fn call(&self, call: Call) -> Calling {
         let (sender, pieces) = mpsc::channel(PIECES_IN_FLIGHT);
         let drive = Drive::new(self.clone(), call, sender);
-        tokio::spawn(drive.run());
+        let counted = UnderWay::begin(&self.0);
+        tokio::spawn(async move {
+            drive.run().await;
+            drop(counted);
+        });
         Calling::new(pieces)
+    }
+
+    /// Waits until no call is under way any more, so that what was called off is settled before
+    /// the process ends; not longer than `patience`.
+    pub async fn rest(&self, patience: Duration) {
+        let mut under_way = self.0.under_way.subscribe();
+        let quiet = under_way.wait_for(|count| *count == 0);
+        // Who is not done by then stays charged as unknown, as if the process had died.
+        drop(tokio::time::timeout(patience, quiet).await);
     }
 
     pub(crate) fn setup(&self) -> &Setup {
@@ -97,32 +115,41 @@ impl Gateway {
         &self.0.name
     }
 
-    /// Returns the health of a provider, known from the first time it is asked for.
-    pub(crate) async fn health(&self, name: &str) -> Result<Arc<Health>, Failure> {
-        if let Some(health) = self.known_health(name) {
+    /// Returns the health of a provider, known from the first time it is asked for. A rehearsal
+    /// has its own, which nobody remembers.
+    pub(crate) async fn health(&self, chosen: &Chosen) -> Result<Arc<Health>, Failure> {
+        let is_rehearsal = chosen.entry.provider == Provider::Rehearsal;
+        let name = match is_rehearsal {
+            true => format!("rehearsal:{}", chosen.entry.model),
+            false => chosen.health_name(),
+        };
+        if let Some(health) = self.known_health(&name) {
             return Ok(health);
         }
         let setup = &self.0.setup;
-        let turn = self.0.desk.turn(self).await?;
-        let (clock, standing) = (setup.clock.clone(), turn.standing(name));
+        let standing = match is_rehearsal {
+            true => Standing::default(),
+            false => self.0.desk.turn(self).await?.standing(&name),
+        };
         let mut known = self.lock_health();
+        let clock = setup.clock.clone();
         let fresh = || {
             Arc::new(Health::new(
-                name,
+                &name,
                 setup.slots,
                 setup.thresholds,
                 clock,
                 &standing,
             ))
         };
-        Ok(known.entry(name.to_owned()).or_insert_with(fresh).clone())
+        Ok(known.entry(name.clone()).or_insert_with(fresh).clone())
     }
 
     /// Takes in what another process recorded about a provider.
-    pub(crate) fn learn(&self, fact: &Fact) {
-        let name = crate::book::provider_of(fact);
+    pub(crate) fn learn(&self, event: &Event) {
+        let name = crate::book::provider_of(&event.fact);
         if let Some(health) = name.and_then(|name| self.known_health(name)) {
-            health.learn(fact);
+            health.learn(event);
         }
     }
 
@@ -132,6 +159,22 @@ impl Gateway {
 
     fn lock_health(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Health>>> {
         self.0.health.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Counts a call while it is under way.
+struct UnderWay(Arc<Inner>);
+
+impl UnderWay {
+    fn begin(inner: &Arc<Inner>) -> Self {
+        inner.under_way.send_modify(|count| *count += 1);
+        Self(inner.clone())
+    }
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        self.0.under_way.send_modify(|count| *count -= 1);
     }
 }
 

@@ -88,6 +88,11 @@ pub enum Change {
         /// What decided it.
         why: String,
     },
+    /// A probe is over, and it is not closed yet: another one may go.
+    Probed {
+        /// How many came back well so far.
+        successes: u32,
+    },
     /// It closed.
     Closed,
 }
@@ -210,14 +215,15 @@ impl Breaker {
 
     /// Takes note that another process sent a probe: nothing goes until then, unless it is heard
     /// of sooner. A probe of ours that is out still counts.
-    pub fn probed_elsewhere(&mut self, until: Timestamp) {
-        if let Mode::Probing { theirs, .. } = &mut self.mode {
-            *theirs = Some(until);
-            return;
-        }
+    /// A probe that is over has an `until` that has passed; `successes` counts all processes'.
+    pub fn probed_elsewhere(&mut self, until: Timestamp, successes: u32) {
+        let ours = match self.mode {
+            Mode::Probing { ours, .. } => ours,
+            _ => None,
+        };
         self.mode = Mode::Probing {
-            successes: 0,
-            ours: None,
+            successes,
+            ours,
             theirs: Some(until),
         };
     }
@@ -278,12 +284,15 @@ impl Breaker {
             return None;
         };
         match verdict {
-            Verdict::Abandoned => None,
+            Verdict::Abandoned => Some(Change::Probed {
+                successes: *successes,
+            }),
             Verdict::Failure => Some(self.open(now, at, "the probe failed".to_owned())),
             Verdict::Success => {
                 *successes += 1;
-                if *successes < at.successes {
-                    return None;
+                let successes = *successes;
+                if successes < at.successes {
+                    return Some(Change::Probed { successes });
                 }
                 self.reset();
                 Some(Change::Closed)

@@ -37,7 +37,7 @@ fn check(results: &str, expected: Option<(usize, &str)>) {
             assert_eq!(breaker.state(), State::Open { until });
             (second, why)
         }
-        Change::Closed => panic!("it was closed before"),
+        Change::Closed | Change::Probed { .. } => panic!("it was closed before"),
     });
     let expected = expected.map(|(second, why)| (second, why.to_owned()));
     assert_eq!(found, expected, "{results}");
@@ -100,6 +100,10 @@ fn check_report(breaker: &mut Breaker, verdict: Verdict, second: i64, expected: 
     assert_eq!(breaker.report(verdict, at(second), &MODEL), expected);
 }
 
+fn probed(successes: u32) -> Option<Change> {
+    Some(Change::Probed { successes })
+}
+
 fn refused(second: i64) -> Admission {
     Admission::Refused { until: at(second) }
 }
@@ -108,10 +112,10 @@ fn refused(second: i64) -> Admission {
 fn three_good_probes_one_after_the_other_close_it() {
     let mut breaker = open_at_zero();
     check_admit(&mut breaker, 29, refused(30));
-    for second in [30, 31] {
+    for (second, successes) in [(30, 1), (31, 2)] {
         check_admit(&mut breaker, second, Admission::Probe);
         check_admit(&mut breaker, second, refused(second + 30));
-        check_report(&mut breaker, Verdict::Success, second, None);
+        check_report(&mut breaker, Verdict::Success, second, probed(successes));
     }
     let (successes, until) = (2, None);
     assert_eq!(breaker.state(), State::Probing { successes, until });
@@ -125,7 +129,7 @@ fn three_good_probes_one_after_the_other_close_it() {
 fn a_failed_probe_opens_it_anew() {
     let mut breaker = open_at_zero();
     check_admit(&mut breaker, 30, Admission::Probe);
-    check_report(&mut breaker, Verdict::Success, 31, None);
+    check_report(&mut breaker, Verdict::Success, 31, probed(1));
     check_admit(&mut breaker, 32, Admission::Probe);
     let opened = Change::Opened {
         until: at(65),
@@ -142,7 +146,7 @@ fn a_failed_probe_opens_it_anew() {
 fn a_probe_that_says_nothing_is_given_back_or_replaced() {
     let mut breaker = open_at_zero();
     check_admit(&mut breaker, 30, Admission::Probe);
-    check_report(&mut breaker, Verdict::Abandoned, 31, None);
+    check_report(&mut breaker, Verdict::Abandoned, 31, probed(0));
     check_admit(&mut breaker, 31, Admission::Probe);
     check_admit(&mut breaker, 60, refused(61));
     check_admit(&mut breaker, 61, Admission::Probe);
@@ -157,7 +161,7 @@ fn late_results_are_no_news() {
         check_report(&mut breaker, verdict, 10, None);
         assert_eq!(breaker, before);
         check_admit(&mut breaker, 30, Admission::Probe);
-        check_report(&mut breaker, Verdict::Abandoned, 30, None);
+        check_report(&mut breaker, Verdict::Abandoned, 30, probed(0));
         let before = breaker.clone();
         check_report(&mut breaker, verdict, 31, None);
         assert_eq!(breaker, before, "no probe of ours is out");
@@ -171,12 +175,12 @@ fn other_processes_are_minded() {
     check_admit(&mut breaker, 20, refused(30));
     breaker.opened_elsewhere(at(25));
     check_admit(&mut breaker, 26, refused(30));
-    breaker.probed_elsewhere(at(60));
+    breaker.probed_elsewhere(at(60), 0);
     check_admit(&mut breaker, 59, refused(60));
     check_report(&mut breaker, Verdict::Failure, 59, None);
     check_admit(&mut breaker, 60, Admission::Probe);
-    breaker.probed_elsewhere(at(95));
-    check_report(&mut breaker, Verdict::Success, 61, None);
+    breaker.probed_elsewhere(at(95), 0);
+    check_report(&mut breaker, Verdict::Success, 61, probed(1));
     check_admit(&mut breaker, 94, refused(95));
     let (successes, until) = (1, Some(at(95)));
     assert_eq!(breaker.state(), State::Probing { successes, until });
@@ -184,6 +188,17 @@ fn other_processes_are_minded() {
     check_admit(&mut breaker, 100, refused(120));
     breaker.reset();
     assert_eq!(breaker, Breaker::default());
+}
+
+#[test]
+fn the_successes_of_all_processes_count() {
+    let mut breaker = Breaker::default();
+    breaker.opened_elsewhere(at(30));
+    // Two others came back well, one after the other.
+    breaker.probed_elsewhere(at(31), 1);
+    breaker.probed_elsewhere(at(32), 2);
+    check_admit(&mut breaker, 33, Admission::Probe);
+    check_report(&mut breaker, Verdict::Success, 33, Some(Change::Closed));
 }
 
 #[test]
@@ -259,7 +274,7 @@ proptest! {
                     breaker.opened_elsewhere(at(now + span));
                     probe = None;
                 }
-                Act::ProbedElsewhere(span) => breaker.probed_elsewhere(at(now + span)),
+                Act::ProbedElsewhere(span) => breaker.probed_elsewhere(at(now + span), 0),
                 Act::Reset => {
                     breaker.reset();
                     probe = None;

@@ -32,7 +32,7 @@ mod refusal;
 /// spent.
 pub const UNLIMITED: u64 = u64::MAX;
 
-/// When so much of a limit is used, in percent, it is spoken of.
+/// When so much of a limit was paid, in percent, it is spoken of.
 const WARN_PERCENT: u128 = 80;
 
 /// A call that may be made, as facts to be recorded.
@@ -40,7 +40,8 @@ const WARN_PERCENT: u128 = 80;
 pub struct Granted {
     /// Sets its estimate aside.
     pub reserved: BudgetReserved,
-    /// Limits that come close with it.
+    /// Limits that what was paid before is close to, and that were not spoken of: those that
+    /// changed.
     pub warnings: Vec<BudgetWarned>,
 }
 
@@ -62,11 +63,7 @@ struct Bound {
 /// How a fact that is about to be recorded changes every level it counts against.
 struct Change {
     day: Day,
-    /// Taken back of what was set aside.
-    back: Sum,
-    /// Charged, as estimate or as payment.
-    charged: Sum,
-    /// Of it, really paid.
+    /// What is really paid with it.
     paid: Sum,
 }
 
@@ -91,8 +88,6 @@ pub fn reserve(
     }
     let change = Change {
         day: day_of(now),
-        back: Sum::default(),
-        charged: amount.into(),
         paid: Sum::default(),
     };
     let warnings = warnings(ledger, limits, &levels, &change, now);
@@ -116,8 +111,6 @@ pub fn settle(
     let reservation = ledger.reservation(key)?;
     let change = Change {
         day: reservation.day,
-        back: reservation.amount.into(),
-        charged: amount.into(),
         paid: amount.into(),
     };
     let warnings = warnings(ledger, limits, &reservation.levels, &change, now);
@@ -126,6 +119,14 @@ pub fn settle(
         amount,
     };
     Some(Settlement { settled, warnings })
+}
+
+/// Tells whether a limit in money holds for a call that counts against these levels, configured
+/// or set by a fact. As in [`reserve`], the global level is always among them.
+pub fn limits_money(ledger: &Ledger, limits: &Limits, levels: &[Level]) -> bool {
+    let mut levels = levels.iter().chain([&Level::Global]);
+    let is_limit = |bound: Bound| bound.limit.money.0 != UNLIMITED;
+    levels.any(|level| bounds(ledger, limits, level).any(is_limit))
 }
 
 fn check_fit(
@@ -215,14 +216,18 @@ fn warnings(
     for level in levels {
         let book = ledger.book(level).unwrap_or(&empty);
         let close = bounds(ledger, limits, level)
-            .filter_map(|bound| warn_close(book, level, &bound, change, now));
+            .filter_map(|bound| warn_close(ledger, book, level, &bound, change, now));
         warnings.extend(close);
-        warnings.extend(warn_expensive(book, level, limits, change));
+        warnings.extend(warn_expensive(ledger, book, level, limits, change));
     }
     warnings
 }
 
+/// Warns of a limit that has come close. Only what was really paid counts: calls under way may set
+/// a whole limit aside and take little of it, and then its one warning would have been given for
+/// nothing.
 fn warn_close(
+    ledger: &Ledger,
     book: &Book,
     level: &Level,
     bound: &Bound,
@@ -230,30 +235,31 @@ fn warn_close(
     now: Timestamp,
 ) -> Option<BudgetWarned> {
     let days = bound.period.map(|period| days(period, now));
-    let mut used = book.used(days.clone());
+    let mut paid = ledger.paid(level, days.clone());
     if days.as_ref().is_none_or(|days| days.contains(&change.day)) {
-        used = used - change.back + change.charged;
+        paid += change.paid;
     }
     let limit = bound.limit;
-    let is_close = is_close(used.tokens, limit.tokens.0) || is_close(used.money, limit.money.0);
+    let is_close = is_close(paid.tokens, limit.tokens.0) || is_close(paid.money, limit.money.0);
     if !is_close || book.is_warned(days.map(|days| days.start), limit) {
         return None;
     }
     Some(BudgetWarned {
         level: level.clone(),
         since: bound.period.map(|period| period_start(period, now)),
-        used: used.amount(),
+        used: paid.amount(),
         limit,
     })
 }
 
-fn is_close(used: u128, limit: u64) -> bool {
-    limit != UNLIMITED && used > 0 && used * 100 >= u128::from(limit) * WARN_PERCENT
+fn is_close(paid: u128, limit: u64) -> bool {
+    limit != UNLIMITED && paid > 0 && paid * 100 >= u128::from(limit) * WARN_PERCENT
 }
 
 /// Warns of a run that has become expensive. Only what was really paid counts: estimates are
 /// generous, and a warning that turns out wrong is not read the next time.
 fn warn_expensive(
+    ledger: &Ledger,
     book: &Book,
     level: &Level,
     limits: &Limits,
@@ -262,7 +268,7 @@ fn warn_expensive(
     let threshold = limits
         .run_warning
         .filter(|_| matches!(level, Level::Run(_)))?;
-    let paid = book.paid() + change.paid;
+    let paid = ledger.paid(level, None) + change.paid;
     let limit = Amount {
         tokens: Tokens(UNLIMITED),
         money: threshold,

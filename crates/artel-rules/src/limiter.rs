@@ -58,9 +58,20 @@ pub enum Paused {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Resumed;
 
+/// Which call something is heard of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Heard {
+    /// The one that went to see.
+    OfTheOne,
+    /// Any other: it was sent before the pause.
+    OfAnother,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Pause {
     until: Timestamp,
+    /// How long it was when it was named. A clock that is set back must not make it longer.
+    length: Duration,
     attempt: u32,
     scout: Scout,
 }
@@ -84,6 +95,7 @@ impl Limiter {
             return Gate::Open;
         };
         if pause.scout == Scout::Held {
+            pause.until = pause.until.min(now.after(pause.length));
             if now < pause.until {
                 return Gate::Shut { until: pause.until };
             }
@@ -101,16 +113,17 @@ impl Limiter {
     pub fn slowed(
         &mut self,
         now: Timestamp,
+        heard: Heard,
         retry_after: Option<Duration>,
         jitter_permille: u32,
     ) -> Paused {
         let named = retry_after.filter(|wait| !wait.is_zero());
-        let pause = match self.pause.take() {
-            Some(pause) if pause.scout != Scout::Out => pause.prolonged(now, named),
-            before => {
+        let pause = match (self.pause.take(), heard) {
+            (Some(pause), heard) if !pause.is_news(heard) => pause.prolonged(now, named),
+            (before, _) => {
                 let attempt = before.map_or(0, |pause| pause.attempt).saturating_add(1);
                 let wait = named.unwrap_or_else(|| own_wait(attempt, jitter_permille));
-                Pause::new(now.after(wait), attempt)
+                Pause::new(now, now.after(wait), attempt)
             }
         };
         let (until, attempt) = (pause.until, pause.attempt);
@@ -124,32 +137,44 @@ impl Limiter {
     /// Takes note of a success. If it is that of the one call that went to see, the pause is over
     /// and the next one starts from the shortest wait. A call that was sent before the pause and
     /// ends well in it says nothing: the provider refuses new ones.
-    pub fn succeeded(&mut self) -> Option<Resumed> {
-        self.pause.take_if(|pause| pause.scout == Scout::Out)?;
+    pub fn succeeded(&mut self, heard: Heard) -> Option<Resumed> {
+        self.pause.take_if(|pause| pause.is_news(heard))?;
         Some(Resumed)
     }
 
-    /// Takes note that the one call is under way. Without this its fate is taken for that of a
-    /// call sent before the pause.
-    pub fn one_sent(&mut self) {
-        self.replace_scout(Scout::Due, Scout::Out);
+    /// Takes note that a call is sent, and tells whether it is the one that goes to see. Its fate
+    /// is then to be reported as such.
+    pub fn sent(&mut self) -> Heard {
+        match &mut self.pause {
+            Some(pause) if pause.scout == Scout::Due => {
+                pause.scout = Scout::Out;
+                Heard::OfTheOne
+            }
+            _ => Heard::OfAnother,
+        }
     }
 
     /// Takes note that the one call ended without telling anything about the gate: it was called
     /// off, or failed for another reason. Another one may go.
     pub fn one_abandoned(&mut self) {
-        self.replace_scout(Scout::Out, Scout::Due);
+        if let Some(pause) = &mut self.pause
+            && pause.scout == Scout::Out
+        {
+            pause.scout = Scout::Due;
+        }
     }
 
     /// Takes note that another process was asked to slow down. The longer wait holds; a call of
     /// ours that went to see is then one more of the same refusal. What is no longer than a pause
     /// that is known, nor a further step, is no news: their burst is told in as many facts as it
     /// had calls.
-    pub fn paused_elsewhere(&mut self, until: Timestamp, attempt: u32) {
+    ///
+    /// `said` is when they said so: how long the pause is counts from there.
+    pub fn paused_elsewhere(&mut self, said: Timestamp, until: Timestamp, attempt: u32) {
         self.pause = Some(match self.pause.take() {
-            None => Pause::new(until, attempt),
+            None => Pause::new(said, until, attempt),
             Some(ours) if until <= ours.until && attempt <= ours.attempt => ours,
-            Some(ours) => Pause::new(ours.until.max(until), ours.attempt.max(attempt)),
+            Some(ours) => Pause::new(said, ours.until.max(until), ours.attempt.max(attempt)),
         });
     }
 
@@ -162,23 +187,22 @@ impl Limiter {
     pub fn paused_until(&self) -> Option<Timestamp> {
         self.pause.as_ref().map(|pause| pause.until)
     }
-
-    fn replace_scout(&mut self, from: Scout, to: Scout) {
-        if let Some(pause) = &mut self.pause
-            && pause.scout == from
-        {
-            pause.scout = to;
-        }
-    }
 }
 
 impl Pause {
-    fn new(until: Timestamp, attempt: u32) -> Self {
+    fn new(said: Timestamp, until: Timestamp, attempt: u32) -> Self {
         Self {
             until,
+            length: until.since(said),
             attempt,
             scout: Scout::Held,
         }
+    }
+
+    /// Tells whether the fate of a call says something new: so does only that of the one, as long
+    /// as no other process has shut the gate since it went.
+    fn is_news(&self, heard: Heard) -> bool {
+        heard == Heard::OfTheOne && self.scout == Scout::Out
     }
 
     fn prolonged(mut self, now: Timestamp, named: Option<Duration>) -> Self {
@@ -186,6 +210,7 @@ impl Pause {
             && later > self.until
         {
             self.until = later;
+            self.length = later.since(now);
             self.scout = Scout::Held;
         }
         self

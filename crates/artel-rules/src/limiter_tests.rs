@@ -8,6 +8,61 @@ fn at(millis: i64) -> Timestamp {
     Timestamp::from_micros(millis * 1000)
 }
 
+/// A limiter with the one call, if it is out: what is reported then is its fate.
+#[derive(Debug, Clone, PartialEq)]
+struct Scene {
+    limiter: Limiter,
+    heard: Heard,
+}
+
+impl Scene {
+    fn new() -> Self {
+        Self {
+            limiter: Limiter::default(),
+            heard: Heard::OfAnother,
+        }
+    }
+
+    fn gate(&mut self, now: Timestamp) -> Gate {
+        self.limiter.gate(now)
+    }
+
+    fn slowed(&mut self, now: Timestamp, named: Option<Duration>, jitter: u32) -> Paused {
+        let heard = self.take();
+        self.limiter.slowed(now, heard, named, jitter)
+    }
+
+    fn succeeded(&mut self) -> Option<Resumed> {
+        let heard = self.take();
+        self.limiter.succeeded(heard)
+    }
+
+    fn one_sent(&mut self) {
+        self.heard = self.limiter.sent();
+    }
+
+    fn one_abandoned(&mut self) {
+        self.heard = Heard::OfAnother;
+        self.limiter.one_abandoned();
+    }
+
+    fn paused_elsewhere(&mut self, until: Timestamp, attempt: u32) {
+        self.limiter.paused_elsewhere(at(0), until, attempt);
+    }
+
+    fn resumed_elsewhere(&mut self) {
+        self.limiter.resumed_elsewhere();
+    }
+
+    fn paused_until(&self) -> Option<Timestamp> {
+        self.limiter.paused_until()
+    }
+
+    fn take(&mut self) -> Heard {
+        std::mem::replace(&mut self.heard, Heard::OfAnother)
+    }
+}
+
 fn paused(until: i64, attempt: u32) -> Paused {
     Paused::For {
         until: at(until),
@@ -25,7 +80,7 @@ fn seconds(seconds: u64) -> Option<Duration> {
 
 /// Is refused `times` times, each time by the one call that went to see, and returns the waits.
 fn waits(times: usize, named: Option<Duration>, jitter: u32) -> Vec<u64> {
-    let (mut limiter, mut now) = (Limiter::default(), at(0));
+    let (mut limiter, mut now) = (Scene::new(), at(0));
     let refusals = (1..).take(times).map(|attempt| {
         let until = match limiter.slowed(now, named, jitter) {
             Paused::For {
@@ -65,16 +120,16 @@ fn a_named_wait_wins_but_no_time_at_all_names_nothing() {
 
 #[test]
 fn a_long_wait_parks() {
-    let mut limiter = Limiter::default();
+    let mut limiter = Scene::new();
     assert_eq!(limiter.slowed(at(0), seconds(600), 0), paused(600_000, 1));
-    let mut limiter = Limiter::default();
+    let mut limiter = Scene::new();
     let until = at(601_000);
     let park = Paused::Park { until };
     assert_eq!(limiter.slowed(at(0), seconds(601), 0), park);
     assert_eq!(limiter.slowed(at(500), None, 0), park, "one of the burst");
     assert_eq!(limiter.gate(at(600_999)), Gate::Shut { until });
     assert_eq!(limiter.gate(until), Gate::One);
-    let mut limiter = Limiter::default();
+    let mut limiter = Scene::new();
     let forever = Some(Duration::MAX);
     let until = Timestamp::from_micros(i64::MAX);
     assert_eq!(limiter.slowed(at(0), forever, 0), Paused::Park { until });
@@ -82,7 +137,7 @@ fn a_long_wait_parks() {
 
 #[test]
 fn one_goes_first_and_the_others_follow() {
-    let mut limiter = Limiter::default();
+    let mut limiter = Scene::new();
     assert_eq!(limiter.gate(at(0)), Gate::Open);
     assert_eq!(limiter.succeeded(), None);
     limiter.slowed(at(0), None, 1000);
@@ -99,7 +154,7 @@ fn one_goes_first_and_the_others_follow() {
 
 #[test]
 fn the_one_may_fail_or_be_called_off() {
-    let mut limiter = Limiter::default();
+    let mut limiter = Scene::new();
     limiter.slowed(at(0), None, 1000);
     limiter.gate(at(1000));
     limiter.one_sent();
@@ -116,7 +171,7 @@ fn the_one_may_fail_or_be_called_off() {
 
 #[test]
 fn a_burst_is_one_refusal() {
-    let mut limiter = Limiter::default();
+    let mut limiter = Scene::new();
     assert_eq!(limiter.slowed(at(0), None, 1000), paused(1000, 1));
     assert_eq!(limiter.slowed(at(100), None, 1000), paused(1000, 1));
     assert_eq!(limiter.slowed(at(100), seconds(5), 1000), paused(5100, 1));
@@ -133,8 +188,32 @@ fn a_burst_is_one_refusal() {
 }
 
 #[test]
-fn other_processes_are_minded() {
+fn a_call_sent_before_the_pause_does_not_pass_for_the_one() {
     let mut limiter = Limiter::default();
+    limiter.slowed(at(0), Heard::OfAnother, None, 1000);
+    limiter.gate(at(1000));
+    assert_eq!(limiter.sent(), Heard::OfTheOne);
+    assert_eq!(limiter.sent(), Heard::OfAnother, "there is only one");
+    assert_eq!(limiter.succeeded(Heard::OfAnother), None);
+    let again = limiter.slowed(at(1500), Heard::OfAnother, None, 1000);
+    assert_eq!(again, paused(1000, 1), "no further step");
+    assert_eq!(limiter.succeeded(Heard::OfTheOne), Some(Resumed));
+}
+
+#[test]
+fn a_clock_that_is_set_back_does_not_make_a_pause_longer() {
+    let hours = 2 * 3_600_000;
+    let mut limiter = Limiter::default();
+    limiter.slowed(at(hours), Heard::OfAnother, seconds(3), 0);
+    assert_eq!(limiter.gate(at(0)), shut(3000));
+    let mut limiter = Limiter::default();
+    limiter.paused_elsewhere(at(hours), at(hours + 5000), 1);
+    assert_eq!(limiter.gate(at(1000)), shut(6000));
+}
+
+#[test]
+fn other_processes_are_minded() {
+    let mut limiter = Scene::new();
     limiter.paused_elsewhere(at(4000), 3);
     assert_eq!(limiter.gate(at(0)), shut(4000));
     limiter.paused_elsewhere(at(2000), 1);
@@ -150,7 +229,7 @@ fn other_processes_are_minded() {
     assert_eq!(limiter.clone().succeeded(), None);
     assert_eq!(limiter.slowed(at(12_000), None, 1000), paused(28_000, 5));
     limiter.resumed_elsewhere();
-    assert_eq!(limiter, Limiter::default());
+    assert_eq!(limiter.limiter, Limiter::default());
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -183,7 +262,7 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
 proptest! {
     #[test]
     fn a_pause_never_shrinks_and_steps_by_one(acts in acts()) {
-        let (mut limiter, mut now) = (Limiter::default(), 0);
+        let (mut limiter, mut now) = (Scene::new(), 0);
         let mut last = None;
         for act in acts {
             let before = limiter.paused_until();

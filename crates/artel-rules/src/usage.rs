@@ -62,6 +62,14 @@ impl By {
             Self::Person => "person",
         }
     }
+
+    /// Nobody types a whole id, and its beginning names nothing else; a name may begin another.
+    fn fits(self, name: &str, wanted: &str) -> bool {
+        match self {
+            Self::Session | Self::Run => name.starts_with(wanted),
+            _ => name == wanted,
+        }
+    }
 }
 
 /// A sum of attempts.
@@ -125,7 +133,7 @@ struct Open {
 }
 
 impl Tally {
-    /// Begins a report. A filter's text is how the name begins.
+    /// Begins a report. A filter's text is the name, or how the id of a session or run begins.
     pub fn new(by: Vec<By>, filter: Vec<(By, String)>) -> Self {
         Self {
             by,
@@ -171,7 +179,12 @@ impl Tally {
     }
 
     fn requested(&mut self, event: &Event, fact: &ModelRequested) {
-        let names = names(event, fact.provider, &fact.model, &fact.account);
+        let names = Names {
+            event,
+            provider: fact.provider,
+            model: &fact.model,
+            account: &fact.account,
+        };
         if let Some(group) = self.group(&names) {
             let estimate = fact.estimate;
             let key = (fact.call.clone(), fact.attempt);
@@ -180,7 +193,12 @@ impl Tally {
     }
 
     fn replied(&mut self, event: &Event, fact: &ModelReplied) {
-        let names = names(event, fact.provider, &fact.model, &fact.account);
+        let names = Names {
+            event,
+            provider: fact.provider,
+            model: &fact.model,
+            account: &fact.account,
+        };
         self.open.remove(&(fact.call.clone(), fact.attempt));
         if let Some(sum) = self.sum(&names) {
             sum.answered += 1;
@@ -189,7 +207,12 @@ impl Tally {
     }
 
     fn failed(&mut self, event: &Event, fact: &ModelFailed) {
-        let names = names(event, fact.provider, &fact.model, &fact.account);
+        let names = Names {
+            event,
+            provider: fact.provider,
+            model: &fact.model,
+            account: &fact.account,
+        };
         self.open.remove(&(fact.call.clone(), fact.attempt));
         if let Some(sum) = self.sum(&names) {
             match event.outcome {
@@ -210,9 +233,8 @@ impl Tally {
 
     /// Returns the group an attempt belongs to; nothing if the filter leaves it out.
     fn group(&self, names: &Names<'_>) -> Option<Vec<Option<String>>> {
-        let fits = |(by, wanted): &(By, String)| {
-            names.of(*by).is_some_and(|name| name.starts_with(wanted))
-        };
+        let fits =
+            |(by, wanted): &(By, String)| names.of(*by).is_some_and(|name| by.fits(&name, wanted));
         let group = || self.by.iter().map(|by| names.of(*by)).collect();
         self.filter.iter().all(fits).then(group)
     }
@@ -276,20 +298,6 @@ struct Names<'a> {
     provider: Provider,
     model: &'a str,
     account: &'a Attribution,
-}
-
-fn names<'a>(
-    event: &'a Event,
-    provider: Provider,
-    model: &'a str,
-    account: &'a Attribution,
-) -> Names<'a> {
-    Names {
-        event,
-        provider,
-        model,
-        account,
-    }
 }
 
 impl Names<'_> {

@@ -1,7 +1,7 @@
 //! Rows add up to totals, whatever they are grouped by.
 
 use artel_types::model::{Priority, Privacy, Stop};
-use artel_types::{Actor, RunId, Stream, Text, Timestamp, TraceId, Visibility};
+use artel_types::{Actor, RunId, SessionId, Stream, Text, Timestamp, TraceId, Visibility};
 use proptest::prelude::*;
 
 use super::*;
@@ -186,15 +186,7 @@ fn model_of(provider: &str) -> String {
 
 #[test]
 fn what_is_not_known_is_not_shown_as_nothing() {
-    let attempt = Attempt {
-        provider: 0,
-        role: 0,
-        run: 0,
-        ending: 0,
-        input: 10,
-        output: 5,
-        price: None,
-    };
+    let attempt = answered();
     let (rows, total) = report(std::slice::from_ref(&attempt), &[By::Role], &[]);
     assert_eq!((total.cost, total.unpriced), (Money(0), 1));
     assert_eq!(rows[0].group, [None]);
@@ -204,4 +196,75 @@ fn what_is_not_known_is_not_shown_as_nothing() {
     };
     let (_, total) = report(&[dead], &[], &[]);
     assert_eq!((total.unknown, total.estimated, total.unpriced), (1, 15, 1));
+}
+
+#[test]
+fn ids_are_named_by_their_beginning_and_everything_else_in_full() {
+    let id = RunId::from_random([1; 16]).to_string();
+    let (some, other) = (&id[..6], "no-such-id".to_owned());
+    for (by, wanted, attempts) in [
+        (By::Provider, "openai", 1),
+        (By::Provider, "openai-chat", 1),
+        (By::Provider, "open", 0),
+        (By::Model, "m1", 1),
+        (By::Model, "m", 0),
+        (By::Role, "role1", 2),
+        (By::Role, "role", 0),
+        (By::Run, some, 2),
+        (By::Run, &id, 2),
+        (By::Run, &other, 0),
+        (By::Session, some, 2),
+        (By::Session, &id, 2),
+        (By::Session, &other, 0),
+        (By::Step, "s1", 2),
+        (By::Step, "s", 0),
+        (By::Skill, "sort", 2),
+        (By::Skill, "so", 0),
+        (By::Portal, "home", 2),
+        (By::Portal, "ho", 0),
+        (By::Person, "ada", 2),
+        (By::Person, "ad", 0),
+    ] {
+        let mut tally = Tally::new(vec![], vec![(by, wanted.to_owned())]);
+        for provider in [1, 2] {
+            let attempt = Attempt {
+                provider,
+                role: 1,
+                run: 1,
+                ..answered()
+            };
+            for event in events(provider, &attempt) {
+                tally.fold(&named(event));
+            }
+        }
+        let (_, total) = tally.report();
+        assert_eq!(total.attempts, attempts, "{by:?} {wanted}");
+    }
+}
+
+fn answered() -> Attempt {
+    Attempt {
+        provider: 0,
+        role: 0,
+        run: 0,
+        ending: 0,
+        input: 10,
+        output: 5,
+        price: None,
+    }
+}
+
+/// Gives an event every name that an attempt can have.
+fn named(mut event: Event) -> Event {
+    event.session = Some(SessionId::from_random([1; 16]));
+    let account = match &mut event.fact {
+        Fact::ModelRequested(fact) => &mut fact.account,
+        Fact::ModelReplied(fact) => &mut fact.account,
+        _ => return event,
+    };
+    account.step = Some("s1".into());
+    account.skill = Some("sort".into());
+    account.portal = Some("home".into());
+    account.person = Some("ada".into());
+    event
 }

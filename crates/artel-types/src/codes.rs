@@ -209,7 +209,8 @@ codes! {
         "Somebody stopped it. What had come by then was kept."
     K001 Failed "the key store cannot be used"
         "The encrypted file or its key is damaged, unreadable, or readable by others. The message \
-         names it. `artel auth set` makes a new one; keys in it have to be given again."
+         names it. Make it private again, or move it away, or run `artel auth remove --all`; then \
+         give the keys again."
     K002 Usage "the key was not accepted"
         "The provider refused the key in a call that costs nothing, so it was not stored."
     K003 NotFound "no such key"

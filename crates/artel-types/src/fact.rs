@@ -385,12 +385,14 @@ facts! {
         /// What decided it.
         why: String,
     }
-    /// One call is let through to see whether a provider is back.
+    /// One call is let through to see whether a provider is back, or has come back.
     "breaker.probed" schema 1 BreakerProbed {
         /// Who.
         provider: String,
-        /// If nothing was heard by then, another one may be.
+        /// Another one may be let through from then on; at once, when this one is over.
         until: Timestamp,
+        /// How many came back well, one after the other.
+        successes: u32,
     }
     /// A provider is well again, or a person said that it is to be asked again.
     "breaker.closed" schema 1 BreakerClosed {

@@ -13,7 +13,9 @@ mod request;
 pub use call::{Attribution, Period, Priority, Privacy};
 pub use chunk::Chunk;
 pub use fault::{Fault, FaultKind};
-pub use provider::{LongPrices, ModelCard, ModelEntry, Provider, ThinkingStyle, UnknownProvider};
+pub use provider::{
+    LongPrices, ModelCard, ModelEntry, Provider, ThinkingStyle, UnknownProvider, is_account,
+};
 pub use reply::{Reply, Stop, Usage};
 pub use request::{
     BadArguments, Cache, Effort, Format, Image, Message, Part, Request, Role, Seal, ToolCall,

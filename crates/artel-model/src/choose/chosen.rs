@@ -13,9 +13,17 @@ const LONGEST_NAME: usize = 120;
 impl Chosen {
     /// Tells whether nothing leaves this machine: a rehearsal, or a server that listens here and is
     /// not reached through a proxy elsewhere.
+    ///
+    /// Ollama passes questions to its cloud models on, and their tags say so. Any other server that
+    /// listens here and forwards what it is asked cannot be told from one that answers itself.
     pub fn is_local(&self) -> bool {
-        if self.entry.provider == Provider::Rehearsal {
-            return true;
+        let ModelEntry {
+            provider, model, ..
+        } = &self.entry;
+        match provider {
+            Provider::Rehearsal => return true,
+            Provider::Ollama if is_in_cloud(model) => return false,
+            _ => {}
         }
         let is_direct = match self.entry.proxy.as_deref() {
             None | Some("none") => true,
@@ -71,6 +79,13 @@ fn base_url(entry: &ModelEntry) -> &str {
     let own = entry.base_url.as_deref();
     let url = own.or(entry.provider.usual_url()).unwrap_or_default();
     url.trim_end_matches('/')
+}
+
+/// Reads the tag of an Ollama model: `qwen3-coder:cloud` and `gpt-oss:120b-cloud` run elsewhere.
+fn is_in_cloud(model: &str) -> bool {
+    let tag = model.rsplit_once(':').map_or("", |(_, tag)| tag);
+    let tag = tag.trim_end().to_ascii_lowercase();
+    tag == "cloud" || tag.ends_with("-cloud")
 }
 
 /// Reads the address as the client does, so that no spelling of it is understood differently.

@@ -11,7 +11,7 @@ fn menu(entries: &[&str], keyed: &[Provider], ollama: &[&str], over: Option<&str
         let (alias, rest) = text.split_once('=').unwrap();
         let (name, url) = rest.split_once('@').unwrap_or((rest, ""));
         let (provider, model) = name.split_once(':').unwrap();
-        let mut entry = plain_entry(provider.parse().unwrap(), model);
+        let mut entry = ModelEntry::named(provider.parse().unwrap(), model);
         entry.base_url = (!url.is_empty()).then(|| url.to_owned());
         (alias.to_owned(), entry)
     };
@@ -340,7 +340,7 @@ fn at(provider: Provider, base_url: Option<&str>, proxy: Option<&str>) -> Chosen
     let entry = ModelEntry {
         base_url: base_url.map(str::to_owned),
         proxy: proxy.map(str::to_owned),
-        ..plain_entry(provider, "m")
+        ..ModelEntry::named(provider, "m")
     };
     Chosen {
         wanted: "default".to_owned(),
@@ -387,6 +387,29 @@ fn local_means_that_nothing_leaves_this_machine() {
             "{provider} {base_url:?} {proxy:?}"
         );
     }
+}
+
+#[test]
+fn a_model_that_ollama_runs_in_its_cloud_is_not_local() {
+    for (model, is_local) in [
+        ("gpt-oss:120b-cloud", false),
+        ("qwen3-coder:cloud", false),
+        ("QWEN3-Coder:480B-Cloud", false),
+        ("ada/mine:20b:cloud", false),
+        ("gpt-oss:20b", true),
+        ("cloud", true),
+        ("my-cloud:7b", true),
+        ("model:cloudy", true),
+        ("model:mycloud", true),
+    ] {
+        let mut chosen = at(Provider::Ollama, None, None);
+        chosen.entry.model = model.to_owned();
+        assert_eq!(chosen.is_local(), is_local, "{model}");
+    }
+    // A script is played here whatever its file is called.
+    let mut script = at(Provider::Rehearsal, None, None);
+    script.entry.model = "a:cloud".to_owned();
+    assert!(script.is_local());
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::time::Duration;
 use artel_rules::budget::OverBudget;
 use artel_rules::stream::Gather;
 use artel_types::model::{Chunk, Fault, FaultKind, Reply};
-use artel_types::{Clock, Redactor};
+use artel_types::{Clock, Failure, Redactor};
 use futures_util::StreamExt as _;
 use tokio::sync::{Notify, mpsc};
 
@@ -23,6 +23,8 @@ pub(super) enum End {
     CalledOff,
     /// The answer grew beyond what may be spent.
     OverBudget(OverBudget),
+    /// What it needs besides cannot be recorded, so it does not go on.
+    Unrecorded(Failure),
 }
 
 /// How long an attempt took.
@@ -38,8 +40,9 @@ pub(super) struct Timing {
 pub(super) struct Attempted {
     pub(super) end: End,
     pub(super) timing: Timing,
-    /// Whether the provider began to answer, and so will charge.
-    pub(super) has_begun: bool,
+    /// Whether the provider will charge for it, as far as that can be told: it began to answer, or
+    /// was left alone with the question.
+    pub(super) is_charged: bool,
     /// How many bytes it wrote.
     pub(super) output_bytes: u64,
     /// The words that came, where the answer is not complete.
@@ -57,6 +60,8 @@ pub(super) struct Reading<'a> {
     clock: &'a Clock,
     began: Duration,
     first: Option<Duration>,
+    /// Whether the question was sent, or is on its way.
+    is_asked: bool,
 }
 
 impl<'a> Reading<'a> {
@@ -77,6 +82,7 @@ impl<'a> Reading<'a> {
             clock,
             began: clock.uptime(),
             first: None,
+            is_asked: false,
         }
     }
 
@@ -91,7 +97,7 @@ impl<'a> Reading<'a> {
             biased;
             () = self.out.closed() => return Some(End::CalledOff),
             () = self.bell.notified() => return Some(End::Preempted),
-            piece = self.answer.next() => piece,
+            piece = next_piece(&mut self.answer, &mut self.is_asked) => piece,
         };
         match piece {
             Some(Ok(chunk)) => self.take(chunk).await,
@@ -120,18 +126,17 @@ impl<'a> Reading<'a> {
                 let reply = std::mem::take(&mut self.gather).reply();
                 return reply.map(End::Replied);
             }
-            if let Some(end) = self.show(chunk).await {
+            if let Some(end) = self.show(Progress::Piece(chunk)).await {
                 return Some(end);
             }
         }
         None
     }
 
-    /// Hands a piece to whoever asked. A slow reader is waited for, and the provider with it; an
+    /// Hands something to whoever asked. A slow reader is waited for, and the provider with it; an
     /// urgent call does not wait for a slow reader.
-    async fn show(&mut self, chunk: Chunk) -> Option<End> {
-        let piece = Progress::Piece(chunk);
-        let piece = match self.out.try_send(piece) {
+    pub(super) async fn show(&mut self, progress: Progress) -> Option<End> {
+        let piece = match self.out.try_send(progress) {
             Ok(()) => return None,
             Err(mpsc::error::TrySendError::Closed(_)) => return Some(End::CalledOff),
             Err(mpsc::error::TrySendError::Full(piece)) => piece,
@@ -143,6 +148,21 @@ impl<'a> Reading<'a> {
         }
     }
 
+    /// A refusal costs nothing, and neither does a connection that was not made. Who was asked and
+    /// then left, or never heard of again, has read the question.
+    fn is_charged(&self, end: &End) -> bool {
+        let has_begun = self.gather.chunks() > 0;
+        match end {
+            End::Replied(_) => true,
+            End::Faulty(fault) => {
+                let is_lost = matches!(fault.kind, FaultKind::Silent | FaultKind::Cut);
+                has_begun || (is_lost && fault.status.is_none())
+            }
+            End::Preempted | End::CalledOff => has_begun || self.is_asked,
+            End::OverBudget(_) | End::Unrecorded(_) => has_begun,
+        }
+    }
+
     /// Closes the attempt.
     pub(super) fn close(self, end: End) -> Attempted {
         let total = self.clock.uptime().saturating_sub(self.began);
@@ -151,10 +171,16 @@ impl<'a> Reading<'a> {
                 first: self.first.unwrap_or(total),
                 total,
             },
-            has_begun: self.gather.chunks() > 0 || matches!(end, End::Replied(_)),
+            is_charged: self.is_charged(&end),
             output_bytes: self.gather.output_bytes(),
             partial: self.gather.text(),
             end,
         }
     }
+}
+
+/// Reads on, and notes that the question is on its way: polling is what sends it.
+async fn next_piece(answer: &mut ChunkStream, is_asked: &mut bool) -> Option<Result<Chunk, Fault>> {
+    *is_asked = true;
+    answer.next().await
 }

@@ -314,7 +314,7 @@ fn of_fault(provider: &str, fault: &Fault, attempts: u32) -> Failure {
     }
     let failure = failure.because(why);
     match fault.kind {
-        FaultKind::Key => failure.advise(format!("`artel auth set {provider}`")),
+        FaultKind::Key => failure.advise(format!("`artel auth set {}`", word_of(provider))),
         FaultKind::Quota => failure.advise("look at the account's billing page at the provider"),
         FaultKind::NoSuchModel => failure.advise("`artel model list` shows what is configured"),
         FaultKind::Unreachable => {
@@ -338,7 +338,7 @@ fn over_budget(over: &OverBudget) -> Failure {
     let failure = Failure::new(
         Code::M005,
         format!(
-            "the {} budget of {}{period} is used up",
+            "the {} budget of {}{period} has no room for this call",
             over.level,
             shown(over.limit)
         ),
@@ -354,6 +354,11 @@ fn over_budget(over: &OverBudget) -> Failure {
         )),
         None => failure.advise("raise it in `[budget]` in `artel.toml`"),
     }
+}
+
+/// Returns the provider's own word: a name may also say where it is.
+fn word_of(name: &str) -> &str {
+    name.split(':').next().unwrap_or(name)
 }
 
 /// Returns the time of day: what is awaited comes within the minute.

@@ -42,10 +42,13 @@ impl Turn<'_> {
     pub(super) fn catch_up(&mut self) -> Result<(), Failure> {
         let State { account, seq } = &mut *self.state;
         let gateway = self.gateway;
-        *seq = gateway.setup().book.read_on(*seq, &mut |event: &Event| {
+        let book = &gateway.setup().book;
+        // Where reading stopped is noted event by event: what was folded must not be folded again.
+        book.read_on(*seq, &mut |event: &Event| {
+            *seq = event.seq;
             account.fold(event);
             if provider_of(&event.fact).is_some() && event.actor.id != gateway.name() {
-                gateway.learn(&event.fact);
+                gateway.learn(event);
             }
         })?;
         Ok(())
@@ -61,6 +64,11 @@ impl Turn<'_> {
         now: Timestamp,
     ) -> Result<Granted, OverBudget> {
         budget::reserve(&self.state.account.ledger, limits, key, levels, amount, now)
+    }
+
+    /// Tells whether a limit in money holds on one of these levels.
+    pub(super) fn limits_money(&self, limits: &Limits, levels: &[Level]) -> bool {
+        budget::limits_money(&self.state.account.ledger, limits, levels)
     }
 
     /// Returns what was recorded last about a provider.

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use artel_rules::budget::UNLIMITED;
-use artel_types::model::Request;
+use artel_rules::limiter::PARK_ABOVE;
+use artel_types::model::{Provider, Request};
 use artel_types::{Amount, BudgetWarned, Class, Code, Failure, Level, Stream, Text, TraceId};
 use tokio::sync::mpsc;
 
-use super::attempt::{Attempted, Reading};
+use super::attempt::{Attempted, End, Reading};
 use super::call::{Answer, Call, CallError, Progress, Wait};
 use super::desk::Turn;
 use super::entries::Pen;
@@ -30,6 +31,8 @@ pub(super) struct Drive {
     pub(super) id: String,
     /// When it first queued up; a call that is tried again keeps its place.
     since: Duration,
+    /// How long it waited for its turn, all attempts together.
+    waited: Duration,
     pub(super) attempt: u32,
     pub(super) preempted: u32,
     pub(super) failures: HashMap<Class, u32>,
@@ -44,8 +47,7 @@ pub(super) enum Next {
 }
 
 impl Drive {
-    pub(super) fn new(gateway: Gateway, mut call: Call, out: mpsc::Sender<Progress>) -> Self {
-        call.request = without_secrets(&gateway, call.request);
+    pub(super) fn new(gateway: Gateway, call: Call, out: mpsc::Sender<Progress>) -> Self {
         let since = gateway.setup().clock.uptime();
         Self {
             gateway,
@@ -53,6 +55,7 @@ impl Drive {
             out,
             id: random_id(),
             since,
+            waited: Duration::ZERO,
             attempt: 0,
             preempted: 0,
             failures: HashMap::new(),
@@ -70,18 +73,15 @@ impl Drive {
     }
 
     async fn finish(&mut self) -> Result<Box<Answer>, CallError> {
-        let name = self.call.chosen.health_name();
-        let health = self
-            .gateway
-            .health(&name)
-            .await
-            .map_err(CallError::Record)?;
+        self.call.request = self.without_secrets()?;
+        let health = self.gateway.health(&self.call.chosen).await;
+        let health = health.map_err(CallError::Record)?;
         self.store_request().await?;
         loop {
             let seat = self.queue_up(&health).await?;
             self.attempt += 1;
             let reserved = self.intend(&health).await?;
-            let (attempted, reserved) = self.ask(&seat, reserved).await?;
+            let (attempted, reserved) = self.ask(&seat, reserved).await;
             match self.settle(&health, seat, attempted, &reserved).await? {
                 Next::Done(answer) => return Ok(answer),
                 Next::Again(wait) => self.wait(wait).await?,
@@ -89,27 +89,27 @@ impl Drive {
         }
     }
 
-    /// Stage one: waits for a place.
-    async fn queue_up(&self, health: &Arc<Health>) -> Result<Seat, CallError> {
+    /// Stage one: waits for a place, and says for what whenever that changes.
+    async fn queue_up(&mut self, health: &Arc<Health>) -> Result<Seat, CallError> {
         let (seat, mut turn) = health.arrive(self.call.priority, self.since, self.preempted);
-        if turn.try_recv().is_ok() {
-            return Ok(seat);
-        }
-        let wait = match health.paused_until() {
-            Some(until) => Wait::Pause {
-                provider: health.name().to_owned(),
-                until,
-            },
-            None => Wait::Turn {
-                before: seat.position(),
-            },
-        };
-        self.tell(Progress::Waiting(wait)).await;
+        let (clock, max_wait) = (
+            self.gateway.setup().clock.clone(),
+            self.gateway.setup().max_wait,
+        );
+        let (begun, before) = (clock.uptime(), self.waited);
+        let mut told = None;
         loop {
-            let waited = self.waited();
-            let left = self.gateway.setup().max_wait.saturating_sub(waited);
+            if turn.try_recv().is_ok() {
+                return Ok(seat);
+            }
+            let wait = self.reason(health, &seat)?;
+            if told.as_ref() != Some(&wait) {
+                self.tell(Progress::Waiting(wait.clone()));
+                told = Some(wait);
+            }
+            let left = max_wait.saturating_sub(self.waited);
             if left.is_zero() {
-                let provider = health.name().to_owned();
+                let (provider, waited) = (health.name().to_owned(), self.waited);
                 return Err(CallError::TooLong { provider, waited });
             }
             tokio::select! {
@@ -118,40 +118,43 @@ impl Drive {
                 _ = &mut turn => return Ok(seat),
                 () = tokio::time::sleep(left.min(LISTEN_EVERY)) => {}
             }
+            self.waited = before + clock.uptime().saturating_sub(begun);
             // Another process may have learnt that the provider is back, or a person said so.
             drop(self.turn().await?);
         }
     }
 
-    fn waited(&self) -> Duration {
-        let now = self.gateway.setup().clock.uptime();
-        now.saturating_sub(self.since)
+    /// Returns what is waited for; a pause that is too long to sit out parks the call.
+    fn reason(&self, health: &Health, seat: &Seat) -> Result<Wait, CallError> {
+        let Some(until) = health.paused_until() else {
+            let before = seat.position();
+            return Ok(Wait::Turn { before });
+        };
+        let provider = health.name().to_owned();
+        let now = self.gateway.setup().clock.now();
+        if until.since(now) > PARK_ABOVE {
+            return Err(CallError::Parked { provider, until });
+        }
+        Ok(Wait::Pause { provider, until })
     }
 
     /// Stage five: the provider.
-    async fn ask(
-        &self,
-        seat: &Seat,
-        mut reserved: Reserved,
-    ) -> Result<(Attempted, Reserved), CallError> {
+    async fn ask(&self, seat: &Seat, mut reserved: Reserved) -> (Attempted, Reserved) {
         let attempt = self.attempt;
-        self.tell(Progress::Asking { attempt }).await;
         let setup = self.gateway.setup();
         let answer = self.call.model.reply(&self.call.request);
         let mut reading =
             Reading::new(answer, &setup.redactor, &self.out, &seat.bell, &setup.clock);
-        let end = loop {
-            if let Some(end) = reading.step().await {
-                break end;
+        let mut end = reading.show(Progress::Asking { attempt }).await;
+        while end.is_none() {
+            end = reading.step().await;
+            let written = estimate::tokens_of(reading.output_bytes());
+            if end.is_none() && written > reserved.output {
+                end = self.set_more_aside(&mut reserved).await;
             }
-            let written = estimate::output_tokens(reading.output_bytes());
-            if written > reserved.output
-                && let Err(end) = self.set_more_aside(&mut reserved).await?
-            {
-                break end;
-            }
-        };
-        Ok((reading.close(end), reserved))
+        }
+        // The loop above ends with one; called off is what nobody would ever see.
+        (reading.close(end.unwrap_or(End::CalledOff)), reserved)
     }
 
     async fn wait(&self, wait: Wait) -> Result<(), CallError> {
@@ -160,7 +163,7 @@ impl Drive {
             // The queue itself waits for the provider.
             _ => None,
         };
-        self.tell(Progress::Waiting(wait)).await;
+        self.tell(Progress::Waiting(wait));
         let Some(until) = until else {
             return Ok(());
         };
@@ -201,15 +204,36 @@ impl Drive {
         Ok(())
     }
 
-    pub(super) async fn speak_of(&self, warnings: &[BudgetWarned]) {
+    pub(super) fn speak_of(&self, warnings: &[BudgetWarned]) {
         for warning in warnings {
-            self.tell(Progress::Notice(warning_text(warning))).await;
+            self.tell(Progress::Notice(warning_text(warning)));
         }
     }
 
-    /// Tells whoever asked; somebody who is gone is noticed elsewhere.
-    pub(super) async fn tell(&self, progress: Progress) {
-        drop(self.out.send(progress).await);
+    /// Tells whoever asked, if they listen: nothing may wait for somebody who does not read.
+    pub(super) fn tell(&self, progress: Progress) {
+        drop(self.out.try_send(progress));
+    }
+
+    /// Tells whether a script answers. Its faults are its own: they are not remembered, lest a
+    /// rehearsal depend on what was played before.
+    pub(super) fn is_rehearsal(&self) -> bool {
+        self.call.chosen.entry.provider == Provider::Rehearsal
+    }
+
+    /// Takes secrets out of the question before anybody sees it.
+    fn without_secrets(&self) -> Result<Request, CallError> {
+        let redactor = &self.gateway.setup().redactor;
+        let json = to_json(&self.call.request)?;
+        match redactor.redact_json(&json) {
+            Cow::Borrowed(_) => Ok(self.call.request.clone()),
+            Cow::Owned(clean) => serde_json::from_str(&clean).map_err(|error| {
+                let what = "the question cannot be sent without a secret that is part of its form";
+                let advice = "a key or password has an everyday word as its value: change it";
+                let failure = Failure::new(Code::M010, what).because(error.to_string());
+                CallError::Record(failure.advise(advice))
+            }),
+        }
     }
 }
 
@@ -227,19 +251,6 @@ fn warning_text(warning: &BudgetWarned) -> String {
     match level {
         Level::Global => format!("budget: {} used", parts.join(", ")),
         level => format!("budget of {level}: {} used", parts.join(", ")),
-    }
-}
-
-/// Takes secrets out of a question before anybody sees it. A request that cannot be read back
-/// cannot be cleaned; it is plain data, so that does not happen.
-fn without_secrets(gateway: &Gateway, request: Request) -> Request {
-    let redactor = &gateway.setup().redactor;
-    let Ok(json) = serde_json::to_string(&request) else {
-        return request;
-    };
-    match redactor.redact_json(&json) {
-        Cow::Borrowed(_) => request,
-        Cow::Owned(clean) => serde_json::from_str(&clean).unwrap_or_default(),
     }
 }
 

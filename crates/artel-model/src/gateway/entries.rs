@@ -44,7 +44,11 @@ impl Pen<'_> {
     pub(super) fn levels(&self) -> Vec<Level> {
         let Context { session, run, .. } = &self.call.context;
         let provider = Level::Provider(self.provider().to_string());
-        let step = self.call.account.step.clone().map(Level::Step);
+        // A step is one of its run: the second step of two runs is not the same.
+        let step = self.call.account.step.as_ref().map(|step| match run {
+            Some(run) => Level::Step(format!("{run}/{step}")),
+            None => Level::Step(step.clone()),
+        });
         [Level::Global, provider]
             .into_iter()
             .chain(session.map(|session| Level::Session(session.to_string())))

@@ -4,7 +4,7 @@
 //! better than too little: what was set aside in excess comes back.
 
 use artel_types::Amount;
-use artel_types::model::{ModelCard, Part, Request, Usage};
+use artel_types::model::{Effort, ModelCard, Part, Request, Usage};
 
 /// Text of all sorts has between three and four bytes a token.
 const BYTES_PER_TOKEN: u64 = 3;
@@ -14,6 +14,9 @@ const TOKENS_PER_IMAGE: u64 = 1_600;
 
 /// An answer is expected to have so many tokens; when it has more, more is set aside.
 pub(super) const OUTPUT_AT_ONCE: u64 = 4_096;
+
+/// Room for an answer with thoughts.
+const OUTPUT_WITH_THOUGHTS: u64 = 16_384;
 
 /// Returns how many tokens a request has.
 pub(super) fn input_tokens(request: &Request) -> u64 {
@@ -34,18 +37,29 @@ pub(super) fn input_tokens(request: &Request) -> u64 {
         bytes += (tool.name.len() + tool.description.len()) as u64;
         bytes += tool.schema.to_string().len() as u64;
     }
-    output_tokens(bytes) + images * TOKENS_PER_IMAGE
+    tokens_of(bytes) + images * TOKENS_PER_IMAGE
 }
 
 /// Returns how many tokens so many bytes of text have.
-pub(super) fn output_tokens(bytes: u64) -> u64 {
+pub(super) fn tokens_of(bytes: u64) -> u64 {
     bytes.div_ceil(BYTES_PER_TOKEN)
 }
 
-/// Returns how many tokens of an answer are set aside at first.
+/// Returns how many tokens of an answer are set aside at first. Thoughts are often not shown, so
+/// that nobody sees them grow: where some are asked for, there must be room for them beforehand.
 pub(super) fn first_output(request: &Request, card: &ModelCard) -> u64 {
+    let usual = match request.thinking {
+        None | Some(Effort::Off) => OUTPUT_AT_ONCE,
+        Some(_) => OUTPUT_WITH_THOUGHTS,
+    };
     let most = request.max_output.or(card.max_output);
-    most.map_or(OUTPUT_AT_ONCE, |most| most.min(OUTPUT_AT_ONCE))
+    most.map_or(usual, |most| most.min(usual))
+}
+
+/// Returns what the next part of an answer takes that has so many tokens already.
+pub(super) fn growth(card: &ModelCard, input: u64, before: u64) -> Amount {
+    let money = card.growth(input, before, OUTPUT_AT_ONCE);
+    Amount::new(OUTPUT_AT_ONCE, money.map_or(0, |money| money.0))
 }
 
 /// Returns what a call takes from a budget. Where no price is known, only tokens count.

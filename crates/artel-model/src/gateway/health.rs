@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use artel_rules::breaker::{self, Admission, Breaker, Change, Thresholds, Verdict};
 use artel_rules::frequency::{self, Frequency, Notice};
-use artel_rules::limiter::{Gate, Limiter, Paused};
+use artel_rules::limiter::{Gate, Heard, Limiter, Paused};
 use artel_rules::queue::{Effect, Event, Opening, Queue, Ticket};
 use artel_types::model::{Fault, Priority};
 use artel_types::{
-    BreakerClosed, BreakerOpened, Class, Clock, Fact, ProviderPaused, ProviderResumed, Timestamp,
+    BreakerClosed, BreakerOpened, BreakerProbed, Class, Clock, Fact, ProviderPaused,
+    ProviderResumed, Timestamp,
 };
 use tokio::sync::{Notify, oneshot};
 
@@ -31,6 +32,8 @@ struct State {
     frequency: Frequency,
     places: HashMap<u64, Place>,
     last_ticket: u64,
+    /// The call that went to see whether a pause is over.
+    scout: Option<Ticket>,
     /// The moment for which somebody waits to open the gate again.
     alarm: Option<Timestamp>,
 }
@@ -85,14 +88,14 @@ impl Health {
         standing: &Standing,
     ) -> Self {
         let (mut limiter, mut breaker) = (Limiter::default(), Breaker::default());
-        if let Some(until) = standing.paused_until {
-            limiter.paused_elsewhere(until, standing.attempt);
+        if let Some((said, until)) = standing.paused {
+            limiter.paused_elsewhere(said, until, standing.attempt);
         }
         if let Some(until) = standing.open_until {
             breaker.opened_elsewhere(until);
         }
         if let Some(until) = standing.probed_until {
-            breaker.probed_elsewhere(until);
+            breaker.probed_elsewhere(until, standing.successes);
         }
         Self {
             name: name.to_owned(),
@@ -105,6 +108,7 @@ impl Health {
                 frequency: Frequency::default(),
                 places: HashMap::new(),
                 last_ticket: 0,
+                scout: None,
                 alarm: None,
             }),
         }
@@ -171,6 +175,14 @@ impl Health {
         drop(self.judge(&mut self.state(), passage, Verdict::Abandoned, now));
     }
 
+    /// Returns how many probes came back well.
+    pub(super) fn good_probes(&self) -> u32 {
+        match self.state().breaker.state() {
+            breaker::State::Probing { successes, .. } => successes,
+            _ => 0,
+        }
+    }
+
     /// Lets the breaker judge. What was sent while the provider was well, and ends after it fell
     /// ill, must not pass for the probe.
     fn judge(
@@ -190,16 +202,24 @@ impl Health {
     /// Takes in how an attempt ended, and opens or shuts the gate accordingly.
     pub(super) fn report(
         self: &Arc<Self>,
+        seat: &Seat,
         passage: Passage,
         outcome: Outcome<'_>,
         jitter_permille: u32,
     ) -> Report {
-        let report = self.take_in(passage, &outcome, jitter_permille);
+        let heard = self.state().heard_of(seat.ticket);
+        let report = self.take_in(heard, passage, &outcome, jitter_permille);
         self.refresh();
         report
     }
 
-    fn take_in(&self, passage: Passage, outcome: &Outcome<'_>, jitter_permille: u32) -> Report {
+    fn take_in(
+        &self,
+        heard: Heard,
+        passage: Passage,
+        outcome: &Outcome<'_>,
+        jitter_permille: u32,
+    ) -> Report {
         let (now, uptime) = (self.clock.now(), self.clock.uptime());
         let mut report = Report::default();
         let mut state = self.state();
@@ -209,12 +229,11 @@ impl Health {
             Outcome::Faulty(_) | Outcome::CalledOff => Verdict::Abandoned,
         };
         let change = self.judge(&mut state, passage, verdict, now);
-        report
-            .facts
-            .extend(change.map(|change| self.fact_of(change)));
+        let fact = change.map(|change| self.fact_of(change, now));
+        report.facts.extend(fact);
         match outcome {
             Outcome::Answered => {
-                if state.limiter.succeeded().is_some() {
+                if state.limiter.succeeded(heard).is_some() {
                     let provider = self.name.clone();
                     report.facts.push(ProviderResumed { provider }.into());
                 }
@@ -222,7 +241,7 @@ impl Health {
             Outcome::Faulty(fault) if fault.kind.class() == Class::RateLimit => {
                 let before = state.limiter.paused_until();
                 let wait = fault.retry_after;
-                let paused = state.limiter.slowed(now, wait, jitter_permille);
+                let paused = state.limiter.slowed(now, heard, wait, jitter_permille);
                 // Of a burst of refusals, the first one says all.
                 if state.limiter.paused_until() != before {
                     report.facts.push(self.paused(paused, fault));
@@ -230,21 +249,27 @@ impl Health {
                 report.pause = Some(paused);
             }
             Outcome::Faulty(fault) => {
-                state.limiter.one_abandoned();
+                state.abandon(heard);
                 report.notice = state.notice(&self.name, fault, uptime);
             }
-            Outcome::CalledOff => state.limiter.one_abandoned(),
+            Outcome::CalledOff => state.abandon(heard),
         }
         report
     }
 
-    fn fact_of(&self, change: Change) -> Fact {
+    fn fact_of(&self, change: Change, now: Timestamp) -> Fact {
         let provider = self.name.clone();
         match change {
             Change::Opened { until, why } => BreakerOpened {
                 provider,
                 until,
                 why,
+            }
+            .into(),
+            Change::Probed { successes } => BreakerProbed {
+                provider,
+                until: now,
+                successes,
             }
             .into(),
             Change::Closed => {
@@ -269,16 +294,20 @@ impl Health {
     }
 
     /// Takes in what another process recorded about this provider.
-    pub(super) fn learn(self: &Arc<Self>, fact: &Fact) {
+    pub(super) fn learn(self: &Arc<Self>, event: &artel_types::Event) {
         {
             let mut state = self.state();
-            match fact {
+            match &event.fact {
                 Fact::ProviderPaused(fact) => {
-                    state.limiter.paused_elsewhere(fact.until, fact.attempt);
+                    let (until, attempt) = (fact.until, fact.attempt);
+                    state.limiter.paused_elsewhere(event.at, until, attempt);
                 }
                 Fact::ProviderResumed(_) => state.limiter.resumed_elsewhere(),
                 Fact::BreakerOpened(fact) => state.breaker.opened_elsewhere(fact.until),
-                Fact::BreakerProbed(fact) => state.breaker.probed_elsewhere(fact.until),
+                Fact::BreakerProbed(fact) => {
+                    let (until, successes) = (fact.until, fact.successes);
+                    state.breaker.probed_elsewhere(until, successes);
+                }
                 Fact::BreakerClosed(_) => state.breaker.reset(),
                 _ => {}
             }
@@ -329,6 +358,8 @@ impl Health {
                 .get(&ticket.0)
                 .map(|place| place.turn.is_some());
             state.places.remove(&ticket.0);
+            let heard = state.heard_of(ticket);
+            state.abandon(heard);
             let event = match waits {
                 Some(true) => Event::Left { ticket },
                 _ => Event::Finished { ticket },
@@ -353,7 +384,9 @@ impl State {
         for effect in self.queue.step(event, now) {
             match effect {
                 Effect::Start(ticket) => {
-                    self.limiter.one_sent();
+                    if self.limiter.sent() == Heard::OfTheOne {
+                        self.scout = Some(ticket);
+                    }
                     let place = self.places.get_mut(&ticket.0);
                     // A call that is gone gives its place back itself, when its seat is dropped.
                     if let Some(turn) = place.and_then(|place| place.turn.take()) {
@@ -366,6 +399,21 @@ impl State {
                     }
                 }
             }
+        }
+    }
+
+    /// Tells whether a call is the one that went to see; it is asked about once.
+    fn heard_of(&mut self, ticket: Ticket) -> Heard {
+        match self.scout.take_if(|scout| *scout == ticket) {
+            Some(_) => Heard::OfTheOne,
+            None => Heard::OfAnother,
+        }
+    }
+
+    /// Lets another one go to see, if this was the one and nothing was learnt from it.
+    fn abandon(&mut self, heard: Heard) {
+        if heard == Heard::OfTheOne {
+            self.limiter.one_abandoned();
         }
     }
 

@@ -68,7 +68,7 @@ impl Drive {
             match turn.record(drafts).await {
                 Ok(()) => {
                     drop(turn);
-                    self.speak_of(&granted.warnings).await;
+                    self.speak_of(&granted.warnings);
                     return Ok(reserved);
                 }
                 Err(BookError::Moved) => {
@@ -104,7 +104,7 @@ impl Drive {
     ) -> Result<(Granted, Passage), Denied> {
         let setup = self.gateway.setup();
         let amount = self.amount_of(reserved.input, reserved.output);
-        self.refuse_unpriced()?;
+        self.refuse_unpriced(turn)?;
         let (pen, now) = (self.pen(), setup.clock.now());
         let granted = turn
             .reserve(&setup.limits, &pen.key(1), &pen.levels(), amount, now)
@@ -133,9 +133,18 @@ impl Drive {
     async fn claim_probe(&self, turn: &Turn<'_>, health: &Arc<Health>) -> Result<(), Denied> {
         let setup = self.gateway.setup();
         let provider = health.name().to_owned();
+        if self.is_rehearsal() {
+            return Ok(());
+        }
         let until = setup.clock.now().after(setup.thresholds.cooldown);
         let stream = self.provider_stream(health)?;
-        let fact = BreakerProbed { provider, until }.into();
+        let successes = health.good_probes();
+        let fact = BreakerProbed {
+            provider,
+            until,
+            successes,
+        }
+        .into();
         let draft = self.pen().health(stream.clone(), fact);
         match turn.record_on(stream, health.name(), draft).await {
             Ok(()) => Ok(()),
@@ -150,24 +159,15 @@ impl Drive {
     }
 
     /// With a limit in money, a call whose price nobody knows would be a hole in it.
-    fn refuse_unpriced(&self) -> Result<(), CallError> {
+    fn refuse_unpriced(&self, turn: &Turn<'_>) -> Result<(), CallError> {
+        let chosen = &self.call.chosen;
+        let is_priced = chosen.card.cost(&Usage::default()).is_some();
         let limits = &self.gateway.setup().limits;
-        let provider = self.call.chosen.entry.provider.as_str();
-        let context = &self.call.context;
-        let holding = [
-            limits.global,
-            limits.providers.get(provider).copied(),
-            limits.session.filter(|_| context.session.is_some()),
-            limits.run.filter(|_| context.run.is_some()),
-            limits.step.filter(|_| self.call.account.step.is_some()),
-        ];
-        let has_money_limit = holding.iter().flatten().any(|limit| limit.money.is_some());
-        let is_priced = self.call.chosen.card.cost(&Usage::default()).is_some();
-        if has_money_limit && !is_priced && !self.call.chosen.is_local() {
-            let model = self.call.chosen.entry.model.clone();
-            return Err(CallError::NoPrice { model });
+        if is_priced || chosen.is_local() || !turn.limits_money(limits, &self.pen().levels()) {
+            return Ok(());
         }
-        Ok(())
+        let model = chosen.entry.model.clone();
+        Err(CallError::NoPrice { model })
     }
 
     fn intent(&self, reserved: &Reserved, granted: &Granted) -> Vec<Draft> {
@@ -181,33 +181,34 @@ impl Drive {
     }
 
     /// An answer that grows beyond what was set aside needs more, or is cut here.
-    pub(super) async fn set_more_aside(
-        &self,
-        reserved: &mut Reserved,
-    ) -> Result<Result<(), End>, CallError> {
-        let setup = self.gateway.setup();
-        let pen = self.pen();
-        let amount = self.amount_of(0, estimate::OUTPUT_AT_ONCE);
-        let mut turn = self.turn().await?;
+    pub(super) async fn set_more_aside(&self, reserved: &mut Reserved) -> Option<End> {
+        let (pen, setup) = (self.pen(), self.gateway.setup());
+        let card = &self.call.chosen.card;
+        let amount = estimate::growth(card, reserved.input, reserved.output);
+        let mut turn = match self.gateway.desk().turn(&self.gateway).await {
+            Ok(turn) => turn,
+            Err(failure) => return Some(End::Unrecorded(failure)),
+        };
         loop {
-            let key = pen.key(reserved.parts + 1);
-            let now = setup.clock.now();
+            let (key, now) = (pen.key(reserved.parts + 1), setup.clock.now());
             let granted = match turn.reserve(&setup.limits, &key, &pen.levels(), amount, now) {
                 Ok(granted) => granted,
-                Err(over) => return Ok(Err(End::OverBudget(over))),
+                Err(over) => return Some(End::OverBudget(over)),
             };
             let mut drafts = vec![pen.reserved(granted.reserved)];
             drafts.extend(granted.warnings.iter().map(|fact| pen.warned(fact.clone())));
-            match turn.record(drafts).await {
+            let moved = match turn.record(drafts).await {
                 Ok(()) => {
                     reserved.parts += 1;
                     reserved.output += estimate::OUTPUT_AT_ONCE;
-                    drop(turn);
-                    self.speak_of(&granted.warnings).await;
-                    return Ok(Ok(()));
+                    self.speak_of(&granted.warnings);
+                    return None;
                 }
-                Err(BookError::Moved) => turn.catch_up().map_err(CallError::Record)?,
-                Err(BookError::Failed(failure)) => return Err(CallError::Record(failure)),
+                Err(BookError::Moved) => turn.catch_up(),
+                Err(BookError::Failed(failure)) => Err(failure),
+            };
+            if let Err(failure) = moved {
+                return Some(End::Unrecorded(failure));
             }
         }
     }

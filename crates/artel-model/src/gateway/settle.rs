@@ -4,10 +4,13 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
+use artel_rules::budget::Settlement;
 use artel_rules::limiter::Paused;
 use artel_rules::retry;
 use artel_types::model::{Fault, Part, Reply, Usage};
-use artel_types::{Amount, BudgetWarned, Code, Draft, Failure, Money, Outcome, Text};
+use artel_types::{
+    Amount, BudgetSettled, BudgetWarned, Code, Draft, Failure, Money, Outcome, Text,
+};
 use futures_util::future::BoxFuture;
 
 use super::attempt::{Attempted, End, Timing};
@@ -44,18 +47,20 @@ impl Drive {
         let outcome = match &attempted.end {
             End::Replied(_) => health::Outcome::Answered,
             End::Faulty(fault) => health::Outcome::Faulty(fault),
-            End::Preempted | End::CalledOff | End::OverBudget(_) => health::Outcome::CalledOff,
+            End::Preempted | End::CalledOff | End::OverBudget(_) | End::Unrecorded(_) => {
+                health::Outcome::CalledOff
+            }
         };
-        let report = health.report(reserved.passage, outcome, jitter());
+        let report = health.report(&seat, reserved.passage, outcome, jitter());
         drop(seat);
         let closing = Closing {
             health,
             reserved,
             report,
         };
-        let written = estimate::output_tokens(attempted.output_bytes);
+        let written = estimate::tokens_of(attempted.output_bytes);
         let took = estimate::usage(reserved.input, written);
-        let bill = self.bill(None, attempted.has_begun.then_some(took));
+        let bill = self.bill(None, attempted.is_charged.then_some(took));
         let Attempted {
             end,
             timing,
@@ -82,6 +87,11 @@ impl Drive {
                 let why = Failure::from(error.clone()).what;
                 self.close_lost(closing, bill, why, &kept).await?;
                 Err(error)
+            }
+            End::Unrecorded(failure) => {
+                let why = failure.what.clone();
+                self.close_lost(closing, bill, why, &partial).await?;
+                Err(CallError::Record(failure))
             }
         }
     }
@@ -135,7 +145,7 @@ impl Drive {
             fault: Some(&fault),
             message: fault.message.clone(),
             retry_at: until,
-            partial: self.keep_some(&partial).await?,
+            partial: self.keep_some(&partial).await,
         };
         let provider = closing.health.name().to_owned();
         let draft = self.pen().failed(lost, &bill);
@@ -165,7 +175,7 @@ impl Drive {
             fault: None,
             message,
             retry_at: None,
-            partial: self.keep_some(partial).await?,
+            partial: self.keep_some(partial).await,
         };
         let draft = self.pen().failed(lost, &bill);
         self.close(closing, &bill, draft).await
@@ -184,11 +194,13 @@ impl Drive {
             report,
         } = closing;
         let pen = self.pen();
-        let stream = self.provider_stream(health)?;
         let mut drafts = vec![result];
         drafts.extend((2..=reserved.parts).map(|part| pen.released(pen.key(part))));
-        let facts = report.facts.into_iter();
-        drafts.extend(facts.map(|fact| pen.health(stream.clone(), fact)));
+        if !self.is_rehearsal() {
+            let stream = self.provider_stream(health)?;
+            let facts = report.facts.into_iter();
+            drafts.extend(facts.map(|fact| pen.health(stream.clone(), fact)));
+        }
         let warnings = if bill.charged == Amount::default() {
             drafts.push(pen.released(pen.key(1)));
             self.record_result(drafts).await?;
@@ -197,9 +209,9 @@ impl Drive {
             self.charge(drafts, bill).await?
         };
         if let Some(notice) = report.notice {
-            self.tell(Progress::Notice(notice)).await;
+            self.tell(Progress::Notice(notice));
         }
-        self.speak_of(&warnings).await;
+        self.speak_of(&warnings);
         Ok(())
     }
 
@@ -210,29 +222,47 @@ impl Drive {
         bill: &Bill,
     ) -> Result<Vec<BudgetWarned>, CallError> {
         let (pen, setup) = (self.pen(), self.gateway.setup());
-        let mut turn = self.turn().await?;
+        let settled = |drafts: &[Draft], settlement: &Settlement| {
+            let mut all = drafts.to_vec();
+            all.push(pen.settled(settlement.settled.clone()));
+            all
+        };
+        let Ok(mut turn) = self.turn().await else {
+            // The account cannot be read; what is to be settled is known all the same.
+            let settlement = Settlement {
+                settled: BudgetSettled {
+                    key: pen.key(1),
+                    amount: bill.charged,
+                },
+                warnings: Vec::new(),
+            };
+            self.record_result(settled(&drafts, &settlement)).await?;
+            return Ok(Vec::new());
+        };
         loop {
             let now = setup.clock.now();
             let Some(settlement) = turn.settle(&setup.limits, &pen.key(1), bill.charged, now)
             else {
                 // Nobody knows the reservation any more: an older journal was put back meanwhile.
+                drop(turn);
                 self.record_result(drafts).await?;
                 return Ok(Vec::new());
             };
-            let mut all = drafts.clone();
-            all.push(pen.settled(settlement.settled));
-            if settlement.warnings.is_empty() {
-                drop(turn);
-                self.record_result(all).await?;
-                return Ok(Vec::new());
+            let result = settled(&drafts, &settlement);
+            if !settlement.warnings.is_empty() {
+                let warned = settlement.warnings.iter();
+                let warned = warned.map(|fact| pen.warned(fact.clone()));
+                let all = result.iter().cloned().chain(warned).collect();
+                match turn.record(all).await {
+                    Ok(()) => return Ok(settlement.warnings),
+                    Err(BookError::Moved) if turn.catch_up().is_ok() => continue,
+                    // The result matters more than the warning, which the next call repeats.
+                    Err(_) => {}
+                }
             }
-            let warned = settlement.warnings.iter();
-            all.extend(warned.map(|fact| pen.warned(fact.clone())));
-            match turn.record(all).await {
-                Ok(()) => return Ok(settlement.warnings),
-                Err(BookError::Moved) => turn.catch_up().map_err(CallError::Record)?,
-                Err(BookError::Failed(failure)) => return Err(CallError::Record(failure)),
-            }
+            drop(turn);
+            self.record_result(result).await?;
+            return Ok(Vec::new());
         }
     }
 
@@ -257,11 +287,13 @@ impl Drive {
         self.insist(|| book.keep(text.clone())).await
     }
 
-    async fn keep_some(&self, partial: &str) -> Result<Option<Text>, CallError> {
+    /// Keeps a piece of an answer if there is one and it can be kept: without it, what was wrong
+    /// is still to be recorded.
+    async fn keep_some(&self, partial: &str) -> Option<Text> {
         if partial.is_empty() {
-            return Ok(None);
+            return None;
         }
-        self.keep(partial.to_owned()).await.map(Some)
+        self.keep(partial.to_owned()).await.ok()
     }
 
     /// Records a result. It was paid for, so a disk that is full or a journal that is busy is
@@ -285,12 +317,12 @@ impl Drive {
                 Ok(done) => return Ok(done),
                 Err(failure) => failure,
             };
-            let may_pass = matches!(failure.code, Code::J005 | Code::J006);
+            let may_pass = matches!(failure.code, Code::J005 | Code::J006 | Code::J007);
             if !may_pass || wait > LONGEST_INSISTENCE {
                 return Err(CallError::Record(failure));
             }
-            let text = format!("the answer is not recorded yet: {}", failure.what);
-            self.tell(Progress::Notice(text)).await;
+            let text = format!("waits to be recorded: {}", failure.what);
+            self.tell(Progress::Notice(text));
             tokio::time::sleep(wait).await;
             wait *= 2;
         }
@@ -323,5 +355,5 @@ fn reply_tokens(reply: &Reply) -> u64 {
         Part::ToolCall(call) => call.name.len() + call.arguments.len(),
         Part::Image(_) | Part::ToolResult(_) => 0,
     };
-    estimate::output_tokens(reply.parts.iter().map(bytes).sum::<usize>() as u64)
+    estimate::tokens_of(reply.parts.iter().map(bytes).sum::<usize>() as u64)
 }

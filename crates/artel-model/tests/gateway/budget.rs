@@ -37,7 +37,12 @@ async fn fifty_at_once_never_pass_a_limit_and_the_error_names_the_level() {
         }),
         ("session `08080808", |limits, limit| limits.session = limit),
         ("run `09090909", |limits, limit| limits.run = limit),
-        ("step `1`", |limits, limit| limits.step = limit),
+        (
+            "step `09090909-0909-4909-8909-090909090909/1`",
+            |limits, limit| {
+                limits.step = limit;
+            },
+        ),
     ];
     for (name, set) in levels {
         let house = house(|setup| {
@@ -223,4 +228,40 @@ async fn what_is_labelled_local_only_does_not_leave() {
     );
     question.chosen.entry.provider = Provider::Ollama;
     house.answer(question).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_same_step_of_another_run_has_its_own_budget() {
+    let house = house(|setup| setup.limits.step = tokens(1_200));
+    let model = costly();
+    let mut question = call(&model, &"word ".repeat(540));
+    question.request.max_output = Some(100);
+    house.answer(question.clone()).await.unwrap();
+    house.answer(question.clone()).await.unwrap_err();
+    question.context.run = Some(artel_types::RunId::from_random([10; 16]));
+    house.answer(question).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn growth_that_cannot_be_recorded_ends_the_answer_and_keeps_its_text() {
+    let house = house(|_| {});
+    let book = house.book.clone();
+    let model = Puppet::new(move |_, _| {
+        book.fill_disk(1);
+        let mut all = vec![Ok(start())];
+        all.extend((0..100).map(|_| Ok(text(&"many words ".repeat(100)))));
+        all.push(Ok(end(10, 40_000)));
+        chunks(all)
+    });
+    let mut question = call(&model, "tell me everything");
+    question.request.max_output = None;
+    let error = house.answer(question).await.unwrap_err();
+    assert_eq!(Failure::from(error).code, artel_types::Code::J006);
+    let kept = house.facts(|fact| match fact {
+        Fact::ModelFailed(fact) => Some(format!("{:?}", fact.partial)),
+        _ => None,
+    });
+    assert!(kept[0].contains("many words"), "{kept:?}");
+    let kinds = house.book.kinds();
+    assert!(kinds.contains(&"budget.settled"), "{kinds:?}");
 }

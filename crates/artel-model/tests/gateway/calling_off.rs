@@ -45,8 +45,6 @@ async fn a_dropped_call_is_paid_for_recorded_and_leaves_nothing_behind() {
     };
     assert!(failed.charged.tokens.0 > 0, "the question was read");
     assert!(format!("{:?}", failed.partial).contains("thinking about it"));
-    let open = house.gateway.clone();
-    drop(open);
     let kinds = house.book.kinds();
     let count = |kind: &str| kinds.iter().filter(|found| **found == kind).count();
     assert_eq!(
@@ -112,4 +110,33 @@ async fn a_slow_reader_does_not_keep_a_user_waiting() {
     house.answer(urgent).await.unwrap();
     assert!(house.elapsed() - begun < Duration::from_secs(1));
     drop(unread);
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_was_asked_and_left_before_the_first_word_has_read_the_question() {
+    let house = house(|_| {});
+    let model = Puppet::new(|_, _| Box::pin(stream::pending()));
+    let calling = house.gateway.call(call(&model, "think hard"));
+    settle().await;
+    drop(calling);
+    house.gateway.rest(Duration::from_secs(2)).await;
+    let charged = house.facts(|fact| match fact {
+        Fact::ModelFailed(fact) => Some(fact.charged.tokens.0),
+        _ => None,
+    });
+    assert!(charged[0] > 0, "{charged:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn resting_waits_for_what_is_called_off_but_not_for_ever() {
+    let house = house(|_| {});
+    let model = Puppet::new(|_, _| Box::pin(stream::pending()));
+    let calling = house.gateway.call(call(&model, "hello"));
+    settle().await;
+    let begun = house.elapsed();
+    house.gateway.rest(Duration::from_secs(2)).await;
+    assert_eq!(house.elapsed() - begun, Duration::from_secs(2));
+    drop(calling);
+    house.gateway.rest(Duration::from_secs(2)).await;
+    assert_eq!(house.book.kinds().last(), Some(&"budget.settled"));
 }

@@ -54,13 +54,13 @@ async fn five_failures_in_a_row_and_it_is_left_alone() {
     for _ in 0..3 {
         house.answer(call(&model, "hello")).await.unwrap();
     }
-    let expected = [
-        "breaker.opened",
-        "breaker.probed",
-        "breaker.probed",
-        "breaker.probed",
-        "breaker.closed",
-    ];
+    // Each probe is told when it goes and when it is over, so that others know.
+    let probes = ["breaker.probed"; 5];
+    let expected: Vec<_> = ["breaker.opened"]
+        .into_iter()
+        .chain(probes)
+        .chain(["breaker.closed"])
+        .collect();
     assert_eq!(health_of(&house), expected);
 }
 
@@ -208,4 +208,93 @@ async fn slowing_down_wrong_requests_and_calling_off_say_nothing_about_health() 
         settle().await;
     }
     assert_eq!(health_of(&house), [""; 0]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_good_probes_of_three_short_processes_close_it() {
+    let clock = clock();
+    let book = MemoryBook::new(&clock);
+    let (ill, model) = patient();
+    open(&house_on(&clock, &book, |_| {}), &model).await;
+    ill.store(false, Ordering::SeqCst);
+    tokio::time::advance(Duration::from_secs(31)).await;
+    for _ in 0..3 {
+        let short = house_on(&clock, &book, |_| {});
+        short.answer(call(&model, "hello")).await.unwrap();
+    }
+    let last = house_on(&clock, &book, |_| {});
+    assert_eq!(health_of(&last).last(), Some(&"breaker.closed"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_old_stream_that_ends_well_does_not_end_a_pause() {
+    let house = house(|_| {});
+    let (old_gate, scout_gate) = (Arc::new(Semaphore::new(0)), Arc::new(Semaphore::new(0)));
+    let held_by = old_gate.clone();
+    let old = Puppet::new(move |_, _| held(&held_by));
+    let streaming = house.gateway.call(call(&old, "a long story"));
+    settle().await;
+    let held_by = scout_gate.clone();
+    let model = Puppet::new(move |before, _| match before {
+        0 => faulty(fault(FaultKind::RateLimit)),
+        _ => held(&held_by),
+    });
+    let first = house.gateway.call(call(&model, "first"));
+    let second = house.gateway.call(call(&model, "second"));
+    // The pause passes and the scout goes out; only then the old stream ends.
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    let out = model.asked();
+    old_gate.add_permits(1);
+    streaming.answer().await.unwrap();
+    settle().await;
+    assert_eq!(model.asked(), out, "the others still wait for the scout");
+    let resumed = |house: &House| {
+        let facts = house.facts(|fact| matches!(fact, Fact::ProviderResumed(_)).then_some(()));
+        facts.len()
+    };
+    assert_eq!(resumed(&house), 0);
+    scout_gate.add_permits(5);
+    first.answer().await.unwrap();
+    second.answer().await.unwrap();
+    assert_eq!(resumed(&house), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_comes_into_a_long_pause_is_parked_with_the_time() {
+    let house = house(|_| {});
+    let model = Puppet::new(|_, _| {
+        faulty(artel_types::model::Fault {
+            retry_after: Some(Duration::from_secs(3_600)),
+            ..fault(FaultKind::RateLimit)
+        })
+    });
+    house.answer(call(&model, "first")).await.unwrap_err();
+    let begun = house.elapsed();
+    let parked = house.answer(call(&model, "second")).await.unwrap_err();
+    assert!(matches!(parked, CallError::Parked { .. }), "{parked:?}");
+    assert_eq!(
+        (house.elapsed(), model.asked()),
+        (begun, 1),
+        "at once, and unasked"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_rehearsal_does_not_depend_on_what_was_played_before() {
+    let clock = clock();
+    let book = MemoryBook::new(&clock);
+    let rehearsed = |model: &Arc<Puppet>| {
+        let mut call = call(model, "hello");
+        call.chosen.entry.provider = artel_types::model::Provider::Rehearsal;
+        call
+    };
+    let ill = Puppet::new(|_, _| faulty(fault(FaultKind::Network)));
+    let first = house_on(&clock, &book, |_| {});
+    for _ in 0..2 {
+        drop(first.answer(rehearsed(&ill)).await);
+    }
+    assert_eq!(health_of(&first), [""; 0]);
+    let well = Puppet::new(|_, _| says("yes"));
+    let second = house_on(&clock, &book, |_| {});
+    second.answer(rehearsed(&well)).await.unwrap();
 }

@@ -13,6 +13,9 @@ const MOST: u64 = 64 << 20;
 /// What fits between two sockets on top of what was read.
 const IN_FLIGHT: u64 = 16 << 20;
 
+/// No test of this program, and not all of them together, need so much memory, in kibibytes.
+const MEMORY: u64 = 512 << 10;
+
 /// Listens to a server that never stops.
 async fn check(format: Format, first: &str, more: &str, most: u64) {
     let server = Endless::start(first, more).await;
@@ -22,6 +25,16 @@ async fn check(format: Format, first: &str, more: &str, most: u64) {
     assert!(fault.message.contains("more than"), "{fault}");
     let sent = server.sent();
     assert!(sent < most + IN_FLIGHT, "{format:?}: {sent} bytes");
+    assert_bounded_memory();
+}
+
+/// Looks at the most memory that was ever used, where the system tells.
+fn assert_bounded_memory() {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let peak = peak.and_then(|rest| rest.split_whitespace().next());
+    let peak = peak.map_or(0, |number| number.parse().unwrap());
+    assert!(peak < MEMORY, "{peak} KiB");
 }
 
 /// One piece of an answer with these words.
@@ -86,6 +99,7 @@ async fn fifty_megabytes() {
         let fault = heard.fault.as_ref().unwrap();
         assert_eq!(fault.kind, FaultKind::Garbled, "{format:?}: {fault}");
         assert!(fault.message.contains("more than"), "{format:?}: {fault}");
+        assert_bounded_memory();
     }
 }
 
@@ -99,6 +113,7 @@ async fn ten_thousand_calls() {
         assert_eq!(heard.fault().kind, FaultKind::Garbled, "{format:?}");
         let kept = heard.gathered().partial().len();
         assert!(kept <= 1_000, "{format:?}: {kept}");
+        assert_bounded_memory();
     }
 }
 

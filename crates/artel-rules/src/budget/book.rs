@@ -31,8 +31,6 @@ pub(super) struct Book {
     before: Sum,
     /// What was charged on each day; what is set aside is charged too.
     days: BTreeMap<Day, Sum>,
-    /// Of all that, what is set aside and not paid yet.
-    open: Sum,
     warned: Vec<Warned>,
 }
 
@@ -51,27 +49,23 @@ impl Book {
         }
     }
 
-    /// Returns what was really paid.
-    pub(super) fn paid(&self) -> Sum {
-        self.used(None) - self.open
-    }
-
-    /// Sets an estimate aside.
-    pub(super) fn set_aside(&mut self, day: Day, estimate: Sum) {
-        self.charge(day, estimate);
-        self.open += estimate;
+    /// Charges an estimate, or what was paid.
+    pub(super) fn charge(&mut self, day: Day, sum: Sum) {
+        if sum == Sum::default() {
+            return;
+        }
+        *self.days.entry(day).or_default() += sum;
+        while self.days.len() > MOST_DAYS
+            && let Some((_, oldest)) = self.days.pop_first()
+        {
+            self.before += oldest;
+        }
     }
 
     /// Replaces an estimate by what was paid.
     pub(super) fn pay(&mut self, day: Day, estimate: Sum, paid: Sum) {
         self.take_back(day, estimate);
-        self.open -= estimate;
         self.charge(day, paid);
-    }
-
-    /// Takes an estimate for paid: nobody will say any more what the call cost.
-    pub(super) fn write_off(&mut self, estimate: Sum) {
-        self.open -= estimate;
     }
 
     /// Tells whether a warning was given.
@@ -91,18 +85,6 @@ impl Book {
         self.warned.push(Warned { since, limit });
         if self.warned.len() > MOST_WARNINGS {
             self.warned.remove(0);
-        }
-    }
-
-    fn charge(&mut self, day: Day, sum: Sum) {
-        if sum == Sum::default() {
-            return;
-        }
-        *self.days.entry(day).or_default() += sum;
-        while self.days.len() > MOST_DAYS
-            && let Some((_, oldest)) = self.days.pop_first()
-        {
-            self.before += oldest;
         }
     }
 

@@ -1,6 +1,7 @@
 //! What every level may spend of its own, has spent and has set aside: a fold over the journal.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use artel_types::model::Period;
 use artel_types::{Amount, BudgetReserved, Event, Fact, Level, Timestamp};
@@ -69,6 +70,22 @@ impl Ledger {
         book.map_or(Amount::default(), |book| book.used(days).amount())
     }
 
+    /// Returns what a level has really paid, on some days or in all: what it used without what is
+    /// still set aside.
+    pub(super) fn paid(&self, level: &Level, days: Option<Range<Day>>) -> Sum {
+        let Some(book) = self.book(level) else {
+            return Sum::default();
+        };
+        let is_in = |day| days.as_ref().is_none_or(|days| days.contains(day));
+        let mut open = Sum::default();
+        for reservation in self.open.values() {
+            if is_in(&reservation.day) && reservation.levels.contains(level) {
+                open += reservation.amount.into();
+            }
+        }
+        book.used(days) - open
+    }
+
     /// Returns how many reservations are neither settled nor given back.
     pub fn open_reservations(&self) -> usize {
         self.open.len()
@@ -105,11 +122,13 @@ impl Ledger {
         }
         if self.newest.is_none_or(|newest| newest < day) {
             self.newest = Some(day);
-            self.write_off_before(day.saturating_sub(OPEN_DAYS));
+            // Nobody will say any more what they cost, so they count as paid at their estimate.
+            let oldest = day.saturating_sub(OPEN_DAYS);
+            self.open.retain(|_, reservation| reservation.day >= oldest);
         }
         let levels: BTreeSet<_> = fact.levels.iter().cloned().chain([Level::Global]).collect();
         for level in &levels {
-            self.book_mut(level).set_aside(day, fact.amount.into());
+            self.book_mut(level).charge(day, fact.amount.into());
         }
         let reservation = Reservation {
             levels,
@@ -127,19 +146,6 @@ impl Ledger {
         for level in &reservation.levels {
             self.book_mut(level)
                 .pay(reservation.day, estimate, paid.into());
-        }
-    }
-
-    fn write_off_before(&mut self, day: Day) {
-        let all = std::mem::take(&mut self.open);
-        let (old, open): (BTreeMap<_, _>, BTreeMap<_, _>) = all
-            .into_iter()
-            .partition(|(_, reservation)| reservation.day < day);
-        self.open = open;
-        for reservation in old.into_values() {
-            for level in &reservation.levels {
-                self.book_mut(level).write_off(reservation.amount.into());
-            }
         }
     }
 

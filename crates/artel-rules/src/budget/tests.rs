@@ -408,18 +408,86 @@ fn coming_close_is_told_once_per_period() {
     };
     let mut desk = Desk::new(limits, "2026-11-15T10:00:00Z");
     let levels = [session()];
-    assert_eq!(desk.reserve("a", &levels, 79), "");
+    for (key, tokens) in [("a", 79), ("b", 1), ("c", 1), ("late", 1)] {
+        assert_eq!(desk.reserve(key, &levels, tokens), "");
+    }
+    assert_eq!(desk.settle("a", 79), "");
     let told = "global: 80 tokens and $0.08 of 100 tokens since 2026-11-15";
-    assert_eq!(desk.reserve("b", &levels, 1), told);
-    assert_eq!(desk.reserve("c", &levels, 1), "");
+    assert_eq!(desk.settle("b", 1), told);
+    assert_eq!(desk.settle("c", 1), "");
     desk.now = "2026-11-16T10:00:00Z".parse().ok();
     assert_eq!(desk.reserve("d", &levels, 10), "", "a new day");
-    assert_eq!(desk.settle("a", 99), "", "yesterday's day is over");
+    assert_eq!(desk.settle("late", 99), "", "yesterday's day is over");
     let told = "global: 600 tokens and $0.60 of 100 tokens since 2026-11-16";
     assert_eq!(desk.settle("d", 600), told);
-    let told = "session `s`: 1000 tokens and $1.00 of $1.00";
-    assert_eq!(desk.settle("b", 300), told);
-    assert_eq!(desk.settle("c", 300), "");
+    desk.now = "2026-11-17T10:00:00Z".parse().ok();
+    assert_eq!(desk.reserve("e", &levels, 20), "");
+    let told = "session `s`: 800 tokens and $0.80 of $1.00";
+    assert_eq!(desk.settle("e", 20), told);
+    assert_eq!(desk.reserve("f", &levels, 1), "");
+}
+
+#[test]
+fn what_is_only_set_aside_does_not_come_close() {
+    for period in [None, Some(Period::Day)] {
+        let limits = Limits {
+            global: Some(tokens(1000, period)),
+            ..Limits::default()
+        };
+        let mut desk = Desk::new(limits, "2026-11-15T10:00:00Z");
+        let keys: Vec<_> = (0..10).map(|number| number.to_string()).collect();
+        for key in &keys {
+            assert_eq!(desk.reserve(key, &[], 100), "", "{period:?}");
+        }
+        for key in &keys[..9] {
+            assert_eq!(desk.settle(key, 1), "", "{period:?}");
+        }
+        // Nine tokens paid, then what comes close at last is told.
+        let told = desk.settle(&keys[9], 800);
+        assert!(told.starts_with("global: 809 tokens"), "{told}");
+    }
+}
+
+#[test]
+fn a_limit_in_money_holds_wherever_it_is_from() {
+    let (global, provider) = (Level::Global, Level::Provider("p".to_owned()));
+    let step = Level::Step("r/1".to_owned());
+    let all = [provider.clone(), session(), run(), step.clone()];
+    let configured = |set: fn(&mut Limits)| {
+        let mut limits = Limits::default();
+        set(&mut limits);
+        limits
+    };
+    let none = Limits::default;
+    let money = Amount::new(UNLIMITED, 0);
+    let free = Amount::new(5, UNLIMITED);
+    let daily = configured(|limits| limits.global = Some(dollars(1, Some(Period::Day))));
+    let lasting = configured(|limits| limits.session = Some(dollars(0, None)));
+    let tokens_only = configured(|limits| limits.run = Some(tokens(5, None)));
+    let of_provider = configured(|limits| {
+        limits.providers.insert("p".to_owned(), dollars(1, None));
+    });
+    for (limits, fact, levels, holds) in [
+        (none(), None, &all[..], false),
+        (tokens_only, None, &all, false),
+        (daily, None, &[], true),
+        (lasting.clone(), None, &all, true),
+        (lasting, None, &[run()], false),
+        (of_provider.clone(), None, &all, true),
+        (of_provider, None, &[Level::Provider("q".into())], false),
+        (none(), Some((&global, money)), &[], true),
+        (none(), Some((&run(), money)), &all, true),
+        (none(), Some((&run(), money)), &[session()], false),
+        (none(), Some((&step, money)), &all, true),
+        (none(), Some((&provider, free)), &all, false),
+    ] {
+        let mut desk = Desk::default();
+        if let Some((level, limit)) = fact {
+            desk.record(limited(level.clone(), limit));
+        }
+        let found = limits_money(&desk.ledger, &limits, levels);
+        assert_eq!(found, holds, "{limits:?} {fact:?} {levels:?}");
+    }
 }
 
 #[test]
@@ -430,12 +498,15 @@ fn what_counts_for_ever_is_told_once_for_ever() {
     desk.record(limited(session(), Amount::new(100, UNLIMITED)));
     let told = "session `s`: 85 tokens and $0.09 of 100 tokens, \
                 session `s`: 85 tokens and $0.09 of 90 tokens since 2026-11-15";
-    assert_eq!(desk.reserve("a", &[session()], 85), told);
+    desk.reserve("a", &[session()], 85);
+    assert_eq!(desk.settle("a", 85), told);
     desk.now = "2026-11-16".parse().ok();
     desk.limits.session = daily(10);
     let told = "session `s`: 8 tokens and $0.01 of 10 tokens since 2026-11-16";
-    assert_eq!(desk.reserve("b", &[session()], 8), told);
-    assert_eq!(desk.reserve("c", &[session()], 1), "");
+    desk.reserve("b", &[session()], 8);
+    assert_eq!(desk.settle("b", 8), told);
+    desk.reserve("c", &[session()], 1);
+    assert_eq!(desk.settle("c", 1), "");
 }
 
 #[test]
@@ -444,12 +515,13 @@ fn another_limit_is_told_anew() {
     let mut desk = Desk::new(Limits::default(), "2026-11-15T10:00:00Z");
     desk.limits.global = limit(2000);
     let told = "global: 1600 tokens and $1.60 of 2000 tokens since 2026-11-15";
-    assert_eq!(desk.reserve("a", &[], 1600), told);
+    desk.reserve("a", &[], 1600);
+    assert_eq!(desk.settle("a", 1600), told);
     desk.limits.global = limit(3000);
     assert_eq!(desk.reserve("b", &[], 1), "");
     desk.limits.global = limit(1900);
-    let told = "global: 1602 tokens and $1.60 of 1900 tokens since 2026-11-15";
-    assert_eq!(desk.reserve("c", &[], 1), told);
+    let told = "global: 1600 tokens and $1.60 of 1900 tokens since 2026-11-15";
+    assert_eq!(desk.reserve("c", &[], 1), told, "it is close already");
     desk.limits.global = limit(2000);
     assert_eq!(desk.reserve("d", &[], 1), "");
 }

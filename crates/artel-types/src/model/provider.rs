@@ -9,6 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::Money;
 
+/// No account has a longer name.
+const LONGEST_ACCOUNT: usize = 64;
+
 /// A kind of provider; each speaks its own wire format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -134,6 +137,13 @@ impl ModelEntry {
     }
 }
 
+/// Tells whether text can name an account: 1 to 64 letters, digits, `-`, `_`, `.` and `@`, so that
+/// it may stand in settings, a command and a key store alike.
+pub fn is_account(text: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.@".contains(&byte);
+    (1..=LONGEST_ACCOUNT).contains(&text.len()) && text.bytes().all(is_plain)
+}
+
 /// What is known about one model: its limits and prices. Nothing means not known, never zero.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelCard {
@@ -212,6 +222,22 @@ impl ModelCard {
         let money = millionths.div_ceil(1_000_000);
         Some(Money(u64::try_from(money).unwrap_or(u64::MAX)))
     }
+
+    /// Returns what `more` tokens of an answer cost that has `before`, if the prices are known. It
+    /// depends on how much was read: after a long conversation, answers cost more, too. The costs
+    /// of parts add up to that of the whole.
+    pub fn growth(&self, input: u64, before: u64, more: u64) -> Option<Money> {
+        let cost = |output| {
+            let usage = super::Usage {
+                input,
+                output,
+                ..super::Usage::default()
+            };
+            self.cost(&usage)
+        };
+        let (short, long) = (cost(before)?, cost(before.saturating_add(more))?);
+        Some(Money(long.0.saturating_sub(short.0)))
+    }
 }
 
 #[cfg(test)]
@@ -227,6 +253,25 @@ mod tests {
             assert_eq!(json, format!("\"{provider}\""));
         }
         assert!("claude".parse::<Provider>().is_err());
+    }
+
+    #[test]
+    fn accounts_have_short_and_plain_names() {
+        let longest = "a".repeat(64);
+        for good in [
+            "a",
+            "Work",
+            "work_2",
+            "me.example",
+            "ada@example.com",
+            &longest,
+        ] {
+            assert!(is_account(good), "{good}");
+        }
+        let too_long = "a".repeat(65);
+        for bad in ["", "a b", "a/b", "a:b", "a\0", "a\n", "é", &too_long] {
+            assert!(!is_account(bad), "{bad:?}");
+        }
     }
 
     #[test]
@@ -257,9 +302,8 @@ mod tests {
         assert_eq!(card.cost(&odd), Some(Money(3)));
     }
 
-    #[test]
-    fn a_long_conversation_costs_more_as_a_whole() {
-        let card = ModelCard {
+    fn dearer_when_long() -> ModelCard {
+        ModelCard {
             input: Some(Money(1_000_000)),
             output: Some(Money(2_000_000)),
             cache_read: Some(Money(100_000)),
@@ -271,7 +315,36 @@ mod tests {
                 cache_write: None,
             }),
             ..ModelCard::default()
+        }
+    }
+
+    #[test]
+    fn an_answer_that_grows_costs_by_what_was_read() {
+        let card = dearer_when_long();
+        for (input, before, more, cost) in [
+            (0, 0, 1_000, 2_000),
+            (100_000, 500, 1_000, 2_000),
+            (100_001, 500, 1_000, 10_000),
+            (100_001, 500, 0, 0),
+            (100_001, u64::MAX, 1, 0),
+        ] {
+            let grown = card.growth(input, before, more);
+            assert_eq!(grown, Some(Money(cost)), "{input} {before} {more}");
+        }
+        assert_eq!(ModelCard::default().growth(1, 1, 1), None);
+        // A tenth of a millionth for a token: nothing is lost or counted twice by rounding.
+        let cheap = ModelCard {
+            input: Some(Money(0)),
+            output: Some(Money(100_000)),
+            ..ModelCard::default()
         };
+        let parts = (0..25).map(|before| cheap.growth(7, before, 1).unwrap().0);
+        assert_eq!(parts.sum::<u64>(), 3);
+    }
+
+    #[test]
+    fn a_long_conversation_costs_more_as_a_whole() {
+        let card = dearer_when_long();
         let usage = |input| Usage {
             input,
             cache_read: 50_000,
