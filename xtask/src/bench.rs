@@ -13,11 +13,18 @@ struct Bench {
     program: &'static str,
 }
 
-const BENCHES: [Bench; 1] = [Bench {
-    name: "journal",
-    shows: "appending, reading, verifying and opening a journal",
-    program: "bench-journal",
-}];
+const BENCHES: [Bench; 2] = [
+    Bench {
+        name: "journal",
+        shows: "appending, reading, verifying and opening a journal",
+        program: "bench-journal",
+    },
+    Bench {
+        name: "model",
+        shows: "a thousand answers at once, through the gateway and through bare HTTP",
+        program: "bench-model",
+    },
+];
 
 /// Builds and runs one benchmark or all of them.
 pub(crate) fn run(mut args: Args) -> Result<(), Stop> {

@@ -1,0 +1,49 @@
+//! The question that is put a thousand times.
+
+use artel_types::model::{Message, ModelCard, Request};
+use artel_types::{Money, Secret};
+use artel_wire::{Target, Wire};
+
+/// The format in which it is put and answered.
+pub(crate) const WIRE: Wire = Wire::Chat;
+
+/// The model it is put to.
+pub(crate) const MODEL: &str = "bench-1";
+
+/// Returns a question of about two thousand bytes.
+pub(crate) fn question() -> Request {
+    let words = "Which of these words is said more often than it should be? ".repeat(32);
+    Request {
+        system: "Answer with numbers.".to_owned(),
+        messages: vec![Message::user(words)],
+        ..Request::default()
+    }
+}
+
+/// Returns the path and the body that carry it.
+pub(crate) fn sent() -> (String, Vec<u8>) {
+    let card = card();
+    let target = Target {
+        model: MODEL,
+        max_output: card.max_output,
+        context: card.context,
+        thinking: card.thinking,
+    };
+    let outgoing = WIRE.encode(&target, &question());
+    (outgoing.path, outgoing.body)
+}
+
+/// Returns what is known about the model.
+pub(crate) fn card() -> ModelCard {
+    ModelCard {
+        input: Some(Money(1_000_000)),
+        output: Some(Money(1_000_000)),
+        ..ModelCard::default()
+    }
+}
+
+/// Returns keys as long as real ones: answers are searched for all of them.
+pub(crate) fn keys() -> [Secret; 3] {
+    ["sk-one-", "sk-two-", "sk-three-"]
+        .map(|begin| Secret::new(begin.to_owned() + &"k3Y".repeat(30)))
+}

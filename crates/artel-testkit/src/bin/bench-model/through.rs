@@ -1,0 +1,104 @@
+//! The same through the gateway: queued, reserved, recorded in a journal on disk, decoded,
+//! searched for keys, gathered, settled.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use artel_model::{Address, Call, Chosen, Connections, Context, Gateway, Progress, Remote, Setup};
+use artel_rules::breaker::Thresholds;
+use artel_testkit::{Scratch, system_clock};
+use artel_types::model::{Attribution, Chunk, ModelEntry, Priority, Privacy, Provider};
+use artel_types::{Actor, Limits, Redactor, RunId, SessionId, TraceId};
+
+use crate::book::JournalBook;
+use crate::question::{self, MODEL, WIRE};
+use crate::reader::Watch;
+use crate::{STREAMS, meter, place};
+
+/// Nobody's patience ends during a round.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// A gateway with a call to copy, and the folder of its journal.
+pub(crate) struct Through {
+    gateway: Gateway,
+    call: Call,
+    _scratch: Scratch,
+}
+
+impl Through {
+    pub(crate) fn new(base_url: &str) -> Self {
+        let scratch = Scratch::inside(&place::on_disk().folder);
+        let [key, other, third] = question::keys();
+        let gateway = Gateway::open(Setup {
+            book: Arc::new(JournalBook::new(scratch.create())),
+            clock: system_clock(),
+            redactor: Redactor::of_known_values([&key, &other, &third]),
+            limits: Limits::default(),
+            slots: STREAMS,
+            max_wait: PATIENCE,
+            thresholds: Thresholds::MODEL,
+        });
+        let address = Address {
+            wire: WIRE,
+            base_url: base_url.to_owned(),
+            key: Some(key),
+            headers: Vec::new(),
+            patience: PATIENCE,
+        };
+        Self {
+            gateway: gateway.unwrap(),
+            call: call(address),
+            _scratch: scratch,
+        }
+    }
+
+    /// Begins one call, as a run of its own, and returns what reads its answer.
+    pub(crate) fn read(&self, mut watch: Watch) -> impl Future<Output = Watch> + Send + 'static {
+        let mut call = self.call.clone();
+        let number = u128::try_from(watch.number()).unwrap();
+        call.context.run = Some(RunId::from_random(number.to_le_bytes()));
+        let mut calling = self.gateway.call(call);
+        async move {
+            while let Some(progress) = calling.next().await {
+                match progress {
+                    Progress::Piece(Chunk::Text { text }) => {
+                        let now = meter::now();
+                        watch.saw(text.trim_end().parse().unwrap(), now);
+                    }
+                    Progress::Failed(error) => panic!("{error:?}"),
+                    _ => {}
+                }
+            }
+            watch
+        }
+    }
+}
+
+fn call(address: Address) -> Call {
+    let mut entry = ModelEntry::named(Provider::OpenAiChat, MODEL);
+    entry.base_url = Some(address.base_url.clone());
+    let connection = Connections::new(PATIENCE).through(None).unwrap();
+    let remote = Remote::new(connection, address, MODEL, question::card(), system_clock());
+    Call {
+        request: question::question(),
+        model: Arc::new(remote),
+        chosen: Chosen {
+            wanted: "default".into(),
+            resolved: "as named".into(),
+            entry,
+            card: question::card(),
+        },
+        priority: Priority::Execution,
+        privacy: Privacy::Any,
+        account: Attribution {
+            role: Some("engineer".into()),
+            ..Attribution::default()
+        },
+        context: Context {
+            trace: TraceId::from_random([7; 16]),
+            actor: Actor::agent("engineer"),
+            session: Some(SessionId::from_random([8; 16])),
+            run: None,
+        },
+    }
+}
