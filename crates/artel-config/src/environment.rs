@@ -67,13 +67,14 @@ impl Environment {
 
     /// Returns the values of variables whose name says that they are secret, such as
     /// `GITHUB_TOKEN`, and the passwords of proxies: whatever is stored or shown must not contain
-    /// them.
+    /// them. Space around a value is left out, as it is where the value is used: what travels is
+    /// what has to be known again.
     pub fn secrets(&self) -> Vec<Secret> {
         let secret = |(name, text): (&OsString, &OsString)| {
             let (name, text) = (name.to_string_lossy(), text.to_str()?.to_owned());
             let is_proxy = name.to_ascii_lowercase().ends_with("_proxy");
             match says_secret(&name) {
-                true => Some(Secret::new(text)),
+                true => Some(Secret::new(text.trim())),
                 false if is_proxy => password(&text).map(Secret::new),
                 false => None,
             }
@@ -143,10 +144,17 @@ mod tests {
             ("no_proxy", "a.example:80"),
             ("https_proxy", "http://ada:p@ss@proxy:3128"),
             ("ALL_PROXY", "ada:other-word@proxy"),
+            ("OPENAI_API_KEY", " sk-with space \t\r\n"),
         ];
         let found = Environment::of(variables, "/").secrets();
         let values: Vec<&str> = found.iter().map(Secret::expose).collect();
-        let expected = ["other-word", "a-token-value", "a-key-value", "p@ss"];
+        let expected = [
+            "other-word",
+            "a-token-value",
+            "sk-with space",
+            "a-key-value",
+            "p@ss",
+        ];
         assert_eq!(values, expected);
     }
 

@@ -1,5 +1,7 @@
 //! Forms of text: what each of them accepts, and how it is stored.
 
+use artel_types::model::is_account;
+
 use crate::problem::is_harmless;
 use crate::url::Url;
 
@@ -93,11 +95,6 @@ fn is_variable(text: &str) -> bool {
     begins_right && is_one_case && text.len() <= 128 && text.bytes().all(is_plain)
 }
 
-fn is_account(text: &str) -> bool {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.@".contains(&byte);
-    !text.is_empty() && text.len() <= 64 && text.bytes().all(is_plain)
-}
-
 fn is_header(text: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_graphic() || byte == b' ';
     text.len() <= LONGEST && text.bytes().all(is_plain) && text.trim() == text
@@ -122,7 +119,7 @@ mod tests {
         same(Form::Variable, "MY_KEY_2");
         same(Form::Variable, "my_key");
         same(Form::Variable, "_");
-        same(Form::Account, "ada@example.com");
+        same(Form::Account, "Ada@example.com");
         same(Form::Header, "a, b=1; c");
         same(Form::Header, "");
         check(Form::BaseUrl, "http://h:1/v1/", Some("http://h:1/v1"));

@@ -119,11 +119,12 @@ impl Gateway {
     /// has its own, which nobody remembers.
     pub(crate) async fn health(&self, chosen: &Chosen) -> Result<Arc<Health>, Failure> {
         let is_rehearsal = chosen.entry.provider == Provider::Rehearsal;
-        let name = match is_rehearsal {
-            true => format!("rehearsal:{}", chosen.entry.model),
-            false => chosen.health_name(),
+        let name = chosen.health_name();
+        let key = match is_rehearsal {
+            true => format!("{name}:{}", chosen.entry.model),
+            false => name.clone(),
         };
-        if let Some(health) = self.known_health(&name) {
+        if let Some(health) = self.known_health(&key) {
             return Ok(health);
         }
         let setup = &self.0.setup;
@@ -142,7 +143,7 @@ impl Gateway {
                 &standing,
             ))
         };
-        Ok(known.entry(name.clone()).or_insert_with(fresh).clone())
+        Ok(known.entry(key).or_insert_with(fresh).clone())
     }
 
     /// Takes in what another process recorded about a provider.

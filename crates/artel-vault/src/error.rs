@@ -142,7 +142,9 @@ impl VaultError {
             Self::Damaged { what, .. } => (*what).to_owned(),
             Self::Store { cause, .. } => cause.to_string(),
             Self::Busy { path } => format!("it holds `{}`", path.display()),
-            Self::BadName { .. } => "names have 1 to 64 of `a-z 0-9 - _ .`".to_owned(),
+            Self::BadName { .. } => {
+                "names have 1 to 64 letters, digits and `-`, `_`, `.`, `@`".to_owned()
+            }
             _ => return None,
         })
     }

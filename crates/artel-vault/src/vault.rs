@@ -13,6 +13,10 @@ use crate::{Forgotten, Kept, Place, Removed, StoreError, Stored, SystemStore, Va
 /// No provider has keys of that length; a whole file given by mistake does.
 const LONGEST_KEY: usize = 64 * 1024;
 
+/// When so many keys did not come in time, the system's key store is not asked for more: each one
+/// takes seconds, and somebody is waiting.
+const MOST_LATE: usize = 2;
+
 /// All keys of this user on this machine.
 pub struct Vault {
     file: KeyFile,
@@ -120,16 +124,18 @@ impl Vault {
         Ok(self.file.read()?.iter().map(Stored::from).collect())
     }
 
-    /// Returns the values of all keys that can be read, for whoever keeps them out of texts. What
-    /// cannot be read here cannot get into a text either.
+    /// Returns the values of all keys that can be read, for whoever keeps them out of texts. One
+    /// that the system's key store does not give out says nothing about the next.
     pub fn secrets(&self) -> Vec<Secret> {
         let entries = self.file.read().unwrap_or_default();
         let (in_file, elsewhere): (Vec<_>, Vec<_>) =
             entries.into_iter().partition(|entry| entry.value.is_some());
-        let in_system = elsewhere
-            .iter()
-            .map_while(|entry| self.ask(entry).ok())
-            .flatten();
+        let mut late = 0;
+        let in_system = elsewhere.iter().filter_map(|entry| {
+            let answer = (late < MOST_LATE).then(|| self.ask(entry))?;
+            late += usize::from(is_late(&answer));
+            answer.ok().flatten()
+        });
         in_file
             .iter()
             .filter_map(|entry| entry.value.clone())
@@ -202,6 +208,11 @@ impl fmt::Debug for Vault {
             .field("system", &self.system.as_ref().map(|store| store.name()))
             .finish_non_exhaustive()
     }
+}
+
+fn is_late<T>(answer: &Result<T, VaultError>) -> bool {
+    let cause = StoreError::TimedOut;
+    matches!(answer, Err(VaultError::Store { cause: found, .. }) if *found == cause)
 }
 
 fn check_key(key: &Secret) -> Result<(), VaultError> {

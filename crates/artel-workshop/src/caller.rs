@@ -1,11 +1,14 @@
 //! Who calls, from where, with which flags: everything a command needs from the outside.
 
 use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
 
 use artel_config::{Environment, Places, Settings, person, system_clock};
+use artel_keyring::Keyring;
 use artel_types::{Actor, Clock, Code, Failure, Redactor, Secret, TraceId, Via, WorkshopId};
-use artel_vault::Vault;
+use artel_vault::{SystemStore, Vault};
 
+use crate::models::text_of;
 use crate::trouble::Problems;
 
 /// The flags that every command has.
@@ -25,6 +28,8 @@ pub struct Caller {
     pub(crate) clock: Clock,
     pub(crate) flags: Flags,
     pub(crate) via: Via,
+    /// The stored keys, read once: asking the system for them takes its time.
+    stored: Arc<OnceLock<Vec<Secret>>>,
 }
 
 impl Caller {
@@ -47,6 +52,7 @@ impl Caller {
             clock,
             flags,
             via,
+            stored: Arc::default(),
         })
     }
 
@@ -73,13 +79,20 @@ impl Caller {
 
     pub(crate) fn secrets(&self) -> Vec<Secret> {
         let mut secrets = self.environment.secrets();
-        secrets.extend(self.vault().secrets());
+        secrets.extend_from_slice(self.stored_secrets());
         secrets
     }
 
-    /// Returns the stored keys.
+    pub(crate) fn stored_secrets(&self) -> &[Secret] {
+        self.stored.get_or_init(|| self.vault().secrets())
+    }
+
+    /// Returns where keys are stored: with the system if it has a place for them.
     pub(crate) fn vault(&self) -> Vault {
-        Vault::open(self.places.data(), None)
+        let bus = text_of(&self.environment, "DBUS_SESSION_BUS_ADDRESS");
+        let system = Keyring::at(bus.as_deref());
+        let system = system.map(|keyring| Arc::new(keyring) as Arc<dyn SystemStore>);
+        Vault::open(self.places.data(), system)
     }
 
     /// Loads the settings that hold outside of any workshop.

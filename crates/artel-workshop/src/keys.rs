@@ -152,11 +152,8 @@ impl Caller {
     /// Returns how many stored keys are too short to be known again in other text.
     pub(crate) fn short_keys(&self) -> usize {
         let is_short = |key: &Secret| key.expose().len() < artel_types::SHORTEST_KNOWN_VALUE;
-        self.vault()
-            .secrets()
-            .iter()
-            .filter(|key| is_short(key))
-            .count()
+        let stored = self.stored_secrets().iter();
+        stored.filter(|key| is_short(key)).count()
     }
 
     /// Removes all stored keys, also where they can no longer be read.

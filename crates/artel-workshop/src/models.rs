@@ -15,7 +15,7 @@ use artel_model::{
 use artel_rules::breaker::Thresholds;
 use artel_types::model::{ModelEntry, Provider};
 use artel_types::{Code, Failure, Redactor, Secret};
-use artel_vault::{Found, Origin, Sources, Vault, find};
+use artel_vault::{Found, Origin, Sources, Vault, VaultError, find};
 use artel_wire::Wire;
 
 use crate::book::{ACCOUNT, JournalBook};
@@ -34,12 +34,16 @@ const LARGEST_SCRIPT: u64 = 64 * 1024 * 1024;
 pub struct Models {
     menu: Menu,
     vault: Vault,
+    /// Why stored keys cannot be had.
+    no_keys: Option<Failure>,
     environment: Environment,
     connections: Connections,
     idle_timeout: Duration,
     clock: artel_types::Clock,
-    /// Made once each: a rehearsal remembers how far it has come.
-    made: Mutex<HashMap<String, Arc<dyn Model>>>,
+    /// Rehearsals under way, by their scripts.
+    begun: Mutex<HashMap<String, Arc<dyn Model>>>,
+    /// Keys that calls are made with.
+    used: Mutex<Vec<Secret>>,
 }
 
 impl Workshop {
@@ -49,14 +53,16 @@ impl Workshop {
     }
 
     /// Opens the gateway of this workshop on its journal.
-    pub async fn gateway(&self, journal: &Journal) -> Result<Gateway, Failure> {
+    pub async fn gateway(&self, journal: &Journal, models: &Models) -> Result<Gateway, Failure> {
         // So that the next opening folds only what comes from here on.
         journal.keep(&ACCOUNT).await?;
         let settings = &self.settings;
+        let mut secrets = self.secrets();
+        secrets.extend(models.used_keys());
         Gateway::open(Setup {
             book: Arc::new(JournalBook::new(journal.clone())),
             clock: self.caller.clock.clone(),
-            redactor: self.redactor(),
+            redactor: Redactor::of_known_values(&secrets),
             limits: settings.budget.clone(),
             slots: usize::try_from(settings.gateway.slots.value).unwrap_or(usize::MAX),
             max_wait: settings.gateway.max_wait.value,
@@ -67,23 +73,29 @@ impl Workshop {
     /// Returns what takes secrets out: those of the environment, those that are stored, and those
     /// in variables that the settings name.
     pub(crate) fn redactor(&self) -> Redactor {
+        Redactor::of_known_values(&self.secrets())
+    }
+
+    fn secrets(&self) -> Vec<Secret> {
         let environment = &self.caller.environment;
         let named = self.settings.models.values();
         let named = named.filter_map(|entry| entry.value.api_key_env.as_deref());
-        let named = named.filter_map(|name| text_of(environment, name).map(Secret::new));
+        let named = named.filter_map(|name| text_of(environment, name));
+        let named = named.map(|text| Secret::new(text.trim()));
         let mut secrets: Vec<Secret> = named.collect();
         secrets.extend(self.caller.secrets());
-        Redactor::of_known_values(&secrets)
+        secrets
     }
 }
 
 impl Models {
     /// Finds out which models can be asked. A local Ollama is looked for only where nothing else
-    /// is configured. `named` is what the person named for this command; it beats `ARTEL_MODEL`.
+    /// is configured. What the person named for this command beats `ARTEL_MODEL`; it is still to be
+    /// chosen.
     pub(crate) async fn find(caller: &Caller, settings: &Settings, named: Option<&str>) -> Self {
         let mut models = Self::bare(caller, settings);
-        if let Some(named) = named {
-            models.menu.override_with = Some(named.to_owned());
+        if named.is_some() {
+            models.menu.override_with = None;
         }
         if models.menu.needs_ollama() {
             models.menu.ollama = models.local_models().await;
@@ -94,6 +106,7 @@ impl Models {
     /// Takes what settings, environment and stored keys say; nobody is asked yet.
     pub(crate) fn bare(caller: &Caller, settings: &Settings) -> Self {
         let (environment, vault) = (caller.environment.clone(), caller.vault());
+        let (keyed, no_keys) = keyed(&environment, &vault);
         let entries = settings.models.iter();
         Self {
             menu: Menu {
@@ -101,16 +114,18 @@ impl Models {
                     .map(|(alias, entry)| (alias.clone(), entry.value.clone()))
                     .collect(),
                 override_with: text_of(&environment, "ARTEL_MODEL"),
-                keyed: keyed(&environment, &vault),
+                keyed,
                 ollama: Vec::new(),
                 catalogue: Catalogue::shipped(&settings.prices),
             },
             vault,
+            no_keys,
             environment,
             connections: Connections::new(settings.gateway.connect_timeout.value),
             idle_timeout: settings.gateway.idle_timeout.value,
             clock: caller.clock.clone(),
-            made: Mutex::default(),
+            begun: Mutex::default(),
+            used: Mutex::default(),
         }
     }
 
@@ -122,9 +137,9 @@ impl Models {
     /// Chooses a model: by alias, as `provider:model`, or the default.
     pub fn choose(&self, wanted: Option<&str>) -> Result<Chosen, Failure> {
         self.menu.choose(wanted).map_err(|failure| {
-            // Where the stored keys cannot be read, that is why there seem to be none.
-            match (failure.code, self.vault.list()) {
-                (Code::M004, Err(error)) => error.into(),
+            // Where the stored keys cannot be had, that is why there seem to be none.
+            match &self.no_keys {
+                Some(why) if failure.code == Code::M004 => why.clone(),
                 _ => failure,
             }
         })
@@ -135,32 +150,47 @@ impl Models {
         let variable = |name: &str| text_of(&self.environment, name);
         let named = text_of(&self.environment, "ARTEL_ACCOUNT");
         let account = entry.account.as_deref().or(named.as_deref());
-        Ok(find(Sources {
+        let found = find(Sources {
             provider: entry.provider,
             account: account.filter(|_| needs_key(entry.provider)),
             api_key_env: entry.api_key_env.as_deref(),
             environment: &variable,
             vault: &self.vault,
-        })?)
+        });
+        let may_need_none = entry.provider == Provider::OpenAiChat && entry.base_url.is_some();
+        match found {
+            // An account for all commands is not meant for a server that needs no key at all.
+            Err(VaultError::Missing { .. }) if entry.account.is_none() && may_need_none => Ok(None),
+            found => Ok(found?),
+        }
     }
 
     /// Returns the model of a choice, ready to be asked.
     pub fn connect(&self, chosen: &Chosen, workshop: &Workshop) -> Result<Arc<dyn Model>, Failure> {
-        let name = format!("{}:{}", chosen.health_name(), chosen.entry.model);
-        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(model) = made.get(&name) {
+        match Wire::of(chosen.entry.provider) {
+            Some(wire) => Ok(Arc::new(self.remote(wire, chosen)?)),
+            None => self.rehearsal(chosen, workshop),
+        }
+    }
+
+    /// Returns a rehearsal, the same one for the same script: it remembers how far it has come.
+    fn rehearsal(&self, chosen: &Chosen, workshop: &Workshop) -> Result<Arc<dyn Model>, Failure> {
+        let name = &chosen.entry.model;
+        let mut begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(model) = begun.get(name) {
             return Ok(model.clone());
         }
-        let model: Arc<dyn Model> = match Wire::of(chosen.entry.provider) {
-            Some(wire) => Arc::new(self.remote(wire, chosen)?),
-            None => {
-                let patience = chosen.entry.timeout.unwrap_or(self.idle_timeout);
-                let rehearsal = rehearsal(&chosen.entry.model, workshop)?;
-                Arc::new(Watched::new(Arc::new(rehearsal), patience))
-            }
-        };
-        made.insert(name, model.clone());
+        let patience = chosen.entry.timeout.unwrap_or(self.idle_timeout);
+        let rehearsal = Arc::new(rehearsal(name, workshop)?);
+        let model: Arc<dyn Model> = Arc::new(Watched::new(rehearsal, patience));
+        begun.insert(name.clone(), model.clone());
         Ok(model)
+    }
+
+    /// Returns the keys that calls are made with, for whoever keeps them out of other text.
+    pub(crate) fn used_keys(&self) -> Vec<Secret> {
+        let used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        used.clone()
     }
 
     /// Returns the model behind HTTP that a choice means.
@@ -170,6 +200,8 @@ impl Models {
         if key.is_none() && self.needs_key(chosen) {
             return Err(no_key(entry.provider));
         }
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        used.extend(key.clone());
         self.remote_with(wire, chosen, key)
     }
 
@@ -220,23 +252,27 @@ impl Models {
     }
 }
 
-/// Returns the providers for which there is a key, in the order in which they are preferred.
-fn keyed(environment: &Environment, vault: &Vault) -> Vec<Provider> {
+/// Returns the providers for which there is a key, in the order in which they are preferred, and
+/// why keys could not be had, if so.
+fn keyed(environment: &Environment, vault: &Vault) -> (Vec<Provider>, Option<Failure>) {
     let variable = |name: &str| text_of(environment, name);
     let account = text_of(environment, "ARTEL_ACCOUNT");
-    [Provider::Anthropic, Provider::OpenAi, Provider::Google]
-        .into_iter()
-        .filter(|provider| {
-            let sources = Sources {
-                provider: *provider,
-                account: account.as_deref(),
-                api_key_env: None,
-                environment: &variable,
-                vault,
-            };
-            matches!(find(sources), Ok(Some(_)))
-        })
-        .collect()
+    let (mut keyed, mut why) = (Vec::new(), None);
+    for provider in [Provider::Anthropic, Provider::OpenAi, Provider::Google] {
+        let found = find(Sources {
+            provider,
+            account: account.as_deref(),
+            api_key_env: None,
+            environment: &variable,
+            vault,
+        });
+        match found {
+            Ok(Some(_)) => keyed.push(provider),
+            Ok(None) | Err(VaultError::Missing { .. }) => {}
+            Err(error) => why = why.or_else(|| Some(error.into())),
+        }
+    }
+    (keyed, why)
 }
 
 pub(crate) fn needs_key(provider: Provider) -> bool {

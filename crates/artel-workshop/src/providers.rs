@@ -126,7 +126,7 @@ impl Caller {
 
     /// Shows one model.
     pub async fn show_model(&self, alias: Option<&str>) -> Result<ModelShown, Problems> {
-        let models = self.models_here(None).await?;
+        let models = self.models_here(alias).await?;
         let chosen = models.choose(alias)?;
         let key = match models.key_of(&chosen.entry) {
             Ok(None) if needs_key(chosen.entry.provider) => {
@@ -178,9 +178,7 @@ impl Workshop {
             .standings
             .iter()
             .filter(|(known, _)| *known == name || known.split(':').next() == Some(name))
-            .filter(|(_, standing)| {
-                standing.open_until.is_some() || standing.paused_until.is_some()
-            })
+            .filter(|(_, standing)| standing.open_until.is_some() || standing.paused.is_some())
             .map(|(known, _)| known.clone())
             .collect();
         if held.is_empty() {
@@ -216,7 +214,7 @@ impl Workshop {
 
 fn health(standing: &Standing, now: Timestamp) -> (String, Option<Timestamp>) {
     let ahead = |until: Option<Timestamp>| until.filter(|until| *until > now);
-    if let Some(until) = ahead(standing.paused_until) {
+    if let Some(until) = ahead(standing.paused.map(|(_, until)| until)) {
         return (
             format!("asked for a pause until {until} ({})", standing.why),
             Some(until),

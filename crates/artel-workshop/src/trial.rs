@@ -1,11 +1,12 @@
 //! A trial of a model: one tiny prompt and one tool call, through the whole gateway.
 
+mod question;
+
 use std::time::Duration;
 
 use artel_model::{Answer, Call, CallError, Chosen, Context, Gateway, Progress, Wait};
 use artel_types::model::{
-    Attribution, Chunk, FaultKind, Message, Part, Priority, Privacy, Request, ToolCall, ToolChoice,
-    ToolSpec,
+    Attribution, Chunk, Fault, FaultKind, Part, Priority, Privacy, Request, ToolCall,
 };
 use artel_types::{Code, Failure, Money};
 use artel_vault::Origin;
@@ -13,14 +14,14 @@ use serde::Serialize;
 
 use crate::workshop::{Open, Workshop};
 
-/// A trial takes no longer.
-const LONGEST: Duration = Duration::from_secs(20);
+/// A trial takes no longer, so that the command as a whole takes at most 20 s.
+const LONGEST: Duration = Duration::from_secs(18);
+
+/// How long a call that was called off may take to be settled.
+const LAST_REST: Duration = Duration::from_secs(1);
 
 /// Pieces that come within so little time were not written in it.
 const AT_ONCE: Duration = Duration::from_millis(10);
-
-/// The tool that is offered.
-const TOOL: &str = "echo";
 
 /// Whether something works.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -86,13 +87,13 @@ impl Workshop {
         alias: Option<&str>,
         say: &mut dyn FnMut(String),
     ) -> Result<Trial, Failure> {
-        let models = self.models(None).await;
+        let models = self.models(alias).await;
         let chosen = models.choose(alias)?;
         let key = models.key_of(&chosen.entry)?.map(|found| found.from);
         let model = models.connect(&chosen, self)?;
         let Open { journal, notes } = self.open()?;
         notes.into_iter().for_each(&mut *say);
-        let gateway = self.gateway(&journal).await?;
+        let gateway = self.gateway(&journal, &models).await?;
         let call = Call {
             request: Request::default(),
             model,
@@ -117,6 +118,8 @@ impl Workshop {
             Ok(Err(error)) => Some(advised(error.into(), &chosen, key.as_ref())),
             Err(_) => Some(advised(trial.too_slow(), &chosen, key.as_ref())),
         };
+        // What was called off is settled before the process ends.
+        gateway.rest(LAST_REST).await;
         trial.conclude(say);
         Ok(trial)
     }
@@ -177,17 +180,12 @@ impl Trial {
         call: &Call,
         say: &mut dyn FnMut(String),
     ) -> Result<(), CallError> {
-        let both = "Say hello in one short sentence. Then call the tool `echo` with that sentence.";
-        self.ask(gateway, call, with_tool(both, ToolChoice::Auto), say)
-            .await?;
+        self.ask(gateway, call, question::both(), say).await?;
         if self.tool_call == Feature::Unseen {
-            let only_call = "Call the tool `echo` with the text `hello`.";
-            self.ask(gateway, call, with_tool(only_call, ToolChoice::Auto), say)
-                .await?;
+            self.ask(gateway, call, question::only_call(), say).await?;
         }
         if self.text == Feature::Unseen {
-            let only_text = request("Say hello in one short sentence.");
-            self.ask(gateway, call, only_text, say).await?;
+            self.ask(gateway, call, question::only_words(), say).await?;
         }
         Ok(())
     }
@@ -207,7 +205,16 @@ impl Trial {
         while let Some(progress) = calling.next().await {
             match progress {
                 Progress::Piece(Chunk::Text { .. } | Chunk::ToolDelta { .. }) => pieces += 1,
-                Progress::Waiting(wait) => self.wait(wait, call, say)?,
+                Progress::Waiting(wait) => {
+                    if let Some(fault) = self.wait(wait, say) {
+                        return Err(CallError::Fault {
+                            provider: call.chosen.health_name(),
+                            fault,
+                            attempts: 1,
+                            partial: String::new(),
+                        });
+                    }
+                }
                 Progress::Notice(notice) => self.note(notice, say),
                 Progress::Done(answer) => {
                     if pieces > 1 {
@@ -223,26 +230,16 @@ impl Trial {
         Err(CallError::CalledOff)
     }
 
-    /// Says what is waited for. Where nobody listens, the person who waits is told at once: it is
-    /// they who can change that.
-    fn wait(
-        &mut self,
-        wait: Wait,
-        call: &Call,
-        say: &mut dyn FnMut(String),
-    ) -> Result<(), CallError> {
+    /// Says what is waited for. Where nobody listens, it is not waited: the person who is watching
+    /// is the one who can change that.
+    fn wait(&mut self, wait: Wait, say: &mut dyn FnMut(String)) -> Option<Fault> {
         let text = wait.to_string();
         let Wait::Retry { fault, .. } = wait else {
             self.note(text, say);
-            return Ok(());
+            return None;
         };
         if fault.kind == FaultKind::Unreachable {
-            return Err(CallError::Fault {
-                provider: call.chosen.health_name(),
-                fault,
-                attempts: 1,
-                partial: String::new(),
-            });
+            return Some(fault);
         }
         // What went wrong may have been said the moment before.
         let said = fault.to_string();
@@ -250,7 +247,7 @@ impl Trial {
         let rest = text.strip_prefix(&said).filter(|_| is_said);
         let rest = rest.map(|rest| rest.trim_start_matches("; ").to_owned());
         self.note(rest.unwrap_or(text), say);
-        Ok(())
+        None
     }
 
     fn note(&mut self, text: String, say: &mut dyn FnMut(String)) {
@@ -261,7 +258,7 @@ impl Trial {
     fn take(&mut self, answer: &Answer, say: &mut dyn FnMut(String)) {
         let reply = &answer.reply;
         let is_thought = |part: &Part| matches!(part, Part::Thinking { .. });
-        let is_good = |call: &ToolCall| complaint(call).is_none();
+        let is_good = |call: &ToolCall| question::complaint(call).is_none();
         let seen = [
             (&mut self.text, !reply.text().trim().is_empty()),
             (&mut self.tool_call, reply.tool_calls().any(is_good)),
@@ -273,7 +270,7 @@ impl Trial {
                 *feature = Feature::Works;
             }
         }
-        for what in reply.tool_calls().filter_map(complaint) {
+        for what in reply.tool_calls().filter_map(question::complaint) {
             self.note(what, say);
         }
         self.cost = match self.first_ms {
@@ -304,21 +301,6 @@ impl Trial {
     }
 }
 
-/// Says what is wrong with a call, if anything is.
-fn complaint(call: &ToolCall) -> Option<String> {
-    if call.name != TOOL {
-        return Some(format!(
-            "the model called `{}`, which was not offered",
-            call.name
-        ));
-    }
-    let bad = call.input().err()?;
-    let why = bad.why;
-    Some(format!(
-        "the arguments of `{TOOL}` are not a JSON object: {why}"
-    ))
-}
-
 /// Whatever went wrong, there is a next thing to do.
 fn advised(failure: Failure, chosen: &Chosen, key: Option<&Origin>) -> Failure {
     let provider = chosen.entry.provider;
@@ -333,31 +315,6 @@ fn advised(failure: Failure, chosen: &Chosen, key: Option<&Origin>) -> Failure {
         _ => "`artel model show` names the place, and how the provider is".to_owned(),
     };
     failure.advise(advice)
-}
-
-fn request(words: &str) -> Request {
-    Request {
-        messages: vec![Message::user(words)],
-        max_output: Some(1_024),
-        ..Request::default()
-    }
-}
-
-fn with_tool(words: &str, tool_choice: ToolChoice) -> Request {
-    let schema = serde_json::json!({
-        "type": "object",
-        "properties": { "text": { "type": "string", "description": "What to repeat." } },
-        "required": ["text"],
-    });
-    Request {
-        tools: vec![ToolSpec {
-            name: TOOL.to_owned(),
-            description: "Repeats a text.".to_owned(),
-            schema,
-        }],
-        tool_choice,
-        ..request(words)
-    }
 }
 
 fn millis(span: Duration) -> u64 {

@@ -4,8 +4,8 @@ use std::future::Future;
 
 use artel_types::{Code, Failure};
 
-/// Waits for something; Ctrl-C ends the process as usual, and what was on its way is settled by
-/// whoever comes next.
+/// Waits for something. Ctrl-C ends the process as usual; a call that is under way then stays
+/// charged as unknown.
 pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> Result<T, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

@@ -86,12 +86,18 @@ fn names_in(folder: &Path) -> Vec<String> {
 struct Shelf {
     keys: Mutex<BTreeMap<String, Secret>>,
     failure: Mutex<Option<StoreError>>,
+    /// What it does not do, of one account alone.
+    odd: Mutex<Option<(String, StoreError)>>,
     asked: Mutex<u32>,
 }
 
 impl Shelf {
     fn fail(&self, failure: impl Into<Option<StoreError>>) {
         *self.failure.lock().unwrap() = failure.into();
+    }
+
+    fn fail_at(&self, account: &str, failure: StoreError) {
+        *self.odd.lock().unwrap() = Some((account.to_owned(), failure));
     }
 
     fn values(&self) -> Vec<String> {
@@ -103,8 +109,13 @@ impl Shelf {
         *self.asked.lock().unwrap()
     }
 
-    fn answer(&self) -> Result<(), StoreError> {
+    fn answer(&self, account: &str) -> Result<(), StoreError> {
         *self.asked.lock().unwrap() += 1;
+        if let Some((odd, failure)) = &*self.odd.lock().unwrap()
+            && odd == account
+        {
+            return Err(failure.clone());
+        }
         let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
         failure.clone().map_or(Ok(()), Err)
     }
@@ -116,20 +127,20 @@ impl SystemStore for Shelf {
     }
 
     fn get(&self, provider: &str, account: &str) -> Result<Option<Secret>, StoreError> {
-        self.answer()?;
+        self.answer(account)?;
         let keys = self.keys.lock().unwrap();
         Ok(keys.get(&format!("{provider} {account}")).cloned())
     }
 
     fn set(&self, provider: &str, account: &str, key: &Secret) -> Result<(), StoreError> {
-        self.answer()?;
+        self.answer(account)?;
         let mut keys = self.keys.lock().unwrap();
         keys.insert(format!("{provider} {account}"), key.clone());
         Ok(())
     }
 
     fn remove(&self, provider: &str, account: &str) -> Result<(), StoreError> {
-        self.answer()?;
+        self.answer(account)?;
         let mut keys = self.keys.lock().unwrap();
         keys.remove(&format!("{provider} {account}"));
         Ok(())

@@ -119,6 +119,38 @@ fn a_key_that_was_taken_out_of_the_store_by_hand_is_absent() {
 }
 
 #[test]
+fn one_key_that_is_not_given_hides_no_other() {
+    let (house, shelf) = (House::new(), Arc::new(Shelf::default()));
+    let vault = house.vault_with(&shelf);
+    for account in ["a", "b", "c"] {
+        let key = Secret::new(format!("key-of-{account}"));
+        vault.set("anthropic", account, &key, at(1)).unwrap();
+    }
+    for failure in failures() {
+        for (account, others) in [("a", ["b", "c"]), ("b", ["a", "c"])] {
+            shelf.fail_at(account, failure.clone());
+            let expected = others.map(|other| Secret::new(format!("key-of-{other}")));
+            assert_eq!(vault.secrets(), expected, "{failure} {account}");
+        }
+    }
+}
+
+#[test]
+fn a_store_that_hangs_is_not_asked_for_every_key() {
+    let (house, shelf) = (House::new(), Arc::new(Shelf::default()));
+    let vault = house.vault_with(&shelf);
+    for number in 0..20 {
+        let key = Secret::new(CANARY);
+        let account = format!("account-{number}");
+        vault.set("anthropic", &account, &key, at(1)).unwrap();
+    }
+    shelf.fail(StoreError::TimedOut);
+    let asked = shelf.asked();
+    assert!(vault.secrets().is_empty());
+    assert_eq!(shelf.asked(), asked + 2);
+}
+
+#[test]
 fn forgetting_keeps_on_the_list_what_the_store_did_not_remove() {
     let (house, shelf) = (House::with_a_key(), Arc::new(Shelf::default()));
     let vault = house.vault_with(&shelf);

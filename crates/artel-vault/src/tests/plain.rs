@@ -31,7 +31,7 @@ fn looking_makes_nothing() {
 fn keys_are_kept_by_provider_and_account() {
     let house = House::new();
     let stored = [
-        ("openai", "work", "key-of-openai-at-work", 30),
+        ("openai", "Ada@work", "key-of-openai-at-work", 30),
         ("anthropic", "default", "key-of-anthropic", 10),
         ("anthropic", "work", "key \"with\" \\ and \n and ä", 20),
     ];
@@ -60,7 +60,7 @@ fn keys_are_kept_by_provider_and_account() {
         [
             entry("anthropic", "default", 10),
             entry("anthropic", "work", 20),
-            entry("openai", "work", 30),
+            entry("openai", "Ada@work", 30),
         ]
     );
     assert_eq!(house.vault().secrets().len(), 3);
@@ -135,7 +135,12 @@ fn what_cannot_be_a_name_or_a_key_is_refused() {
     let house = House::new();
     let vault = house.vault();
     let key = Secret::new(CANARY);
-    for (provider, account) in [("", "default"), ("anthropic", ""), ("a/b", "x"), ("a", "B")] {
+    for (provider, account) in [
+        ("", "default"),
+        ("anthropic", ""),
+        ("a/b", "x"),
+        ("a", "b c"),
+    ] {
         let refused = [
             vault.set(provider, account, &key, at(1)).map(drop),
             vault.get(provider, account).map(drop),

@@ -55,7 +55,7 @@ fn errors_say_what_why_and_what_to_do() {
         .collect();
     insta::assert_snapshot!(shown.join("\n"), @r"
     error[C004]: that is not the name of an account
-      why: names have 1 to 64 of `a-z 0-9 - _ .`
+      why: names have 1 to 64 letters, digits and `-`, `_`, `.`, `@`
     error[K004]: that is not a key: it is empty
     error[K001]: the keys in `/data/keys.enc` cannot be read
       why: it is cut off, or not a file of keys
@@ -126,10 +126,10 @@ fn no_text_holds_a_key() {
         say(format!("{found:?}"));
     }
     // A key in the place of a name, which happens when a command is typed in a hurry.
-    for (provider, account) in [("A", CANARY), (CANARY, "A"), ("SK-UPPER", "default")] {
+    for (provider, account) in [("A/", CANARY), (CANARY, "A/"), ("SK UPPER", "default")] {
         let error = vault.set(provider, account, &key, at(1)).unwrap_err();
         let shown = all_texts(error);
-        assert!(!shown.contains("SK-UPPER"), "{shown}");
+        assert!(!shown.contains("SK UPPER"), "{shown}");
         say(shown);
     }
     fs::write(house.file("keys.enc"), CANARY).unwrap();

@@ -208,11 +208,12 @@ fn read_key(provider: Provider) -> Result<Secret, Failure> {
     };
     let mut text = String::new();
     if stdin.is_terminal() {
+        // Hidden before it is asked for: who answers at once is not seen either.
+        let _hidden = Hidden::begin();
         drop(write!(
             std::io::stderr(),
             "Key for {provider} (not shown): "
         ));
-        let _hidden = Hidden::begin();
         stdin.read_line(&mut text).map_err(unreadable)?;
         drop(writeln!(std::io::stderr()));
     } else {
@@ -262,7 +263,7 @@ impl Hidden {
 impl Drop for Hidden {
     fn drop(&mut self) {
         if let Some(before) = &self.0 {
-            tcsetattr(std::io::stdin(), OptionalActions::Flush, before).unwrap_or_default();
+            tcsetattr(std::io::stdin(), OptionalActions::Now, before).unwrap_or_default();
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::screen::Screen;
 /// A flag without a value makes rows of it; with a value it leaves out everything else. Without
 /// any flag, rows are providers and their models. The last line is the sum of the rows.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  artel usage --period week\n  artel usage --run 5d2f --role")]
+#[command(after_help = "Example: artel usage --period week --role")]
 pub(crate) struct Args {
     /// By session, or only the session whose id begins like this
     #[arg(long, value_name = "ID", num_args = 0..=1, default_missing_value = "")]

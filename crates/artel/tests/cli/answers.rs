@@ -1,11 +1,24 @@
 //! What every command has: help with an example, and answers for programs.
 
+use std::fs;
+
 use crate::support::{House, old_run};
 
-const COMMANDS: [&[&str]; 20] = [
+const COMMANDS: [&[&str]; 31] = [
     &[],
     &["init"],
     &["doctor"],
+    &["auth"],
+    &["auth", "set"],
+    &["auth", "status"],
+    &["auth", "remove"],
+    &["model"],
+    &["model", "list"],
+    &["model", "show"],
+    &["model", "test"],
+    &["model", "reset"],
+    &["model", "record"],
+    &["usage"],
     &["trace"],
     &["journal"],
     &["journal", "tail"],
@@ -79,9 +92,22 @@ fn every_command_prints_json_for_programs() {
     let house = House::new();
     let (_, trace) = old_run(&house, 100, 3, 5);
     let trace = trace.to_string();
-    let commands: [&[&str]; 18] = [
+    fs::write(
+        house.workshop.join("script.yaml"),
+        "otherwise: { say: Hello., call: { echo: {} } }\n",
+    )
+    .unwrap();
+    let commands: [&[&str]; 26] = [
         &["init"],
         &["doctor"],
+        &["auth", "status"],
+        &["auth", "remove", "--all", "--yes"],
+        &["model", "list"],
+        &["model", "show"],
+        &["model", "test"],
+        &["model", "reset", "rehearsal"],
+        &["usage"],
+        &["usage", "--person", "--period", "day"],
         &["trace", &trace],
         &["journal", "tail", "-n", "1"],
         &["journal", "query"],
@@ -104,6 +130,7 @@ fn every_command_prints_json_for_programs() {
             .artel([])
             .words(words)
             .words(["--json"])
+            .env("ARTEL_MODEL", "rehearsal:script.yaml")
             .run()
             .expect(0);
         let value = seen.json();

@@ -8,6 +8,7 @@
 
 mod answers;
 mod auth;
+mod auth_list;
 mod clean;
 mod color;
 mod config;

@@ -207,5 +207,15 @@ fn a_model_is_shown_with_place_key_price_and_health() {
     assert_eq!(shown["key"], "the variable `MY_KEY`");
     assert_eq!(shown["is_local"], true);
     let remote = house.ok(["model", "show", "anthropic:unheard-of"]);
-    insta::assert_snapshot!(remote.text(), @"");
+    insta::assert_snapshot!(remote.text(), @r"
+        exit 0
+        alias      anthropic:unheard-of
+        means      anthropic:unheard-of (as named)
+        place      https://api.anthropic.com
+        key        none; `artel auth set anthropic` stores one
+        context    unknown
+        answer     unknown
+        price      unknown
+        health     well, as far as known
+        ");
 }

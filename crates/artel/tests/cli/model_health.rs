@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use artel_testkit::standin::Format;
+use artel_testkit::standin::{Answer, Format, StandIn};
 use artel_testkit::system_clock;
 use artel_types::{Actor, BreakerOpened, Draft, Fact, ProviderPaused, Stream, TraceId};
 
@@ -80,32 +80,24 @@ fn a_pause_that_a_provider_asked_for_is_shown_and_can_be_ended() {
     house.keyed(["model", "test"]).run().expect(0);
 }
 
-/// Tries a rehearsal from a script.
-fn rehearsed(house: &House, script: &str) -> crate::support::Seen {
-    std::fs::write(house.workshop.join("script.yaml"), script).unwrap();
-    let test = house.artel(["model", "test", "--json"]);
-    test.env("ARTEL_MODEL", "rehearsal:script.yaml").run()
-}
-
-const WELL: &str = "otherwise: { say: Hello., call: { echo: { text: Hello. } } }\n";
-
 #[test]
 fn five_failures_in_a_row_open_the_breaker_for_every_process() {
-    let house = House::new();
-    rehearsed(&house, WELL).expect(0);
-    let failing = "otherwise: { fault: network }\n";
-    let trial = rehearsed(&house, failing).expect(1).json();
+    let stand_in = StandIn::start(Format::Chat, (0..5).map(|_| Answer::hang_up()));
+    let house = House::with_model(Format::Chat, &stand_in);
+    let tried = || house.keyed(["model", "test", "--json"]).run();
+    let trial = tried().expect(1).json();
     assert_eq!(trial["error"]["code"], "M009", "{trial}");
+    assert_eq!(stand_in.seen().len(), 5);
     assert!(house.kinds().contains(&"breaker.opened".to_owned()));
-    let trial = rehearsed(&house, WELL).expect(1).json();
+    (0..2).for_each(|_| stand_in.push(Answer::obliging("Hello.")));
+    let trial = tried().expect(1).json();
     assert_eq!(trial["error"]["code"], "M007", "{trial}");
-    let show = house.artel(["model", "show"]);
-    let shown = show.env("ARTEL_MODEL", "rehearsal:script.yaml").run();
+    assert_eq!(stand_in.seen().len(), 5, "it was left alone");
+    let shown = house.keyed(["model", "show"]).run();
     shown.says("left alone until").says("5 failures in a row");
-    house
-        .ok(["model", "reset", "rehearsal"])
-        .says("asked again from now on: rehearsal");
-    rehearsed(&house, WELL).expect(0);
+    let reset = house.ok(["model", "reset", "openai-chat"]);
+    reset.says("asked again from now on: openai-chat:127.0.0.1:");
+    tried().expect(0);
     house.ok(["journal", "verify"]);
 }
 

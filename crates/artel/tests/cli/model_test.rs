@@ -149,7 +149,7 @@ fn a_key_that_is_missing_or_wrong_is_said_with_what_to_do() {
             .env("MY_KEY", "wrong-key")
             .run(),
         house
-            .artel(["model", "test"])
+            .artel(["model", "test", "openai:gpt-5"])
             .env("ARTEL_ACCOUNT", "work")
             .run(),
     ];
@@ -166,9 +166,10 @@ fn a_key_that_is_missing_or_wrong_is_said_with_what_to_do() {
         error[M003]: `openai:PLACE`: the key was not accepted
           why: Incorrect API key provided: [REDACTED]. (request req_responses_0001)
           try: the key is from `MY_KEY`: set another
-        exit 4
-        error[K003]: there is no key of `openai`, account `work`
-          try: store it with `artel auth set openai --account work`; `artel auth status` lists what is there
+        exit 2
+        error[M003]: `openai:PLACE`: the key was not accepted
+          why: You didn't provide an API key. (request req_responses_0002)
+          try: `artel auth set openai`
         ");
     let wrong = house.artel(["model", "test", "--json"]);
     let wrong = wrong.env("MY_KEY", "wrong-key").run().expect(2);

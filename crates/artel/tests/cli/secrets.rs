@@ -103,6 +103,8 @@ fn doctor_names_keys_and_shows_none() {
     let house = House::new();
     let key = "sk-ant-0123456789abcdef";
     let seen = house.artel(["doctor"]).env("ANTHROPIC_API_KEY", key).run();
-    let seen = seen.expect(0).says("key in ANTHROPIC_API_KEY");
+    let seen = seen
+        .expect(0)
+        .says("key from the variable `ANTHROPIC_API_KEY`");
     assert!(!seen.out.contains(key), "{}", seen.out);
 }

@@ -131,6 +131,11 @@ fn a_name_leaves_out_everything_else() {
     };
     assert_eq!(only(&["--provider", "anthropic"]), (4, 2 * CHEAP));
     assert_eq!(
+        only(&["--provider", "openai"]),
+        (2, DEAR),
+        "not openai-chat"
+    );
+    assert_eq!(
         only(&["--provider", "openai", "--model", "dear"]),
         (2, DEAR)
     );
@@ -158,7 +163,12 @@ fn what_costs_nobody_knows_what_is_never_shown_as_nothing() {
         google       broken  1      0      0       0       0       -                1 failed
         total                9      8.0k   0       446     8.5k    $0.02 + unknown  1 failed
         ");
-    insta::assert_snapshot!(house.ok(["usage", "--person"]).text(), @"");
+    insta::assert_snapshot!(house.ok(["usage", "--person"]).text(), @r"
+        exit 0
+        PERSON           CALLS  INPUT  CACHED  OUTPUT  TOKENS  COST
+        ada@example.org  9      8.0k   0       446     8.5k    $0.02 + unknown  1 failed
+        total            9      8.0k   0       446     8.5k    $0.02 + unknown  1 failed
+        ");
     let report = usage(&house, &["--model", "other"]);
     for sum in [&report["total"], &report["rows"][0]] {
         assert!(
@@ -207,19 +217,19 @@ fn a_budget_that_is_used_up_stops_before_anything_is_sent() {
     insta::assert_snapshot!(crate::support::masked(&all), @r#"
         [budget.global]
         tokens = 500
-        error[M005]: the global budget of 500 tokens is used up
+        error[M005]: the global budget of 500 tokens has no room for this call
           why: 0 tokens used, and this call may take 1.0k tokens
           try: raise it in `[budget]` in `artel.toml`
         [budget.global]
         tokens = 0
         period = "day"
-        error[M005]: the global budget of 0 tokens a day is used up
+        error[M005]: the global budget of 0 tokens a day has no room for this call
           why: 0 tokens used, and this call may take 1.0k tokens
           try: it counts from zero again at TIME; or raise it in `[budget]`
         [budget.provider.anthropic]
         usd = 0.0001
         period = "month"
-        error[M005]: the provider `anthropic` budget of <$0.01 a month is used up
+        error[M005]: the provider `anthropic` budget of <$0.01 a month has no room for this call
           why: $0.00 used, and this call may take <$0.01
           try: it counts from zero again at TIME; or raise it in `[budget]`
         "#);

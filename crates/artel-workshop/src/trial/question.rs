@@ -1,0 +1,65 @@
+//! What is asked in a trial, and what counts as an answer to it.
+
+use artel_types::model::{Message, Request, ToolCall, ToolChoice, ToolSpec};
+
+/// The tool that is offered.
+const TOOL: &str = "echo";
+
+/// Asks for words and a call at once.
+pub(super) fn both() -> Request {
+    let words = "Say hello in one short sentence. Then call the tool `echo` with that sentence.";
+    with_tool(words, ToolChoice::Auto)
+}
+
+/// Asks for a call, and leaves no choice.
+pub(super) fn only_call() -> Request {
+    with_tool(
+        "Call the tool `echo` with the text `hello`.",
+        ToolChoice::Any,
+    )
+}
+
+/// Asks for words.
+pub(super) fn only_words() -> Request {
+    request("Say hello in one short sentence.")
+}
+
+/// Says what is wrong with a call, if anything is.
+pub(super) fn complaint(call: &ToolCall) -> Option<String> {
+    if call.name != TOOL {
+        return Some(format!(
+            "the model called `{}`, which was not offered",
+            call.name
+        ));
+    }
+    let bad = call.input().err()?;
+    let why = bad.why;
+    Some(format!(
+        "the arguments of `{TOOL}` are not a JSON object: {why}"
+    ))
+}
+
+fn request(words: &str) -> Request {
+    Request {
+        messages: vec![Message::user(words)],
+        max_output: Some(1_024),
+        ..Request::default()
+    }
+}
+
+fn with_tool(words: &str, tool_choice: ToolChoice) -> Request {
+    let schema = serde_json::json!({
+        "type": "object",
+        "properties": { "text": { "type": "string", "description": "What to repeat." } },
+        "required": ["text"],
+    });
+    Request {
+        tools: vec![ToolSpec {
+            name: TOOL.to_owned(),
+            description: "Repeats a text.".to_owned(),
+            schema,
+        }],
+        tool_choice,
+        ..request(words)
+    }
+}
