@@ -67,7 +67,7 @@ impl Menu {
         let (entry, resolved) = match self.override_word() {
             Some(word) => {
                 let (entry, how) = self.resolve(word)?;
-                (entry, format!("ARTEL_MODEL or --model: {how}"))
+                (entry, format!("ARTEL_MODEL: {how}"))
             }
             None => self.resolve(wanted)?,
         };

@@ -157,7 +157,9 @@ impl Models {
             environment: &variable,
             vault: &self.vault,
         });
-        let may_need_none = entry.provider == Provider::OpenAiChat && entry.base_url.is_some();
+        let may_need_none = entry.provider == Provider::OpenAiChat
+            && entry.base_url.is_some()
+            && entry.api_key_env.is_none();
         match found {
             // An account for all commands is not meant for a server that needs no key at all.
             Err(VaultError::Missing { .. }) if entry.account.is_none() && may_need_none => Ok(None),

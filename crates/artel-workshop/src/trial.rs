@@ -234,8 +234,13 @@ impl Trial {
     /// is the one who can change that.
     fn wait(&mut self, wait: Wait, say: &mut dyn FnMut(String)) -> Option<Fault> {
         let text = wait.to_string();
+        let last = self.notes.last().map(String::as_str).unwrap_or_default();
         let Wait::Retry { fault, .. } = wait else {
-            self.note(text, say);
+            // A pause is often announced by the attempt that brought it about.
+            let until = text.rsplit_once(" until ").map(|(_, until)| until);
+            if !until.is_some_and(|until| last.ends_with(until)) {
+                self.note(text, say);
+            }
             return None;
         };
         if fault.kind == FaultKind::Unreachable {
@@ -243,8 +248,7 @@ impl Trial {
         }
         // What went wrong may have been said the moment before.
         let said = fault.to_string();
-        let is_said = self.notes.last().is_some_and(|last| last.ends_with(&said));
-        let rest = text.strip_prefix(&said).filter(|_| is_said);
+        let rest = text.strip_prefix(&said).filter(|_| last.ends_with(&said));
         let rest = rest.map(|rest| rest.trim_start_matches("; ").to_owned());
         self.note(rest.unwrap_or(text), say);
         None

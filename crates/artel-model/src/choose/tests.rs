@@ -190,25 +190,19 @@ fn a_person_s_word_replaces_every_choice() {
     let entries = ["default=anthropic:a", "big=openai:b"];
     let fast = of_class(Provider::Anthropic, Class::Fast);
     for (over, expected) in [
-        (
-            "big",
-            "openai:b (ARTEL_MODEL or --model: entry [models.big])",
-        ),
-        (
-            "ollama:qwen3:8b",
-            "ollama:qwen3:8b (ARTEL_MODEL or --model: as named)",
-        ),
+        ("big", "openai:b (ARTEL_MODEL: entry [models.big])"),
+        ("ollama:qwen3:8b", "ollama:qwen3:8b (ARTEL_MODEL: as named)"),
         (
             "rehearsal:path/to.yaml",
-            "rehearsal:path/to.yaml (ARTEL_MODEL or --model: as named)",
+            "rehearsal:path/to.yaml (ARTEL_MODEL: as named)",
         ),
         (
             "haiku",
-            &format!("{fast} (ARTEL_MODEL or --model: nearest class fast of anthropic)"),
+            &format!("{fast} (ARTEL_MODEL: nearest class fast of anthropic)"),
         ),
         (
             "inherit",
-            "anthropic:a (ARTEL_MODEL or --model: entry [models.default])",
+            "anthropic:a (ARTEL_MODEL: entry [models.default])",
         ),
         ("bgi", "M002"),
         ("antropic:x", "M001"),

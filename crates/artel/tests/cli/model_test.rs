@@ -166,10 +166,9 @@ fn a_key_that_is_missing_or_wrong_is_said_with_what_to_do() {
         error[M003]: `openai:PLACE`: the key was not accepted
           why: Incorrect API key provided: [REDACTED]. (request req_responses_0001)
           try: the key is from `MY_KEY`: set another
-        exit 2
-        error[M003]: `openai:PLACE`: the key was not accepted
-          why: You didn't provide an API key. (request req_responses_0002)
-          try: `artel auth set openai`
+        exit 4
+        error[K003]: there is no key of `openai`, account `work`
+          try: store it with `artel auth set openai --account work`; `artel auth status` lists what is there
         ");
     let wrong = house.artel(["model", "test", "--json"]);
     let wrong = wrong.env("MY_KEY", "wrong-key").run().expect(2);
@@ -206,8 +205,12 @@ fn a_short_pause_is_sat_out() {
     ];
     let (seen, stand_in) = tried(Format::Chat, plan);
     let trial = seen.expect(0).json();
-    let notes = trial["notes"].to_string();
-    assert!(notes.contains("slow down"), "{notes}");
+    let notes = trial["notes"].as_array().unwrap();
+    let note = notes[0].as_str().unwrap();
+    let (why, until) = note.split_once("; tried again at ").unwrap();
+    assert!(why.starts_with("asked to slow down: "), "{note}");
+    assert!(until.ends_with(" UTC"), "{note}");
+    assert_eq!(notes.len(), 1, "it is said once: {notes:?}");
     assert_eq!(stand_in.seen().len(), 3);
 }
 

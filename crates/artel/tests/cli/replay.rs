@@ -140,7 +140,12 @@ fn a_request_that_was_not_recorded_is_refused_with_the_difference() {
     let changed: String = takes.collect();
     let seen = played(&house, &changed).fails_last(1, "M012");
     let (_, difference) = seen.err.split_once("  why: ").unwrap();
-    insta::assert_snapshot!(difference, @"");
+    insta::assert_snapshot!(difference, @r#"
+        take 1 of 2 expects another request
+                 max_output: expected 9, got 1024
+                 messages[0].parts[0].text: expected "Say goodbye in one short sentence. Then call the tool `echo` with that…", got "Say hello in one short sentence. Then call the tool `echo` with that s…"
+          try: mend the script, or record it again: `docs/rehearsal.md`
+        "#);
 }
 
 #[test]
