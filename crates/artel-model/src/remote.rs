@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use artel_types::model::{Chunk, Fault, ModelCard, Request};
+use artel_types::model::{Chunk, Fault, FaultKind, ModelCard, Request};
 use artel_types::{Clock, Secret};
 use artel_wire::{Decoder, Outgoing, Target, Wire};
 use futures_util::stream;
@@ -77,7 +77,11 @@ impl Remote {
         let builder = self.connection.client().get(self.url(path));
         let response = self.send(builder, &[]).await?;
         let body = self.read_some(response, LARGEST_REFUSAL * 16).await?;
-        Ok(model_names(&body))
+        // Anything can answer 200: a page that wants a login, another server.
+        model_names(&body).ok_or_else(|| {
+            let said = format!("it answered without a list of models: {}", beginning(&body));
+            Fault::new(FaultKind::BadRequest, said)
+        })
     }
 
     fn url(&self, path: &str) -> String {
@@ -140,6 +144,10 @@ impl Remote {
         let builder = self.connection.client().post(self.url(&path)).body(body);
         let response = self.send(builder, &headers).await?;
         let wire = self.address.wire;
+        let sort = no_stream(response.headers()).filter(|_| wire != Wire::Ollama);
+        if let Some(sort) = sort {
+            return Err(self.judge_whole(response, sort).await);
+        }
         Ok(Answering {
             request_id: wire.request_id(&|name| header(response.headers(), name)),
             response,
@@ -149,6 +157,40 @@ impl Remote {
             fault: None,
             patience: self.address.patience,
         })
+    }
+}
+
+impl Remote {
+    /// Says what is wrong with an answer that is no stream: often it is an error that came with
+    /// the status of a success.
+    async fn judge_whole(&self, response: Response, sort: &'static str) -> Fault {
+        let body = match self.read_some(response, LARGEST_REFUSAL).await {
+            Ok(body) => body,
+            Err(fault) => return fault,
+        };
+        let (mut decoder, mut chunks) = (self.address.wire.decoder(), Vec::new());
+        let frame = [b"data: ", body.as_slice(), b"\n\n"].concat();
+        match decoder.push(&frame, &mut chunks) {
+            Err(fault) if fault.kind != FaultKind::Garbled => fault,
+            _ => {
+                let said = format!(
+                    "it answered with {sort} instead of a stream: {}",
+                    beginning(&body)
+                );
+                Fault::new(FaultKind::BadRequest, said)
+            }
+        }
+    }
+}
+
+/// Tells what an answer is if it is surely no stream. Lines of JSON are one, whatever they are
+/// called, and some servers name no type at all.
+fn no_stream(headers: &HeaderMap) -> Option<&'static str> {
+    let sort = header(headers, "content-type")?.to_ascii_lowercase();
+    match sort.split(';').next().unwrap_or_default().trim() {
+        "application/json" => Some("JSON"),
+        "text/html" => Some("a web page"),
+        _ => None,
     }
 }
 
@@ -256,17 +298,27 @@ fn header(headers: &HeaderMap, name: &str) -> Option<String> {
 }
 
 /// Finds names in a list of models: `data[].id`, `models[].name`, `models[].model`.
-fn model_names(body: &[u8]) -> Vec<String> {
-    let Ok(body) = serde_json::from_slice::<serde_json::Value>(body) else {
-        return Vec::new();
-    };
-    let list = body.get("data").or_else(|| body.get("models"));
-    let list = list.and_then(|list| list.as_array());
+fn model_names(body: &[u8]) -> Option<Vec<String>> {
+    let body: serde_json::Value = serde_json::from_slice(body).ok()?;
+    let list = body.get("data").or_else(|| body.get("models"))?;
+    // Some servers say `null` where they have none.
+    let list = list.as_array().map_or(&[][..], Vec::as_slice);
     let name = |item: &serde_json::Value| {
         let name = item.get("id").or_else(|| item.get("name"));
         name.and_then(|name| name.as_str()).map(str::to_owned)
     };
-    list.into_iter().flatten().filter_map(name).collect()
+    Some(list.iter().filter_map(name).collect())
+}
+
+/// Returns how a body begins, for a message.
+fn beginning(body: &[u8]) -> String {
+    let text = String::from_utf8_lossy(body);
+    text.split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ")
+        .chars()
+        .take(120)
+        .collect()
 }
 
 impl std::fmt::Debug for Answering {

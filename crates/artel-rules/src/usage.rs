@@ -73,7 +73,7 @@ impl By {
 }
 
 /// A sum of attempts.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Sum {
     /// How many there were.
     pub attempts: u64,
@@ -156,13 +156,15 @@ impl Tally {
     pub fn report(mut self) -> (Vec<Row>, Sum) {
         for Open { group, estimate } in std::mem::take(&mut self.open).into_values() {
             let sum = self.rows.entry(group).or_default();
-            sum.attempts += 1;
-            sum.unknown += 1;
-            sum.estimated += estimate.tokens.0;
-            sum.tokens += estimate.tokens.0;
+            sum.attempts = sum.attempts.saturating_add(1);
+            sum.unknown = sum.unknown.saturating_add(1);
+            sum.estimated = sum.estimated.saturating_add(estimate.tokens.0);
+            sum.tokens = sum.tokens.saturating_add(estimate.tokens.0);
             sum.cost += estimate.money;
             // An estimate is of many tokens: it costs nothing only where no price is known.
-            sum.unpriced += u64::from(estimate.money == Money(0));
+            sum.unpriced = sum
+                .unpriced
+                .saturating_add(u64::from(estimate.money == Money(0)));
         }
         let mut total = Sum::default();
         let mut rows: Vec<Row> = self
@@ -201,7 +203,7 @@ impl Tally {
         };
         self.open.remove(&(fact.call.clone(), fact.attempt));
         if let Some(sum) = self.sum(&names) {
-            sum.answered += 1;
+            sum.answered = sum.answered.saturating_add(1);
             sum.charge(fact.usage, fact.charged, fact.cost);
         }
     }
@@ -227,7 +229,7 @@ impl Tally {
     fn sum(&mut self, names: &Names<'_>) -> Option<&mut Sum> {
         let group = self.group(names)?;
         let sum = self.rows.entry(group).or_default();
-        sum.attempts += 1;
+        sum.attempts = sum.attempts.saturating_add(1);
         Some(sum)
     }
 
@@ -244,14 +246,14 @@ impl Sum {
     fn charge(&mut self, usage: Option<Usage>, charged: Amount, cost: Option<Money>) {
         match usage {
             Some(usage) => {
-                self.input += usage.input;
-                self.cache_read += usage.cache_read;
-                self.cache_write += usage.cache_write;
-                self.output += usage.output;
+                self.input = self.input.saturating_add(usage.input);
+                self.cache_read = self.cache_read.saturating_add(usage.cache_read);
+                self.cache_write = self.cache_write.saturating_add(usage.cache_write);
+                self.output = self.output.saturating_add(usage.output);
             }
             None => self.estimated += charged.tokens.0,
         }
-        self.tokens += charged.tokens.0;
+        self.tokens = self.tokens.saturating_add(charged.tokens.0);
         match cost {
             Some(cost) => self.cost += cost,
             None => self.unpriced += u64::from(charged.tokens.0 > 0),
@@ -274,21 +276,21 @@ impl Sum {
             tokens,
             cost,
             unpriced,
-        } = other;
-        self.attempts += attempts;
-        self.answered += answered;
-        self.failed += failed;
-        self.cancelled += cancelled;
-        self.denied += denied;
-        self.unknown += unknown;
-        self.input += input;
-        self.cache_read += cache_read;
-        self.cache_write += cache_write;
-        self.output += output;
-        self.estimated += estimated;
-        self.tokens += tokens;
-        self.cost += *cost;
-        self.unpriced += unpriced;
+        } = *other;
+        self.attempts = self.attempts.saturating_add(attempts);
+        self.answered = self.answered.saturating_add(answered);
+        self.failed = self.failed.saturating_add(failed);
+        self.cancelled = self.cancelled.saturating_add(cancelled);
+        self.denied = self.denied.saturating_add(denied);
+        self.unknown = self.unknown.saturating_add(unknown);
+        self.input = self.input.saturating_add(input);
+        self.cache_read = self.cache_read.saturating_add(cache_read);
+        self.cache_write = self.cache_write.saturating_add(cache_write);
+        self.output = self.output.saturating_add(output);
+        self.estimated = self.estimated.saturating_add(estimated);
+        self.tokens = self.tokens.saturating_add(tokens);
+        self.cost += cost;
+        self.unpriced = self.unpriced.saturating_add(unpriced);
     }
 }
 

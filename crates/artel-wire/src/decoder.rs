@@ -217,7 +217,7 @@ fn size(chunk: &Chunk) -> u64 {
 }
 
 fn too_long(why: &str) -> Fault {
-    Fault::new(FaultKind::Garbled, why)
+    Fault::new(FaultKind::Endless, why)
 }
 
 impl std::fmt::Debug for Decoder {

@@ -196,7 +196,7 @@ fn text(bytes: &[u8]) -> Result<&str, Fault> {
 
 fn too_large() -> Fault {
     Fault::new(
-        FaultKind::Garbled,
+        FaultKind::Endless,
         "one piece of the answer has more than 32 MiB",
     )
 }

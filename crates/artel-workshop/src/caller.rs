@@ -9,7 +9,8 @@ use artel_types::{Actor, Clock, Code, Failure, Redactor, Secret, TraceId, Via, W
 use artel_vault::{SystemStore, Vault};
 
 use crate::models::text_of;
-use crate::trouble::Problems;
+use crate::registry;
+use crate::trouble::{Problems, shell_word};
 
 /// The flags that every command has.
 #[derive(Debug, Clone, Default)]
@@ -103,10 +104,31 @@ impl Caller {
     /// Loads the settings that hold here: the workshop's where there is one.
     pub(crate) fn settings_here(&self) -> Result<Settings, Problems> {
         match self.place() {
-            Ok(place) => self.settings_in(&place.root),
+            Ok(place) => {
+                self.refuse_untrusted(place.marker.id, &place.root)?;
+                self.settings_in(&place.root)
+            }
             Err(failure) if failure.code == Code::W001 => self.settings(),
             Err(failure) => Err(failure.into()),
         }
+    }
+
+    /// Refuses a workshop that this user neither made nor trusted.
+    pub(crate) fn refuse_untrusted(
+        &self,
+        id: WorkshopId,
+        root: &std::path::Path,
+    ) -> Result<(), Failure> {
+        if registry::knows(self.places.data(), id, root)? {
+            return Ok(());
+        }
+        let what = format!("`{}` is not a workshop you made or trusted", root.display());
+        Err(Failure::new(Code::W009, what)
+            .because("its settings could send your keys and your work elsewhere")
+            .advise(format!(
+                "look at its `artel.toml`, then `artel workshop trust {}`",
+                shell_word(root)
+            )))
     }
 
     /// Loads the settings that hold in a folder.

@@ -12,6 +12,9 @@ use crate::caller::Caller;
 use crate::models::{Models, text_of};
 use crate::trouble::Problems;
 
+/// A list of models comes at once, or something is wrong.
+const LONGEST_TRY: std::time::Duration = std::time::Duration::from_secs(15);
+
 /// Whose key is meant.
 #[derive(Debug, Clone)]
 pub struct Account {
@@ -82,15 +85,17 @@ impl Caller {
         let chosen = Chosen {
             wanted: account.provider.to_string(),
             resolved: "as named".to_owned(),
-            entry: entry_of(account.provider, &settings),
+            entry: entry_of(account.provider, &self.account_name(account), &settings),
             card: Default::default(),
         };
         let models = Models::bare(self, &settings);
         let remote = models.remote_with(wire, &chosen, Some(key.clone()))?;
-        let listed = remote
-            .look()
-            .await
-            .map_err(|fault| not_tried(&chosen, &key, &fault))?;
+        let looked = tokio::time::timeout(LONGEST_TRY, remote.look()).await;
+        let looked = looked.unwrap_or_else(|_| {
+            let said = format!("nothing came for {} s", LONGEST_TRY.as_secs());
+            Err(Fault::new(FaultKind::Silent, said))
+        });
+        let listed = looked.map_err(|fault| not_tried(&chosen, &key, &fault))?;
         let name = self.account_name(account);
         let now = self.clock().now();
         let kept = self
@@ -192,13 +197,22 @@ impl Caller {
     }
 }
 
-/// Returns where a provider is: as the default or the first entry says that names it.
-fn entry_of(provider: Provider, settings: &Settings) -> ModelEntry {
+/// Returns where a key belongs: to the entry of its account, else to the default, else to the
+/// first entry that names the provider. A key of one account must not be shown to another's server.
+fn entry_of(provider: Provider, account: &str, settings: &Settings) -> ModelEntry {
     let default = settings.models.get("default");
     let entries = default.into_iter().chain(settings.models.values());
-    let mut entries = entries.map(|entry| &entry.value);
-    let found = entries.find(|entry| entry.provider == provider).cloned();
-    found.unwrap_or_else(|| ModelEntry::named(provider, ""))
+    let entries = entries.map(|entry| &entry.value);
+    let entries: Vec<_> = entries.filter(|entry| entry.provider == provider).collect();
+    let of = |wanted: Option<&str>| {
+        entries
+            .iter()
+            .find(|entry| entry.account.as_deref() == wanted)
+    };
+    let found = of(Some(account)).or_else(|| of(None)).copied();
+    found
+        .cloned()
+        .unwrap_or_else(|| ModelEntry::named(provider, ""))
 }
 
 /// Returns the entries that name a provider; without any, it is asked at its usual place.

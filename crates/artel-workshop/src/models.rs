@@ -47,9 +47,11 @@ pub struct Models {
 }
 
 impl Workshop {
-    /// Finds out which models can be asked in this workshop.
-    pub async fn models(&self, named: Option<&str>) -> Models {
-        Models::find(&self.caller, &self.settings, named).await
+    /// Finds out which models can be asked in this workshop. One that came from elsewhere is not
+    /// believed about models, also when it is named: its settings could send keys anywhere.
+    pub async fn models(&self, named: Option<&str>) -> Result<Models, Failure> {
+        self.caller.refuse_untrusted(self.id(), self.root())?;
+        Ok(Models::find(&self.caller, &self.settings, named).await)
     }
 
     /// Opens the gateway of this workshop on its journal.
@@ -113,7 +115,7 @@ impl Models {
                 entries: entries
                     .map(|(alias, entry)| (alias.clone(), entry.value.clone()))
                     .collect(),
-                override_with: text_of(&environment, "ARTEL_MODEL"),
+                override_with: override_of(&environment),
                 keyed,
                 ollama: Vec::new(),
                 catalogue: Catalogue::shipped(&settings.prices),
@@ -147,6 +149,10 @@ impl Models {
 
     /// Finds the key that a choice would use, if there is one.
     pub fn key_of(&self, entry: &ModelEntry) -> Result<Option<Found>, Failure> {
+        // Who needs no key and names none does not depend on whether stored ones can be read.
+        if !needs_key(entry.provider) && entry.account.is_none() && entry.api_key_env.is_none() {
+            return Ok(None);
+        }
         let variable = |name: &str| text_of(&self.environment, name);
         let named = text_of(&self.environment, "ARTEL_ACCOUNT");
         let account = entry.account.as_deref().or(named.as_deref());
@@ -297,6 +303,12 @@ fn rehearsal(name: &str, workshop: &Workshop) -> Result<Rehearsal, Failure> {
     match extension {
         Some("yaml" | "yml") => Rehearsal::load(&script(path, workshop)?, name),
         Some("jsonl") => recording(&script(path, workshop)?),
+        _ if name.contains(['/', '.']) => Err(Failure::new(
+            Code::M011,
+            format!("`{name}` is neither a script nor a recording"),
+        )
+        .because("a script ends in `.yaml`, a recording in `.jsonl`, and an id has no dots")
+        .advise("`docs/rehearsal.md` describes both")),
         _ => Ok(Rehearsal::play(workshop.cassette(name)?)),
     }
 }
@@ -319,6 +331,12 @@ fn script(path: &Path, workshop: &Workshop) -> Result<String, Failure> {
         Failure::new(Code::M011, format!("`{}` is not text", path.display()))
             .because(error.utf8_error().to_string())
     })
+}
+
+/// Returns what `ARTEL_MODEL` says. What is no text is no model either, and is refused as such.
+fn override_of(environment: &Environment) -> Option<String> {
+    let said = environment.get("ARTEL_MODEL")?.to_string_lossy();
+    (!said.is_empty()).then(|| said.into_owned())
 }
 
 /// Returns a variable as text; an empty one counts as not set.

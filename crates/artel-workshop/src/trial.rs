@@ -87,7 +87,7 @@ impl Workshop {
         alias: Option<&str>,
         say: &mut dyn FnMut(String),
     ) -> Result<Trial, Failure> {
-        let models = self.models(alias).await;
+        let models = self.models(alias).await?;
         let chosen = models.choose(alias)?;
         let key = models.key_of(&chosen.entry)?.map(|found| found.from);
         let model = models.connect(&chosen, self)?;
@@ -283,7 +283,7 @@ impl Trial {
         };
         self.first_ms.get_or_insert(millis(answer.first));
         self.total_ms += millis(answer.total);
-        self.tokens += answer.charged.tokens.0;
+        self.tokens = self.tokens.saturating_add(answer.charged.tokens.0);
         self.measure(answer);
     }
 
@@ -298,7 +298,7 @@ impl Trial {
             false => streamed,
         };
         let (tokens, time) = &mut self.written;
-        *tokens += usage.output;
+        *tokens = tokens.saturating_add(usage.output);
         *time += span;
         let speed = *tokens as f64 / time.as_secs_f64();
         self.tokens_per_second = speed.is_finite().then(|| (speed * 10.0).round() / 10.0);

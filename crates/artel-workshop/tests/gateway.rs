@@ -38,7 +38,7 @@ fn workshop(home: &Path, settings: &str) -> Workshop {
 }
 
 async fn ask(workshop: &Workshop, gateway: &Gateway, words: &str) -> Result<u64, Failure> {
-    let models = workshop.models(None).await;
+    let models = workshop.models(None).await.unwrap();
     let chosen = models.choose(None)?;
     let call = Call {
         request: Request {
@@ -74,7 +74,7 @@ async fn fifty_calls_at_once_stay_within_the_limit_also_after_a_restart() {
     let mut charged = 0;
     for _ in 0..2 {
         let Open { journal, .. } = workshop.open().unwrap();
-        let models = workshop.models(None).await;
+        let models = workshop.models(None).await.unwrap();
         let gateway = workshop.gateway(&journal, &models).await.unwrap();
         let words: Vec<String> = (0..50).map(|number| format!("question {number}")).collect();
         let calls = words.iter().map(|words| ask(&workshop, &gateway, words));
@@ -98,7 +98,7 @@ async fn what_was_recorded_can_be_played_again() {
     let home = tempfile::tempdir().unwrap();
     let workshop = workshop(home.path(), "");
     let Open { journal, .. } = workshop.open().unwrap();
-    let models = workshop.models(None).await;
+    let models = workshop.models(None).await.unwrap();
     let gateway = workshop.gateway(&journal, &models).await.unwrap();
     for words in ["one", "two"] {
         ask(&workshop, &gateway, words).await.unwrap();

@@ -1,17 +1,70 @@
-//! The runtime on which a command waits for the network.
+//! The runtime on which a command waits for the network, or for a person.
 
-use std::future::Future;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::task::Poll;
+use std::time::Duration;
 
 use artel_types::{Code, Failure};
+use tokio::runtime::{Builder, Handle};
+use tokio::signal::unix::{SignalKind, signal};
 
-/// Waits for something. Ctrl-C ends the process as usual; a call that is under way then stays
-/// charged as unknown.
+/// How long what was under way may take to end well after an interruption.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// How often to look whether it has ended.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// Waits for something. Ctrl-C and a request to end call it off: a call that is under way is
+/// settled before the command ends.
 pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> Result<T, Failure> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build();
-    let runtime = runtime.map_err(|error| {
+    let not_started = |error: std::io::Error| {
         Failure::new(Code::X001, "the runtime could not be started").because(error.to_string())
-    })?;
-    Ok(runtime.block_on(future))
+    };
+    let runtime = Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(not_started)?;
+    let done = runtime.block_on(async {
+        let done = unless_interrupted(future).await.map_err(not_started)?;
+        if done.is_none() {
+            // A limit that passes is no news: what has not ended by then never does.
+            tokio::time::timeout(GRACE, all_ended())
+                .await
+                .unwrap_or_default();
+        }
+        done.ok_or_else(interrupted)
+    });
+    // Somebody may still wait in a thread, for a name or a key press; nobody waits for them.
+    runtime.shutdown_background();
+    done
+}
+
+/// The failure of a command that a person called off.
+pub(crate) fn interrupted() -> Failure {
+    Failure::new(Code::X002, "interrupted")
+}
+
+/// Returns nothing if a signal came first; what was waited for is dropped then.
+async fn unless_interrupted<T>(future: impl Future<Output = T>) -> std::io::Result<Option<T>> {
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut future = pin!(future);
+    let first = poll_fn(|context| {
+        if let Poll::Ready(done) = future.as_mut().poll(context) {
+            return Poll::Ready(Some(done));
+        }
+        // Both are asked, so that either wakes us.
+        let signals = [interrupt.poll_recv(context), terminate.poll_recv(context)];
+        if signals.iter().any(Poll::is_ready) {
+            return Poll::Ready(None);
+        }
+        Poll::Pending
+    });
+    Ok(first.await)
+}
+
+/// Waits until every task has ended: those of calls that were called off settle them.
+async fn all_ended() {
+    while Handle::current().metrics().num_alive_tasks() > 0 {
+        tokio::time::sleep(LOOK).await;
+    }
 }

@@ -298,6 +298,7 @@ fn of_fault(provider: &str, fault: &Fault, attempts: u32) -> Failure {
         FaultKind::NoSuchModel
         | FaultKind::BadRequest
         | FaultKind::TooLarge
+        | FaultKind::Endless
         | FaultKind::ContextOverflow => Code::M010,
         FaultKind::OffScript => Code::M012,
         _ => Code::M009,
@@ -316,7 +317,9 @@ fn of_fault(provider: &str, fault: &Fault, attempts: u32) -> Failure {
     match fault.kind {
         FaultKind::Key => failure.advise(format!("`artel auth set {}`", word_of(provider))),
         FaultKind::Quota => failure.advise("look at the account's billing page at the provider"),
-        FaultKind::NoSuchModel => failure.advise("`artel model list` shows what is configured"),
+        FaultKind::NoSuchModel => {
+            failure.advise("`artel model show` names model and place: mend `model` or `base_url`")
+        }
         FaultKind::Unreachable => {
             failure.advise("start it, or mend `base_url`: `artel model show` names the place")
         }
@@ -344,7 +347,7 @@ fn over_budget(over: &OverBudget) -> Failure {
         ),
     )
     .because(format!(
-        "{} used, and this call may take {}",
+        "{} used or set aside, and this call may take {}",
         shown(over.used),
         shown(over.wanted)
     ));

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use artel_rules::budget::UNLIMITED;
 use artel_rules::limiter::PARK_ABOVE;
-use artel_types::model::{Provider, Request};
+use artel_types::model::{Fault, FaultKind, Provider, Request};
 use artel_types::{Amount, BudgetWarned, Class, Code, Failure, Level, Stream, Text, TraceId};
 use tokio::sync::mpsc;
 
@@ -149,12 +149,29 @@ impl Drive {
         while end.is_none() {
             end = reading.step().await;
             let written = estimate::tokens_of(reading.output_bytes());
+            if end.is_none() && written > self.longest_answer() {
+                let said = format!("it has {written} tokens by now, and may not");
+                end = Some(End::Faulty(Fault::new(FaultKind::Endless, said)));
+            }
             if end.is_none() && written > reserved.output {
                 end = self.set_more_aside(&mut reserved).await;
             }
         }
         // The loop above ends with one; called off is what nobody would ever see.
         (reading.close(end.unwrap_or(End::CalledOff)), reserved)
+    }
+
+    /// Returns how long an answer may become. Providers keep to the limit that was named, and
+    /// tokens are only estimated here: many times as much is no answer any more.
+    fn longest_answer(&self) -> u64 {
+        let named = self
+            .call
+            .request
+            .max_output
+            .or(self.call.chosen.card.max_output);
+        named.map_or(u64::MAX, |most| {
+            most.saturating_mul(8).saturating_add(8_192)
+        })
     }
 
     async fn wait(&self, wait: Wait) -> Result<(), CallError> {

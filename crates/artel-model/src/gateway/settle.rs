@@ -104,7 +104,8 @@ impl Drive {
     ) -> Result<Next, CallError> {
         let reply = self.clean(reply);
         let estimated = estimate::usage(closing.reserved.input, reply_tokens(&reply));
-        let bill = self.bill(reply.usage, Some(estimated));
+        let counted = reply.usage.filter(Usage::is_believable);
+        let bill = self.bill(counted, Some(estimated));
         let text = self.keep(to_json(&reply)?).await?;
         let draft = self.pen().replied(&bill, &timing, &reply, text);
         self.close(closing, &bill, draft).await?;

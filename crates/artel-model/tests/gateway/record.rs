@@ -227,3 +227,23 @@ async fn a_paid_answer_is_not_lost_to_a_full_disk() {
     );
     assert_eq!(model.asked(), 1);
 }
+
+#[tokio::test(start_paused = true)]
+async fn absurd_counts_are_not_believed() {
+    let house = house(|_| {});
+    let model = Puppet::new(|_, _| {
+        let most = u64::MAX;
+        chunks(vec![Ok(start()), Ok(text("hello")), Ok(end(most, most))])
+    });
+    for _ in 0..3 {
+        let answer = house.answer(call(&model, "hi")).await.unwrap();
+        assert!(answer.charged.tokens.0 < 1_000, "{:?}", answer.charged);
+    }
+    let mut tally = artel_rules::usage::Tally::new(Vec::new(), Vec::new());
+    house
+        .book
+        .events()
+        .iter()
+        .for_each(|event| tally.fold(event));
+    assert!(tally.report().1.tokens < 3_000);
+}

@@ -51,6 +51,7 @@ async fn each_class_has_its_schedule() {
         FaultKind::ContextOverflow,
         FaultKind::TooLarge,
         FaultKind::Untrusted,
+        FaultKind::Endless,
         FaultKind::OffScript,
     ] {
         let (at, error) = attempts(fault(kind)).await;
@@ -234,4 +235,36 @@ async fn blips_are_silent_until_there_are_many() {
     assert_eq!(notices(2).await, 0);
     assert_eq!(notices(1).await, 1, "the third within ten seconds");
     assert_eq!(notices(4).await, 0, "told once a minute");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_many_times_too_long_is_cut_and_not_asked_for_again() {
+    let house = house(|_| {});
+    let model = Puppet::new(|_, _| {
+        Box::pin(futures_util::stream::unfold(0_u64, |at| {
+            let chunk = if at == 0 {
+                start()
+            } else {
+                text("and on and on ")
+            };
+            std::future::ready(Some((Ok(chunk), at + 1)))
+        }))
+    });
+    let mut calling = house.gateway.call(call(&model, "be brief"));
+    let error = loop {
+        if let Progress::Failed(error) = calling.next().await.unwrap() {
+            break *error;
+        }
+    };
+    let CallError::Fault {
+        fault,
+        attempts,
+        partial,
+        ..
+    } = error
+    else {
+        panic!("{error:?}");
+    };
+    assert_eq!((fault.kind, attempts), (FaultKind::Endless, 1));
+    assert!(partial.len() < 40_000, "{}", partial.len());
 }

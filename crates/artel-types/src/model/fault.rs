@@ -83,6 +83,8 @@ kinds! {
     Cut "cut" Transient
     /// The answer cannot be read, or is longer than any answer may be.
     Garbled "garbled" Transient
+    /// The answer is far longer than it may be. Asking again would only pay for it again.
+    Endless "endless" Permanent
     /// A rehearsal has no line for this request, or another one than was expected.
     OffScript "off-script" Permanent
 }
@@ -137,6 +139,7 @@ impl fmt::Display for FaultKind {
             Self::Silent => "nothing came for too long",
             Self::Cut => "the answer broke off",
             Self::Garbled => "the answer cannot be read",
+            Self::Endless => "the answer does not end",
             Self::OffScript => "the rehearsal has no such line",
         })
     }

@@ -82,6 +82,14 @@ pub struct Usage {
 }
 
 impl Usage {
+    /// No call has more tokens; who says so is not believed.
+    pub const MOST: u64 = 100_000_000;
+
+    /// Tells whether the numbers can be true.
+    pub fn is_believable(&self) -> bool {
+        self.input <= Self::MOST && self.output <= Self::MOST
+    }
+
     /// Returns all tokens together.
     pub fn total(&self) -> u64 {
         self.input.saturating_add(self.output)

@@ -5,16 +5,29 @@ use std::io::{IsTerminal as _, Read as _, Write as _};
 use artel_types::model::Provider;
 use artel_types::{Code, Failure, FailureKind, Secret};
 use artel_workshop::{Account, Caller, Problems};
-use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
+use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, tcgetattr, tcsetattr};
 
 use crate::Verdict;
 use crate::render::{counted, harmless, table};
-use crate::runtime::block_on;
+use crate::runtime::{block_on, interrupted};
 use crate::screen::{Screen, Yes};
 use crate::usage::is_name;
 
-/// More than any key has.
-const LONGEST_KEY: u64 = 16 * 1024;
+/// More than any key has. Text is searched for keys before it is shown, and a very long one would
+/// make that slow.
+const LONGEST_KEY: usize = 2 * 1024;
+
+/// How much is read in search of a key: room for a key and a lot of space around it.
+const LONGEST_TEXT: usize = 16 * 1024;
+
+const TOO_LONG: &str = "that is no key: it is too long";
+
+const CTRL_C: u8 = 0x03;
+const CTRL_D: u8 = 0x04;
+const BACKSPACE: u8 = 0x08;
+const CTRL_U: u8 = 0x15;
+const CTRL_BACKSLASH: u8 = 0x1c;
+const DELETE: u8 = 0x7f;
 
 /// Store, list and remove the keys of model providers
 ///
@@ -203,27 +216,23 @@ fn named(provider: &str) -> Result<Provider, Failure> {
 /// Reads the key from a prompt that does not show it, or from standard input.
 fn read_key(provider: Provider) -> Result<Secret, Failure> {
     let stdin = std::io::stdin();
-    let unreadable = |error: std::io::Error| {
-        Failure::new(Code::K004, "the key could not be read").because(error.to_string())
-    };
-    let mut text = String::new();
-    if stdin.is_terminal() {
-        // Hidden before it is asked for: who answers at once is not seen either.
-        let _hidden = Hidden::begin();
-        drop(write!(
-            std::io::stderr(),
-            "Key for {provider} (not shown): "
-        ));
-        stdin.read_line(&mut text).map_err(unreadable)?;
-        drop(writeln!(std::io::stderr()));
+    let text = if stdin.is_terminal() {
+        ask(provider)?
     } else {
-        let mut some = stdin.lock().take(LONGEST_KEY + 1);
+        let mut text = String::new();
+        let mut some = stdin.lock().take(LONGEST_TEXT as u64 + 1);
         some.read_to_string(&mut text).map_err(unreadable)?;
-    }
+        text
+    };
     // The text as it came is wiped like the key in it.
     let text = Secret::new(text);
     let key = Secret::new(text.expose().trim());
-    match complaint(key.expose()) {
+    let complaint = if text.expose().len() > LONGEST_TEXT {
+        Some(TOO_LONG)
+    } else {
+        complaint(key.expose())
+    };
+    match complaint {
         None => Ok(key),
         Some(what) => Err(Failure::new(Code::K004, what).advise(format!(
             "`artel auth set {provider}` in a terminal, or `artel auth set {provider} < FILE`"
@@ -231,19 +240,67 @@ fn read_key(provider: Provider) -> Result<Secret, Failure> {
     }
 }
 
+fn unreadable(error: std::io::Error) -> Failure {
+    Failure::new(Code::K004, "the key could not be read").because(error.to_string())
+}
+
+/// Asks for the key at the terminal, which is as before when this returns, whatever ended it.
+fn ask(provider: Provider) -> Result<String, Failure> {
+    let answer = block_on(async {
+        // Hidden before it is asked for: who answers at once is not seen either.
+        let _hidden = Hidden::begin();
+        let prompt = format!("Key for {provider} (not shown): ");
+        drop(std::io::stderr().write_all(prompt.as_bytes()));
+        // In a thread of its own, because a signal cannot end a read.
+        let typed = tokio::task::spawn_blocking(|| typed(std::io::stdin().lock().bytes()));
+        typed
+            .await
+            .unwrap_or_else(|error| Err(unreadable(error.into())))
+    });
+    drop(writeln!(std::io::stderr()));
+    answer?
+}
+
+/// Puts together what a person types up to Enter, where every key press arrives by itself.
+fn typed(presses: impl Iterator<Item = std::io::Result<u8>>) -> Result<String, Failure> {
+    // Never moved while it grows: no copy of a key is left behind.
+    let mut text = Vec::with_capacity(LONGEST_TEXT + 1);
+    for press in presses {
+        match press.map_err(unreadable)? {
+            b'\n' | b'\r' => break,
+            CTRL_C | CTRL_BACKSLASH => return Err(interrupted()),
+            CTRL_D if text.is_empty() => break,
+            CTRL_U => text.clear(),
+            // What is too long stays so: its end is not known.
+            BACKSPACE | DELETE if text.len() <= LONGEST_TEXT => remove_last(&mut text),
+            byte if !byte.is_ascii_control() && text.len() <= LONGEST_TEXT => text.push(byte),
+            _ => {}
+        }
+    }
+    String::from_utf8(text)
+        .map_err(|_| unreadable(std::io::Error::other("it has unusual characters in it")))
+}
+
+/// Removes the last character, which may be several bytes.
+fn remove_last(text: &mut Vec<u8>) {
+    let is_middle = |byte: u8| byte & 0b1100_0000 == 0b1000_0000;
+    while text.pop().is_some_and(is_middle) {}
+}
+
 /// Says why a text is no key, without repeating it.
 fn complaint(text: &str) -> Option<&'static str> {
     if text.is_empty() {
         return Some("no key was given");
     }
-    if text.len() as u64 > LONGEST_KEY {
-        return Some("that is no key: it is too long");
+    if text.len() > LONGEST_KEY {
+        return Some(TOO_LONG);
     }
     let is_plain = text.bytes().all(|byte| byte.is_ascii_graphic());
     (!is_plain).then_some("that is no key: it has spaces or unusual characters in it")
 }
 
-/// Keeps the terminal from showing what is typed, until it is dropped.
+/// Keeps the terminal from showing what is typed, until it is dropped. Ctrl-C and its like arrive
+/// as bytes meanwhile: as signals they would end or stop us with the terminal left like this.
 struct Hidden(Option<rustix::termios::Termios>);
 
 impl Hidden {
@@ -252,7 +309,11 @@ impl Hidden {
         let before = tcgetattr(&stdin).ok();
         if let Some(before) = &before {
             let mut hidden = before.clone();
-            hidden.local_modes.remove(LocalModes::ECHO);
+            let modes = LocalModes::ECHO | LocalModes::ICANON | LocalModes::ISIG;
+            hidden.local_modes.remove(modes);
+            // A read waits for one byte, however long that takes.
+            hidden.special_codes[SpecialCodeIndex::VMIN] = 1;
+            hidden.special_codes[SpecialCodeIndex::VTIME] = 0;
             // A terminal that cannot be told shows what is typed; the key is no less wanted.
             tcsetattr(&stdin, OptionalActions::Flush, &hidden).unwrap_or_default();
         }

@@ -10,7 +10,7 @@ use crate::screen::{Paint, Screen};
 
 /// See which models can be asked, and try them
 ///
-/// Models are configured in artel.toml under [models.<alias>]. Without any, keys in the
+/// Models are configured in artel.toml in the tables `models.ALIAS`. Without any, keys in the
 /// environment or a local Ollama are used. ARTEL_MODEL names another one for a single command.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: artel model test haiku")]

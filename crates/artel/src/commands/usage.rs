@@ -82,7 +82,9 @@ impl Args {
 }
 
 pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
-    let report = caller.workshop()?.usage(args.query())?;
+    let query = args.query();
+    let is_narrowed = query.period.is_some() || !query.filter.is_empty();
+    let report = caller.workshop()?.usage(query)?;
     if screen.json {
         screen.value(&json(&report))?;
         return Ok(Verdict::Done);
@@ -96,7 +98,11 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
         ));
     }
     if report.rows.is_empty() {
-        screen.say("no model was asked");
+        screen.say(if is_narrowed {
+            "nothing fits the filter"
+        } else {
+            "no model was asked"
+        });
         return Ok(Verdict::Done);
     }
     let names: Vec<String> = report

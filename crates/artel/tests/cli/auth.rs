@@ -6,6 +6,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
 use artel_testkit::standin::{Answer, Format, StandIn};
+use rustix::process::{Pid, Signal, kill_process};
+use rustix::termios::{LocalModes, tcgetattr};
 
 use crate::support::{Artel, House, KEY, Seen, Tree, holding, obliging, provider};
 use crate::terminal::terminal;
@@ -125,9 +127,14 @@ fn what_is_no_key_is_refused_before_anybody_is_asked() {
         let set = house.artel(["auth", "set", "openai-chat"]).given(text);
         set.run().fails(2, "K004");
     }
-    let long = "k".repeat(100_000);
-    let set = house.artel(["auth", "set", "openai-chat"]).given(&long);
-    set.run().fails(2, "K004");
+    for length in [2_049, 20_000, 100_000] {
+        let long = "k".repeat(length);
+        let set = house.artel(["auth", "set", "openai-chat"]).given(&long);
+        set.run().fails(2, "K004").says("too long");
+    }
+    let far = format!("{}{KEY}", " ".repeat(16 * 1024));
+    let set = house.artel(["auth", "set", "openai-chat"]).given(&far);
+    set.run().fails(2, "K004").says("too long");
     let name = house.artel(["auth", "set", "openai-chat", "--account", "My Work"]);
     name.given(KEY).run().fails(2, "C004");
     for none in ["ollama", "rehearsal"] {
@@ -197,9 +204,11 @@ fn a_key_on_the_command_line_is_refused_and_not_repeated() {
     slip.run().fails(2, "C002").says("--account");
 }
 
-/// Runs a command in a terminal of its own, and types when it asks.
-fn asked(artel: Artel, typed: &str) -> (String, i32) {
+/// Runs a command in a terminal of its own, and does something when it asks. The terminal shows
+/// what is typed again afterwards.
+fn asked(artel: Artel, answer: impl FnOnce(&mut File, Pid)) -> (String, i32) {
     let (person, program) = terminal();
+    let modes = |person: &File| tcgetattr(person).unwrap().local_modes;
     let mut command = artel.command();
     command.stdin(program.try_clone().unwrap());
     command.stdout(program.try_clone().unwrap()).stderr(program);
@@ -211,11 +220,21 @@ fn asked(artel: Artel, typed: &str) -> (String, i32) {
     while !screen.ends_with(b"(not shown): ") && person.read(&mut byte).is_ok() {
         screen.push(byte[0]);
     }
-    person.write_all(typed.as_bytes()).unwrap();
+    let switched = LocalModes::ECHO | LocalModes::ICANON | LocalModes::ISIG;
+    assert!(!modes(&person).intersects(switched));
+    answer(&mut person, Pid::from_child(&child));
     // A terminal whose last program is gone answers with an error instead of an end.
     drop(person.read_to_end(&mut screen));
     let code = child.wait().unwrap().code().unwrap();
+    assert!(modes(&person).contains(switched));
     (String::from_utf8(screen).unwrap().replace('\r', ""), code)
+}
+
+/// The same with an answer that is typed.
+fn answered(artel: Artel, typed: &str) -> (String, i32) {
+    asked(artel, |person, _| {
+        person.write_all(typed.as_bytes()).unwrap();
+    })
 }
 
 #[test]
@@ -227,7 +246,7 @@ fn a_key_typed_at_the_prompt_is_not_shown() {
             .artel(["auth", "set", "openai-chat"])
             .env("NO_COLOR", "1")
     };
-    let (screen, code) = asked(set(), &format!("{KEY}\n"));
+    let (screen, code) = answered(set(), &format!("{KEY}\n"));
     assert_eq!(code, 0, "{screen}");
     let place = house.data().join("keys.enc").display().to_string();
     let expected = "Key for openai-chat (not shown): \n\
@@ -238,11 +257,61 @@ fn a_key_typed_at_the_prompt_is_not_shown() {
         stand_in.seen()[0].headers["authorization"],
         format!("Bearer {KEY}")
     );
-    let (screen, code) = asked(set(), "\u{4}");
-    assert!(
-        code == 2 && screen.contains("\nerror[K004]: no key was given"),
-        "{screen}"
-    );
+    for none in ["\u{4}", "\n", "k\u{7f}\u{4}", "k\u{15}\r"] {
+        let (screen, code) = answered(set(), none);
+        assert!(
+            code == 2 && screen.contains("\nerror[K004]: no key was given"),
+            "{none:?}: {screen}"
+        );
+    }
+}
+
+#[test]
+fn a_key_can_be_mended_while_it_is_typed() {
+    let stand_in = obliging(Format::Chat);
+    let house = with_provider(Format::Chat, &stand_in);
+    let (start, end) = KEY.split_at(9);
+    for typed in [
+        format!("{start}xy\u{7f}\u{8}{end}\n"),
+        format!("{start}\u{e9}\u{7f}{end}\n"),
+        format!("nonsense\u{15}{KEY}\r"),
+        format!("\u{7f}{start}\u{4}\u{1a}\u{1}\u{1b}{end}\n"),
+    ] {
+        let set = house.artel(["auth", "set", "openai-chat"]);
+        let (screen, code) = answered(set, &typed);
+        assert_eq!(code, 0, "{typed:?}: {screen}");
+        assert_eq!(
+            stand_in.seen().last().unwrap().headers["authorization"],
+            format!("Bearer {KEY}")
+        );
+    }
+}
+
+#[test]
+fn who_calls_off_the_prompt_has_the_terminal_as_it_was() {
+    let stand_in = obliging(Format::Chat);
+    let house = with_provider(Format::Chat, &stand_in);
+    let before = Tree::of(&house.root());
+    let set = || {
+        house
+            .artel(["auth", "set", "openai-chat"])
+            .env("NO_COLOR", "1")
+    };
+    let called_off = |(screen, code): (String, i32)| {
+        assert_eq!(code, 130, "{screen}");
+        let end = screen.strip_prefix("Key for openai-chat (not shown): \n");
+        assert!(end.unwrap().starts_with("error[X002]: interrupted\n"));
+    };
+    for typed in ["\u{3}", "\u{1c}", "sk-half\u{3}"] {
+        called_off(answered(set(), typed));
+    }
+    for signal in [Signal::INT, Signal::TERM] {
+        called_off(asked(set(), |_, program| {
+            kill_process(program, signal).unwrap();
+        }));
+    }
+    before.unchanged(&house.root());
+    assert_eq!(stand_in.seen(), []);
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! `artel model test`: one tiny prompt and one tool call through everything, and the exit code.
 
+use artel_testkit::block_on;
 use artel_testkit::standin::{Answer, Format, StandIn};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::support::{House, KEY, Seen, obliging};
@@ -244,4 +246,40 @@ fn the_first_command_of_all_makes_a_workshop() {
     let seen = house.artel(["model", "test"]).env("ARTEL_MODEL", name);
     seen.run().expect(0).says("made a workshop at");
     assert!(house.home.join("Artel/.artel/journal.db").exists());
+}
+
+#[test]
+fn a_trial_that_is_called_off_is_settled() {
+    for signal in [Signal::INT, Signal::TERM] {
+        let stand_in = StandIn::start(Format::Chat, [Answer::says("Hello.").held()]);
+        let house = House::with_model(Format::Chat, &stand_in);
+        let mut command = house.keyed(["model", "test"]).command();
+        let child = command.spawn().unwrap();
+        block_on(stand_in.until_seen(1));
+        kill_process(Pid::from_child(&child), signal).unwrap();
+        let output = child.wait_with_output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(130), "{said}");
+        assert!(said.starts_with("error[X002]: interrupted\n"), "{said}");
+        let total = house.ok(["usage", "--json"]).json()["total"].clone();
+        for (sort, count) in [("attempts", 1), ("cancelled", 1), ("unknown", 0)] {
+            assert_eq!(total[sort], count, "{sort}: {total}");
+        }
+    }
+}
+
+#[test]
+fn usage_says_whether_nothing_was_used_or_nothing_fits() {
+    let house = House::new();
+    house.ok(["usage"]).says("no model was asked");
+    house.ok(["usage", "--role"]).says("no model was asked");
+    for narrowed in [["--model", "tiny"], ["--period", "week"]] {
+        let seen = house.artel(["usage"]).words(narrowed).run().expect(0);
+        assert!(
+            seen.err.ends_with("nothing fits the filter\n"),
+            "{}",
+            seen.err
+        );
+        assert_eq!(seen.out, "");
+    }
 }

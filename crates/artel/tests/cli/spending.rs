@@ -218,19 +218,19 @@ fn a_budget_that_is_used_up_stops_before_anything_is_sent() {
         [budget.global]
         tokens = 500
         error[M005]: the global budget of 500 tokens has no room for this call
-          why: 0 tokens used, and this call may take 1.0k tokens
+          why: 0 tokens used or set aside, and this call may take 1.0k tokens
           try: raise it in `[budget]` in `artel.toml`
         [budget.global]
         tokens = 0
         period = "day"
         error[M005]: the global budget of 0 tokens a day has no room for this call
-          why: 0 tokens used, and this call may take 1.0k tokens
+          why: 0 tokens used or set aside, and this call may take 1.0k tokens
           try: it counts from zero again at TIME; or raise it in `[budget]`
         [budget.provider.anthropic]
         usd = 0.0001
         period = "month"
         error[M005]: the provider `anthropic` budget of <$0.01 a month has no room for this call
-          why: $0.00 used, and this call may take <$0.01
+          why: $0.00 used or set aside, and this call may take <$0.01
           try: it counts from zero again at TIME; or raise it in `[budget]`
         "#);
     assert_eq!(stand_in.seen(), []);
