@@ -137,7 +137,7 @@ fn a_frame_has_a_largest_size_however_it_comes() {
         bytes.extend_from_slice(after.as_bytes());
         bytes
     };
-    let too_large = Some(FaultKind::Garbled);
+    let too_large = Some(FaultKind::Endless);
     check(lines, &fill("", LARGEST_FRAME, "\n"), None);
     check(lines, &fill("", LARGEST_FRAME + 1, "\n"), too_large);
     // Many lines of one event are one frame.
