@@ -65,6 +65,12 @@ impl Catalogue {
         SHIPPED.of(provider)
     }
 
+    /// Tells whether a model is one of a provider's own.
+    pub fn knows(provider: Provider, model: &str) -> bool {
+        let known = Self::known(provider).iter().map(|known| known.id.as_str());
+        ids::find(known, model).is_some()
+    }
+
     /// Returns what is known of a model; nothing of it, if nobody knows it.
     pub fn card(&self, provider: Provider, model: &str) -> ModelCard {
         let lists = lists(provider, model);

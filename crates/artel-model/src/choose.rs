@@ -159,12 +159,15 @@ impl Menu {
     }
 
     /// The nearest class of the default's provider, reached as the default is. A server elsewhere
-    /// has models of its own, of which nobody knows the classes.
+    /// may have models of its own, of which nobody knows the classes; one whose default is a known
+    /// model of the provider stands in front of it.
     fn by_class(&self, class: Class) -> Result<Found, Failure> {
         let (mut entry, how) = self.by_default()?;
         let provider = entry.provider;
         let model = self.catalogue.of_class(provider, class);
-        match model.filter(|_| chosen::is_at_usual_place(&entry)) {
+        let has_classes =
+            chosen::is_at_usual_place(&entry) || Catalogue::knows(provider, &entry.model);
+        match model.filter(|_| has_classes) {
             Some(model) => {
                 entry.model = model.to_owned();
                 Ok((entry, format!("nearest class {class} of {provider}")))

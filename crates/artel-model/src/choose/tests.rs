@@ -155,6 +155,24 @@ fn a_class_keeps_how_the_default_is_reached() {
 }
 
 #[test]
+fn a_server_in_front_of_the_provider_has_its_classes() {
+    let fast = Catalogue::known(Provider::Anthropic)
+        .iter()
+        .find(|known| known.class == Class::Fast)
+        .unwrap();
+    let strong = Catalogue::known(Provider::Anthropic)
+        .iter()
+        .find(|known| known.class == Class::Strong)
+        .unwrap();
+    let entry = format!("default=anthropic:{}@https://proxy.example", strong.id);
+    let menu = menu(&[&entry], &[], &[], None);
+    let expected = format!("anthropic:{} (nearest class fast of anthropic)", fast.id);
+    check(&menu, Some("haiku"), &expected);
+    let chosen = menu.choose(Some("haiku")).unwrap();
+    assert_eq!(chosen.base_url(), "https://proxy.example");
+}
+
+#[test]
 fn where_no_classes_are_known_the_default_answers_and_says_so() {
     for (entry, place, model) in [
         (
