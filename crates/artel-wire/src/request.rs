@@ -122,3 +122,23 @@ pub(crate) fn format_name(format: &Format) -> String {
         _ => name,
     }
 }
+
+/// Returns a conversation as the list of messages that Chat Completions made usual, the standing
+/// instructions first; each format writes the turns in its own way.
+pub(crate) fn messages(
+    request: &Request,
+    user: fn(&Turn<'_>, &mut Vec<Value>),
+    assistant: fn(&Turn<'_>) -> Option<Value>,
+) -> Vec<Value> {
+    let mut messages = Vec::new();
+    if !request.system.is_empty() {
+        messages.push(json!({ "role": "system", "content": request.system }));
+    }
+    for turn in turns(&request.messages) {
+        match turn.role {
+            Role::User => user(&turn, &mut messages),
+            Role::Assistant => messages.extend(assistant(&turn)),
+        }
+    }
+    messages
+}

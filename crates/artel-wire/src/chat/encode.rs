@@ -1,19 +1,19 @@
 //! Writes requests.
 
-use artel_types::model::{Image, Part, Request, Role, ThinkingStyle, ToolChoice};
+use artel_types::model::{Image, Part, Request, ThinkingStyle, ToolChoice};
 use serde_json::{Value, json};
 
 use crate::openai::{data_url, effort, is_strict};
 use crate::request::{
-    Turn, arguments, format_name, function_tools, max_output, outgoing, result_text, temperature,
-    turns,
+    Turn, arguments, format_name, function_tools, max_output, messages, outgoing, result_text,
+    temperature,
 };
 use crate::wire::{Outgoing, Target};
 
 pub(crate) fn encode(target: &Target<'_>, request: &Request) -> Outgoing {
     let mut body = json!({
         "model": target.model,
-        "messages": messages(request),
+        "messages": messages(request, user, assistant),
         "stream": true,
         "stream_options": { "include_usage": true },
     });
@@ -54,20 +54,6 @@ fn tool_choice(choice: &ToolChoice) -> Value {
         ToolChoice::Any => json!("required"),
         ToolChoice::Named(name) => json!({ "type": "function", "function": { "name": name } }),
     }
-}
-
-fn messages(request: &Request) -> Vec<Value> {
-    let mut messages = Vec::new();
-    if !request.system.is_empty() {
-        messages.push(json!({ "role": "system", "content": request.system }));
-    }
-    for turn in turns(&request.messages) {
-        match turn.role {
-            Role::User => user(&turn, &mut messages),
-            Role::Assistant => messages.extend(assistant(&turn)),
-        }
-    }
-    messages
 }
 
 /// Results come first, right after the calls they answer. A result can have no pictures here, so

@@ -1,10 +1,10 @@
 //! Writes requests.
 
-use artel_types::model::{Effort, Image, Part, Request, Role, ThinkingStyle, ToolChoice};
+use artel_types::model::{Effort, Image, Part, Request, ThinkingStyle, ToolChoice};
 use serde_json::{Value, json};
 
 use crate::request::{
-    Turn, arguments, function_tools, max_output, outgoing, result_text, temperature, turns,
+    Turn, arguments, function_tools, max_output, messages, outgoing, result_text, temperature,
 };
 use crate::wire::{Outgoing, Target};
 
@@ -20,7 +20,7 @@ const LARGEST_CONTEXT: u64 = 131_072;
 pub(crate) fn encode(target: &Target<'_>, request: &Request) -> Outgoing {
     let mut body = json!({
         "model": target.model,
-        "messages": messages(request),
+        "messages": messages(request, user, assistant),
         "stream": true,
         "options": options(target, request),
         // What does not fit is an error rather than silently left out.
@@ -79,20 +79,6 @@ fn tools(request: &Request) -> Vec<Value> {
         ToolChoice::Named(name) => tools.retain(|tool| tool["function"]["name"] == name.as_str()),
     }
     tools
-}
-
-fn messages(request: &Request) -> Vec<Value> {
-    let mut messages = Vec::new();
-    if !request.system.is_empty() {
-        messages.push(json!({ "role": "system", "content": request.system }));
-    }
-    for turn in turns(&request.messages) {
-        match turn.role {
-            Role::User => user(&turn, &mut messages),
-            Role::Assistant => messages.extend(assistant(&turn)),
-        }
-    }
-    messages
 }
 
 /// Templates show pictures only where the person speaks, so those of a result follow it.
