@@ -156,8 +156,8 @@ impl Tally {
     pub fn report(mut self) -> (Vec<Row>, Sum) {
         for Open { group, estimate } in std::mem::take(&mut self.open).into_values() {
             let sum = self.rows.entry(group).or_default();
-            sum.attempts = sum.attempts.saturating_add(1);
-            sum.unknown = sum.unknown.saturating_add(1);
+            sum.attempts += 1;
+            sum.unknown += 1;
             sum.estimated = sum.estimated.saturating_add(estimate.tokens.0);
             sum.tokens = sum.tokens.saturating_add(estimate.tokens.0);
             sum.cost += estimate.money;
@@ -203,7 +203,7 @@ impl Tally {
         };
         self.open.remove(&(fact.call.clone(), fact.attempt));
         if let Some(sum) = self.sum(&names) {
-            sum.answered = sum.answered.saturating_add(1);
+            sum.answered += 1;
             sum.charge(fact.usage, fact.charged, fact.cost);
         }
     }
@@ -229,7 +229,7 @@ impl Tally {
     fn sum(&mut self, names: &Names<'_>) -> Option<&mut Sum> {
         let group = self.group(names)?;
         let sum = self.rows.entry(group).or_default();
-        sum.attempts = sum.attempts.saturating_add(1);
+        sum.attempts += 1;
         Some(sum)
     }
 

@@ -200,7 +200,7 @@ codes! {
         "The provider does not know the model, or does not understand or accept the request. \
          Trying again would not help."
     M011 Usage "a rehearsal script cannot be used"
-        "The script is missing, is not what a script looks like, or has no more lines. The message \
+        "The script or recording is missing, or is not what one looks like. The message \
          names file and line; `docs/rehearsal.md` describes the format."
     M012 Failed "the rehearsal expected something else"
         "The request is not the one that the script or the recording has next. The message shows \

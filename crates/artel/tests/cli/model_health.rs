@@ -20,12 +20,17 @@ fn record(house: &House, provider: &str, fact: impl Into<Fact>) {
     )]);
 }
 
+/// Returns the name by which the journal knows the default model's provider.
+fn provider_name(house: &House) -> String {
+    let shown = house.keyed(["model", "show", "--json"]).run().json();
+    shown["provider_name"].as_str().unwrap().to_owned()
+}
+
 #[test]
 fn a_provider_that_failed_too_often_is_left_alone_until_reset() {
     let stand_in = obliging(Format::Chat);
     let house = House::with_model(Format::Chat, &stand_in);
-    let name = house.keyed(["model", "show", "--json"]).run().json();
-    let name = name["provider_name"].as_str().unwrap().to_owned();
+    let name = provider_name(&house);
     let until = system_clock().now().after(Duration::from_secs(3600));
     record(
         &house,
@@ -61,8 +66,7 @@ fn a_provider_that_failed_too_often_is_left_alone_until_reset() {
 fn a_pause_that_a_provider_asked_for_is_shown_and_can_be_ended() {
     let stand_in = obliging(Format::Anthropic);
     let house = House::with_model(Format::Anthropic, &stand_in);
-    let name = house.keyed(["model", "show", "--json"]).run().json();
-    let name = name["provider_name"].as_str().unwrap().to_owned();
+    let name = provider_name(&house);
     let until = system_clock().now().after(Duration::from_secs(3600));
     record(
         &house,
