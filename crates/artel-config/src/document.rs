@@ -154,8 +154,21 @@ fn given(value: &DeValue<'_>) -> Given {
         DeValue::Float(number) => Given::Point(number.as_str().to_owned()),
         DeValue::Boolean(_) => Given::Other("true or false"),
         DeValue::Datetime(_) => Given::Other("a date or time"),
-        DeValue::Array(_) => Given::Other("a list"),
+        DeValue::Array(items) => {
+            let texts: Option<Vec<_>> = items.iter().map(text_of).collect();
+            texts.map_or(
+                Given::Other("a list of other things than text"),
+                Given::List,
+            )
+        }
         DeValue::Table(_) => Given::Other("a table"),
+    }
+}
+
+fn text_of(item: &toml::Spanned<DeValue<'_>>) -> Option<String> {
+    match item.get_ref() {
+        DeValue::String(text) => Some(text.to_string()),
+        _ => None,
     }
 }
 

@@ -10,7 +10,8 @@ use crate::layers::{Entry, Found};
 use crate::schema::{dotted, fields};
 use crate::values::{Held, Values};
 use crate::{
-    Clean, Environment, Gateway, Journal, Origin, Output, Places, Setting, budget, models, prices,
+    Clean, Environment, Gateway, Hands, Journal, Origin, Output, Places, Setting, budget, models,
+    prices,
 };
 
 /// Every setting, typed, with where it came from.
@@ -30,6 +31,8 @@ pub struct Settings {
     pub output: Output,
     /// What may be removed, and when.
     pub clean: Clean,
+    /// What agents may do.
+    pub hands: Hands,
     /// Variables that begin with `ARTEL_` and mean nothing to this build.
     pub unknown_variables: Vec<String>,
     /// The settings files that were read, lowest layer first.
@@ -106,6 +109,7 @@ impl Settings {
             journal: Journal::from_values(&values).map_err(one)?,
             output: Output::from_values(&values).map_err(one)?,
             clean: Clean::from_values(&values).map_err(one)?,
+            hands: Hands::from_values(&values).map_err(one)?,
             unknown_variables,
             files,
             values,

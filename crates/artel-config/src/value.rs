@@ -25,6 +25,8 @@ pub(crate) enum Kind {
     UsdOrNever,
     /// Text of some form.
     Text(Form),
+    /// Any number of texts of some form; on a command line and in a variable a colon separates.
+    List(Form),
 }
 
 /// What a layer says, before it is checked.
@@ -36,6 +38,8 @@ pub(crate) enum Given {
     Whole(i128),
     /// A number with a point in a file, as it is written there.
     Point(String),
+    /// A list of texts in a file.
+    List(Vec<String>),
     /// Anything else in a file, by the name of its type.
     Other(&'static str),
     /// Text from a variable or a flag, which has no type yet.
@@ -59,6 +63,7 @@ pub(crate) enum Value {
     Whole(u64),
     Usd { text: String, micros: u64 },
     Text(String),
+    List(Vec<String>),
 }
 
 impl Kind {
@@ -91,9 +96,18 @@ impl Kind {
             (Self::Text(form), Given::Text(text) | Given::Bare(text)) => {
                 form.read(text).map(Value::Text).ok_or(Wrong::Value)
             }
-            (_, Given::Text(_) | Given::Whole(_) | Given::Point(_) | Given::Other(_)) => {
-                Err(Wrong::Type)
+            (Self::List(form), Given::List(texts)) => list(form, texts.iter().map(String::as_str)),
+            (Self::List(form), Given::Bare(text)) => {
+                list(form, text.split(':').filter(|text| !text.is_empty()))
             }
+            (
+                _,
+                Given::Text(_)
+                | Given::Whole(_)
+                | Given::Point(_)
+                | Given::List(_)
+                | Given::Other(_),
+            ) => Err(Wrong::Type),
         }
     }
 
@@ -117,6 +131,9 @@ impl Kind {
             Self::Usd => "US dollars with at most six decimals, such as 20 or 0.50".to_owned(),
             Self::UsdOrNever => format!("{}, or \"never\"", Self::Usd.allowed()),
             Self::Text(form) => form.allowed().to_owned(),
+            Self::List(form) => {
+                format!("a list such as [\"one\", \"two\"], each {}", form.allowed())
+            }
         }
     }
 
@@ -171,6 +188,15 @@ fn usd(text: &str) -> Result<Value, Wrong> {
     })
 }
 
+fn list<'t>(form: Form, texts: impl Iterator<Item = &'t str>) -> Result<Value, Wrong> {
+    let texts: Option<Vec<_>> = texts.map(|text| form.read(text)).collect();
+    texts.map(Value::List).ok_or(Wrong::Value)
+}
+
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
 impl Given {
     /// Returns what it is, for messages about the type.
     pub(crate) fn sort(&self) -> &'static str {
@@ -178,6 +204,7 @@ impl Given {
             Self::Text(_) => "a string",
             Self::Whole(_) => "a whole number",
             Self::Point(_) => "a number with a point",
+            Self::List(_) => "a list",
             Self::Other(sort) => sort,
             Self::Bare(_) => "text",
         }
@@ -187,7 +214,7 @@ impl Given {
     pub(crate) fn text(&self) -> Option<&str> {
         match self {
             Self::Text(text) | Self::Bare(text) => Some(text),
-            Self::Whole(_) | Self::Point(_) | Self::Other(_) => None,
+            Self::Whole(_) | Self::Point(_) | Self::List(_) | Self::Other(_) => None,
         }
     }
 }
@@ -201,7 +228,11 @@ impl Value {
             Self::Span { text, .. } => format!("\"{text}\""),
             Self::Whole(number) => number.to_string(),
             Self::Usd { text, .. } => text.clone(),
-            Self::Text(text) => format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"")),
+            Self::Text(text) => quoted(text),
+            Self::List(texts) => {
+                let texts: Vec<_> = texts.iter().map(|text| quoted(text)).collect();
+                format!("[{}]", texts.join(", "))
+            }
         }
     }
 
@@ -210,7 +241,7 @@ impl Value {
         match self {
             Self::Span { length, .. } => format!("{}ms", length.as_millis()),
             Self::Usd { micros, .. } => to_dollars(*micros),
-            Self::Word(_) | Self::Whole(_) | Self::Text(_) => self.to_toml(),
+            Self::Word(_) | Self::Whole(_) | Self::Text(_) | Self::List(_) => self.to_toml(),
         }
     }
 }

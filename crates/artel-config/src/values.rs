@@ -103,6 +103,10 @@ impl Values {
         self.take(key, Value::whole)
     }
 
+    pub(crate) fn list(&self, key: &str) -> Result<Setting<Vec<String>>, Failure> {
+        self.take(key, Value::list)
+    }
+
     fn take<T>(
         &self,
         key: &str,
@@ -187,6 +191,13 @@ impl Value {
     fn text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    fn list(&self) -> Option<Vec<String>> {
+        match self {
+            Self::List(texts) => Some(texts.clone()),
             _ => None,
         }
     }

@@ -218,6 +218,47 @@ codes! {
     K004 Usage "no key was given"
         "`artel auth set` reads the key from a prompt or from standard input, never from the \
          command line, where others could see it."
+    P001 Refused "policy does not allow it"
+        "The message names the rule that decided. A built-in rule (`never.…`) cannot be lifted; for \
+         others `artel policy list` shows what is granted, and `artel policy check -- COMMAND` why a \
+         command is not."
+    P002 Refused "a person has to be asked, and nobody can answer"
+        "It needs a yes, and there is no terminal to ask at. Run it where you can answer, or grant \
+         it beforehand: `artel policy grant RULE --reason WHY`."
+    P003 Usage "a rule cannot be read"
+        "A rule that does not parse grants nothing. The message shows the place and what a rule \
+         looks like, such as `Bash(git status:*)`, `Edit(src/**)`, `Read`, `mcp__server__tool`."
+    P004 Failed "a policy file cannot be used"
+        "A file in `Policy/` is not what it should be, so nothing in it counts. The message names \
+         line and column."
+    P005 NotFound "no such grant"
+        "`artel policy list` shows the grants with their numbers."
+    P006 Refused "the text holds what looks like a secret"
+        "Keys do not belong into requests, hints or arguments: they would be sent and stored. The \
+         message names the sort, not the value. Take it out, or let it be replaced."
+    P007 Refused "the rule is too broad to be granted for good"
+        "Shells, interpreters, wrappers and bare `git` run anything. Grant the narrow form that you \
+         need, such as `Bash(python -m pytest:*)`."
+    B001 Refused "the sandbox does not reach the level that is demanded"
+        "The message names each missing layer and what would help; `artel doctor` shows all of \
+         them. Nothing was run."
+    B002 Failed "the sandbox could not be built"
+        "The message names the step that failed. Nothing was run."
+    B003 NotFound "the program could not be started"
+        "It was not found inside the sandbox, or is not a program. Only what the sandbox shows can \
+         be run; `sandbox.read` adds folders."
+    B004 Failed "the command was ended at its limit"
+        "It took too long or too much. The message names the limit and what raises it."
+    B005 Usage "such a host cannot be granted"
+        "A grant names one host, such as `example.com`, `example.com:8443` or `127.0.0.1:5432`."
+    T001 NotFound "no such tool"
+        "`artel tool list` shows what there is, built in and declared in `Tools/`."
+    T002 Usage "the input does not fit the tool"
+        "`artel tool show NAME` prints the schema with what each field means."
+    T003 Failed "the tool could not do it"
+        "The message is what an agent would see, with what to try instead."
+    T004 Usage "a declared tool cannot be used"
+        "A file in `Tools/` is not right. The message names the file, the place and the remedy."
     X001 Bug "a mistake in Artel"
         "This should not have happened. Please report it with the message and what you did."
     X002 Interrupted "interrupted"

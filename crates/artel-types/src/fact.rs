@@ -401,6 +401,106 @@ facts! {
         /// What decided it.
         why: String,
     }
+    /// An agent wants to use a tool. It is on record before anything is done.
+    "tool.requested" schema 1 ToolRequested {
+        /// Names the call; the events of one call share it.
+        call: String,
+        /// The tool.
+        tool: String,
+        /// Whose call it is: a role.
+        role: String,
+        /// The input, secrets taken out.
+        input: Text,
+        /// What policy answered: allow, ask or deny.
+        decision: String,
+        /// The rule that decided.
+        rule: String,
+        /// Why.
+        reason: String,
+        /// BLAKE3 of the canonical record, in hex: what a person sees is what runs.
+        record: String,
+        /// What an intent without a result means: pure, idempotent, probe, restore, once.
+        unknown: String,
+    }
+    /// A person answered whether a call may be carried out.
+    "tool.answered" schema 1 ToolAnswered {
+        /// Names the call.
+        call: String,
+        /// The record that was shown.
+        record: String,
+        /// What was answered: once, run, session, always, no.
+        answer: String,
+        /// Why, in the person's words.
+        reason: String,
+    }
+    /// A call was carried out, or could not be; the outcome says which.
+    "tool.finished" schema 1 ToolFinished {
+        /// Names the call.
+        call: String,
+        /// The tool.
+        tool: String,
+        /// What the model gets to see, secrets taken out.
+        observation: Text,
+        /// The kind of trouble, where there was any.
+        trouble: Option<String>,
+        /// Files that were made, changed or deleted.
+        changed: Vec<String>,
+        /// How long it took.
+        millis: u64,
+        /// The level of the sandbox that stood around its processes; nothing where there were none.
+        sandbox: Option<String>,
+        /// How many secrets were taken out of the output.
+        redacted: u64,
+    }
+    /// The walls that stand around the processes of a run, tested before the first of them.
+    "sandbox.engaged" schema 1 SandboxEngaged {
+        /// The level reached: full, partial, none.
+        level: String,
+        /// The level demanded.
+        demanded: String,
+        /// The profile that demands it.
+        profile: String,
+        /// Each wall with whether and how it stands.
+        layers: Vec<String>,
+    }
+    /// A process in the sandbox wanted to reach another machine.
+    "sandbox.passage" schema 1 SandboxPassage {
+        /// The host and port, as asked for.
+        host: String,
+        /// Whether it was let through.
+        allowed: bool,
+        /// The address, or why not.
+        detail: String,
+        /// Bytes that went out.
+        sent: u64,
+        /// Bytes that came in.
+        received: u64,
+    }
+    /// A person allowed something for good in this workshop.
+    "policy.granted" schema 1 PolicyGranted {
+        /// The rule, as written.
+        rule: String,
+        /// Why, in the person's words.
+        reason: String,
+    }
+    /// A person took a grant back.
+    "policy.revoked" schema 1 PolicyRevoked {
+        /// The rule, as written.
+        rule: String,
+    }
+    /// A secret of the key store went into the environment of one child.
+    "secret.used" schema 1 SecretUsed {
+        /// The call that needed it.
+        call: String,
+        /// Its name, never its value.
+        secret: String,
+        /// Who used it: a role.
+        role: String,
+        /// The tool.
+        tool: String,
+        /// granted, denied or missing.
+        verdict: String,
+    }
     /// Somebody wrote a remark.
     "note.added" schema 1 NoteAdded {
         /// The remark.

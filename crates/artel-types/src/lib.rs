@@ -28,8 +28,10 @@ pub use fact::{
     BreakerClosed, BreakerOpened, BreakerProbed, BudgetLimited, BudgetReleased, BudgetReserved,
     BudgetSettled, BudgetWarned, ConfigLoaded, DecodeError, Fact, FactPage, FieldPage,
     JournalBackedUp, JournalMigrated, JournalPruned, JournalRestored, JournalTailTorn, ModelFailed,
-    ModelReplied, ModelRequested, NoteAdded, ProviderPaused, ProviderResumed, RunFinished,
-    RunStarted, SessionEnded, SessionStarted, WorkshopCreated, WorkshopTrusted,
+    ModelReplied, ModelRequested, NoteAdded, PolicyGranted, PolicyRevoked, ProviderPaused,
+    ProviderResumed, RunFinished, RunStarted, SandboxEngaged, SandboxPassage, SecretUsed,
+    SessionEnded, SessionStarted, ToolAnswered, ToolFinished, ToolRequested, WorkshopCreated,
+    WorkshopTrusted,
 };
 pub use failure::{ExitCode, Failure, FailureKind};
 pub use ids::{BadId, BadStream, BlobHash, RunId, SessionId, Stream, TraceId, WorkshopId};

@@ -87,6 +87,7 @@ fn layers_are_joined_key_by_key() {
         })
         .collect();
     insta::assert_snapshot!(shown.join("\n"), @r#"
+    profile = "local"  (default)
     budget.warn_run = 0.50  (default)
     gateway.slots = 10  (default)
     gateway.connect_timeout = "10s"  (default)
@@ -98,6 +99,10 @@ fn layers_are_joined_key_by_key() {
     journal.busy_after = "5s"  (workshop WORKSHOP/artel.toml:1)
     output.color = "never"  (user HOME/.config/artel/artel.toml:2)
     clean.logs_after = "1w"  (user HOME/.config/artel/artel.toml:4)
+    policy.commands = "allow"  (default)
+    policy.secret_fields = []  (default)
+    sandbox.accept = "full"  (default)
+    sandbox.read = []  (default)
     "#);
 }
 
@@ -207,10 +212,14 @@ fn the_examples_have_every_setting_without_a_default() {
 fn the_template_reads_well() {
     let text = template();
     let begin: Vec<_> = text.lines().take(43).collect();
-    insta::assert_snapshot!(begin.join("\n"), @r##"
+    insta::assert_snapshot!(begin.join("\n"), @r#"
     # Settings of Artel. Every line is commented out and shows the default, or an example where there is
     # none: take the `#` away from a section and a setting to change it. `artel config show --origin`
     # says what is in force, and why.
+
+    # Where this runs; ci and production demand the full sandbox.
+    # Allowed: "local" or "ci" or "production".
+    #profile = "local"
 
     # Models, by the names that skills and roles use. Without any, the keys in the environment and in
     # the key store decide, then a local Ollama. `haiku`, `sonnet`, `opus`, `fast`, `balanced` and
@@ -247,11 +256,7 @@ fn the_template_reads_well() {
 
     # Limits in tokens and US dollars. What is not named is not limited; zero allows nothing. Those of
     # the workshop and of providers may count from zero again every "day", "week" or "month".
-    #[budget.global]
-    #tokens = 50000000
-    #usd = 50
-    #period = "month"
-    "##);
+    "#);
     assert!(
         text.contains("\n#[journal]\n\n# Whether records are safe"),
         "{text}"

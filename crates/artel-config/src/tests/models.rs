@@ -91,13 +91,13 @@ fn entries_are_joined_field_by_field() {
         .map(|row| format!("{} = {} ({})", row.key, row.value, row.origin))
         .collect();
     insta::assert_snapshot!(house.anonymous(&shown.join("\n")), @r#"
+    profile = "local" (default)
     models.default.provider = "anthropic" (user HOME/.config/artel/artel.toml:2)
     models.default.model = "c" (--set)
     models.default.headers.x-a = "1" (user HOME/.config/artel/artel.toml:4)
     models.default.headers.x-b = "2" (workshop WORKSHOP/artel.toml:3)
     models."q2.5".provider = "ollama" (--set)
     models."q2.5".model = "q" (workshop WORKSHOP/artel.toml:5)
-    budget.warn_run = 0.50 (default)
     "#);
 }
 

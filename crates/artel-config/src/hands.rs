@@ -1,0 +1,144 @@
+//! Settings of what agents may do: the profile, policy, the sandbox, what counts as a secret.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use artel_types::Failure;
+
+use crate::Setting;
+use crate::form::Form;
+use crate::schema::Field;
+use crate::value::Kind;
+use crate::values::Values;
+
+pub(crate) const PROFILE_FIELDS: &[Field] = &[Field {
+    key: "profile",
+    kind: Kind::Choice(&["local", "ci", "production"]),
+    default: Some("local"),
+    about: "Where this runs; ci and production demand the full sandbox.",
+}];
+
+pub(crate) const FIELDS: &[Field] = &[
+    Field {
+        key: "policy.commands",
+        kind: Kind::Choice(&["allow", "ask"]),
+        default: Some("allow"),
+        about: "Whether commands that can be judged run without a question, in the sandbox, \
+                without network and secrets, in the run's own tree.",
+    },
+    Field {
+        key: "policy.secret_fields",
+        kind: Kind::List(Form::Line),
+        default: Some(""),
+        about: "More names of fields whose values are taken out of whatever is stored or shown.",
+    },
+    Field {
+        key: "sandbox.accept",
+        kind: Kind::Choice(&["full", "partial"]),
+        default: Some("full"),
+        about: "The lowest level of the sandbox that you accept on this machine, in profile local.",
+    },
+    Field {
+        key: "sandbox.read",
+        kind: Kind::List(Form::Line),
+        default: Some(""),
+        about: "More folders that commands in the sandbox can read, such as a tool chain.",
+    },
+];
+
+/// Where Artel runs, which sets the level of the sandbox that is demanded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Profile {
+    /// A person's own machine.
+    Local,
+    /// An automatic build.
+    Ci,
+    /// A machine that others rely on.
+    Production,
+}
+
+/// What agents may do, as far as settings say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hands {
+    /// Where this runs.
+    pub profile: Setting<Profile>,
+    /// Whether judged commands in the sandbox run without a question.
+    pub commands: Setting<Commands>,
+    /// More names of fields that hold secrets.
+    pub secret_fields: Setting<Vec<String>>,
+    /// The lowest level of the sandbox that the person accepts in profile local.
+    pub accept: Setting<Accept>,
+    /// More folders that can be read inside.
+    pub read: Setting<Vec<PathBuf>>,
+}
+
+/// What is done with commands that can be judged, in the sandbox.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Commands {
+    /// They run.
+    Allow,
+    /// The person is asked.
+    Ask,
+}
+
+/// A level of the sandbox that a person accepts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Accept {
+    /// Nothing below full.
+    Full,
+    /// Partial will do.
+    Partial,
+}
+
+impl Hands {
+    pub(crate) fn from_values(values: &Values) -> Result<Self, Failure> {
+        let read = values.list("sandbox.read")?;
+        Ok(Self {
+            profile: values.word("profile")?,
+            commands: values.word("policy.commands")?,
+            secret_fields: values.list("policy.secret_fields")?,
+            accept: values.word("sandbox.accept")?,
+            read: Setting {
+                value: read.value.into_iter().map(PathBuf::from).collect(),
+                origin: read.origin,
+            },
+        })
+    }
+}
+
+impl FromStr for Profile {
+    type Err = ();
+
+    fn from_str(word: &str) -> Result<Self, ()> {
+        match word {
+            "local" => Ok(Self::Local),
+            "ci" => Ok(Self::Ci),
+            "production" => Ok(Self::Production),
+            _ => Err(()),
+        }
+    }
+}
+
+impl FromStr for Commands {
+    type Err = ();
+
+    fn from_str(word: &str) -> Result<Self, ()> {
+        match word {
+            "allow" => Ok(Self::Allow),
+            "ask" => Ok(Self::Ask),
+            _ => Err(()),
+        }
+    }
+}
+
+impl FromStr for Accept {
+    type Err = ();
+
+    fn from_str(word: &str) -> Result<Self, ()> {
+        match word {
+            "full" => Ok(Self::Full),
+            "partial" => Ok(Self::Partial),
+            _ => Err(()),
+        }
+    }
+}
