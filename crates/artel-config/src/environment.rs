@@ -82,6 +82,13 @@ impl Environment {
         self.variables.iter().filter_map(secret).collect()
     }
 
+    /// Returns every variable, in order of name: for whoever decides what a child gets of them.
+    pub fn variables(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {
+        self.variables
+            .iter()
+            .map(|(name, text)| (name.as_os_str(), text.as_os_str()))
+    }
+
     /// Returns the variables whose name begins like that, in order of name.
     pub(crate) fn beginning_with(&self, prefix: &str) -> impl Iterator<Item = (String, &OsStr)> {
         let prefix = prefix.to_owned();

@@ -4,17 +4,28 @@
 //! acknowledged survives a loss of power. A link in the place of a file is refused, so that
 //! nobody can turn a write or a read elsewhere. No call waits on a pipe or a device, and none
 //! reads without a bound.
+//!
+//! Files that people or the workshop itself name are used by their paths. Files that an agent
+//! names are used beneath a [`Root`], by handle, and judged by a [`Guard`] on the path they
+//! really have.
 #![warn(missing_docs)]
 
 mod directory;
 mod error;
+mod guard;
 mod read;
+mod root;
 mod temp;
 mod write;
 
 pub use directory::{make_dir, make_dirs};
 pub use error::{FileError, Found};
+pub use guard::{Guard, Op, Refusal};
 pub use read::read_bounded;
+pub use root::{
+    About, Entry, Identity, Listing, MOST_ENTRIES_SEARCHED, Opened, Resolved, Root, RootError,
+    Written,
+};
 pub use temp::{TEMP_PREFIX, is_leftover};
 pub use write::{create_new, write_atomic};
 

@@ -6,11 +6,11 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
+use rustix::fs::{AtFlags, Gid, Mode, OFlags, RenameFlags, Uid};
 use rustix::io::Errno;
 
-use crate::FileError;
 use crate::directory::Folder;
+use crate::{FileError, Identity};
 
 /// How the names of unfinished files begin. One that is older than a running process was left
 /// behind by a crash and can be removed.
@@ -47,14 +47,35 @@ impl<'f> Temp<'f> {
         Ok(temp)
     }
 
+    /// Moves whatever stands under `name` aside, to a name that nobody else uses. Unlike a file of
+    /// ours it is not removed when this is dropped.
+    pub(crate) fn aside(folder: &'f Folder, name: &OsStr) -> Result<Self, Errno> {
+        let flags = RenameFlags::NOREPLACE;
+        let handle = &folder.handle;
+        for _ in 0..MOST_TRIES {
+            let aside = fresh_name();
+            match rustix::fs::renameat_with(handle, name, handle, &aside, flags) {
+                Ok(()) => {
+                    let (name, is_there) = (aside, false);
+                    return Ok(Self {
+                        folder,
+                        name,
+                        is_there,
+                    });
+                }
+                Err(Errno::EXIST) => {}
+                Err(cause) => return Err(cause),
+            }
+        }
+        Err(Errno::EXIST)
+    }
+
     fn create(folder: &'f Folder, path: &Path, mode: u32) -> Result<(Self, File), FileError> {
-        static NUMBER: AtomicU64 = AtomicU64::new(0);
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mut said = Errno::EXIST;
         for _ in 0..MOST_TRIES {
-            let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-            let name = format!("{TEMP_PREFIX}{}-{number}", std::process::id());
+            let name = fresh_name();
             match rustix::fs::openat(&folder.handle, &name, flags, Mode::from_raw_mode(mode)) {
                 Ok(handle) => {
                     let is_there = true;
@@ -87,8 +108,64 @@ impl<'f> Temp<'f> {
         Ok(())
     }
 
+    /// Gives the file another's permissions, and its owner where the system lets us.
+    pub(crate) fn take_after(&self, mode: u32, (user, group): (u32, u32)) -> Result<(), Errno> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let handle = rustix::fs::openat(&self.folder.handle, &self.name, flags, Mode::empty())?;
+        let (user, group) = (Uid::from_raw(user), Gid::from_raw(group));
+        // Only root may give files away; for everyone else the file becomes the writer's.
+        let _ = rustix::fs::fchown(&handle, Some(user), Some(group));
+        rustix::fs::fchmod(&handle, Mode::from_raw_mode(mode))
+    }
+
+    /// Exchanges the file with what stands under `name`: from then on that is what is removed.
+    pub(crate) fn exchange(&self, name: &OsStr) -> Result<(), Errno> {
+        let folder = &self.folder.handle;
+        rustix::fs::renameat_with(folder, &self.name, folder, name, RenameFlags::EXCHANGE)
+    }
+
+    /// Returns which file it is.
+    pub(crate) fn identity(&self) -> Option<Identity> {
+        let flags = AtFlags::SYMLINK_NOFOLLOW;
+        let stat = rustix::fs::statat(&self.folder.handle, &self.name, flags).ok()?;
+        Some(Identity {
+            device: stat.st_dev,
+            inode: stat.st_ino,
+        })
+    }
+
+    /// Removes the file.
+    pub(crate) fn remove(&self, flags: AtFlags) -> Result<(), Errno> {
+        rustix::fs::unlinkat(&self.folder.handle, &self.name, flags)
+    }
+
+    /// Gives back what was moved aside.
+    pub(crate) fn put_back(&mut self, name: &OsStr) -> Result<(), Errno> {
+        let (folder, flags) = (&self.folder.handle, RenameFlags::NOREPLACE);
+        rustix::fs::renameat_with(folder, &self.name, folder, name, flags)
+    }
+
     /// Puts the file under `name` if nothing is there.
     pub(crate) fn place(mut self, name: &OsStr) -> Result<(), Errno> {
+        self.settle(name)
+    }
+
+    /// Takes the file away from `name` again; dropping removes it.
+    pub(crate) fn unsettle(&mut self, name: &OsStr) {
+        let folder = &self.folder.handle;
+        let flags = RenameFlags::NOREPLACE;
+        match rustix::fs::renameat_with(folder, name, folder, &self.name, flags) {
+            Ok(()) => self.is_there = true,
+            // The second name that `settle` gave it on such a file system; the first one is there.
+            Err(Errno::INVAL | Errno::NOSYS) => {
+                let _ = rustix::fs::unlinkat(folder, name, AtFlags::empty());
+            }
+            Err(_) => {}
+        }
+    }
+
+    /// Like [`Temp::place`], and can be taken back.
+    pub(crate) fn settle(&mut self, name: &OsStr) -> Result<(), Errno> {
         let folder = &self.folder.handle;
         let flags = RenameFlags::NOREPLACE;
         match rustix::fs::renameat_with(folder, &self.name, folder, name, flags) {
@@ -104,6 +181,12 @@ impl<'f> Temp<'f> {
             Err(cause) => Err(cause),
         }
     }
+}
+
+fn fresh_name() -> String {
+    static NUMBER: AtomicU64 = AtomicU64::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    format!("{TEMP_PREFIX}{}-{number}", std::process::id())
 }
 
 impl Drop for Temp<'_> {

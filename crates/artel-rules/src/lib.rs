@@ -1,5 +1,6 @@
-//! The pure machines: budget, usage, queue, limiter, breaker, retry, classification, and the
-//! gathering of streams. No tokio, no files, no randomness.
+//! The pure machines: budget, usage, queue, limiter, breaker, retry, classification, the gathering
+//! of streams, the wait for commands and the view of their output. No tokio, no files, no
+//! randomness.
 //!
 //! Whatever the world did is handed in: facts, moments, errors as plain values. The same input
 //! gives the same answer on any machine at any time, so a journal can be folded again and a
@@ -9,8 +10,10 @@
 pub mod breaker;
 pub mod budget;
 pub mod classify;
+pub mod excerpt;
 pub mod frequency;
 pub mod limiter;
+pub mod patience;
 pub mod queue;
 pub mod retry;
 pub mod stream;

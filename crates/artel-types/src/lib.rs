@@ -36,7 +36,9 @@ pub use fact::{
 pub use failure::{ExitCode, Failure, FailureKind};
 pub use ids::{BadId, BadStream, BlobHash, RunId, SessionId, Stream, TraceId, WorkshopId};
 pub use money::{Amount, Level, Limit, Limits, Money, Tokens};
-pub use redact::{REDACTED, RedactedStream, Redactor, SHORTEST_KNOWN_VALUE};
+pub use redact::{
+    Formats, Inside, LOOKBACK, Look, REDACTED, RedactedStream, Redactor, SHORTEST_KNOWN_VALUE, TextEnd,
+};
 pub use schedule::{Class, Schedule};
 pub use secret::Secret;
 pub use text::{BlobRef, Text, counted};

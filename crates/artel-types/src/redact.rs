@@ -1,39 +1,34 @@
 //! Removes secrets before anything is stored.
 //!
-//! This file knows exact values, in the forms they usually travel in. Formats (what *looks* like
-//! a key) come with the policy crate and are handed in the same way.
+//! Known values are removed exactly, in the forms they usually travel in ([`known`]). What only
+//! *looks* like a secret is told by [`Formats`], which are handed in. Both say which places hide a
+//! secret; the places are put together, so that neither can spoil what the other has to see.
+
+mod formats;
+mod known;
+mod stream;
 
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
-use aho_corasick::{AhoCorasick, MatchKind};
+use serde_json::Value;
 
 use crate::Secret;
+pub use formats::{Formats, Inside, LOOKBACK, Look, TextEnd};
+use known::Known;
+pub use known::SHORTEST_KNOWN_VALUE;
+pub use stream::RedactedStream;
 
 /// What stands where a secret stood.
 pub const REDACTED: &str = "[REDACTED]";
-
-/// Shorter known values are not removed: they would tear holes into ordinary text.
-pub const SHORTEST_KNOWN_VALUE: usize = 8;
 
 /// Takes secrets out of text and bytes. Cheap to clone.
 #[derive(Clone, Default)]
 pub struct Redactor {
     known: Option<Arc<Known>>,
-}
-
-struct Known {
-    finder: AhoCorasick,
-    needles: Vec<Vec<u8>>,
-}
-
-/// Takes secrets out of text that comes in pieces, also where one is cut in two. What may be the
-/// beginning of a secret is held back until the next piece shows what it is.
-#[derive(Clone, Default)]
-pub struct RedactedStream {
-    redactor: Redactor,
-    held: String,
+    formats: Option<Arc<dyn Formats>>,
 }
 
 impl Redactor {
@@ -43,227 +38,151 @@ impl Redactor {
     }
 
     /// Makes a redactor that removes these values: as they are, and in their base64, hex,
-    /// percent-encoded and JSON-escaped forms.
+    /// percent-encoded and escaped forms.
     pub fn of_known_values<'a>(values: impl IntoIterator<Item = &'a Secret>) -> Self {
-        let needles: Vec<Vec<u8>> = values
-            .into_iter()
-            .map(Secret::expose)
-            .filter(|value| value.len() >= SHORTEST_KNOWN_VALUE)
-            .flat_map(forms)
-            .collect();
-        if needles.is_empty() {
-            return Self::none();
-        }
-        let known = AhoCorasick::builder()
-            .match_kind(MatchKind::LeftmostLongest)
-            .build(&needles);
-        // Building fails only past gigabytes of needles; then removing everything is the safe way.
-        let finder = known.or_else(|_| AhoCorasick::new([""])).ok();
         Self {
-            known: finder.map(|finder| Arc::new(Known { finder, needles })),
+            known: Known::of(values).map(Arc::new),
+            formats: None,
         }
+    }
+
+    /// Also removes what looks like a secret to `formats`.
+    #[must_use]
+    pub fn with_formats(mut self, formats: Arc<dyn Formats>) -> Self {
+        self.formats = Some(formats);
+        self
     }
 
     /// Begins to take secrets out of text that comes in pieces.
     pub fn stream(&self) -> RedactedStream {
-        RedactedStream {
-            redactor: self.clone(),
-            held: String::new(),
-        }
+        RedactedStream::new(self.clone())
     }
 
     /// Tells whether there is anything to remove.
     pub fn finds_in(&self, bytes: &[u8]) -> bool {
-        self.known
-            .as_ref()
-            .is_some_and(|known| known.finder.is_match(bytes))
+        let known = self.known.as_ref();
+        known.is_some_and(|known| known.is_in(bytes)) || !self.format_places(bytes).is_empty()
     }
 
     /// Returns the text without secrets.
     pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        match &self.known {
-            Some(known) if known.finder.is_match(text) => Cow::Owned(replace(&known.finder, text)),
-            _ => Cow::Borrowed(text),
+        match self.redact_bytes(text.as_bytes()) {
+            Cow::Borrowed(_) => Cow::Borrowed(text),
+            Cow::Owned(clean) => Cow::Owned(into_text(clean)),
         }
     }
 
     /// Returns the bytes without secrets.
     pub fn redact_bytes<'a>(&self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
-        let known = self.known.as_ref().map(|known| &known.finder);
-        let Some(known) = known.filter(|known| known.is_match(bytes)) else {
-            return Cow::Borrowed(bytes);
-        };
-        let mut clean = Vec::with_capacity(bytes.len());
-        let mut from = 0;
-        for found in known.find_iter(bytes) {
-            clean.extend_from_slice(&bytes[from..found.start()]);
-            clean.extend_from_slice(REDACTED.as_bytes());
-            from = found.end();
+        let mut places = self.format_places(bytes);
+        if let Some(known) = &self.known {
+            known.find(bytes, 0, &mut places);
         }
-        clean.extend_from_slice(&bytes[from..]);
+        if places.is_empty() {
+            return Cow::Borrowed(bytes);
+        }
+        places.sort_unstable_by_key(|place| (place.start, place.end));
+        let mut clean = Vec::with_capacity(bytes.len());
+        let mut hidden_to = 0;
+        for (index, place) in places.iter().enumerate() {
+            if index == 0 || place.start >= hidden_to {
+                clean.extend_from_slice(&bytes[hidden_to..place.start]);
+                clean.extend_from_slice(REDACTED.as_bytes());
+            }
+            hidden_to = hidden_to.max(place.end);
+        }
+        clean.extend_from_slice(&bytes[hidden_to..]);
         Cow::Owned(clean)
     }
 
     /// Returns JSON text without secrets, still valid JSON: also keys and numbers are looked at.
     pub fn redact_json<'a>(&self, json: &'a str) -> Cow<'a, str> {
         // Escapes can spell a value in many ways; only the decoded text shows it.
-        let may_hide = self.known.is_some() && json.contains('\\');
+        let has_work = self.known.is_some() || self.formats.is_some();
+        let may_hide = has_work && json.contains('\\');
         if !may_hide && !self.finds_in(json.as_bytes()) {
             return Cow::Borrowed(json);
         }
-        match serde_json::from_str::<serde_json::Value>(json) {
-            Ok(mut value) => {
-                let before = value.clone();
-                self.redact_value(&mut value);
-                if value == before {
-                    return Cow::Borrowed(json);
-                }
-                Cow::Owned(value.to_string())
-            }
-            Err(_) => self.redact(json),
+        let Ok(mut value) = serde_json::from_str::<Value>(json) else {
+            return self.redact(json);
+        };
+        let before = value.clone();
+        self.redact_value(&mut value);
+        if value == before {
+            return Cow::Borrowed(json);
         }
+        Cow::Owned(value.to_string())
     }
 
-    fn redact_value(&self, value: &mut serde_json::Value) {
-        use serde_json::Value;
+    fn format_places(&self, bytes: &[u8]) -> Vec<Range<usize>> {
+        let mut places = Vec::new();
+        if let Some(formats) = &self.formats {
+            formats.look(bytes, 0, Inside::Nothing, TextEnd::Here, &mut places);
+        }
+        places
+    }
+
+    fn redact_value(&self, value: &mut Value) {
         match value {
             Value::String(text) => *text = self.redact(text).into_owned(),
             Value::Array(items) => items.iter_mut().for_each(|item| self.redact_value(item)),
-            Value::Object(fields) => {
-                *fields = std::mem::take(fields)
-                    .into_iter()
-                    .map(|(key, mut inner)| {
-                        self.redact_value(&mut inner);
-                        (self.redact(&key).into_owned(), inner)
-                    })
-                    .collect();
-            }
+            Value::Object(fields) => self.redact_fields(fields),
             Value::Number(number) if self.finds_in(number.to_string().as_bytes()) => {
                 *value = Value::String(REDACTED.to_owned());
             }
             Value::Number(_) | Value::Bool(_) | Value::Null => {}
         }
     }
-}
 
-impl RedactedStream {
-    /// Takes a piece and returns what can be shown by now.
-    pub fn push<'a>(&mut self, piece: &'a str) -> Cow<'a, str> {
-        let Some(known) = &self.redactor.known else {
-            return Cow::Borrowed(piece);
+    /// In an object the name of a field tells what its value is; a list of settings often spells
+    /// the two as `{"name": …, "value": …}`.
+    fn redact_fields(&self, fields: &mut serde_json::Map<String, Value>) {
+        let named = |key: &str| fields.get(key).and_then(Value::as_str).map(str::to_owned);
+        let name_of_value = named("name").or_else(|| named("key"));
+        *fields = std::mem::take(fields)
+            .into_iter()
+            .map(|(key, mut inner)| {
+                let by_sibling = name_of_value.as_deref().filter(|_| key == "value");
+                if self.is_secret_field(&key, &inner)
+                    || by_sibling.is_some_and(|name| self.is_secret_field(name, &inner))
+                {
+                    inner = Value::String(REDACTED.to_owned());
+                } else {
+                    self.redact_value(&mut inner);
+                }
+                (self.redact(&key).into_owned(), inner)
+            })
+            .collect();
+    }
+
+    fn is_secret_field(&self, name: &str, value: &Value) -> bool {
+        let Some(formats) = &self.formats else {
+            return false;
         };
-        if self.held.is_empty() && !known.finder.is_match(piece) && known.open_tail(piece) == 0 {
-            return Cow::Borrowed(piece);
+        match value {
+            Value::String(text) => formats.is_secret_field(name, text),
+            Value::Number(number) => formats.is_secret_field(name, &number.to_string()),
+            Value::Array(_) | Value::Object(_) | Value::Bool(_) | Value::Null => false,
         }
-        self.held.push_str(piece);
-        let mut clean = replace(&known.finder, &self.held);
-        let tail = known.open_tail(&clean);
-        self.held = clean.split_off(clean.len() - tail);
-        Cow::Owned(clean)
     }
-
-    /// Returns what was held back: nothing more comes, so it is no secret.
-    pub fn finish(&mut self) -> String {
-        std::mem::take(&mut self.held)
-    }
-}
-
-impl Known {
-    /// Returns how many bytes at the end may be the beginning of a secret.
-    fn open_tail(&self, text: &str) -> usize {
-        let bytes = text.as_bytes();
-        let open = |needle: &Vec<u8>| {
-            let longest = (needle.len() - 1).min(bytes.len());
-            (1..=longest)
-                .rev()
-                .find(|length| bytes.ends_with(&needle[..*length]))
-        };
-        let mut tail = self.needles.iter().filter_map(open).max().unwrap_or(0);
-        while !text.is_char_boundary(bytes.len() - tail) {
-            tail += 1;
-        }
-        tail
-    }
-}
-
-fn replace(known: &AhoCorasick, text: &str) -> String {
-    let mut clean = String::with_capacity(text.len());
-    known.replace_all_with(text, &mut clean, |_, _, out| {
-        out.push_str(REDACTED);
-        true
-    });
-    clean
-}
-
-/// Returns the ways in which a value may be spelt in text that carries it.
-fn forms(value: &str) -> Vec<Vec<u8>> {
-    let bytes = value.as_bytes();
-    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    let escaped = |text: &str| {
-        let quoted = serde_json::Value::String(text.to_owned()).to_string();
-        quoted[1..quoted.len() - 1].to_owned()
-    };
-    // JSON often travels as text within JSON.
-    let (once, twice) = (escaped(value), escaped(&escaped(value)));
-    let mut forms = vec![
-        bytes.to_vec(),
-        hex.to_ascii_uppercase().into_bytes(),
-        hex.into_bytes(),
-        percent_encoded(bytes).into_bytes(),
-        once.into_bytes(),
-        twice.into_bytes(),
-    ];
-    for offset in 0..3 {
-        forms.push(base64_inside(bytes, offset, b'+', b'/'));
-        forms.push(base64_inside(bytes, offset, b'-', b'_'));
-    }
-    forms.retain(|form| form.len() >= SHORTEST_KNOWN_VALUE);
-    forms.sort();
-    forms.dedup();
-    forms
-}
-
-fn percent_encoded(bytes: &[u8]) -> String {
-    bytes
-        .iter()
-        .map(|&byte| match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
-                char::from(byte).to_string()
-            }
-            _ => format!("%{byte:02X}"),
-        })
-        .collect()
-}
-
-/// Returns the base64 characters that depend on `bytes` alone when `offset` other bytes (0 to 2)
-/// stand before them in the same encoded text.
-fn base64_inside(bytes: &[u8], offset: usize, plus: u8, slash: u8) -> Vec<u8> {
-    let digit = |six: u32| match six {
-        0..26 => b'A' + six as u8,
-        26..52 => b'a' + (six - 26) as u8,
-        52..62 => b'0' + (six - 52) as u8,
-        62 => plus,
-        _ => slash,
-    };
-    let first_bit = offset * 8;
-    let last_bit = first_bit + bytes.len() * 8;
-    let bit = |at: usize| u32::from(bytes[(at - first_bit) / 8] >> (7 - (at % 8)) & 1);
-    (first_bit.div_ceil(6)..last_bit / 6)
-        .map(|group| digit((group * 6..group * 6 + 6).fold(0, |six, at| six << 1 | bit(at))))
-        .collect()
 }
 
 impl fmt::Debug for Redactor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let patterns = self.known.as_ref().map_or(0, |known| known.needles.len());
-        write!(f, "Redactor({patterns} forms)")
+        let forms = self.known.as_ref().map_or(0, |known| known.forms());
+        let formats = match self.formats {
+            Some(_) => " and formats",
+            None => "",
+        };
+        write!(f, "Redactor({forms} forms{formats})")
     }
 }
 
-impl fmt::Debug for RedactedStream {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "RedactedStream({} bytes held)", self.held.len())
-    }
+/// Places never split a character, so nothing is lost here; should one ever do so, a replacement
+/// character is better than an end of the program.
+fn into_text(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes)
+        .unwrap_or_else(|bad| String::from_utf8_lossy(bad.as_bytes()).into_owned())
 }
 
 #[cfg(test)]

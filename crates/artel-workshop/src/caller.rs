@@ -5,7 +5,9 @@ use std::sync::{Arc, OnceLock};
 
 use artel_config::{Environment, Places, Settings, person, system_clock};
 use artel_keyring::Keyring;
-use artel_types::{Actor, Clock, Code, Failure, Redactor, Secret, TraceId, Via, WorkshopId};
+use artel_types::{
+    Actor, Clock, Code, Failure, Formats, Redactor, Secret, TraceId, Via, WorkshopId,
+};
 use artel_vault::{SystemStore, Vault};
 
 use crate::models::text_of;
@@ -75,7 +77,22 @@ impl Caller {
     /// Returns what takes secrets out of whatever is stored or shown: those of the environment,
     /// and the stored keys.
     pub fn redactor(&self) -> Redactor {
-        Redactor::of_known_values(&self.secrets())
+        Redactor::of_known_values(&self.secrets()).with_formats(self.formats())
+    }
+
+    /// Returns what looks like a secret, with the fields that the settings name.
+    pub(crate) fn formats(&self) -> Arc<dyn Formats> {
+        let fields = self.settings_here().map(|settings| settings.hands.secret_fields.value);
+        artel_policy::redact::formats_with_fields(fields.unwrap_or_default())
+    }
+
+    /// Finds a program on the person's `PATH`, by absolute path.
+    pub(crate) fn program(&self, name: &str) -> Option<PathBuf> {
+        let path = self.environment.get("PATH")?;
+        std::env::split_paths(path)
+            .filter(|folder| folder.is_absolute())
+            .map(|folder| folder.join(name))
+            .find(|program| is_program(program))
     }
 
     pub(crate) fn secrets(&self) -> Vec<Secret> {
@@ -94,6 +111,11 @@ impl Caller {
         let system = Keyring::at(bus.as_deref());
         let system = system.map(|keyring| Arc::new(keyring) as Arc<dyn SystemStore>);
         Vault::open(self.places.data(), system)
+    }
+
+    /// Returns a stored secret that a tool names.
+    pub(crate) fn tool_secret(&self, name: &str) -> Option<Secret> {
+        self.vault().get(name, artel_vault::DEFAULT_ACCOUNT).ok()?
     }
 
     /// Loads the settings that hold outside of any workshop.
@@ -143,12 +165,22 @@ impl Caller {
     }
 
     /// Makes a path absolute, as seen from where the caller stands.
+    pub fn path(&self, path: &std::path::Path) -> PathBuf {
+        self.absolute(path)
+    }
+
     pub(crate) fn absolute(&self, path: &std::path::Path) -> PathBuf {
         match self.environment.current_dir() {
             Some(here) => here.join(path),
             None => path.to_owned(),
         }
     }
+}
+
+fn is_program(path: &std::path::Path) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    let about = std::fs::metadata(path);
+    about.is_ok_and(|about| about.is_file() && about.permissions().mode() & 0o111 != 0)
 }
 
 /// Returns a trace of its own.

@@ -2,8 +2,10 @@
 
 mod machine;
 mod models;
+mod profile;
 mod state;
 
+use artel_config::Profile;
 use artel_types::{Failure, FailureKind};
 use serde::Serialize;
 
@@ -91,5 +93,11 @@ impl Caller {
         checks.extend(models::checks(self));
         checks.extend(state::checks(self));
         checks
+    }
+
+    /// Looks whether this place is fit for a profile: the list to go through before others rely on
+    /// it. Every line passes or fails.
+    pub fn doctor_profile(&self, profile: Profile) -> Vec<Check> {
+        profile::checks(self, profile)
     }
 }

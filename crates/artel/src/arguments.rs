@@ -6,7 +6,8 @@ use artel_workshop::Flags;
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    auth, clean, config, doctor, explain, init, journal, model, trace, usage, workshop,
+    auth, clean, config, doctor, explain, init, journal, model, policy, sandbox, tool, trace, usage,
+    workshop,
 };
 use crate::screen::Readers;
 
@@ -41,6 +42,9 @@ pub(crate) enum Command {
     Doctor(doctor::Args),
     Auth(auth::Args),
     Model(model::Args),
+    Policy(policy::Args),
+    Sandbox(sandbox::Args),
+    Tool(tool::Args),
     Usage(usage::Args),
     Trace(trace::Args),
     Journal(Box<journal::Args>),

@@ -16,6 +16,8 @@ use crate::arguments::Arguments;
 use crate::screen::Screen;
 
 fn main() -> ExitCode {
+    // As the sandbox's starter this program is another one, and begins and ends here.
+    artel_sandbox::enter_if_asked();
     screen::show_panics_as_failures();
     // A panic has been shown by the hook already; what is left is the exit code.
     std::panic::catch_unwind(run).unwrap_or_else(|_| ExitCode::from(70))
@@ -53,6 +55,9 @@ fn dispatch(
         Do::Doctor(args) => commands::doctor::run(args, caller?, screen),
         Do::Auth(args) => commands::auth::run(args, caller?, screen),
         Do::Model(args) => commands::model::run(args, caller?, screen),
+        Do::Policy(args) => commands::policy::run(args, caller?, screen),
+        Do::Sandbox(args) => commands::sandbox::run(args, caller?, screen),
+        Do::Tool(args) => commands::tool::run(args, caller?, screen),
         Do::Usage(args) => commands::usage::run(args, caller?, screen),
         Do::Journal(args) => commands::journal::run(args, caller?, screen),
         Do::Trace(args) => commands::trace::run(args, caller?, screen),
@@ -70,6 +75,8 @@ pub(crate) enum Verdict {
     Done,
     /// It looked, and what it found is bad; the output says what.
     Bad(FailureKind),
+    /// It ran somebody else's program, whose exit code this is.
+    Exit(u8),
 }
 
 /// Turns an error of the output itself into a failure.

@@ -178,6 +178,7 @@ impl Screen {
         let done = done.and_then(|verdict| self.flush().map(|()| verdict));
         match done {
             Ok(Verdict::Done) => ExitCode::SUCCESS,
+            Ok(Verdict::Exit(code)) => ExitCode::from(code),
             Ok(Verdict::Bad(kind)) => ExitCode::from(kind.exit_code().0),
             Err(problems) if is_broken_pipe(&problems) => ExitCode::SUCCESS,
             Err(problems) => {

@@ -1,5 +1,6 @@
 //! `artel doctor`
 
+use artel_config::Profile;
 use artel_types::FailureKind;
 use artel_workshop::{Caller, Check, Health, Problems};
 
@@ -12,11 +13,18 @@ use crate::screen::{Paint, Screen};
 /// Each line is ok, a warning or a problem, with what to do about it. Exit code 1 if there is a
 /// problem, 2 if it is in the settings, 3 if the workshop is not safe to use, 4 if there is none.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example: artel doctor --json")]
-pub(crate) struct Args {}
+#[command(after_help = "Example: artel doctor --json\nExample: artel doctor --profile production")]
+pub(crate) struct Args {
+    /// Go through the list for a profile instead: local, ci or production
+    #[arg(long, value_name = "PROFILE", value_parser = profile)]
+    profile: Option<Profile>,
+}
 
-pub(crate) fn run(_args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
-    let checks = caller.doctor();
+pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+    let checks = match args.profile {
+        None => caller.doctor(),
+        Some(profile) => caller.doctor_profile(profile),
+    };
     let worst = checks
         .iter()
         .map(|check| check.health)
@@ -40,6 +48,11 @@ pub(crate) fn run(_args: &Args, caller: &Caller, screen: &mut Screen) -> Result<
     // Whatever keeps every other command from starting says more than that something failed.
     let special = problems.find(|kind| *kind != FailureKind::Failed);
     Ok(Verdict::Bad(special.unwrap_or(FailureKind::Failed)))
+}
+
+fn profile(word: &str) -> Result<Profile, String> {
+    let unknown = |()| format!("`{word}` is none of local, ci, production");
+    word.parse().map_err(unknown)
 }
 
 fn show(check: &Check, screen: &mut Screen) -> Result<(), Problems> {

@@ -1,0 +1,198 @@
+//! A folder held open, and everything beneath it used by handle.
+//!
+//! A path is used in three steps. *Look*: it is followed component by component, links included,
+//! without ever opening anything outside; the end is a relative path free of links. *Judge*: the
+//! guard is asked about that path. *Use*: the kernel opens exactly that path beneath the root and
+//! refuses any link in it (`openat2` with `RESOLVE_BENEATH` and `RESOLVE_NO_SYMLINKS`). Whoever
+//! changes the tree between the steps makes the last one fail, and the three begin again, a
+//! bounded number of times. There is no answer for one file and use of another.
+//!
+//! What changes a folder does so through its handle, and checks before and after that the handle
+//! still lies where it was judged; if not, the change is taken back. What remains: a process that
+//! may move folders out of the root can carry a changed folder along between the change and the
+//! second look. It could as well have written there itself.
+//!
+//! Mount points are not crossed: a bound folder shows files that lie elsewhere.
+
+mod beneath;
+mod error;
+mod names;
+mod read;
+mod remove;
+mod walk;
+mod write;
+
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FileType, OFlags, ResolveFlags, Stat};
+use rustix::io::Errno;
+
+pub use error::RootError;
+pub use names::MOST_ENTRIES_SEARCHED;
+pub use read::{Entry, Listing, Opened};
+pub use write::Written;
+
+use crate::{Found, Guard, Op};
+use error::Stop;
+use walk::Last;
+
+/// How often a path is looked at again when the tree changes underneath.
+const MOST_TRIES: u32 = 32;
+
+/// A folder held open. Every access goes through its handle: the folder may be renamed, and a
+/// link put in its place leads nobody astray.
+#[derive(Debug)]
+pub struct Root {
+    handle: OwnedFd,
+    /// As it was named, made absolute; absolute paths may begin with it.
+    given: PathBuf,
+    /// Without links; absolute paths may begin with it too.
+    real: PathBuf,
+    resolve: ResolveFlags,
+}
+
+/// What a path leads to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Resolved {
+    /// The path relative to the root, without links; empty for the root itself.
+    pub path: PathBuf,
+    /// What is there, or nothing if it would have to be made.
+    pub about: Option<About>,
+}
+
+/// What is known of a file or folder without opening it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct About {
+    /// Its kind.
+    pub found: Found,
+    /// Which file it is, whatever it is called.
+    pub identity: Identity,
+    /// How many bytes a file holds.
+    pub length: u64,
+    /// Its permission bits.
+    pub mode: u32,
+    /// When it last changed, in nanoseconds since 1970. A file whose identity, length and this
+    /// are what they were has not been written since.
+    pub changed_ns: i128,
+    links: u64,
+    owner: (u32, u32),
+}
+
+/// Tells files apart, whatever they are called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Identity {
+    /// The device it lies on.
+    pub device: u64,
+    /// Its number there.
+    pub inode: u64,
+}
+
+impl Root {
+    /// Opens a folder as a root. Links in the folder's own path are followed, once, here.
+    pub fn open(dir: &Path) -> Result<Self, RootError> {
+        let failed = |doing| RootError::system(dir, doing);
+        let io = |cause: std::io::Error| Errno::from_io_error(&cause).unwrap_or(Errno::INVAL);
+        let given = std::path::absolute(dir)
+            .map_err(io)
+            .map_err(failed("find"))?;
+        let real = given.canonicalize().map_err(io).map_err(failed("find"))?;
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let handle = rustix::fs::open(&real, flags, rustix::fs::Mode::empty())
+            .map_err(failed("open the folder"))?;
+        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS | ResolveFlags::NO_XDEV;
+        let root = Self {
+            handle,
+            given,
+            real,
+            resolve,
+        };
+        match root.open_at(Path::new(""), OFlags::PATH) {
+            Ok(_) => Ok(root),
+            // Some containers forbid the call instead of not knowing it.
+            Err(cause @ (Errno::NOSYS | Errno::PERM)) => Err(RootError::Unsupported {
+                cause: cause.into(),
+            }),
+            Err(cause) => Err(failed("open the folder")(cause)),
+        }
+    }
+
+    /// Lets paths cross mount points beneath the root: for trees that a person has built of
+    /// several file systems on purpose.
+    #[must_use]
+    pub fn across_mounts(mut self) -> Self {
+        self.resolve.remove(ResolveFlags::NO_XDEV);
+        self
+    }
+
+    /// Returns where the root lay when it was opened, without links.
+    pub fn path(&self) -> &Path {
+        &self.real
+    }
+
+    /// Follows a path to what it leads to, links included. What does not exist yet has a path too.
+    ///
+    /// The answer is true for the moment only: it is for showing and for judging, never for
+    /// opening. Reading and writing take the path as it was asked for and do all of it anew.
+    pub fn resolve(&self, path: &Path) -> Result<Resolved, RootError> {
+        self.steadily(
+            path,
+            || Ok(walk::walk(self, path, Last::Follow)?.resolved()),
+        )
+    }
+
+    /// Like [`Root::resolve`], but a link at the end is looked at and not followed.
+    pub fn look(&self, path: &Path) -> Result<Resolved, RootError> {
+        self.steadily(path, || Ok(walk::walk(self, path, Last::Keep)?.resolved()))
+    }
+
+    /// Does something again while the tree changes underneath, up to a bound.
+    fn steadily<T>(
+        &self,
+        path: &Path,
+        mut attempt: impl FnMut() -> Result<T, Stop>,
+    ) -> Result<T, RootError> {
+        for _ in 0..MOST_TRIES {
+            match attempt() {
+                Ok(done) => return Ok(done),
+                Err(Stop::Failed(error)) => return Err(error),
+                Err(Stop::Changed) => {}
+            }
+        }
+        Err(RootError::Unsteady {
+            path: path.to_owned(),
+        })
+    }
+}
+
+impl About {
+    fn of(stat: &Stat) -> Self {
+        Self {
+            found: Found::of(FileType::from_raw_mode(stat.st_mode)),
+            identity: Identity {
+                device: stat.st_dev,
+                inode: stat.st_ino,
+            },
+            length: u64::try_from(stat.st_size).unwrap_or(0),
+            mode: stat.st_mode & 0o7777,
+            changed_ns: i128::from(stat.st_ctime) * 1_000_000_000 + i128::from(stat.st_ctime_nsec),
+            links: stat.st_nlink,
+            owner: (stat.st_uid, stat.st_gid),
+        }
+    }
+}
+
+/// Asks the guard about a resolved path.
+fn ask(guard: &dyn Guard, asked: &Path, resolved: &Path, op: Op) -> Result<(), RootError> {
+    guard
+        .judge(resolved, op)
+        .map_err(|refusal| RootError::Refused {
+            path: asked.to_owned(),
+            resolved: resolved.to_owned(),
+            op,
+            refusal,
+        })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,114 @@
+//! The system calls: opening beneath a root, one name or a whole path without links.
+
+use std::ffi::OsStr;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+
+use rustix::fs::{Mode, OFlags, ResolveFlags};
+use rustix::io::Errno;
+
+use super::error::{RootError, Stop};
+use super::{About, Root};
+use crate::directory::Folder;
+
+/// The kernel gives up with EAGAIN when something is renamed while it checks a path.
+const MOST_AGAINS: u32 = 64;
+
+impl Root {
+    /// Opens a resolved path beneath the root; any link in it is an error.
+    pub(super) fn open_at(&self, path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+        self.open_below(&self.handle, path, flags)
+    }
+
+    /// Opens a path without links beneath a folder beneath the root.
+    pub(super) fn open_below(
+        &self,
+        folder: impl AsFd,
+        path: &Path,
+        flags: OFlags,
+    ) -> Result<OwnedFd, Errno> {
+        let path = if path.as_os_str().is_empty() {
+            Path::new(".")
+        } else {
+            path
+        };
+        let resolve = self.resolve | ResolveFlags::NO_SYMLINKS;
+        open_beneath(folder, path.as_os_str(), flags, resolve)
+    }
+
+    /// Opens one name in a folder, a link as a link.
+    pub(super) fn open_name(
+        &self,
+        folder: impl AsFd,
+        name: &OsStr,
+        flags: OFlags,
+    ) -> Result<OwnedFd, Errno> {
+        open_beneath(folder, name, flags | OFlags::NOFOLLOW, self.resolve)
+    }
+
+    /// Opens what was just looked at and judged. If it is not there any more, or a link is in the
+    /// way now, the tree has changed.
+    pub(super) fn reopen(
+        &self,
+        asked: &Path,
+        resolved: &Path,
+        flags: OFlags,
+    ) -> Result<(OwnedFd, About), Stop> {
+        let handle = self
+            .open_at(resolved, flags)
+            .map_err(|cause| changed_or(asked, cause))?;
+        let about = about(&handle, asked)?;
+        Ok((handle, about))
+    }
+
+    /// Opens a folder that was just looked at, so that names in it can be changed.
+    pub(super) fn folder(&self, asked: &Path, resolved: &Path) -> Result<Folder, Stop> {
+        let (handle, _) = self.reopen(asked, resolved, OFlags::RDONLY | OFlags::DIRECTORY)?;
+        Ok(Folder { handle })
+    }
+
+    /// Refuses unless the open folder lies at that path at this moment.
+    pub(super) fn still_at(
+        &self,
+        asked: &Path,
+        folder: &Folder,
+        resolved: &Path,
+    ) -> Result<(), Stop> {
+        let (_, there) = self.reopen(asked, resolved, OFlags::PATH | OFlags::DIRECTORY)?;
+        if there.identity == about(&folder.handle, asked)?.identity {
+            return Ok(());
+        }
+        Err(Stop::Changed)
+    }
+}
+
+/// Looks at what is open.
+pub(super) fn about(handle: impl AsFd, asked: &Path) -> Result<About, RootError> {
+    let stat = rustix::fs::fstat(handle).map_err(RootError::system(asked, "look at"))?;
+    Ok(About::of(&stat))
+}
+
+/// Sorts what the system said about a path that was there a moment ago.
+pub(super) fn changed_or(asked: &Path, cause: Errno) -> Stop {
+    match cause {
+        Errno::NOENT | Errno::LOOP | Errno::NOTDIR | Errno::XDEV | Errno::AGAIN => Stop::Changed,
+        cause => Stop::Failed(RootError::system(asked, "open")(cause)),
+    }
+}
+
+fn open_beneath(
+    folder: impl AsFd,
+    path: &OsStr,
+    flags: OFlags,
+    resolve: ResolveFlags,
+) -> Result<OwnedFd, Errno> {
+    let flags = flags | OFlags::CLOEXEC;
+    let mut said = Errno::AGAIN;
+    for _ in 0..MOST_AGAINS {
+        match rustix::fs::openat2(&folder, path, flags, Mode::empty(), resolve) {
+            Err(cause @ (Errno::AGAIN | Errno::INTR)) => said = cause,
+            done => return done,
+        }
+    }
+    Err(said)
+}

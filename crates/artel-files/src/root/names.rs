@@ -1,0 +1,123 @@
+//! The other names of a file: hard links inside the root are counted, so that one to a file
+//! outside is found out.
+//!
+//! A link made by `ln` leaves no trace in the path, only in the count of names. If all names lie
+//! inside, the file is as much inside as any other, and the guard is asked about each name, so
+//! that a second name does not unlock a file that the first one would not.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{Dir, FileType, OFlags};
+
+use super::error::{RootError, Stop};
+use super::{About, Identity, Root, ask};
+use crate::{Found, Guard, Op};
+
+/// How many entries of the tree are searched for a file's other names before giving up. What was
+/// not found by then counts as outside.
+pub const MOST_ENTRIES_SEARCHED: usize = 100_000;
+
+/// How deep the search goes: each level holds a handle.
+const DEEPEST: usize = 200;
+
+impl Root {
+    /// Refuses an ordinary file that has a name outside the root, or a name inside under which
+    /// the guard would not let it be used.
+    pub(super) fn judge_names(
+        &self,
+        asked: &Path,
+        about: &About,
+        guard: &dyn Guard,
+        op: Op,
+    ) -> Result<(), Stop> {
+        if about.found != Found::File || about.links <= 1 {
+            return Ok(());
+        }
+        let mut search = Search {
+            root: self,
+            identity: about.identity,
+            names: vec![],
+            searched: 0,
+        };
+        search.run(about.links);
+        // Looked at once more, so that a name moved during the search is not counted twice.
+        let is_there = |name: &PathBuf| {
+            let opened = self.reopen(asked, name, OFlags::PATH | OFlags::NOFOLLOW);
+            opened.is_ok_and(|(_, there)| there.identity == about.identity)
+        };
+        search.names.retain(is_there);
+        if (search.names.len() as u64) < about.links {
+            return Err(Stop::Failed(RootError::NamedElsewhere {
+                path: asked.to_owned(),
+                links: about.links,
+                found: search.names.len() as u64,
+                searched: search.searched,
+            }));
+        }
+        for name in &search.names {
+            ask(guard, asked, name, op)?;
+        }
+        Ok(())
+    }
+}
+
+struct Search<'s> {
+    root: &'s Root,
+    identity: Identity,
+    names: Vec<PathBuf>,
+    searched: usize,
+}
+
+impl Search<'_> {
+    /// Looks through the tree until all names are found or the bound is reached. Folders that
+    /// cannot be opened hide what is in them; the count then stays short.
+    fn run(&mut self, wanted: u64) {
+        let mut at = PathBuf::new();
+        let mut open: Vec<Dir> = self.enter(&at).into_iter().collect();
+        while let Some(dir) = open.last_mut() {
+            if self.names.len() as u64 == wanted || self.searched == MOST_ENTRIES_SEARCHED {
+                return;
+            }
+            let Some(Ok(entry)) = dir.read() else {
+                open.pop();
+                at.pop();
+                continue;
+            };
+            let name = OsStr::from_bytes(entry.file_name().to_bytes());
+            if name == "." || name == ".." {
+                continue;
+            }
+            self.searched += 1;
+            match entry.file_type() {
+                FileType::Directory | FileType::Unknown if open.len() < DEEPEST => {
+                    at.push(name);
+                    match self.enter(&at) {
+                        Some(dir) => open.push(dir),
+                        None => self.step_back(&mut at, entry.ino()),
+                    }
+                }
+                _ => self.note(&at, name, entry.ino()),
+            }
+        }
+    }
+
+    fn enter(&self, at: &Path) -> Option<Dir> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NONBLOCK;
+        Dir::new(self.root.open_at(at, flags).ok()?).ok()
+    }
+
+    /// What did not open as a folder may be a file on a file system that does not tell kinds.
+    fn step_back(&mut self, at: &mut PathBuf, inode: u64) {
+        let name: OsString = at.file_name().unwrap_or_default().to_owned();
+        at.pop();
+        self.note(at, &name, inode);
+    }
+
+    fn note(&mut self, at: &Path, name: &OsStr, inode: u64) {
+        if inode == self.identity.inode {
+            self.names.push(at.join(name));
+        }
+    }
+}

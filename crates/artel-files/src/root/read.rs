@@ -1,0 +1,151 @@
+//! Reading beneath a root: with a bound, and never waiting.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, Dir, FileType, OFlags};
+
+use super::beneath::changed_or;
+use super::error::{RootError, Stop};
+use super::walk::{Last, walk, wrong_kind};
+use super::{About, Root};
+use crate::{FileError, Found, Guard, Op};
+
+/// A file opened for reading.
+#[derive(Debug)]
+pub struct Opened {
+    /// The open file.
+    pub file: File,
+    /// The path it really has, relative to the root.
+    pub path: PathBuf,
+    /// What it is.
+    pub about: About,
+}
+
+/// One name in a folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// The name, byte for byte.
+    pub name: OsString,
+    /// What it is; a link is not followed.
+    pub found: Found,
+}
+
+/// The names in a folder, in the order of their bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listing {
+    /// The path that the folder really has, relative to the root.
+    pub path: PathBuf,
+    /// What is in it.
+    pub entries: Vec<Entry>,
+    /// The folder holds more than was asked for.
+    pub is_cut: bool,
+}
+
+impl Root {
+    /// Returns the bytes of an ordinary file of at most `most` bytes. Folders, pipes, sockets and
+    /// devices are refused without being opened.
+    pub fn read(&self, path: &Path, most: u64, guard: &dyn Guard) -> Result<Vec<u8>, RootError> {
+        let opened = self.open_file(path, guard)?;
+        let too_large = || FileError::TooLarge {
+            path: path.to_owned(),
+            most,
+        };
+        if opened.about.length > most {
+            return Err(too_large().into());
+        }
+        let mut bytes = Vec::new();
+        opened
+            .file
+            .take(most.saturating_add(1))
+            .read_to_end(&mut bytes)
+            .map_err(FileError::system(path, "read"))?;
+        if bytes.len() as u64 > most {
+            return Err(too_large().into());
+        }
+        Ok(bytes)
+    }
+
+    /// Opens an ordinary file for reading piece by piece.
+    pub fn open_file(&self, path: &Path, guard: &dyn Guard) -> Result<Opened, RootError> {
+        self.steadily(path, || self.open_once(path, guard))
+    }
+
+    /// Lists a folder, at most so many names of it.
+    pub fn list(&self, path: &Path, most: usize, guard: &dyn Guard) -> Result<Listing, RootError> {
+        self.steadily(path, || self.list_once(path, most, guard))
+    }
+
+    fn open_once(&self, asked: &Path, guard: &dyn Guard) -> Result<Opened, Stop> {
+        let walked = walk(self, asked, Last::Follow)?;
+        let seen = walked.there(asked)?;
+        if seen.found != Found::File {
+            return Err(wrong_kind(asked, seen.found, Found::File).into());
+        }
+        walked.ask(guard, asked, Op::Read)?;
+        // Should a pipe or a terminal have taken the file's place by now, it is neither waited
+        // for nor taken as our own, and the next line finds it out.
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
+        let (handle, about) = self.reopen(asked, &walked.path, flags)?;
+        if about.identity != seen.identity {
+            return Err(Stop::Changed);
+        }
+        self.judge_names(asked, &about, guard, Op::Read)?;
+        Ok(Opened {
+            file: File::from(handle),
+            path: walked.path,
+            about,
+        })
+    }
+
+    fn list_once(&self, asked: &Path, most: usize, guard: &dyn Guard) -> Result<Listing, Stop> {
+        let walked = walk(self, asked, Last::Follow)?;
+        let seen = walked.there(asked)?;
+        if seen.found != Found::Folder {
+            return Err(wrong_kind(asked, seen.found, Found::Folder).into());
+        }
+        walked.ask_to_list(guard, asked)?;
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NONBLOCK;
+        let (handle, _) = self.reopen(asked, &walked.path, flags)?;
+        let mut dir = Dir::new(handle).map_err(|cause| changed_or(asked, cause))?;
+        let (mut entries, mut is_cut) = (Vec::new(), false);
+        while let Some(entry) = dir.read() {
+            let entry = entry.map_err(RootError::system(asked, "list"))?;
+            let name = OsStr::from_bytes(entry.file_name().to_bytes());
+            if name == "." || name == ".." {
+                continue;
+            }
+            if entries.len() == most {
+                is_cut = true;
+                break;
+            }
+            let found = kind(&dir, name, entry.file_type());
+            entries.push(Entry {
+                name: name.to_owned(),
+                found,
+            });
+        }
+        entries.sort_by(|one, other| one.name.cmp(&other.name));
+        Ok(Listing {
+            path: walked.path,
+            entries,
+            is_cut,
+        })
+    }
+}
+
+/// Some file systems list names without their kinds.
+fn kind(dir: &Dir, name: &OsStr, listed: FileType) -> Found {
+    if listed != FileType::Unknown {
+        return Found::of(listed);
+    }
+    let stat = dir
+        .fd()
+        .and_then(|folder| rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW));
+    stat.map_or(Found::Special, |stat| {
+        Found::of(FileType::from_raw_mode(stat.st_mode))
+    })
+}

@@ -1,0 +1,329 @@
+//! Following a path, component by component, without ever leaving the root.
+//!
+//! The kernel could follow links beneath a root by itself, but it refuses absolute links that lead
+//! back inside, and it does not say which path it ended at. So links are followed here: each name
+//! is opened as what it is, the text of a link takes its place in what is left to do. Nothing is
+//! opened that is not one name beneath a folder beneath the root. The result is a proposal, and the
+//! use of it is checked by the kernel.
+
+use std::ffi::{OsStr, OsString};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Component, Path, PathBuf};
+
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+
+use super::beneath::{about, changed_or};
+use super::error::{RootError, Stop};
+use super::{About, Resolved, Root, ask};
+use crate::{FileError, Found, Guard, Op};
+
+/// As many links as the kernel follows in one path.
+const MOST_LINKS: usize = 40;
+/// As many bytes as the kernel takes for one path, and for one name.
+const MOST_BYTES: usize = 4095;
+const MOST_NAME_BYTES: usize = 255;
+
+/// What to do with a link at the very end.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Last {
+    Follow,
+    Keep,
+}
+
+/// Where a path led.
+pub(super) struct Walked {
+    pub(super) path: PathBuf,
+    /// What is there; nothing if it, or a folder above it, is missing.
+    pub(super) about: Option<About>,
+    /// How many names at the end of the path are missing.
+    pub(super) missing: usize,
+    /// The paths that links on the way stood for.
+    pub(super) links: Vec<PathBuf>,
+    /// The path ended in a slash or a dot: only a folder will do.
+    pub(super) wants_folder: bool,
+}
+
+impl Walked {
+    /// Asks the guard about the path and about each link that led to it.
+    pub(super) fn ask(&self, guard: &dyn Guard, asked: &Path, op: Op) -> Result<(), RootError> {
+        let names = [&self.path].into_iter().chain(&self.links);
+        names
+            .into_iter()
+            .try_for_each(|name| ask(guard, asked, name, op))
+    }
+
+    /// Asks the guard whether the folder may be listed.
+    pub(super) fn ask_to_list(&self, guard: &dyn Guard, asked: &Path) -> Result<(), RootError> {
+        let names = [&self.path].into_iter().chain(&self.links);
+        names
+            .into_iter()
+            .try_for_each(|name| ask(guard, asked, &name.join(""), Op::Read))
+    }
+
+    pub(super) fn resolved(self) -> Resolved {
+        Resolved {
+            path: self.path,
+            about: self.about,
+        }
+    }
+
+    /// Returns what is there, or the error that nothing is.
+    pub(super) fn there(&self, asked: &Path) -> Result<About, RootError> {
+        let about = self
+            .about
+            .ok_or_else(|| RootError::system(asked, "open")(Errno::NOENT))?;
+        if self.wants_folder && about.found != Found::Folder {
+            return Err(wrong_kind(asked, about.found, Found::Folder));
+        }
+        Ok(about)
+    }
+}
+
+/// The error that something else stands there.
+pub(super) fn wrong_kind(asked: &Path, found: Found, wanted: Found) -> RootError {
+    let path = asked.to_owned();
+    RootError::File(FileError::Other {
+        path,
+        found,
+        wanted,
+    })
+}
+
+/// Follows a path from the root.
+pub(super) fn walk(root: &Root, asked: &Path, last: Last) -> Result<Walked, Stop> {
+    let mut walk = Walk {
+        root,
+        asked,
+        names: Vec::new(),
+        here: None,
+        todo: Vec::new(),
+        links: Vec::new(),
+        wants_folder: ends_as_folder(asked.as_os_str()),
+    };
+    walk.todo = walk.first_steps()?;
+    while let Some(step) = walk.todo.pop() {
+        let is_last = walk.todo.is_empty();
+        match step {
+            Step::Up => walk.up()?,
+            Step::Name(name) => {
+                match walk.enter(&name, if is_last { last } else { Last::Follow })? {
+                    Entered::Moved => {}
+                    Entered::Linked {
+                        wants_folder: wants,
+                    } => walk.wants_folder |= is_last && wants,
+                    Entered::Missing => return walk.missing(name),
+                }
+            }
+        }
+    }
+    let here = about(walk.here(), asked)?;
+    let path = walk.names.iter().collect();
+    Ok(Walked {
+        path,
+        about: Some(here),
+        missing: 0,
+        links: walk.links,
+        wants_folder: walk.wants_folder,
+    })
+}
+
+struct Walk<'w> {
+    root: &'w Root,
+    asked: &'w Path,
+    /// The names from the root to where we are: folders, until the last step.
+    names: Vec<OsString>,
+    /// Where we are; nothing means at the root.
+    here: Option<OwnedFd>,
+    /// What is left to do, the next step last.
+    todo: Vec<Step>,
+    links: Vec<PathBuf>,
+    wants_folder: bool,
+}
+
+enum Step {
+    Up,
+    Name(OsString),
+}
+
+impl Step {
+    fn name(&self) -> Option<&OsStr> {
+        match self {
+            Self::Name(name) => Some(name),
+            Self::Up => None,
+        }
+    }
+}
+
+enum Entered {
+    Moved,
+    Linked { wants_folder: bool },
+    Missing,
+}
+
+impl Walk<'_> {
+    /// Takes the path as it was asked for apart. A `~` would be a home folder to whoever wrote it;
+    /// taking it for a name would make a folder that nobody meant.
+    fn first_steps(&self) -> Result<Vec<Step>, Stop> {
+        let bytes = self.asked.as_os_str().as_bytes();
+        if bytes.is_empty() {
+            return Err(FileError::NoName {
+                path: self.asked.to_owned(),
+            }
+            .into());
+        }
+        let is_home = bytes == b"~" || (bytes[0] == b'~' && bytes.contains(&b'/'));
+        if is_home {
+            return Err(self.outside("`~` is a home folder"));
+        }
+        self.steps(self.asked, "it is absolute and not beneath the root")
+    }
+
+    /// Takes a path apart, from the root if it is absolute.
+    fn steps(&self, path: &Path, otherwise: &str) -> Result<Vec<Step>, Stop> {
+        let relative = if path.is_absolute() {
+            let beneath = [&self.root.given, &self.root.real];
+            let mut beneath = beneath
+                .into_iter()
+                .filter_map(|root| path.strip_prefix(root).ok());
+            beneath.next().ok_or_else(|| self.outside(otherwise))?
+        } else {
+            path
+        };
+        if path.as_os_str().len() > MOST_BYTES {
+            return Err(self.failed(Errno::NAMETOOLONG));
+        }
+        let mut steps = Vec::new();
+        for component in relative.components().rev() {
+            match component {
+                Component::Normal(name) => steps.push(Step::Name(self.checked(name)?)),
+                Component::ParentDir => steps.push(Step::Up),
+                Component::CurDir | Component::RootDir | Component::Prefix(_) => {}
+            }
+        }
+        Ok(steps)
+    }
+
+    fn checked(&self, name: &OsStr) -> Result<OsString, Stop> {
+        if name.len() > MOST_NAME_BYTES {
+            return Err(self.failed(Errno::NAMETOOLONG));
+        }
+        if name.as_bytes().contains(&0) {
+            return Err(self.failed(Errno::INVAL));
+        }
+        Ok(name.to_owned())
+    }
+
+    fn here(&self) -> BorrowedFd<'_> {
+        self.here
+            .as_ref()
+            .map_or(self.root.handle.as_fd(), AsFd::as_fd)
+    }
+
+    fn up(&mut self) -> Result<(), Stop> {
+        if self.names.pop().is_none() {
+            return Err(self.outside("`..` climbs above the root"));
+        }
+        let above: PathBuf = self.names.iter().collect();
+        let opened = self.root.open_at(&above, OFlags::PATH | OFlags::DIRECTORY);
+        self.here = Some(opened.map_err(|cause| changed_or(self.asked, cause))?);
+        Ok(())
+    }
+
+    fn enter(&mut self, name: &OsStr, last: Last) -> Result<Entered, Stop> {
+        let handle = match self.root.open_name(self.here(), name, OFlags::PATH) {
+            Ok(handle) => handle,
+            Err(Errno::NOENT) => return Ok(Entered::Missing),
+            Err(Errno::XDEV) => return Err(self.mounted(name)),
+            Err(cause) => return Err(self.failed(cause)),
+        };
+        let found = about(&handle, self.asked)?.found;
+        if found == Found::Link && last == Last::Follow {
+            return self.follow(name, &handle);
+        }
+        if found != Found::Folder && !self.todo.is_empty() {
+            return Err(self.failed(Errno::NOTDIR));
+        }
+        self.names.push(name.to_owned());
+        self.here = Some(handle);
+        Ok(Entered::Moved)
+    }
+
+    fn follow(&mut self, name: &OsStr, link: &OwnedFd) -> Result<Entered, Stop> {
+        if self.links.len() == MOST_LINKS {
+            return Err(self.failed(Errno::LOOP));
+        }
+        let spelled = self.names.iter().map(OsString::as_os_str).chain([name]);
+        let rest = self.todo.iter().rev().map_while(Step::name);
+        self.links.push(spelled.chain(rest).collect());
+        let target = rustix::fs::readlinkat(link, "", Vec::new());
+        let target = target.map_err(|cause| self.failed(cause))?;
+        let target = PathBuf::from(OsString::from_vec(target.into_bytes()));
+        if target.is_absolute() {
+            self.names.clear();
+            self.here = None;
+        }
+        let steps = self.steps(
+            &target,
+            "a link on the way leads to an absolute path elsewhere",
+        )?;
+        self.todo.extend(steps);
+        Ok(Entered::Linked {
+            wants_folder: ends_as_folder(target.as_os_str()),
+        })
+    }
+
+    /// Ends the walk at a name that is not there. What is left must be plain names: nobody can go
+    /// up from a folder that does not exist.
+    fn missing(mut self, name: OsString) -> Result<Walked, Stop> {
+        let mut missing = 1;
+        self.names.push(name);
+        while let Some(step) = self.todo.pop() {
+            match step {
+                Step::Name(name) => self.names.push(name),
+                Step::Up => return Err(self.failed(Errno::NOENT)),
+            }
+            missing += 1;
+        }
+        let path = self.names.iter().collect();
+        Ok(Walked {
+            path,
+            about: None,
+            missing,
+            links: self.links,
+            wants_folder: self.wants_folder,
+        })
+    }
+
+    fn outside(&self, how: &str) -> Stop {
+        let (path, root) = (self.asked.to_owned(), self.root.real.clone());
+        Stop::Failed(RootError::Outside {
+            path,
+            root,
+            how: how.to_owned(),
+        })
+    }
+
+    fn mounted(&self, name: &OsStr) -> Stop {
+        let at = self
+            .names
+            .iter()
+            .map(OsString::as_os_str)
+            .chain([name])
+            .collect();
+        Stop::Failed(RootError::Mount {
+            path: self.asked.to_owned(),
+            at,
+        })
+    }
+
+    fn failed(&self, cause: Errno) -> Stop {
+        Stop::Failed(RootError::system(self.asked, "open")(cause))
+    }
+}
+
+fn ends_as_folder(path: &OsStr) -> bool {
+    let last = path.as_bytes().rsplit(|byte| *byte == b'/').next();
+    matches!(last, Some(b"" | b"." | b".."))
+}

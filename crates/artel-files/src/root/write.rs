@@ -1,0 +1,293 @@
+//! Writing beneath a root: whole files, durable, in the place that was judged or not at all.
+
+use std::ffi::{OsStr, OsString};
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{Access, AtFlags, Mode, OFlags};
+use rustix::io::Errno;
+
+use super::beneath::{about, changed_or};
+use super::error::{RootError, Stop};
+use super::walk::{Last, Walked, walk, wrong_kind};
+use super::{About, Root};
+use crate::directory::Folder;
+use crate::temp::Temp;
+use crate::{Found, Guard, Op};
+
+/// What a write did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Written {
+    /// The path that was written, relative to the root and without links.
+    pub path: PathBuf,
+    /// The file was not there before.
+    pub is_new: bool,
+}
+
+impl Root {
+    /// Makes or replaces a file in one step, and the folders above it that are missing.
+    ///
+    /// A link at the end is followed, as an editor would, and the guard is asked about the file
+    /// it leads to; one that leads outside is refused. An existing file keeps its permission bits
+    /// and, where the system lets us, its owner; other attributes are those of a new file, and a
+    /// second name inside the root keeps the old bytes. A file that may not be written in place
+    /// is not replaced either.
+    pub fn write(
+        &self,
+        path: &Path,
+        bytes: &[u8],
+        guard: &dyn Guard,
+    ) -> Result<Written, RootError> {
+        self.steadily(path, || self.write_once(path, bytes, guard))
+    }
+
+    fn write_once(&self, asked: &Path, bytes: &[u8], guard: &dyn Guard) -> Result<Written, Stop> {
+        let walked = walk(self, asked, Last::Follow)?;
+        let (above, name) = place_of(asked, &walked)?;
+        walked.ask(guard, asked, Op::Write)?;
+        let made = self.make_missing(asked, &walked)?;
+        let folder = self.folder(asked, above)?;
+        let old = self.replaceable(asked, &walked, &folder, name, guard)?;
+        let temp = self.fill(asked, &folder, bytes, old.as_ref())?;
+        self.still_at(asked, &folder, above)?;
+        match &old {
+            None => self.put_new(asked, &folder, above, name, temp)?,
+            Some(old) => self.put_over(asked, &folder, above, name, temp, old)?,
+        }
+        folder.sync(asked)?;
+        made.keep();
+        Ok(Written {
+            path: walked.path,
+            is_new: old.is_none(),
+        })
+    }
+
+    /// Makes the folders that are missing above the file, each in the handle of the one before.
+    pub(super) fn make_missing(&self, asked: &Path, walked: &Walked) -> Result<Made<'_>, Stop> {
+        let names: Vec<OsString> = walked.path.iter().map(OsStr::to_owned).collect();
+        let there = names.len() - walked.missing;
+        if walked.missing < 2 {
+            return Ok(Made {
+                root: self,
+                base: None,
+                names: Vec::new(),
+            });
+        }
+        let base: PathBuf = names[..there].iter().collect();
+        let base = self.folder(asked, &base)?;
+        let mut made = Made {
+            root: self,
+            base: Some(base.handle),
+            names: Vec::new(),
+        };
+        for name in &names[there..names.len() - 1] {
+            made.add(asked, name)?;
+        }
+        made.sync(asked)?;
+        Ok(made)
+    }
+
+    /// Returns what is about to be replaced, after the same questions as for the path: kind,
+    /// permission, other names. Nothing if the name is free.
+    fn replaceable(
+        &self,
+        asked: &Path,
+        walked: &Walked,
+        folder: &Folder,
+        name: &OsStr,
+        guard: &dyn Guard,
+    ) -> Result<Option<About>, Stop> {
+        let Some(seen) = walked.about else {
+            return Ok(None);
+        };
+        let handle = self.open_name(&folder.handle, name, OFlags::PATH);
+        let handle = handle.map_err(|cause| changed_or(asked, cause))?;
+        let old = about(&handle, asked)?;
+        if old.identity != seen.identity || old.found != Found::File {
+            return Err(Stop::Changed);
+        }
+        let flags = AtFlags::EACCESS | AtFlags::SYMLINK_NOFOLLOW;
+        match rustix::fs::accessat(&folder.handle, name, Access::WRITE_OK, flags) {
+            Ok(()) => {}
+            Err(cause) => return Err(Stop::Failed(RootError::system(asked, "write")(cause))),
+        }
+        self.judge_names(asked, &old, guard, Op::Write)?;
+        Ok(Some(old))
+    }
+
+    fn fill<'f>(
+        &self,
+        asked: &Path,
+        folder: &'f Folder,
+        bytes: &[u8],
+        old: Option<&About>,
+    ) -> Result<Temp<'f>, Stop> {
+        let Some(old) = old else {
+            return Ok(Temp::write(folder, asked, bytes, 0o666)?);
+        };
+        // The bits that give a program its owner's rights do not outlive a change of its bytes.
+        let mode = old.mode & 0o777;
+        let temp = Temp::write(folder, asked, bytes, mode & 0o700)?;
+        temp.take_after(mode, old.owner)
+            .map_err(RootError::system(asked, "set the mode of"))?;
+        Ok(temp)
+    }
+
+    fn put_new(
+        &self,
+        asked: &Path,
+        folder: &Folder,
+        above: &Path,
+        name: &OsStr,
+        mut temp: Temp<'_>,
+    ) -> Result<(), Stop> {
+        match temp.settle(name) {
+            Ok(()) => {}
+            Err(Errno::EXIST) => return Err(Stop::Changed),
+            Err(cause) => {
+                return Err(Stop::Failed(RootError::system(asked, "put in place")(
+                    cause,
+                )));
+            }
+        }
+        let moved = self.still_at(asked, folder, above);
+        if moved.is_err() {
+            temp.unsettle(name);
+        }
+        moved
+    }
+
+    /// Exchanges the new file with the old one, so that what came out can be looked at: it must be
+    /// the very file that was judged, in a folder that is still where it was. If not, the two are
+    /// exchanged back.
+    fn put_over(
+        &self,
+        asked: &Path,
+        folder: &Folder,
+        above: &Path,
+        name: &OsStr,
+        temp: Temp<'_>,
+        old: &About,
+    ) -> Result<(), Stop> {
+        match temp.exchange(name) {
+            Ok(()) => {}
+            Err(Errno::NOENT) => return Err(Stop::Changed),
+            // A file system that cannot exchange names: replaced in one step, without a way back.
+            Err(Errno::INVAL | Errno::NOSYS) => {
+                let replaced = temp.replace(name);
+                return Ok(replaced.map_err(RootError::system(asked, "put in place"))?);
+            }
+            Err(cause) => {
+                return Err(Stop::Failed(RootError::system(asked, "put in place")(
+                    cause,
+                )));
+            }
+        }
+        let is_the_one = temp.identity() == Some(old.identity);
+        let moved = self.still_at(asked, folder, above);
+        if is_the_one && moved.is_ok() {
+            return Ok(());
+        }
+        temp.exchange(name)
+            .map_err(RootError::system(asked, "take back the change of"))?;
+        Err(moved.err().unwrap_or(Stop::Changed))
+    }
+}
+
+/// Splits a resolved path into folder and name, if a file can be there.
+pub(super) fn place_of<'w>(
+    asked: &Path,
+    walked: &'w Walked,
+) -> Result<(&'w Path, &'w OsStr), RootError> {
+    let (Some(above), Some(name)) = (walked.path.parent(), walked.path.file_name()) else {
+        return Err(RootError::IsRoot {
+            path: asked.to_owned(),
+        });
+    };
+    match walked.about {
+        Some(about) if about.found != Found::File => {
+            Err(wrong_kind(asked, about.found, Found::File))
+        }
+        _ if walked.wants_folder => Err(wrong_kind(asked, Found::Folder, Found::File)),
+        _ => Ok((above, name)),
+    }
+}
+
+/// Folders made on the way to a file. Dropped without [`Made::keep`], they go away again, as far as
+/// they are empty.
+pub(super) struct Made<'r> {
+    root: &'r Root,
+    base: Option<OwnedFd>,
+    /// The names below `base`, and whether we made each.
+    names: Vec<(OsString, Maker)>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Maker {
+    Us,
+    Another,
+}
+
+impl Made<'_> {
+    pub(super) fn keep(mut self) {
+        self.base = None;
+    }
+
+    fn add(&mut self, asked: &Path, name: &OsStr) -> Result<(), Stop> {
+        let folder = self
+            .below(self.names.len())
+            .map_err(|cause| changed_or(asked, cause))?;
+        let maker = match rustix::fs::mkdirat(&folder.handle, name, Mode::from_raw_mode(0o777)) {
+            Ok(()) => Maker::Us,
+            Err(Errno::EXIST) => Maker::Another,
+            Err(cause) => {
+                return Err(Stop::Failed(RootError::system(
+                    asked,
+                    "make a folder above",
+                )(cause)));
+            }
+        };
+        self.names.push((name.to_owned(), maker));
+        Ok(())
+    }
+
+    /// Makes all of them durable. Done at the end, this costs one commit of the file system.
+    fn sync(&self, asked: &Path) -> Result<(), Stop> {
+        for count in (0..self.names.len()).rev() {
+            let folder = self
+                .below(count)
+                .map_err(|cause| changed_or(asked, cause))?;
+            folder.sync(asked)?;
+        }
+        Ok(())
+    }
+
+    /// Opens the folder so many names below the base.
+    fn below(&self, count: usize) -> Result<Folder, Errno> {
+        let base = self.base.as_ref().ok_or(Errno::NOENT)?;
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+        let path: PathBuf = self.names[..count].iter().map(|(name, _)| name).collect();
+        let handle = self.root.open_below(base, &path, flags)?;
+        Ok(Folder { handle })
+    }
+}
+
+impl Drop for Made<'_> {
+    fn drop(&mut self) {
+        if self.base.is_none() {
+            return;
+        }
+        for count in (0..self.names.len()).rev() {
+            let (name, maker) = &self.names[count];
+            let Ok(folder) = self.below(count) else {
+                return;
+            };
+            // One that is not empty any more is somebody else's by now, and stays.
+            let is_gone = *maker == Maker::Us
+                && rustix::fs::unlinkat(&folder.handle, name, AtFlags::REMOVEDIR).is_ok();
+            if !is_gone {
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! What a repository's configuration could make git start.
+
+/// A setting that starts something or reads settings from elsewhere, and cannot be switched off
+/// without changing what git would do.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Danger {
+    /// The key, such as `filter.lfs.smudge`.
+    pub key: String,
+    /// What it would start or read.
+    pub value: String,
+}
+
+/// Every danger of a repository.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Dangers(pub Vec<Danger>);
+
+impl Dangers {
+    /// Returns the hash that a person's trust is bound to; a changed setting has another.
+    pub fn hash(&self) -> String {
+        let mut hasher = blake3::Hasher::new();
+        for Danger { key, value } in &self.0 {
+            for part in [key, value] {
+                hasher.update(&(part.len() as u64).to_le_bytes());
+                hasher.update(part.as_bytes());
+            }
+        }
+        hasher.finalize().to_hex().to_string()
+    }
+}
+
+/// Finds the dangers in the output of `git config --list -z`.
+pub(crate) fn find(listed: &[u8]) -> Dangers {
+    let mut dangers: Vec<_> = listed
+        .split(|byte| *byte == 0)
+        .filter_map(|entry| {
+            let text = String::from_utf8_lossy(entry);
+            let (key, value) = text.split_once('\n').unwrap_or((&text, ""));
+            is_dangerous(key).then(|| Danger {
+                key: key.to_owned(),
+                value: value.to_owned(),
+            })
+        })
+        .collect();
+    dangers.sort();
+    Dangers(dangers)
+}
+
+/// Git writes the section and the last part in lower case; what stands between is the person's.
+fn is_dangerous(key: &str) -> bool {
+    let section = key.split('.').next().unwrap_or_default();
+    let name = key.rsplit('.').next().unwrap_or_default();
+    match section {
+        "include" | "includeif" => true,
+        "filter" => matches!(name, "clean" | "smudge" | "process"),
+        "merge" => name == "driver",
+        "core" => name == "worktree",
+        "remote" => matches!(name, "uploadpack" | "receivepack" | "vcs" | "proxy"),
+        "url" => matches!(name, "insteadof" | "pushinsteadof"),
+        "http" => matches!(name, "proxy" | "sslcert" | "sslkey" | "cookiefile" | "extraheader"),
+        "extensions" => name == "partialclone",
+        _ => false,
+    }
+}

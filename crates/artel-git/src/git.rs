@@ -1,0 +1,194 @@
+//! One repository, and calls in it.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use artel_sandbox::trusted::{self, Call, TrustedError};
+
+use crate::danger::{self, Dangers};
+
+/// Settings that stand over whatever the repository says.
+const FIXED: &[&str] = &[
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "core.untrackedCache=false",
+    "core.pager=cat",
+    "core.editor=true",
+    "sequence.editor=true",
+    "core.askPass=",
+    "core.sshCommand=ssh -F /dev/null -oBatchMode=yes -oProxyCommand=none",
+    "core.gitProxy=",
+    "core.alternateRefsCommand=",
+    "core.attributesFile=/dev/null",
+    "core.excludesFile=/dev/null",
+    "core.quotePath=false",
+    "core.protectHFS=true",
+    "core.protectNTFS=true",
+    "credential.helper=",
+    "credential.interactive=false",
+    "diff.external=",
+    "interactive.diffFilter=",
+    "commit.gpgSign=false",
+    "tag.gpgSign=false",
+    "push.gpgSign=false",
+    "log.showSignature=false",
+    "merge.verifySignatures=false",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "fetch.recurseSubmodules=false",
+    "submodule.recurse=false",
+    "protocol.allow=never",
+    "protocol.https.allow=always",
+    "protocol.ssh.allow=always",
+    "safe.bareRepository=explicit",
+    "advice.detachedHead=false",
+    "color.ui=false",
+];
+
+/// Where git looks for other programs; nothing of a person's `PATH`.
+const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
+/// Calls in one tree.
+#[derive(Debug, Clone)]
+pub struct Git {
+    program: PathBuf,
+    tree: PathBuf,
+    identity: Identity,
+    timeout: Duration,
+}
+
+/// Who commits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Identity {
+    /// The name.
+    pub name: String,
+    /// The address.
+    pub email: String,
+}
+
+/// Why a call of git gave nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum GitError {
+    /// The tree is in no repository.
+    #[error("`{0}` is not in a git repository")]
+    NoRepository(PathBuf),
+    /// Git said no.
+    #[error("git {command}: {said}")]
+    Refused {
+        /// The subcommand.
+        command: String,
+        /// What git said.
+        said: String,
+    },
+    /// Git could not be run.
+    #[error("git could not be run")]
+    NotRun(#[from] TrustedError),
+}
+
+impl Git {
+    /// Looks at a tree with a git of this path.
+    pub fn new(program: impl Into<PathBuf>, tree: impl Into<PathBuf>, identity: Identity) -> Self {
+        Self {
+            program: program.into(),
+            tree: tree.into(),
+            identity,
+            timeout: Duration::from_secs(30),
+        }
+    }
+
+    /// Returns the tree.
+    pub fn tree(&self) -> &Path {
+        &self.tree
+    }
+
+    /// Runs a subcommand and returns what it printed.
+    pub fn run(&self, arguments: &[&str]) -> Result<Vec<u8>, GitError> {
+        self.run_with(arguments, Vec::new())
+    }
+
+    /// Runs a subcommand with input.
+    pub fn run_with(&self, arguments: &[&str], stdin: Vec<u8>) -> Result<Vec<u8>, GitError> {
+        let output = trusted::run(&self.call(arguments, stdin))?;
+        if output.code == Some(0) {
+            return Ok(output.stdout);
+        }
+        let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+        if said.contains("not a git repository") {
+            return Err(GitError::NoRepository(self.tree.clone()));
+        }
+        // Some commands say on their output why they did nothing.
+        let said = if said.is_empty() {
+            String::from_utf8_lossy(&output.stdout).trim().to_owned()
+        } else {
+            said
+        };
+        Err(GitError::Refused {
+            command: arguments.first().copied().unwrap_or_default().to_owned(),
+            said,
+        })
+    }
+
+    /// Returns what the repository's configuration would make git start, as far as it cannot be
+    /// switched off here.
+    pub fn dangers(&self) -> Result<Dangers, GitError> {
+        let listed = self.run(&["config", "--list", "--local", "--no-includes", "-z"])?;
+        Ok(danger::find(&listed))
+    }
+
+    /// Returns the root of the repository that the tree is in.
+    pub fn root(&self) -> Result<PathBuf, GitError> {
+        use std::os::unix::ffi::OsStringExt as _;
+        let mut said = self.run(&["rev-parse", "--show-toplevel"])?;
+        if said.last() == Some(&b'\n') {
+            said.pop();
+        }
+        Ok(PathBuf::from(OsString::from_vec(said)))
+    }
+
+    fn call(&self, arguments: &[&str], stdin: Vec<u8>) -> Call {
+        let mut args: Vec<OsString> = vec!["--no-pager".into(), "--literal-pathspecs".into()];
+        let safe = [
+            format!("safe.directory={}", self.tree.display()),
+            format!("user.name={}", self.identity.name),
+            format!("user.email={}", self.identity.email),
+        ];
+        let settings = FIXED.iter().map(|&setting| setting.to_owned()).chain(safe);
+        for setting in settings {
+            args.extend(["-c".into(), setting.into()]);
+        }
+        args.extend(arguments.iter().map(OsString::from));
+        Call {
+            args,
+            env: self.environment(),
+            cwd: self.tree.clone(),
+            stdin,
+            timeout: self.timeout,
+            ..Call::new(&self.program)
+        }
+    }
+
+    fn environment(&self) -> Vec<(OsString, OsString)> {
+        let ceiling = self.tree.parent().unwrap_or(Path::new("/"));
+        [
+            ("PATH", PATH),
+            ("LC_ALL", "C.UTF-8"),
+            ("HOME", "/nonexistent"),
+            ("GIT_CONFIG_NOSYSTEM", "1"),
+            ("GIT_CONFIG_SYSTEM", "/dev/null"),
+            ("GIT_CONFIG_GLOBAL", "/dev/null"),
+            ("GIT_ATTR_NOSYSTEM", "1"),
+            ("GIT_TERMINAL_PROMPT", "0"),
+            ("GIT_OPTIONAL_LOCKS", "0"),
+            ("GIT_EDITOR", "true"),
+            ("GIT_PAGER", "cat"),
+            ("GIT_ASKPASS", ""),
+            ("SSH_ASKPASS", ""),
+            ("GIT_NO_LAZY_FETCH", "1"),
+        ]
+        .into_iter()
+        .map(|(name, value)| (name.into(), value.into()))
+        .chain([("GIT_CEILING_DIRECTORIES".into(), ceiling.into())])
+        .collect()
+    }
+}

@@ -1,0 +1,86 @@
+//! Shell text, judged by its parsed words.
+//!
+//! [`read`] finds every command in a text, also in substitutions, control flow, functions,
+//! wrappers and what is handed to another shell. [`judge`] decides: one denied command denies the
+//! whole, every command needs its own grant, and only *plain* text can be allowed at all, that is
+//! literal words joined by `&&`, `||`, `;`, `|` and line ends, with nothing but `2>&1` and
+//! redirections to `/dev/null`. What the shell would compute is at best a question.
+//!
+//! Three readers look at plain text: our own linear pass, brush-parser and tree-sitter-bash. If
+//! they do not see the same words and operators, it is a question. In all other text they look for
+//! commands independently, and a ban applies to whatever any of them finds.
+//!
+//! A pattern such as `src/*.rs` counts as literal when a path stands in front of it (or the name of
+//! a long option), because then it cannot turn into an option or a sub-command.
+
+mod batch;
+mod course;
+mod guard;
+mod launch;
+mod opinion;
+mod reading;
+mod scan;
+mod verdict;
+
+pub use batch::judge_line;
+pub use reading::{Part, Reading, Redirection, Word};
+pub use verdict::{is_covered, judge};
+
+/// The longest text that is judged.
+pub const MAX_TEXT: usize = 1024 * 1024;
+
+/// On whose behalf a command is judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Setting {
+    /// Rules of a person.
+    #[default]
+    Person,
+    /// A line of a skill: one command, no operators.
+    Skill,
+    /// A line of a skill that nobody vouched for: also, its own `Bash` and `Bash(*)` count for
+    /// nothing.
+    SkillUntrusted,
+}
+
+/// Reads a text as it would go to `bash -c`. Every text has a reading, in linear time.
+pub fn read(text: &str) -> Reading {
+    if text.len() > MAX_TEXT {
+        return Reading {
+            refusal: Some(guard::too_long(text.len())),
+            ..Reading::default()
+        };
+    }
+    launch::read(text)
+}
+
+/// Returns the words to start without a shell, if the text is one plain command.
+pub fn plain_argv(reading: &Reading) -> Option<Vec<String>> {
+    let [part] = reading.parts() else {
+        return None;
+    };
+    if !reading.is_plain() || !part.redirections().is_empty() {
+        return None;
+    }
+    // `time` in front is a word of the shell, not a program.
+    let is_timed = part.words().first().and_then(Word::as_literal) == Some("time");
+    let words = part.words().iter().map(|word| word.as_literal().map(str::to_owned));
+    words.collect::<Option<Vec<_>>>().filter(|_| !is_timed)
+}
+
+/// Returns the literal words of a text that is one plain command and nothing else.
+pub(crate) fn words_of(text: &str) -> Option<Vec<String>> {
+    if text.trim().is_empty() {
+        return Some(Vec::new());
+    }
+    let found = scan::scan(text);
+    let [part] = found.parts.as_slice() else {
+        return None;
+    };
+    let is_plain = found.doubts.is_empty()
+        && found.limit.is_none()
+        && found.operators.is_empty()
+        && part.redirections.is_empty()
+        && guard::hidden(text).is_none();
+    let words = part.words.iter().map(|word| word.as_literal().map(str::to_owned));
+    is_plain.then(|| words.collect())?
+}

@@ -1,0 +1,72 @@
+//! What no reader is asked to look at, and what no eye would see.
+
+use super::scan::{Limit, MAX_NESTING, MAX_PARTS};
+use super::MAX_TEXT;
+use crate::programs::Doubt;
+
+/// How many commands may start one another.
+pub(super) const MAX_WRAPPERS: usize = 12;
+
+/// Returns the first character that does not show, or that changes how the rest shows.
+pub(super) fn hidden(text: &str) -> Option<char> {
+    if text.is_ascii() {
+        let mut bytes = text.bytes();
+        return bytes.find(|byte| is_control(*byte)).map(char::from);
+    }
+    text.chars().find(|c| is_hidden(*c))
+}
+
+fn is_control(byte: u8) -> bool {
+    (byte < b' ' && byte != b'\n' && byte != b'\t') || byte == 0x7f
+}
+
+/// Tells whether a character is invisible, a space that is not one, or changes the direction.
+pub(super) fn is_hidden(c: char) -> bool {
+    if c.is_ascii() {
+        return u8::try_from(c).is_ok_and(is_control);
+    }
+    c.is_control()
+        || c.is_whitespace()
+        || matches!(c,
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}'
+            | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffd}' | '\u{1bca0}'..='\u{1bca3}'
+            | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}' | '\u{e000}'..='\u{f8ff}')
+}
+
+pub(super) fn hidden_doubt(c: char) -> Doubt {
+    Doubt {
+        rule: "text.hidden",
+        reason: format!("it holds U+{:04X}, which does not show", u32::from(c)),
+    }
+}
+
+pub(super) fn too_long(length: usize) -> Doubt {
+    Doubt {
+        rule: "limit.length",
+        reason: format!(
+            "{length} bytes are more than the {MAX_TEXT} that are judged; put it into a script"
+        ),
+    }
+}
+
+pub(super) fn beyond(limit: Limit) -> Doubt {
+    match limit {
+        Limit::Nesting => Doubt {
+            rule: "limit.nesting",
+            reason: format!("it is nested deeper than {MAX_NESTING} levels"),
+        },
+        Limit::Parts => Doubt {
+            rule: "limit.commands",
+            reason: format!("it holds more than {MAX_PARTS} commands"),
+        },
+    }
+}
+
+pub(super) fn too_many_wrappers() -> Doubt {
+    Doubt {
+        rule: "limit.wrappers",
+        reason: format!("more than {MAX_WRAPPERS} commands start one another"),
+    }
+}

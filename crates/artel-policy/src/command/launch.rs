@@ -1,0 +1,164 @@
+//! From what is written to what would be started: wrappers, inner scripts, text fed to a shell.
+
+use super::guard;
+use super::opinion;
+use super::reading::{Launch, Part, Reading};
+use super::scan::{Found, MAX_PARTS, scan};
+use crate::programs::{Doubt, Inner, look};
+
+/// Programs that run shell text they are handed.
+const SHELLS: &[&str] = &[
+    "sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "rbash", "busybox", "toybox", "eval",
+    "source", ".", "xargs", "parallel", "at", "batch",
+];
+
+/// Reads a text of an acceptable length.
+pub(super) fn read(text: &str) -> Reading {
+    let mut reading = Reading::default();
+    if let Some(c) = guard::hidden(text) {
+        reading.doubts.push(guard::hidden_doubt(c));
+        let visible: String = text.chars().filter(|c| !guard::is_hidden(*c)).collect();
+        hint(&mut reading, &visible, 0);
+    }
+    let found = examine(text, &mut reading);
+    follow(&mut reading, &found, 0);
+    reading.parts = found.parts;
+    reading
+}
+
+/// Reads a text with all readers and notes what speaks against it.
+fn examine(text: &str, reading: &mut Reading) -> Found {
+    let mut found = scan(text);
+    if let Some(limit) = found.limit {
+        reading.refusal.get_or_insert(guard::beyond(limit));
+        return found;
+    }
+    if found.doubts.is_empty() {
+        found.doubts.extend(opinion::disagreement(text, &found));
+    } else {
+        reading.hints.extend(opinion::commands(text));
+    }
+    reading.has_operators |= !found.operators.is_empty() || found.has_lines;
+    for doubt in &found.doubts {
+        if !reading.doubts.contains(doubt) {
+            reading.doubts.push(doubt.clone());
+        }
+    }
+    found
+}
+
+/// Follows every command to what it starts.
+fn follow(reading: &mut Reading, found: &Found, depth: usize) {
+    for part in &found.parts {
+        let words = part.likely_words();
+        if !words.is_empty() {
+            let next = Launch {
+                words,
+                has_pattern: part.words.iter().any(|word| word.glob_at.is_some()),
+                ..Launch::default()
+            };
+            launch(reading, next, depth);
+        }
+    }
+    for text in fed_texts(found) {
+        hint(reading, &text, depth + 1);
+    }
+}
+
+fn launch(reading: &mut Reading, mut launched: Launch, depth: usize) {
+    if depth > guard::MAX_WRAPPERS || reading.launches.len() > 2 * MAX_PARTS {
+        reading.refusal.get_or_insert_with(guard::too_many_wrappers);
+        return;
+    }
+    let mut finding = look(&launched.words);
+    let starts = std::mem::take(&mut finding.starts);
+    finding.is_wrapper &= !starts.is_empty();
+    launched.finding = finding;
+    let has_pattern = launched.has_pattern;
+    reading.launches.push(launched);
+    for inner in starts {
+        let (words, is_open) = match inner {
+            Inner::Words(words) => (words, false),
+            Inner::Open(words) => (words, true),
+            Inner::Script(text) => {
+                script(reading, &text, depth + 1);
+                continue;
+            }
+        };
+        if words.is_empty() {
+            reading.doubts.push(nameless());
+            continue;
+        }
+        let next = Launch {
+            words,
+            is_open,
+            has_pattern,
+            ..Launch::default()
+        };
+        launch(reading, next, depth + 1);
+    }
+}
+
+fn script(reading: &mut Reading, text: &str, depth: usize) {
+    if depth > guard::MAX_WRAPPERS {
+        reading.refusal.get_or_insert_with(guard::too_many_wrappers);
+        return;
+    }
+    let found = examine(text, reading);
+    follow(reading, &found, depth);
+}
+
+fn nameless() -> Doubt {
+    Doubt {
+        rule: "program.unknown",
+        reason: "it starts a command that is not named".to_owned(),
+    }
+}
+
+/// Looks for commands in a text that may be run; bans apply to them.
+fn hint(reading: &mut Reading, text: &str, depth: usize) {
+    if depth > guard::MAX_WRAPPERS {
+        reading.refusal.get_or_insert_with(guard::too_many_wrappers);
+        return;
+    }
+    let mut inner = Reading::default();
+    let found = scan(text);
+    follow(&mut inner, &found, depth);
+    reading.hints.extend(inner.words().map(<[String]>::to_vec));
+    if let Some(refusal) = inner.refusal {
+        reading.refusal.get_or_insert(refusal);
+    }
+}
+
+/// Returns the texts that a shell among the commands may get to read: here-documents, and what
+/// `echo` and `printf` write. In plain text they have to stand in the same pipeline.
+fn fed_texts(found: &Found) -> Vec<String> {
+    let is_shell = |part: &Part| {
+        let program = part.words.first().map(|word| word.text.as_str());
+        let name = program.and_then(|program| program.rsplit('/').next());
+        name.is_some_and(|name| SHELLS.contains(&name))
+            || part.words.iter().any(|word| SHELLS.contains(&word.text.as_str()))
+    };
+    let mut shells: Vec<usize> = found
+        .parts
+        .iter()
+        .filter(|part| is_shell(part))
+        .map(|part| part.pipeline)
+        .collect();
+    shells.sort_unstable();
+    if shells.is_empty() {
+        return Vec::new();
+    }
+    let is_plain = found.doubts.is_empty();
+    let mut texts = if is_plain { Vec::new() } else { found.bodies.clone() };
+    for part in &found.parts {
+        let reaches = !is_plain || shells.binary_search(&part.pipeline).is_ok();
+        let mut words = part.likely_words().into_iter();
+        let program = words.next().unwrap_or_default();
+        if reaches && matches!(program.rsplit('/').next(), Some("echo" | "printf")) {
+            let arguments: Vec<String> = words.filter(|word| !word.starts_with('-')).collect();
+            texts.push(arguments.join(" ").replace("\\n", "\n").replace("%s", ""));
+        }
+    }
+    texts
+}

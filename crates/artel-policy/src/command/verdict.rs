@@ -1,0 +1,301 @@
+//! The decision: bans first, then questions, then grants.
+
+use std::path::Path;
+
+use super::Setting;
+use super::course::{Course, Ground};
+use super::reading::{Launch, Reading, is_assignable};
+use crate::programs::Doubt;
+use crate::rules::{Rule, RuleSet};
+use crate::{Answer, Decision};
+
+/// Programs that only print, whatever operands they get.
+const HARMLESS: &[&str] = &[
+    "basename", "cat", "cksum", "cmp", "dirname", "du", "echo", "egrep", "fgrep", "file", "grep",
+    "head", "ls", "md5sum", "readlink", "realpath", "sha1sum", "sha224sum", "sha256sum",
+    "sha384sum", "sha512sum", "stat", "sum", "tail", "test", "wc",
+];
+
+/// Programs whose first operand is a text they run; a pattern may not become that.
+const READS_PROGRAM: &[&str] = &[
+    "awk", "gawk", "mawk", "nawk", "sed", "gsed", "jq", "yq", "perl", "ruby", "node", "lua", "php",
+    "python", "python2", "python3", "sh", "bash", "dash", "zsh", "ksh", "expr", "xargs", "env",
+    "timeout", "nice", "nohup", "make", "just", "npm", "yarn", "pnpm", "ssh", "docker",
+];
+
+/// Words of the own command line that change what an agent may do.
+const OWN_SWITCHES: &[&str] = &[
+    "approve", "auth", "config", "deny", "grant", "grants", "policy", "reject", "revoke", "sandbox",
+    "secret", "token", "tool", "trust", "workshop",
+];
+
+/// Decides about a text that was read.
+///
+/// `workspace` is the root that may be written to: absolute paths below it count as inside. Without
+/// it every absolute path is outside.
+pub fn judge(
+    reading: &Reading,
+    rules: &RuleSet,
+    setting: Setting,
+    workspace: Option<&Path>,
+) -> Decision {
+    if let Some(denied) = denied(reading, rules, workspace) {
+        return denied;
+    }
+    if let Some(question) = question(reading, rules, setting, workspace) {
+        return question;
+    }
+    let bench = Bench { rules, setting };
+    let mut course = Course::new(workspace);
+    let mut granted: Option<&Rule> = None;
+    for launch in &reading.launches {
+        match bench.try_launch(launch, &mut course) {
+            // The widest rule that was needed is the one to show.
+            Ok(Some(rule)) if !granted.is_some_and(Rule::is_blanket) => granted = Some(rule),
+            Ok(_) => {}
+            Err(question) => return question,
+        }
+    }
+    match granted {
+        Some(rule) => Decision::new(Answer::Allow, rule.text(), "every command of it is granted"),
+        None => ask("shell.empty", "there is no command in it"),
+    }
+}
+
+/// Tells whether rules reach as far as every command of a text, as a bound has to.
+pub fn is_covered(reading: &Reading, rules: &[Rule]) -> bool {
+    let mut launches = reading.launches.iter();
+    let mut parts = reading.parts.iter();
+    reading.refusal.is_none()
+        && !reading.launches.is_empty()
+        && parts.all(|part| part.words.first().is_none_or(|word| !word.is_computed))
+        && launches.all(|launch| {
+            launch.finding.is_wrapper || rules.iter().any(|rule| admits(rule, launch))
+        })
+}
+
+fn admits(rule: &Rule, launch: &Launch) -> bool {
+    if launch.is_open {
+        rule.admits_open_command(&launch.words)
+    } else {
+        rule.admits_command(&launch.words)
+    }
+}
+
+/// Finds the rule about files that a command of the text touches: `Read(private/**)` is also
+/// about `cat private/key`. A bare `Read` is about the tool of that name only.
+fn path_rule<'a>(
+    reading: &Reading,
+    rules: &'a [Rule],
+    workspace: Option<&Path>,
+) -> Option<&'a Rule> {
+    let rules = || rules.iter().filter(|rule| rule.names_something());
+    rules().next()?;
+    let mut course = Course::new(workspace);
+    for launch in &reading.launches {
+        let touches = |rule: &&Rule| {
+            let reads = launch.finding.reads.iter().flat_map(|path| course.places(path));
+            let writes = launch.finding.writes.iter().flat_map(|path| course.places(path));
+            reads.into_iter().any(|place| rule.admits_path("read", &place))
+                || writes.into_iter().any(|place| is_written(rule, &place))
+        };
+        if let Some(rule) = rules().find(touches) {
+            return Some(rule);
+        }
+        if is_change(launch) {
+            let _outside = course.change(&launch.words);
+        }
+    }
+    let course = Course::new(workspace);
+    let parts = reading.parts.iter().flat_map(|part| &part.redirections);
+    let targets = || parts.clone().flat_map(|redirection| course.places(&redirection.target.text));
+    rules().find(|rule| targets().any(|place| is_written(rule, &place)))
+}
+
+fn is_written(rule: &Rule, place: &str) -> bool {
+    rule.admits_path("edit", place) || rule.admits_path("write", place)
+}
+
+fn denied(
+    reading: &Reading,
+    rules: &RuleSet,
+    workspace: Option<&Path>,
+) -> Option<Decision> {
+    if let Some(refusal) = &reading.refusal {
+        return Some(Decision::new(Answer::Deny, refusal.rule, &refusal.reason));
+    }
+    for words in reading.words() {
+        if let Some(rule) = rules.deny.iter().find(|rule| rule.catches_command(words)) {
+            let reason = format!("`{}` is denied", shown(words));
+            return Some(Decision::new(Answer::Deny, rule.text(), reason));
+        }
+        if own_command(words) == Some(Answer::Deny) {
+            let reason = "an agent cannot change what it may do";
+            return Some(Decision::new(Answer::Deny, "never.self-grant", reason));
+        }
+    }
+    path_rule(reading, &rules.deny, workspace).map(|rule| {
+        let reason = "it touches a file that is denied";
+        Decision::new(Answer::Deny, rule.text(), reason)
+    })
+}
+
+/// What makes the whole text a question, whatever is granted.
+fn question(
+    reading: &Reading,
+    rules: &RuleSet,
+    setting: Setting,
+    workspace: Option<&Path>,
+) -> Option<Decision> {
+    for words in reading.words() {
+        if let Some(rule) = rules.ask.iter().find(|rule| rule.catches_command(words)) {
+            let reason = rule.reason().unwrap_or("a rule says to ask");
+            return Some(ask(rule.text(), reason));
+        }
+        if own_command(words).is_some() {
+            let reason = "it uses Artel's own command line or interface";
+            return Some(ask("ask.own-command", reason));
+        }
+    }
+    if let Some(rule) = path_rule(reading, &rules.ask, workspace) {
+        return Some(ask(rule.text(), "it touches a file that a rule asks about"));
+    }
+    let course = Course::new(workspace);
+    for redirection in reading.parts.iter().flat_map(|part| &part.redirections) {
+        if redirection.is_write()
+            && !redirection.is_harmless()
+            && let Some(ground) = course.write(&redirection.target.text)
+        {
+            return Some(ask_for(&ground));
+        }
+    }
+    if let Some(Doubt { rule, reason }) = reading.doubts.first() {
+        return Some(ask(*rule, reason.as_str()));
+    }
+    if setting != Setting::Person && reading.has_operators {
+        return Some(ask("skill.operators", "a line of a skill is one command"));
+    }
+    None
+}
+
+/// What decides about single commands.
+struct Bench<'a> {
+    rules: &'a RuleSet,
+    setting: Setting,
+}
+
+impl<'a> Bench<'a> {
+    /// Returns the rule that grants a command; none if it needs no grant of its own.
+    fn try_launch(
+        &self,
+        launch: &Launch,
+        course: &mut Course<'_>,
+    ) -> Result<Option<&'a Rule>, Decision> {
+        if let Some(question) = odd_words(launch) {
+            return Err(question);
+        }
+        if let Some(Doubt { rule, reason }) = launch.finding.doubts.first() {
+            return Err(ask(*rule, reason.as_str()));
+        }
+        if let Some(ground) = paths(launch, course) {
+            return Err(ask_for(&ground));
+        }
+        if launch.finding.is_wrapper {
+            return Ok(None);
+        }
+        if launch.is_open && !HARMLESS.contains(&launch.words[0].as_str()) {
+            let reason = format!("nobody knows what `{}` would work on", shown(&launch.words));
+            return Err(ask("program.open", reason));
+        }
+        let mut allow = self.rules.allow.iter();
+        let granted = allow.find(|rule| self.counts(rule) && admits(rule, launch));
+        granted.map(Some).ok_or_else(|| {
+            let reason = format!("no rule grants `{}`", shown(&launch.words));
+            ask("default.ask", reason)
+        })
+    }
+
+    fn counts(&self, rule: &Rule) -> bool {
+        self.setting != Setting::SkillUntrusted || !rule.is_blanket()
+    }
+}
+
+/// Asks about words that are not what they seem.
+fn odd_words(launch: &Launch) -> Option<Decision> {
+    let program = launch.words.first()?;
+    if !program.is_ascii() || program.is_empty() || program.contains(char::is_whitespace) {
+        return Some(ask("text.program", "the name of the program is not plain text"));
+    }
+    if program == "wait" && launch.words.iter().any(|word| word.starts_with("-p")) {
+        let reason = "`wait -p` computes the name of the variable it sets";
+        return Some(ask("shell.variable", reason));
+    }
+    let name = program.split_once('=').map(|(name, _)| name);
+    if name.is_some_and(is_assignable) {
+        return Some(ask("shell.assignment", "an assignment is never part of a grant"));
+    }
+    let base = program.rsplit('/').next().unwrap_or(program);
+    let is_taken = launch.has_pattern && READS_PROGRAM.contains(&base);
+    is_taken.then(|| {
+        let reason = format!("a pattern may become the text that `{base}` runs");
+        ask("shell.glob", reason)
+    })
+}
+
+fn paths(launch: &Launch, course: &mut Course<'_>) -> Option<Ground> {
+    if is_change(launch) {
+        return course.change(&launch.words);
+    }
+    let writes = launch.finding.writes.iter();
+    let reads = launch.finding.reads.iter();
+    let written = writes.filter_map(|path| course.write(path)).next();
+    written.or_else(|| reads.filter_map(|path| course.read(path)).next())
+}
+
+fn is_change(launch: &Launch) -> bool {
+    matches!(launch.words[0].as_str(), "cd" | "pushd")
+}
+
+/// What an agent must not do to itself: denied where it changes what it may do, asked about
+/// where it only uses the own command line or the own interface.
+fn own_command(words: &[String]) -> Option<Answer> {
+    let (program, arguments) = words.split_first()?;
+    if program.rsplit('/').next() == Some("artel") {
+        let mut nouns = arguments.iter().filter(|word| !word.starts_with('-')).take(3);
+        let is_switch = nouns.any(|word| OWN_SWITCHES.contains(&word.as_str()));
+        return Some(if is_switch { Answer::Deny } else { Answer::Ask });
+    }
+    let is_own = |word: &String| {
+        let is_local = ["localhost", "127.", "[::1]", "0.0.0.0", "::1"];
+        let is_switch = ["approv", "grant", "policy", "artel"];
+        let has = |signs: &[&str]| signs.iter().any(|sign| word.contains(sign));
+        word.contains("artel.sock") || (has(&is_local) && has(&is_switch))
+    };
+    arguments.iter().any(is_own).then_some(Answer::Ask)
+}
+
+fn ask(rule: impl Into<String>, reason: impl Into<String>) -> Decision {
+    Decision::new(Answer::Ask, rule, reason)
+}
+
+fn ask_for(ground: &Ground) -> Decision {
+    ask(ground.rule, ground.reason.as_str())
+}
+
+/// The first words of a command, for a sentence.
+fn shown(words: &[String]) -> String {
+    const MOST: usize = 60;
+    let mut text = String::new();
+    for word in words.iter().take(4) {
+        if !text.is_empty() {
+            text.push(' ');
+        }
+        text.push_str(word);
+    }
+    let is_short = text.chars().nth(MOST).is_none() && words.len() <= 4;
+    let mut shown: String = text.chars().take(MOST).filter(|c| !c.is_control()).collect();
+    if !is_short {
+        shown.push('…');
+    }
+    shown
+}

@@ -1,0 +1,24 @@
+//! Decisions, pure and total: every input gets an answer, and nothing is run to find it.
+//!
+//! A command is judged by its parsed words, a file by its resolved path, never by text that only
+//! looks alike. What cannot be understood is asked about; it is never allowed.
+#![warn(missing_docs)]
+
+mod action;
+pub mod command;
+mod decision;
+pub mod environment;
+pub mod path;
+mod policy;
+pub mod programs;
+pub mod record;
+pub mod redact;
+pub mod rules;
+
+pub use action::{Action, GitOperation, Place, Target};
+pub use decision::{Answer, Decision};
+pub use policy::{
+    Admits, Bound, Commands, Grant, GrantEntry, GrantFile, Operation, Policy, Scope, Situation,
+    git_may, too_broad,
+};
+pub use record::{Record, RecordHash, Resolved};

@@ -1,0 +1,326 @@
+//! The layers in force: what never happens, what bounds a run, what was granted.
+//!
+//! *Never* is built in and denies. A *bound* (portal, role, skill, plan) denies what it does not
+//! admit. A *grant* allows, when every bound admits; a rule that denies or asks beats it. What
+//! nobody granted is asked about. Nothing here widens by itself: all layers are values handed in.
+
+mod git;
+mod grants;
+mod never;
+
+use std::path::PathBuf;
+
+pub use git::may as git_may;
+pub use grants::{GrantEntry, Grant, GrantFile, Scope, too_broad};
+
+use crate::command::{self, Setting};
+use crate::rules::{Rule, RuleSet};
+use crate::{Action, Answer, Decision, Place, Target, path};
+
+/// Everything that decides for one run.
+#[derive(Debug, Clone, Default)]
+pub struct Policy {
+    /// What bounds the run; each must admit.
+    pub bounds: Vec<Bound>,
+    /// What was granted.
+    pub grants: Vec<Grant>,
+    /// What is asked about although it may be granted.
+    pub ask: Vec<Rule>,
+    /// What is denied.
+    pub deny: Vec<Rule>,
+    /// Whether commands that can be judged run in the sandbox without a question.
+    pub commands: Commands,
+    /// Whose call it is.
+    pub role: String,
+    /// The portal that the run works on, which it may read.
+    pub portal: Option<String>,
+}
+
+/// What is done with commands that can be judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Commands {
+    /// They run, in the sandbox.
+    #[default]
+    Allow,
+    /// The person is asked.
+    Ask,
+}
+
+/// A limit on what a run may do. What it does not admit is denied.
+#[derive(Debug, Clone)]
+pub struct Bound {
+    /// Whose limit it is, such as `role tester` or `skill csv-report`.
+    pub name: String,
+    /// What it admits.
+    pub admits: Admits,
+}
+
+/// What a bound admits.
+#[derive(Debug, Clone)]
+pub enum Admits {
+    /// What one of these rules matches; tools that touch nothing are always admitted.
+    Rules(Vec<Rule>),
+    /// These operations, on files and in git.
+    Operations(Vec<Operation>),
+}
+
+/// What a portal opens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Operation {
+    /// Its files are read.
+    Read,
+    /// Changes may be made in a run's tree.
+    Write,
+    /// Git is used in a run's tree.
+    Git,
+}
+
+/// Where a call stands: facts about the run that no model can set.
+#[derive(Debug, Clone, Default)]
+pub struct Situation {
+    /// Whether the sandbox stands at the level that is demanded.
+    pub is_walled: bool,
+    /// Whether its processes can reach hosts.
+    pub has_network: bool,
+    /// Whether its processes get secrets.
+    pub has_secrets: bool,
+    /// Whether the run has read what nobody vouched for.
+    pub read_untrusted: bool,
+    /// The root of the run's tree.
+    pub workspace: Option<PathBuf>,
+}
+
+impl Policy {
+    /// Decides about a call: the strictest answer to anything it would do.
+    pub fn decide(&self, tool: &str, actions: &[Action], situation: &Situation) -> Decision {
+        let each = actions
+            .iter()
+            .map(|action| self.decide_one(tool, action, situation));
+        let trifecta = trifecta(actions, situation);
+        let strictest = each.chain(trifecta).reduce(|strictest, next| {
+            if next.answer > strictest.answer {
+                next
+            } else {
+                strictest
+            }
+        });
+        strictest.unwrap_or_else(|| allow("shipped.nothing", "it touches nothing"))
+    }
+
+    fn decide_one(&self, tool: &str, action: &Action, situation: &Situation) -> Decision {
+        if let Some(never) = never::denies(action) {
+            return never;
+        }
+        let outside = self.bounds.iter().find(|bound| !bound.admits(tool, action));
+        if let Some(bound) = outside {
+            return deny(
+                format!("bound.{}", bound.name),
+                format!("{} does not admit it", bound.name),
+            );
+        }
+        match action {
+            Action::Nothing => allow("shipped.nothing", "it touches nothing"),
+            Action::Read(target) => self.read(tool, target),
+            Action::Write(target) | Action::Delete(target) => self.write(tool, target),
+            Action::Shell(text) => self.shell(&command::read(text), situation),
+            Action::Words(words) => self.words(tool, words, situation),
+            Action::Network(host) => self.named("fetch", host, "network"),
+            Action::Secret(name) => self.secret(name),
+            Action::Trust { what, .. } => self.named("trust", what, "trust"),
+            Action::Git(operation) => git::decide(&self.role, *operation),
+        }
+    }
+
+    fn read(&self, tool: &str, target: &Target) -> Decision {
+        if let Some(ruled) = self.ruled(tool, target) {
+            return ruled;
+        }
+        if let Some(ground) = path::sensitive(&target.path) {
+            let reason = format!("`{}` may hold secrets", target.path);
+            return ask(ground, reason);
+        }
+        match &target.place {
+            Place::Portal(name) if self.portal.as_ref() != Some(name) => ask(
+                "default.other-portal",
+                format!("`@{name}` is not the portal of this run"),
+            ),
+            _ => allow("shipped.read", "files of the run's tree and portal can be read"),
+        }
+    }
+
+    fn write(&self, tool: &str, target: &Target) -> Decision {
+        let ruled = self.ruled(tool, target);
+        ruled.unwrap_or_else(|| allow("shipped.write", "it is in the run's own tree"))
+    }
+
+    /// Returns what the written rules say about a file, if any does.
+    fn ruled(&self, tool: &str, target: &Target) -> Option<Decision> {
+        let covers = |rule: &&Rule| covers_path(rule, tool, &target.path);
+        if let Some(rule) = self.deny.iter().find(covers) {
+            return Some(deny(rule.text(), "a rule denies it"));
+        }
+        if let Some(rule) = self.ask.iter().find(covers) {
+            return Some(ask(rule.text(), "a rule says to ask"));
+        }
+        // A bare `Read` is what is shipped anyway; only a rule that names files lifts a guard.
+        let grants = self.grants.iter().map(|grant| &grant.rule);
+        grants
+            .filter(|rule| rule.names_something())
+            .find(covers)
+            .map(|rule| allow(rule.text(), "it was granted"))
+    }
+
+    fn shell(&self, reading: &command::Reading, situation: &Situation) -> Decision {
+        let mut rules = RuleSet {
+            allow: self.grants.iter().map(|grant| grant.rule.clone()).collect(),
+            ask: self.ask.clone(),
+            deny: self.deny.clone(),
+        };
+        let is_shipped = self.commands == Commands::Allow && is_confined(situation);
+        if is_shipped && let Ok(any) = Rule::parse("Bash") {
+            rules.allow.push(any);
+        }
+        let workspace = situation.workspace.as_deref();
+        let decision = command::judge(reading, &rules, Setting::Person, workspace);
+        match decision.answer {
+            Answer::Allow if decision.rule == "Bash" && is_shipped => allow(
+                "shipped.commands",
+                "it can be judged, and runs in the sandbox without network and secrets",
+            ),
+            _ => decision,
+        }
+    }
+
+    fn words(&self, tool: &str, words: &[String], situation: &Situation) -> Decision {
+        let covers = |rule: &&Rule| rule.admits_tool(tool) || rule.admits_command(words);
+        if let Some(rule) = self.deny.iter().find(covers) {
+            return deny(rule.text(), "a rule denies it");
+        }
+        if let Some(rule) = self.ask.iter().find(covers) {
+            return ask(rule.text(), "a rule says to ask");
+        }
+        let granted = self.grants.iter().map(|grant| &grant.rule).find(covers);
+        if let Some(rule) = granted {
+            return allow(rule.text(), "it was granted");
+        }
+        if self.commands == Commands::Allow && is_confined(situation) {
+            return allow(
+                "shipped.commands",
+                "its words are known, and it runs in the sandbox without network and secrets",
+            );
+        }
+        ask("default.ask", "nobody granted it")
+    }
+
+    fn secret(&self, name: &str) -> Decision {
+        if !grants::may_hold(&self.role, name) {
+            return deny(
+                "never.secret-of-another-role",
+                format!("the role `{}` does not use `{name}`", self.role),
+            );
+        }
+        self.named("secret", name, "secret")
+    }
+
+    /// Decides about a host or a secret by the rules that name it.
+    fn named(&self, tool: &str, name: &str, what: &str) -> Decision {
+        let covers = |rule: &&Rule| rule.admits_name(tool, name);
+        if let Some(rule) = self.deny.iter().find(covers) {
+            return deny(rule.text(), "a rule denies it");
+        }
+        if let Some(rule) = self.ask.iter().find(covers) {
+            return ask(rule.text(), "a rule says to ask");
+        }
+        let granted = self.grants.iter().map(|grant| &grant.rule).find(covers);
+        match granted {
+            Some(rule) => allow(rule.text(), "it was granted"),
+            None => ask(
+                format!("default.{what}"),
+                format!("nobody granted the {what} `{name}`"),
+            ),
+        }
+    }
+}
+
+impl Bound {
+    fn admits(&self, tool: &str, action: &Action) -> bool {
+        match &self.admits {
+            Admits::Rules(rules) => rules_admit(rules, tool, action),
+            Admits::Operations(operations) => match action {
+                Action::Read(_) => operations.contains(&Operation::Read),
+                Action::Write(_) | Action::Delete(_) | Action::Shell(_) | Action::Words(_) => {
+                    operations.contains(&Operation::Write)
+                }
+                Action::Git(_) => operations.contains(&Operation::Git),
+                Action::Network(_)
+                | Action::Secret(_)
+                | Action::Trust { .. }
+                | Action::Nothing => true,
+            },
+        }
+    }
+}
+
+fn rules_admit(rules: &[Rule], tool: &str, action: &Action) -> bool {
+    match action {
+        Action::Nothing | Action::Trust { .. } => true,
+        Action::Read(target) | Action::Write(target) | Action::Delete(target) => {
+            rules.iter().any(|rule| covers_path(rule, tool, &target.path))
+        }
+        Action::Shell(text) => command::is_covered(&command::read(text), rules),
+        Action::Words(words) => rules
+            .iter()
+            .any(|rule| rule.admits_tool(tool) || rule.admits_command(words)),
+        Action::Network(host) => rules.iter().any(|rule| rule.admits_name("fetch", host)),
+        Action::Secret(name) => rules.iter().any(|rule| rule.admits_name("secret", name)),
+        Action::Git(_) => rules.iter().any(|rule| rule.admits_tool(tool)),
+    }
+}
+
+/// Tells whether a rule is about this file. Rules name kinds of tools: `Read` is about whatever
+/// reads, `Edit` and `Write` about whatever changes.
+fn covers_path(rule: &Rule, tool: &str, path: &str) -> bool {
+    let family: &[&str] = match tool {
+        "read" | "glob" | "grep" | "list" => &["read"],
+        "write" | "edit" | "multi_edit" | "batch_write" | "apply_patch" | "format" => {
+            &["edit", "write"]
+        }
+        _ => &[],
+    };
+    let names = family.iter().copied().chain([tool]);
+    names.into_iter().any(|name| rule.admits_path(name, path))
+}
+
+/// Tells whether nothing that a command does can leave the run.
+fn is_confined(situation: &Situation) -> bool {
+    situation.is_walled && !situation.has_network && !situation.has_secrets
+}
+
+/// What was read from strangers, a secret, and a way out: together they need a person.
+fn trifecta(actions: &[Action], situation: &Situation) -> Option<Decision> {
+    let reaches = |action: &Action| matches!(action, Action::Network(_));
+    let holds = |action: &Action| matches!(action, Action::Secret(_));
+    let has_network = situation.has_network || actions.iter().any(reaches);
+    let has_secrets = situation.has_secrets || actions.iter().any(holds);
+    (situation.read_untrusted && has_network && has_secrets).then(|| {
+        ask(
+            "ask.untrusted-network-secret",
+            "this run has read untrusted content, and would use the network and a secret together",
+        )
+    })
+}
+
+fn allow(rule: impl Into<String>, reason: impl Into<String>) -> Decision {
+    Decision::new(Answer::Allow, rule, reason)
+}
+
+fn ask(rule: impl Into<String>, reason: impl Into<String>) -> Decision {
+    Decision::new(Answer::Ask, rule, reason)
+}
+
+fn deny(rule: impl Into<String>, reason: impl Into<String>) -> Decision {
+    Decision::new(Answer::Deny, rule, reason)
+}
+
+#[cfg(test)]
+mod tests;

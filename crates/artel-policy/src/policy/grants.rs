@@ -1,0 +1,139 @@
+//! Grants: what a person allowed, how far, and why.
+
+use serde::{Deserialize, Serialize};
+
+use crate::rules::{BadRule, Rule};
+
+/// One thing that was allowed.
+#[derive(Debug, Clone)]
+pub struct Grant {
+    /// What is allowed.
+    pub rule: Rule,
+    /// How far it reaches.
+    pub scope: Scope,
+    /// Why, in the person's words.
+    pub reason: String,
+}
+
+/// How far a grant reaches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scope {
+    /// This one call.
+    Once,
+    /// This run.
+    Run,
+    /// This session.
+    Session,
+    /// This workshop, for good.
+    Always,
+}
+
+/// `Policy/grants.toml`: what a person allowed for good in a workshop.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GrantFile {
+    /// The grants, oldest first.
+    #[serde(default, rename = "grant")]
+    pub grants: Vec<GrantEntry>,
+}
+
+/// One grant as the file has it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GrantEntry {
+    /// The rule, as written.
+    pub rule: String,
+    /// Why.
+    pub reason: String,
+    /// Who granted it.
+    pub by: String,
+    /// When, as RFC 3339.
+    pub at: String,
+}
+
+impl Scope {
+    /// Returns the word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Once => "once",
+            Self::Run => "run",
+            Self::Session => "session",
+            Self::Always => "always",
+        }
+    }
+}
+
+impl GrantFile {
+    /// Reads the file. One broken rule, and none of them counts.
+    pub fn parse(text: &str) -> Result<(Self, Vec<Grant>), BadRule> {
+        let file: Self = toml::from_str(text).map_err(|cause| BadRule::in_file(text, &cause))?;
+        let grants = file.grants.iter().map(|entry| {
+            Ok(Grant {
+                rule: Rule::parse(&entry.rule)?,
+                scope: Scope::Always,
+                reason: entry.reason.clone(),
+            })
+        });
+        let grants = grants.collect::<Result<_, BadRule>>()?;
+        Ok((file, grants))
+    }
+
+    /// Returns the text of the file.
+    pub fn to_text(&self) -> String {
+        let mut text = "# What was allowed for good in this workshop. `artel policy grant` and \
+             `artel policy\n# revoke` write this file; agents never do.\n"
+            .to_owned();
+        for GrantEntry { rule, reason, by, at } in &self.grants {
+            text.push_str("\n[[grant]]\n");
+            for (key, value) in [("rule", rule), ("reason", reason), ("by", by), ("at", at)] {
+                text.push_str(&format!("{key} = {}\n", quoted(value)));
+            }
+        }
+        text
+    }
+}
+
+/// Writes a TOML string. Its escapes are those of JSON.
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string().replace('\u{7f}', "\\u007f")
+}
+
+/// Programs that run whatever they are told: a rule for all they can do is no rule.
+const RUNS_ANYTHING: &[&str] = &[
+    "ash", "awk", "bash", "bun", "busybox", "cmd", "csh", "dash", "deno", "docker", "doas", "env",
+    "eval", "exec", "expect", "find", "fish", "gawk", "gdb", "git", "ksh", "lua", "make", "mawk",
+    "nice", "node", "nohup", "npm", "npx", "osascript", "parallel", "perl", "php", "podman",
+    "powershell", "pwsh", "python", "python2", "python3", "R", "ruby", "rm", "screen", "sed", "sh",
+    "setsid", "ssh", "stdbuf", "su", "sudo", "systemd-run", "tclsh", "timeout", "tmux", "toybox",
+    "uv", "uvx", "watch", "xargs", "yarn", "pnpm", "zsh",
+];
+
+/// Returns why a rule is too broad to be granted for good, with a narrower one to take.
+pub fn too_broad(rule: &Rule) -> Option<String> {
+    if !rule.tool().eq_ignore_ascii_case("bash") {
+        return None;
+    }
+    let words = rule.prefix();
+    let Some((program, rest)) = words.split_first() else {
+        return Some("it allows every command".to_owned());
+    };
+    let name = program.rsplit('/').next().unwrap_or(program);
+    // `npm run:*` and `python -m:*` are as broad as the bare name.
+    let is_open = match rest {
+        [] => true,
+        [only] => matches!(only.as_str(), "run" | "-m" | "-c" | "-e" | "exec" | "x" | "-S"),
+        _ => false,
+    };
+    let is_anything = RUNS_ANYTHING.contains(&name) && is_open && !rule.is_exact();
+    is_anything.then(|| format!("`{}` can start anything", words.join(" ")))
+}
+
+/// Tells whether a role uses this secret at all. Policy may narrow this further, never widen it.
+pub(super) fn may_hold(role: &str, secret: &str) -> bool {
+    match role {
+        "engineer" | "designer" | "default" => true,
+        "academic" => matches!(secret, "serpapi" | "google"),
+        _ => false,
+    }
+}

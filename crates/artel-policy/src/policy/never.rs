@@ -1,0 +1,107 @@
+//! What never happens, whoever granted what: built in, and not lifted by any rule.
+
+use super::deny;
+use crate::{Action, Decision, GitOperation, Place, command, path};
+
+/// Returns the denial of what is never done.
+pub(super) fn denies(action: &Action) -> Option<Decision> {
+    match action {
+        Action::Write(target) | Action::Delete(target) => {
+            if let Place::Portal(name) = &target.place {
+                let reason = format!(
+                    "files of `@{name}` are changed only by approving a changeset; work in the \
+                     run's own tree"
+                );
+                return Some(deny("never.portal-tree", reason));
+            }
+            let ground = path::protected(&target.path)?;
+            let reason = format!("agents never write `{}`", target.path);
+            Some(deny(ground, reason))
+        }
+        Action::Shell(text) => {
+            let reading = command::read(text);
+            let found = reading.words().find_map(command_denied);
+            found
+        }
+        Action::Words(words) => command_denied(words),
+        Action::Git(GitOperation::Push) => Some(push()),
+        Action::Git(GitOperation::Merge) => Some(merge()),
+        Action::Git(GitOperation::Rewrite) => Some(rewrite()),
+        Action::Git(_)
+        | Action::Read(_)
+        | Action::Network(_)
+        | Action::Secret(_)
+        | Action::Trust { .. }
+        | Action::Nothing => None,
+    }
+}
+
+/// Judges the words of one command.
+fn command_denied(words: &[String]) -> Option<Decision> {
+    let (program, arguments) = words.split_first()?;
+    let name = program.rsplit('/').next().unwrap_or(program);
+    match name {
+        "artel" => Some(deny(
+            "never.self-grant",
+            "an agent cannot use Artel's own commands to change what it may do",
+        )),
+        "git" => git_denied(arguments),
+        _ => None,
+    }
+}
+
+fn git_denied(arguments: &[String]) -> Option<Decision> {
+    let mut rest = arguments.iter();
+    let subcommand = loop {
+        match rest.next()?.as_str() {
+            "-C" | "-c" | "--git-dir" | "--work-tree" | "--namespace" | "--exec-path"
+            | "--config-env" | "--super-prefix" | "--attr-source" => {
+                rest.next();
+            }
+            option if option.starts_with('-') => {}
+            word => break word,
+        }
+    };
+    let options: Vec<&str> = rest.map(String::as_str).collect();
+    let has = |least: &str, whole: &str| {
+        options
+            .iter()
+            .any(|option| option.starts_with(least) && whole.starts_with(option))
+    };
+    match subcommand {
+        "push" | "send-pack" | "send-email" => Some(push()),
+        "merge" => Some(merge()),
+        "rebase" | "filter-branch" | "filter-repo" | "replace" | "update-ref" | "fast-import" => {
+            Some(rewrite())
+        }
+        "reset" if has("--h", "--hard") || has("--m", "--merge") || has("--k", "--keep") => {
+            Some(rewrite())
+        }
+        "commit" if has("--am", "--amend") => Some(rewrite()),
+        "reflog" if options.iter().any(|word| matches!(*word, "expire" | "delete")) => {
+            Some(rewrite())
+        }
+        _ => None,
+    }
+}
+
+fn push() -> Decision {
+    deny(
+        "never.git-push",
+        "pushing leaves this machine; a person pushes after the run",
+    )
+}
+
+fn merge() -> Decision {
+    deny(
+        "never.git-merge",
+        "a person merges, by approving the changeset",
+    )
+}
+
+fn rewrite() -> Decision {
+    deny(
+        "never.git-history",
+        "history is not rewritten; make a new commit instead",
+    )
+}

@@ -1,0 +1,297 @@
+//! The layers, by what they answer.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::{GitOperation, rules::Rule};
+
+fn rule(text: &str) -> Rule {
+    Rule::parse(text).unwrap()
+}
+
+fn file(path: &str) -> Target {
+    Target {
+        place: Place::Worktree,
+        path: path.to_owned(),
+    }
+}
+
+fn in_portal(name: &str, path: &str) -> Target {
+    Target {
+        place: Place::Portal(name.to_owned()),
+        path: path.to_owned(),
+    }
+}
+
+fn walled() -> Situation {
+    Situation {
+        is_walled: true,
+        workspace: Some("/work/tree".into()),
+        ..Situation::default()
+    }
+}
+
+fn engineer() -> Policy {
+    Policy {
+        role: "engineer".to_owned(),
+        portal: Some("shop".to_owned()),
+        ..Policy::default()
+    }
+}
+
+fn grant(text: &str) -> Grant {
+    Grant {
+        rule: rule(text),
+        scope: Scope::Run,
+        reason: String::new(),
+    }
+}
+
+/// Asks about one action and returns answer and rule.
+fn asked(policy: &Policy, tool: &str, action: Action, situation: &Situation) -> (Answer, String) {
+    let decision = policy.decide(tool, &[action], situation);
+    (decision.answer, decision.rule)
+}
+
+#[test]
+fn shipped_grants_are_what_they_say() {
+    use Answer::{Allow, Ask, Deny};
+    let policy = engineer();
+    let shell = |text: &str| Action::Shell(text.to_owned());
+    let cases: Vec<(&str, Action, Answer)> = vec![
+        ("read", Action::Read(file("src/main.rs")), Allow),
+        ("read", Action::Read(in_portal("shop", "src/main.rs")), Allow),
+        ("read", Action::Read(in_portal("other", "src/main.rs")), Ask),
+        ("read", Action::Read(file(".env")), Ask),
+        ("read", Action::Read(in_portal("shop", "deploy/.env")), Ask),
+        ("write", Action::Write(file("src/new.rs")), Allow),
+        ("edit", Action::Write(file("src/main.rs")), Allow),
+        ("write", Action::Write(in_portal("shop", "src/main.rs")), Deny),
+        ("write", Action::Write(file(".git/hooks/pre-commit")), Deny),
+        ("write", Action::Write(file("sub/.GIT/config")), Deny),
+        ("write", Action::Write(file(".artel/journal.db")), Deny),
+        ("write", Action::Write(file("Policy/grants.toml")), Deny),
+        ("write", Action::Write(file("artel.toml")), Deny),
+        ("apply_patch", Action::Delete(file("src/old.rs")), Allow),
+        ("bash", shell("cargo test --workspace"), Allow),
+        ("bash", shell("ls -la && git status"), Allow),
+        ("bash", shell("echo $(id)"), Ask),
+        ("bash", shell("git push origin main"), Deny),
+        ("bash", shell("true; git  push"), Deny),
+        ("bash", shell("sh -c 'git merge x'"), Deny),
+        ("bash", shell("git -C . reset --hard HEAD~1"), Deny),
+        ("bash", shell("git reset --har"), Deny),
+        ("bash", shell("git commit --amend -m x"), Deny),
+        ("bash", shell("git rebase -i main"), Deny),
+        ("bash", shell("artel policy grant 'Bash(*)'"), Deny),
+        ("bash", shell("/usr/bin/artel workshop trust ."), Deny),
+        ("fetch", Action::Network("docs.rs".to_owned()), Ask),
+        ("create_pr", Action::Secret("github".to_owned()), Ask),
+        ("todo", Action::Nothing, Allow),
+    ];
+    for (tool, action, expected) in cases {
+        let shown = format!("{tool} {action:?}");
+        let (answer, rule) = asked(&policy, tool, action, &walled());
+        assert_eq!(answer, expected, "{shown}: {rule}");
+    }
+}
+
+#[test]
+fn commands_ask_without_walls_with_network_with_secrets_or_by_setting() {
+    let command = || Action::Shell("cargo test".to_owned());
+    let open = [
+        Situation { is_walled: false, ..walled() },
+        Situation { has_network: true, ..walled() },
+        Situation { has_secrets: true, ..walled() },
+    ];
+    for situation in open {
+        let (answer, _) = asked(&engineer(), "bash", command(), &situation);
+        assert_eq!(answer, Answer::Ask, "{situation:?}");
+    }
+    let careful = Policy { commands: Commands::Ask, ..engineer() };
+    assert_eq!(asked(&careful, "bash", command(), &walled()).0, Answer::Ask);
+    let granted = Policy { grants: vec![grant("Bash(cargo test:*)")], ..careful };
+    assert_eq!(
+        asked(&granted, "bash", command(), &walled()),
+        (Answer::Allow, "Bash(cargo test:*)".to_owned())
+    );
+}
+
+#[test]
+fn deny_beats_ask_beats_grant_beats_shipped() {
+    let action = || Action::Read(file("private/a.txt"));
+    let base = engineer();
+    let granted = Policy { grants: vec![grant("Read(private/**)")], ..base };
+    assert_eq!(asked(&granted, "read", action(), &walled()).1, "Read(private/**)");
+    let asks = Policy { ask: vec![rule("Read(private/**)")], ..granted };
+    assert_eq!(asked(&asks, "read", action(), &walled()).0, Answer::Ask);
+    let denies = Policy { deny: vec![rule("Read(private/*)")], ..asks };
+    for tool in ["read", "grep", "glob", "list"] {
+        assert_eq!(asked(&denies, tool, action(), &walled()).0, Answer::Deny, "{tool}");
+    }
+    let edits = Policy { deny: vec![rule("Edit(private/**)")], ..engineer() };
+    for tool in ["write", "edit", "multi_edit", "apply_patch", "batch_write"] {
+        let action = Action::Write(file("private/a.txt"));
+        assert_eq!(asked(&edits, tool, action, &walled()).0, Answer::Deny, "{tool}");
+    }
+}
+
+#[test]
+fn a_grant_of_a_sensitive_file_is_by_name_only() {
+    let action = || Action::Read(file(".env"));
+    let bare = Policy { grants: vec![grant("Read")], ..engineer() };
+    assert_eq!(asked(&bare, "read", action(), &walled()).0, Answer::Ask);
+    let named = Policy { grants: vec![grant("Read(.env)")], ..engineer() };
+    assert_eq!(asked(&named, "read", action(), &walled()).0, Answer::Allow);
+}
+
+#[test]
+fn what_a_bound_does_not_admit_is_denied_whatever_is_granted() {
+    let bound = |rules: &[&str]| Bound {
+        name: "skill csv-report".to_owned(),
+        admits: Admits::Rules(rules.iter().map(|text| rule(text)).collect()),
+    };
+    let policy = Policy {
+        bounds: vec![bound(&["Read", "Bash(wc:*)", "Edit(out/**)"])],
+        grants: vec![grant("Bash(rm:*)"), grant("Fetch(docs.rs)")],
+        ..engineer()
+    };
+    let shell = |text: &str| Action::Shell(text.to_owned());
+    let cases = [
+        ("read", Action::Read(file("a.csv")), Answer::Allow),
+        ("bash", shell("wc -l a.csv"), Answer::Allow),
+        ("bash", shell("rm a.csv"), Answer::Deny),
+        ("bash", shell("wc -l a.csv; rm a.csv"), Answer::Deny),
+        ("write", Action::Write(file("out/a.md")), Answer::Allow),
+        ("write", Action::Write(file("src/a.md")), Answer::Deny),
+        ("fetch", Action::Network("docs.rs".to_owned()), Answer::Deny),
+        ("finish", Action::Nothing, Answer::Allow),
+    ];
+    for (tool, action, expected) in cases {
+        let shown = format!("{action:?}");
+        assert_eq!(asked(&policy, tool, action, &walled()).0, expected, "{shown}");
+    }
+    let reads = Policy {
+        bounds: vec![Bound {
+            name: "portal shop".to_owned(),
+            admits: Admits::Operations(vec![Operation::Read]),
+        }],
+        ..engineer()
+    };
+    assert_eq!(asked(&reads, "read", Action::Read(file("a")), &walled()).0, Answer::Allow);
+    assert_eq!(asked(&reads, "write", Action::Write(file("a")), &walled()).0, Answer::Deny);
+    assert_eq!(asked(&reads, "bash", shell("ls"), &walled()).0, Answer::Deny);
+    let commit = Action::Git(GitOperation::Commit);
+    assert_eq!(asked(&reads, "git_commit", commit, &walled()).0, Answer::Deny);
+}
+
+/// The matrix of roles and operations, as the specification has it.
+#[test]
+fn the_git_matrix_is_exact() {
+    use GitOperation::*;
+    let roles = ["engineer", "designer", "inspector", "tester", "architect", "librarian"];
+    let table = [
+        (Read, [true, true, true, true, true, true]),
+        (Commit, [true, true, false, true, true, false]),
+        (BranchCreate, [false, false, false, false, true, false]),
+        (Checkout, [false, false, false, false, true, true]),
+        (History, [false, false, false, false, true, false]),
+        (Remote, [false, false, false, false, true, true]),
+        (Clone, [false, false, false, false, false, true]),
+        (Push, [false; 6]),
+        (Merge, [false; 6]),
+        (Rewrite, [false; 6]),
+    ];
+    for (operation, allowed) in table {
+        for (role, expected) in roles.iter().zip(allowed) {
+            let policy = Policy { role: (*role).to_owned(), ..Policy::default() };
+            let (answer, _) = asked(&policy, "git_x", Action::Git(operation), &walled());
+            assert_eq!(answer == Answer::Allow, expected, "{role} {operation:?}");
+            assert_ne!(answer, Answer::Ask, "{role} {operation:?}");
+        }
+    }
+}
+
+#[test]
+fn secrets_are_for_some_roles_and_the_first_use_asks() {
+    let secret = || Action::Secret("github".to_owned());
+    let with = |role: &str, grants: Vec<Grant>| Policy {
+        role: role.to_owned(),
+        grants,
+        ..Policy::default()
+    };
+    assert_eq!(asked(&with("tester", vec![grant("Secret(github)")]), "x", secret(), &walled()).0, Answer::Deny);
+    assert_eq!(asked(&with("engineer", vec![]), "x", secret(), &walled()).0, Answer::Ask);
+    assert_eq!(asked(&with("engineer", vec![grant("Secret(github)")]), "x", secret(), &walled()).0, Answer::Allow);
+    assert_eq!(asked(&with("engineer", vec![grant("Secret(aws)")]), "x", secret(), &walled()).0, Answer::Ask);
+}
+
+#[test]
+fn strangers_words_a_secret_and_a_way_out_ask_together() {
+    let policy = Policy {
+        grants: vec![grant("Secret(github)"), grant("Fetch(api.github.com)")],
+        ..engineer()
+    };
+    let actions = [
+        Action::Secret("github".to_owned()),
+        Action::Network("api.github.com".to_owned()),
+    ];
+    assert_eq!(policy.decide("x", &actions, &walled()).answer, Answer::Allow);
+    let stained = Situation { read_untrusted: true, ..walled() };
+    assert_eq!(policy.decide("x", &actions, &stained).rule, "ask.untrusted-network-secret");
+    assert_eq!(policy.decide("x", &actions[..1], &stained).answer, Answer::Allow);
+}
+
+#[test]
+fn broad_rules_are_not_offered_for_good() {
+    for broad in [
+        "Bash", "Bash(*)", "Bash(git:*)", "Bash(python3:*)", "Bash(bash:*)", "Bash(npm run:*)",
+        "Bash(sudo:*)", "Bash(env:*)", "Bash(/usr/bin/python3:*)", "Bash(rm:*)", "Bash(node -e:*)",
+    ] {
+        assert!(too_broad(&rule(broad)).is_some(), "{broad}");
+    }
+    for narrow in [
+        "Bash(git status:*)", "Bash(npm run build)", "Bash(python3 -m pytest:*)", "Bash(cargo test:*)",
+        "Edit(src/**)", "Read", "Bash(git push)",
+    ] {
+        assert!(too_broad(&rule(narrow)).is_none(), "{narrow}");
+    }
+}
+
+#[test]
+fn the_file_of_grants_reads_back_and_one_broken_rule_breaks_all() {
+    let file = GrantFile {
+        grants: vec![grants::GrantEntry {
+            rule: "Bash(npm run build)".to_owned(),
+            reason: "our \"own\" build\nin two lines \\ \u{7f}".to_owned(),
+            by: "me".to_owned(),
+            at: "2026-11-15T12:00:00Z".to_owned(),
+        }],
+    };
+    let text = file.to_text();
+    let (read, grants) = GrantFile::parse(&text).unwrap();
+    assert_eq!((read, grants.len()), (file, 1));
+    let broken = format!("{text}\n[[grant]]\nrule = \"Bash(\"\nreason = \"\"\nby = \"\"\nat = \"\"\n");
+    assert!(GrantFile::parse(&broken).is_err());
+    let unknown = format!("{text}\nwiden = true\n");
+    let error = GrantFile::parse(&unknown).unwrap_err().to_string();
+    assert!(error.contains("line"), "{error}");
+}
+
+proptest! {
+    /// Every text gets an answer, and a grant never turns a denial around.
+    #[test]
+    fn a_grant_never_lifts_a_denial(text in "(git |push|merge|artel|;|&&|\\$\\(|\\)| |reset --hard|ls){0,8}") {
+        let action = [Action::Shell(text)];
+        let plain = engineer().decide("bash", &action, &walled());
+        let wide = Policy {
+            grants: vec![grant("Bash"), grant("Bash(git push:*)")],
+            ..engineer()
+        };
+        let granted = wide.decide("bash", &action, &walled());
+        if plain.answer == Answer::Deny {
+            prop_assert_eq!(granted.answer, Answer::Deny);
+        }
+        prop_assert!(granted.answer <= plain.answer);
+    }
+}

@@ -1,0 +1,257 @@
+//! Programs that make, move, change and delete files: what they write is named.
+
+use super::options::Parsed;
+use super::table::{Operands, Program, Style, Why, asks, asks_flag, inside, reads, starts, writes};
+use super::view::View;
+
+pub(super) const TABLE: &[Program] = &[
+    Program::works("cp gcp")
+        .values(&["-S --suffix --backup --sparse --context --no-preserve"])
+        .flags(&["--backup --context --preserve --reflink -s --symbolic-link -l --link"])
+        .entries(&[writes("-t --target-directory")])
+        .operands(Operands::Call(copy)),
+    Program::works("install ginstall")
+        .values(&["-m --mode -o --owner -g --group -S --suffix"])
+        .flags(&["-d --directory"])
+        .entries(&[writes("-t --target-directory"), starts("--strip-program")])
+        .operands(Operands::Call(install)),
+    Program::works("mv gmv")
+        .values(&["-S --suffix"])
+        .entries(&[writes("-t --target-directory")])
+        .operands(Operands::Write),
+    Program::works("ln gln")
+        .values(&["-S --suffix"])
+        .entries(&[writes("-t --target-directory")])
+        .operands(Operands::Call(link)),
+    Program::works("link").operands(Operands::Call(link)),
+    Program::works("rm grm unlink rmdir shred srm trash trash-put")
+        .values(&["-n --iterations -s --size --random-source"])
+        .operands(Operands::Write),
+    Program::works("mkdir gmkdir mkfifo")
+        .values(&["-m --mode"])
+        .operands(Operands::Write),
+    Program::works("mknod").operands(Operands::Doubt(Why::Device)),
+    Program::works("touch gtouch")
+        .values(&["-d --date -t --time"])
+        .entries(&[reads("-r --reference")])
+        .operands(Operands::Write),
+    Program::works("truncate")
+        .values(&["-s --size"])
+        .entries(&[reads("-r --reference")])
+        .operands(Operands::Write),
+    Program::works("fallocate")
+        .values(&["-l --length -o --offset"])
+        .operands(Operands::Write),
+    Program::works("chmod gchmod")
+        .style(Style::Raw)
+        .operands(Operands::Call(change_mode)),
+    Program::works("chown gchown chgrp chcon setfacl chattr")
+        .entries(&[reads(
+            "--reference --restore -M --modify-file -X --remove-file",
+        )])
+        .operands(Operands::SkipThenWrite("--reference")),
+    Program::works("setcap").operands(Operands::Doubt(Why::Privilege)),
+    Program::works("split gsplit")
+        .values(&[
+            "-a --suffix-length -b --bytes -C --line-bytes -l --lines -n --number -t \
+            --separator",
+        ])
+        .flags(&["--additional-suffix --hex-suffixes --numeric-suffixes -x -d -e -u"])
+        .entries(&[starts("--filter")])
+        .operands(Operands::Call(split)),
+    Program::works("csplit")
+        .values(&["-b --suffix-format -n --digits"])
+        .entries(&[writes("-f --prefix")])
+        .operands(Operands::Ignored),
+    Program::works("mktemp")
+        .values(&["--suffix"])
+        .entries(&[writes("-p --tmpdir")])
+        .operands(Operands::Write),
+    Program::works("dd").operands(Operands::Call(dd)),
+    Program::works("patch")
+        .values(&["-p --strip -F --fuzz -V -B --prefix -z --suffix -Y -D --ifdef"])
+        .flags(&["--dry-run"])
+        .entries(&[
+            writes("-o --output -r --reject-file"),
+            reads("-i --input"),
+            asks("-d --directory", Why::Elsewhere),
+        ])
+        .operands(Operands::Call(patch)),
+    Program::works("rename prename perl-rename file-rename")
+        .entries(&[asks("-e", Why::Inline)])
+        .operands(Operands::Call(rename)),
+    Program::works("mmv vidir qmv").operands(Operands::Doubt(Why::Interactive)),
+    Program::works("rsync")
+        .values(&[
+            "-f --filter --exclude --include --bwlimit --max-size --min-size --block-size --port",
+            "--chmod --chown --timeout --contimeout --info --debug --suffix --out-format --usermap",
+            "--groupmap --skip-compress --compress-choice --compress-level --modify-window -B",
+        ])
+        .flags(&[
+            "--delete --delete-after --delete-before --delete-during --delete-excluded \
+            --dry-run",
+        ])
+        .entries(&[
+            starts("-e --rsh"),
+            starts("--rsync-path"),
+            asks_flag(
+                "--daemon --server --sender --remove-source-files",
+                Why::Service,
+            ),
+            asks(
+                "--config --sockopts --early-input -M --remote-option",
+                Why::Loads,
+            ),
+            writes(
+                "--log-file --backup-dir --temp-dir -T --partial-dir --write-batch \
+                --only-write-batch",
+            ),
+            asks(
+                "--password-file --files-from --exclude-from --include-from --read-batch",
+                Why::Sends,
+            ),
+            inside("--copy-dest --compare-dest --link-dest", Why::Elsewhere),
+        ])
+        .operands(Operands::Call(rsync)),
+    Program::works("symlinks cryfs fusermount mount umount losetup mkfs fdisk parted swapon")
+        .operands(Operands::Doubt(Why::Privilege)),
+];
+
+/// With `-d`, every operand is a directory to make.
+fn install(view: &mut View<'_>, parsed: &Parsed<'_>) {
+    let operands = parsed.operands.as_slice();
+    if parsed.has("-d --directory") {
+        return operands.iter().for_each(|path| view.write(path));
+    }
+    copy(view, parsed);
+}
+
+/// The last operand is written, unless an option names the target. Links count as links.
+fn copy(view: &mut View<'_>, parsed: &Parsed<'_>) {
+    let operands = parsed.operands.as_slice();
+    let sources = match operands.split_last() {
+        Some((last, sources)) if !parsed.has("-t --target-directory") => {
+            view.write(last);
+            sources
+        }
+        _ => operands,
+    };
+    let links = parsed.has("-s --symbolic-link -l --link") && view.name != "install";
+    for path in sources {
+        if links && view.strays(path) {
+            view.doubt_word(Why::LinksOut, path);
+        }
+        view.read(path);
+    }
+}
+
+/// A link must not lead out of the project: what is written through it would.
+fn link(view: &mut View<'_>, parsed: &Parsed<'_>) {
+    let operands = parsed.operands.as_slice();
+    let is_target_named = parsed.has("-t --target-directory");
+    let targets = match operands {
+        [_] => operands,
+        [targets @ .., last] if !is_target_named => {
+            view.write(last);
+            targets
+        }
+        _ => operands,
+    };
+    for target in targets {
+        if view.strays(target) || target.starts_with("..") || target.contains("/..") {
+            view.doubt_word(Why::LinksOut, target);
+        }
+        view.read(target);
+    }
+    if operands.len() == 1 && !is_target_named {
+        let made = super::view::base_name(operands[0]).to_owned();
+        view.write(&made);
+    }
+}
+
+/// A mode may begin with a dash like an option, so the words are read by code.
+fn change_mode(view: &mut View<'_>, parsed: &Parsed<'_>) {
+    let is_option = |word: &str| {
+        let keys = word.strip_prefix('-').unwrap_or_default();
+        !keys.is_empty() && keys.chars().all(|key| "Rvcf-".contains(key))
+    };
+    let mut has_mode = false;
+    for word in parsed.operands.iter().filter(|word| !is_option(word)) {
+        if let Some(long) = word.strip_prefix("--") {
+            if let Some((_, path)) = long.split_once('=').filter(|_| long.starts_with("ref")) {
+                view.read(path);
+                has_mode = true;
+            }
+        } else if has_mode {
+            view.write(word);
+        } else {
+            has_mode = true;
+            let is_number = word.chars().all(|digit| digit.is_ascii_digit());
+            if word.contains('s') || is_number && word.len() == 4 && !word.starts_with('0') {
+                view.doubt_word(Why::Privilege, word);
+            }
+        }
+    }
+}
+
+fn split(view: &mut View<'_>, parsed: &Parsed<'_>) {
+    if let Some(input) = parsed.operands.first() {
+        view.read(input);
+    }
+    for prefix in parsed.operands.iter().skip(1) {
+        view.write(prefix);
+    }
+}
+
+fn dd(view: &mut View<'_>, parsed: &Parsed<'_>) {
+    for operand in &parsed.operands {
+        if let Some(path) = operand.strip_prefix("of=") {
+            view.write(path);
+        } else if let Some(path) = operand.strip_prefix("if=") {
+            view.read(path);
+        }
+    }
+}
+
+/// A patch names the files that it writes, and nobody has read it yet.
+fn patch(view: &mut View<'_>, parsed: &Parsed<'_>) {
+    if !parsed.has("--dry-run") {
+        let name = view.name.clone();
+        view.doubt(Why::Writes, &name);
+    }
+    if let Some(path) = parsed.operands.first() {
+        view.write(path);
+    }
+    parsed
+        .operands
+        .iter()
+        .skip(1)
+        .for_each(|path| view.read(path));
+}
+
+/// Perl's `rename` runs its first operand; the other one takes two words.
+fn rename(view: &mut View<'_>, parsed: &Parsed<'_>) {
+    let Some((expression, files)) = parsed.operands.split_first() else {
+        return;
+    };
+    view.doubt_word(Why::Inline, expression);
+    files.iter().for_each(|path| view.write(path));
+}
+
+fn rsync(view: &mut View<'_>, parsed: &Parsed<'_>) {
+    for path in &parsed.operands {
+        let host = path.split('/').next().unwrap_or_default();
+        if host.contains(':') {
+            view.doubt_word(Why::Sends, path);
+        }
+    }
+    let Some((last, sources)) = parsed.operands.split_last() else {
+        return;
+    };
+    sources.iter().for_each(|path| view.read(path));
+    if sources.is_empty() {
+        view.read(last);
+    } else {
+        view.write(last);
+    }
+}

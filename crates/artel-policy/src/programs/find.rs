@@ -1,0 +1,110 @@
+//! `find` and its kin: searching that can start, delete and write.
+
+use super::options::Parsed;
+use super::table::{Operands, Program, Style, Why, asks, lists, reads, starts};
+use super::view::{UNKNOWN_WORD, View};
+
+pub(super) const TABLE: &[Program] = &[
+    Program::reads("find gfind")
+        .style(Style::Raw)
+        .operands(Operands::Call(find)),
+    Program::reads("fd fdfind")
+        .values(&[
+            "-e --extension -t --type -d --max-depth --min-depth --exact-depth -E --exclude",
+            "-S --size -c --color -j --threads -o --owner --changed-within --changed-before",
+            "--max-results --format --newer --older --path-separator --max-buffer-time",
+        ])
+        .entries(&[
+            starts("-x --exec -X --exec-batch"),
+            asks("-C --base-directory --ignore-file", Why::Elsewhere),
+            reads("--search-path"),
+        ])
+        .operands(Operands::SkipThenRead("")),
+    Program::reads("locate plocate mlocate").entries(&[reads("-d --database")]),
+];
+
+/// Parts of an expression that stand alone.
+const ALONE: &str = "-a -and -o -or -not ! ( ) , -daystart -depth -d -follow -help --help \
+    -version --version -ignore_readdir_race -noignore_readdir_race -mount -xdev -x -nowarn -warn \
+    -noleaf -empty -executable -false -nogroup -nouser -readable -writable -true -print -print0 \
+    -prune -quit -ls -sparse -H -L -P -E -X -s";
+
+/// Parts of an expression that have a value.
+const VALUED: &str = "-amin -anewer -atime -cmin -cnewer -context -ctime -fstype -gid -group \
+    -ilname -iname -inum -ipath -iregex -iwholename -links -lname -mmin -mtime -name -newer \
+    -path -perm -regex -samefile -size -type -uid -used -user -wholename -xtype -maxdepth \
+    -mindepth -regextype -printf -D -Bmin -Btime -flags";
+
+fn find(view: &mut View<'_>, parsed: &Parsed<'_>) {
+    let words = parsed.operands.as_slice();
+    let mut at = 0;
+    let mut in_expression = false;
+    while let Some(word) = words.get(at).copied() {
+        at += 1;
+        let value = words.get(at).copied().unwrap_or_default();
+        let is_part = word.starts_with('-') && word.len() > 1 || lists("! ( ) ,", word);
+        if word.starts_with(UNKNOWN_WORD) {
+            view.doubt_word(Why::OpenWords, word);
+        } else if !is_part {
+            if in_expression {
+                view.doubt_word(Why::Unknown, word);
+            }
+            view.read(word);
+            continue;
+        }
+        in_expression |= !lists("-H -L -P -D -E -X -s -d -x --", word) && !word.starts_with("-O");
+        match word {
+            "-exec" | "-execdir" | "-ok" | "-okdir" => at += execute(view, word, &words[at..]),
+            "-delete" => view.doubt_word(Why::Writes, word),
+            "-fprint" | "-fprint0" | "-fls" => {
+                view.write(value);
+                at += 1;
+            }
+            "-fprintf" => {
+                view.write(value);
+                at += 2;
+            }
+            "-files0-from" | "-f" => {
+                view.read(value);
+                at += 1;
+            }
+            _ if lists(VALUED, word) || is_newer(word) => at += 1,
+            _ if lists(ALONE, word) || word == "--" || word.starts_with("-O") => {}
+            _ => view.doubt_word(Why::Unknown, word),
+        }
+    }
+}
+
+/// `-newerXY` compares two kinds of time.
+fn is_newer(word: &str) -> bool {
+    word.strip_prefix("-newer")
+        .is_some_and(|kinds| kinds.len() == 2)
+}
+
+/// Looks at a command of the expression and returns how many words it has.
+fn execute(view: &mut View<'_>, action: &str, words: &[&str]) -> usize {
+    let ends =
+        |at: usize| words[at] == ";" || (words[at] == "+" && at > 0 && words[at - 1] == "{}");
+    let end = (0..words.len()).find(|at| ends(*at));
+    if end.is_none() {
+        view.doubt_word(Why::Unknown, action);
+    }
+    if action != "-exec" {
+        // In another directory the same names mean other files.
+        view.doubt_word(Why::Elsewhere, action);
+    }
+    let end = end.unwrap_or(words.len());
+    let known: Vec<String> = words[..end].iter().map(|word| (*word).to_owned()).collect();
+    // What is found begins with where the search began, so it is never taken for an option.
+    let found = format!("./{UNKNOWN_WORD}");
+    let trial: Vec<String> = known
+        .iter()
+        .map(|word| word.replace("{}", &found))
+        .collect();
+    let mut named = known;
+    if named.last().is_some_and(|last| last == "{}") {
+        named.pop();
+    }
+    view.start_open(&named, &trial);
+    end + 1
+}

@@ -1,0 +1,266 @@
+//! `git`: the options before its subcommand, where it may fetch from and push to, and what its
+//! operands name. What each subcommand knows stands in [`super::git_table`].
+
+use super::options::{self, Parsed};
+use super::table::{self, Operands, Program, Style, Why, asks, asks_flag, lists};
+use super::view::View;
+
+pub(super) const TABLE: &[Program] = &[Program::works("git")
+    .style(Style::Posix)
+    .strict()
+    .values(&["--attr-source --list-cmds"])
+    .flags(&[
+        "-v --version -h --help --html-path --man-path --info-path -P --no-pager \
+            --no-optional-locks",
+        "--no-replace-objects --literal-pathspecs --glob-pathspecs --noglob-pathspecs",
+        "--icase-pathspecs --no-lazy-fetch --no-advice",
+    ])
+    .entries(&[
+        asks("-c --config-env", Why::Loads),
+        asks(
+            "-C --git-dir --work-tree --namespace --super-prefix",
+            Why::Elsewhere,
+        ),
+        asks_flag("--bare", Why::Elsewhere),
+        asks("--exec-path", Why::Loads).glued(),
+        asks_flag("-p --paginate", Why::Starts),
+    ])
+    .operands(Operands::Call(git))];
+
+/// Looks at the subcommand by its own line of the table; one that has none is asked about, for
+/// it may be an alias or a program of its own.
+fn git(view: &mut View<'_>, parsed: &Parsed<'_>) {
+    for setting in parsed.values_of("-c") {
+        // What a setting starts is worth knowing where a rule denies it.
+        if let Some((_, value)) = setting.split_once('=') {
+            view.start_script(value.trim_start_matches('!'));
+        }
+    }
+    let Some((sub, rest)) = parsed.operands.split_first() else {
+        return;
+    };
+    let Some(program) = table::find(&format!("git-{sub}")) else {
+        return view.doubt_word(Why::Unknown, sub);
+    };
+    view.name = format!("git {sub}");
+    let words: Vec<String> = rest.iter().map(|word| (*word).to_owned()).collect();
+    view.role = program.role;
+    if let Some(why) = program.always
+        && view.has_part(program, "always")
+    {
+        let name = view.name.clone();
+        view.doubt(why, &name);
+    }
+    let parsed = options::read(view, program, &words);
+    super::operands::take(view, program, &parsed);
+}
+
+/// Revisions and paths: what a path names is read, and it must not lead out.
+pub(super) fn paths(view: &mut View<'_>, parsed: &Parsed<'_>) {
+    for operand in &parsed.operands {
+        // `HEAD:src/main.rs` names a file of a revision; `:(glob)x` and `:/x` are patterns.
+        let path = match operand.split_once(':') {
+            Some((revision, path)) if !revision.is_empty() => path,
+            _ => operand,
+        };
+        let is_path = path == ".."
+            || ["../", "/", "~"]
+                .iter()
+                .any(|start| path.starts_with(start));
+        if is_path && view.strays(path) {
+            view.doubt_word(Why::Elsewhere, operand);
+        }
+        view.read(path);
+    }
+}
+
+/// As [`paths`]; what is surely a path and not a branch is written.
+pub(super) fn checkout(view: &mut View<'_>, parsed: &Parsed<'_>) {
+    paths(view, parsed);
+    let restores = view.name.ends_with("restore");
+    let named = match parsed.operands.as_slice() {
+        operands if restores || parsed.before_end == 0 => operands,
+        [_, paths @ ..] => paths,
+        [] => &[],
+    };
+    for path in named.iter().filter(|path| **path != ".") {
+        view.finding.writes.push((*path).to_owned());
+    }
+}
+
+/// The first operand is another repository.
+pub(super) fn remote(view: &mut View<'_>, parsed: &Parsed<'_>) {
+    let Some(place) = parsed.operands.first() else {
+        return;
+    };
+    if place.contains([':', '/', '\\', '.']) || place.starts_with(['~', '-']) {
+        view.doubt_word(Why::Elsewhere, place);
+    }
+}
+
+/// As [`remote`], and what is pushed must not overwrite or delete.
+pub(super) fn push(view: &mut View<'_>, parsed: &Parsed<'_>) {
+    remote(view, parsed);
+    for reference in parsed.operands.iter().skip(1) {
+        if reference.starts_with(['+', ':']) {
+            view.doubt_word(Why::Loses, reference);
+        }
+    }
+}
+
+/// A repository from the network, into a directory of the project.
+pub(super) fn clone(view: &mut View<'_>, parsed: &Parsed<'_>) {
+    let Some(place) = parsed.operands.first() else {
+        return;
+    };
+    if !is_plain_url(place) {
+        view.doubt_word(Why::Elsewhere, place);
+    }
+    if let Some(directory) = parsed.operands.get(1) {
+        view.write(directory);
+    }
+}
+
+fn is_plain_url(place: &str) -> bool {
+    if let Some((scheme, _)) = place.split_once("://") {
+        return matches!(scheme, "https" | "http" | "ssh" | "git") && !place.contains("://-");
+    }
+    let host = place.split_once(':').map(|(host, _)| host);
+    !place.contains("::")
+        && host
+            .is_some_and(|host| host.contains('@') && !host.contains('/') && !host.starts_with('-'))
+}
+
+pub(super) fn made(view: &mut View<'_>, parsed: &Parsed<'_>) {
+    parsed.operands.iter().for_each(|path| view.write(path));
+}
+
+/// Reading a setting is harmless, changing one is not.
+pub(super) fn config(view: &mut View<'_>, parsed: &Parsed<'_>) {
+    let operands = parsed.operands.as_slice();
+    let reads = parsed.has(
+        "--get --get-all --get-regexp --get-urlmatch --get-color \
+        --get-colorbool -l --list",
+    );
+    let writes = match operands {
+        _ if reads => false,
+        ["list" | "get", ..] => false,
+        [
+            "set" | "unset" | "rename-section" | "remove-section" | "edit",
+            ..,
+        ] => true,
+        [] | [_] => false,
+        _ => true,
+    };
+    if writes {
+        view.doubt_word(Why::Loads, &operands.join(" "));
+    }
+}
+
+pub(super) fn stash(view: &mut View<'_>, parsed: &Parsed<'_>) {
+    only(
+        view,
+        parsed,
+        "push save list show apply pop drop branch create",
+        Why::Loses,
+    );
+}
+
+pub(super) fn worktree(view: &mut View<'_>, parsed: &Parsed<'_>) {
+    match parsed.operands.as_slice() {
+        [] | ["list" | "prune", ..] => {}
+        ["add", path, ..] => view.write(path),
+        ["remove" | "move" | "lock" | "unlock" | "repair", paths @ ..] => {
+            paths.iter().for_each(|path| view.write(path));
+        }
+        [sub, ..] => view.doubt_word(Why::Unknown, sub),
+    }
+}
+
+pub(super) fn submodule(view: &mut View<'_>, parsed: &Parsed<'_>) {
+    if let ["foreach", command @ ..] = parsed.operands.as_slice() {
+        view.doubt_word(Why::Starts, "foreach");
+        return view.start_script(&command.join(" "));
+    }
+    only(
+        view,
+        parsed,
+        "status init update sync summary",
+        Why::Elsewhere,
+    );
+}
+
+pub(super) fn remotes(view: &mut View<'_>, parsed: &Parsed<'_>) {
+    only(view, parsed, "show get-url prune update", Why::Loads);
+}
+
+pub(super) fn bisect(view: &mut View<'_>, parsed: &Parsed<'_>) {
+    if let ["run", command @ ..] = parsed.operands.as_slice() {
+        view.doubt_word(Why::Starts, "run");
+        return view.start_words(command);
+    }
+    only(
+        view,
+        parsed,
+        "start good bad old new skip reset log terms next",
+        Why::Interactive,
+    );
+}
+
+/// As [`paths`]; of the reflog, some subcommands delete.
+pub(super) fn history(view: &mut View<'_>, parsed: &Parsed<'_>) {
+    let sub = parsed
+        .operands
+        .first()
+        .filter(|_| view.name.ends_with("reflog"));
+    if let Some(sub) = sub.filter(|sub| lists("expire delete drop write", sub)) {
+        view.doubt_word(Why::Loses, sub);
+    }
+    paths(view, parsed);
+}
+
+pub(super) fn notes(view: &mut View<'_>, parsed: &Parsed<'_>) {
+    only(
+        view,
+        parsed,
+        "list show add append copy get-ref",
+        Why::Interactive,
+    );
+}
+
+pub(super) fn bundle(view: &mut View<'_>, parsed: &Parsed<'_>) {
+    match parsed.operands.as_slice() {
+        ["create", path, ..] => view.write(path),
+        ["verify" | "list-heads", path, ..] => view.read(path),
+        operands => view.doubt_word(Why::Unknown, operands.first().copied().unwrap_or_default()),
+    }
+}
+
+pub(super) fn symbolic_ref(view: &mut View<'_>, parsed: &Parsed<'_>) {
+    if parsed.operands.len() > 1 {
+        view.doubt_word(Why::Loses, parsed.operands[0]);
+    }
+}
+
+/// Applying writes what the patch names, and nobody has read it yet.
+pub(super) fn apply(view: &mut View<'_>, parsed: &Parsed<'_>) {
+    if !parsed.has("--check --stat --numstat --summary") || parsed.has("--apply") {
+        let name = view.name.clone();
+        view.doubt(Why::Writes, &name);
+    }
+    parsed.operands.iter().for_each(|path| view.read(path));
+}
+
+pub(super) fn clean(view: &mut View<'_>, parsed: &Parsed<'_>) {
+    if !parsed.has("-n --dry-run") {
+        let name = view.name.clone();
+        view.doubt(Why::Loses, &name);
+    }
+}
+
+/// Subcommands that are not listed are doubtful.
+fn only(view: &mut View<'_>, parsed: &Parsed<'_>, plain: &str, why: Why) {
+    if let Some(sub) = parsed.operands.first().filter(|sub| !lists(plain, sub)) {
+        view.doubt_word(why, sub);
+    }
+}

@@ -1,0 +1,478 @@
+//! The subcommands of `git` and every option that each of them is known to have. An option that
+//! is not listed is asked about, so an alias, a new option or a misspelling never passes.
+
+use super::git;
+use super::git_options::{
+    CHECKOUT, CHECKOUT_ENTRIES, CHECKOUT_VALUES, DIFF, DIFF_ENTRIES, DIFF_VALUES, LISTING,
+    LISTING_VALUES, LOG, LOG_VALUES, MERGE, MERGE_ENTRIES, MERGE_VALUES, REMOTE, REMOTE_VALUES,
+    UPLOAD, other_strategy,
+};
+use super::table::{
+    Operands, Program, Why, asks, asks_flag, checks, inside, reads, starts, writes,
+};
+
+pub(super) const TABLE: &[Program] = &[
+    Program::reads("git-log git-show git-whatchanged git-reflog git-shortlog git-rev-list")
+        .strict()
+        .flags(&[
+            DIFF,
+            LOG,
+            "-e --email --numbered --summary -s --quiet --disk-usage \
+            --no-object-names",
+        ])
+        .values(&[DIFF_VALUES, LOG_VALUES, "--group"])
+        .shared(DIFF_ENTRIES)
+        .operands(Operands::Call(git::history)),
+    Program::reads(
+        "git-diff git-diff-tree git-diff-index git-diff-files git-range-diff \
+        git-cherry git-diff-pairs",
+    )
+    .strict()
+    .flags(&[
+        DIFF,
+        LOG,
+        "--root --always --no-dual-color --dual-color --stdin -v",
+    ])
+    .values(&[DIFF_VALUES, LOG_VALUES, "--creation-factor"])
+    .shared(DIFF_ENTRIES)
+    .operands(Operands::Call(git::paths)),
+    Program::works("git-status")
+        .strict()
+        .flags(&[
+            "-v --verbose -s --short -b --branch --show-stash --ahead-behind --porcelain \
+                --long -z --null",
+            "-u? --untracked-files --ignored --ignore-submodules --column --no-renames \
+                --find-renames -M?",
+        ])
+        .operands(Operands::Call(git::paths)),
+    Program::works("git-blame git-annotate")
+        .strict()
+        .flags(&[
+            "--incremental --root --show-stats --progress --score-debug -f --show-name -n \
+                --show-number -p",
+            "--porcelain --line-porcelain -c -t -l -s -e --show-email -w --color-lines \
+                --color-by-age",
+            "--minimal -C? -M? --abbrev -b --first-parent --reverse",
+        ])
+        .values(&["-L --ignore-rev --date --since"])
+        .entries(&[reads("--contents -S --ignore-revs-file")])
+        .operands(Operands::Call(git::paths)),
+    Program::works("git-branch git-tag git-for-each-ref git-show-ref")
+        .strict()
+        .flags(&[
+            LISTING,
+            "-r --remotes -a --all -d --delete -m --move -M -c --copy -C --show-current -t --track",
+            "--no-track --unset-upstream -D --verbose --recurse-submodules --tags --heads \
+                --branches",
+            "--head --verify --hash -s --dereference --annotate --sign --shell --perl --python \
+                --tcl",
+            "--exists --stdin --include-root-refs",
+        ])
+        .values(&[
+            LISTING_VALUES,
+            "-u --set-upstream-to --message -m --local-user --cleanup \
+            --trailer",
+        ])
+        .entries(&[
+            asks_flag("--edit-description -e --edit", Why::Interactive),
+            asks_flag("-f --force", Why::Loses),
+            reads("-F --file"),
+        ]),
+    Program::works("git-grep")
+        .strict()
+        .flags(&[
+            "--cached --untracked --exclude-standard --recurse-submodules -v --invert-match -i -w",
+            "--ignore-case --word-regexp -a --text -I -r --recursive -E --extended-regexp -G",
+            "--basic-regexp -F --fixed-strings -P --perl-regexp -n --line-number --column -h \
+                -H --full-name",
+            "-l --files-with-matches --name-only -L --files-without-match -z --null -o \
+                --only-matching -c",
+            "--count --color --break --heading -p --show-function -W --function-context --and \
+                --or --not",
+            "-q --quiet --all-match --no-recursive",
+        ])
+        .values(&[
+            "-e -A -B -C --context --before-context --after-context --threads \
+            --max-depth -m --max-count",
+        ])
+        .entries(&[
+            starts("-O --open-files-in-pager").glued(),
+            asks_flag("--textconv --ext-grep", Why::Starts),
+            asks_flag("--no-index", Why::Elsewhere),
+            reads("-f"),
+        ])
+        .operands(Operands::Call(git::paths)),
+    Program::works(
+        "git-ls-files git-ls-tree git-check-ignore git-check-attr git-describe git-name-rev \
+            git-merge-base git-count-objects git-var git-version git-check-ref-format \
+            git-verify-pack git-patch-id git-stripspace git-show-branch git-fsck",
+    )
+    .strict()
+    .flags(&[
+        "-c --cached -d --deleted -m --modified -o --others -i --ignored -s --stage -k \
+                --killed -t -v -f -u",
+        "--directory --eol --empty-directory --unmerged --resolve-undo --exclude-standard \
+                --full-name",
+        "--recurse-submodules --error-unmatch --abbrev --debug --deduplicate --sparse -z \
+                -l --long -r",
+        "--name-only --name-status --object-only --full-tree -q --quiet --verbose --stdin -n",
+        "--non-matching --no-index -a --all --contains --tags --first-parent --exact-match \
+                --always",
+        "--dirty --broken --octopus --independent --is-ancestor --fork-point \
+                --annotate-stdin --undefined",
+        "-H --human-readable --branch --normalize --allow-onelevel --unreachable \
+                --dangling --root",
+        "--full --connectivity-only --strict --progress --name-objects --list --remotes \
+                --topics",
+        "--current --more --date-order --topo-order --reflog --no-name --sha1-name \
+                --merge-base --color",
+    ])
+    .values(&[
+        "-x --exclude --exclude-per-directory --with-tree --format --candidates --match \
+                --source --refs",
+    ])
+    .entries(&[reads("-X --exclude-from")])
+    .operands(Operands::Call(git::paths)),
+    Program::works("git-rev-parse"),
+    Program::works("git-cat-file")
+        .strict()
+        .flags(&[
+            "-e -p -t -s --allow-unknown-type --use-mailmap --batch --batch-check \
+                --batch-all-objects",
+            "--buffer --unordered --batch-command",
+        ])
+        .entries(&[
+            asks_flag("--textconv --filters", Why::Starts),
+            asks_flag("--follow-symlinks", Why::Elsewhere),
+            reads("--path"),
+        ])
+        .operands(Operands::Call(git::paths)),
+    Program::works("git-symbolic-ref")
+        .strict()
+        .flags(&["-q --quiet --short --recurse"])
+        .operands(Operands::Call(git::symbolic_ref)),
+    Program::works("git-help")
+        .strict()
+        .flags(&["-a --all -g --guides -c --config --verbose"])
+        .entries(&[asks_flag("-w --web -i --info -m --man", Why::Starts)]),
+    Program::works("git-add git-stage")
+        .strict()
+        .flags(&[
+            "-n --dry-run -v --verbose -i --interactive -p --patch -f --force -u --update \
+                --renormalize -N",
+            "--intent-to-add -A --all --ignore-removal --refresh --ignore-errors \
+                --ignore-missing --sparse",
+            "--pathspec-file-nul --warn-embedded-repo",
+        ])
+        .values(&["--chmod -U --unified --inter-hunk-context"])
+        .entries(&[
+            asks_flag("-e --edit", Why::Interactive),
+            reads("--pathspec-from-file"),
+        ])
+        .operands(Operands::Call(git::paths)),
+    Program::works("git-commit")
+        .strict()
+        .flags(&[
+            "-q --quiet -v --verbose --reset-author -s --signoff -e --edit --no-edit --status \
+                -S? --gpg-sign",
+            "-a --all -i --include --interactive -p --patch -o --only -n --no-verify --verify \
+                --dry-run",
+            "--short --branch --ahead-behind --porcelain --long -z --null --amend \
+                --no-post-rewrite -u?",
+            "--untracked-files --allow-empty --allow-empty-message --no-status --pathspec-file-nul",
+            "--no-gpg-sign",
+        ])
+        .values(&[
+            "-m --message --author --date -c --reedit-message -C --reuse-message --fixup --squash",
+            "--trailer --cleanup",
+        ])
+        .entries(&[reads("-F --file -t --template --pathspec-from-file")]),
+    Program::works("git-checkout git-switch git-restore")
+        .strict()
+        .flags(&[CHECKOUT, "-S --staged -W --worktree --ignore-unmerged"])
+        .values(&[CHECKOUT_VALUES])
+        .shared(CHECKOUT_ENTRIES)
+        .operands(Operands::Call(git::checkout)),
+    Program::works("git-reset")
+        .strict()
+        .flags(&[
+            "-q --quiet --no-refresh --refresh --mixed --soft --keep --recurse-submodules -p \
+                --patch -N",
+            "--intent-to-add --pathspec-file-nul",
+        ])
+        .entries(&[
+            asks_flag("--hard --merge", Why::Loses),
+            reads("--pathspec-from-file"),
+        ])
+        .operands(Operands::Call(git::paths)),
+    Program::works("git-rm git-mv")
+        .strict()
+        .flags(&[
+            "-n --dry-run -q --quiet --cached -r --ignore-unmatch --sparse -v --verbose \
+            -k --pathspec-file-nul",
+        ])
+        .entries(&[
+            asks_flag("-f --force", Why::Loses),
+            reads("--pathspec-from-file"),
+        ])
+        .operands(Operands::Write),
+    Program::works("git-stash")
+        .strict()
+        .flags(&[
+            DIFF,
+            "-k --keep-index --no-keep-index -u --include-untracked -a --all --index \
+                --only-untracked -S",
+            "--staged --pathspec-file-nul",
+        ])
+        .values(&[DIFF_VALUES, LOG_VALUES, "-m --message"])
+        .entries(&[
+            asks_flag("--ext-diff --textconv", Why::Starts),
+            reads("--pathspec-from-file"),
+        ])
+        .operands(Operands::Call(git::stash)),
+    Program::works("git-cherry-pick git-revert")
+        .strict()
+        .flags(&[
+            MERGE,
+            "-s --allow-empty --allow-empty-message --keep-redundant-commits -x -r \
+            --reference",
+        ])
+        .values(&["-X --strategy-option --cleanup -m --mainline --empty"])
+        .entries(&[checks("--strategy", other_strategy)]),
+    Program::works("git-merge")
+        .strict()
+        .flags(&[MERGE])
+        .values(&[MERGE_VALUES])
+        .shared(MERGE_ENTRIES)
+        .entries(&[reads("-F --file")]),
+    Program::works("git-rebase")
+        .strict()
+        .flags(&[
+            MERGE,
+            "--keep-base --committer-date-is-author-date --reset-author-date --ignore-date -f",
+            "--ignore-whitespace --force-rebase --show-current-patch --apply -m --merge \
+                --keep-empty",
+            "--autosquash --update-refs --allow-empty-message -r? --rebase-merges --fork-point \
+                --root",
+            "--reschedule-failed-exec --reapply-cherry-picks",
+        ])
+        .values(&[MERGE_VALUES, "--onto --whitespace -C --empty"])
+        .shared(MERGE_ENTRIES)
+        .entries(&[
+            starts("-x --exec"),
+            asks_flag(
+                "-i --interactive --edit-todo -p --preserve-merges",
+                Why::Interactive,
+            ),
+        ])
+        .operands(Operands::Ignored),
+    Program::works("git-fetch")
+        .strict()
+        .flags(&[REMOTE])
+        .values(&[REMOTE_VALUES])
+        .shared(UPLOAD)
+        .operands(Operands::Call(git::remote)),
+    Program::works("git-pull")
+        .strict()
+        .flags(&[MERGE, REMOTE, "-r? --rebase --no-rebase"])
+        .values(&[MERGE_VALUES, REMOTE_VALUES])
+        .shared(UPLOAD)
+        .entries(&[checks("-s --strategy", other_strategy)])
+        .operands(Operands::Call(git::remote)),
+    Program::works("git-ls-remote")
+        .strict()
+        .flags(&[
+            "-q --quiet -t --tags -b --branches -h --heads --refs --get-url --exit-code \
+            --symref",
+        ])
+        .values(&["--sort -o --server-option"])
+        .entries(&[starts("--upload-pack --exec")])
+        .operands(Operands::Call(git::remote)),
+    Program::works("git-push")
+        .strict()
+        .flags(&[
+            "-v --verbose -q --quiet --all --branches --tags -n --dry-run --porcelain --thin \
+                --progress -u",
+            "--set-upstream --verify --no-verify --follow-tags --signed --atomic -4 --ipv4 -6 \
+                --ipv6",
+            "--force-if-includes",
+        ])
+        .values(&["-o --push-option --recurse-submodules"])
+        .entries(&[
+            starts("--receive-pack --exec"),
+            asks_flag(
+                "-f --force --force-with-lease --mirror -d --delete --prune",
+                Why::Loses,
+            ),
+            asks("--repo", Why::Elsewhere),
+        ])
+        .operands(Operands::Call(git::push)),
+    Program::works("git-clone")
+        .strict()
+        .flags(&[
+            "-v --verbose -q --quiet --progress --reject-shallow -n --no-checkout -l --local \
+                --no-hardlinks",
+            "--dissociate --single-branch --no-single-branch --no-tags --shallow-submodules \
+                --sparse -4",
+            "--ipv4 -6 --ipv6 --also-filter-submodules --recurse-submodules --recursive \
+                --remote-submodules",
+        ])
+        .values(&[
+            "-j --jobs -o --origin -b --branch --depth --shallow-since --shallow-exclude \
+            --ref-format --server-option --filter",
+        ])
+        .entries(&[
+            asks("-c --config --template", Why::Loads),
+            starts("-u --upload-pack"),
+            asks(
+                "--reference --reference-if-able --separate-git-dir --bundle-uri",
+                Why::Elsewhere,
+            ),
+            asks_flag("--bare --mirror -s --shared", Why::Elsewhere),
+        ])
+        .operands(Operands::Call(git::clone)),
+    Program::works("git-init")
+        .strict()
+        .flags(&["-q --quiet --shared"])
+        .values(&["-b --initial-branch --object-format --ref-format"])
+        .entries(&[
+            asks("--template", Why::Loads),
+            asks("--separate-git-dir", Why::Elsewhere),
+            asks_flag("--bare", Why::Elsewhere),
+        ])
+        .operands(Operands::Call(git::made)),
+    Program::works("git-config")
+        .strict()
+        .flags(&[
+            "--global --system --local --worktree --get --get-all --get-regexp --get-urlmatch \
+                -l --list",
+            "-z --null --name-only --show-origin --show-scope --bool --int --bool-or-int \
+                --path --all",
+            "--includes --no-includes --get-color --get-colorbool --regexp --fixed-value",
+        ])
+        .values(&["--type --default --value --url"])
+        .entries(&[
+            asks("-f --file --blob", Why::Elsewhere),
+            asks_flag(
+                "--add --replace-all --unset --unset-all --rename-section \
+                --remove-section",
+                Why::Loads,
+            ),
+            asks_flag("-e --edit", Why::Interactive),
+        ])
+        .operands(Operands::Call(git::config)),
+    Program::works("git-worktree")
+        .strict()
+        .flags(&[
+            "-f -d --detach --checkout --no-checkout --guess-remote --track --lock -q \
+            --quiet --porcelain -z -v --verbose -n --dry-run --orphan --relative-paths",
+        ])
+        .values(&["-b -B --reason --expire"])
+        .entries(&[asks_flag("--force", Why::Loses)])
+        .operands(Operands::Call(git::worktree)),
+    Program::works("git-submodule")
+        .strict()
+        .flags(&[
+            "-q --quiet --cached --init --recursive --progress --no-fetch -N --checkout --merge \
+                --rebase --single-branch --files --recommend-shallow --remote --force -f",
+        ])
+        .values(&["--depth -j --jobs --filter --branch -b --name -n --summary-limit"])
+        .entries(&[asks("--reference", Why::Elsewhere)])
+        .operands(Operands::Call(git::submodule)),
+    Program::works("git-remote")
+        .strict()
+        .flags(&["-v --verbose -n --dry-run --all --push -p --prune"])
+        .operands(Operands::Call(git::remotes)),
+    Program::works("git-bisect")
+        .strict()
+        .flags(&["--no-checkout --first-parent"])
+        .values(&["--term-new --term-bad --term-old --term-good"])
+        .operands(Operands::Call(git::bisect)),
+    Program::works("git-notes")
+        .strict()
+        .flags(&["-f --force --allow-empty --stdin -q -v --no-stripspace"])
+        .values(&["--ref -m --message -c -C --reuse-message --separator"])
+        .entries(&[reads("-F --file")])
+        .operands(Operands::Call(git::notes)),
+    Program::works("git-bundle")
+        .strict()
+        .flags(&["-q --quiet --progress --all --branches --tags"])
+        .values(&["--since --version"])
+        .operands(Operands::Call(git::bundle)),
+    Program::works("git-archive")
+        .strict()
+        .flags(&["-l --list -v --verbose --worktree-attributes"])
+        .values(&["--format --prefix --mtime --add-virtual-file"])
+        .entries(&[
+            writes("-o --output"),
+            asks("--remote", Why::Elsewhere),
+            starts("--exec"),
+            reads("--add-file"),
+        ])
+        .operands(Operands::Call(git::paths)),
+    Program::works("git-format-patch")
+        .strict()
+        .flags(&[
+            DIFF,
+            "-n --numbered -N --no-numbered --signoff --stdout --cover-letter --numbered-files \
+                --rfc -k",
+            "--keep-subject --zero-commit --ignore-if-in-upstream --from --attach --inline \
+                --thread",
+            "--progress --force-in-body-from --no-stat --no-binary --notes --root",
+        ])
+        .values(&[
+            DIFF_VALUES,
+            "--suffix --start-number -v --reroll-count --filename-max-length \
+                --cover-from-description",
+            "--subject-prefix --add-header --to --cc --in-reply-to --signature --base --interdiff",
+            "--range-diff --creation-factor --max-count --since",
+        ])
+        .entries(&[
+            writes("-o --output-directory --output"),
+            asks_flag("--ext-diff --textconv", Why::Starts),
+            reads("--signature-file --description-file"),
+        ]),
+    Program::works("git-apply")
+        .strict()
+        .flags(&[
+            "--stat --numstat --summary --check --index -N --intent-to-add --cached --apply -3 \
+                --3way -R",
+            "--reverse --reject -z -C -v --verbose -q --quiet --recount --allow-empty --binary \
+                --no-add",
+            "--ignore-whitespace --ignore-space-change --unidiff-zero --allow-overlap \
+                --inaccurate-eof",
+        ])
+        .values(&["-p --whitespace --exclude --include"])
+        .entries(&[
+            inside("--directory", Why::Elsewhere),
+            asks_flag("--unsafe-paths", Why::Elsewhere),
+            writes("--build-fake-ancestor"),
+        ])
+        .operands(Operands::Call(git::apply)),
+    Program::works("git-clean")
+        .strict()
+        .flags(&["-n --dry-run -d -f --force -x -X -q --quiet -i --interactive"])
+        .values(&["-e --exclude"])
+        .operands(Operands::Call(git::clean)),
+    Program::works("git-gc")
+        .strict()
+        .flags(&["-q --quiet --auto --aggressive --cruft --detach --no-prune"])
+        .entries(&[asks_flag("--prune --force", Why::Loses)]),
+    Program::doubtful(
+        "git-difftool git-mergetool git-filter-branch git-filter-repo git-hook git-maintenance \
+            git-daemon git-instaweb git-web--browse git-send-email git-svn git-p4 git-cvsserver \
+            git-shell git-upload-pack git-receive-pack git-upload-archive git-for-each-repo \
+            git-gui git-citool gitk",
+        Why::Starts,
+    ),
+    Program::doubtful(
+        "git-credential git-credential-store git-credential-cache git-imap-send git-request-pull",
+        Why::Service,
+    ),
+    Program::doubtful(
+        "git-am git-quiltimport git-fast-import git-update-ref git-prune git-replace \
+            git-read-tree git-checkout-index git-unpack-objects git-update-index \
+            git-sparse-checkout git-repack",
+        Why::Loses,
+    ),
+];

@@ -1,0 +1,152 @@
+//! The options of each program, sorted once so that looking one up costs nothing.
+
+use std::collections::HashMap;
+use std::sync::{LazyLock, OnceLock};
+
+use super::table::{Entry, FAMILIES, Program, Style, Takes};
+
+/// An option that the table knows.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Known {
+    pub(super) spelling: &'static str,
+    pub(super) takes: Takes,
+    /// What it does, if it does anything worth noting.
+    pub(super) entry: Option<&'static Entry>,
+}
+
+/// The options of one program.
+#[derive(Debug, Default)]
+pub(super) struct Index {
+    shorts: HashMap<char, Known>,
+    /// Long ones, sorted; of equal ones, the first in the table stands first. In
+    /// [`Style::Dash`] all options are here, without their dashes.
+    longs: Vec<(&'static str, Known)>,
+    /// Beginnings of options, in [`Style::Dash`].
+    patterns: Vec<(&'static str, Known)>,
+}
+
+type Indexes = HashMap<&'static str, (&'static Program, OnceLock<Index>)>;
+
+static INDEXES: LazyLock<Indexes> = LazyLock::new(|| {
+    let programs = FAMILIES.iter().flat_map(|family| family.iter());
+    programs
+        .map(|program| (program.names, (program, OnceLock::new())))
+        .collect()
+});
+
+/// The index of a program; an empty one for a program that is in no family.
+pub(super) fn of(program: &Program) -> &'static Index {
+    static NONE: LazyLock<Index> = LazyLock::new(Index::default);
+    match INDEXES.get(program.names) {
+        Some((program, index)) => index.get_or_init(|| Index::new(program)),
+        None => &NONE,
+    }
+}
+
+impl Index {
+    fn new(program: &'static Program) -> Self {
+        let mut index = Self::default();
+        for known in spelled(program) {
+            if program.style == Style::Dash {
+                let bare = known.spelling.trim_start_matches('-');
+                match bare.strip_suffix('*') {
+                    Some(beginning) => index.patterns.push((beginning, known)),
+                    None => index.longs.push((bare, known)),
+                }
+            } else if known.spelling.starts_with("--") {
+                index.longs.push((known.spelling, known));
+            } else if let Some(letter) = known.spelling.chars().nth(1) {
+                index.shorts.entry(letter).or_insert(known);
+            }
+        }
+        index.longs.sort_by_key(|(name, _)| *name);
+        index
+    }
+
+    /// Finds an option of one letter.
+    pub(super) fn short(&self, letter: char) -> Option<Known> {
+        self.shorts.get(&letter).copied()
+    }
+
+    /// Finds a long option: as it is spelled, else as the abbreviation of a harmful one, else of
+    /// a harmless one, else as the denial of one. Some programs take `_` for `-`.
+    pub(super) fn long(&self, name: &str) -> Option<Known> {
+        let dashed = name.replace('_', "-");
+        let known = self.exact(name).or_else(|| self.exact(&dashed));
+        known.or_else(|| self.abbreviated(&dashed)).or_else(|| {
+            let denied = dashed
+                .strip_prefix("--no-")
+                .filter(|rest| !rest.is_empty())?;
+            self.abbreviated(&format!("--{denied}")).map(|_| Known {
+                spelling: "--no",
+                takes: Takes::Nothing,
+                entry: None,
+            })
+        })
+    }
+
+    /// Finds an option of one dash and a word, with what is glued to it. Two dashes mean the same.
+    pub(super) fn dash<'w>(&self, word: &'w str) -> Option<(Known, Option<&'w str>)> {
+        let body = word.trim_start_matches('-');
+        let (name, glued) = match body.split_once('=') {
+            Some((name, value)) => (name, Some(value)),
+            None => (body, None),
+        };
+        let pattern = self
+            .patterns
+            .iter()
+            .find(|(beginning, _)| *beginning == name);
+        let pattern = pattern.map(|(_, known)| *known);
+        if let Some(known) = self.exact(name).or(pattern) {
+            return Some((known, glued));
+        }
+        self.patterns.iter().find_map(|(beginning, known)| {
+            let rest = body.strip_prefix(beginning)?;
+            Some((*known, Some(rest.strip_prefix('=').unwrap_or(rest))))
+        })
+    }
+
+    fn exact(&self, name: &str) -> Option<Known> {
+        let at = self.longs.partition_point(|(listed, _)| *listed < name);
+        let (listed, known) = self.longs.get(at)?;
+        (*listed == name).then_some(*known)
+    }
+
+    fn abbreviated(&self, name: &str) -> Option<Known> {
+        let at = self.longs.partition_point(|(listed, _)| *listed < name);
+        let rest = self.longs.get(at..).unwrap_or_default();
+        let mut meant = rest
+            .iter()
+            .take_while(|(listed, _)| listed.starts_with(name));
+        let first = meant.clone().next();
+        let harmful = meant.find(|(_, known)| known.entry.is_some());
+        harmful.or(first).map(|(_, known)| *known)
+    }
+}
+
+/// Every option of a program as the table spells it. A `?` behind a flag means a glued value.
+fn spelled(program: &'static Program) -> impl Iterator<Item = Known> {
+    let entries = program.all_entries().flat_map(|entry| {
+        let options = entry.options.split_ascii_whitespace();
+        options.map(move |spelling| Known {
+            spelling,
+            takes: entry.takes,
+            entry: Some(entry),
+        })
+    });
+    let harmless = |lists: &'static [&'static str], takes: Takes| {
+        let options = lists.iter().flat_map(|list| list.split_ascii_whitespace());
+        options.map(move |option| {
+            let spelling = option.trim_end_matches('?');
+            let is_glued = spelling.len() < option.len();
+            Known {
+                spelling,
+                takes: if is_glued { Takes::Glued } else { takes },
+                entry: None,
+            }
+        })
+    };
+    entries
+        .chain(harmless(program.values, Takes::Value))
+        .chain(harmless(program.flags, Takes::Nothing))
+}

@@ -1,0 +1,228 @@
+//! The reader of options: clusters, glued values, abbreviations, the end of options.
+
+use super::index::{self, Index, Known};
+use super::table::{Act, Entry, Program, Style, Takes, Unknown, Why, lists};
+use super::view::{UNKNOWN_WORD, View};
+
+/// The words of a command, taken apart.
+#[derive(Debug, Default)]
+pub(super) struct Parsed<'w> {
+    /// What is no option and no value of one.
+    pub(super) operands: Vec<&'w str>,
+    /// How many operands stood before `--`.
+    pub(super) before_end: usize,
+    /// The options that the table knows, as it spells them, with their values.
+    pub(super) seen: Vec<(&'static str, &'w str)>,
+}
+
+impl<'w> Parsed<'w> {
+    /// Tells whether one of these options was given.
+    pub(super) fn has(&self, options: &str) -> bool {
+        self.values_of(options).next().is_some()
+    }
+
+    /// The values of these options, in their order.
+    pub(super) fn values_of(&self, options: &str) -> impl Iterator<Item = &'w str> {
+        let seen = self.seen.iter();
+        seen.filter(move |(option, _)| lists(options, option))
+            .map(|(_, value)| *value)
+    }
+}
+
+/// Takes the words apart and notes what the options do.
+pub(super) fn read<'w>(
+    view: &mut View<'_>,
+    program: &'static Program,
+    words: &'w [String],
+) -> Parsed<'w> {
+    let mut reader = Reader {
+        program,
+        index: index::of(program),
+        words,
+        at: 0,
+        parsed: Parsed::default(),
+        found: Vec::new(),
+    };
+    if program.style == Style::Raw {
+        reader.take_rest();
+    }
+    while let Some(word) = words.get(reader.at) {
+        reader.at += 1;
+        if word == "--" {
+            reader.parsed.before_end = reader.parsed.operands.len();
+            reader.take_rest();
+            break;
+        }
+        if may_become_option(word) && program.has_harm() {
+            view.doubt_word(Why::OpenWords, word);
+        }
+        if !word.starts_with('-') || word == "-" {
+            reader.parsed.operands.push(word);
+            reader.parsed.before_end += 1;
+            if program.style == Style::Posix {
+                reader.take_rest();
+            }
+        } else if program.style == Style::Dash {
+            reader.dash(view, word);
+        } else if word.starts_with("--") {
+            reader.long(view, word);
+        } else {
+            reader.cluster(view, word);
+        }
+    }
+    reader.finish(view)
+}
+
+struct Reader<'w> {
+    program: &'static Program,
+    index: &'static Index,
+    words: &'w [String],
+    at: usize,
+    parsed: Parsed<'w>,
+    found: Vec<(&'static Entry, &'static str, &'w str)>,
+}
+
+impl<'w> Reader<'w> {
+    fn take_rest(&mut self) {
+        let rest = self.words.get(self.at..).unwrap_or_default();
+        self.parsed.operands.extend(rest.iter().map(String::as_str));
+        self.at = self.words.len();
+    }
+
+    /// The value of an option, unless it is a harmful option itself: should the table be wrong
+    /// about what has a value, nothing harmful hides behind it.
+    fn next_word(&mut self) -> &'w str {
+        let word = self.words.get(self.at).map_or("", String::as_str);
+        if self.is_harmful(word) {
+            return "";
+        }
+        self.at += 1;
+        word
+    }
+
+    fn is_harmful(&self, word: &str) -> bool {
+        let is_long = word.starts_with("--");
+        let known = match word.strip_prefix('-').and_then(|rest| rest.chars().next()) {
+            None => return false,
+            Some(_) if self.program.style == Style::Dash => {
+                self.index.dash(word).map(|(known, _)| known)
+            }
+            Some(_) if is_long => self.index.long(word.split('=').next().unwrap_or(word)),
+            Some(letter) => self.index.short(letter),
+        };
+        let entry = known.and_then(|known| known.entry);
+        entry.is_some_and(|entry| !matches!(entry.act, Act::Read)) && word != "--"
+    }
+
+    fn note(&mut self, known: Known, value: &'w str) {
+        self.parsed.seen.push((known.spelling, value));
+        if known.takes == Takes::Last {
+            self.take_rest();
+        }
+        if let Some(entry) = known.entry {
+            self.found.push((entry, known.spelling, value));
+        }
+    }
+
+    fn unknown(&self, view: &mut View<'_>, word: &str) {
+        if self.program.unknown == Unknown::Asks {
+            view.doubt_word(Why::Unknown, word);
+        }
+    }
+
+    fn long(&mut self, view: &mut View<'_>, word: &'w str) {
+        let (name, glued) = match word.split_once('=') {
+            Some((name, value)) => (name, Some(value)),
+            None => (word, None),
+        };
+        let Some(known) = self.index.long(name) else {
+            return self.unknown(view, word);
+        };
+        let value = match (glued, known.takes) {
+            (Some(value), _) => value,
+            (None, Takes::Value | Takes::Last) => self.next_word(),
+            _ => "",
+        };
+        self.note(known, value);
+    }
+
+    fn cluster(&mut self, view: &mut View<'_>, word: &'w str) {
+        for (at, letter) in word.char_indices().skip(1) {
+            let rest = word.get(at + letter.len_utf8()..).unwrap_or_default();
+            let Some(known) = self.index.short(letter) else {
+                if !letter.is_ascii_digit() {
+                    self.unknown(view, word);
+                }
+                continue;
+            };
+            match known.takes {
+                Takes::Nothing => self.note(known, ""),
+                Takes::Value | Takes::Last if rest.is_empty() => {
+                    let value = self.next_word();
+                    return self.note(known, value);
+                }
+                Takes::Value | Takes::Glued | Takes::Last => return self.note(known, rest),
+            }
+        }
+    }
+
+    fn dash(&mut self, view: &mut View<'_>, word: &'w str) {
+        let Some((known, glued)) = self.index.dash(word) else {
+            return self.unknown(view, word);
+        };
+        let value = match (glued, known.takes) {
+            (Some(value), _) => value,
+            (None, Takes::Value) => self.next_word(),
+            _ => "",
+        };
+        self.note(known, value);
+    }
+
+    /// Lets the options act. The subcommand decides which of them it has, so this comes last.
+    fn finish(self, view: &mut View<'_>) -> Parsed<'w> {
+        let sub = self.parsed.operands.first().copied().unwrap_or_default();
+        for (entry, spelling, value) in self.found {
+            let counts = entry.only.is_empty() || lists(entry.only, sub);
+            if counts && view.has_part(self.program, entry.options) {
+                act(view, entry, spelling, value);
+            }
+        }
+        self.parsed
+    }
+}
+
+fn act(view: &mut View<'_>, entry: &Entry, spelling: &str, value: &str) {
+    match entry.act {
+        Act::Doubt(why) => view.doubt_word(why, spelling),
+        Act::Write => {
+            view.write(value);
+            if value.is_empty() {
+                view.doubt_word(Why::Writes, spelling);
+            }
+        }
+        Act::Read => view.read(value),
+        Act::Start => {
+            view.doubt_word(Why::Starts, spelling);
+            if !value.is_empty() {
+                view.start_script(value);
+            }
+        }
+        Act::Inside(why) => {
+            if view.strays(value) {
+                view.doubt_word(why, &format!("{spelling} {value}"));
+            }
+        }
+        Act::Check(check) => {
+            if let Some(why) = check(value) {
+                view.doubt_word(why, &format!("{spelling} {value}"));
+            }
+        }
+        Act::Call(call) => call(view, value),
+    }
+}
+
+/// Tells whether what is not known of a word yet could decide which option it is.
+fn may_become_option(word: &str) -> bool {
+    let name = word.split('=').next().unwrap_or(word);
+    word.starts_with(UNKNOWN_WORD) || word.starts_with('-') && name.contains(UNKNOWN_WORD)
+}

@@ -1,0 +1,367 @@
+//! Package managers and the runners that come with them. A grant covers the project's own scripts
+//! and its dependencies; it does not cover packages from elsewhere, global installs, publishing,
+//! or options that change which shell, directory or registry is used.
+
+use super::options::Parsed;
+use super::table::{
+    Entry, Operands, Program, Style, Subs, Why, asks, asks_flag, inside, lists, reads, starts,
+    writes,
+};
+use super::view::View;
+
+pub(super) const TABLE: &[Program] = &[
+    Program::works("npm pnpm yarn")
+        .values(&[
+            "-w --workspace --filter --loglevel --omit --include --tag --otp --depth \
+            --reporter",
+        ])
+        .flags(&[
+            "--production --prod --silent --ignore-scripts --save --save-dev --save-exact",
+            "-D -E -S --frozen-lockfile --workspaces --if-present --offline --prefer-offline \
+                --no-save",
+        ])
+        .entries(NPM)
+        .operands(Operands::Call(npm)),
+    Program::works("npx bunx pnpx")
+        .style(Style::Posix)
+        .flags(&["-y --yes --no --no-install -q --quiet --ignore-existing --bun"])
+        .values(&["-w --workspace"])
+        .entries(&[
+            asks("-p --package", Why::Installs),
+            starts("-c --call"),
+            starts("--shell --script-shell --node-arg"),
+            asks("--prefix --userconfig --registry --cache", Why::Elsewhere),
+        ])
+        .operands(Operands::Command(0)),
+    Program::works("bun")
+        .values(&["--filter --timeout --rerun-each --bail"])
+        .flags(&[
+            "--version --revision --silent --if-present --hot --watch --coverage \
+            --production",
+        ])
+        .entries(&[
+            asks("-e --eval -p --print", Why::Inline),
+            asks(
+                "-r --preload --require --import -c --config --env-file --define",
+                Why::Loads,
+            ),
+            asks("--cwd", Why::Elsewhere),
+            asks_flag("-g --global", Why::Installs),
+            asks("--inspect --inspect-brk --inspect-wait", Why::Socket).glued(),
+            writes("--outdir --outfile"),
+        ])
+        .operands(Operands::Call(bun)),
+    Program::works("corepack nvm fnm volta n pyenv rbenv sdk")
+        .operands(Operands::Doubt(Why::Installs)),
+    Program::works("pip pip3 pipx")
+        .values(&[
+            "-c --constraint --timeout --retries --format --proxy --exclude \
+            --python-version",
+        ])
+        .flags(&["--upgrade -U --user-agent --no-deps --quiet --progress-bar --pre --dry-run"])
+        .entries(PIP)
+        .operands(Operands::Call(pip)),
+    Program::works("uv")
+        .values(&["--extra --group --python -p --with --package --color --resolution"])
+        .flags(&["--all-extras --frozen --locked --no-sync --dev --quiet --upgrade -m --module"])
+        .style(Style::Posix)
+        .entries(&[
+            asks(
+                "--directory --project --config-file --env-file",
+                Why::Elsewhere,
+            ),
+            asks(
+                "--index-url --index --extra-index-url --default-index -i",
+                Why::Elsewhere,
+            ),
+        ])
+        .operands(Operands::Call(uv)),
+    Program::works("poetry pipenv pdm rye hatch conda mamba micromamba")
+        .style(Style::Posix)
+        .entries(&[asks(
+            "-C --directory --project -p --prefix -n",
+            Why::Elsewhere,
+        )])
+        .operands(Operands::Subs(&POETRY)),
+    Program::works("bundle bundler")
+        .style(Style::Posix)
+        .entries(&[asks("--gemfile --path", Why::Elsewhere)])
+        .operands(Operands::Subs(&BUNDLE)),
+    Program::works("gem").operands(Operands::Subs(&GEM)),
+    Program::works("composer")
+        .entries(&[asks("-d --working-dir", Why::Elsewhere)])
+        .operands(Operands::Subs(&COMPOSER)),
+    Program::works("twine easy_install").operands(Operands::Doubt(Why::Installs)),
+    Program::doubtful(
+        "apt apt-get aptitude dpkg yum dnf rpm pacman zypper apk brew port snap emerge \
+            xbps-install pkg opkg",
+        Why::Installs,
+    ),
+];
+
+const NPM: &[Entry] = &[
+    inside("--prefix -C --dir --cwd", Why::Elsewhere),
+    starts("--script-shell --shell"),
+    starts("--editor --viewer --browser --init-module"),
+    asks_flag("-g --global", Why::Installs),
+    asks("--location", Why::Installs),
+    asks(
+        "--node-options --userconfig --globalconfig --onload-script --use-yarnrc",
+        Why::Loads,
+    ),
+    asks(
+        "--registry --proxy --https-proxy --cache --store-dir --modules-folder",
+        Why::Elsewhere,
+    ),
+    asks("-c --call", Why::Starts).of("exec x"),
+    writes("--pack-destination"),
+];
+
+const NPM_PLAIN: &str = "run run-script rum urn test t tst start stop restart ci clean-install \
+    list ls ll la outdated view info show audit why explain root bin help ping doctor fund \
+    search pack rebuild dedupe prune uninstall remove rm un update up upgrade version versions \
+    licenses store check build lint format dev workspace workspaces import recursive \
+    approve-builds fetch patch";
+
+const NPM_INSTALLS: &str = "install i in add isntall install-test it";
+
+const NPM_DOUBTFUL: &str = "publish unpublish config c set set-script token login logout adduser \
+    add-user init create link ln innit edit explore hook org owner team access deprecate \
+    dist-tag dist-tags profile star stars unstar pkg shrinkwrap setup self-update global env \
+    server deploy cache completion trust sbom repo bugs docs home plugin policies unplug";
+
+const PIP: &[Entry] = &[
+    asks(
+        "-i --index-url --extra-index-url -f --find-links --trusted-host",
+        Why::Elsewhere,
+    ),
+    asks(
+        "-t --target --prefix --root --src --build -b --user",
+        Why::Installs,
+    ),
+    asks(
+        "--python --config-settings --global-option --install-option --cert --client-cert",
+        Why::Loads,
+    ),
+    asks_flag("--break-system-packages", Why::Installs),
+    reads("-r --requirement"),
+    inside("-e --editable", Why::Installs),
+    writes("--log --report -d --dest --download-dir -w --wheel-dir --cache-dir"),
+];
+
+const POETRY: Subs = Subs {
+    plain: "install add remove update lock show check build version env about sync list info \
+        search graph verify test fmt",
+    doubtful: &[
+        (
+            "publish config self source cache plugin init new create activate",
+            Why::Installs,
+        ),
+        ("shell", Why::Interactive),
+    ],
+    starting: "run",
+    writing: "",
+    unknown: Some(Why::Unknown),
+};
+
+const BUNDLE: Subs = Subs {
+    plain: "install check list show outdated info update add remove lock version help doctor clean",
+    doubtful: &[
+        ("config plugin init gem inject", Why::Loads),
+        ("console open viz", Why::Interactive),
+    ],
+    starting: "exec",
+    writing: "",
+    unknown: Some(Why::Unknown),
+};
+
+const GEM: Subs = Subs {
+    plain: "list search query info contents environment env outdated which dependency help \
+        specification",
+    doubtful: &[
+        (
+            "install i update uninstall push yank owner signin signout build fetch unpack",
+            Why::Installs,
+        ),
+        ("exec server open cert", Why::Starts),
+    ],
+    starting: "",
+    writing: "",
+    unknown: Some(Why::Unknown),
+};
+
+const COMPOSER: Subs = Subs {
+    plain: "install update require remove show validate outdated audit dump-autoload run-script \
+        run test check-platform-reqs why why-not licenses status about diagnose",
+    doubtful: &[
+        (
+            "global config create-project self-update selfupdate init archive browse home",
+            Why::Installs,
+        ),
+        ("exec", Why::Starts),
+    ],
+    starting: "",
+    writing: "",
+    unknown: Some(Why::Unknown),
+};
+
+fn npm(view: &mut View<'_>, parsed: &Parsed<'_>) {
+    let Some((sub, rest)) = parsed.operands.split_first() else {
+        return;
+    };
+    match *sub {
+        "exec" | "x" | "dlx" | "node" => view.start_words(&started(sub, rest)),
+        _ if lists(NPM_INSTALLS, sub) => packages(view, rest),
+        _ if lists(NPM_DOUBTFUL, sub) => view.doubt_word(Why::Installs, sub),
+        // Of the others, pnpm and yarn run scripts of the project by their names.
+        _ if lists(NPM_PLAIN, sub) || view.name != "npm" => {}
+        _ => view.doubt_word(Why::Unknown, sub),
+    }
+}
+
+/// `yarn node x` starts node itself.
+fn started<'w>(sub: &'w str, rest: &[&'w str]) -> Vec<&'w str> {
+    let program = Some(sub).filter(|sub| *sub == "node");
+    program.into_iter().chain(rest.iter().copied()).collect()
+}
+
+fn bun(view: &mut View<'_>, parsed: &Parsed<'_>) {
+    let Some((sub, rest)) = parsed.operands.split_first() else {
+        return;
+    };
+    match *sub {
+        "x" => view.start_words(rest),
+        "exec" => rest.iter().for_each(|text| view.start_script(text)),
+        "install" | "i" | "add" | "a" => packages(view, rest),
+        "publish" | "link" | "init" | "create" | "c" | "upgrade" | "repl" => {
+            view.doubt_word(Why::Installs, sub);
+        }
+        "run" => run_file(view, rest),
+        _ => run_file(view, &parsed.operands),
+    }
+}
+
+fn run_file(view: &mut View<'_>, words: &[&str]) {
+    if let Some(file) = words.first()
+        && (*file == "-" || view.strays(file))
+    {
+        view.doubt_word(Why::Loads, file);
+    }
+}
+
+/// Packages come from the registry by name; everything else is asked about.
+fn packages(view: &mut View<'_>, specifications: &[&str]) {
+    for specification in specifications {
+        if !is_registry_name(specification) {
+            view.doubt_word(Why::Installs, specification);
+        }
+    }
+}
+
+fn is_registry_name(specification: &str) -> bool {
+    let scoped = specification.strip_prefix('@');
+    let name = match scoped.and_then(|name| name.split_once('/')) {
+        Some((_, name)) => name,
+        None if scoped.is_some() => return false,
+        None => specification,
+    };
+    !name.contains(['/', ':', '\\']) && !name.starts_with('.') && !name.is_empty()
+}
+
+fn pip(view: &mut View<'_>, parsed: &Parsed<'_>) {
+    let Some((sub, rest)) = parsed.operands.split_first() else {
+        return;
+    };
+    match *sub {
+        "install" | "wheel" | "download" => {
+            if view.name == "pipx" {
+                return view.doubt_word(Why::Installs, sub);
+            }
+            for specification in rest {
+                let is_here = !specification.contains("://") && !view.strays(specification);
+                if !is_here || specification.contains("git+") || specification.contains(" @ ") {
+                    view.doubt_word(Why::Installs, specification);
+                }
+            }
+        }
+        "run" => {
+            view.doubt_word(Why::Installs, sub);
+            view.start_words(rest);
+        }
+        "list" | "show" | "freeze" | "check" | "index" | "search" | "help" | "inspect" | "hash"
+        | "debug" | "environment" => {}
+        "uninstall" => view.doubt_word(Why::Installs, sub),
+        _ => view.doubt_word(Why::Unknown, sub),
+    }
+}
+
+fn uv(view: &mut View<'_>, parsed: &Parsed<'_>) {
+    let Some((sub, rest)) = parsed.operands.split_first() else {
+        return;
+    };
+    match *sub {
+        "run" => {
+            let words = run_words(view, rest);
+            view.start_words(words);
+        }
+        "pip" => {
+            let words = std::iter::once("pip").chain(rest.iter().copied());
+            let words: Vec<String> = words.map(str::to_owned).collect();
+            view.also(&words);
+        }
+        "sync" | "lock" | "tree" | "version" | "help" | "add" | "remove" | "build" | "export" => {
+            option_doubts(view, rest);
+        }
+        "venv" => rest
+            .iter()
+            .filter(|word| !word.starts_with('-'))
+            .for_each(|path| view.write(path)),
+        "tool" | "publish" | "self" | "cache" | "python" | "init" => {
+            view.doubt_word(Why::Installs, sub);
+            view.start_words(rest.get(1..).unwrap_or_default());
+        }
+        _ => view.doubt_word(Why::Unknown, sub),
+    }
+}
+
+/// Skips the options of `uv run`; those with a value are few.
+fn run_words<'r, 'w>(view: &mut View<'_>, words: &'r [&'w str]) -> &'r [&'w str] {
+    let mut at = 0;
+    while let Some(word) = words.get(at).filter(|word| word.starts_with('-')) {
+        at += match *word {
+            "--" => return &words[at + 1..],
+            "--extra" | "--group" | "--package" | "-p" | "--python" | "--only-group" => 2,
+            "--with"
+            | "--with-requirements"
+            | "--with-editable"
+            | "--env-file"
+            | "--directory"
+            | "--project"
+            | "--index"
+            | "--index-url" => {
+                view.doubt_word(Why::Installs, word);
+                2
+            }
+            "-m" | "--module" | "--script" | "-s" | "--gui-script" => {
+                view.doubt_word(Why::Inline, word);
+                1
+            }
+            _ => {
+                option_doubts(view, &[word]);
+                1
+            }
+        };
+    }
+    words.get(at..).unwrap_or_default()
+}
+
+fn option_doubts(view: &mut View<'_>, words: &[&str]) {
+    for word in words {
+        let name = word.split('=').next().unwrap_or_default();
+        let harmful = "--with --env-file --directory --project --index --index-url --config-file \
+            --default-index --extra-index-url --editable --git";
+        if lists(harmful, name) {
+            view.doubt_word(Why::Elsewhere, word);
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! `sed`: its scripts can run commands and write files, so they are read command by command.
+//!
+//! Where implementations differ (a delimiter inside brackets), the script is read both ways and
+//! both findings count.
+
+use std::iter::Peekable;
+use std::str::Chars;
+
+use super::options::Parsed;
+use super::table::{Entry, Operands, Program, Why, asks, asks_flag};
+use super::view::View;
+
+pub(super) const TABLE: &[Program] = &[Program::reads("sed gsed")
+    .values(&["-e --expression -l --line-length"])
+    .flags(&[
+        "-n --quiet --silent -E -r --regexp-extended -s --separate -z --null-data",
+        "-u --unbuffered --posix --debug --sandbox --follow-symlinks --help --version",
+    ])
+    .entries(ENTRIES)
+    .operands(Operands::Call(sed))];
+
+const ENTRIES: &[Entry] = &[
+    asks("-f --file", Why::Loads),
+    asks_flag("-i -I --in-place", Why::Writes).glued(),
+];
+
+/// What a script does beyond editing a stream.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Deeds {
+    runs: bool,
+    writes: Vec<String>,
+    reads: Vec<String>,
+}
+
+/// How a delimiter inside brackets is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Brackets {
+    Plain,
+    Shielding,
+}
+
+fn sed(view: &mut View<'_>, parsed: &Parsed<'_>) {
+    let mut files = parsed.operands.as_slice();
+    let mut script: String = parsed
+        .values_of("-e --expression")
+        .collect::<Vec<_>>()
+        .join("\n");
+    if !parsed.has("-e --expression -f --file") {
+        let Some((first, rest)) = files.split_first() else {
+            return;
+        };
+        script.push_str(first);
+        files = rest;
+    }
+    judge(view, &script);
+    for file in files {
+        if parsed.has("-i -I --in-place") {
+            view.finding.writes.push((*file).to_owned());
+        } else {
+            view.read(file);
+        }
+    }
+}
+
+fn judge(view: &mut View<'_>, script: &str) {
+    view.doubt_open_text(script);
+    let readings = [Brackets::Plain, Brackets::Shielding].map(|brackets| read(script, brackets));
+    if readings.iter().all(Option::is_none) {
+        return view.doubt_word(Why::Unknown, script);
+    }
+    for deeds in readings.into_iter().flatten() {
+        if deeds.runs {
+            view.doubt_word(Why::Starts, script);
+        }
+        deeds.writes.iter().for_each(|path| view.write(path));
+        deeds.reads.iter().for_each(|path| view.read(path));
+    }
+}
+
+/// Reads a whole script; nothing when it cannot be understood.
+fn read(script: &str, brackets: Brackets) -> Option<Deeds> {
+    let mut reader = Reader {
+        rest: script.chars().peekable(),
+        brackets,
+        deeds: Deeds::default(),
+    };
+    while reader.command()? {}
+    Some(reader.deeds)
+}
+
+struct Reader<'s> {
+    rest: Peekable<Chars<'s>>,
+    brackets: Brackets,
+    deeds: Deeds,
+}
+
+impl Reader<'_> {
+    /// Reads one command with its addresses; false at the end of the script.
+    fn command(&mut self) -> Option<bool> {
+        self.skip(|letter| letter.is_whitespace() || letter == ';');
+        if self.rest.peek().is_none() {
+            return Some(false);
+        }
+        self.address()?;
+        self.skip(char::is_whitespace);
+        if self.rest.next_if_eq(&',').is_some() {
+            self.skip(char::is_whitespace);
+            self.rest.next_if(|letter| matches!(letter, '+' | '~'));
+            self.address()?;
+        }
+        self.skip(|letter| letter.is_whitespace() || letter == '!');
+        let Some(command) = self.rest.next() else {
+            return Some(false);
+        };
+        match command {
+            '{' | '}' | '=' | 'd' | 'D' | 'g' | 'G' | 'h' | 'H' | 'n' | 'N' | 'p' | 'P' | 'x'
+            | 'z' | 'F' => {}
+            'l' | 'L' | 'q' | 'Q' => {
+                self.skip(|letter| letter == ' ' || letter.is_ascii_digit());
+            }
+            'e' => {
+                self.deeds.runs = true;
+                self.line();
+            }
+            'w' | 'W' => {
+                let path = self.line();
+                self.deeds.writes.push(path);
+            }
+            'r' | 'R' => {
+                let path = self.line();
+                self.deeds.reads.push(path);
+            }
+            'a' | 'i' | 'c' => self.text(),
+            'b' | 't' | 'T' | ':' | 'v' => self.skip(|letter| !matches!(letter, ';' | '\n' | '}')),
+            '#' => {
+                self.line();
+            }
+            's' => self.substitute()?,
+            'y' => {
+                let delimiter = self.rest.next()?;
+                self.delimited(delimiter, Brackets::Plain)?;
+                self.delimited(delimiter, Brackets::Plain)?;
+            }
+            _ => return None,
+        }
+        Some(true)
+    }
+
+    fn address(&mut self) -> Option<()> {
+        match self.rest.peek().copied() {
+            Some('0'..='9') => {
+                self.skip(|letter| letter.is_ascii_digit());
+                if self.rest.next_if_eq(&'~').is_some() {
+                    self.skip(|letter| letter.is_ascii_digit());
+                }
+            }
+            Some('$') => {
+                self.rest.next();
+            }
+            Some('/') => {
+                self.rest.next();
+                self.delimited('/', self.brackets)?;
+                self.skip(|letter| matches!(letter, 'I' | 'M'));
+            }
+            Some('\\') => {
+                self.rest.next();
+                let delimiter = self.rest.next()?;
+                self.delimited(delimiter, self.brackets)?;
+                self.skip(|letter| matches!(letter, 'I' | 'M'));
+            }
+            _ => {}
+        }
+        Some(())
+    }
+
+    fn substitute(&mut self) -> Option<()> {
+        let delimiter = self.rest.next()?;
+        if matches!(delimiter, '\n' | '\\') {
+            return None;
+        }
+        self.delimited(delimiter, self.brackets)?;
+        self.delimited(delimiter, Brackets::Plain)?;
+        loop {
+            match self.rest.peek().copied() {
+                Some('e') => {
+                    self.deeds.runs = true;
+                    self.rest.next();
+                }
+                Some('w') => {
+                    self.rest.next();
+                    let path = self.line();
+                    self.deeds.writes.push(path);
+                    return Some(());
+                }
+                // Some accept blanks between flags, so what follows them is still a flag.
+                Some('g' | 'p' | 'i' | 'I' | 'm' | 'M' | '0'..='9' | ' ' | '\t' | '\r') => {
+                    self.rest.next();
+                }
+                Some(';' | '\n' | '}' | '#') | None => return Some(()),
+                Some(_) => return None,
+            }
+        }
+    }
+
+    /// Reads up to a delimiter that is not escaped.
+    fn delimited(&mut self, delimiter: char, brackets: Brackets) -> Option<()> {
+        let mut in_brackets = 0_usize;
+        loop {
+            let letter = self.rest.next()?;
+            match letter {
+                '\\' if in_brackets == 0 => {
+                    self.rest.next()?;
+                }
+                _ if letter == delimiter && in_brackets == 0 => return Some(()),
+                '[' if brackets == Brackets::Shielding && in_brackets == 0 => {
+                    in_brackets = 1;
+                    self.rest.next_if_eq(&'^');
+                    self.rest.next_if_eq(&']');
+                }
+                ']' => in_brackets = 0,
+                _ => {}
+            }
+        }
+    }
+
+    /// The rest of the line, without the blanks before it.
+    fn line(&mut self) -> String {
+        self.skip(|letter| letter == ' ' || letter == '\t');
+        let mut line = String::new();
+        while let Some(letter) = self.rest.next_if(|letter| *letter != '\n') {
+            line.push(letter);
+        }
+        line
+    }
+
+    /// The text of `a`, `i` and `c`: to the end of a line that does not end with a backslash.
+    fn text(&mut self) {
+        self.skip(|letter| letter == ' ' || letter == '\t');
+        while let Some(letter) = self.rest.next() {
+            match letter {
+                '\\' => {
+                    self.rest.next();
+                }
+                '\n' => return,
+                _ => {}
+            }
+        }
+    }
+
+    fn skip(&mut self, skipped: impl Fn(char) -> bool) {
+        while self.rest.next_if(|letter| skipped(*letter)).is_some() {}
+    }
+}

@@ -1,0 +1,319 @@
+//! Programs that read, search, sort and show text.
+
+use super::options::Parsed;
+use super::table::{Operands, Program, Style, Why, asks, asks_flag, inside, reads, starts, writes};
+use super::view::View;
+
+pub(super) const TABLE: &[Program] = &[
+    Program::reads(
+        "cat tac head tail wc nl od hexdump hd strings cut paste join comm fold fmt expand \
+            unexpand column rev pr tsort md5sum sha1sum sha224sum sha256sum sha384sum sha512sum \
+            b2sum b3sum cksum sum ls dir vdir stat du df realpath readlink basename dirname cmp \
+            colordiff nproc uname arch hostid id whoami groups logname tty users who uptime free \
+            lscpu lsblk ps pgrep pidof lsof vmstat iostat cal seq yes factor numfmt expr sleep \
+            true false pwd printenv locale getconf tput clear reset tokei cloc scc zcat bzcat \
+            xzcat zstdcat lz4cat zgrep zdiff zcmp exa eza lsd hexyl nm size readelf objdump \
+            otool getent c++filt look fc-list",
+    )
+    .operands(Operands::Read),
+    Program::reads("shuf tree iconv")
+        .values(&["-L -I -P -n --head-count -i --input-range -f --from-code -t --to-code"])
+        .entries(&[writes("-o --output")])
+        .operands(Operands::Read),
+    Program::reads("xxd")
+        .values(&["-l -s -c -g -o -n"])
+        .operands(Operands::Call(uniq)),
+    Program::reads("ldd").operands(Operands::Doubt(Why::Loads)),
+    Program::reads("grep egrep fgrep ggrep pcregrep pcre2grep")
+        .values(&[
+            "-e --regexp -A --after-context -B --before-context -C --context -m --max-count",
+            "-d --directories -D --devices --include --exclude --exclude-dir --label",
+            "--binary-files --group-separator",
+        ])
+        .flags(&["--color --colour --files-with-matches --files-without-match"])
+        .entries(&[reads("-f --file --exclude-from")])
+        .operands(Operands::SkipThenRead("-e --regexp -f --file")),
+    Program::reads("rg ripgrep")
+        .values(&[
+            "-e --regexp -A --after-context -B --before-context -C --context -m --max-count -g",
+            "--glob --iglob -t --type -T --type-not --type-add --type-clear -j --threads -M",
+            "--max-columns -r --replace -d --max-depth --maxdepth --sort --sortr --color --colors",
+            "-E --encoding --engine --max-filesize --path-separator --context-separator \
+                --dfa-size-limit",
+            "--regex-size-limit --field-match-separator --field-context-separator --generate",
+            "--hyperlink-format --stop-on-nonmatch",
+        ])
+        .flags(&["--files --files-with-matches --files-without-match --type-list"])
+        .entries(&[
+            starts("--pre"),
+            starts("--hostname-bin"),
+            asks("--pre-glob", Why::Starts),
+            asks_flag("-z --search-zip", Why::Starts),
+            reads("-f --file"),
+            inside("--ignore-file", Why::Elsewhere),
+        ])
+        .operands(Operands::SkipThenRead(
+            "-e --regexp -f --file --files --type-list",
+        )),
+    Program::reads("ag ack ack-grep pt ugrep ug")
+        .values(&[
+            "-A --after -B --before -C --context -G --file-search-regex -m --max-count --ignore",
+            "--ignore-dir --depth -W --width -p --path-to-ignore --type --match -e --regexp -g",
+        ])
+        .entries(&[
+            starts("--pager"),
+            starts("--filter"),
+            asks("--output --ackrc --config --files-from -x", Why::Loads),
+            asks("--save-config", Why::Writes).glued(),
+        ])
+        .operands(Operands::SkipThenRead("-e --regexp --match -f -g")),
+    Program::reads("sort gsort")
+        .values(&[
+            "-k --key -t --field-separator -S --buffer-size --parallel --batch-size --sort",
+            "--random-source",
+        ])
+        .entries(&[
+            writes("-o --output"),
+            starts("--compress-program"),
+            asks("-T --temporary-directory", Why::Writes),
+            reads("--files0-from"),
+        ])
+        .operands(Operands::Read),
+    Program::reads("uniq guniq")
+        .values(&["-f --skip-fields -s --skip-chars -w --check-chars"])
+        .operands(Operands::Call(uniq)),
+    Program::reads("diff gdiff diff3 sdiff")
+        .values(&[
+            "-U -C -I --ignore-matching-lines -x --exclude -L --label -W",
+            "--width -F --show-function-line --horizon-lines --tabsize --palette --from-file",
+            "--to-file -S --starting-file -D --ifdef --line-format --old-line-format",
+            "--new-line-format --unchanged-line-format --changed-group-format",
+        ])
+        .flags(&["--unified --context --color"])
+        .entries(&[
+            writes("-o --output"),
+            starts("--diff-program"),
+            asks_flag("-l --paginate", Why::Starts),
+            reads("-X --exclude-from"),
+        ])
+        .operands(Operands::Read),
+    Program::reads("base64 base32 basenc")
+        .values(&["-w --wrap -b --break"])
+        .entries(&[writes("-o --output"), reads("-i --input")])
+        .operands(Operands::Read),
+    Program::reads("tr").operands(Operands::Ignored),
+    Program::reads("jq gojq jaq")
+        .values(&["--indent --arg --argjson"])
+        .flags(&[
+            "--args --jsonargs --tab --raw-output --raw-input --seq --stream --slurp -s \
+            -r -n -c -e -S -a -j -M -C -R",
+        ])
+        .entries(&[
+            asks("-f --from-file", Why::Loads),
+            asks("-L --library-path", Why::Loads),
+            reads("--slurpfile --rawfile --argfile"),
+        ])
+        .operands(Operands::Call(jq)),
+    Program::reads("yq dasel xq tomlq fx mlr")
+        .values(&["-o --output-format -p --input-format -I --indent -r"])
+        .entries(&[
+            asks_flag("-i --inplace --in-place -w --write", Why::Writes),
+            asks("--from-file -f --split-exp-file", Why::Loads),
+            asks("-s --split-exp", Why::Writes),
+        ])
+        .operands(Operands::Call(jq)),
+    Program::reads("file")
+        .values(&["-F --separator -P --parameter -e --exclude"])
+        .flags(&["--mime --mime-type --mime-encoding"])
+        .entries(&[
+            asks("-m --magic-file", Why::Loads),
+            asks_flag("-C --compile", Why::Writes),
+            asks_flag("-z --uncompress -Z --uncompress-noreport", Why::Starts),
+            reads("-f --files-from"),
+        ])
+        .operands(Operands::Read),
+    Program::reads("date gdate")
+        .values(&["-d --date"])
+        .flags(&["--debug"])
+        .entries(&[
+            asks("-s --set", Why::Privilege),
+            reads("-f --file -r --reference"),
+        ]),
+    Program::reads("hostname domainname").operands(Operands::Doubt(Why::Privilege)),
+    Program::reads("dmesg").entries(&[asks_flag(
+        "-c --read-clear -C --clear -D -E -w",
+        Why::Privilege,
+    )]),
+    Program::doubtful("less more most lv pg ov moar", Why::Interactive),
+    Program::doubtful("man info", Why::Interactive).entries(&[starts("-P --pager -H --html")]),
+    Program::reads("bat batcat")
+        .values(&[
+            "-l --language -r --line-range -H --highlight-line --theme --style --color \
+                --decorations",
+            "--tabs --wrap --terminal-width -m --map-syntax --file-name --paging --italic-text",
+        ])
+        .flags(&["--plain -p -n --number -A --show-all -d --diff -P"])
+        .entries(&[
+            starts("--pager"),
+            asks("--config-dir --cache-dir", Why::Loads).glued(),
+        ])
+        .operands(Operands::Call(bat)),
+    Program::reads("delta diff-so-fancy difft")
+        .values(&["--features --width -w"])
+        .entries(&[starts("--pager"), asks("--config", Why::Loads)]),
+    Program::doubtful(
+        "vi vim nvim view vimdiff gvim ex ed red emacs emacsclient nano pico micro helix hx kak \
+         joe mcedit code subl gedit kate",
+        Why::Interactive,
+    ),
+    Program::doubtful(
+        "fzf sk peco gum dialog whiptail mc ranger nnn lf htop top btop",
+        Why::Interactive,
+    ),
+    Program::reads("xmllint")
+        .values(&["--xpath --encode --schema --relaxng --dtdvalid --pattern --maxmem"])
+        .entries(&[
+            writes("-o --output"),
+            asks_flag("--shell", Why::Interactive),
+            asks_flag(
+                "--loaddtd --dtdattr --noent --xinclude --catalogs",
+                Why::Loads,
+            ),
+        ])
+        .operands(Operands::Read),
+    Program::works("xsltproc").entries(&[
+        writes("-o --output"),
+        asks_flag(
+            "--xinclude \
+        --catalogs",
+            Why::Loads,
+        ),
+    ]),
+    Program::works("pandoc")
+        .values(&[
+            "-f --from -r --read -t --to -w --write -V --variable -M --metadata --toc-depth",
+            "--highlight-style --wrap --columns --pdf-engine-opt",
+        ])
+        .entries(&[
+            writes("-o --output --extract-media --log"),
+            starts("-F --filter"),
+            asks(
+                "-L --lua-filter --template -d --defaults --data-dir",
+                Why::Loads,
+            ),
+            starts("--pdf-engine"),
+        ])
+        .operands(Operands::Call(pandoc)),
+    Program::works("ffmpeg ffprobe ffplay convert magick mogrify identify composite montage gs")
+        .style(Style::Dash)
+        .values(&[
+            "-ss -t -to -c -c:v -c:a -vf -af -filter_complex -map -r -s -b:v -b:a -f \
+            -resize -quality",
+        ])
+        .entries(&[
+            reads("-i"),
+            asks("-dump_attachment* -progress -report", Why::Writes),
+            asks(
+                "-init_hw_device -filter_script -protocol_whitelist -authenticate -script",
+                Why::Loads,
+            ),
+        ])
+        .operands(Operands::Call(media)),
+    Program::works("tee gtee")
+        .values(&["--output-error"])
+        .operands(Operands::Write),
+    Program::works("sponge").operands(Operands::Write),
+];
+
+/// The second operand of `uniq` is where it writes.
+fn uniq(view: &mut View<'_>, parsed: &Parsed<'_>) {
+    if let Some(input) = parsed.operands.first() {
+        view.read(input);
+    }
+    for output in parsed.operands.iter().skip(1) {
+        view.write(output);
+    }
+}
+
+/// One operand is a filter, which may load modules and other files. `--arg name value` has two
+/// values, of which the reader took one, so the filter may stand behind the other.
+fn jq(view: &mut View<'_>, parsed: &Parsed<'_>) {
+    for text in &parsed.operands {
+        view.doubt_open_text(text);
+        let words = [
+            "import",
+            "include",
+            "load",
+            "load_str",
+            "load_xml",
+            "load_props",
+            "load_base64",
+        ];
+        if words.iter().any(|word| has_word(text, word)) && text.contains(['"', '(']) {
+            view.doubt_word(Why::Loads, text);
+        }
+    }
+    let pairs = parsed
+        .values_of("--arg --argjson --slurpfile --rawfile --argfile")
+        .count();
+    let own = usize::from(!parsed.has("-f --from-file")) + pairs;
+    parsed
+        .operands
+        .iter()
+        .skip(own)
+        .for_each(|path| view.read(path));
+}
+
+fn has_word(text: &str, word: &str) -> bool {
+    let is_name = |letter: char| letter == '_' || letter.is_alphanumeric();
+    text.match_indices(word).any(|(at, _)| {
+        let before = text.get(..at).and_then(|text| text.chars().next_back());
+        let after = text
+            .get(at + word.len()..)
+            .and_then(|text| text.chars().next());
+        !before.is_some_and(|letter| is_name(letter) || letter == '.' || letter == '"')
+            && !after.is_some_and(is_name)
+    })
+}
+
+fn bat(view: &mut View<'_>, parsed: &Parsed<'_>) {
+    if parsed
+        .operands
+        .first()
+        .is_some_and(|first| *first == "cache")
+    {
+        view.doubt_word(Why::Loads, "cache");
+    }
+    parsed.operands.iter().for_each(|path| view.read(path));
+}
+
+fn pandoc(view: &mut View<'_>, parsed: &Parsed<'_>) {
+    for format in parsed.values_of("-f --from -r --read -t --to -w --write") {
+        if format.contains(".lua") {
+            view.doubt_word(Why::Loads, format);
+        }
+    }
+    parsed.operands.iter().for_each(|path| view.read(path));
+}
+
+/// Pictures and films: the last operand is written, and some names are scripts in disguise.
+fn media(view: &mut View<'_>, parsed: &Parsed<'_>) {
+    for operand in &parsed.operands {
+        let kind = operand.split(':').next().unwrap_or_default();
+        if operand.contains(':')
+            && super::table::lists(
+                "msl mvg ephemeral inline concat tee \
+            pipe unix",
+                kind,
+            )
+            || operand.starts_with('|')
+        {
+            view.doubt_word(Why::Loads, operand);
+        }
+    }
+    if !matches!(view.name.as_str(), "ffprobe" | "identify")
+        && let Some(last) = parsed.operands.last()
+    {
+        view.write(last);
+    }
+}

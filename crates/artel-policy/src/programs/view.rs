@@ -1,0 +1,312 @@
+//! One look at one command: what is collected, and the questions asked about paths.
+
+use super::calls;
+use super::table::{self, Program, Role, Why};
+use super::{Doubt, Finding, Inner};
+
+/// Stands for a word that nobody knows yet. It is a control character, so that no command that
+/// could be allowed has it.
+pub(super) const UNKNOWN_WORD: char = '\u{1}';
+
+/// How deep commands may be wrapped in one another.
+const DEEPEST: u8 = 16;
+
+/// A command of more words that gets others is asked about without looking closer.
+const LONGEST_OPEN: usize = 1_000;
+
+/// More grounds than these tell a person nothing.
+const MOST_DOUBTS: usize = 16;
+
+/// Longer quotations of a command make a reason unreadable.
+const LONGEST_QUOTE: usize = 80;
+
+/// What is known about the command so far, and where the project lies.
+pub(super) struct View<'a> {
+    pub(super) finding: Finding,
+    /// The base name of the program.
+    pub(super) name: String,
+    pub(super) role: Role,
+    /// The part of the table that a test leaves out.
+    pub(super) left_out: Option<&'a str>,
+    root: &'a str,
+    depth: u8,
+}
+
+impl<'a> View<'a> {
+    pub(super) fn new(root: &'a str) -> Self {
+        Self {
+            finding: Finding::default(),
+            name: String::new(),
+            role: Role::Works,
+            left_out: None,
+            root: root.trim_end_matches('/'),
+            depth: 0,
+        }
+    }
+
+    /// Looks at a command and collects what it would do.
+    pub(super) fn command(&mut self, words: &[String]) {
+        let Some((program, arguments)) = words.split_first() else {
+            return;
+        };
+        self.name = base_name(program).to_owned();
+        calls::check_devices(self, arguments);
+        match find_program(&self.name) {
+            Some(known) => self.program(known, arguments),
+            None => calls::unknown_program(self, arguments),
+        }
+        // A wrapper that wraps nothing does something itself, such as `env` alone.
+        self.finding.is_wrapper &= !self.finding.starts.is_empty();
+    }
+
+    /// Looks at the arguments of a program in the table.
+    pub(super) fn program(&mut self, program: &'static Program, arguments: &[String]) {
+        self.role = program.role;
+        self.finding.is_wrapper = program.role == Role::Wraps;
+        let only_tells = matches!(arguments, [word] if word == "--version" || word == "--help");
+        if let Some(why) = program.always
+            && !(only_tells && why.is_about_deeds())
+            && self.has_part(program, "always")
+        {
+            let name = self.name.clone();
+            self.doubt(why, &name);
+        }
+        let parsed = super::options::read(self, program, arguments);
+        super::operands::take(self, program, &parsed);
+    }
+
+    /// Notes a ground for a question about `what` was found.
+    pub(super) fn doubt(&mut self, why: Why, what: &str) {
+        if self.finding.doubts.len() >= MOST_DOUBTS {
+            return;
+        }
+        let mut quoted: String = what.chars().take(LONGEST_QUOTE).collect();
+        if quoted.len() < what.len() {
+            quoted.push('…');
+        }
+        if self.depth == 0 {
+            quoted = quoted.replace(UNKNOWN_WORD, "…");
+        } else if what.contains(UNKNOWN_WORD) {
+            quoted.push(UNKNOWN_WORD);
+        }
+        let doubt = Doubt {
+            rule: why.rule(),
+            reason: format!("`{quoted}` {}", why.phrase()),
+        };
+        if !self.finding.doubts.contains(&doubt) {
+            self.finding.doubts.push(doubt);
+        }
+    }
+
+    /// Notes a ground about one word of this program.
+    pub(super) fn doubt_word(&mut self, why: Why, word: &str) {
+        let what = format!("{} {word}", self.name);
+        self.doubt(why, &what);
+    }
+
+    /// Notes a file that is written. In a program for reading that is doubtful by itself.
+    pub(super) fn write(&mut self, path: &str) {
+        if is_sink(path) {
+            return;
+        }
+        if path.starts_with(['|', '!']) {
+            self.doubt_word(Why::Starts, path);
+        }
+        if self.role == Role::Reads {
+            self.doubt_word(Why::Writes, path);
+        }
+        self.finding.writes.push(path.to_owned());
+    }
+
+    /// Notes a file that is read.
+    pub(super) fn read(&mut self, path: &str) {
+        if path != "-" && !path.is_empty() {
+            self.finding.reads.push(path.to_owned());
+        }
+    }
+
+    /// Notes a command that is started with these words.
+    pub(super) fn start_words(&mut self, words: &[&str]) {
+        if !words.is_empty() {
+            let words = words.iter().map(|word| (*word).to_owned()).collect();
+            self.finding.starts.push(Inner::Words(words));
+        }
+    }
+
+    /// Notes a shell text that is run.
+    pub(super) fn start_script(&mut self, text: &str) {
+        self.finding.starts.push(Inner::Script(text.to_owned()));
+    }
+
+    /// Notes a command that gets more words than are known, and asks where they could do harm.
+    ///
+    /// `known` is how the command is named to the judge, `trial` the same with [`UNKNOWN_WORD`]
+    /// where the others will stand.
+    pub(super) fn start_open(&mut self, known: &[String], trial: &[String]) {
+        if !known.is_empty() {
+            self.finding.starts.push(Inner::Open(known.to_vec()));
+        }
+        if trial.len() > LONGEST_OPEN || self.is_harmed_by_open_words(trial) {
+            self.doubt(Why::OpenWords, &known.join(" "));
+        }
+    }
+
+    /// Asks about a text that is run and of which not all is known yet.
+    pub(super) fn doubt_open_text(&mut self, text: &str) {
+        if text.contains(UNKNOWN_WORD) {
+            self.doubt_word(Why::OpenWords, text);
+        }
+    }
+
+    /// Looks at another command as a part of this one.
+    pub(super) fn also(&mut self, words: &[String]) {
+        let Some(inner) = self.inner(words) else {
+            return self.doubt_word(Why::TooDeep, "…");
+        };
+        self.finding.doubts.extend(inner.doubts);
+        self.finding.starts.extend(inner.starts);
+        self.finding.writes.extend(inner.writes);
+        self.finding.reads.extend(inner.reads);
+    }
+
+    /// Tells whether a path leads, as it is written, out of the project.
+    pub(super) fn strays(&self, path: &str) -> bool {
+        let path = path.strip_prefix("file://").unwrap_or(path);
+        if path.starts_with('~') || path.contains(UNKNOWN_WORD) {
+            return true;
+        }
+        if !path.starts_with('/') {
+            return climbs(path);
+        }
+        if is_sink(path) {
+            return false;
+        }
+        let below = path
+            .strip_prefix(self.root)
+            .filter(|_| !self.root.is_empty());
+        !below.is_some_and(|below| (below.is_empty() || below.starts_with('/')) && !climbs(below))
+    }
+
+    /// Tells whether a part of the table counts; a test may have left it out.
+    pub(super) fn has_part(&self, program: &Program, what: &str) -> bool {
+        self.left_out
+            .is_none_or(|left_out| left_out != table::part(program.first_name(), what))
+    }
+
+    fn inner(&self, words: &[String]) -> Option<Finding> {
+        if self.depth >= DEEPEST {
+            return None;
+        }
+        let mut inner = View::new(self.root);
+        inner.depth = self.depth + 1;
+        inner.left_out = self.left_out;
+        inner.command(words);
+        Some(inner.finding)
+    }
+
+    fn is_harmed_by_open_words(&self, trial: &[String]) -> bool {
+        let mut trial = trial.to_vec();
+        for _ in 0..DEEPEST {
+            if trial
+                .first()
+                .is_none_or(|first| first.contains(UNKNOWN_WORD))
+            {
+                return true;
+            }
+            let Some(found) = self.inner(&trial) else {
+                return true;
+            };
+            let named = |path: &String| path.contains(UNKNOWN_WORD);
+            let open = Why::OpenWords.rule();
+            let is_about = |doubt: &Doubt| doubt.rule == open || named(&doubt.reason);
+            if found.writes.iter().any(named) || found.doubts.iter().any(is_about) {
+                return true;
+            }
+            let mut next = None;
+            for start in found.starts {
+                match start {
+                    Inner::Script(text) if text.contains(UNKNOWN_WORD) => return true,
+                    Inner::Words(words) if words.iter().any(named) => next = Some(words),
+                    _ => {}
+                }
+            }
+            let Some(words) = next else {
+                return false;
+            };
+            trial = words;
+        }
+        true
+    }
+}
+
+/// Finds a program by its name, or by its name without the version behind it: `python3.7`,
+/// `gcc-12`.
+fn find_program(name: &str) -> Option<&'static Program> {
+    table::find(name).or_else(|| {
+        let bare = name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
+        let bare = bare.trim_end_matches('-');
+        table::find(bare).filter(|_| bare.len() < name.len())
+    })
+}
+
+/// The part of a program's word behind the last slash.
+pub(super) fn base_name(word: &str) -> &str {
+    word.rsplit('/').next().unwrap_or(word)
+}
+
+/// Tells whether writing there changes no file.
+fn is_sink(path: &str) -> bool {
+    matches!(
+        path,
+        "" | "-" | "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/stdin" | "/dev/tty"
+    )
+}
+
+/// Tells whether a path goes above where it began.
+fn climbs(path: &str) -> bool {
+    let mut depth = 0_i64;
+    for component in path.split('/') {
+        depth += match component {
+            "" | "." => 0,
+            ".." => -1,
+            _ => 1,
+        };
+        if depth < 0 {
+            return true;
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_strays_when_it_leads_out_as_written() {
+        let view = View::new("/home/me/project/");
+        for inside in [
+            "a/b",
+            ".",
+            "a/../b",
+            "/home/me/project",
+            "/home/me/project/x",
+            "/dev/null",
+        ] {
+            assert!(!view.strays(inside), "{inside}");
+        }
+        let outside = [
+            "..",
+            "a/../../b",
+            "~/x",
+            "/etc/passwd",
+            "/home/me/project2/x",
+            "/home/me/project/../x",
+            "file:///etc/passwd",
+        ];
+        for outside in outside {
+            assert!(view.strays(outside), "{outside}");
+        }
+        assert!(View::new("").strays("/home/me/project/x"));
+    }
+}

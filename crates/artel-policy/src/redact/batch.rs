@@ -1,0 +1,61 @@
+//! Redaction a line at a time, as `artel policy redact --batch` does it.
+
+use artel_types::Secret;
+use serde::{Deserialize, Serialize};
+
+use super::redactor;
+
+/// What a line asks.
+#[derive(Deserialize)]
+struct Asked {
+    text: String,
+    #[serde(default)]
+    known: Vec<String>,
+    #[serde(default)]
+    chunks: Vec<usize>,
+}
+
+/// What a line answers.
+#[derive(Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Answer {
+    Text(String),
+    Error(String),
+}
+
+/// Answers one line of JSON with one line of JSON: `{"text", "known"?, "chunks"?}` with `{"text"}`.
+/// With `chunks` the text goes through a stream, cut at these bytes. A line that cannot be read is
+/// answered with `{"error"}`, which repeats nothing of it.
+pub fn redact_line(line: &str) -> String {
+    let answer = match serde_json::from_str::<Asked>(line) {
+        Ok(asked) => Answer::Text(answer(&asked)),
+        Err(bad) => Answer::Error(format!(
+            "could not read the line as `{{\"text\": …}}`: wrong at column {}",
+            bad.column()
+        )),
+    };
+    serde_json::to_string(&answer).unwrap_or_else(|_| r#"{"error":"could not answer"}"#.to_owned())
+}
+
+fn answer(asked: &Asked) -> String {
+    let known: Vec<Secret> = asked.known.iter().map(Secret::new).collect();
+    let redactor = redactor(&known);
+    if asked.chunks.is_empty() {
+        return redactor.redact(&asked.text).into_owned();
+    }
+    let bytes = asked.text.as_bytes();
+    let mut cuts: Vec<usize> = asked
+        .chunks
+        .iter()
+        .map(|cut| (*cut).min(bytes.len()))
+        .collect();
+    cuts.sort_unstable();
+    cuts.push(bytes.len());
+    let (mut stream, mut shown, mut from) = (redactor.stream(), Vec::new(), 0);
+    for cut in cuts {
+        shown.extend_from_slice(&stream.push_bytes(&bytes[from..cut]));
+        from = cut;
+    }
+    shown.extend(stream.finish_bytes());
+    String::from_utf8_lossy(&shown).into_owned()
+}

@@ -1,0 +1,132 @@
+//! Short options of commands that take a password: what they mean depends on the command.
+
+use super::values;
+use super::verdict::Verdict;
+use super::view::{View, contains};
+
+const NAME: &str = "password on a command line";
+
+/// A command, its option, and how the password is written behind it.
+const OPTIONS: [(&[u8], u8, Form); 16] = [
+    (b"curl", b'u', Form::UserAndPassword),
+    (b"curl", b'U', Form::UserAndPassword),
+    (b"wget", b'u', Form::UserAndPassword),
+    (b"http", b'a', Form::UserAndPassword),
+    (b"mysql", b'p', Form::Glued),
+    (b"mariadb", b'p', Form::Glued),
+    (b"sshpass", b'p', Form::Any),
+    (b"docker login", b'p', Form::Any),
+    (b"podman login", b'p', Form::Any),
+    (b"az login", b'p', Form::Any),
+    (b"mongo", b'p', Form::Any),
+    (b"redis-cli", b'a', Form::Any),
+    (b"ldap", b'w', Form::Any),
+    (b"zip", b'P', Form::Any),
+    (b"sqlcmd", b'P', Form::Any),
+    (b"7z", b'p', Form::Glued),
+];
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// `-u user:password`
+    UserAndPassword,
+    /// `-ppassword`
+    Glued,
+    /// `-p password` or `-ppassword`
+    Any,
+}
+
+/// Judges a blank, a dash and a letter at `at`.
+pub(super) fn option(view: &View<'_>, at: usize) -> Verdict {
+    let line = view.line_before(at);
+    let has = |word: &[u8]| contains(line, word);
+    let Some(letter) = view.get(at + 2) else {
+        return Verdict::Nothing;
+    };
+    let Some((_, _, form)) = OPTIONS
+        .iter()
+        .find(|(command, option, _)| *option == letter && has(command))
+    else {
+        return Verdict::Nothing;
+    };
+    let glued = view
+        .get(at + 3)
+        .is_some_and(|byte| byte != b' ' && byte != b'=');
+    let start = match glued {
+        true => at + 3,
+        false => view.run(at + 3, 4, |byte| b" =".contains(&byte)),
+    };
+    match form {
+        Form::UserAndPassword => user_and_password(view, start),
+        Form::Glued if !glued => Verdict::Nothing,
+        Form::Glued | Form::Any => password(view, start),
+    }
+}
+
+/// Judges `--user` and its kin at `at`, `word` long.
+pub(super) fn user(view: &View<'_>, at: usize, word: usize) -> Verdict {
+    let start = view.run(at + word, 4, |byte| b" =".contains(&byte));
+    match start > at + word {
+        true => user_and_password(view, start),
+        false => Verdict::Nothing,
+    }
+}
+
+/// Judges `IDENTIFIED` at `at`: `IDENTIFIED BY 'password'`, with words between.
+pub(super) fn sql(view: &View<'_>, at: usize, word: usize) -> Verdict {
+    let open = view.run(at + word, 48, |byte| {
+        byte.is_ascii_alphanumeric() || b" _".contains(&byte)
+    });
+    let quoted = matches!(view.get(open), Some(b'\'' | b'"'));
+    match quoted
+        && view.text()[at + word..open]
+            .to_ascii_lowercase()
+            .ends_with(b"by ")
+    {
+        true => password(view, open),
+        false => Verdict::Nothing,
+    }
+}
+
+fn user_and_password(view: &View<'_>, at: usize) -> Verdict {
+    let (start, end) = word(view, at);
+    let text = &view.text()[start..end];
+    match text.iter().position(|byte| *byte == b':') {
+        Some(colon) if !text.ends_with(b":") && !contains(text, b"://") => {
+            judge(view, start + colon + 1, end)
+        }
+        _ => Verdict::Nothing,
+    }
+}
+
+fn password(view: &View<'_>, at: usize) -> Verdict {
+    let (start, end) = word(view, at);
+    match view.text().get(start) {
+        Some(b'-') | None => Verdict::Nothing,
+        Some(_) => judge(view, start, end),
+    }
+}
+
+fn judge(view: &View<'_>, start: usize, end: usize) -> Verdict {
+    let value = &view.text()[start..end];
+    let lower = value.to_ascii_lowercase();
+    let plain = [&b"password"[..], b"pass", b"passwd", b"secret"].contains(&lower.as_slice());
+    if value.len() < 3 || plain || values::is_template(value) {
+        return Verdict::Nothing;
+    }
+    Verdict::Secret(start..end, NAME)
+}
+
+/// Returns where the word at `at` begins and ends, without its quotes.
+fn word(view: &View<'_>, at: usize) -> (usize, usize) {
+    match view.get(at) {
+        Some(quote @ (b'"' | b'\'')) => {
+            let end = view.run(at + 1, 200, |byte| byte != quote && byte != b'\n');
+            (at + 1, end)
+        }
+        _ => {
+            let ends = |byte: u8| byte.is_ascii_whitespace() || b"\"'`;|&<>".contains(&byte);
+            (at, view.run(at, 200, |byte| !ends(byte)))
+        }
+    }
+}

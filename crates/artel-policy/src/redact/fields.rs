@@ -1,0 +1,391 @@
+//! Names with their values: settings, JSON, YAML, XML, headers, options, assignments in code.
+//!
+//! Only the value is a secret; its name stays, so that a reader knows what was there.
+
+use std::collections::BTreeSet;
+
+use super::names::{self, Name, Noun, Style, Weight};
+use super::separators::{Separator, separator};
+use super::values::{self, Written};
+use super::verdict::{Ending, Verdict};
+use super::view::{View, is_name};
+
+/// The longest name and how far it goes on behind the word that was found in it.
+const LONGEST_NAME: usize = 100;
+const LONGEST_TAIL: usize = 64;
+
+/// A longer value is judged by its beginning, and hidden while it is read.
+const LONGEST_VALUE: usize = 512;
+
+/// Names whose values are always removed, whatever they look like.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Extra(BTreeSet<Vec<u8>>);
+
+/// The name that stands around a place.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Span {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) dashes: usize,
+}
+
+/// A value and how it is written.
+#[derive(Debug, Clone, Copy)]
+struct Value {
+    start: usize,
+    end: usize,
+    quote: Option<u8>,
+    long: Option<Ending>,
+}
+
+impl Extra {
+    pub(super) fn new(names: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
+        Self(
+            names
+                .into_iter()
+                .map(|name| plain(name.as_ref().as_bytes()))
+                .collect(),
+        )
+    }
+
+    fn has(&self, name: &[u8]) -> bool {
+        !self.0.is_empty() && self.0.contains(&plain(name))
+    }
+}
+
+/// Judges the name that has a word of interest at `at`.
+pub(super) fn field(view: &View<'_>, at: usize, extra: &Extra) -> Verdict {
+    let span = span(view, at);
+    if span.end - at >= LONGEST_TAIL {
+        return Verdict::Nothing;
+    }
+    let Some((separator, value_at)) = separator(view, span) else {
+        return Verdict::Nothing;
+    };
+    let name = &view.text()[span.start..span.end];
+    let known = match extra.has(name) {
+        true => None,
+        false => match judge_name(view, span) {
+            Some(name) => Some(name),
+            None => return Verdict::Nothing,
+        },
+    };
+    let Some(mut value) = value(view, value_at, separator) else {
+        return Verdict::Nothing;
+    };
+    let Some(name) = known else {
+        return configured(view, value);
+    };
+    if name.noun == Noun::Auth {
+        skip_scheme(view, &mut value);
+    }
+    if view.text()[span.start..span.end]
+        .to_ascii_lowercase()
+        .ends_with(b"phrase")
+    {
+        take_line(view, &mut value);
+    }
+    let written = written(view, span, name, separator, &value);
+    let text = &view.text()[value.start..value.end];
+    let numbered = separator == Separator::Is && values::is_uuid(text);
+    match !numbered && values::is_secret(name, text, written) {
+        true => value.verdict(label(name.noun)),
+        false => Verdict::Nothing,
+    }
+}
+
+/// Tells whether a value is a secret because of its name alone.
+pub(super) fn is_secret(name: &str, value: &str, extra: &Extra) -> bool {
+    if extra.has(name.as_bytes()) {
+        return !value.is_empty() && !values::is_template(value.as_bytes());
+    }
+    names::judge(name.as_bytes())
+        .is_some_and(|name| values::is_secret(name, value.as_bytes(), Written::Quoted))
+}
+
+fn configured(view: &View<'_>, value: Value) -> Verdict {
+    let text = &view.text()[value.start..value.end];
+    match text.is_empty() || values::is_template(text) {
+        true => Verdict::Nothing,
+        false => value.verdict("configured field"),
+    }
+}
+
+fn label(noun: Noun) -> &'static str {
+    match noun {
+        Noun::Password => "password",
+        Noun::Secret => "secret",
+        Noun::Token => "token",
+        Noun::Key => "key",
+        Noun::Auth => "authorization",
+        Noun::Signature => "signed url",
+        Noun::Phrase => "recovery phrase",
+    }
+}
+
+/// Names differ in their dashes and capitals from file to file.
+fn plain(name: &[u8]) -> Vec<u8> {
+    let letters = name.iter().filter(|byte| byte.is_ascii_alphanumeric());
+    letters.map(u8::to_ascii_lowercase).collect()
+}
+
+fn span(view: &View<'_>, at: usize) -> Span {
+    let mut start = view.run_before(at, LONGEST_NAME, is_name);
+    let mut end = view.run(at, LONGEST_TAIL, is_name);
+    let dashes = view.run(start, at - start, |byte| byte == b'-') - start;
+    start += dashes;
+    while end > at + 1 && matches!(view.before(end), Some(b'.' | b'-')) {
+        end -= 1;
+    }
+    Span { start, end, dashes }
+}
+
+/// A name of two words, such as `API key`, is found by its second.
+fn judge_name(view: &View<'_>, span: Span) -> Option<Name> {
+    let name = &view.text()[span.start..span.end];
+    let judged = names::judge(name)?;
+    let alone = name.iter().all(u8::is_ascii_alphabetic) && view.before(span.start) == Some(b' ');
+    if judged.weight == Weight::Sure || !alone {
+        return Some(judged);
+    }
+    let first = view.run_before(span.start - 1, 16, |byte| byte.is_ascii_alphabetic());
+    names::judge(&view.text()[first..span.end])
+}
+
+fn value(view: &View<'_>, at: usize, separator: Separator) -> Option<Value> {
+    // Strings may have a letter before them that says how they are to be read.
+    let letters = view.run(at, 2, |byte| b"bfruBFRU@$L".contains(&byte));
+    let at = match view.get(letters) {
+        Some(b'"' | b'\'') => letters,
+        _ => at,
+    };
+    if separator == Separator::Element {
+        return element(view, at);
+    }
+    match view.get(at)? {
+        quote @ (b'"' | b'\'' | b'`') => quoted(view, at + 1, quote, separator),
+        b'\\' if matches!(view.get(at + 1), Some(b'"' | b'\'')) => {
+            let end = view.run(at + 2, LONGEST_VALUE, |byte| !b"\\\n\"".contains(&byte));
+            finished(at + 2, end, Some(b'"'), Ending::Word)
+        }
+        b'\\' if view.starts(at, b"\\\\\\\"") => {
+            let end = view.run(at + 4, LONGEST_VALUE, |byte| !b"\\\n\"".contains(&byte));
+            finished(at + 4, end, Some(b'"'), Ending::Word)
+        }
+        _ => wrapped(view, at, separator).or_else(|| bare(view, at, separator)),
+    }
+}
+
+fn quoted(view: &View<'_>, start: usize, quote: u8, separator: Separator) -> Option<Value> {
+    // Behind a name without quotes this may as well be the end of a string that began before it.
+    let closes = |byte: u8| b"),; ]}\n\r:|".contains(&byte);
+    if separator.is_loose() && view.get(start).is_none_or(closes) {
+        return None;
+    }
+    let mut end = start;
+    while end - start < LONGEST_VALUE {
+        match view.get(end) {
+            Some(b'\\') => end += 2,
+            Some(byte) if byte == quote || byte == b'\n' => break,
+            Some(_) => end += 1,
+            None => break,
+        }
+    }
+    let end = end.min(view.len());
+    finished(start, end, Some(quote), Ending::Quote(quote))
+}
+
+/// The text of an element, up to the tag that closes it.
+fn element(view: &View<'_>, start: usize) -> Option<Value> {
+    let end = view.run(start, LONGEST_VALUE, |byte| byte != b'<');
+    if end - start >= LONGEST_VALUE || !view.starts(end, b"</") {
+        return None;
+    }
+    let text = view.text()[start..end].trim_ascii_end();
+    finished(start, start + text.len(), None, Ending::Word)
+}
+
+fn finished(start: usize, end: usize, quote: Option<u8>, ending: Ending) -> Option<Value> {
+    let long = (end - start >= LONGEST_VALUE).then_some(ending);
+    Some(Value {
+        start,
+        end,
+        quote,
+        long,
+    })
+}
+
+/// `String::from("…")`, `new Secret("…")`: the literal within a call.
+fn wrapped(view: &View<'_>, at: usize, separator: Separator) -> Option<Value> {
+    let callee = view.run(at, 40, |byte| is_name(byte) || b": &".contains(&byte));
+    if view.get(callee) != Some(b'(') {
+        return None;
+    }
+    let name = &view.text()[at..callee];
+    const MAKERS: [&[u8]; 9] = [
+        b"from",
+        b"new",
+        b"String",
+        b"Secret",
+        b"SecretString",
+        b"Some",
+        b"str",
+        b"SecretStr",
+        b"Bytes",
+    ];
+    let maker = MAKERS.iter().any(|maker| name.ends_with(maker));
+    match view.get(callee + 1)? {
+        quote @ (b'"' | b'\'') if maker => quoted(view, callee + 2, quote, separator),
+        _ => None,
+    }
+}
+
+fn bare(view: &View<'_>, start: usize, separator: Separator) -> Option<Value> {
+    let mut end = start;
+    while end - start < LONGEST_VALUE {
+        match view.get(end) {
+            Some(byte) if ends_bare(view, end, byte, separator) => break,
+            Some(_) => end += 1,
+            None => break,
+        }
+    }
+    let long = (end - start >= LONGEST_VALUE).then_some(Ending::Word);
+    if long.is_none() {
+        while end > start && matches!(view.before(end), Some(b',' | b';' | b'.' | b':')) {
+            end -= 1;
+        }
+        let text = &view.text()[start..end];
+        let opened = |open: u8, close: u8| text.contains(&open) || !text.ends_with(&[close]);
+        if !opened(b'(', b')') || !opened(b'[', b']') || !opened(b'{', b'}') {
+            end -= 1;
+        }
+    }
+    (end > start).then_some(Value {
+        start,
+        end,
+        quote: None,
+        long,
+    })
+}
+
+fn ends_bare(view: &View<'_>, at: usize, byte: u8, separator: Separator) -> bool {
+    match byte {
+        b' ' | b'\t' | b'\n' | b'\r' | b'"' | b'\'' | b'`' | b'<' | b'>' => true,
+        b'\\' => matches!(
+            view.get(at + 1),
+            Some(b'n' | b'r' | b't' | b'"' | b'\'' | b'\\')
+        ),
+        b'&' => separator.is_query() || names_next(view, at + 1),
+        b'#' => separator.is_query(),
+        b';' | b',' => {
+            let next = view.get(at + 1);
+            next.is_none_or(|byte| byte.is_ascii_whitespace() || b"\"'}])".contains(&byte))
+                || names_next(view, at + 1)
+        }
+        b')' | b'}' => view
+            .get(at + 1)
+            .is_some_and(|byte| byte.is_ascii_whitespace() || b";,)".contains(&byte)),
+        _ => byte < b' ',
+    }
+}
+
+/// Tells whether another name with its value begins here.
+fn names_next(view: &View<'_>, at: usize) -> bool {
+    let end = view.run(at, 40, |byte| is_name(byte) || byte == b' ');
+    end > at && view.get(end) == Some(b'=')
+}
+
+/// `Authorization: Bearer …`: the scheme is no secret.
+fn skip_scheme(view: &View<'_>, value: &mut Value) {
+    const SCHEMES: [&[u8]; 12] = [
+        b"bearer",
+        b"basic",
+        b"token",
+        b"digest",
+        b"apikey",
+        b"api-key",
+        b"bot",
+        b"ssws",
+        b"oauth",
+        b"dpop",
+        b"negotiate",
+        b"geniekey",
+    ];
+    let end = view.run(value.start, 12, |byte| {
+        byte.is_ascii_alphabetic() || byte == b'-'
+    });
+    let word = view.text()[value.start..end].to_ascii_lowercase();
+    let start = view.skip_blanks(end, 4);
+    if start == end || !SCHEMES.contains(&word.as_slice()) {
+        return;
+    }
+    let stop = |byte: u8| byte.is_ascii_whitespace() || b"\"'`<>\\".contains(&byte);
+    value.start = start;
+    value.end = view.run(start, LONGEST_VALUE, |byte| !stop(byte));
+    value.long = (value.end - start >= LONGEST_VALUE).then_some(Ending::Word);
+    value.quote = Some(b' ');
+}
+
+/// A phrase without quotes goes to the end of its line.
+fn take_line(view: &View<'_>, value: &mut Value) {
+    if value.quote.is_some() || value.long.is_some() {
+        return;
+    }
+    let is_phrase = |byte: u8| byte.is_ascii_lowercase() || byte == b' ';
+    let end = view.run(value.start, LONGEST_VALUE, is_phrase);
+    if end > value.end && view.get(end).is_none_or(|byte| b"\r\n".contains(&byte)) {
+        (value.end, value.quote) = (end, Some(b' '));
+    }
+}
+
+fn written(
+    view: &View<'_>,
+    span: Span,
+    name: Name,
+    separator: Separator,
+    value: &Value,
+) -> Written {
+    let upper = name.style == Style::Upper;
+    let ends_line = || {
+        view.get(value.end)
+            .is_none_or(|byte| b"\r\n".contains(&byte))
+    };
+    let begins_line = || {
+        let line = view.line_before(span.start);
+        line.iter().all(|byte| b" \t-".contains(byte))
+    };
+    match separator {
+        Separator::Element | Separator::Pair | Separator::Sure | Separator::Query => {
+            Written::Literal
+        }
+        Separator::Equals if upper => Written::Literal,
+        Separator::Is => Written::Loose,
+        _ if value.quote.is_some() => Written::Quoted,
+        Separator::Equals
+            if view.get(value.end) == Some(b';') || view.get(value.end) == Some(b'&') =>
+        {
+            Written::Literal
+        }
+        Separator::Equals if begins_line() && ends_line() => Written::Literal,
+        Separator::Equals if span.dashes > 0 => Written::Option,
+        Separator::Option if follows_option(view, value.end) => Written::Option,
+        Separator::Colon | Separator::Assign if begins_line() && ends_line() => Written::Line,
+        _ => Written::Loose,
+    }
+}
+
+/// What stands behind an option's value in a command, and not in a sentence.
+fn follows_option(view: &View<'_>, at: usize) -> bool {
+    let next = view.skip_blanks(at, 4);
+    view.get(next)
+        .is_none_or(|byte| b"\r\n-|&;\"'`\\)>/".contains(&byte))
+}
+
+impl Value {
+    fn verdict(self, name: &'static str) -> Verdict {
+        match self.long {
+            Some(ending) => Verdict::Long(self.start..self.end, ending, name),
+            None => Verdict::Secret(self.start..self.end, name),
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! What HTTP headers carry: bearer tokens, user and password in base64, cookies.
+
+use super::pem::decode_base64;
+use super::verdict::{Ending, Verdict};
+use super::view::{View, contains, is_base64, is_token};
+
+/// A longer token is hidden while it is read.
+const LONGEST: usize = 512;
+
+/// Judges `bearer` at `at`.
+pub(super) fn bearer(view: &View<'_>, at: usize) -> Verdict {
+    let Some(start) = credentials(view, at, b"bearer") else {
+        return Verdict::Nothing;
+    };
+    let end = view.run(start, LONGEST, |byte| is_token(byte) && byte != b':');
+    let token = &view.text()[start..end];
+    let digits = token.iter().any(u8::is_ascii_digit);
+    let letters = token.iter().any(u8::is_ascii_alphabetic);
+    let capital = token.iter().skip(1).any(u8::is_ascii_uppercase);
+    let needed = match is_header(view, at) {
+        true => token.len() >= 6 && (digits || token.len() >= 16),
+        false => token.len() >= 8 && (digits && letters || capital && token.len() >= 20),
+    };
+    let filler = token.iter().all(|byte| b"xX.*-_0".contains(byte));
+    if !needed || filler || says_placeholder(token) {
+        return Verdict::Nothing;
+    }
+    verdict(start, end, "bearer token")
+}
+
+/// Judges `basic` at `at`: what follows must be user and password in base64.
+pub(super) fn basic(view: &View<'_>, at: usize) -> Verdict {
+    let Some(start) = credentials(view, at, b"basic") else {
+        return Verdict::Nothing;
+    };
+    let end = view.run(start, LONGEST, is_base64);
+    let text = decode_base64(&view.text()[start..end]);
+    let pair = text.contains(&b':') && text.iter().all(|byte| *byte >= b' ');
+    if end - start < 8 || !pair {
+        return Verdict::Nothing;
+    }
+    verdict(start, end, "basic authorization")
+}
+
+/// Judges `cookie` at `at`: the first value that opens a session.
+pub(super) fn cookie(view: &View<'_>, at: usize) -> Verdict {
+    let mut here = at + 6;
+    here += usize::from(matches!(view.get(here), Some(b'"' | b'\'')));
+    if view.get(here) != Some(b':') {
+        return Verdict::Nothing;
+    }
+    let open = view.run(here + 1, 8, |byte| b" \t\"'".contains(&byte));
+    session(view, open)
+}
+
+/// Judges the next cookie behind `; ` at `at`, if this is a line of cookies.
+pub(super) fn next_cookie(view: &View<'_>, at: usize) -> Verdict {
+    let verdict = session(view, at + 2);
+    if verdict == Verdict::Nothing {
+        return verdict;
+    }
+    let line = view.line_before(at).to_ascii_lowercase();
+    match contains(&line, b"cookie:") || contains(&line, b"cookie\"") {
+        true => verdict,
+        false => Verdict::Nothing,
+    }
+}
+
+fn session(view: &View<'_>, start: usize) -> Verdict {
+    let is_part = |byte: u8| !byte.is_ascii_whitespace() && !b"\"';,=\\".contains(&byte);
+    let equals = view.run(start, 64, is_part);
+    if view.get(equals) != Some(b'=') || equals == start {
+        return Verdict::Nothing;
+    }
+    let is_value = |byte: u8| is_part(byte) || byte == b'=';
+    let end = view.run(equals + 1, LONGEST, is_value);
+    let name = view.text()[start..equals].to_ascii_lowercase();
+    let value = &view.text()[equals + 1..end];
+    const SESSION: [&[u8]; 8] = [
+        b"sess",
+        b"sid",
+        b"token",
+        b"auth",
+        b"jwt",
+        b"csrf",
+        b"xsrf",
+        b"remember",
+    ];
+    let named = SESSION.iter().any(|word| contains(&name, word));
+    let digits = value.iter().filter(|byte| byte.is_ascii_digit()).count();
+    let letters = value
+        .iter()
+        .filter(|byte| byte.is_ascii_alphabetic())
+        .count();
+    let random = value.len() >= 16 && digits >= 2 && letters >= 2;
+    let needed = named && value.len() >= 6 || random;
+    let attribute =
+        [&b"expires"[..], b"path", b"domain", b"max-age", b"samesite"].contains(&name.as_slice());
+    if !needed || attribute || super::values::is_template(value) {
+        return Verdict::Nothing;
+    }
+    verdict_until(equals + 1, end, Ending::Word, "cookie")
+}
+
+fn verdict(start: usize, end: usize, name: &'static str) -> Verdict {
+    verdict_until(start, end, Ending::Token, name)
+}
+
+fn verdict_until(start: usize, end: usize, ending: Ending, name: &'static str) -> Verdict {
+    match end - start == LONGEST {
+        true => Verdict::Long(start..end, ending, name),
+        false => Verdict::Secret(start..end, name),
+    }
+}
+
+/// Returns where the credentials begin behind the name of a scheme.
+fn credentials(view: &View<'_>, at: usize, scheme: &[u8]) -> Option<usize> {
+    let end = at + scheme.len();
+    if !view.begins_word(at) {
+        return None;
+    }
+    let start = match view.starts(end, b"%20") {
+        true => end + 3,
+        false => view.run(end, 8, |byte| b" \t:=\"'".contains(&byte)),
+    };
+    (start > end).then_some(start)
+}
+
+fn is_header(view: &View<'_>, at: usize) -> bool {
+    let line = view.line_before(at).to_ascii_lowercase();
+    contains(&line, b"authorization")
+}
+
+fn says_placeholder(token: &[u8]) -> bool {
+    let lower = token.to_ascii_lowercase();
+    [&b"your"[..], b"xxxx", b"...", b"token_here", b"placeholder"]
+        .iter()
+        .any(|word| contains(&lower, word))
+}

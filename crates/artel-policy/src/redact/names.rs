@@ -1,0 +1,267 @@
+//! What the name of a setting says about its value.
+
+use std::sync::LazyLock;
+
+use super::words::Words;
+
+/// The kinds of things that names promise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Noun {
+    Password,
+    Secret,
+    Token,
+    Key,
+    Auth,
+    /// The signature of a URL, which opens it.
+    Signature,
+    /// The words from which a wallet is made.
+    Phrase,
+}
+
+/// How much a name says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Weight {
+    /// The value is what the noun says.
+    Sure,
+    /// It is, if it has more than letters or more than digits: the name has other meanings.
+    IfMixed,
+    /// It may be; only a value that looks random is one.
+    Maybe,
+}
+
+/// How a name is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Style {
+    /// `LIKE_THIS`, as settings of the environment are.
+    Upper,
+    Other,
+}
+
+/// A name that may stand before a secret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Name {
+    pub(super) noun: Noun,
+    pub(super) weight: Weight,
+    pub(super) style: Style,
+}
+
+/// The longest names have about so many words; of longer ones the last words count.
+const MOST_WORDS: usize = 12;
+
+/// No name is longer.
+const LONGEST: usize = 256;
+
+/// Words behind the noun that leave it what it is.
+static NEUTRAL: LazyLock<Words> = LazyLock::new(|| {
+    Words::of(
+        "a b b64 backup base base64 ci confirmation content contents current data default dev \
+         development encoded env live new next old pem plain plaintext prev previous primary prod \
+         production raw sandbox secondary stage staging str string test testing text v val value",
+    )
+});
+
+/// Words that make the whole something public.
+static PUBLIC: LazyLock<Words> = LazyLock::new(|| {
+    Words::of(
+        "cert certificate checksum commit digest etag fingerprint hash integrity pattern \
+         placeholder pub public publishable regex regexp revision schema sha thumbprint",
+    )
+});
+
+/// What makes a key a secret one.
+static KEY_OF: LazyLock<Words> = LazyLock::new(|| {
+    Words::of(
+        "access account admin aes algolia anthropic api app application auth authentication aws \
+         azure cipher client cloudflare cohere consumer crypto datadog decryption deploy encrypt \
+         encryption fastly functions gcp gemini google heroku hmac ingest ingestion integration \
+         jwt licence license mailgun master mistral openai private recovery rest root rsa secret \
+         sendgrid service session shared sign signature signing ssh storage stripe subscription \
+         twilio vault webhook write",
+    )
+});
+
+/// Ends of words written in one, such as `dbpassword` and `authtoken`.
+const JOINED: [(&str, Noun); 32] = [
+    ("password", Noun::Password),
+    ("passwd", Noun::Password),
+    ("passwort", Noun::Password),
+    ("kennwort", Noun::Password),
+    ("passphrase", Noun::Password),
+    ("passcode", Noun::Password),
+    ("userpass", Noun::Password),
+    ("dbpass", Noun::Password),
+    ("sshpass", Noun::Password),
+    ("storepass", Noun::Password),
+    ("keypass", Noun::Password),
+    ("rootpw", Noun::Password),
+    ("userpw", Noun::Password),
+    ("adminpw", Noun::Password),
+    ("pswd", Noun::Password),
+    ("secret", Noun::Secret),
+    ("token", Noun::Token),
+    ("apikey", Noun::Key),
+    ("appkey", Noun::Key),
+    ("accesskey", Noun::Key),
+    ("accountkey", Noun::Key),
+    ("authkey", Noun::Key),
+    ("secretkey", Noun::Key),
+    ("privatekey", Noun::Key),
+    ("privkey", Noun::Key),
+    ("sharedkey", Noun::Key),
+    ("signingkey", Noun::Key),
+    ("encryptionkey", Noun::Key),
+    ("masterkey", Noun::Key),
+    ("servicekey", Noun::Key),
+    ("seckey", Noun::Key),
+    ("presharedkey", Noun::Key),
+];
+
+/// Judges a name.
+pub(super) fn judge(name: &[u8]) -> Option<Name> {
+    let mut lower = [0; LONGEST];
+    let lower = lower.get_mut(..name.len())?;
+    lower.copy_from_slice(name);
+    lower.make_ascii_lowercase();
+    let mut words = [""; MOST_WORDS];
+    let count = split(name, std::str::from_utf8(lower).ok()?, &mut words);
+    let words = &words[..count];
+    if words.iter().any(|word| PUBLIC.has(word)) {
+        return None;
+    }
+    let style = match name.iter().any(u8::is_ascii_lowercase) {
+        true => Style::Other,
+        false => Style::Upper,
+    };
+    let head = words.iter().rposition(|word| !NEUTRAL.has(word))?;
+    if let Some((noun, weight)) = noun_at(words, head) {
+        return Some(Name {
+            noun,
+            weight,
+            style,
+        });
+    }
+    // A noun further to the front, as in `TOKEN_FOR_RELEASES`.
+    let (noun, _) = (0..head).rev().find_map(|index| noun_at(words, index))?;
+    Some(Name {
+        noun,
+        weight: Weight::Maybe,
+        style,
+    })
+}
+
+fn noun_at(words: &[&str], head: usize) -> Option<(Noun, Weight)> {
+    let word = words[head];
+    let before = head.checked_sub(1).map_or("", |index| words[index]);
+    let sure = |noun| Some((noun, Weight::Sure));
+    let maybe = |noun| Some((noun, Weight::Maybe));
+    match word {
+        "pwd" | "pw" | "psw" | "psk" => sure(Noun::Password),
+        "pass" if words.len() > 1 => sure(Noun::Password),
+        "pass" => Some((Noun::Password, Weight::IfMixed)),
+        "passwords" => maybe(Noun::Password),
+        "credential" | "credentials" | "creds" | "cred" => sure(Noun::Secret),
+        "secrets" | "salt" => maybe(Noun::Secret),
+        "jwt" | "bearer" | "pat" | "sessionid" | "sessid" | "phpsessid" | "jsessionid" => {
+            sure(Noun::Token)
+        }
+        "tokens" => maybe(Noun::Token),
+        "auth" | "authorization" => sure(Noun::Auth),
+        "sig" | "signature" => sure(Noun::Signature),
+        "mnemonic" => sure(Noun::Phrase),
+        "phrase" if matches!(before, "seed" | "recovery" | "secret" | "mnemonic") => {
+            sure(Noun::Phrase)
+        }
+        "key" | "keys" if KEY_OF.has(before) => sure(Noun::Key),
+        "key" => maybe(Noun::Key),
+        _ => {
+            let joined = JOINED.iter().find(|(end, _)| ends_with(word, end));
+            joined.map(|(_, noun)| (*noun, Weight::Sure))
+        }
+    }
+}
+
+/// Most words differ in their last letter already.
+fn ends_with(word: &str, end: &str) -> bool {
+    word.as_bytes().last() == end.as_bytes().last() && word.ends_with(end)
+}
+
+/// Splits a name at everything that is no letter and where small letters meet capitals; numbers
+/// count for nothing. Returns how many words there are.
+fn split<'a>(name: &[u8], lower: &'a str, words: &mut [&'a str; MOST_WORDS]) -> usize {
+    let (mut count, mut start) = (0, 0);
+    for at in 0..=name.len() {
+        let ends = at == name.len() || !name[at].is_ascii_alphabetic();
+        if !ends && !begins_word(name, at) {
+            continue;
+        }
+        if at > start {
+            if count == MOST_WORDS {
+                words.rotate_left(1);
+                count -= 1;
+            }
+            words[count] = &lower[start..at];
+            count += 1;
+        }
+        start = at + usize::from(ends);
+    }
+    count
+}
+
+/// `apiKey` and `APIKey` are two words each.
+fn begins_word(name: &[u8], at: usize) -> bool {
+    if at == 0 || !name[at].is_ascii_uppercase() {
+        return false;
+    }
+    let small_after = name.get(at + 1).is_some_and(u8::is_ascii_lowercase);
+    name[at - 1].is_ascii_lowercase() || small_after && name[at - 1].is_ascii_uppercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_read_by_its_words() {
+        use Noun::{Auth, Key, Password, Secret, Token};
+        for (name, noun) in [
+            ("password", Password),
+            ("DB_PASS", Password),
+            ("spring.datasource.password", Password),
+            ("userPassword2", Password),
+            ("PGPASSWORD", Password),
+            ("client_secret", Secret),
+            ("clientSecretValue", Secret),
+            ("X-Auth-Token", Token),
+            ("OAuth2AccessToken", Token),
+            ("apiKey", Key),
+            ("APIKey", Key),
+            ("AWS_SECRET_ACCESS_KEY", Key),
+            ("SECRET_KEY_BASE", Key),
+            ("_auth", Auth),
+        ] {
+            let judged = judge(name.as_bytes()).map(|name| (name.noun, name.weight));
+            assert_eq!(judged, Some((noun, Weight::Sure)), "{name}");
+        }
+        for name in [
+            "keyboard",
+            "monkey",
+            "author",
+            "passwordless",
+            "tokenizer",
+            "compass",
+        ] {
+            assert_eq!(judge(name.as_bytes()), None, "{name}");
+        }
+        for name in [
+            "max_tokens",
+            "primary_key",
+            "token_count",
+            "password_file",
+            "key",
+        ] {
+            let weight = judge(name.as_bytes()).map(|name| name.weight);
+            assert_eq!(weight, Some(Weight::Maybe), "{name}");
+        }
+        assert_eq!(judge(b"PublicKeyToken"), None);
+    }
+}

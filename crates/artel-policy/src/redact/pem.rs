@@ -1,0 +1,252 @@
+//! Private keys in armour: the whole block, from the dashes of `BEGIN` to those of `END`.
+//!
+//! A block may stand in a string with `\n` for its line ends, be indented, quoted with `> `, or
+//! come without its end. It is followed line by line: what cannot be a line of a key ends it, so a
+//! text that only names the header stays as it is.
+
+use super::verdict::{Ending, Followed, Verdict};
+use super::view::{View, contains, is_base64};
+
+const NAME: &str = "private key";
+
+/// A line this long that is all base64 is a key's, whatever follows.
+const SURE_RUN: usize = 40;
+
+/// How far the first lines are searched for something that makes them a key.
+const FIRST_LOOK: usize = 400;
+
+/// Judges `BEGIN` at `at`.
+pub(super) fn begin(view: &View<'_>, at: usize) -> Verdict {
+    let dashes = at - usize::from(view.before(at) == Some(b' '));
+    let start = view.run_before(dashes, 8, |byte| byte == b'-');
+    if dashes - start < 4 {
+        return Verdict::Nothing;
+    }
+    let Some(body) = header_end(view, at + 5) else {
+        return Verdict::Nothing;
+    };
+    match first_body(view, body) {
+        First::Sure(at) => Verdict::Long(start..at, Ending::KeyLine, NAME),
+        First::Short(end) => Verdict::Secret(start..end, NAME),
+        First::None => Verdict::Nothing,
+    }
+}
+
+/// Judges `Private-Lines:` at `at`, the secret half of a PuTTY key.
+pub(super) fn putty(view: &View<'_>, at: usize) -> Verdict {
+    let count = view.skip_blanks(at + 14, 4);
+    let line_end = view.run(count, 4, |byte| byte.is_ascii_digit());
+    let body = skip_break(view, line_end).unwrap_or(line_end);
+    let run = view.run(body, SURE_RUN, is_base64);
+    if body == line_end || run - body < SURE_RUN {
+        return Verdict::Nothing;
+    }
+    Verdict::Long(body..run, Ending::KeyRun, NAME)
+}
+
+/// Judges base64 of armour at `at`: only a private key's is one.
+pub(super) fn encoded(view: &View<'_>, at: usize) -> Verdict {
+    let end = view.run(at, 64, is_base64);
+    let text = decode_base64(&view.text()[at..end]);
+    let private = contains(&text, b"PRIVATE");
+    match (private, end - at == 64) {
+        (false, _) => Verdict::Nothing,
+        (true, false) => Verdict::Secret(at..end, NAME),
+        (true, true) => Verdict::Long(at..end, Ending::Base64, NAME),
+    }
+}
+
+/// Follows a key's lines from `from` on.
+pub(super) fn follow(view: &View<'_>, from: usize, ending: Ending) -> Followed {
+    let (mut at, mut ending) = (from, ending);
+    loop {
+        if ending == Ending::KeyRun {
+            let rest = view.text()[at..].iter();
+            let run = rest.take_while(|byte| is_body(**byte)).count();
+            view.count(run);
+            at += run;
+        }
+        if at == view.len() && view.is_open() {
+            return Followed::GoesOn(at, ending);
+        }
+        let line = line(view, at);
+        if view.was_touched() {
+            return Followed::GoesOn(at, Ending::KeyLine);
+        }
+        match line {
+            Line::Run(end) => (at, ending) = (end, Ending::KeyRun),
+            Line::Other(end) if end > at => (at, ending) = (end, Ending::KeyLine),
+            Line::End(end) => return Followed::Ended(end),
+            Line::Other(_) | Line::Foreign => return Followed::Ended(at),
+        }
+    }
+}
+
+enum First {
+    /// Base64 that only a key can have begins behind this.
+    Sure(usize),
+    /// A short block that ends here.
+    Short(usize),
+    None,
+}
+
+/// One line of a key, with the break and the decoration before it.
+enum Line {
+    /// Base64 up to here.
+    Run(usize),
+    /// A header, or nothing at all.
+    Other(usize),
+    /// The dashes of `END` end here.
+    End(usize),
+    Foreign,
+}
+
+/// Returns the position behind `… PRIVATE KEY-----`.
+fn header_end(view: &View<'_>, at: usize) -> Option<usize> {
+    let is_label = |byte: u8| byte.is_ascii_alphanumeric() || b" %+_".contains(&byte);
+    let end = view.run(at, 64, is_label);
+    let label = &view.text()[at..end];
+    if !contains(label, b"PRIVATE") {
+        return None;
+    }
+    let dashes = view.run(end, 6, |byte| byte == b'-');
+    (dashes - end >= 4).then_some(dashes)
+}
+
+fn first_body(view: &View<'_>, body: usize) -> First {
+    let (mut at, mut letters) = (body, 0);
+    while at - body < FIRST_LOOK {
+        match line(view, at) {
+            Line::Run(end) => {
+                let run = view.run_before(end, SURE_RUN, is_body);
+                letters += end - run;
+                if end - run >= 20 {
+                    return First::Sure(at);
+                }
+                at = end;
+            }
+            Line::Other(end) if end > at => at = end,
+            Line::End(end) if letters >= 6 => return First::Short(end),
+            Line::End(_) | Line::Other(_) | Line::Foreign => return First::None,
+        }
+    }
+    First::None
+}
+
+/// Reads the line that begins at `at` with its break.
+fn line(view: &View<'_>, at: usize) -> Line {
+    let broken = skip_break(view, at);
+    let text = decoration(view, broken.unwrap_or(at));
+    if view.starts(text, b"---") {
+        return armour_end(view, text);
+    }
+    let run = view.run(text, SURE_RUN, is_body);
+    if run - text == SURE_RUN {
+        return Line::Run(run);
+    }
+    if run == text {
+        return empty_line(view, broken, at, text);
+    }
+    if let Some(end) = header_line(view, text) {
+        return Line::Other(end);
+    }
+    match view.get(run) {
+        None | Some(b'\n' | b'\r' | b'"' | b'\'' | b'`' | b'\\' | b'%' | b',') => Line::Run(run),
+        Some(b' ' | b'\t') if ends_soon(view, run) => Line::Run(run),
+        _ => Line::Foreign,
+    }
+}
+
+fn empty_line(view: &View<'_>, broken: Option<usize>, at: usize, text: usize) -> Line {
+    match broken {
+        Some(next) if next > at && text < view.len() && skip_break(view, text).is_some() => {
+            Line::Other(text)
+        }
+        _ => Line::Foreign,
+    }
+}
+
+/// Returns the end of a header, which stands before the body.
+fn header_line(view: &View<'_>, at: usize) -> Option<usize> {
+    const HEADERS: [&[u8]; 6] = [
+        b"Proc-Type: ",
+        b"DEK-Info: ",
+        b"Version: ",
+        b"Comment: ",
+        b"Hash: ",
+        b"Charset: ",
+    ];
+    let header = HEADERS.into_iter().find(|name| view.starts(at, name))?;
+    let ends = |byte: u8| matches!(byte, b'\n' | b'\r' | b'\\' | b'"' | b'\'');
+    let end = view.run(at + header.len(), 160, |byte| !ends(byte));
+    (end - at < 160).then_some(end)
+}
+
+fn armour_end(view: &View<'_>, at: usize) -> Line {
+    let dashes = view.run(at, 8, |byte| matches!(byte, b'-' | b' '));
+    if !view.starts(dashes, b"END") {
+        return Line::Foreign;
+    }
+    let label = view.run(dashes, 64, |byte| {
+        byte.is_ascii_alphanumeric() || b" %+_".contains(&byte)
+    });
+    Line::End(view.run(label, 5, |byte| byte == b'-'))
+}
+
+/// Where spaces stand for line ends, the last line is short and the armour ends behind it.
+fn ends_soon(view: &View<'_>, at: usize) -> bool {
+    let next = view.run(at, 8, |byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n'));
+    view.starts(next, b"---")
+}
+
+/// Returns the position behind a line end, real or written, with what closes and opens a string.
+fn skip_break(view: &View<'_>, at: usize) -> Option<usize> {
+    let mut here = at;
+    for _ in 0..8 {
+        here = match view.get(here) {
+            Some(b'\n' | b'\r' | b' ' | b'\t' | b'"' | b'\'' | b'`' | b',' | b'+') => here + 1,
+            Some(b'\\') => view.run(here, 3, |byte| byte == b'\\') + 1,
+            Some(b'%') if view.starts(here, b"%0") => here + 3,
+            _ => break,
+        };
+    }
+    (here > at).then_some(here)
+}
+
+/// Skips indentation, quoting and the line numbers that viewers put before a line.
+fn decoration(view: &View<'_>, at: usize) -> usize {
+    let quoted = view.run(at, 24, |byte| b" \t>|#*\"'`".contains(&byte));
+    let digits = view.run(quoted, 6, |byte| byte.is_ascii_digit());
+    let marks = view.run(digits, 3, |byte| b"\t|:>\xe2\x86\x92".contains(&byte));
+    match digits > quoted && marks > digits {
+        true => view.skip_blanks(marks, 8),
+        false => quoted,
+    }
+}
+
+fn is_body(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'.')
+}
+
+/// Decodes what can be decoded; damage only shortens the answer.
+pub(super) fn decode_base64(text: &[u8]) -> Vec<u8> {
+    let six = |byte: u8| match byte {
+        b'A'..=b'Z' => Some(byte - b'A'),
+        b'a'..=b'z' => Some(byte - b'a' + 26),
+        b'0'..=b'9' => Some(byte - b'0' + 52),
+        b'+' | b'-' => Some(62),
+        b'/' | b'_' => Some(63),
+        _ => None,
+    };
+    let sixes: Vec<u8> = text.iter().map_while(|byte| six(*byte)).collect();
+    let mut decoded = Vec::with_capacity(sixes.len());
+    for four in sixes.chunks(4) {
+        let bits = four
+            .iter()
+            .fold(0u32, |bits, six| bits << 6 | u32::from(*six));
+        let bits = bits << (6 * (4 - four.len()));
+        let bytes = bits.to_be_bytes();
+        decoded.extend_from_slice(&bytes[1..four.len().max(1)]);
+    }
+    decoded
+}

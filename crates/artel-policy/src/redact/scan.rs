@@ -1,0 +1,248 @@
+//! Goes through text once and finds what looks like a secret.
+
+use std::ops::Range;
+
+use artel_types::{Formats, Inside, Look, TextEnd};
+
+use super::fields::{self, Extra};
+use super::grams::{Anchor, Case, Grams, Hit};
+use super::rules::{self, Rule};
+use super::verdict::{Ending, Followed, Verdict};
+use super::view::{LONGEST_REACH, View, is_token};
+
+/// Every format, ready to be looked for.
+pub(super) struct Scanner {
+    grams: Grams<Rule>,
+    extra: Extra,
+}
+
+/// What the rules say about one place.
+enum Judged {
+    Nothing,
+    Secret(Range<usize>, Option<Ending>, &'static str),
+    /// The text does not suffice.
+    Undecided,
+}
+
+impl Scanner {
+    /// Makes a scanner that also removes the values of these names.
+    pub(super) fn new(names: &[String]) -> Self {
+        Self {
+            grams: Grams::new(rules::anchors(names)),
+            extra: Extra::new(names),
+        }
+    }
+
+    /// Looks at the text from `from` on, as [`Formats::look`] says, and hands each place with its
+    /// kind to `found`.
+    pub(super) fn scan(
+        &self,
+        view: &View<'_>,
+        from: usize,
+        inside: Inside,
+        mut found: impl FnMut(Range<usize>, &'static str),
+    ) -> Look {
+        let mut at = from;
+        if let Inside::Secret(code) = inside {
+            let (to, look) = follow(view, from, Ending::from_code(code));
+            if to > from {
+                found(from..to, "secret");
+            }
+            if let Some(look) = look {
+                return look;
+            }
+            at = to;
+        }
+        let mut floor = at;
+        while let Some(hit) = self.grams.next(view.text(), at) {
+            let (place, ending, name) = match self.judge(view, &hit) {
+                Judged::Nothing => {
+                    at = hit.at + 1;
+                    continue;
+                }
+                Judged::Undecided => return undecided(view, floor, hit.at),
+                Judged::Secret(place, ending, name) => (place, ending, name),
+            };
+            let start = place.start.max(floor);
+            let (to, look) = match ending {
+                Some(ending) => follow(view, place.end, ending),
+                None => (place.end, None),
+            };
+            found(start..to, name);
+            if let Some(look) = look {
+                return look;
+            }
+            floor = to;
+            at = to.max(hit.at + 1);
+        }
+        match view.is_open() {
+            true => ended(view, floor),
+            false => Look {
+                settled: view.len(),
+                inside: Inside::Nothing,
+            },
+        }
+    }
+
+    /// Asks every rule whose word stands here; the longest secret counts.
+    fn judge(&self, view: &View<'_>, hit: &Hit) -> Judged {
+        let mut judged = Judged::Nothing;
+        let mut reach = 0;
+        for anchor in self.grams.anchors(hit) {
+            if !stands(view, hit.at, anchor) {
+                continue;
+            }
+            let word = anchor.word.len();
+            let (place, ending, name) = match anchor.rule.judge(view, hit.at, word, &self.extra) {
+                Verdict::Nothing => continue,
+                Verdict::Secret(place, name) => (place, None, name),
+                Verdict::Long(place, ending, name) => (place, Some(ending), name),
+            };
+            if place.end > reach {
+                reach = place.end;
+                judged = Judged::Secret(place, ending, name);
+            }
+        }
+        match view.was_touched() {
+            true => Judged::Undecided,
+            false => judged,
+        }
+    }
+}
+
+impl Formats for Scanner {
+    fn look(
+        &self,
+        text: &[u8],
+        from: usize,
+        inside: Inside,
+        end: TextEnd,
+        found: &mut Vec<Range<usize>>,
+    ) -> Look {
+        let view = View::new(text, end);
+        self.scan(&view, from, inside, |place, _| found.push(place))
+    }
+
+    fn is_secret_field(&self, name: &str, value: &str) -> bool {
+        fields::is_secret(name, value, &self.extra)
+    }
+}
+
+fn stands(view: &View<'_>, at: usize, anchor: &Anchor<Rule>) -> bool {
+    match anchor.case {
+        Case::Exact => view.starts(at, &anchor.word),
+        Case::Any => view.starts_any_case(at, &anchor.word),
+    }
+}
+
+/// Follows a long secret: returns where it was followed to, and where the look ends if it goes on.
+fn follow(view: &View<'_>, from: usize, ending: Ending) -> (usize, Option<Look>) {
+    match ending.follow(view, from) {
+        Followed::Ended(to) => (to, None),
+        Followed::GoesOn(to, ending) => {
+            let inside = Inside::Secret(ending.to_code());
+            (
+                to,
+                Some(Look {
+                    settled: to,
+                    inside,
+                }),
+            )
+        }
+    }
+}
+
+/// A rule may reach back over the token it stands in, so the token is not settled either.
+fn undecided(view: &View<'_>, floor: usize, at: usize) -> Look {
+    settle(view, floor, view.run_before(at, LONGEST_REACH, is_token))
+}
+
+/// Without anything to decide, the last word may still become something, and so may what was too
+/// close to the end to be looked at. No word that a rule begins with has a blank behind its first
+/// byte.
+fn ended(view: &View<'_>, floor: usize) -> Look {
+    let word = view.run_before(view.len(), LONGEST_REACH, is_token);
+    let looked_at = view.len().saturating_sub(3);
+    let mut unseen = looked_at..word.max(looked_at);
+    let first = unseen.find(|at| !is_token(view.text()[*at]));
+    settle(view, floor, first.unwrap_or(word))
+}
+
+fn settle(view: &View<'_>, floor: usize, at: usize) -> Look {
+    // Some armour has a blank behind its dashes.
+    let before = &view.text()[..at];
+    let dashes = before.strip_suffix(b" ").unwrap_or(before);
+    let settled = match dashes.ends_with(b"-") {
+        true => view.run_before(dashes.len(), LONGEST_REACH, is_token),
+        false => at,
+    };
+    Look {
+        settled: settled.max(floor),
+        inside: Inside::Nothing,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Text that is made to be looked at again and again.
+    const HOSTILE: &[&str] = &[
+        "-----BEGIN PRIVATE KEY-----",
+        "-----BEGIN PRIVATE KEY-----\nMIIEowIBAAKCAQEA5fakMIIEowIBAAKCAQEA5fak\n",
+        "password=",
+        "password = ",
+        "password: ",
+        "password=\"",
+        "eyJ",
+        "eyJhbGciOiJIUzI1NiJ9.",
+        "://a:",
+        "key",
+        "key=",
+        "token ",
+        "\"key\": ",
+        "sk-",
+        "bearer ",
+        " -u",
+        "; a=",
+        "Cookie: ",
+        "a",
+        "\\",
+        "<password>",
+        "--token ",
+        "$2",
+        "MT",
+        "Private-Lines: 3\n",
+        "LS0tLS1CRUdJTi",
+        ":5432:",
+        "machine password ",
+        "password:|\n",
+        "'token', ",
+        "name, value: ",
+        "login password ",
+        "Authorization: Basic YTpi ",
+        "String::from(key=",
+        " -p mysql",
+        "hooks.slack.com/services/",
+    ];
+
+    fn steps(unit: &str, bytes: usize) -> usize {
+        let text = unit.repeat(bytes / unit.len());
+        let scanner = Scanner::new(&[]);
+        let view = View::new(text.as_bytes(), TextEnd::Here);
+        scanner.scan(&view, 0, Inside::Nothing, |_, _| {});
+        view.steps()
+    }
+
+    #[test]
+    fn the_work_grows_with_the_text_and_no_faster() {
+        for unit in HOSTILE {
+            let (once, twice) = (steps(unit, 20_000), steps(unit, 40_000));
+            assert!(
+                twice <= 2 * once + once / 10 + 2_000,
+                "{unit:?}: {once}, then {twice}"
+            );
+            assert!(once <= 20_000 * 400, "{unit:?}: {once}");
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! What stands between a name and its value.
+
+use super::fields::Span;
+use super::view::{View, contains, is_name};
+
+/// The ways in which a value is tied to its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Separator {
+    /// `name=value`
+    Equals,
+    /// `?name=value`, `&name=value`
+    Query,
+    /// `name = value`, `name := value`, `name => value`
+    Assign,
+    /// `name: value`
+    Colon,
+    /// `"name": value`, `"name", value`, `name("value`
+    Bound,
+    /// `--name value`
+    Option,
+    /// `<name>value</name>`
+    Element,
+    /// `<… name="name" value="value"`, and the same in other spellings
+    Pair,
+    /// `machine … password value` and other places where only a literal can follow.
+    Sure,
+    /// `name is value`
+    Is,
+}
+
+/// Alignment puts at most so many blanks around a separator.
+const MOST_BLANKS: usize = 32;
+
+impl Separator {
+    /// Tells whether a quote behind it may close a string that holds the name.
+    pub(super) fn is_loose(self) -> bool {
+        matches!(self, Self::Colon | Self::Assign | Self::Equals | Self::Is)
+    }
+
+    pub(super) fn is_query(self) -> bool {
+        self == Self::Query
+    }
+}
+
+/// Finds the separator behind a name, and where the value begins.
+pub(super) fn separator(view: &View<'_>, span: Span) -> Option<(Separator, usize)> {
+    let quoted = closing_quote(view, span);
+    let mut at = quoted.unwrap_or(span.end);
+    if quoted.is_some() && view.get(at) == Some(b']') {
+        at += 1;
+    }
+    if let Some(value) = paired_value(view, at) {
+        return Some((Separator::Pair, value));
+    }
+    let next = view.skip_blanks(at, MOST_BLANKS);
+    let (separator, value) = match view.get(next)? {
+        b'=' => equals(view, span, at, next)?,
+        b':' => colon(view, next, quoted)?,
+        b'+' | b'?' if view.get(next + 1) == Some(b'=') => (Separator::Assign, next + 2),
+        b',' if quoted.is_some() => (Separator::Bound, next + 1),
+        b'(' if next == at && quoted.is_none() => (Separator::Bound, next + 1),
+        b'>' if next == at && (quoted.is_some() || view.before(span.start) == Some(b'<')) => {
+            (Separator::Element, next + 1)
+        }
+        _ if next > at => spaced(view, span, next)?,
+        _ => return None,
+    };
+    let value = view.skip_blanks(value, MOST_BLANKS);
+    let value = match (separator, view.get(value)) {
+        // JSON and XML may break the line; a call without a literal has nothing for us.
+        (Separator::Bound | Separator::Element, Some(b'\n' | b'\r')) => {
+            view.run(value, 64, |byte| byte.is_ascii_whitespace())
+        }
+        (Separator::Colon, Some(b'|' | b'>')) => block(view, value).unwrap_or(value),
+        _ => value,
+    };
+    let literal = matches!(view.get(value)?, b'"' | b'\'' | b'`' | b'\\');
+    let called = view.before(value) == Some(b'(');
+    (literal || !called).then_some((separator, value))
+}
+
+/// Returns the position behind the quote that closes a quoted name.
+fn closing_quote(view: &View<'_>, span: Span) -> Option<usize> {
+    let opening = view.before(span.start - span.dashes)?;
+    let closing = match view.get(span.end)? {
+        b'\\' => view.run(span.end, 3, |byte| byte == b'\\'),
+        _ => span.end,
+    };
+    let quote = view.get(closing).filter(|byte| b"\"'`".contains(byte))?;
+    (quote == opening).then_some(closing + 1)
+}
+
+fn equals(view: &View<'_>, span: Span, at: usize, next: usize) -> Option<(Separator, usize)> {
+    let before = view.before(span.start - span.dashes);
+    match view.get(next + 1) {
+        Some(b'>') => Some((Separator::Assign, next + 2)),
+        Some(b'=') => Some((Separator::Assign, view.run(next, 3, |byte| byte == b'='))),
+        Some(b'~') => None,
+        Some(b' ' | b'\t') => Some((Separator::Assign, next + 1)),
+        _ if next > at => Some((Separator::Assign, next + 1)),
+        _ if matches!(before, Some(b'?' | b'&')) => Some((Separator::Query, next + 1)),
+        _ if before == Some(b';') => Some((Separator::Query, next + 1)),
+        _ => Some((Separator::Equals, next + 1)),
+    }
+}
+
+fn colon(view: &View<'_>, at: usize, quoted: Option<usize>) -> Option<(Separator, usize)> {
+    match view.get(at + 1) {
+        Some(b':') => return None,
+        Some(b'=') => return Some((Separator::Assign, at + 2)),
+        _ => {}
+    }
+    if quoted.is_some() {
+        return Some((Separator::Bound, at + 1));
+    }
+    match after_type(view, at + 1) {
+        Some(value) => Some((Separator::Assign, value)),
+        None => Some((Separator::Colon, at + 1)),
+    }
+}
+
+/// In `name: Type = value` the type is no value.
+fn after_type(view: &View<'_>, at: usize) -> Option<usize> {
+    let start = view.skip_blanks(at, 4);
+    if !view.get(start)?.is_ascii_alphabetic() && view.get(start) != Some(b'&') {
+        return None;
+    }
+    let is_type = |byte: u8| byte.is_ascii_alphanumeric() || b"_<>[], &'.|?:".contains(&byte);
+    let end = view.run(start, 48, is_type);
+    let assigned = view.get(end) == Some(b'=') && view.before(end) == Some(b' ');
+    (assigned && view.get(end + 1) == Some(b' ')).then_some(end + 2)
+}
+
+/// `{"name": "PASSWORD", "value": "…"}` in its many spellings: the value is the next field.
+fn paired_value(view: &View<'_>, at: usize) -> Option<usize> {
+    let is_gap = |byte: u8| byte.is_ascii_whitespace() || byte == b',';
+    let start = view.run(at, 64, is_gap);
+    if start == at {
+        return None;
+    }
+    let quote = usize::from(matches!(view.get(start), Some(b'"' | b'\'')));
+    let word = start + quote;
+    if !view.starts_any_case(word, b"value") {
+        return None;
+    }
+    let end = view.skip_blanks(word + 5 + quote, 4);
+    match view.get(end) {
+        Some(b':' | b'=') => Some(view.skip_blanks(end + 1, 4)),
+        _ => None,
+    }
+}
+
+/// A block of YAML: the value is the next line.
+fn block(view: &View<'_>, at: usize) -> Option<usize> {
+    let marks = view.run(at, 3, |byte| b"|>-+".contains(&byte));
+    let line_end = view.skip_blanks(marks, 4);
+    matches!(view.get(line_end), Some(b'\n' | b'\r'))
+        .then(|| view.run(line_end, 64, |byte| byte.is_ascii_whitespace()))
+}
+
+/// A blank alone ties a value to an option, in a netrc file, in SQL and in a Dockerfile.
+fn spaced(view: &View<'_>, span: Span, next: usize) -> Option<(Separator, usize)> {
+    if span.dashes > 0 {
+        return (view.get(next) != Some(b'-')).then_some((Separator::Option, next));
+    }
+    for word in [&b"is "[..], b"was ", b"is: ", b"is:"] {
+        if view.starts_any_case(next, word) {
+            return Some((Separator::Is, next + word.len()));
+        }
+    }
+    if view.starts_any_case(next, b"for ") {
+        let user = view.run(next, 64, |byte| byte != b'=' && byte != b'\n');
+        let sets = view.get(user) == Some(b'=');
+        return sets.then_some((Separator::Sure, user + 1));
+    }
+    let line = view.line_before(span.start);
+    let quoted = matches!(view.get(next), Some(b'\'' | b'"'));
+    if is_stored(line, view, span) || quoted && is_sql(line) {
+        return Some((Separator::Sure, next));
+    }
+    // Another option or another name with its value is not the value of this one.
+    let word = view.run(next, 40, is_name);
+    let other = view.get(next) == Some(b'-') || matches!(view.get(word), Some(b'=' | b':'));
+    (!other).then_some((Separator::Is, next))
+}
+
+/// `ALTER USER … WITH PASSWORD '…'`
+fn is_sql(line: &[u8]) -> bool {
+    let lower = line.to_ascii_lowercase();
+    [&b"user "[..], b"role ", b"login ", b"identified "]
+        .into_iter()
+        .any(|word| contains(&lower, word))
+}
+
+/// Commands and files in which a blank stands between a name and its value.
+fn is_stored(line: &[u8], view: &View<'_>, span: Span) -> bool {
+    const COMMANDS: [&[u8]; 7] = [
+        b"ENV ",
+        b"env ",
+        b"set -x",
+        b"set -gx",
+        b"setx ",
+        b"setenv ",
+        b"aws configure set ",
+    ];
+    let mut words = line.split(|byte| byte.is_ascii_whitespace());
+    let words = words.by_ref().filter(|word| !word.is_empty());
+    let before_last = words.rev().nth(1);
+    let netrc = matches!(before_last, Some(b"login" | b"machine" | b"account"));
+    let line = line.trim_ascii_start();
+    netrc
+        || line.is_empty() && is_netrc(view, span)
+        || COMMANDS.iter().any(|command| line.starts_with(command))
+}
+
+/// In a netrc file the login may stand in the line above.
+fn is_netrc(view: &View<'_>, span: Span) -> bool {
+    let line = view.line_before(span.start).len();
+    let Some(above) = (span.start - line).checked_sub(1) else {
+        return false;
+    };
+    let above = view.line_before(above).trim_ascii_start();
+    above.starts_with(b"login ") || above.starts_with(b"machine ")
+}

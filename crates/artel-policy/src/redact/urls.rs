@@ -1,0 +1,130 @@
+//! Passwords in URLs, of any scheme. User and host stay.
+
+use super::values;
+use super::verdict::Verdict;
+use super::view::{View, is_token};
+
+const NAME: &str = "password in a url";
+
+/// The longest user, password and host that are looked at.
+const LONGEST: usize = 400;
+
+/// Judges `://` at `at`.
+pub(super) fn authority(view: &View<'_>, at: usize) -> Verdict {
+    let scheme = view.run_before(at, 20, |byte| {
+        byte.is_ascii_alphanumeric() || b"+.-".contains(&byte)
+    });
+    if scheme == at {
+        return Verdict::Nothing;
+    }
+    let start = at + 3;
+    let end = view.run(start, LONGEST, |byte| {
+        is_authority(byte) && !b"/?#".contains(&byte)
+    });
+    let text = &view.text()[start..end];
+    let end = match text.iter().rposition(|byte| *byte == b'@') {
+        Some(sign) => start + sign,
+        None => match unescaped(view, start, end) {
+            Some(sign) => sign,
+            None => return Verdict::Nothing,
+        },
+    };
+    let user = &view.text()[start..end];
+    let Some(colon) = user.iter().position(|byte| *byte == b':') else {
+        return lone_user(start, user);
+    };
+    let password = &user[colon + 1..];
+    if password.is_empty() || is_shown_only(password) {
+        return Verdict::Nothing;
+    }
+    Verdict::Secret(start + colon + 1..end, NAME)
+}
+
+/// Judges the path behind a host that takes messages from whoever knows it.
+pub(super) fn hook(view: &View<'_>, at: usize, word: usize) -> Verdict {
+    let path = |byte: u8| byte.is_ascii_alphanumeric() || b"/_-@.%".contains(&byte);
+    let end = view.run(at + word, LONGEST, path);
+    if end - at - word < 16 {
+        return Verdict::Nothing;
+    }
+    Verdict::Secret(at + word..end, "webhook url")
+}
+
+/// Judges `thin:` at `at`: `user/password@host`.
+pub(super) fn oracle(view: &View<'_>, at: usize) -> Verdict {
+    let user = view.run(at + 5, 64, |byte| {
+        byte.is_ascii_alphanumeric() || byte == b'_'
+    });
+    if user == at + 5 || view.get(user) != Some(b'/') {
+        return Verdict::Nothing;
+    }
+    let end = view.run(user + 1, 128, |byte| {
+        is_authority(byte) && !b"@/".contains(&byte)
+    });
+    let password = &view.text()[user + 1..end];
+    if password.is_empty() || view.get(end) != Some(b'@') || is_shown_only(password) {
+        return Verdict::Nothing;
+    }
+    Verdict::Secret(user + 1..end, NAME)
+}
+
+/// Judges `@tcp(` at `at`: `user:password@tcp(host)`.
+pub(super) fn go_dsn(view: &View<'_>, at: usize) -> Verdict {
+    let start = view.run_before(at, 64, is_token);
+    let user = &view.text()[start..at];
+    let Some(colon) = user.iter().position(|byte| *byte == b':') else {
+        return Verdict::Nothing;
+    };
+    let password = &user[colon + 1..];
+    match password.is_empty() || is_shown_only(password) {
+        true => Verdict::Nothing,
+        false => Verdict::Secret(start + colon + 1..at, NAME),
+    }
+}
+
+/// A password should be escaped in a URL, and often is not. What cannot be a port is taken for
+/// one that has a slash, where a sign follows.
+fn unescaped(view: &View<'_>, start: usize, end: usize) -> Option<usize> {
+    let text = &view.text()[start..end];
+    let colon = text.iter().position(|byte| *byte == b':')?;
+    let port = &text[colon + 1..];
+    if port.is_empty() || port.iter().all(u8::is_ascii_digit) || text.starts_with(b"[") {
+        return None;
+    }
+    let sign = view.run(end, 128, |byte| is_authority(byte) && byte != b'@');
+    (view.get(sign) == Some(b'@')).then_some(sign)
+}
+
+/// A token may stand in the place of the user.
+fn lone_user(start: usize, user: &[u8]) -> Verdict {
+    let digits = user.iter().filter(|byte| byte.is_ascii_digit()).count();
+    let letters = user
+        .iter()
+        .filter(|byte| byte.is_ascii_alphabetic())
+        .count();
+    let whole = user
+        .iter()
+        .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'));
+    if user.len() < 20 || !whole || digits < 3 || letters < 3 {
+        return Verdict::Nothing;
+    }
+    Verdict::Secret(start..start + user.len(), "token in a url")
+}
+
+/// Templates, and words that only say what stands there.
+fn is_shown_only(password: &[u8]) -> bool {
+    const WORDS: [&str; 9] = [
+        "password", "passwd", "pass", "pwd", "pw", "secret", "token", "xxx", "changeme",
+    ];
+    let lower = String::from_utf8_lossy(password).to_lowercase();
+    values::is_template(password)
+        || WORDS.contains(&lower.as_str())
+        || password.iter().all(|byte| b"*xX.".contains(byte))
+        || lower.contains("your-")
+        || lower.contains("your_")
+        || lower.contains("...")
+}
+
+fn is_authority(byte: u8) -> bool {
+    !byte.is_ascii_whitespace() && !byte.is_ascii_control() && !b"\"'`<>\\|".contains(&byte)
+}

@@ -1,0 +1,384 @@
+//! Whether a value that stands under the name of a secret is one: not a placeholder, not a
+//! reference to where it is kept, not the type of a parameter, not code that fetches it.
+
+use std::sync::LazyLock;
+
+use super::names::{Name, Noun, Style, Weight};
+use super::view::contains;
+use super::words::Words;
+
+/// How a value is written, which says how much of it is meant literally.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Written {
+    /// In a place where nothing but a literal can stand.
+    Literal,
+    /// In quotes.
+    Quoted,
+    /// As the whole rest of a line: a settings file, or a declaration.
+    Line,
+    /// Bare, in the middle of anything.
+    Loose,
+    /// Behind an option of a command.
+    Option,
+}
+
+/// Words that stand where a value will be, or say of what kind it is.
+static PLAIN: LazyLock<Words> = LazyLock::new(|| {
+    Words::of(
+        "a abc access account an and any api apikey app argon argument array ascii async at auth \
+         auto await bar base basic baz bcrypt bearer body bool boolean byte bytes change changeit \
+         changeme char class client config const cookie cookies credential credentials data date \
+         datetime db def default dict digest double dummy dynamic email empty encrypted enter \
+         enum env environment err error es example expired f fake false field fields file fixme \
+         flag float fn foo for form from func function goes hashed header headers here hex hidden \
+         hs i id in include incorrect inherit input insert int integer invalid is isize jwt key \
+         keychain keyring label let list manual map masked md me missing mock my name nan never \
+         new nil no none not null number oauth object of off ok okay omit omitted on option \
+         optional or origin our output param parameter pass passphrase passwd password \
+         placeholder plaintext private prompt public put pw pwd query qux redacted refresh \
+         removed replace required result return revoked rs same sample scrypt secret secrets self \
+         server service session set settings sha some static stdin str string struct stub tbd \
+         test testing text the this to todo token tokens true type u undefined unknown unset user \
+         username usize utf uuid valid value var varchar variable vault void with wrong yes your",
+    )
+});
+
+/// Types, algorithms and versions, which have a number behind them.
+static NUMBERED: LazyLock<Words> = LazyLock::new(|| {
+    Words::of("argon base ed es f float hs i int md oauth ps rs sha u uint utf utfmb v")
+});
+
+/// One of these is enough.
+static PLACEHOLDER: LazyLock<Words> = LazyLock::new(|| {
+    Words::of("changeme here insert omitted placeholder redacted removed replaceme todo your")
+});
+
+/// Words of sentences.
+static PROSE: LazyLock<Words> = LazyLock::new(|| {
+    Words::of(
+        "a account an and are as at be by can cannot change changed characters confirm current \
+         digits do does enter for forgot forgotten from has have if in invalid is it least \
+         letters login long match maximum minimum missing must new no not of old on or please \
+         repeat required reset short should sign that the this to too was will with wrong you \
+         your",
+    )
+});
+
+/// Shorter values do not look random enough.
+const LEAST_RANDOM: usize = 20;
+
+/// What a value consists of.
+struct Shape {
+    upper: usize,
+    lower: usize,
+    digits: usize,
+    /// Anything that is neither letter, digit, blank, nor one of `_-.`.
+    marks: usize,
+    blanks: usize,
+}
+
+/// Tells whether the value of this name is a secret.
+pub(super) fn is_secret(name: Name, value: &[u8], written: Written) -> bool {
+    let least = match name.weight {
+        Weight::Sure | Weight::IfMixed => 3,
+        Weight::Maybe => LEAST_RANDOM,
+    };
+    if value.len() < least {
+        return false;
+    }
+    let shape = Shape::of(value);
+    if is_template(value) || is_filler(value) || is_elsewhere(value) {
+        return false;
+    }
+    if shape.blanks > 0 {
+        return is_phrase(name, value, written);
+    }
+    if is_placeholder(value, &shape) || is_code(value, written) {
+        return false;
+    }
+    match name.weight {
+        Weight::Maybe => return is_random(value, &shape),
+        Weight::IfMixed if shape.letters() == 0 || shape.digits + shape.marks == 0 => return false,
+        Weight::IfMixed | Weight::Sure => {}
+    }
+    match name.noun {
+        Noun::Password | Noun::Secret => is_password(name, value, &shape, written),
+        Noun::Token | Noun::Key | Noun::Auth => is_token(name, value, &shape, written),
+        Noun::Signature => written == Written::Literal && value.len() >= 16,
+        Noun::Phrase => false,
+    }
+}
+
+fn is_password(name: Name, value: &[u8], shape: &Shape, written: Written) -> bool {
+    if shape.letters() == 0 && shape.marks == 0 {
+        return shape.digits >= 6 || shape.digits >= 4 && written != Written::Loose;
+    }
+    let simple = shape.digits == 0 && shape.marks == 0;
+    match written {
+        Written::Literal => true,
+        Written::Quoted if simple => value.len() >= 4 && !is_label(value, shape),
+        Written::Option if simple => value.len() >= 5,
+        Written::Line if simple => {
+            let word = shape.letters() == value.len();
+            let meant = name.style == Style::Upper || name.noun == Noun::Password;
+            value.len() >= 6 && word && meant && !is_label(value, shape)
+        }
+        Written::Loose => value.len() >= 6 && !simple && !is_stem(value),
+        Written::Quoted | Written::Option | Written::Line => {
+            value.len() >= 4 && !(written == Written::Line && is_stem(value))
+        }
+    }
+}
+
+fn is_token(name: Name, value: &[u8], shape: &Shape, written: Written) -> bool {
+    if shape.letters() == 0 && shape.marks == 0 {
+        return shape.digits >= 10;
+    }
+    let upper = name.style == Style::Upper;
+    match written {
+        Written::Literal => value.len() >= 6 && (shape.digits > 0 || value.len() >= 8),
+        Written::Line if upper => value.len() >= 6 && (shape.digits > 0 || value.len() >= 12),
+        Written::Quoted if upper && value.len() >= 8 && shape.digits > 0 => true,
+        Written::Quoted | Written::Line | Written::Option => {
+            value.len() >= 8 && (!is_wordy(value) || is_random(value, shape))
+        }
+        Written::Loose => value.len() >= 10 && !is_wordy(value),
+    }
+}
+
+/// Values with blanks are sentences, unless the name or the place says that they are not.
+fn is_phrase(name: Name, value: &[u8], written: Written) -> bool {
+    let text = String::from_utf8_lossy(value);
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let all_small = words.iter().all(|word| {
+        word.bytes()
+            .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
+    });
+    let prose = words
+        .iter()
+        .any(|word| PROSE.has(&word.trim_matches(['.', ',', '\'']).to_lowercase()));
+    match name.noun {
+        Noun::Phrase => words.len() >= 10 && all_small,
+        Noun::Password | Noun::Secret if name.weight != Weight::Maybe => match written {
+            Written::Literal => !prose && words.len() <= 12,
+            Written::Quoted => {
+                let unusual = words.iter().any(|word| is_unusual(word.as_bytes()));
+                !prose && words.len() <= 8 && (all_small || unusual)
+            }
+            Written::Line | Written::Loose | Written::Option => false,
+        },
+        _ => false,
+    }
+}
+
+/// No word of a sentence has marks or digits among its letters.
+fn is_unusual(word: &[u8]) -> bool {
+    let shape = Shape::of(word);
+    let marked = word
+        .iter()
+        .rev()
+        .skip(1)
+        .any(|byte| b"@#$%^&*!".contains(byte));
+    shape.letters() > 0 && (marked || shape.digits > 0 && !word[0].is_ascii_digit())
+}
+
+/// Tells whether a value was made by a machine to be unguessable.
+fn is_random(value: &[u8], shape: &Shape) -> bool {
+    let plain = value
+        .iter()
+        .all(|byte| super::view::is_token(*byte) && *byte != b':');
+    let changes = value
+        .windows(2)
+        .filter(|two| class(two[0]) != class(two[1]));
+    value.len() >= LEAST_RANDOM
+        && plain
+        && shape.upper >= 2
+        && shape.lower >= 2
+        && shape.digits >= 2
+        && changes.count() * 4 >= value.len()
+}
+
+fn class(byte: u8) -> u8 {
+    match byte {
+        b'a'..=b'z' => 0,
+        b'A'..=b'Z' => 1,
+        b'0'..=b'9' => 2,
+        _ => 3,
+    }
+}
+
+/// `$NAME`, `${NAME}`, `{{ name }}`, `<name>`, `%NAME%`, `[name]` and their like say where a value
+/// comes from.
+pub(super) fn is_template(value: &[u8]) -> bool {
+    let has = |what: &[u8]| contains(value, what);
+    let wraps = |open: &[u8], close: &[u8]| value.starts_with(open) && value.ends_with(close);
+    let name = |text: &[u8]| {
+        !text.is_empty() && text.iter().all(|b| b.is_ascii_alphanumeric() || *b == b'_')
+    };
+    if !value.iter().any(|byte| b"$<{[%_@#".contains(byte)) {
+        return false;
+    }
+    value.starts_with(b"[REDACTED]")
+        || value
+            .strip_prefix(b"$")
+            .is_some_and(|rest| name(rest) && !rest[0].is_ascii_digit())
+        || value.strip_prefix(b"$env:").is_some_and(name)
+        || [&b"${"[..], b"$(", b"{{", b"<%", b"#{", b"%(", b"{%"]
+            .into_iter()
+            .any(has)
+        || wraps(b"<", b">")
+        || wraps(b"{", b"}")
+        || wraps(b"[", b"]")
+        || wraps(b"%", b"%")
+        || wraps(b"__", b"__")
+        || wraps(b"@", b"@")
+        || value.starts_with(b"%s")
+        || value == b"%v"
+        || value == b"{}"
+}
+
+/// `****`, `xxxx`, `....` and what was cut short with dots.
+fn is_filler(value: &[u8]) -> bool {
+    let filler = |byte: &u8| b"*xX.-_#?0".contains(byte);
+    let has = |what: &[u8]| contains(value, what);
+    value.iter().all(filler)
+        || value.windows(2).all(|two| two[0] == two[1])
+        || has(b"...")
+        || has("…".as_bytes())
+        || has("•".as_bytes())
+        || has(b"****")
+        || has(b"xxxx")
+        || has(b"XXXX")
+}
+
+/// Paths and URLs say where something is.
+fn is_elsewhere(value: &[u8]) -> bool {
+    if contains(value, b"://") {
+        return true;
+    }
+    let rooted = [&b"/"[..], b"./", b"../", b"~/", b"\\\\", b"$HOME"]
+        .iter()
+        .any(|start| value.starts_with(start))
+        || value.get(1..3) == Some(b":\\");
+    let random = |part: &[u8]| {
+        let shape = Shape::of(part);
+        let mixed = shape.upper > 0 && shape.lower > 0 && shape.digits > 0;
+        part.len() >= 8 && mixed || part.len() >= 20 && shape.digits >= 3 && !part.contains(&b'.')
+    };
+    rooted && !value.split(|byte| matches!(byte, b'/' | b'\\')).any(random)
+}
+
+/// Words that say what goes there.
+fn is_placeholder(value: &[u8], shape: &Shape) -> bool {
+    let text = String::from_utf8_lossy(value).to_lowercase();
+    let words = || {
+        text.split(|char: char| !char.is_alphabetic())
+            .filter(|word| !word.is_empty())
+    };
+    if shape.marks == 0 && words().any(|word| PLACEHOLDER.has(word)) {
+        return true;
+    }
+    match shape.digits {
+        0 => shape.marks <= 1 && shape.letters() > 0 && words().all(|word| PLAIN.has(word)),
+        1..=4 => shape.marks == 0 && words().all(|word| NUMBERED.has(word)),
+        _ => false,
+    }
+}
+
+/// Calls, look-ups and paths of names fetch a value.
+fn is_code(value: &[u8], written: Written) -> bool {
+    if written == Written::Quoted {
+        return false;
+    }
+    let ident = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let start = value
+        .iter()
+        .take_while(|byte| ident(byte) || b".:!&*".contains(byte));
+    let path_end = start.count();
+    let opens = value
+        .get(path_end)
+        .is_some_and(|byte| b"([{".contains(byte));
+    let closes = written != Written::Literal || matches!(value.last(), Some(b')' | b']' | b'}'));
+    if opens && closes && path_end > 0 && !value[0].is_ascii_digit() {
+        return true;
+    }
+    let has = |what: &[u8]| contains(value, what);
+    if written != Written::Literal && (has(b"::") || has(b"->") || has(b"()") || has(b"[")) {
+        return true;
+    }
+    let borrowed = matches!(value[0], b'&' | b'*' | b'!') && value[1..].iter().all(ident);
+    let mut parts = value.split(|byte| *byte == b'.');
+    let chained = value.contains(&b'.')
+        && parts.all(|part| {
+            part.first()
+                .is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_')
+                && part.iter().all(ident)
+                && part.iter().filter(|byte| byte.is_ascii_digit()).count() <= 2
+        });
+    (borrowed && written != Written::Literal) || chained
+}
+
+/// `Password`, `Kennwort`: what a form says above a field.
+fn is_label(value: &[u8], shape: &Shape) -> bool {
+    value[0].is_ascii_uppercase() && shape.upper == 1 && shape.lower == value.len() - 1
+}
+
+/// A plain word with a short number behind it, such as `token2`.
+fn is_stem(value: &[u8]) -> bool {
+    let digits = value.iter().rev().take_while(|byte| byte.is_ascii_digit());
+    let digits = digits.count();
+    if digits > 2 {
+        return false;
+    }
+    let stem = &value[..value.len() - digits];
+    let lower = String::from_utf8_lossy(stem).to_lowercase();
+    let mut words = lower.split(['_', '-']).filter(|word| !word.is_empty());
+    words.all(|word| PLAIN.has(word))
+}
+
+/// A number that stands for something, as far as anybody can tell.
+pub(super) fn is_uuid(value: &[u8]) -> bool {
+    let lengths = value.split(|byte| *byte == b'-').map(<[u8]>::len);
+    lengths.eq([8, 4, 4, 4, 12])
+        && value
+            .iter()
+            .all(|byte| byte.is_ascii_hexdigit() || *byte == b'-')
+}
+
+/// Words and short numbers, joined: an identifier, a version, the name of a thing.
+fn is_wordy(value: &[u8]) -> bool {
+    let mut parts = value.split(|byte| !byte.is_ascii_alphanumeric());
+    parts.all(|part| {
+        let letters = part.iter().take_while(|byte| byte.is_ascii_alphabetic());
+        let (word, digits) = part.split_at(letters.count());
+        digits.iter().all(u8::is_ascii_digit) && digits.len() <= 4 && is_spoken(word)
+    })
+}
+
+/// Runs of letters that nobody could say are not words.
+fn is_spoken(word: &[u8]) -> bool {
+    let vowels = word.iter().filter(|byte| b"aeiouyAEIOUY".contains(byte));
+    let capitals = word.iter().filter(|byte| byte.is_ascii_uppercase()).count();
+    let cased = capitals == word.len() || capitals * 4 <= word.len();
+    word.len() < 12 || cased && vowels.count() * 5 >= word.len()
+}
+
+impl Shape {
+    fn of(value: &[u8]) -> Self {
+        let count = |is: fn(&u8) -> bool| value.iter().filter(|byte| is(byte)).count();
+        let (upper, lower) = (count(u8::is_ascii_uppercase), count(u8::is_ascii_lowercase));
+        let (digits, blanks) = (count(u8::is_ascii_digit), count(u8::is_ascii_whitespace));
+        let joints = count(|byte| matches!(byte, b'_' | b'-' | b'.'));
+        Self {
+            upper,
+            lower,
+            digits,
+            marks: value.len() - upper - lower - digits - blanks - joints,
+            blanks,
+        }
+    }
+
+    fn letters(&self) -> usize {
+        self.upper + self.lower
+    }
+}

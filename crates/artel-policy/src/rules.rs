@@ -1,0 +1,217 @@
+//! Rules as people write them: `Bash(git:*)`, `Edit(src/**)`, `mcp__server__tool`.
+//!
+//! A command rule is a list of words. `Bash(git log:*)` and `Bash(git log *)` mean these words and
+//! any more, `Bash(git log)` these and no others, `Bash` and `Bash(*)` every command that can be
+//! judged. Words are compared whole, after the quotes are gone, so `git log` says nothing about
+//! `git logx`. As a grant a rule is read narrowly, as a ban widely: a ban on `rm` also catches
+//! `/bin/rm`, one on `git push` also catches `git -C . push --force`.
+//!
+//! What does not parse grants nothing. As a ban it cannot simply be dropped: it then stands for
+//! every command, which asks.
+
+mod bad;
+mod pattern;
+mod set;
+
+use globset::GlobMatcher;
+
+pub use bad::BadRule;
+pub use set::RuleSet;
+
+use crate::command::words_of;
+use pattern::{Form, Words};
+
+/// One rule, with the text it was written as.
+#[derive(Debug, Clone)]
+pub struct Rule {
+    text: String,
+    tool: String,
+    form: Form,
+    reason: Option<String>,
+}
+
+impl Rule {
+    /// Parses a rule. Tool names are compared without regard to case.
+    pub fn parse(text: &str) -> Result<Self, BadRule> {
+        let trimmed = text.trim();
+        let (tool, argument) = match trimmed.split_once('(') {
+            None => (trimmed, None),
+            Some((tool, rest)) => match rest.strip_suffix(')') {
+                Some(argument) => (tool, Some(argument)),
+                None => return Err(BadRule::unclosed(text)),
+            },
+        };
+        if !is_tool_name(tool) {
+            return Err(BadRule::tool(text, tool));
+        }
+        let tool = tool.to_ascii_lowercase();
+        let form = match argument.map(str::trim) {
+            None => Form::Any,
+            Some("*") => Form::Any,
+            Some(argument) if tool == "bash" => Form::Command(pattern::command(text, argument)?),
+            Some(argument) => Form::Glob(pattern::glob(text, argument)?),
+        };
+        Ok(Self {
+            text: text.to_owned(),
+            tool,
+            form,
+            reason: None,
+        })
+    }
+
+    /// Returns the rule as it was written.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Returns the name of the tool it is about, in lower case.
+    pub fn tool(&self) -> &str {
+        &self.tool
+    }
+
+    /// Returns what the person who wrote it said it is for.
+    pub fn reason(&self) -> Option<&str> {
+        self.reason.as_deref()
+    }
+
+    /// Returns the words a command has to begin with; none for a rule about every command.
+    pub fn prefix(&self) -> &[String] {
+        match &self.form {
+            Form::Command(words) => &words.words,
+            Form::Any | Form::Glob(_) | Form::Unreadable => &[],
+        }
+    }
+
+    /// Tells whether it is about one command exactly, without further words.
+    pub fn is_exact(&self) -> bool {
+        matches!(&self.form, Form::Command(words) if !words.is_open)
+    }
+
+    /// Tells whether it says more than the name of a tool.
+    pub fn names_something(&self) -> bool {
+        !matches!(self.form, Form::Any)
+    }
+
+    /// Tells whether it is about every command: `Bash`, `Bash(*)`.
+    pub fn is_blanket(&self) -> bool {
+        self.tool == "bash" && matches!(self.form, Form::Any)
+    }
+
+    /// Tells whether it grants this command, given by its literal words.
+    ///
+    /// A program is granted by its bare name or by a path in the directories of the system, never
+    /// by a path that only ends the same.
+    pub fn admits_command(&self, words: &[String]) -> bool {
+        self.tool == "bash"
+            && match &self.form {
+                Form::Any => !words.is_empty(),
+                Form::Command(rule) => rule.admits(words),
+                Form::Glob(_) | Form::Unreadable => false,
+            }
+    }
+
+    /// Tells whether it grants these words with more to follow that nobody knows yet.
+    pub fn admits_open_command(&self, words: &[String]) -> bool {
+        !self.is_exact() && self.admits_command(words)
+    }
+
+    /// Tells whether a ban or a question in these words is about this command, whatever its
+    /// spelling.
+    pub fn catches_command(&self, words: &[String]) -> bool {
+        match &self.form {
+            Form::Any => self.tool == "bash" && !words.is_empty(),
+            Form::Command(rule) => rule.catches(words),
+            Form::Glob(_) => false,
+            Form::Unreadable => true,
+        }
+    }
+
+    /// Tells whether it grants this tool a path, relative to the workspace and resolved.
+    pub fn admits_path(&self, tool: &str, path: &str) -> bool {
+        self.tool.eq_ignore_ascii_case(tool)
+            && match &self.form {
+                Form::Any => true,
+                Form::Glob(glob) => glob.is_match(path.strip_prefix("./").unwrap_or(path)),
+                Form::Command(_) | Form::Unreadable => false,
+            }
+    }
+
+    /// Tells whether it grants this tool as a whole. `mcp__server__*` is about all of a server's.
+    pub fn admits_tool(&self, tool: &str) -> bool {
+        if !matches!(self.form, Form::Any) {
+            return false;
+        }
+        let tool = tool.to_ascii_lowercase();
+        match self.tool.strip_suffix('*') {
+            Some(start) => tool.len() > start.len() && tool.starts_with(start),
+            None => tool == self.tool,
+        }
+    }
+
+    /// Tells whether it is about this host or secret: `Fetch(docs.rs)`, `Secret(github)`.
+    pub fn admits_name(&self, tool: &str, name: &str) -> bool {
+        self.tool.eq_ignore_ascii_case(tool)
+            && match &self.form {
+                Form::Any => true,
+                Form::Glob(glob) => glob.is_match(name),
+                Form::Command(_) | Form::Unreadable => false,
+            }
+    }
+
+    /// Makes the rule that stands in for a ban nobody could read: it catches every command.
+    fn unreadable(text: &str) -> Self {
+        let text = if text.trim().is_empty() {
+            "an empty rule"
+        } else {
+            text
+        };
+        Self {
+            text: text.to_owned(),
+            tool: "bash".to_owned(),
+            form: Form::Unreadable,
+            reason: Some("this rule could not be read, so nothing runs without a question".into()),
+        }
+    }
+
+    /// Makes a rule from the words of a prefix, as a file of prefix rules has them.
+    fn prefix_of(words: Vec<String>, reason: Option<String>) -> Self {
+        Self {
+            text: format!("Bash({}:*)", words.join(" ")),
+            tool: "bash".to_owned(),
+            form: Form::Command(Words {
+                words,
+                is_open: true,
+                is_glued: false,
+            }),
+            reason,
+        }
+    }
+}
+
+/// Letters, digits, `_` and `-`; a star only at the end of a server's tools.
+fn is_tool_name(name: &str) -> bool {
+    let stem = match name.strip_suffix('*') {
+        Some(stem) if stem.starts_with("mcp__") && stem.len() > 7 && stem.ends_with("__") => stem,
+        Some(_) => return false,
+        None => name,
+    };
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    !stem.is_empty() && stem.chars().all(is_plain) && stem.starts_with(|c: char| c.is_alphabetic())
+}
+
+/// Compiles a glob in which `*` stops at a slash.
+fn compile(pattern: &str) -> Result<GlobMatcher, globset::Error> {
+    globset::GlobBuilder::new(pattern)
+        .literal_separator(true)
+        .backslash_escape(true)
+        .build()
+        .map(|glob| glob.compile_matcher())
+}
+
+/// Reads the words of a rule's argument as the shell would, or none if it would compute any.
+fn literal_words(text: &str) -> Option<Vec<String>> {
+    words_of(text)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,155 @@
+//! What stands between the parentheses of a rule, and what it matches.
+
+use globset::GlobMatcher;
+
+use super::{BadRule, compile, literal_words};
+
+/// Directories whose programs are what their names say: the agent cannot write there.
+const SYSTEM_DIRECTORIES: &[&str] = &[
+    "/bin/",
+    "/sbin/",
+    "/usr/bin/",
+    "/usr/sbin/",
+    "/usr/local/bin/",
+    "/usr/local/sbin/",
+];
+
+/// What a rule is about.
+#[derive(Debug, Clone)]
+pub(super) enum Form {
+    /// Everything the tool does.
+    Any,
+    /// Commands that begin with these words.
+    Command(Words),
+    /// Paths or names.
+    Glob(GlobMatcher),
+    /// Nobody knows. It bans whatever is asked, and grants nothing.
+    Unreadable,
+}
+
+/// The words of a command rule.
+#[derive(Debug, Clone)]
+pub(super) struct Words {
+    pub(super) words: Vec<String>,
+    /// Whether more words may follow.
+    pub(super) is_open: bool,
+    /// Whether a star was glued to the last word: then a ban catches longer words as well.
+    pub(super) is_glued: bool,
+}
+
+impl Words {
+    pub(super) fn admits(&self, words: &[String]) -> bool {
+        let is_length_right = if self.is_open {
+            words.len() >= self.words.len()
+        } else {
+            words.len() == self.words.len()
+        };
+        let Some((program, rest)) = self.words.split_first() else {
+            return false;
+        };
+        is_length_right
+            && words.first().is_some_and(|word| is_program(word, program))
+            && rest.iter().zip(&words[1..]).all(|(rule, word)| rule == word)
+    }
+
+    pub(super) fn catches(&self, words: &[String]) -> bool {
+        let (Some((program, rest)), Some((word, arguments))) =
+            (self.words.split_first(), words.split_first())
+        else {
+            return false;
+        };
+        let is_glued_program = self.is_glued && rest.is_empty();
+        let is_program = is_same_name(word, program)
+            || (is_glued_program && base_name(word).starts_with(base_name(program)));
+        is_program && self.follows(rest, arguments)
+    }
+}
+
+impl Words {
+    /// Tells whether the words of a ban follow one another in the arguments, with nothing between
+    /// them but options and their values.
+    fn follows(&self, rule: &[String], arguments: &[String]) -> bool {
+        let Some((next, rest)) = rule.split_first() else {
+            return true;
+        };
+        let is_glued = self.is_glued && rest.is_empty();
+        let mut may_be_value = false;
+        for (position, word) in arguments.iter().enumerate() {
+            let is_next = word == next || (is_glued && word.starts_with(next.as_str()));
+            if is_next && self.follows(rest, &arguments[position + 1..]) {
+                return true;
+            }
+            let is_option = word.starts_with('-') && word.len() > 1;
+            if !is_option && !may_be_value {
+                return false;
+            }
+            may_be_value = is_option && !word.contains('=');
+        }
+        false
+    }
+}
+
+/// Parses the argument of a command rule.
+pub(super) fn command(text: &str, argument: &str) -> Result<Words, BadRule> {
+    let (body, is_open) = match argument.strip_suffix('*') {
+        Some(stem) => (stem.strip_suffix(':').unwrap_or(stem), true),
+        None => (argument, false),
+    };
+    let spaced = match body.split_once([':', ' ', '\t']) {
+        // `git:status` is the program and its arguments.
+        Some((program, arguments)) if body[program.len()..].starts_with(':') => {
+            format!("{program} {arguments}")
+        }
+        _ => body.to_owned(),
+    };
+    let is_glued = is_open && !argument.ends_with(":*") && !body.ends_with([' ', '\t']);
+    let words = match literal_words(&spaced) {
+        Some(words) => words,
+        None if spaced.contains('*') => return Err(BadRule::star(text)),
+        None => return Err(BadRule::words(text)),
+    };
+    if words.is_empty() {
+        return Err(BadRule::empty(text));
+    }
+    Ok(Words {
+        words,
+        is_open,
+        is_glued,
+    })
+}
+
+/// Parses the argument of any other rule.
+pub(super) fn glob(text: &str, argument: &str) -> Result<GlobMatcher, BadRule> {
+    if argument.is_empty() {
+        return Err(BadRule::empty(text));
+    }
+    let pattern = argument.strip_prefix("./").unwrap_or(argument);
+    let leaves = pattern.starts_with(['/', '~']) || pattern.split('/').any(|part| part == "..");
+    if leaves {
+        return Err(BadRule::leaves(text));
+    }
+    compile(pattern).map_err(|cause| BadRule::glob(text, &cause))
+}
+
+/// Tells whether a word starts the program that a grant names.
+fn is_program(word: &str, program: &str) -> bool {
+    if word == program {
+        return true;
+    }
+    let mut directories = SYSTEM_DIRECTORIES.iter();
+    directories.any(|directory| word.strip_prefix(directory) == Some(program))
+}
+
+/// Tells whether a word may start the program that a ban names, wherever it lies. A glob in the
+/// word counts for every name it can become.
+fn is_same_name(word: &str, program: &str) -> bool {
+    let name = base_name(word);
+    let banned = base_name(program);
+    name == banned
+        || (name.contains(['*', '?', '['])
+            && compile(name).is_ok_and(|pattern| pattern.is_match(banned)))
+}
+
+fn base_name(word: &str) -> &str {
+    word.rsplit('/').next().unwrap_or(word)
+}

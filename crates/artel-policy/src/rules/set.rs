@@ -1,0 +1,130 @@
+//! The rules in force together, from lists or from a file of prefix rules.
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::{BadRule, Rule, literal_words};
+
+/// What is granted, asked about and denied. Deny beats ask, ask beats allow.
+#[derive(Debug, Clone, Default)]
+pub struct RuleSet {
+    /// What may be done.
+    pub allow: Vec<Rule>,
+    /// What is asked about although it may be granted.
+    pub ask: Vec<Rule>,
+    /// What is not done.
+    pub deny: Vec<Rule>,
+}
+
+impl RuleSet {
+    /// Parses three lists. A broken grant is reported and grants nothing; a broken ban or question
+    /// is reported and makes every command a question, because nobody knows what it was about.
+    pub fn parse(allow: &[String], ask: &[String], deny: &[String]) -> (Self, Vec<BadRule>) {
+        let mut bad = Vec::new();
+        let mut set = Self::default();
+        for text in allow {
+            match Rule::parse(text) {
+                Ok(rule) => set.allow.push(rule),
+                Err(error) => bad.push(error),
+            }
+        }
+        for (texts, is_deny) in [(ask, false), (deny, true)] {
+            for text in texts {
+                match Rule::parse(text) {
+                    Ok(rule) if is_deny => set.deny.push(rule),
+                    Ok(rule) => set.ask.push(rule),
+                    Err(error) => {
+                        set.ask.push(Rule::unreadable(text));
+                        bad.push(error);
+                    }
+                }
+            }
+        }
+        (set, bad)
+    }
+
+    /// Reads a file of prefix rules and checks the examples they carry. One mistake, and none of
+    /// its rules counts.
+    ///
+    /// ```toml
+    /// [[rule]]
+    /// prefix = ["git", "status"]
+    /// decision = "allow"
+    /// match = ["git status -s"]
+    /// not_match = ["git push"]
+    /// reason = "only looks"
+    /// ```
+    pub fn from_toml(text: &str) -> Result<Self, BadRule> {
+        let file: File = toml::from_str(text).map_err(|cause| BadRule::in_file(text, &cause))?;
+        let mut set = Self::default();
+        for entry in file.rule {
+            let decision = entry.decision;
+            let rule = entry.into_rule(text)?;
+            match decision {
+                Verdict::Allow => set.allow.push(rule),
+                Verdict::Ask => set.ask.push(rule),
+                Verdict::Deny => set.deny.push(rule),
+            }
+        }
+        Ok(set)
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    rule: Vec<Entry>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    prefix: Spanned<Vec<String>>,
+    decision: Verdict,
+    #[serde(default, rename = "match")]
+    matches: Vec<Spanned<String>>,
+    #[serde(default)]
+    not_match: Vec<Spanned<String>>,
+    reason: Option<String>,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Verdict {
+    Allow,
+    Ask,
+    Deny,
+}
+
+impl Entry {
+    fn into_rule(self, text: &str) -> Result<Rule, BadRule> {
+        let place = self.prefix.span().start;
+        let words = self.prefix.into_inner();
+        if words.first().is_none_or(String::is_empty) {
+            return Err(BadRule::at(text, place, "a prefix has at least the program"));
+        }
+        let rule = Rule::prefix_of(words, self.reason);
+        let covers = |words: &[String]| match self.decision {
+            Verdict::Allow => rule.admits_command(words),
+            Verdict::Ask | Verdict::Deny => rule.catches_command(words),
+        };
+        let examples = [(&self.matches, true), (&self.not_match, false)];
+        for (examples, expected) in examples {
+            for example in examples {
+                let words = literal_words(example.get_ref()).ok_or_else(|| {
+                    BadRule::at(text, example.span().start, "an example is one plain command")
+                })?;
+                if covers(&words) != expected {
+                    let why = if expected {
+                        "the rule does not match this example"
+                    } else {
+                        "the rule matches this example"
+                    };
+                    return Err(BadRule::at(text, example.span().start, why));
+                }
+            }
+        }
+        Ok(rule)
+    }
+}

@@ -1,0 +1,5 @@
+use super::*;
+
+fn words(text: &str) -> Vec<String> {
+    text.split(' ').map(str::to_owned).collect()
+}

@@ -1,0 +1,148 @@
+//! Lines of any length in bounded memory.
+
+use memchr::memrchr;
+
+use super::marks::Marks;
+use super::visible::{standing, visible};
+
+/// How far over a cut a telling word is looked for.
+pub(super) const OVERLAP: usize = 48;
+
+/// A line as it is kept: whole, or its beginning and its end.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Kept {
+    head: Vec<u8>,
+    /// What the line ends with; empty where `head` is the whole line.
+    tail: Vec<u8>,
+    /// How long the line was.
+    bytes: u64,
+}
+
+/// A line that has not ended yet.
+#[derive(Debug)]
+pub(super) struct Open {
+    limit: usize,
+    kept: Kept,
+    /// What stood out so far, once the line is longer than what is kept of it.
+    marks: Marks,
+}
+
+impl Kept {
+    /// Keeps a line, at most `limit` bytes of it.
+    pub(super) fn of(line: &[u8], limit: usize) -> Self {
+        let bytes = line.len() as u64;
+        if line.len() <= limit {
+            return Self {
+                head: line.to_vec(),
+                tail: Vec::new(),
+                bytes,
+            };
+        }
+        let tail = limit / 3;
+        Self {
+            head: line[..limit - tail].to_vec(),
+            tail: line[line.len() - tail..].to_vec(),
+            bytes,
+        }
+    }
+
+    /// Tells whether this is what would be kept of a line.
+    pub(super) fn is_of(&self, line: &[u8]) -> bool {
+        self.bytes == line.len() as u64
+            && line.starts_with(&self.head)
+            && line.ends_with(&self.tail)
+    }
+
+    /// Returns the line's length without its end.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Looks at what was kept for what stands out.
+    pub(super) fn marks(&self) -> Marks {
+        Marks::of(&self.head).and(Marks::of(&self.tail))
+    }
+
+    /// Returns the line as clean text, and whether a part of what stood at the end is missing.
+    pub(super) fn shown(&self) -> (String, bool) {
+        let missing = self.bytes - (self.head.len() + self.tail.len()) as u64;
+        if missing == 0 {
+            return (visible(&[&self.head[..], &self.tail].concat()), false);
+        }
+        let last_state = standing(&self.tail);
+        if memrchr(b'\r', &self.tail[..self.tail.len() - last_state.len()]).is_some() {
+            // The middle was overwritten: nothing that was left standing is missing.
+            return (visible(&self.tail), false);
+        }
+        let (head, tail) = (visible(&self.head), visible(&self.tail));
+        (format!("{head}[… {missing} bytes cut …]{tail}"), true)
+    }
+}
+
+impl Open {
+    /// Begins a line of which at most `limit` bytes are kept.
+    pub(super) fn new(limit: usize) -> Self {
+        Self {
+            limit,
+            kept: Kept::default(),
+            marks: Marks::default(),
+        }
+    }
+
+    /// Tells whether nothing of the line has come yet.
+    pub(super) fn is_empty(&self) -> bool {
+        self.kept.bytes == 0
+    }
+
+    /// Takes a piece of the line.
+    pub(super) fn extend(&mut self, piece: &[u8]) {
+        self.kept.bytes += piece.len() as u64;
+        if self.kept.bytes <= self.limit as u64 {
+            self.kept.head.extend_from_slice(piece);
+            return;
+        }
+        let mut seam = self.recent();
+        seam.extend_from_slice(&piece[..piece.len().min(OVERLAP)]);
+        let marks = self.marks.and(Marks::within(&seam));
+        self.marks = marks.and(Marks::within(piece));
+        self.keep_tail(piece);
+    }
+
+    /// Ends the line and begins the next.
+    pub(super) fn end(&mut self) -> (Kept, Marks) {
+        let mut kept = std::mem::take(&mut self.kept);
+        let marks = std::mem::take(&mut self.marks).and(Marks::of(&kept.head));
+        if kept.bytes > self.limit as u64 {
+            // What stood in the head beyond its share belongs to the end, if the end is short.
+            let share = self.limit - self.limit / 3;
+            let spare = kept.head.split_off(share.min(kept.head.len()));
+            let mut tail = [&spare[..], &kept.tail].concat();
+            tail.drain(..tail.len().saturating_sub(self.limit / 3));
+            kept.tail = tail;
+        }
+        (kept, marks)
+    }
+
+    /// Keeps the end of what came; the head is filled first.
+    fn keep_tail(&mut self, piece: &[u8]) {
+        let room = self.limit - self.kept.head.len().min(self.limit);
+        let (head, rest) = piece.split_at(room.min(piece.len()));
+        self.kept.head.extend_from_slice(head);
+        let most = self.limit / 3;
+        if rest.len() >= most {
+            self.kept.tail.clear();
+        }
+        let rest = &rest[rest.len().saturating_sub(most)..];
+        self.kept.tail.extend_from_slice(rest);
+        let extra = self.kept.tail.len().saturating_sub(most);
+        self.kept.tail.drain(..extra);
+    }
+
+    /// Returns what came last.
+    fn recent(&self) -> Vec<u8> {
+        let Kept { head, tail, .. } = &self.kept;
+        let of_tail = tail.len().min(OVERLAP);
+        let of_head = head.len().min(OVERLAP - of_tail);
+        [&head[head.len() - of_head..], &tail[tail.len() - of_tail..]].concat()
+    }
+}

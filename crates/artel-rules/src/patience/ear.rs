@@ -1,0 +1,139 @@
+//! Tells news from noise, byte by byte, without keeping a line.
+
+use memchr::{memchr2, memrchr};
+
+/// Listens to one stream of output and tells whether a line of it was news.
+///
+/// It keeps a few flags and no text, so a line may be endless. What a carriage return overwrites
+/// is never judged: a progress line counts once, when it is left standing. A line counts when it
+/// ends, so a prompt that waits for an answer says nothing new.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Ear {
+    /// Something was said in this line.
+    text: bool,
+    /// A number was said, and no percent sign after it yet.
+    number: bool,
+    /// A carriage return stands last.
+    returned: bool,
+    escape: Escape,
+}
+
+/// Where in a terminal's control sequence the last byte stood.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Escape {
+    #[default]
+    Outside,
+    /// After the escape character.
+    Begun,
+    /// In parameters, until a final byte.
+    Parameters,
+    /// In a title or the like, until a bell or `ESC \`.
+    Text,
+    /// After an escape character in such a text.
+    TextEnding,
+    /// After the first byte of a drawn character: boxes, blocks, braille.
+    Drawn,
+    /// After its second byte.
+    DrawnLast,
+}
+
+/// Tells whether a line, given without its end, says nothing new: blank, dots, spinners, bars,
+/// bare percentages, colours alone, and whatever a carriage return overwrote.
+pub fn is_noise(line: &[u8]) -> bool {
+    let mut ear = Ear::default();
+    !ear.hear(line) && !ear.hear(b"\n")
+}
+
+impl Ear {
+    /// Takes what was printed and tells whether a line that said something new ended in it.
+    pub fn hear(&mut self, bytes: &[u8]) -> bool {
+        let mut rest = bytes;
+        while let Some(byte) = rest.first() {
+            let skip = if self.text && !self.returned {
+                // Nothing but the end of the line, or its overwriting, can change the answer.
+                memchr2(b'\n', b'\r', rest).unwrap_or(rest.len())
+            } else {
+                0
+            };
+            if skip > 0 {
+                rest = &rest[skip..];
+                continue;
+            }
+            if self.take(*byte) {
+                self.hear_tail(&rest[1..]);
+                return true;
+            }
+            rest = &rest[1..];
+        }
+        false
+    }
+
+    /// Gets ready for the next bytes once the answer is known: only the open line matters.
+    fn hear_tail(&mut self, rest: &[u8]) {
+        let line = memrchr(b'\n', rest).map_or(rest, |end| &rest[end + 1..]);
+        *self = Self::default();
+        self.hear(line);
+    }
+
+    /// Takes one byte and tells whether it ended a line that was news.
+    fn take(&mut self, byte: u8) -> bool {
+        match byte {
+            b'\n' => {
+                let news = self.text || self.number;
+                *self = Self::default();
+                return news;
+            }
+            b'\r' => {
+                self.returned = true;
+                self.escape = Escape::Outside;
+                return false;
+            }
+            _ if self.returned => *self = Self::default(),
+            _ => {}
+        }
+        match self.escape {
+            Escape::Outside => self.take_plain(byte),
+            Escape::Begun => {
+                self.escape = match byte {
+                    b'[' => Escape::Parameters,
+                    b']' | b'P' | b'X' | b'^' | b'_' => Escape::Text,
+                    0x20..=0x2f => Escape::Begun,
+                    _ => Escape::Outside,
+                };
+            }
+            Escape::Parameters if (0x40..=0x7e).contains(&byte) => self.escape = Escape::Outside,
+            Escape::Parameters => {}
+            Escape::Text => {
+                self.escape = match byte {
+                    0x07 => Escape::Outside,
+                    0x1b => Escape::TextEnding,
+                    _ => Escape::Text,
+                };
+            }
+            Escape::TextEnding => self.escape = Escape::Outside,
+            Escape::Drawn => match byte {
+                // U+2500 to U+25FF and U+2800 to U+28FF; `…` and dashes come with U+20xx.
+                0x94..=0x97 | 0xa0..=0xa3 | 0x80 => self.escape = Escape::DrawnLast,
+                _ => {
+                    self.text = true;
+                    self.escape = Escape::Outside;
+                }
+            },
+            Escape::DrawnLast => self.escape = Escape::Outside,
+        }
+        false
+    }
+
+    fn take_plain(&mut self, byte: u8) {
+        match byte {
+            0x1b => self.escape = Escape::Begun,
+            0xe2 => self.escape = Escape::Drawn,
+            b'0'..=b'9' => self.number = true,
+            b'%' if self.number => self.number = false,
+            b'.' | b'|' | b'/' | b'-' | b'\\' | b'=' | b'#' | b'>' | b'<' | b'*' | b'_' | b'~'
+            | b'+' | b'[' | b']' | b'(' | b')' => {}
+            0..=0x20 | 0x7f => {}
+            _ => self.text = true,
+        }
+    }
+}

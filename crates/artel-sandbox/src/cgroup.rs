@@ -1,0 +1,365 @@
+//! Cgroups: what bounds the memory and the number of processes of a whole tree.
+//!
+//! Which ones can be used is found by trying: version 2 where a group above ours hands its
+//! controllers down and lets us make groups, version 1 where ours can be written. Each command
+//! gets groups of its own, named after its starter's process, and they are removed with it; those
+//! of a starter that was killed are swept away when the next sandbox is set up.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::job::Limits;
+use crate::process::Limited;
+
+/// How our groups are called.
+const PREFIX: &str = "artel-";
+
+/// Where groups can be made, for each thing that is limited.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Groups {
+    pub(crate) memory: Option<Base>,
+    pub(crate) pids: Option<Base>,
+    pub(crate) cpu: Option<Base>,
+}
+
+/// A group below which we can make our own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Base {
+    pub(crate) folder: PathBuf,
+    pub(crate) version: Version,
+}
+
+/// Which interface a group has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Version {
+    One,
+    Two,
+}
+
+/// The groups of one command.
+#[derive(Debug, Default)]
+pub(crate) struct Own {
+    memory: Option<Base>,
+    pids: Option<Base>,
+    /// Every folder once, also where one serves for several things.
+    folders: Vec<PathBuf>,
+}
+
+impl Version {
+    /// Returns its name as people know it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::One => "cgroup v1",
+            Self::Two => "cgroup v2",
+        }
+    }
+}
+
+impl Groups {
+    /// Finds out where groups can be made, by making one each.
+    pub(crate) fn find() -> Self {
+        let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+        let memberships = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+        let find = |controller, file| find_base(&mounts, &memberships, controller, file);
+        let groups = Self {
+            memory: find("memory", ["memory.limit_in_bytes", "memory.max"]),
+            pids: find("pids", ["pids.max", "pids.max"]),
+            cpu: find("cpu", ["cpu.cfs_quota_us", "cpu.max"]),
+        };
+        groups.bases().for_each(sweep);
+        groups
+    }
+
+    fn bases(&self) -> impl Iterator<Item = &Base> {
+        [&self.memory, &self.pids, &self.cpu].into_iter().flatten()
+    }
+
+    /// Makes the groups of one command with its limits. Whatever was made before a failure is
+    /// taken away again.
+    pub(crate) fn make(&self, limits: &Limits) -> io::Result<Own> {
+        let name = format!("{PREFIX}{}", std::process::id());
+        let mut own = Own::default();
+        let made = self.fill(&name, limits, &mut own);
+        if made.is_err() {
+            own.remove();
+        }
+        made.map(|()| own)
+    }
+
+    fn fill(&self, name: &str, limits: &Limits, own: &mut Own) -> io::Result<()> {
+        if let Some(base) = &self.memory {
+            let group = own.add(base, name)?;
+            let bytes = limits.memory.to_string();
+            match base.version {
+                Version::One => {
+                    fs::write(group.join("memory.limit_in_bytes"), &bytes)?;
+                    // Only kernels that count swap have this; without swap it does not matter.
+                    drop(fs::write(group.join("memory.memsw.limit_in_bytes"), &bytes));
+                }
+                Version::Two => {
+                    fs::write(group.join("memory.max"), &bytes)?;
+                    drop(fs::write(group.join("memory.swap.max"), "0"));
+                }
+            }
+            own.memory = Some(Base {
+                folder: group,
+                version: base.version,
+            });
+        }
+        if let Some(base) = &self.pids {
+            let group = own.add(base, name)?;
+            // Our own first process is one of them.
+            let most = limits.processes.saturating_add(1).to_string();
+            fs::write(group.join("pids.max"), most)?;
+            own.pids = Some(Base {
+                folder: group,
+                version: base.version,
+            });
+        }
+        if let (Some(base), Some(percent)) = (&self.cpu, limits.cpu_percent) {
+            let group = own.add(base, name)?;
+            let quota = u64::from(percent) * 1000;
+            match base.version {
+                Version::One => {
+                    fs::write(group.join("cpu.cfs_period_us"), "100000")?;
+                    fs::write(group.join("cpu.cfs_quota_us"), quota.to_string())?;
+                }
+                Version::Two => fs::write(group.join("cpu.max"), format!("{quota} 100000"))?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Own {
+    fn add(&mut self, base: &Base, name: &str) -> io::Result<PathBuf> {
+        let group = base.folder.join(name);
+        if self.folders.contains(&group) {
+            return Ok(group);
+        }
+        match fs::create_dir(&group) {
+            // A killed starter had our number before us.
+            Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => {
+                fs::remove_dir(&group)?;
+                fs::create_dir(&group)?;
+            }
+            other => other?,
+        }
+        self.folders.push(group.clone());
+        Ok(group)
+    }
+
+    /// Puts a process into all of them.
+    pub(crate) fn admit(&self, pid: i32) -> io::Result<()> {
+        for folder in &self.folders {
+            fs::write(folder.join("cgroup.procs"), pid.to_string())?;
+        }
+        Ok(())
+    }
+
+    /// Returns every process that is still in one of them.
+    pub(crate) fn members(&self) -> Vec<i32> {
+        let read = |folder: &PathBuf| fs::read_to_string(folder.join("cgroup.procs"));
+        let texts = self.folders.iter().flat_map(read);
+        texts
+            .flat_map(|text| text.lines().flat_map(str::parse).collect::<Vec<_>>())
+            .collect()
+    }
+
+    /// Returns the largest amount of memory, where it is counted.
+    pub(crate) fn peak(&self) -> Option<u64> {
+        let base = self.memory.as_ref()?;
+        let file = match base.version {
+            Version::One => "memory.max_usage_in_bytes",
+            Version::Two => "memory.peak",
+        };
+        let text = fs::read_to_string(base.folder.join(file)).ok()?;
+        text.trim().parse().ok()
+    }
+
+    /// Returns the limit that was met, if one was.
+    pub(crate) fn limited(&self) -> Option<Limited> {
+        let memory = self.memory.as_ref().and_then(|base| {
+            let file = match base.version {
+                Version::One => "memory.oom_control",
+                Version::Two => "memory.events",
+            };
+            counter(&base.folder.join(file), "oom_kill")
+        });
+        if memory.is_some_and(|count| count > 0) {
+            return Some(Limited::Memory);
+        }
+        let pids = self.pids.as_ref();
+        let pids = pids.and_then(|base| counter(&base.folder.join("pids.events"), "max"));
+        pids.is_some_and(|count| count > 0)
+            .then_some(Limited::Processes)
+    }
+
+    /// Takes them away. The kernel lets go of a group a moment after its last process has ended,
+    /// so a few tries are made; what is left is swept away later.
+    pub(crate) fn remove(&self) {
+        for folder in &self.folders {
+            for _ in 0..50 {
+                match fs::remove_dir(folder) {
+                    Err(cause) if cause.kind() == io::ErrorKind::ResourceBusy => {
+                        std::thread::yield_now();
+                    }
+                    _ => break,
+                }
+            }
+        }
+    }
+}
+
+/// Reads `name value` from a file of such lines.
+fn counter(file: &Path, name: &str) -> Option<u64> {
+    let text = fs::read_to_string(file).ok()?;
+    let mut words = text.lines().filter_map(|line| line.split_once(' '));
+    words.find(|(word, _)| *word == name)?.1.trim().parse().ok()
+}
+
+/// Finds a group for one controller: in version 1 our own, in version 2 the nearest above that
+/// hands the controller down.
+fn find_base(
+    mounts: &str,
+    memberships: &str,
+    controller: &str,
+    [one, two]: [&str; 2],
+) -> Option<Base> {
+    let one = version_one(mounts, memberships, controller)
+        .filter(|base| try_out(base, one))
+        .into_iter();
+    let two = version_two(mounts, memberships)
+        .into_iter()
+        .filter(|base| hands_down(base, controller) && try_out(base, two));
+    one.chain(two).next()
+}
+
+fn version_one(mounts: &str, memberships: &str, controller: &str) -> Option<Base> {
+    let own = memberships.lines().find_map(|line| {
+        let (_, rest) = line.split_once(':')?;
+        let (names, path) = rest.split_once(':')?;
+        names
+            .split(',')
+            .any(|name| name == controller)
+            .then_some(path)
+    })?;
+    let (root, point) = mounted(mounts, "cgroup", Some(controller))?;
+    let folder = below(&root, &point, own)?;
+    Some(Base {
+        folder,
+        version: Version::One,
+    })
+}
+
+/// Returns our group and those above it, nearest first.
+fn version_two(mounts: &str, memberships: &str) -> Vec<Base> {
+    let own = memberships
+        .lines()
+        .find_map(|line| line.strip_prefix("0::"));
+    let (Some(own), Some((root, point))) = (own, mounted(mounts, "cgroup2", None)) else {
+        return Vec::new();
+    };
+    let Some(folder) = below(&root, &point, own) else {
+        return Vec::new();
+    };
+    let above = folder
+        .ancestors()
+        .take_while(|above| above.starts_with(&point));
+    above
+        .map(|folder| Base {
+            folder: folder.to_owned(),
+            version: Version::Two,
+        })
+        .collect()
+}
+
+fn hands_down(base: &Base, controller: &str) -> bool {
+    let file = base.folder.join("cgroup.subtree_control");
+    fs::read_to_string(file)
+        .is_ok_and(|text| text.split_whitespace().any(|word| word == controller))
+}
+
+/// Returns root and mount point of a file system of this type, with this option if one is asked.
+fn mounted(mounts: &str, kind: &str, option: Option<&str>) -> Option<(PathBuf, PathBuf)> {
+    mounts.lines().find_map(|line| {
+        let (before, after) = line.split_once(" - ")?;
+        let mut after = after.split(' ');
+        let found = after.next()? == kind;
+        let options = after.nth(1)?;
+        let wanted = option.is_none_or(|option| options.split(',').any(|word| word == option));
+        let mut before = before.split(' ').skip(3);
+        let (root, point) = (before.next()?, before.next()?);
+        (found && wanted).then(|| (PathBuf::from(root), PathBuf::from(point)))
+    })
+}
+
+fn below(root: &Path, point: &Path, own: &str) -> Option<PathBuf> {
+    let inside = Path::new(own).strip_prefix(root).ok()?;
+    Some(point.join(inside))
+}
+
+/// Makes a group, looks whether it has the file that sets the limit, and takes it away again.
+fn try_out(base: &Base, file: &str) -> bool {
+    let group = base
+        .folder
+        .join(format!("{PREFIX}try-{}", std::process::id()));
+    let made = fs::create_dir(&group).is_ok();
+    let writable = |file| {
+        fs::OpenOptions::new()
+            .write(true)
+            .open(group.join(file))
+            .is_ok()
+    };
+    let usable = made && writable(file) && writable("cgroup.procs");
+    if made {
+        drop(fs::remove_dir(&group));
+    }
+    usable
+}
+
+/// Takes away groups of starters that were killed.
+fn sweep(base: &Base) {
+    let Ok(entries) = fs::read_dir(&base.folder) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let number = name.to_str().and_then(|name| name.strip_prefix(PREFIX));
+        let number: Option<u32> = number.and_then(|number| number.parse().ok());
+        if number.is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists()) {
+            // A group with processes cannot be removed, so nothing alive is touched.
+            drop(fs::remove_dir(entry.path()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MOUNTS: &str = "\
+30 25 0:27 / /sys/fs/cgroup/memory rw shared:9 - cgroup cgroup rw,memory
+31 25 0:28 /user /sys/fs/cgroup/pids rw - cgroup cgroup rw,pids
+32 25 0:29 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw
+";
+
+    #[test]
+    fn our_group_is_found_below_its_mount() {
+        let own = "4:memory:/a/b\n8:pids:/user/c\n0::/x/y\n";
+        let folder = |controller| version_one(MOUNTS, own, controller).map(|base| base.folder);
+        assert_eq!(folder("memory"), Some("/sys/fs/cgroup/memory/a/b".into()));
+        assert_eq!(folder("pids"), Some("/sys/fs/cgroup/pids/c".into()));
+        assert_eq!(folder("cpu"), None);
+        let two: Vec<_> = version_two(MOUNTS, own)
+            .into_iter()
+            .map(|base| base.folder)
+            .collect();
+        let expected =
+            ["/x/y", "/x", ""].map(|path| PathBuf::from(format!("/sys/fs/cgroup/unified{path}")));
+        assert_eq!(two, expected);
+    }
+}

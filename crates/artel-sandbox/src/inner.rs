@@ -1,0 +1,40 @@
+//! The starter: this program, started again, builds the walls around a command from inside.
+//!
+//! It is started with nothing but a socket and the two output pipes. What it does comes over the
+//! socket. At level full it makes one child in new namespaces, the first process of the tree,
+//! which builds the view and every other wall, starts the command and ends with it; the kernel
+//! then ends everything else in there. The starter itself stays outside, ends last, and takes
+//! away what was made for the command: its cgroups and its placeholders.
+
+mod children;
+mod first;
+mod landlock;
+mod network;
+mod placeholder;
+mod plain;
+mod privileges;
+mod probe;
+mod program;
+mod protect;
+mod rlimit;
+mod search;
+mod seccomp;
+mod special;
+mod starter;
+mod step;
+mod tree;
+mod view;
+
+use std::ffi::OsStr;
+
+/// The first argument that makes a program of Artel's the starter.
+pub const FIRST_ARGUMENT: &str = "__artel-sandbox";
+
+/// Becomes the starter and never returns, if the first argument asks for it. To be called first
+/// of all in `main`, before threads, settings or output.
+pub fn enter_if_asked() {
+    let asked = std::env::args_os().nth(1);
+    if asked.as_deref() == Some(OsStr::new(FIRST_ARGUMENT)) {
+        std::process::exit(starter::main());
+    }
+}

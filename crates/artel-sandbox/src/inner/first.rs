@@ -1,0 +1,140 @@
+//! The first process of the tree: builds the walls around itself, starts the command, ends with it.
+//!
+//! It is process 1 of its namespace. When it ends, for whatever reason, the kernel ends everything
+//! in there: what forked twice, what left its session, what ignores signals.
+
+use std::fs;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use rustix::process::{
+    DumpableBehavior, Signal, set_dumpable_behavior, set_parent_process_death_signal,
+};
+
+use super::children::{Followed, Follower, Reach};
+use super::landlock::{self, Rules};
+use super::program::{self, Streams};
+use super::protect::Protected;
+use super::rlimit::{self, Own};
+use super::step::{At, Failed};
+use super::view::{self, Bait, Built, Resolved};
+use super::{network, privileges, probe, seccomp};
+use crate::control::{self, Said};
+use crate::spec::{Numbers, Spec, Task};
+use crate::sys;
+
+/// What the first process is given.
+pub(super) struct Orders<'a> {
+    pub(super) spec: Spec,
+    pub(super) resolved: &'a Resolved,
+    pub(super) protected: &'a Protected,
+    pub(super) control: OwnedFd,
+    pub(super) streams: Streams,
+    /// Readable once the limits of the whole tree are in place; its end means the starter died.
+    pub(super) go: OwnedFd,
+    /// The user and group that stay what they are.
+    pub(super) user: u32,
+    pub(super) group: u32,
+}
+
+/// Runs as the first process and returns the code to end with.
+pub(super) fn run(orders: Orders<'_>) -> i32 {
+    let Ok(control) = orders.control.try_clone() else {
+        return 70;
+    };
+    match inside(orders) {
+        Ok(status) => {
+            drop(control::say(control.as_fd(), &Said::Exited(status), &[]));
+            0
+        }
+        Err(failed) => {
+            say_failed(control.as_fd(), failed);
+            127
+        }
+    }
+}
+
+/// Tells why nothing ran.
+pub(super) fn say_failed(control: BorrowedFd<'_>, failed: Failed) {
+    let mut why = failed.why;
+    let cut = why.floor_char_boundary(4096);
+    why.truncate(cut);
+    let said = Said::Failed {
+        step: failed.step,
+        why,
+    };
+    drop(control::say(control, &said, &[]));
+}
+
+fn inside(mut orders: Orders<'_>) -> Result<i32, Failed> {
+    set_parent_process_death_signal(Some(Signal::KILL))
+        .at("starter", "follow the starter's end")?;
+    map_user(orders.user, orders.group)?;
+    rustix::process::setsid().at("starter", "make a session")?;
+    let spec = &orders.spec;
+    let proxy = network::open(&spec.doors, orders.control.as_fd())?;
+    let own_numbers = spec.numbers == Numbers::OfTheNamespace;
+    let pid_max = own_numbers.then_some(spec.job.limits.processes);
+    let bait = match spec.task {
+        Task::Probe(_) => Bait::Laid,
+        Task::Command => Bait::None,
+    };
+    let limits = &spec.job.limits;
+    let built = view::build(orders.resolved, orders.protected, limits, pid_max, bait)?;
+    wait_for_go(&orders.go)?;
+    sys::unshare(libc::CLONE_NEWCGROUP).at("cgroup namespace", "make a cgroup namespace")?;
+    privileges::drop_all()?;
+    landlock::restrict(&rules(&built), landlock::Sockets::LeftToTheNamespace)?;
+    // From here on nobody of this user can look into this process or borrow its descriptors.
+    set_dumpable_behavior(DumpableBehavior::NotDumpable).at("starter", "close its memory")?;
+    let follower = Follower::new(Reach::Namespace)?;
+    rlimit::set(&spec.job.limits, &spec.groups, Own::UserNamespace)?;
+    seccomp::restrict(seccomp::Sockets::OfTheNamespace)?;
+    if let Task::Probe(outside) = &spec.task {
+        let layers = probe::inside(outside, &built);
+        control::say(orders.control.as_fd(), &Said::Probed(layers), &[])
+            .at("starter", "report the test")?;
+        return Ok(0);
+    }
+    if let Some(port) = proxy {
+        network::name_proxy(&mut orders.spec.job.env, port);
+    }
+    let command = program::start(&orders.spec.job, orders.streams)?;
+    let command = i32::try_from(command.id()).unwrap_or(-1);
+    match follower.follow(command, &orders.control) {
+        Followed::Ended(status) => Ok(status),
+        Followed::CalledOff => Ok(libc::SIGKILL),
+    }
+}
+
+/// Keeps user and group what they are: files made inside belong to whoever started the command.
+fn map_user(user: u32, group: u32) -> Result<(), Failed> {
+    let step = "user namespace";
+    let write = |file: &str, text: String| {
+        fs::write(format!("/proc/self/{file}"), text).at(step, &format!("write `{file}`"))
+    };
+    write("setgroups", "deny".to_owned())?;
+    write("uid_map", format!("{user} {user} 1"))?;
+    write("gid_map", format!("{group} {group} 1"))
+}
+
+/// Waits until the starter has put us where our limits are kept.
+pub(super) fn wait_for_go(go: &OwnedFd) -> Result<(), Failed> {
+    match rustix::io::retry_on_intr(|| rustix::io::read(go, &mut [0; 1])) {
+        Ok(1) => Ok(()),
+        Ok(_) => Err(Failed::new("limits", "the starter ended")),
+        Err(cause) => Err(cause).at("limits", "wait for the starter"),
+    }
+}
+
+/// Mirrors the view: listing is allowed everywhere, since only what is named is there at all.
+fn rules(built: &Built) -> Rules {
+    let mut rules = Rules {
+        list: vec!["/".into()],
+        read: built.readable.clone(),
+        write: built.writable.clone(),
+        devices: vec!["/dev".into()],
+    };
+    rules.read.push("/proc".into());
+    rules.write.extend(["/tmp".into(), "/dev/shm".into()]);
+    rules
+}

@@ -1,0 +1,213 @@
+//! Levels partial and none: no namespaces, so the starter itself follows the tree.
+//!
+//! Landlock and the filter stand at level partial. Every process that loses its parent becomes a
+//! child of the starter, so that none survives the command.
+
+use std::fs;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use rustix::process::set_child_subreaper;
+
+use super::children::{Followed, Follower, Reach};
+use super::first::{say_failed, wait_for_go};
+use super::landlock::{self, Rules};
+use super::program::{self, Streams};
+use super::protect::{self, Protected};
+use super::rlimit::{self, Own};
+use super::step::{At, Failed};
+use super::{privileges, probe, seccomp, view};
+use crate::cgroup;
+use crate::control::{self, Said};
+use crate::level::Level;
+use crate::spec::{Spec, Task};
+use crate::sys::{self, Ended, Side};
+
+/// Runs the command and returns what the tree used.
+pub(super) fn run(
+    mut spec: Spec,
+    control: &OwnedFd,
+    streams: Streams,
+    groups: &cgroup::Own,
+) -> Result<Ended, Failed> {
+    let scratch = Scratch::make()?;
+    if spec.level == Level::Partial {
+        let folder = scratch.0.clone().into_os_string();
+        spec.job.env.retain(|(name, _)| name != "TMPDIR");
+        spec.job.env.push(("TMPDIR".into(), folder));
+    }
+    set_child_subreaper(Some(rustix::process::getpid())).at("starter", "keep orphans")?;
+    let follower = Follower::new(Reach::Machine)?;
+    let mut protected = match spec.level {
+        Level::None => Protected::default(),
+        _ => protect::prepare(&spec.job.view, &view::roots(&spec.job.view)?)?,
+    };
+    let status = command(&spec, control, streams, &protected, &scratch.0)
+        .and_then(|(pid, go)| follow(pid, go, &follower, control, groups));
+    end_everyone(groups);
+    protected.release();
+    let (cpu, largest) = sys::used_by_children();
+    Ok(Ended {
+        pid: 0,
+        status: status?,
+        cpu,
+        largest,
+    })
+}
+
+/// A private folder for what programs put aside, removed with the command.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn make() -> Result<Self, Failed> {
+        let path = Path::new("/tmp").join(format!("artel-{}", std::process::id()));
+        fs::DirBuilder::new()
+            .mode(0o700)
+            .create(&path)
+            .at("private files", "make a private folder")?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        drop(fs::remove_dir_all(&self.0));
+    }
+}
+
+/// Makes the process that raises the walls and becomes the command.
+fn command(
+    spec: &Spec,
+    control: &OwnedFd,
+    streams: Streams,
+    protected: &Protected,
+    scratch: &Path,
+) -> Result<(i32, OwnedFd), Failed> {
+    let (go, ready) =
+        rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).at("starter", "make a pipe")?;
+    match sys::clone_into(0).at("starter", "make a process")? {
+        Side::Parent { pid, .. } => {
+            control::say(control.as_fd(), &Said::Hello, &[]).at("starter", "report the start")?;
+            Ok((pid, ready))
+        }
+        Side::Child => {
+            drop(ready);
+            let ran =
+                wait_for_go(&go).and_then(|()| inside(spec, control, streams, protected, scratch));
+            let code = match ran {
+                Ok(code) => code,
+                Err(failed) => {
+                    say_failed(control.as_fd(), failed);
+                    127
+                }
+            };
+            std::process::exit(code)
+        }
+    }
+}
+
+fn inside(
+    spec: &Spec,
+    control: &OwnedFd,
+    streams: Streams,
+    protected: &Protected,
+    scratch: &Path,
+) -> Result<i32, Failed> {
+    privileges::no_new()?;
+    rlimit::set(&spec.job.limits, &spec.groups, Own::Nothing)?;
+    if spec.level == Level::Partial {
+        landlock::restrict(
+            &rules(spec, protected, scratch)?,
+            landlock::Sockets::Refused,
+        )?;
+        seccomp::restrict(seccomp::Sockets::OnlyPairs)?;
+    }
+    if let Task::Probe(outside) = &spec.task {
+        let layers = probe::without_namespaces(outside);
+        control::say(control.as_fd(), &Said::Probed(layers), &[])
+            .at("starter", "report the test")?;
+        return Ok(0);
+    }
+    Err(program::become_it(&spec.job, streams))
+}
+
+/// The view as rules: protected and hidden names are left out of every grant.
+fn rules(spec: &Spec, protected: &Protected, scratch: &Path) -> Result<Rules, Failed> {
+    let view = &spec.job.view;
+    if !view.overlays.is_empty() {
+        return Err(Failed::new(
+            "overlay",
+            "a writable layer needs a mount namespace",
+        ));
+    }
+    let mut rules = Rules {
+        devices: ["null", "zero", "full", "random", "urandom"]
+            .map(|name| Path::new("/dev").join(name))
+            .into(),
+        write: vec![scratch.to_owned()],
+        ..Rules::default()
+    };
+    let mut hidden: Vec<_> = view.hidden.iter().flat_map(fs::canonicalize).collect();
+    hidden.extend(protected.sockets.iter().cloned());
+    for path in view
+        .read
+        .iter()
+        .chain(&protected.readable)
+        .flat_map(fs::canonicalize)
+    {
+        rules
+            .read
+            .extend(landlock::around(&path, &hidden, &mut rules.list));
+    }
+    let mut kept = hidden;
+    kept.extend(protected.frozen.iter().cloned());
+    for root in view::roots(view)? {
+        // Nothing can be made at the root itself: a new protected name could not be told apart.
+        rules
+            .write
+            .extend(landlock::around(&root, &kept, &mut rules.list));
+    }
+    rules.read.extend(protected.frozen.iter().cloned());
+    Ok(rules)
+}
+
+/// Puts the command under its limits, lets it go, and follows it to its end.
+fn follow(
+    pid: i32,
+    go: OwnedFd,
+    follower: &Follower,
+    control: &OwnedFd,
+    groups: &cgroup::Own,
+) -> Result<i32, Failed> {
+    groups
+        .admit(pid)
+        .at("limits", "put the command under its limits")?;
+    rustix::io::write(&go, &[1]).at("starter", "let the command go")?;
+    drop(go);
+    let status = match follower.follow(pid, control) {
+        Followed::Ended(status) => status,
+        Followed::CalledOff => {
+            drop(sys::kill(-pid, libc::SIGKILL));
+            libc::SIGKILL
+        }
+    };
+    drop(control::say(control.as_fd(), &Said::Exited(status), &[]));
+    Ok(status)
+}
+
+/// Ends every process that is left: killing one makes its children ours, until there are none.
+fn end_everyone(groups: &cgroup::Own) {
+    loop {
+        let task = format!("/proc/self/task/{}/children", std::process::id());
+        let children = fs::read_to_string(task).unwrap_or_default();
+        let children = children.split_whitespace().flat_map(str::parse);
+        for pid in children.chain(groups.members()) {
+            drop(sys::kill(pid, libc::SIGKILL));
+        }
+        match sys::wait(-1, 0) {
+            Ok(_) => {}
+            Err(_) => return,
+        }
+    }
+}

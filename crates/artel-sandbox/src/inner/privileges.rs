@@ -1,0 +1,43 @@
+//! Privileges: none, and no way to new ones.
+
+use rustix::thread::{
+    CapabilitiesSecureBits, CapabilitySet, CapabilitySets, clear_ambient_capability_set,
+    remove_capability_from_bounding_set, set_capabilities, set_capabilities_secure_bits,
+    set_no_new_privs,
+};
+
+use super::step::{At, Failed};
+
+/// Gives up every capability for good, also for whatever is started by a user called root.
+pub(super) fn drop_all() -> Result<(), Failed> {
+    let step = "privileges";
+    clear_ambient_capability_set().at(step, "clear the ambient capabilities")?;
+    let bits = CapabilitiesSecureBits::NO_ROOT
+        | CapabilitiesSecureBits::NO_ROOT_LOCKED
+        | CapabilitiesSecureBits::NO_SETUID_FIXUP
+        | CapabilitiesSecureBits::NO_SETUID_FIXUP_LOCKED
+        | CapabilitiesSecureBits::NO_CAP_AMBIENT_RAISE
+        | CapabilitiesSecureBits::NO_CAP_AMBIENT_RAISE_LOCKED;
+    set_capabilities_secure_bits(bits).at(step, "lock the capability rules")?;
+    for number in 0..u64::BITS {
+        let capability = CapabilitySet::from_bits_retain(1 << number);
+        match remove_capability_from_bounding_set(capability) {
+            Ok(()) => {}
+            // The kernel knows no capability of this number, and so none above it.
+            Err(rustix::io::Errno::INVAL) => break,
+            Err(cause) => return Err(cause).at(step, "empty the capability bounds"),
+        }
+    }
+    let nothing = CapabilitySets {
+        effective: CapabilitySet::empty(),
+        permitted: CapabilitySet::empty(),
+        inheritable: CapabilitySet::empty(),
+    };
+    set_capabilities(None, nothing).at(step, "drop all capabilities")?;
+    no_new()
+}
+
+/// Makes sure that no program started from here gains anything, by a set-user-id bit or otherwise.
+pub(super) fn no_new() -> Result<(), Failed> {
+    set_no_new_privs(true).at("no new privileges", "give up new privileges")
+}

@@ -1,0 +1,283 @@
+//! Protected names: what must stay as it is inside a folder that can be written.
+//!
+//! They are looked for at the root of every writable folder and in every repository found there:
+//! those that exist are shown read-only, those that do not are held by a placeholder. The search
+//! is bounded, since a start must not cost a walk through a large tree; what lies deeper or appears
+//! later is for whoever takes the tree's changes over.
+
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use super::placeholder::{Folder, Held};
+use super::step::{At, Failed};
+use crate::job::View;
+
+const STEP: &str = "protected names";
+
+/// How deep repositories and sockets are looked for,
+const DEPTH: usize = 3;
+/// and in how many folders at most.
+const FOLDERS: usize = 256;
+
+/// Folders that hold what others made and are large: nothing is looked for in them.
+const SKIPPED: &[&str] = &["node_modules", "target", ".venv", "__pycache__"];
+
+/// What the walls have to keep inside the writable folders.
+#[derive(Debug, Default)]
+pub(super) struct Protected {
+    /// Shown read-only where they are; links stay the links they are.
+    pub(super) frozen: Vec<PathBuf>,
+    /// Folders that must keep their place, because something frozen lies below them.
+    pub(super) pinned: Vec<PathBuf>,
+    /// Metadata of repositories that lies elsewhere: to be readable.
+    pub(super) readable: Vec<PathBuf>,
+    /// Sockets of the host.
+    pub(super) sockets: Vec<PathBuf>,
+    /// To be released when everything has ended.
+    folders: Vec<Folder>,
+}
+
+/// Finds everything that must stay, and holds the names that do not exist.
+pub(super) fn prepare(view: &View, roots: &[PathBuf]) -> Result<Protected, Failed> {
+    let mut protected = Protected::default();
+    let names = &view.protected;
+    // What is hidden is hidden by its path: the folders on the way must not be moved either.
+    for hidden in view.hidden.iter().flat_map(fs::canonicalize) {
+        for root in roots.iter().filter(|root| hidden.starts_with(root)) {
+            protected.pin(root, hidden.parent().unwrap_or(root));
+        }
+    }
+    let prepared = roots
+        .iter()
+        .try_for_each(|root| protected.root(root, roots, names));
+    match prepared {
+        Ok(()) => Ok(protected),
+        Err(failed) => {
+            protected.release();
+            Err(failed)
+        }
+    }
+}
+
+impl Protected {
+    /// Takes the placeholders away.
+    pub(super) fn release(&mut self) {
+        self.folders.drain(..).for_each(Folder::release);
+    }
+
+    fn root(&mut self, root: &Path, roots: &[PathBuf], names: &[String]) -> Result<(), Failed> {
+        let found = search(root);
+        self.sockets.extend(found.sockets);
+        self.repository(root, roots, names)?;
+        for bare in found.bare {
+            self.pin(root, bare.parent().unwrap_or(root));
+            self.freeze(bare);
+        }
+        for repository in found.repositories {
+            self.pin(root, &repository);
+            self.repository(&repository, roots, names)?;
+        }
+        Ok(())
+    }
+
+    /// Protects every name in one folder.
+    fn repository(
+        &mut self,
+        folder: &Path,
+        roots: &[PathBuf],
+        names: &[String],
+    ) -> Result<(), Failed> {
+        for name in names {
+            self.name(folder, Path::new(name), roots)?;
+        }
+        if names.iter().any(|name| name == ".git") {
+            let metadata = linked_metadata(folder);
+            let inside = |path: &&PathBuf| roots.iter().any(|root| path.starts_with(root));
+            for path in metadata.iter().filter(inside) {
+                self.freeze(path.clone());
+            }
+            self.readable.extend(metadata);
+        }
+        Ok(())
+    }
+
+    /// Protects one name, which may lead through folders: the first one missing is held.
+    fn name(&mut self, folder: &Path, name: &Path, roots: &[PathBuf]) -> Result<(), Failed> {
+        let mut above = folder.to_owned();
+        let mut parts = name.components().peekable();
+        while let Some(part) = parts.next() {
+            let Component::Normal(part) = part else {
+                let why = format!("`{}` is not a name inside a folder", name.display());
+                return Err(Failed::new(STEP, why));
+            };
+            let path = above.join(part);
+            match self.hold(&above, Path::new(part))? {
+                Held::Ours => {
+                    self.freeze(path);
+                    return Ok(());
+                }
+                Held::Impossible => return Ok(()),
+                Held::Theirs if parts.peek().is_none() => {
+                    self.freeze_with_target(path.clone(), roots);
+                }
+                // A file or a link on the way: what lies behind it is not in this folder.
+                Held::Theirs if !path.is_dir() || path.is_symlink() => {
+                    self.freeze_with_target(path, roots);
+                    return Ok(());
+                }
+                Held::Theirs => self.pin(folder, &path),
+            }
+            above = path;
+        }
+        Ok(())
+    }
+
+    fn hold(&mut self, folder: &Path, name: &Path) -> Result<Held, Failed> {
+        let what = || format!("keep `{}` from being made", folder.join(name).display());
+        let known = self.folders.iter_mut().find(|known| known.path() == folder);
+        if let Some(known) = known {
+            return known.hold(name).at(STEP, &what());
+        }
+        let mut opened = Folder::open(folder).at(STEP, &what())?;
+        let held = opened.hold(name).at(STEP, &what());
+        self.folders.push(opened);
+        held
+    }
+
+    /// Freezes what exists; of a link also what it leads to, if that could be written.
+    fn freeze_with_target(&mut self, path: PathBuf, roots: &[PathBuf]) {
+        if path.is_symlink()
+            && let Ok(target) = fs::canonicalize(&path)
+            && roots
+                .iter()
+                .any(|root| target.starts_with(root) && target != *root)
+        {
+            self.freeze(target);
+        }
+        self.freeze(path);
+    }
+
+    fn freeze(&mut self, path: PathBuf) {
+        if !self.frozen.contains(&path) {
+            self.frozen.push(path);
+        }
+    }
+
+    /// Pins a folder and those above it up to the root, which keeps its place anyway.
+    fn pin(&mut self, root: &Path, folder: &Path) {
+        let on_the_way = folder.ancestors().take_while(|above| *above != root);
+        for above in on_the_way {
+            if above.starts_with(root) && !self.pinned.iter().any(|pinned| pinned == above) {
+                self.pinned.push(above.to_owned());
+            }
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+struct Found {
+    repositories: Vec<PathBuf>,
+    bare: Vec<PathBuf>,
+    sockets: Vec<PathBuf>,
+}
+
+/// Looks through the upper folders of a tree, those nearest to the root first.
+fn search(root: &Path) -> Found {
+    use std::os::unix::fs::FileTypeExt;
+    let mut found = Found::default();
+    let mut waiting = std::collections::VecDeque::from([(root.to_owned(), 0)]);
+    let mut read = 0;
+    while let Some((folder, depth)) = waiting.pop_front() {
+        read += 1;
+        if read > FOLDERS {
+            break;
+        }
+        let Ok(entries) = fs::read_dir(&folder) else {
+            continue;
+        };
+        let mut names = Vec::new();
+        let mut folders = Vec::new();
+        for entry in entries.flatten() {
+            let (name, Ok(kind)) = (entry.file_name(), entry.file_type()) else {
+                continue;
+            };
+            if kind.is_socket() {
+                found.sockets.push(entry.path());
+            } else if kind.is_dir() && name != ".git" && !SKIPPED.iter().any(|skip| name == *skip) {
+                folders.push(entry.path());
+            }
+            names.push(name);
+        }
+        let has = |wanted: &str| names.iter().any(|name| name == wanted);
+        if has("HEAD") && has("objects") && has("refs") && folder != root {
+            found.bare.push(folder);
+            continue;
+        }
+        if has(".git") && folder != root {
+            found.repositories.push(folder);
+        }
+        if depth < DEPTH {
+            waiting.extend(folders.into_iter().map(|folder| (folder, depth + 1)));
+        }
+    }
+    found
+}
+
+/// Returns where the metadata of a linked worktree or a submodule really lies: its own folder and
+/// the one it shares. A `.git` file is the repository's word and could name anything, so only what
+/// names this worktree in return is believed.
+fn linked_metadata(worktree: &Path) -> Vec<PathBuf> {
+    let pointer = worktree.join(".git");
+    let Some(own) = follow(&pointer, "gitdir: ", worktree) else {
+        return Vec::new();
+    };
+    if !own.join("HEAD").is_file() {
+        return Vec::new();
+    }
+    let returned = follow(&own.join("gitdir"), "", &own);
+    if returned.as_deref() == Some(&pointer) {
+        let shared = follow(&own.join("commondir"), "", &own);
+        let is_metadata =
+            |path: &PathBuf| path.join("objects").is_dir() && path.join("HEAD").is_file();
+        return match shared.filter(is_metadata) {
+            // What is shared usually holds what is its own.
+            Some(shared) if own.starts_with(&shared) => vec![shared],
+            Some(shared) => vec![own, shared],
+            None => Vec::new(),
+        };
+    }
+    let is_submodule = own.ancestors().any(|above| above.ends_with(".git/modules"))
+        && own.join("objects").is_dir()
+        && names_worktree(&own, worktree);
+    if is_submodule { vec![own] } else { Vec::new() }
+}
+
+/// Whether a submodule's settings name this worktree.
+fn names_worktree(metadata: &Path, worktree: &Path) -> bool {
+    let Ok(config) = fs::read_to_string(metadata.join("config")) else {
+        return false;
+    };
+    config.lines().any(|line| {
+        let Some((key, value)) = line.split_once('=') else {
+            return false;
+        };
+        key.trim() == "worktree"
+            && fs::canonicalize(metadata.join(value.trim())).is_ok_and(|path| path == worktree)
+    })
+}
+
+/// Reads a small file that holds a path and resolves it.
+fn follow(file: &Path, prefix: &str, base: &Path) -> Option<PathBuf> {
+    let about = fs::symlink_metadata(file).ok()?;
+    if !about.is_file() || about.len() > 4096 {
+        return None;
+    }
+    let text = fs::read_to_string(file).ok()?;
+    let path = base.join(text.strip_prefix(prefix)?.trim_end_matches('\n'));
+    if path.is_dir() {
+        return fs::canonicalize(path).ok();
+    }
+    // The name itself may be a pointer file; the folders above it are made plain.
+    let parent = fs::canonicalize(path.parent()?).ok()?;
+    Some(parent.join(path.file_name()?))
+}

@@ -1,0 +1,211 @@
+//! The filter of system calls: few ways into the kernel beyond what programs need.
+//!
+//! A list of refusals and not of permissions: a build tool must not break because it uses a call
+//! that is newer than we are, and the other walls hold against calls that are merely unknown. Two
+//! filters stand one behind the other: one by number, one that looks at arguments.
+
+use std::collections::BTreeMap;
+
+use libc::c_long;
+use seccompiler::{
+    BackendError, BpfProgram, SeccompAction, SeccompCmpArgLen as Width, SeccompCmpOp as Op,
+    SeccompCondition, SeccompFilter, SeccompRule, apply_filter,
+};
+
+use super::search;
+use super::step::Failed;
+
+/// Calls that are refused whatever their arguments.
+const REFUSED: &[c_long] = &[
+    // Other processes.
+    libc::SYS_ptrace,
+    libc::SYS_process_vm_readv,
+    libc::SYS_process_vm_writev,
+    libc::SYS_process_madvise,
+    libc::SYS_pidfd_getfd,
+    libc::SYS_kcmp,
+    // Mounts and namespaces.
+    libc::SYS_mount,
+    libc::SYS_umount2,
+    libc::SYS_pivot_root,
+    libc::SYS_chroot,
+    libc::SYS_fsopen,
+    libc::SYS_fsconfig,
+    libc::SYS_fsmount,
+    libc::SYS_fspick,
+    libc::SYS_open_tree,
+    libc::SYS_move_mount,
+    libc::SYS_mount_setattr,
+    libc::SYS_setns,
+    // Rings go past every other filter.
+    libc::SYS_io_uring_setup,
+    libc::SYS_io_uring_enter,
+    libc::SYS_io_uring_register,
+    // The kernel itself.
+    libc::SYS_kexec_load,
+    libc::SYS_kexec_file_load,
+    libc::SYS_init_module,
+    libc::SYS_finit_module,
+    libc::SYS_delete_module,
+    libc::SYS_bpf,
+    libc::SYS_perf_event_open,
+    libc::SYS_userfaultfd,
+    libc::SYS_syslog,
+    libc::SYS_reboot,
+    libc::SYS_swapon,
+    libc::SYS_swapoff,
+    libc::SYS_acct,
+    libc::SYS_quotactl,
+    libc::SYS_quotactl_fd,
+    libc::SYS_nfsservctl,
+    libc::SYS_vhangup,
+    libc::SYS_settimeofday,
+    libc::SYS_clock_settime,
+    libc::SYS_sethostname,
+    libc::SYS_setdomainname,
+    // Files by handle, and watching those of others.
+    libc::SYS_open_by_handle_at,
+    libc::SYS_fanotify_init,
+    libc::SYS_lookup_dcookie,
+    // Keys.
+    libc::SYS_add_key,
+    libc::SYS_request_key,
+    libc::SYS_keyctl,
+];
+
+/// Those only one architecture has.
+#[cfg(target_arch = "x86_64")]
+const REFUSED_HERE: &[c_long] = &[
+    libc::SYS_iopl,
+    libc::SYS_ioperm,
+    libc::SYS_uselib,
+    libc::SYS_ustat,
+    libc::SYS_sysfs,
+    libc::SYS__sysctl,
+];
+/// Those only one architecture has.
+#[cfg(not(target_arch = "x86_64"))]
+const REFUSED_HERE: &[c_long] = &[];
+
+/// Flags that make namespaces.
+const NAMESPACES: &[libc::c_int] = &[
+    libc::CLONE_NEWNS,
+    libc::CLONE_NEWCGROUP,
+    libc::CLONE_NEWUTS,
+    libc::CLONE_NEWIPC,
+    libc::CLONE_NEWUSER,
+    libc::CLONE_NEWPID,
+    libc::CLONE_NEWNET,
+];
+
+/// The flag for time namespaces, which `clone` reads as part of a signal.
+const NEW_TIME: u64 = 0x80;
+
+/// How many sockets are left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sockets {
+    /// Those of the own network namespace.
+    OfTheNamespace,
+    /// None but connected pairs: nothing else keeps the network away.
+    OnlyPairs,
+}
+
+/// Filters the system calls of this process and of all it will start.
+pub(super) fn restrict(sockets: Sockets) -> Result<(), Failed> {
+    let failed = |cause: &dyn std::fmt::Display| Failed::new("seccomp", cause.to_string());
+    for program in programs(sockets).map_err(|cause| failed(&cause))? {
+        apply_filter(&program).map_err(|cause| failed(&cause))?;
+    }
+    Ok(())
+}
+
+fn programs(sockets: Sockets) -> Result<Vec<BpfProgram>, BackendError> {
+    let arch = std::env::consts::ARCH.try_into()?;
+    let errno = SeccompAction::Errno(libc::EPERM.unsigned_abs());
+    let filter = SeccompFilter::new(by_argument(sockets)?, SeccompAction::Allow, errno, arch)?;
+    Ok(vec![search::program(&by_number()), filter.try_into()?])
+}
+
+/// The calls that are refused as such, and one that is said to be unknown: then the library falls
+/// back to the older one, whose flags a filter can see.
+fn by_number() -> Vec<(u32, libc::c_int)> {
+    let refused = REFUSED.iter().chain(REFUSED_HERE);
+    let refused = refused.map(|number| (*number, libc::EPERM));
+    refused
+        .chain([(libc::SYS_clone3, libc::ENOSYS)])
+        .filter_map(|(number, errno)| Some((u32::try_from(number).ok()?, errno)))
+        .collect()
+}
+
+fn by_argument(sockets: Sockets) -> Result<BTreeMap<c_long, Vec<SeccompRule>>, BackendError> {
+    let mut unshare = namespace_flags()?;
+    unshare.push(flag(NEW_TIME)?);
+    // Typing into a terminal, and the virtual console's own commands.
+    let requests = [libc::TIOCSTI, libc::TIOCLINUX];
+    let requests = requests.map(|request| rule(&[(1, Op::Eq, request)]));
+    let sockets = match sockets {
+        Sockets::OnlyPairs => Vec::new(),
+        Sockets::OfTheNamespace => odd_sockets()?,
+    };
+    Ok(BTreeMap::from([
+        (libc::SYS_clone, namespace_flags()?),
+        (libc::SYS_unshare, unshare),
+        (
+            libc::SYS_ioctl,
+            requests.into_iter().collect::<Result<_, _>>()?,
+        ),
+        (libc::SYS_personality, vec![odd_personalities()?]),
+        (libc::SYS_socket, sockets),
+    ]))
+}
+
+fn namespace_flags() -> Result<Vec<SeccompRule>, BackendError> {
+    let flags = NAMESPACES
+        .iter()
+        .map(|bits| u64::from(bits.cast_unsigned()));
+    flags.map(flag).collect()
+}
+
+/// Matches if this bit of the first argument is set.
+fn flag(bit: u64) -> Result<SeccompRule, BackendError> {
+    rule(&[(0, Op::MaskedEq(bit), bit)])
+}
+
+/// Leaves the ordinary one, the one without randomised addresses that debuggers want, and asking.
+fn odd_personalities() -> Result<SeccompRule, BackendError> {
+    let no_randomize = u64::from(libc::ADDR_NO_RANDOMIZE.cast_unsigned());
+    let usual = [0, no_randomize, 0xffff_ffff];
+    rule(&usual.map(|usual| (0, Op::Ne, usual)))
+}
+
+/// Leaves local sockets, the internet's, and asking the kernel for the own interfaces.
+fn odd_sockets() -> Result<Vec<SeccompRule>, BackendError> {
+    let family = |family: libc::c_int| u64::from(family.cast_unsigned());
+    let usual = [
+        libc::AF_UNIX,
+        libc::AF_INET,
+        libc::AF_INET6,
+        libc::AF_NETLINK,
+    ];
+    let raw = u64::from(libc::SOCK_RAW.cast_unsigned());
+    Ok(vec![
+        rule(&usual.map(|usual| (0, Op::Ne, family(usual))))?,
+        rule(&[
+            (0, Op::Eq, family(libc::AF_NETLINK)),
+            (2, Op::Ne, family(libc::NETLINK_ROUTE)),
+        ])?,
+        rule(&[
+            (0, Op::Ne, family(libc::AF_NETLINK)),
+            (1, Op::MaskedEq(0xf), raw),
+        ])?,
+    ])
+}
+
+/// Matches if all conditions hold; arguments are compared as the kernel reads them, 32 bits wide.
+fn rule(conditions: &[(u8, Op, u64)]) -> Result<SeccompRule, BackendError> {
+    let conditions = conditions
+        .iter()
+        .map(|(place, op, value)| SeccompCondition::new(*place, Width::Dword, op.clone(), *value))
+        .collect::<Result<_, _>>()?;
+    SeccompRule::new(conditions)
+}

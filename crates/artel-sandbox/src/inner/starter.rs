@@ -1,0 +1,273 @@
+//! The starter's own part, outside the walls: prepares, makes the tree, waits, cleans up.
+
+use std::io::{self, Read};
+use std::os::fd::{AsFd, OwnedFd};
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fs::{Mode, OFlags};
+use rustix::net::RecvFlags;
+use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+
+use super::first::{self, Orders, say_failed};
+use super::plain;
+use super::program::Streams;
+use super::protect::{self, Protected};
+use super::step::{At, Failed};
+use super::view::{self, Resolved};
+use crate::cgroup;
+use crate::control::{self, Said};
+use crate::level::Level;
+use crate::spec::Spec;
+use crate::sys::{self, Ended, Side};
+
+/// The namespaces of level full; that of the cgroups follows once the tree is in its group.
+const NAMESPACES: libc::c_int = libc::CLONE_NEWUSER
+    | libc::CLONE_NEWNS
+    | libc::CLONE_NEWPID
+    | libc::CLONE_NEWNET
+    | libc::CLONE_NEWIPC
+    | libc::CLONE_NEWUTS;
+
+/// Runs as the starter and returns the code to end with.
+pub(super) fn main() -> i32 {
+    let Ok((control, stdout, stderr)) = settle() else {
+        return 70;
+    };
+    let done = receive(&control).and_then(|(spec, stdin)| {
+        let streams = Streams {
+            stdin,
+            stdout,
+            stderr,
+        };
+        run(spec, &control, streams)
+    });
+    match done {
+        Ok(()) => 0,
+        Err(failed) => {
+            say_failed(control.as_fd(), failed);
+            127
+        }
+    }
+}
+
+/// Leaves the session of whoever started us, closes every descriptor that leaked in, and moves
+/// the three we were given out of the way of programs that print.
+fn settle() -> io::Result<(OwnedFd, OwnedFd, OwnedFd)> {
+    rustix::process::setsid()?;
+    sys::close_from(3)?;
+    let control = io::stdin().as_fd().try_clone_to_owned()?;
+    let stdout = io::stdout().as_fd().try_clone_to_owned()?;
+    let stderr = io::stderr().as_fd().try_clone_to_owned()?;
+    let null = rustix::fs::open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
+    rustix::stdio::dup2_stdin(&null)?;
+    rustix::stdio::dup2_stdout(&null)?;
+    rustix::stdio::dup2_stderr(&null)?;
+    Ok((control, stdout, stderr))
+}
+
+fn receive(control: &OwnedFd) -> Result<(Spec, OwnedFd), Failed> {
+    let (_, fds) = control::receive(control.as_fd(), RecvFlags::empty())
+        .at("starter", "receive its orders")?;
+    let [orders, stdin] = <[OwnedFd; 2]>::try_from(fds)
+        .map_err(|_| Failed::new("starter", "its orders came incomplete"))?;
+    let mut text = Vec::new();
+    std::fs::File::from(orders)
+        .read_to_end(&mut text)
+        .at("starter", "read its orders")?;
+    let spec = serde_json::from_slice(&text)
+        .map_err(io::Error::other)
+        .at("starter", "understand its orders")?;
+    Ok((spec, stdin))
+}
+
+fn run(spec: Spec, control: &OwnedFd, streams: Streams) -> Result<(), Failed> {
+    if spec.level == Level::Full {
+        return full(spec, control, streams);
+    }
+    let groups = make_groups(&spec)?;
+    let ended = plain::run(spec, control, streams, &groups);
+    finish(&groups, control, ended)
+}
+
+fn full(spec: Spec, control: &OwnedFd, streams: Streams) -> Result<(), Failed> {
+    let roots = view::roots(&spec.job.view)?;
+    let mut protected = protect::prepare(&spec.job.view, &roots)?;
+    let done = Resolved::of(&spec.job.view, &protected)
+        .and_then(|resolved| tree(spec, control, streams, &resolved, &protected));
+    protected.release();
+    done
+}
+
+/// Makes the tree and waits for its end.
+fn tree(
+    spec: Spec,
+    control: &OwnedFd,
+    mut streams: Streams,
+    resolved: &Resolved,
+    protected: &Protected,
+) -> Result<(), Failed> {
+    let (go, ready) =
+        rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).at("starter", "make a pipe")?;
+    let pump = Pump::before(&mut streams)?;
+    let limits = spec.job.limits;
+    let bases = spec.groups.clone();
+    let (user, group) = (rustix::process::geteuid(), rustix::process::getegid());
+    let side = sys::clone_into(NAMESPACES).at("user namespace", "make namespaces")?;
+    let (pid, first) = match side {
+        Side::Parent { pid, pidfd } => (pid, pidfd),
+        Side::Child => {
+            drop((ready, pump));
+            let orders = Orders {
+                control: control.try_clone().at("starter", "keep its socket")?,
+                spec,
+                resolved,
+                protected,
+                streams,
+                go,
+                user: user.as_raw(),
+                group: group.as_raw(),
+            };
+            std::process::exit(first::run(orders))
+        }
+    };
+    drop((go, streams));
+    // Our memory holds the command's environment: nobody of this user need look into it.
+    set_dumpable_behavior(DumpableBehavior::NotDumpable).at("starter", "close its memory")?;
+    // While the first process builds the view, its limits are made here.
+    let made = control::say(control.as_fd(), &Said::Hello, &[first.as_fd()])
+        .at("starter", "report the start")
+        .and_then(|()| limit(&bases, &limits, pid));
+    let groups = match made {
+        Ok(groups) => groups,
+        Err(failed) => {
+            drop(ready);
+            let _ = rustix::process::pidfd_send_signal(&first, rustix::process::Signal::KILL);
+            drop(sys::wait(pid, 0));
+            return Err(failed);
+        }
+    };
+    // A first process that failed already told why.
+    let _ = rustix::io::write(&ready, &[1]);
+    drop(ready);
+    if let Some(pump) = pump {
+        pump.run(&first);
+    }
+    let ended = sys::wait(pid, 0)
+        .at("starter", "wait for the command")
+        .and_then(|ended| ended.ok_or_else(|| Failed::new("starter", "lost the command")));
+    finish(&groups, control, ended)
+}
+
+fn limit(
+    bases: &cgroup::Groups,
+    limits: &crate::job::Limits,
+    pid: i32,
+) -> Result<cgroup::Own, Failed> {
+    let groups = bases.make(limits).at("limits", "make the cgroups")?;
+    match groups
+        .admit(pid)
+        .at("limits", "put the command under its limits")
+    {
+        Ok(()) => Ok(groups),
+        Err(failed) => {
+            groups.remove();
+            Err(failed)
+        }
+    }
+}
+
+fn make_groups(spec: &Spec) -> Result<cgroup::Own, Failed> {
+    spec.groups
+        .make(&spec.job.limits)
+        .at("limits", "make the cgroups")
+}
+
+/// Reports what was used and takes the groups away.
+fn finish(
+    groups: &cgroup::Own,
+    control: &OwnedFd,
+    ended: Result<Ended, Failed>,
+) -> Result<(), Failed> {
+    let used = (groups.peak(), groups.limited());
+    groups.remove();
+    let ended = ended?;
+    let said = Said::Done {
+        status: ended.status,
+        peak: used.0.unwrap_or(ended.largest),
+        cpu: ended.cpu,
+        limited: used.1,
+    };
+    // Whoever started us may be gone; the tree has ended all the same.
+    drop(control::say(control.as_fd(), &said, &[]));
+    Ok(())
+}
+
+/// Carries what a person types into the tree: a terminal itself is never handed in, since whoever
+/// holds it can write to it and change it.
+struct Pump {
+    terminal: OwnedFd,
+    pipe: OwnedFd,
+}
+
+impl Pump {
+    /// Puts a pipe in the place of a terminal.
+    fn before(streams: &mut Streams) -> Result<Option<Self>, Failed> {
+        if !rustix::termios::isatty(&streams.stdin) {
+            return Ok(None);
+        }
+        let (read, write) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)
+            .at("starter", "make a pipe")?;
+        rustix::io::ioctl_fionbio(&write, true).at("starter", "set up a pipe")?;
+        let terminal = std::mem::replace(&mut streams.stdin, read);
+        Ok(Some(Self {
+            terminal,
+            pipe: write,
+        }))
+    }
+
+    /// Carries until the terminal or the tree ends.
+    fn run(self, first: &OwnedFd) {
+        let mut typed = [0; 4096];
+        loop {
+            let mut fds = [
+                PollFd::new(first, PollFlags::IN),
+                PollFd::new(&self.terminal, PollFlags::IN),
+            ];
+            if poll(&mut fds, None).is_err() {
+                continue;
+            }
+            if !fds[0].revents().is_empty() {
+                return;
+            }
+            let count = match rustix::io::read(&self.terminal, &mut typed) {
+                Ok(0) | Err(_) => return,
+                Ok(count) => count,
+            };
+            if !self.pass(first, &typed[..count]) {
+                return;
+            }
+        }
+    }
+
+    /// Writes everything; says whether there is still someone to write to.
+    fn pass(&self, first: &OwnedFd, mut bytes: &[u8]) -> bool {
+        while !bytes.is_empty() {
+            let mut fds = [
+                PollFd::new(first, PollFlags::IN),
+                PollFd::new(&self.pipe, PollFlags::OUT),
+            ];
+            if poll(&mut fds, None).is_err() {
+                continue;
+            }
+            if !fds[0].revents().is_empty() {
+                return false;
+            }
+            match rustix::io::write(&self.pipe, bytes) {
+                Ok(count) => bytes = &bytes[count..],
+                Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => {}
+                Err(_) => return false,
+            }
+        }
+        true
+    }
+}

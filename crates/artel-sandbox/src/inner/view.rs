@@ -1,0 +1,306 @@
+//! The files a command sees: an empty root onto which the view is mounted, piece by piece.
+//!
+//! Everything is opened by handle in the host's view first; only then does the new root come up.
+//! Whatever was not named is absent. The order of the pieces is that of their paths, so what lies
+//! deeper covers what lies above.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Component, Path, PathBuf};
+
+use rustix::fs::{CWD, readlinkat, symlinkat};
+use rustix::mount::{MountAttrFlags, MountPropagationFlags, UnmountFlags, mount_change, unmount};
+
+use super::protect::Protected;
+use super::special::{self, Covers};
+use super::step::{At, Failed};
+use super::tree::{self, Rights};
+use crate::job::{Limits, Overlay, View};
+use crate::sys;
+
+const STEP: &str = "view";
+
+/// What of the processors' description is shown: programs size themselves by it.
+const PROCESSORS: &str = "/sys/devices/system/cpu";
+
+/// A file in the new root that no Landlock rule covers: the ladder's test tries to read it.
+pub(super) const BAIT: &str = "/.bait";
+
+/// Whether the file for the ladder's test is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Bait {
+    Laid,
+    None,
+}
+
+/// The view with every path resolved, ready to be built.
+#[derive(Debug, Default)]
+pub(super) struct Resolved {
+    /// Paths without links, and what may be done there.
+    pieces: BTreeMap<PathBuf, Rights>,
+    /// Links that lead to them.
+    links: BTreeMap<PathBuf, PathBuf>,
+    hidden: Vec<PathBuf>,
+    overlays: Vec<Overlay>,
+}
+
+/// What the walls behind this one need to know.
+#[derive(Debug, Default)]
+pub(super) struct Built {
+    pub(super) readable: Vec<PathBuf>,
+    pub(super) writable: Vec<PathBuf>,
+    /// Whether the processes inside are shown by a `/proc` of their own.
+    pub(super) proc: bool,
+}
+
+impl Resolved {
+    /// Resolves every link once, in the host's view.
+    pub(super) fn of(view: &View, protected: &Protected) -> Result<Self, Failed> {
+        let mut resolved = Self::default();
+        for path in view.read.iter().chain(&protected.readable) {
+            resolved.add(path, Rights::ReadOnly);
+        }
+        resolved.add(Path::new(PROCESSORS), Rights::ReadOnly);
+        for path in roots(view)? {
+            resolved.pieces.insert(path, Rights::Writable);
+        }
+        resolved.hidden = view
+            .hidden
+            .iter()
+            .flat_map(std::fs::canonicalize)
+            .chain(protected.sockets.iter().cloned())
+            .collect();
+        resolved.overlays.clone_from(&view.overlays);
+        Ok(resolved)
+    }
+
+    /// Follows a path from the root; links on the way are noted, so that the path works inside too.
+    fn add(&mut self, path: &Path, rights: Rights) {
+        let mut waiting: Vec<OsString> = path
+            .components()
+            .rev()
+            .filter_map(|part| match part {
+                Component::Normal(name) => Some(name.to_owned()),
+                _ => None,
+            })
+            .collect();
+        let mut here = PathBuf::from("/");
+        let mut links = 0;
+        while let Some(name) = waiting.pop() {
+            if name == ".." {
+                here.pop();
+                continue;
+            }
+            let next = here.join(&name);
+            let Ok(target) = readlinkat(CWD, &next, Vec::new()) else {
+                here = next;
+                continue;
+            };
+            links += 1;
+            if links > 40 {
+                return;
+            }
+            let target = PathBuf::from(OsString::from_vec(target.into_bytes()));
+            if target.is_absolute() {
+                here = PathBuf::from("/");
+            }
+            self.links.insert(next, target.clone());
+            waiting.extend(target.components().rev().filter_map(|part| match part {
+                Component::Normal(name) => Some(name.to_owned()),
+                Component::ParentDir => Some("..".into()),
+                _ => None,
+            }));
+        }
+        if here.symlink_metadata().is_ok() {
+            self.pieces.entry(here).or_insert(rights);
+        }
+    }
+
+    /// Opens every piece in the host's view, leaving out what a piece above shows just the same.
+    fn open(&self) -> Result<Vec<(PathBuf, Rights, OwnedFd)>, Failed> {
+        let mut opened: Vec<(PathBuf, Rights, OwnedFd)> = Vec::new();
+        for (path, rights) in &self.pieces {
+            let above = opened
+                .iter()
+                .rev()
+                .find(|(above, _, _)| path.starts_with(above));
+            if above.is_some_and(|(_, shown, _)| shown == rights || *shown == Rights::Writable) {
+                continue;
+            }
+            let what = format!("open `{}`", path.display());
+            match tree::open_host(path).and_then(|source| tree::copy(source.as_fd(), *rights)) {
+                Ok(tree) => opened.push((path.clone(), *rights, tree)),
+                // What is not there, or not for us, is not there inside either.
+                Err(cause) if is_absent(&cause) && *rights == Rights::ReadOnly => {}
+                Err(cause) => return Err(cause).at(STEP, &what),
+            }
+        }
+        Ok(opened)
+    }
+}
+
+/// Returns the writable folders, resolved; each must be there.
+pub(super) fn roots(view: &View) -> Result<Vec<PathBuf>, Failed> {
+    let resolve = |path: &PathBuf| {
+        let what = format!("find the writable folder `{}`", path.display());
+        std::fs::canonicalize(path).at(STEP, &what)
+    };
+    view.write.iter().map(resolve).collect()
+}
+
+fn is_absent(cause: &io::Error) -> bool {
+    let absent = [libc::ENOENT, libc::ENOTDIR, libc::EACCES, libc::ELOOP];
+    cause
+        .raw_os_error()
+        .is_some_and(|code| absent.contains(&code))
+}
+
+/// Builds the view and enters it; nothing of the host's is left.
+pub(super) fn build(
+    resolved: &Resolved,
+    protected: &Protected,
+    limits: &Limits,
+    pid_max: Option<u64>,
+    bait: Bait,
+) -> Result<Built, Failed> {
+    let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
+    mount_change("/", private).at(STEP, "keep mounts apart from the host's")?;
+    let pieces = resolved.open()?;
+    let devices = special::open_devices()?;
+    let overlays = open_overlays(&resolved.overlays)?;
+    let root = new_root()?;
+    let covers = Covers::make(root.as_fd())?;
+    let mut built = Built::default();
+    let scratch = special::scratch_size(limits);
+    special::mount_scratch(root.as_fd(), "tmp", &scratch)?;
+    let mut shown = Vec::new();
+    for (path, rights, tree) in pieces {
+        tree::place(root.as_fd(), &path, tree.as_fd())
+            .at(STEP, &format!("show `{}`", path.display()))?;
+        shown.push((path, rights));
+    }
+    for (path, tree) in overlays {
+        tree::place(root.as_fd(), &path, tree.as_fd())
+            .at("overlay", &format!("show `{}`", path.display()))?;
+        shown.push((path, Rights::Writable));
+    }
+    make_links(root.as_fd(), &resolved.links);
+    special::mount_devices(root.as_fd(), devices, &scratch)?;
+    built.proc = special::mount_proc(root.as_fd(), pid_max, &covers)?;
+    freeze(root.as_fd(), protected)?;
+    hide(root.as_fd(), &resolved.hidden, &covers)?;
+    if bait == Bait::Laid {
+        let path = tree::relative(Path::new(BAIT));
+        tree::make_file(root.as_fd(), path, 0o444).at(STEP, "make a file")?;
+    }
+    enter(root)?;
+    for (path, rights) in shown {
+        match rights {
+            Rights::Writable => built.writable.push(path),
+            _ => built.readable.push(path),
+        }
+    }
+    Ok(built)
+}
+
+/// Makes the new root and attaches it where it hides nothing that is still needed: everything is
+/// open already.
+fn new_root() -> Result<OwnedFd, Failed> {
+    let options = [
+        ("mode", Some("0755")),
+        ("size", Some("1m")),
+        ("nr_inodes", Some("4k")),
+    ];
+    let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
+    let root = tree::fresh("tmpfs", &options, attributes).at(STEP, "make a new root")?;
+    let target = ["/tmp", "/usr", "/var"]
+        .iter()
+        .find_map(|path| tree::open_host(Path::new(path)).ok())
+        .ok_or_else(|| Failed::new(STEP, "found no folder to mount the new root on"))?;
+    tree::attach(root.as_fd(), target.as_fd()).at(STEP, "mount the new root")?;
+    Ok(root)
+}
+
+/// Makes the links that lie in the new root itself; those inside a shown folder are there.
+fn make_links(root: BorrowedFd<'_>, links: &BTreeMap<PathBuf, PathBuf>) {
+    for (path, target) in links {
+        let path = tree::relative(path);
+        let parent = path.parent().unwrap_or(Path::new(""));
+        // A link that cannot be made is a path that does not work inside: the view says no more.
+        if tree::make_folders(root, parent).is_ok() {
+            let _ = symlinkat(target, root, path);
+        }
+    }
+}
+
+fn open_overlays(overlays: &[Overlay]) -> Result<Vec<(PathBuf, OwnedFd)>, Failed> {
+    let open = |overlay: &Overlay| {
+        let part = |path: &Path| {
+            path.to_string_lossy()
+                .replace('\\', "\\\\")
+                .replace(':', "\\:")
+        };
+        let (lower, upper, work) = (
+            part(&overlay.lower),
+            part(&overlay.upper),
+            part(&overlay.work),
+        );
+        let options = [
+            ("lowerdir", Some(lower.as_str())),
+            ("upperdir", Some(upper.as_str())),
+            ("workdir", Some(work.as_str())),
+            ("userxattr", None),
+        ];
+        let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
+        let what = format!("lay `{upper}` over `{lower}`");
+        let made = tree::fresh("overlay", &options, attributes).at("overlay", &what)?;
+        Ok((overlay.at.clone(), made))
+    };
+    overlays.iter().map(open).collect()
+}
+
+/// Keeps what is protected: first the folders on the way, which must not be moved away, then what
+/// is frozen, each mounted over itself by handle.
+fn freeze(root: BorrowedFd<'_>, protected: &Protected) -> Result<(), Failed> {
+    let step = "protected names";
+    let mut pieces: Vec<_> = protected
+        .pinned
+        .iter()
+        .map(|path| (path, Rights::Writable))
+        .chain(protected.frozen.iter().map(|path| (path, Rights::ReadOnly)))
+        .collect();
+    pieces.sort_by(|one, other| one.0.cmp(other.0));
+    for (path, rights) in pieces {
+        let what = format!("keep `{}` as it is", path.display());
+        let target = tree::open_inside(root, path).at(step, &what)?;
+        let copy = tree::copy(target.as_fd(), rights).at(step, &what)?;
+        tree::attach(copy.as_fd(), target.as_fd()).at(step, &what)?;
+    }
+    Ok(())
+}
+
+fn hide(root: BorrowedFd<'_>, hidden: &[PathBuf], covers: &Covers) -> Result<(), Failed> {
+    for path in hidden {
+        match tree::open_inside(root, path) {
+            Ok(target) => covers
+                .put_over(target.as_fd())
+                .at("hidden files", &format!("hide `{}`", path.display()))?,
+            Err(cause) if is_absent(&cause) => {}
+            Err(cause) => return Err(cause).at("hidden files", "look for a hidden file"),
+        }
+    }
+    Ok(())
+}
+
+/// Makes the new root the only one, for good.
+fn enter(root: OwnedFd) -> Result<(), Failed> {
+    let read_only = u64::from(MountAttrFlags::MOUNT_ATTR_RDONLY.bits());
+    sys::mount_setattr(root.as_fd(), 0, read_only).at(STEP, "make the root read-only")?;
+    rustix::process::fchdir(&root).at(STEP, "go to the new root")?;
+    sys::pivot_root_here().at(STEP, "enter the new root")?;
+    unmount(".", UnmountFlags::DETACH).at(STEP, "leave the host's files")?;
+    rustix::process::chdir("/").at(STEP, "go to the new root")
+}

@@ -1,0 +1,33 @@
+//! The only crate that starts processes, and the only place for `unsafe`.
+//!
+//! What a model chose runs behind walls that the kernel keeps: its own view of the files, no
+//! network, few system calls, limits, and an end for every process of the tree. Which walls
+//! really stand is tested, told and never quietly lowered.
+#![warn(missing_docs)]
+
+mod cgroup;
+mod control;
+pub mod docker;
+mod error;
+mod inner;
+mod job;
+mod ladder;
+mod level;
+mod process;
+pub mod proxy;
+pub mod run;
+mod sandbox;
+pub mod slots;
+mod spec;
+mod standard;
+mod sys;
+pub mod trusted;
+
+pub use error::SandboxError;
+pub use inner::{FIRST_ARGUMENT, enter_if_asked};
+pub use job::{Host, Job, Limits, Network, Overlay, Stdin, View};
+pub use level::{Demand, Engaged, Layer, Level};
+pub use process::{Exit, Limited, Process, Usage};
+pub use rustix::process::Signal;
+pub use standard::Standard;
+pub use sandbox::{Door, DoorKind, Sandbox, Setup, Started};

@@ -1,0 +1,312 @@
+//! A started command as its starting process sees it: signals in, an end out.
+//!
+//! The direct child is the starter. It ends only after every process of the tree has ended, so
+//! whoever saw the end knows that nothing survives.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::process::Child;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::net::RecvFlags;
+use rustix::process::{PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use serde::{Deserialize, Serialize};
+
+use crate::control::{self, Said};
+use crate::error::SandboxError;
+use crate::level::Layer;
+
+/// How a command ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Exit {
+    /// It ended itself with this code.
+    Code(i32),
+    /// This signal ended it.
+    Signal(i32),
+    /// It never ran: a wall could not be built, or the program could not be started.
+    NotStarted {
+        /// The step that failed: `user namespace`, `view`, `program`, …
+        step: String,
+        /// Why, fit for a person.
+        why: String,
+    },
+}
+
+/// What a command used with everything it started.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// The largest amount of memory in bytes: of the tree where a cgroup counts it, else of its
+    /// largest process.
+    pub peak_memory: u64,
+    /// Time on the processors.
+    pub cpu: Duration,
+    /// The limit that was met, where one was.
+    pub limited: Option<Limited>,
+}
+
+/// A limit that a command met.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Limited {
+    /// Memory: the kernel ended its largest process.
+    Memory,
+    /// The number of processes and threads: starting another failed.
+    Processes,
+    /// The size of a file.
+    FileSize,
+    /// Processor time.
+    CpuTime,
+}
+
+/// A running command. Dropping it ends the whole tree.
+#[derive(Debug)]
+pub struct Process {
+    pidfd: OwnedFd,
+    control: OwnedFd,
+    state: Mutex<State>,
+}
+
+/// What is known so far.
+#[derive(Debug)]
+struct State {
+    starter: Child,
+    /// The first process inside its own namespace: ending it ends all of them.
+    first: Option<OwnedFd>,
+    failed: Option<(String, String)>,
+    status: Option<i32>,
+    layers: Vec<Layer>,
+    usage: Usage,
+    exit: Option<Exit>,
+}
+
+impl Process {
+    /// Takes over a started starter.
+    pub(crate) fn new(starter: Child, control: OwnedFd) -> Result<Self, SandboxError> {
+        let pid = rustix::process::Pid::from_child(&starter);
+        let pidfd = pidfd_open(pid, PidfdFlags::empty())
+            .map_err(SandboxError::system("watch the sandbox's starter"))?;
+        let state = State {
+            starter,
+            first: None,
+            failed: None,
+            status: None,
+            layers: Vec::new(),
+            usage: Usage::default(),
+            exit: None,
+        };
+        Ok(Self {
+            pidfd,
+            control,
+            state: Mutex::new(state),
+        })
+    }
+
+    /// Returns a descriptor that becomes readable when everything has ended.
+    pub fn pidfd(&self) -> BorrowedFd<'_> {
+        self.pidfd.as_fd()
+    }
+
+    /// Sends a signal to the command: an interrupt to its process group as a terminal would,
+    /// any other to every process of the tree where it has its own process namespace, else to
+    /// the group.
+    pub fn signal(&self, signal: Signal) -> io::Result<()> {
+        let number = u8::try_from(signal.as_raw()).map_err(io::Error::other)?;
+        match control::send(self.control.as_fd(), &[number], &[]) {
+            Err(cause) if cause.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            Err(cause)
+                if cause.raw_os_error() == Some(rustix::io::Errno::CONNRESET.raw_os_error()) =>
+            {
+                Ok(())
+            }
+            other => other,
+        }
+    }
+
+    /// Ends the whole tree at once, whatever it thinks of it.
+    pub fn kill_all(&self) -> io::Result<()> {
+        let mut state = self.state();
+        if state.exit.is_some() {
+            return Ok(());
+        }
+        self.listen(&mut state, RecvFlags::DONTWAIT);
+        let ended = match &state.first {
+            Some(first) => pidfd_send_signal(first, Signal::KILL),
+            // Without a namespace of its own the starter ends the tree, which it alone can follow.
+            None => return self.signal(Signal::KILL),
+        };
+        match ended {
+            Ok(()) | Err(rustix::io::Errno::SRCH) => Ok(()),
+            Err(cause) => Err(cause.into()),
+        }
+    }
+
+    /// Returns how it ended, if it has.
+    pub fn try_wait(&self) -> Option<Exit> {
+        let mut state = self.state();
+        if state.exit.is_none() {
+            self.listen(&mut state, RecvFlags::DONTWAIT);
+            let ended = match state.starter.try_wait() {
+                Ok(None) => return None,
+                Ok(Some(status)) => status.into_raw_status(),
+                // Someone else reaped our child; it has ended all the same.
+                Err(_) => 0,
+            };
+            // What was said before the end is still to be read.
+            self.listen(&mut state, RecvFlags::DONTWAIT);
+            state.settle(ended);
+        }
+        state.exit.clone()
+    }
+
+    /// Waits for the end of everything.
+    pub fn wait(&self) -> Exit {
+        loop {
+            if let Some(exit) = self.try_wait() {
+                return exit;
+            }
+            // An interrupted wait looks again.
+            let _ = poll(&mut [PollFd::new(&self.pidfd, PollFlags::IN)], None);
+        }
+    }
+
+    /// Returns what it used; whole once it has ended.
+    pub fn usage(&self) -> Usage {
+        self.state().usage
+    }
+
+    /// Gives the starter its orders, before anything else is said.
+    pub(crate) fn order(&self, fds: &[BorrowedFd<'_>]) -> io::Result<()> {
+        control::send(self.control.as_fd(), &[0], fds)
+    }
+
+    /// Waits until the starter said that the tree exists, and returns the listeners it made.
+    pub(crate) fn greet(&self, doors: Greeting) -> Vec<(Option<std::net::SocketAddr>, OwnedFd)> {
+        let mut state = self.state();
+        while state.failed.is_none() {
+            let heard = control::hear(&self.control, RecvFlags::empty());
+            let Ok(Some((said, fds))) = heard else {
+                break;
+            };
+            match said {
+                Said::Doors(kinds) => return kinds.into_iter().zip(fds).collect(),
+                said => {
+                    let hello = said == Said::Hello;
+                    state.take(said, fds);
+                    if hello && doors == Greeting::Hello {
+                        break;
+                    }
+                }
+            }
+        }
+        Vec::new()
+    }
+
+    /// Returns what the ladder's test found, once it has ended.
+    pub(crate) fn layers(&self) -> Vec<Layer> {
+        self.state().layers.clone()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes in whatever was said.
+    fn listen(&self, state: &mut State, flags: RecvFlags) {
+        while let Ok(Some((said, fds))) = control::hear(&self.control, flags) {
+            state.take(said, fds);
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        if self.try_wait().is_none() {
+            // It ends by itself when our end of the socket closes; the signal is only faster.
+            drop(self.kill_all());
+            self.wait();
+        }
+    }
+}
+
+/// How far a start is awaited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Greeting {
+    /// Until the tree exists.
+    Hello,
+    /// Until its listeners came.
+    Doors,
+}
+
+impl State {
+    fn take(&mut self, said: Said, fds: Vec<OwnedFd>) {
+        match said {
+            Said::Hello => self.first = fds.into_iter().next(),
+            Said::Doors(_) => {}
+            Said::Failed { step, why } => {
+                self.failed.get_or_insert((step, why));
+            }
+            Said::Probed(layers) => self.layers = layers,
+            Said::Exited(status) => self.status = Some(status),
+            Said::Done {
+                status,
+                peak,
+                cpu,
+                limited,
+            } => {
+                self.status.get_or_insert(status);
+                self.usage = Usage {
+                    peak_memory: peak,
+                    cpu,
+                    limited,
+                };
+            }
+        }
+    }
+
+    /// Decides how it ended, from the most precise report to the least.
+    fn settle(&mut self, starter: i32) {
+        let exit = match (self.failed.take(), self.status) {
+            (Some((step, why)), _) => Exit::NotStarted { step, why },
+            (None, Some(status)) => Exit::of(status),
+            (None, None) => match Exit::of(starter) {
+                Exit::Signal(signal) => Exit::Signal(signal),
+                other => Exit::NotStarted {
+                    step: "starter".to_owned(),
+                    why: format!("it ended without a report ({other:?})"),
+                },
+            },
+        };
+        if self.usage.limited.is_none() {
+            self.usage.limited = match exit {
+                Exit::Signal(libc::SIGXFSZ) => Some(Limited::FileSize),
+                Exit::Signal(libc::SIGXCPU) => Some(Limited::CpuTime),
+                _ => None,
+            };
+        }
+        self.exit = Some(exit);
+    }
+}
+
+impl Exit {
+    /// Reads a status as `waitpid` tells it.
+    fn of(status: i32) -> Self {
+        if libc::WIFSIGNALED(status) {
+            Self::Signal(libc::WTERMSIG(status))
+        } else {
+            Self::Code(libc::WEXITSTATUS(status))
+        }
+    }
+}
+
+/// The raw form of a status that the standard library read.
+trait RawStatus {
+    fn into_raw_status(self) -> i32;
+}
+
+impl RawStatus for std::process::ExitStatus {
+    fn into_raw_status(self) -> i32 {
+        std::os::unix::process::ExitStatusExt::into_raw(self)
+    }
+}

@@ -1,0 +1,212 @@
+//! The filtering proxy: the only way from a sandbox to a network.
+//!
+//! The walls leave a command no network but a few listening sockets of its own; whatever connects
+//! to them is taken up out here and judged. A host that was granted is looked up once, the answer
+//! is checked and pinned, and that very address is dialled. Everything else is told no, with the
+//! reason. No grant means that nothing passes.
+
+mod address;
+mod body;
+mod client;
+mod connection;
+mod grants;
+mod host;
+mod open;
+mod page;
+mod passage;
+mod reach;
+mod relay;
+mod request;
+mod response;
+mod socks;
+mod wait;
+
+use std::fmt;
+use std::io;
+use std::net::TcpStream;
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use rustix::event::PollFlags;
+
+use self::connection::Connection;
+use self::grants::Grants;
+use self::passage::Counters;
+use self::wait::{Ended, Flag, Interest, Slots, Until};
+use crate::job::Host;
+use crate::sandbox::{Door, DoorKind};
+
+pub use self::host::{BadHost, HostFault};
+pub use self::passage::{Counts, Passage, Verdict};
+pub use self::reach::{Dialer, Limits, Reach, Resolver};
+pub use self::request::{BadRequest, Request};
+pub use self::socks::{BadSocks, SocksRequest};
+
+/// A running proxy. It ends when it is dropped, and every connection with it.
+#[derive(Debug)]
+pub struct Proxy {
+    shared: Arc<Shared>,
+    acceptor: Option<JoinHandle<()>>,
+}
+
+/// Told about every attempt when it is over, from the thread that served it. What a command tries
+/// is up to the command, so whoever keeps these must bear many.
+pub type Observer = Arc<dyn Fn(Passage) + Send + Sync>;
+
+/// The proxy could not begin.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// A grant that is no host.
+    #[error("could not start the proxy: a grant cannot be read")]
+    Grant(#[from] BadHost),
+    /// The system gave no thread or descriptor.
+    #[error("could not start the proxy")]
+    System(#[from] io::Error),
+}
+
+pub(crate) struct Shared {
+    grants: Grants,
+    reach: Reach,
+    observer: Observer,
+    counters: Counters,
+    stop: Flag,
+    slots: Arc<Slots>,
+}
+
+impl Proxy {
+    /// Begins to serve these doors under these grants. A [`Resolver`] will do where only names
+    /// are to be answered differently.
+    pub fn serve(
+        doors: Vec<Door>,
+        grants: Vec<Host>,
+        reach: impl Into<Reach>,
+        observer: Observer,
+    ) -> Result<Self, ServeError> {
+        let reach = reach.into();
+        for door in &doors {
+            door.listener.set_nonblocking(true)?;
+        }
+        let shared = Arc::new(Shared {
+            grants: Grants::new(&grants)?,
+            slots: Arc::new(Slots::new(reach.limits.connections)),
+            reach,
+            observer,
+            counters: Counters::default(),
+            stop: Flag::new()?,
+        });
+        let inside = Arc::clone(&shared);
+        let acceptor = thread::Builder::new()
+            .name("artel-proxy".to_owned())
+            .spawn(move || accept_all(&inside, &doors))?;
+        Ok(Self {
+            shared,
+            acceptor: Some(acceptor),
+        })
+    }
+
+    /// Returns how much has passed so far.
+    pub fn counts(&self) -> Counts {
+        self.shared.counters.read()
+    }
+
+    /// Ends every connection, waits until all of them have been reported, and returns what
+    /// passed.
+    pub fn stop(mut self) -> Counts {
+        self.end();
+        self.counts()
+    }
+
+    fn end(&mut self) {
+        self.shared.stop.raise();
+        self.shared.slots.close();
+        if let Some(acceptor) = self.acceptor.take() {
+            // It fails only if an observer panicked, which has been said already.
+            acceptor.join().ok();
+        }
+    }
+}
+
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+impl Shared {
+    fn report(&self, host: &str, port: u16, verdict: Verdict, (up, down): (u64, u64)) {
+        let passage = Passage {
+            host: host.to_owned(),
+            port,
+            verdict,
+            bytes_up: up,
+            bytes_down: down,
+        };
+        self.counters.passed(&passage);
+        (self.observer)(passage);
+    }
+}
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shared")
+            .field("grants", &self.grants)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Takes connections as long as there are slots, each into a thread of its own. The scope ends
+/// when the last of them has.
+fn accept_all(shared: &Shared, doors: &[Door]) {
+    thread::scope(|scope| {
+        let mut turn = 0;
+        while let Some(slot) = shared.slots.take() {
+            let Ok((client, kind)) = accept(shared, doors, turn) else {
+                return;
+            };
+            turn += 1;
+            shared.counters.connected();
+            let connection = Connection::new(shared, client, slot);
+            let thread = thread::Builder::new().name("artel-passage".to_owned());
+            // Without a thread the connection is closed: whoever asked sees it and may try again.
+            thread
+                .spawn_scoped(scope, move || connection.serve(kind))
+                .ok();
+        }
+    });
+}
+
+/// How long to wait when the system has no descriptor for another connection.
+const BREATHER: Duration = Duration::from_millis(50);
+
+/// Waits for a connection at any door. The doors take turns, so that a busy one does not shut the
+/// others out.
+fn accept(shared: &Shared, doors: &[Door], turn: usize) -> Result<(TcpStream, DoorKind), Ended> {
+    let (late, early) = doors.split_at(turn % doors.len().max(1));
+    let doors: Vec<_> = early.iter().chain(late).collect();
+    let interests: Vec<Interest<'_>> = doors
+        .iter()
+        .map(|door| (door.listener.as_fd(), PollFlags::IN))
+        .collect();
+    loop {
+        let ready = shared.stop.wait(&interests, Until::Stopped)?;
+        let ready = doors.iter().zip(ready).find(|(_, flags)| !flags.is_empty());
+        let Some((door, _)) = ready else { continue };
+        let accepted = door.listener.accept().and_then(|(client, _)| {
+            client.set_nonblocking(true)?;
+            client.set_nodelay(true)?;
+            Ok(client)
+        });
+        match accepted {
+            Ok(client) => return Ok((client, door.kind)),
+            Err(cause) if cause.kind() == io::ErrorKind::WouldBlock => {}
+            // The client may have gone again, or descriptors are short for a moment.
+            Err(_) => match shared.stop.wait(&[], Until::Idle(BREATHER)) {
+                Err(Ended::Late) => {}
+                Err(ended) => return Err(ended),
+                Ok(_) => {}
+            },
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Where a message ends. A body is followed to its last byte, so that nothing behind it passes.
+
+use super::request::{BadRequest, Version};
+
+/// The rest of a body, counted down as it passes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Body {
+    /// There is none, or no more.
+    Nothing,
+    /// So many bytes.
+    Length(u64),
+    /// Pieces that say their own length.
+    Chunked(Chunk),
+    /// Everything up to the end of the connection.
+    UntilClose,
+}
+
+/// The place inside a body of pieces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Chunk {
+    /// Before the line with a length.
+    Size,
+    /// So many bytes before the end of a piece.
+    Data(u64),
+    /// Before the line break behind a piece.
+    End,
+    /// Behind the last piece, where lines of no interest may follow.
+    Trailer,
+}
+
+/// Whether more is to come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Flow {
+    More,
+    Complete,
+}
+
+/// A message that does not keep its own rules, or breaks off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Broken;
+
+/// A line between pieces that is longer is none.
+const LONGEST_LINE: usize = 4096;
+
+impl Body {
+    /// Reads the length of a request's body from its head. Anything that two readers could take
+    /// differently is refused: both kinds of length, one twice, a list, a sign.
+    pub(crate) fn announced<'a>(
+        version: Version,
+        headers: impl Iterator<Item = (&'a str, &'a [u8])>,
+    ) -> Result<Self, BadRequest> {
+        let (mut lengths, mut encodings) = (Vec::new(), Vec::new());
+        for (name, value) in headers {
+            match name {
+                "content-length" => lengths.push(value),
+                "transfer-encoding" => encodings.push(value),
+                _ => {}
+            }
+        }
+        match (lengths.as_slice(), encodings.as_slice()) {
+            ([], []) => Ok(Self::Nothing),
+            ([length], []) => match parse_length(length) {
+                Some(0) => Ok(Self::Nothing),
+                Some(length) => Ok(Self::Length(length)),
+                None => Err(BadRequest::Length),
+            },
+            ([], [coding])
+                if coding.eq_ignore_ascii_case(b"chunked") && version == Version::Http11 =>
+            {
+                Ok(Self::Chunked(Chunk::Size))
+            }
+            _ => Err(BadRequest::Length),
+        }
+    }
+
+    /// Moves what belongs to the body from the input to the output, and returns how much of the
+    /// input is done with. Pieces are written anew, without their extensions.
+    pub(crate) fn pass(
+        &mut self,
+        input: &[u8],
+        output: &mut Vec<u8>,
+    ) -> Result<(usize, Flow), Broken> {
+        match self {
+            Self::Nothing => Ok((0, Flow::Complete)),
+            Self::UntilClose => {
+                output.extend_from_slice(input);
+                Ok((input.len(), Flow::More))
+            }
+            Self::Length(left) => {
+                let taken = copy(left, input, output);
+                let complete = *left == 0;
+                Ok((taken, if complete { Flow::Complete } else { Flow::More }))
+            }
+            Self::Chunked(chunk) => chunk.pass(input, output),
+        }
+    }
+
+    /// Says whether the body may end here because the connection did.
+    pub(crate) fn may_end(&self) -> bool {
+        matches!(self, Self::Nothing | Self::UntilClose)
+    }
+}
+
+impl Chunk {
+    fn pass(&mut self, input: &[u8], output: &mut Vec<u8>) -> Result<(usize, Flow), Broken> {
+        let mut at = 0;
+        loop {
+            if let Self::Data(left) = self {
+                at += copy(left, &input[at..], output);
+                if *left > 0 {
+                    return Ok((at, Flow::More));
+                }
+                *self = Self::End;
+            }
+            let Some((line, length)) = line(&input[at..])? else {
+                return Ok((at, Flow::More));
+            };
+            at += length;
+            *self = match (*self, line) {
+                (Self::Size, line) => match parse_size(line)? {
+                    0 => Self::Trailer,
+                    size => {
+                        output.extend_from_slice(format!("{size:x}\r\n").as_bytes());
+                        Self::Data(size)
+                    }
+                },
+                (Self::End, b"") => {
+                    output.extend_from_slice(b"\r\n");
+                    Self::Size
+                }
+                (Self::Trailer, b"") => {
+                    output.extend_from_slice(b"0\r\n\r\n");
+                    return Ok((at, Flow::Complete));
+                }
+                (Self::Trailer, _) => Self::Trailer,
+                (Self::End | Self::Data(_), _) => return Err(Broken),
+            };
+        }
+    }
+}
+
+/// Reads a plain decimal number, as the length of a body.
+pub(crate) fn parse_length(value: &[u8]) -> Option<u64> {
+    let plain = !value.is_empty() && value.iter().all(u8::is_ascii_digit);
+    let text = std::str::from_utf8(value).ok().filter(|_| plain)?;
+    text.parse().ok()
+}
+
+fn parse_size(line: &[u8]) -> Result<u64, Broken> {
+    let end = line.iter().position(|byte| *byte == b';');
+    let digits = line[..end.unwrap_or(line.len())].trim_ascii_end();
+    let plain = (1..=15).contains(&digits.len()) && digits.iter().all(u8::is_ascii_hexdigit);
+    let text = std::str::from_utf8(digits).map_err(|_| Broken)?;
+    match u64::from_str_radix(text, 16) {
+        Ok(size) if plain => Ok(size),
+        _ => Err(Broken),
+    }
+}
+
+/// Returns the line at the front and how much it takes with its line break.
+fn line(input: &[u8]) -> Result<Option<(&[u8], usize)>, Broken> {
+    match input
+        .iter()
+        .take(LONGEST_LINE)
+        .position(|byte| *byte == b'\n')
+    {
+        Some(end) => {
+            let line = input[..end].strip_suffix(b"\r").ok_or(Broken)?;
+            let odd = line
+                .iter()
+                .any(|byte| byte.is_ascii_control() && *byte != b'\t');
+            if odd {
+                return Err(Broken);
+            }
+            Ok(Some((line, end + 1)))
+        }
+        None if input.len() >= LONGEST_LINE => Err(Broken),
+        None => Ok(None),
+    }
+}
+
+fn copy(left: &mut u64, input: &[u8], output: &mut Vec<u8>) -> usize {
+    let taken = usize::try_from(*left)
+        .unwrap_or(usize::MAX)
+        .min(input.len());
+    output.extend_from_slice(&input[..taken]);
+    *left -= taken as u64;
+    taken
+}

@@ -1,0 +1,104 @@
+//! The near end of a connection: bytes in and out of whoever is inside, each with its time.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::time::Duration;
+
+use rustix::event::PollFlags;
+
+use super::wait::{Deadline, Ended, Flag, Until};
+
+/// Whoever connected, with what has come and is not used yet.
+pub(crate) struct Client<'a> {
+    pub(crate) stream: TcpStream,
+    pub(crate) came: Vec<u8>,
+    stop: &'a Flag,
+    /// How long it may take to be told something.
+    patience: Duration,
+}
+
+/// The longest head of a request.
+const LONGEST_HEAD: usize = 32 * 1024;
+
+/// What ends a head.
+const END: &[u8] = b"\r\n\r\n";
+
+/// What is still read at the end, and for how long, so that what was said last arrives: a
+/// connection closed with unread bytes takes it back.
+const LINGER: (usize, Duration) = (1024 * 1024, Duration::from_secs(1));
+
+impl<'a> Client<'a> {
+    pub(crate) fn new(stream: TcpStream, stop: &'a Flag, patience: Duration) -> Self {
+        Self {
+            stream,
+            came: Vec::new(),
+            stop,
+            patience,
+        }
+    }
+
+    /// Reads what is there, waiting for it; nothing comes after the end.
+    pub(crate) fn read_more(&mut self, deadline: &Deadline) -> Result<bool, Ended> {
+        let mut buffer = [0; 4096];
+        loop {
+            let until = Until::Deadline(deadline);
+            self.stop.wait_for(&self.stream, PollFlags::IN, until)?;
+            match self.stream.read(&mut buffer) {
+                Ok(length) => {
+                    self.came.extend_from_slice(&buffer[..length]);
+                    return Ok(length > 0);
+                }
+                Err(cause) if cause.kind() == ErrorKind::WouldBlock => {}
+                Err(cause) => return Err(cause.into()),
+            }
+        }
+    }
+
+    /// Reads a whole head; there is none where it is too long or breaks off.
+    pub(crate) fn read_head(&mut self, deadline: &Deadline) -> Result<Option<Vec<u8>>, Ended> {
+        let mut searched = 0_usize;
+        loop {
+            let from = searched.saturating_sub(END.len() - 1);
+            let mut windows = self.came[from..].windows(END.len());
+            let end = windows
+                .position(|window| window == END)
+                .map(|at| from + at + END.len());
+            if let Some(end) = end.filter(|end| *end <= LONGEST_HEAD) {
+                let rest = self.came.split_off(end);
+                return Ok(Some(std::mem::replace(&mut self.came, rest)));
+            }
+            searched = self.came.len();
+            if end.is_some() || searched > LONGEST_HEAD || !self.read_more(deadline)? {
+                return Ok(None);
+            }
+        }
+    }
+
+    pub(crate) fn send(&mut self, mut bytes: &[u8]) -> Result<(), Ended> {
+        let deadline = Deadline::after(self.patience)?;
+        while !bytes.is_empty() {
+            match self.stream.write(bytes) {
+                Ok(length) => bytes = &bytes[length..],
+                Err(cause) if cause.kind() == ErrorKind::WouldBlock => {
+                    let until = Until::Deadline(&deadline);
+                    self.stop.wait_for(&self.stream, PollFlags::OUT, until)?;
+                }
+                Err(cause) => return Err(cause.into()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Says that nothing more comes, and gives what was said time to arrive.
+    pub(crate) fn linger(&mut self) -> Result<(), Ended> {
+        self.stream.shutdown(Shutdown::Write)?;
+        let (most, time) = LINGER;
+        let deadline = Deadline::after(time)?;
+        let mut read = 0;
+        while read < most && self.read_more(&deadline)? {
+            read += self.came.len();
+            self.came.clear();
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,120 @@
+//! What may be reached: the decision, apart from everything that moves bytes.
+
+use std::net::{IpAddr, SocketAddr};
+
+use super::address::not_public;
+use super::host::{BadHost, Name, Target, split};
+use crate::job::Host;
+
+/// The granted hosts. None granted means that nothing passes.
+#[derive(Debug, Default)]
+pub(crate) struct Grants(Vec<(Name, Option<u16>)>);
+
+/// A target that was granted; only [`Grants::admit`] makes one.
+#[derive(Debug)]
+pub(crate) struct Admitted<'a>(&'a Target);
+
+/// An address that may be dialled; only [`Admitted`] makes one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Pinned(SocketAddr);
+
+/// Why something may not be reached.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Refused {
+    #[error("{host} was not granted")]
+    NotGranted { host: Host },
+    #[error("{host} leads to {address}, which is {what}")]
+    NotPublic {
+        host: Host,
+        address: IpAddr,
+        what: &'static str,
+    },
+    #[error(transparent)]
+    Spelling(#[from] BadHost),
+}
+
+/// The ports of a grant that names none.
+const USUAL_PORTS: [u16; 2] = [80, 443];
+
+impl Grants {
+    /// Reads the grants again: they are values anybody can make, and one in another spelling
+    /// would never match.
+    pub(crate) fn new(hosts: &[Host]) -> Result<Self, BadHost> {
+        let read = |host: &Host| {
+            let text = host.to_string();
+            split(&text).map_err(|fault| BadHost::new(text.as_bytes(), fault))
+        };
+        Ok(Self(hosts.iter().map(read).collect::<Result<_, _>>()?))
+    }
+
+    /// Admits what was granted by the same name or the same address, never one for the other.
+    pub(crate) fn admit<'a>(&self, target: &'a Target) -> Result<Admitted<'a>, Refused> {
+        let granted = self.0.iter().any(|(name, port)| {
+            let fits = match port {
+                Some(port) => *port == target.port,
+                None => USUAL_PORTS.contains(&target.port),
+            };
+            fits && *name == target.name
+        });
+        if granted {
+            return Ok(Admitted(target));
+        }
+        Err(Refused::NotGranted {
+            host: target.host(),
+        })
+    }
+}
+
+impl Admitted<'_> {
+    /// Returns the name to look up, where the target is one.
+    pub(crate) fn name(&self) -> Option<&str> {
+        match &self.0.name {
+            Name::Domain(name) => Some(name),
+            Name::Address(_) => None,
+        }
+    }
+
+    /// Pins the addresses that will be dialled. A written address was granted by whoever wrote
+    /// it; those of a name must all be public: with one private among them the answer is an
+    /// attempt, and which of them is dialled would be a matter of luck.
+    pub(crate) fn pin(&self, answer: &[IpAddr]) -> Result<Vec<Pinned>, Refused> {
+        let pinned = |address: IpAddr| Pinned(SocketAddr::new(address, self.0.port));
+        if let Name::Address(address) = self.0.name {
+            return Ok(vec![pinned(address)]);
+        }
+        let public = |address: &IpAddr| match not_public(*address) {
+            None => Ok(pinned(address.to_canonical())),
+            Some(what) => Err(Refused::NotPublic {
+                host: self.0.host(),
+                address: *address,
+                what,
+            }),
+        };
+        answer.iter().map(public).collect()
+    }
+}
+
+impl Pinned {
+    pub(crate) fn address(self) -> SocketAddr {
+        self.0
+    }
+}
+
+impl Refused {
+    /// Says what would help, for a person and for a model.
+    pub(crate) fn advice(&self) -> String {
+        match self {
+            Self::NotGranted { host } => {
+                format!("a person can grant it with `artel sandbox run --net {host}`")
+            }
+            Self::NotPublic { host, address, .. } => {
+                let direct = Host {
+                    name: address.to_string(),
+                    port: host.port,
+                };
+                format!("a person can grant that very address with `--net {direct}`")
+            }
+            Self::Spelling(_) => "ask for one host and port, spelled as in the grant".to_owned(),
+        }
+    }
+}

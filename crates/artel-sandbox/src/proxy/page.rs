@@ -1,0 +1,41 @@
+//! The short plain page that a command gets instead of what it asked for.
+
+use super::grants::Refused;
+
+/// A page: what happened, and what would help.
+#[derive(Debug)]
+pub(crate) struct Page {
+    status: &'static str,
+    text: String,
+}
+
+impl Page {
+    pub(crate) fn new(status: &'static str) -> Self {
+        Self {
+            status,
+            text: String::new(),
+        }
+    }
+
+    /// The page of a refusal.
+    pub(crate) fn refusing(refused: &Refused) -> Self {
+        let page = Self::new("403 Forbidden").what(&refused.to_string());
+        let text = format!("{}  try: {}\n", page.text, refused.advice());
+        Self { text, ..page }
+    }
+
+    pub(crate) fn what(self, what: &str) -> Self {
+        let text = format!("{}artel: {what}\n", self.text);
+        Self { text, ..self }
+    }
+
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        let (status, text) = (self.status, &self.text);
+        let length = text.len();
+        format!(
+            "HTTP/1.1 {status}\r\nContent-Type: text/plain; charset=utf-8\r\n\
+             Content-Length: {length}\r\nConnection: close\r\n\r\n{text}"
+        )
+        .into_bytes()
+    }
+}

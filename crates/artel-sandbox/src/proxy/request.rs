@@ -1,0 +1,318 @@
+//! The head of an HTTP request: read once, strictly, and written anew for whoever it goes to.
+//!
+//! Nothing of the head is passed on as it came. What could be read in two ways is refused, so
+//! that the server sees the request that was judged.
+
+use super::body::Body;
+use super::host::{BadHost, Target};
+use crate::job::Host;
+
+/// A request to the proxy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Request {
+    pub(crate) target: Target,
+    pub(crate) errand: Errand,
+}
+
+/// What a request asks of the proxy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Errand {
+    /// Bytes to and fro.
+    Tunnel,
+    /// One request and its answer.
+    Fetch {
+        /// The head for the server.
+        head: Vec<u8>,
+        body: Body,
+        answer: Answer,
+        /// The client holds its body back until it is told to go on.
+        waits: bool,
+    },
+}
+
+/// Whether the answer to a request can have a body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Answer {
+    Whole,
+    HeadOnly,
+}
+
+/// A head that is not a request this proxy takes.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BadRequest {
+    /// A line or a sign that HTTP does not have.
+    #[error("the head of the request is malformed")]
+    Malformed,
+    /// Another version of HTTP.
+    #[error("only HTTP/1.0 and HTTP/1.1 are spoken here")]
+    Version,
+    /// A request as for a server, or by another scheme.
+    #[error("this is a proxy: ask with `CONNECT host:port` or with `http://host/`")]
+    Form,
+    /// A host in a spelling that is refused.
+    #[error(transparent)]
+    Host(#[from] BadHost),
+    /// The `Host` line says something else, or there are two.
+    #[error("the `Host` line and the request name different hosts")]
+    Mismatch,
+    /// The end of the body could be read in two ways.
+    #[error("the length of the body is ambiguous")]
+    Length,
+    /// An expectation other than being told to go on.
+    #[error("the expectation cannot be met")]
+    Expectation,
+}
+
+struct Header<'a> {
+    name: String,
+    value: &'a [u8],
+}
+
+/// Lines between two neighbours only. What a `Connection` line names comes on top.
+const HOP_BY_HOP: [&str; 10] = [
+    "connection",
+    "expect",
+    "keep-alive",
+    "proxy-authenticate",
+    "proxy-authorization",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
+
+/// Lines that no `Connection` line may take away.
+const KEPT: [&str; 3] = ["content-length", "host", "transfer-encoding"];
+
+impl Request {
+    /// Reads a whole head, the empty line at its end included.
+    pub fn parse(head: &[u8]) -> Result<Self, BadRequest> {
+        let mut lines = split_lines(head)?.into_iter();
+        let first = lines.next().ok_or(BadRequest::Malformed)?;
+        let (method, asked, version) = split_first_line(first)?;
+        let headers: Vec<_> = lines.map(parse_header).collect::<Result<_, _>>()?;
+        if method == "CONNECT" {
+            return connect(asked, version, &headers);
+        }
+        fetch(method, asked, version, &headers)
+    }
+
+    /// Returns the host and port it asks for.
+    pub fn host(&self) -> Host {
+        self.target.host()
+    }
+
+    /// Returns the head that goes to the server; there is none for a tunnel.
+    pub fn forwarded(&self) -> Option<&[u8]> {
+        match &self.errand {
+            Errand::Tunnel => None,
+            Errand::Fetch { head, .. } => Some(head),
+        }
+    }
+}
+
+impl BadRequest {
+    /// The status line that says it.
+    pub(crate) fn status(&self) -> &'static str {
+        match self {
+            Self::Malformed | Self::Form | Self::Mismatch | Self::Length => "400 Bad Request",
+            Self::Host(_) => "403 Forbidden",
+            Self::Expectation => "417 Expectation Failed",
+            Self::Version => "505 HTTP Version Not Supported",
+        }
+    }
+}
+
+fn connect(asked: &str, version: Version, headers: &[Header<'_>]) -> Result<Request, BadRequest> {
+    let target = Target::parse(asked.as_bytes(), None)?;
+    agree(&target, headers, Some(target.port))?;
+    // A tunnel has no body: one that is announced is for somebody who reads requests differently.
+    if Body::announced(version, framing(headers))? != Body::Nothing {
+        return Err(BadRequest::Length);
+    }
+    Ok(Request {
+        target,
+        errand: Errand::Tunnel,
+    })
+}
+
+fn fetch(
+    method: &str,
+    asked: &str,
+    version: Version,
+    headers: &[Header<'_>],
+) -> Result<Request, BadRequest> {
+    let (scheme, rest) = asked.split_at_checked(7).ok_or(BadRequest::Form)?;
+    if !scheme.eq_ignore_ascii_case("http://") || rest.contains('#') {
+        return Err(BadRequest::Form);
+    }
+    let (authority, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
+    let target = Target::parse(authority.as_bytes(), Some(80))?;
+    agree(&target, headers, Some(80))?;
+    let body = Body::announced(version, framing(headers))?;
+    let waits = expects(headers)?;
+    let line = match (method, path) {
+        ("OPTIONS", "") => format!("{method} * {}", version.text()),
+        (_, path) if path.starts_with('/') => format!("{method} {path} {}", version.text()),
+        (_, query) => format!("{method} /{query} {}", version.text()),
+    };
+    let answer = match method {
+        "HEAD" => Answer::HeadOnly,
+        _ => Answer::Whole,
+    };
+    Ok(Request {
+        errand: Errand::Fetch {
+            head: rewrite(&line, &target, headers, &body)?,
+            body,
+            answer,
+            waits,
+        },
+        target,
+    })
+}
+
+/// Writes the head that the server sees.
+fn rewrite(
+    line: &str,
+    target: &Target,
+    headers: &[Header<'_>],
+    body: &Body,
+) -> Result<Vec<u8>, BadRequest> {
+    let named = named_by_connection(headers)?;
+    let mut host = target.host();
+    host.port = host.port.filter(|port| *port != 80);
+    let mut head = format!("{line}\r\nHost: {host}\r\n").into_bytes();
+    for header in headers {
+        let name = header.name.as_str();
+        if name == "host" || HOP_BY_HOP.contains(&name) || named.iter().any(|n| n == name) {
+            continue;
+        }
+        head.extend_from_slice(name.as_bytes());
+        head.extend_from_slice(b": ");
+        head.extend_from_slice(header.value);
+        head.extend_from_slice(b"\r\n");
+    }
+    if matches!(body, Body::Chunked(_)) {
+        head.extend_from_slice(b"Transfer-Encoding: chunked\r\n");
+    }
+    head.extend_from_slice(b"Connection: close\r\n\r\n");
+    Ok(head)
+}
+
+fn named_by_connection(headers: &[Header<'_>]) -> Result<Vec<String>, BadRequest> {
+    let mut named = Vec::new();
+    for header in headers.iter().filter(|h| h.name == "connection") {
+        for name in header.value.split(|byte| *byte == b',') {
+            let name = String::from_utf8_lossy(name.trim_ascii()).to_ascii_lowercase();
+            if KEPT.contains(&name.as_str()) {
+                return Err(BadRequest::Malformed);
+            }
+            named.push(name);
+        }
+    }
+    Ok(named)
+}
+
+/// The host must be the one of the request, wherever it is named.
+fn agree(target: &Target, headers: &[Header<'_>], port: Option<u16>) -> Result<(), BadRequest> {
+    let mut hosts = headers.iter().filter(|header| header.name == "host");
+    let (first, second) = (hosts.next(), hosts.next());
+    if second.is_some() {
+        return Err(BadRequest::Mismatch);
+    }
+    match first.map(|host| Target::parse(host.value, port)) {
+        None => Ok(()),
+        Some(Ok(named)) if named == *target => Ok(()),
+        Some(_) => Err(BadRequest::Mismatch),
+    }
+}
+
+fn expects(headers: &[Header<'_>]) -> Result<bool, BadRequest> {
+    let mut expectations = headers.iter().filter(|header| header.name == "expect");
+    match (expectations.next(), expectations.next()) {
+        (None, _) => Ok(false),
+        (Some(one), None) if one.value.eq_ignore_ascii_case(b"100-continue") => Ok(true),
+        _ => Err(BadRequest::Expectation),
+    }
+}
+
+fn framing<'a>(headers: &'a [Header<'a>]) -> impl Iterator<Item = (&'a str, &'a [u8])> {
+    headers
+        .iter()
+        .map(|header| (header.name.as_str(), header.value))
+}
+
+/// The version of HTTP that a client speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Version {
+    Http10,
+    Http11,
+}
+
+impl Version {
+    fn text(self) -> &'static str {
+        match self {
+            Self::Http10 => "HTTP/1.0",
+            Self::Http11 => "HTTP/1.1",
+        }
+    }
+}
+
+fn split_first_line(line: &[u8]) -> Result<(&str, &str, Version), BadRequest> {
+    if !line.iter().all(|byte| matches!(byte, b' '..=b'~')) {
+        return Err(BadRequest::Malformed);
+    }
+    let line = std::str::from_utf8(line).map_err(|_| BadRequest::Malformed)?;
+    let mut words = line.split(' ');
+    let (Some(method), Some(asked), Some(version), None) =
+        (words.next(), words.next(), words.next(), words.next())
+    else {
+        return Err(BadRequest::Malformed);
+    };
+    if method.is_empty() || !method.bytes().all(is_token) || asked.is_empty() {
+        return Err(BadRequest::Malformed);
+    }
+    match version {
+        "HTTP/1.1" => Ok((method, asked, Version::Http11)),
+        "HTTP/1.0" => Ok((method, asked, Version::Http10)),
+        _ if version.starts_with("HTTP/") => Err(BadRequest::Version),
+        _ => Err(BadRequest::Malformed),
+    }
+}
+
+/// Splits a head into its lines. Each ends in CR and LF, and neither occurs anywhere else; a line
+/// that begins with a space would continue the one before for some, so it is refused with the
+/// other names that are none.
+fn split_lines(head: &[u8]) -> Result<Vec<&[u8]>, BadRequest> {
+    let inside = head
+        .strip_suffix(b"\r\n\r\n")
+        .ok_or(BadRequest::Malformed)?;
+    let mut lines: Vec<_> = inside.split(|byte| *byte == b'\n').collect();
+    let last = lines.len() - 1;
+    for line in &mut lines[..last] {
+        *line = line.strip_suffix(b"\r").ok_or(BadRequest::Malformed)?;
+    }
+    if lines.iter().any(|line| line.is_empty()) {
+        return Err(BadRequest::Malformed);
+    }
+    Ok(lines)
+}
+
+fn parse_header(line: &[u8]) -> Result<Header<'_>, BadRequest> {
+    let colon = line.iter().position(|byte| *byte == b':');
+    let (name, value) = line.split_at(colon.ok_or(BadRequest::Malformed)?);
+    let value = value[1..].trim_ascii();
+    let plain = |byte: &u8| *byte == b'\t' || (*byte >= b' ' && *byte != 0x7f);
+    if name.is_empty() || !name.iter().copied().all(is_token) || !value.iter().all(plain) {
+        return Err(BadRequest::Malformed);
+    }
+    Ok(Header {
+        name: String::from_utf8_lossy(name).to_ascii_lowercase(),
+        value,
+    })
+}
+
+fn is_token(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
+}

@@ -1,0 +1,137 @@
+//! The answer of a server on its way back: its head, then its body, then nothing.
+//!
+//! Servers are read more leniently than commands: an odd answer harms nobody but whoever asked
+//! for it. What matters is where it ends, so that the connection can end with it.
+
+use super::body::{Body, Broken, Chunk, Flow, parse_length};
+use super::request::Answer;
+
+/// An answer as far as it has come.
+#[derive(Debug)]
+pub(crate) struct Response {
+    answer: Answer,
+    /// Nothing before the final head has come.
+    body: Option<Body>,
+}
+
+/// A longer head is none.
+const LONGEST_HEAD: usize = 64 * 1024;
+
+/// Lines between two neighbours; `Transfer-Encoding` stays, since the body keeps its form.
+const HOP_BY_HOP: [&[u8]; 4] = [
+    b"connection",
+    b"keep-alive",
+    b"proxy-connection",
+    b"upgrade",
+];
+
+impl Response {
+    pub(crate) fn to(answer: Answer) -> Self {
+        Self { answer, body: None }
+    }
+
+    /// Moves what belongs to the answer from the input to the output, and returns how much of
+    /// the input is done with.
+    pub(crate) fn pass(
+        &mut self,
+        input: &[u8],
+        output: &mut Vec<u8>,
+    ) -> Result<(usize, Flow), Broken> {
+        let mut at = 0;
+        while self.body.is_none() {
+            let rest = &input[at..];
+            let Some(length) = head_length(rest) else {
+                if rest.len() > LONGEST_HEAD {
+                    return Err(Broken);
+                }
+                return Ok((at, Flow::More));
+            };
+            let (head, body) = self.rewrite(&rest[..length])?;
+            output.extend_from_slice(&head);
+            self.body = body;
+            at += length;
+        }
+        match &mut self.body {
+            Some(body) => {
+                let (taken, flow) = body.pass(&input[at..], output)?;
+                Ok((at + taken, flow))
+            }
+            None => Ok((at, Flow::More)),
+        }
+    }
+
+    /// Says whether the answer may end here because the connection did.
+    pub(crate) fn may_end(&self) -> bool {
+        self.body.as_ref().is_some_and(Body::may_end)
+    }
+
+    /// Writes a head anew and returns the body that follows; an interim head has none yet.
+    fn rewrite(&self, head: &[u8]) -> Result<(Vec<u8>, Option<Body>), Broken> {
+        let mut lines = head
+            .split(|byte| *byte == b'\n')
+            .map(|line| line.strip_suffix(b"\r").unwrap_or(line))
+            .filter(|line| !line.is_empty());
+        let first = lines.next().ok_or(Broken)?;
+        let status = parse_status(first)?;
+        let mut output = first.to_owned();
+        let (mut length, mut chunked, mut coded) = (None, false, false);
+        for line in lines {
+            let colon = line.iter().position(|byte| *byte == b':').ok_or(Broken)?;
+            let name = line[..colon].trim_ascii().to_ascii_lowercase();
+            let value = line[colon + 1..].trim_ascii();
+            if HOP_BY_HOP.contains(&name.as_slice()) {
+                continue;
+            }
+            if name == b"content-length" {
+                length = Some(parse_length(value).ok_or(Broken)?);
+            }
+            if name == b"transfer-encoding" {
+                coded = true;
+                chunked = value.to_ascii_lowercase().ends_with(b"chunked");
+            }
+            output.extend_from_slice(b"\r\n");
+            output.extend_from_slice(line);
+        }
+        // Nobody was asked to change the protocol.
+        if status == 101 {
+            return Err(Broken);
+        }
+        if status < 200 {
+            output.extend_from_slice(b"\r\n\r\n");
+            return Ok((output, None));
+        }
+        output.extend_from_slice(b"\r\nConnection: close\r\n\r\n");
+        let bodiless = self.answer == Answer::HeadOnly || matches!(status, 204 | 304);
+        let body = match (length, chunked, coded) {
+            _ if bodiless => Body::Nothing,
+            (_, true, _) => Body::Chunked(Chunk::Size),
+            (_, false, true) | (None, ..) => Body::UntilClose,
+            (Some(0), ..) => Body::Nothing,
+            (Some(length), ..) => Body::Length(length),
+        };
+        Ok((output, Some(body)))
+    }
+}
+
+/// Returns where the empty line behind a head ends.
+fn head_length(input: &[u8]) -> Option<usize> {
+    let lines = input.split_inclusive(|byte| *byte == b'\n');
+    let mut length = 0;
+    for line in lines {
+        length += line.len();
+        if matches!(line, b"\n" | b"\r\n") {
+            return Some(length);
+        }
+    }
+    None
+}
+
+fn parse_status(line: &[u8]) -> Result<u16, Broken> {
+    let rest = line.strip_prefix(b"HTTP/1.").ok_or(Broken)?;
+    let code = rest.get(2..5).ok_or(Broken)?;
+    let text = std::str::from_utf8(code).map_err(|_| Broken)?;
+    match text.parse() {
+        Ok(status) if (100..1000).contains(&status) => Ok(status),
+        _ => Err(Broken),
+    }
+}

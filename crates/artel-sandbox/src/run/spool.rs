@@ -1,0 +1,162 @@
+//! Output on disk, up to a cap: its first part as it comes, its last part at the end.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{Mode, OFlags};
+
+use super::Stream;
+
+/// Where output is kept, and how much of each stream.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Spool {
+    /// A folder that is the command's own and that only this user can read; `stdout` and `stderr`
+    /// are made in it and must not be there yet.
+    pub folder: PathBuf,
+    /// How many bytes from the beginning.
+    pub head: u64,
+    /// How many bytes from the end, which are held in memory until then.
+    pub tail: usize,
+}
+
+/// One stream on disk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Spooled {
+    /// The file.
+    pub path: PathBuf,
+    /// How many bytes there were, secrets taken out.
+    pub bytes: u64,
+    /// How many of them the file has; where some are missing, a line between says how many.
+    pub kept: u64,
+    /// Why the file could not be written any further, if so.
+    pub lost: Option<String>,
+}
+
+/// One stream while it comes.
+pub(super) struct Spooling {
+    file: File,
+    path: PathBuf,
+    head: u64,
+    tail: usize,
+    bytes: u64,
+    kept: u64,
+    last: VecDeque<u8>,
+    lost: Option<String>,
+}
+
+impl Spool {
+    /// Keeps ten megabytes of each stream, the last of them from the end.
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
+        Self {
+            folder: folder.into(),
+            head: 9 << 20,
+            tail: 1 << 20,
+        }
+    }
+
+    /// Returns the path of a stream's file.
+    pub fn path(&self, stream: Stream) -> PathBuf {
+        self.folder.join(match stream {
+            Stream::Stdout => "stdout",
+            Stream::Stderr => "stderr",
+        })
+    }
+
+    /// Makes both files.
+    pub(super) fn open(&self) -> io::Result<[Spooling; 2]> {
+        Ok([self.make(Stream::Stdout)?, self.make(Stream::Stderr)?])
+    }
+
+    fn make(&self, stream: Stream) -> io::Result<Spooling> {
+        let path = self.path(stream);
+        let file = create(&path)?;
+        Ok(Spooling {
+            file,
+            path,
+            head: self.head,
+            tail: self.tail,
+            bytes: 0,
+            kept: 0,
+            last: VecDeque::new(),
+            lost: None,
+        })
+    }
+}
+
+impl Spooling {
+    /// Takes what came.
+    pub(super) fn push(&mut self, bytes: &[u8]) {
+        let room = self.head.saturating_sub(self.bytes);
+        let room = usize::try_from(room).unwrap_or(usize::MAX).min(bytes.len());
+        self.bytes += bytes.len() as u64;
+        let (head, rest) = bytes.split_at(room);
+        self.write(head);
+        let rest = &rest[rest.len().saturating_sub(self.tail)..];
+        let extra = (self.last.len() + rest.len()).saturating_sub(self.tail);
+        self.last.drain(..extra);
+        self.last.extend(rest);
+    }
+
+    /// Appends the last part and returns what there is.
+    pub(super) fn finish(mut self) -> Spooled {
+        let missing = self.bytes - self.bytes.min(self.head) - self.last.len() as u64;
+        if missing > 0 && self.lost.is_none() {
+            let line = format!("\n[… {missing} bytes left out …]\n");
+            let written = self.file.write_all(line.as_bytes());
+            self.lost = written.err().map(|cause| cause.to_string());
+        }
+        let last = std::mem::take(&mut self.last);
+        let (one, two) = last.as_slices();
+        self.write(one);
+        self.write(two);
+        Spooled {
+            path: self.path,
+            bytes: self.bytes,
+            kept: self.kept,
+            lost: self.lost,
+        }
+    }
+
+    /// Writes until the disk refuses. A full disk ends the keeping, not the command.
+    fn write(&mut self, bytes: &[u8]) {
+        if self.lost.is_some() {
+            return;
+        }
+        match self.file.write_all(bytes) {
+            Ok(()) => self.kept += bytes.len() as u64,
+            Err(cause) => self.lost = Some(cause.to_string()),
+        }
+    }
+}
+
+/// Makes a file that was not there, readable by this user only.
+fn create(path: &Path) -> io::Result<File> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let file = rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR)?;
+    Ok(file.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_ends_the_keeping_and_says_so() {
+        let mut spooling = Spooling {
+            file: File::options().write(true).open("/dev/full").unwrap(),
+            path: PathBuf::from("/dev/full"),
+            head: 100,
+            tail: 4,
+            bytes: 0,
+            kept: 0,
+            last: VecDeque::new(),
+            lost: None,
+        };
+        spooling.push(&[b'x'; 200]);
+        let spooled = spooling.finish();
+        assert_eq!((spooled.bytes, spooled.kept), (200, 0));
+        assert!(spooled.lost.unwrap().contains("No space left"));
+    }
+}

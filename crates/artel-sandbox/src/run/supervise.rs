@@ -1,0 +1,304 @@
+//! The loop that waits for everything at once.
+
+use std::io;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::time::Duration;
+
+use artel_rules::patience::{self, Ending, Graces, Patience, Step, Verdict};
+use artel_types::Clock;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::Signal;
+
+use super::cancel::{Cancel, Cancelled};
+use super::channel::Channel;
+use super::spool::Spooling;
+use super::{By, Finished, Killed, Live, Stream, Watch};
+use crate::process::{Exit, Process, Usage};
+
+/// How much is read at once.
+const PIECE: usize = 256 << 10;
+
+/// How long a pipe that someone still holds is read after the command has ended.
+const DRAIN: Duration = Duration::from_millis(500);
+
+/// No pipe holds more: what comes after that was written after the end.
+const LARGEST_PIPE: usize = 1 << 20;
+
+/// How long the kernel gets to end what it was told to kill.
+const STUCK: Duration = Duration::from_secs(5);
+
+/// A running tree of processes, as far as watching it goes.
+pub(super) trait Tree {
+    /// Becomes readable when it has ended.
+    fn pidfd(&self) -> BorrowedFd<'_>;
+    /// Sends a signal to all of it.
+    fn signal(&self, signal: Signal) -> io::Result<()>;
+    /// Ends all of it at once, the leader or what it left behind.
+    fn kill_all(&self) -> io::Result<()>;
+    /// Returns how it ended, if it has.
+    fn try_wait(&self) -> Option<Exit>;
+    /// Returns what it used.
+    fn usage(&self) -> Usage;
+}
+
+impl Tree for Process {
+    fn pidfd(&self) -> BorrowedFd<'_> {
+        self.pidfd()
+    }
+
+    fn signal(&self, signal: Signal) -> io::Result<()> {
+        self.signal(signal)
+    }
+
+    fn kill_all(&self) -> io::Result<()> {
+        self.kill_all()
+    }
+
+    fn try_wait(&self) -> Option<Exit> {
+        self.try_wait()
+    }
+
+    fn usage(&self) -> Usage {
+        self.usage()
+    }
+}
+
+/// One command being watched.
+struct Supervisor<'a, T> {
+    tree: &'a T,
+    live: &'a mut dyn FnMut(Live<'_>),
+    clock: Clock,
+    began: Duration,
+    channels: [Channel; 2],
+    patience: Patience,
+    graces: Graces,
+    cancel: Cancel,
+    known: Cancelled,
+    ending: Option<(Ending, By)>,
+    exit: Option<Exit>,
+    /// Whether pipes were given up that someone still held.
+    gave_up: bool,
+}
+
+/// What to wait for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Until {
+    /// This moment, or something to happen.
+    At(Duration),
+    /// Nothing any more.
+    Over,
+}
+
+/// Watches a command until it and its output have ended.
+pub(super) fn supervise<T: Tree>(
+    tree: &T,
+    pipes: [OwnedFd; 2],
+    files: [Spooling; 2],
+    watch: Watch<'_>,
+) -> io::Result<Finished> {
+    let [stdout, stderr] = pipes;
+    let [stdout_file, stderr_file] = files;
+    let open =
+        |stream, pipe, file| Channel::open(stream, pipe, &watch.redactor, file, watch.excerpt);
+    let channels = [
+        open(Stream::Stdout, stdout, stdout_file)?,
+        open(Stream::Stderr, stderr, stderr_file)?,
+    ];
+    let began = watch.clock.uptime();
+    let mut supervisor = Supervisor {
+        tree,
+        live: watch.live,
+        clock: watch.clock,
+        began,
+        channels,
+        patience: Patience::new(watch.patience),
+        graces: watch.graces,
+        cancel: watch.cancel,
+        known: Cancelled::Not,
+        ending: None,
+        exit: None,
+        gave_up: false,
+    };
+    let mut buffer = vec![0; PIECE];
+    supervisor.attend(&mut buffer)?;
+    let duration = supervisor.now();
+    supervisor.sweep(&mut buffer)?;
+    Ok(supervisor.finish(duration))
+}
+
+impl<T: Tree> Supervisor<'_, T> {
+    /// Waits for the end of the command, and ends it when that is due.
+    fn attend(&mut self, buffer: &mut [u8]) -> io::Result<()> {
+        loop {
+            self.exit = self.tree.try_wait();
+            if self.exit.is_some() {
+                return Ok(());
+            }
+            match self.decide()? {
+                Until::Over => return Ok(()),
+                Until::At(until) => self.await_news(until, buffer)?,
+            };
+        }
+    }
+
+    /// Ends what the command left behind and reads what is still in the pipes.
+    fn sweep(&mut self, buffer: &mut [u8]) -> io::Result<()> {
+        self.tree.kill_all()?;
+        let until = self.now().saturating_add(DRAIN);
+        let mut drained = 0;
+        while self.channels.iter().any(|channel| channel.pipe().is_some()) {
+            let heard = self.await_news(until, buffer)?;
+            drained += heard;
+            // Someone outlived the sweep, or never belonged to the tree.
+            if self.now() >= until && (heard == 0 || drained > 2 * LARGEST_PIPE) {
+                self.gave_up = true;
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks at the cancel and the time, sends what is due, and says how long to wait.
+    fn decide(&mut self) -> io::Result<Until> {
+        let at = self.now();
+        self.known = self.cancel.state();
+        match (&mut self.ending, self.known) {
+            (None, Cancelled::Hard) => self.ending = Some((Ending::hard(at), By::Cancel)),
+            (None, Cancelled::Soft) => {
+                self.ending = Some((Ending::soft(self.graces, at), By::Cancel));
+            }
+            (Some((ending, _)), Cancelled::Hard) => ending.harden(at),
+            (Some(_), _) => {}
+            (None, Cancelled::Not) => match self.patience.verdict(at) {
+                Verdict::Keep { until } => return Ok(Until::At(until)),
+                Verdict::End { why } => {
+                    self.ending = Some((Ending::soft(self.graces, at), By::Timeout(why)));
+                }
+            },
+        }
+        self.end(at)
+    }
+
+    /// Goes on with the ending.
+    fn end(&mut self, at: Duration) -> io::Result<Until> {
+        while let Some((ending, _)) = &mut self.ending {
+            match ending.step(at) {
+                Step::Wait { until } => return Ok(Until::At(until)),
+                Step::Send(signal) => self.send(signal)?,
+                Step::Spent => {
+                    let killed = ending.sent().kill.unwrap_or(at);
+                    let until = killed.saturating_add(STUCK);
+                    return Ok(if at < until {
+                        Until::At(until)
+                    } else {
+                        Until::Over
+                    });
+                }
+            }
+        }
+        Ok(Until::Over)
+    }
+
+    /// Sends a signal. Whoever was stopped is woken: it could not react otherwise.
+    fn send(&mut self, signal: patience::Signal) -> io::Result<()> {
+        match signal {
+            patience::Signal::Interrupt => self.tree.signal(Signal::INT)?,
+            patience::Signal::Terminate => self.tree.signal(Signal::TERM)?,
+            patience::Signal::Kill => self.tree.kill_all()?,
+        }
+        if signal != patience::Signal::Kill {
+            self.tree.signal(Signal::CONT)?;
+        }
+        (self.live)(Live::Signalled(signal));
+        Ok(())
+    }
+
+    /// Waits for output, the end, a cancel or the moment, takes the output, and returns how much
+    /// came.
+    fn await_news(&mut self, until: Duration, buffer: &mut [u8]) -> io::Result<usize> {
+        let (readable, at) = {
+            let mut waits = Vec::with_capacity(4);
+            for channel in &self.channels {
+                waits.extend(channel.pipe().map(wait_for));
+            }
+            if self.exit.is_none() {
+                waits.push(wait_for(self.tree.pidfd()));
+                waits.extend(self.cancel.news(self.known).map(wait_for));
+            }
+            let timeout = until.saturating_sub(self.now());
+            let timeout = Timespec::try_from(timeout).map_err(io::Error::other)?;
+            match poll(&mut waits, Some(&timeout)) {
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(cause) => return Err(cause.into()),
+            }
+            let mut events = waits.iter().map(|wait| !wait.revents().is_empty());
+            let mut readable = [false; 2];
+            for (channel, readable) in self.channels.iter().zip(&mut readable) {
+                *readable = channel.pipe().is_some() && events.next().unwrap_or(false);
+            }
+            (readable, self.now())
+        };
+        let mut bytes = 0;
+        for (channel, readable) in self.channels.iter_mut().zip(readable) {
+            if readable {
+                let heard = channel.read(buffer, &mut *self.live);
+                bytes += heard.bytes;
+                if heard.news {
+                    self.patience.heard_news(at);
+                }
+            }
+        }
+        Ok(bytes)
+    }
+
+    fn finish(self, duration: Duration) -> Finished {
+        let usage = self.tree.usage();
+        let killed = self.killed(&usage);
+        let live = self.live;
+        let [stdout, stderr] = self.channels.map(|channel| channel.finish(&mut *live));
+        Finished {
+            partial: killed.is_some() || self.gave_up || self.exit.is_none(),
+            exit: self.exit,
+            killed,
+            duration,
+            stdout,
+            stderr,
+            usage,
+        }
+    }
+
+    /// Returns who ended it: us, or the kernel that kept a limit.
+    fn killed(&self, usage: &Usage) -> Option<Killed> {
+        if let Some((ending, by)) = &self.ending {
+            let sent = ending.sent();
+            let signal = match sent.last()? {
+                patience::Signal::Interrupt => libc::SIGINT,
+                patience::Signal::Terminate => libc::SIGTERM,
+                patience::Signal::Kill => libc::SIGKILL,
+            };
+            return Some(Killed {
+                by: *by,
+                signal,
+                sent,
+            });
+        }
+        match (usage.limited, &self.exit) {
+            (Some(limited), Some(Exit::Signal(signal))) => Some(Killed {
+                by: By::Limit(limited),
+                signal: *signal,
+                sent: patience::Sent::default(),
+            }),
+            _ => None,
+        }
+    }
+
+    /// Returns the time since the command began.
+    fn now(&self) -> Duration {
+        self.clock.uptime().saturating_sub(self.began)
+    }
+}
+
+fn wait_for(fd: BorrowedFd<'_>) -> PollFd<'_> {
+    PollFd::from_borrowed_fd(fd, PollFlags::IN)
+}

@@ -1,0 +1,66 @@
+//! The line of calls that wait for a slot, in their order.
+
+use std::collections::VecDeque;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rustix::event::{EventfdFlags, eventfd};
+
+/// Those who wait, first come first.
+#[derive(Debug, Default)]
+pub(super) struct Queue {
+    waiting: Mutex<VecDeque<Arc<OwnedFd>>>,
+}
+
+/// A place in the line. Dropping it leaves the line, and whoever is first then is told.
+#[derive(Debug)]
+pub(super) struct Ticket<'a> {
+    queue: &'a Queue,
+    bell: Arc<OwnedFd>,
+}
+
+impl Queue {
+    /// Joins at the end.
+    pub(super) fn join(&self) -> io::Result<Ticket<'_>> {
+        let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+        let bell = Arc::new(bell);
+        self.line().push_back(Arc::clone(&bell));
+        Ok(Ticket { queue: self, bell })
+    }
+
+    fn line(&self) -> MutexGuard<'_, VecDeque<Arc<OwnedFd>>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Ticket<'_> {
+    /// Returns how many come before.
+    pub(super) fn ahead(&self) -> usize {
+        let line = self.queue.line();
+        let place = line.iter().position(|bell| Arc::ptr_eq(bell, &self.bell));
+        place.unwrap_or(0)
+    }
+
+    /// Forgets what rang: the place is looked at after this.
+    pub(super) fn hush(&self) {
+        let mut count = [0; 8];
+        let _ = rustix::io::read(&*self.bell, &mut count);
+    }
+
+    /// Returns what becomes readable when this is the first in line.
+    pub(super) fn bell(&self) -> BorrowedFd<'_> {
+        self.bell.as_fd()
+    }
+}
+
+impl Drop for Ticket<'_> {
+    fn drop(&mut self) {
+        let mut line = self.queue.line();
+        line.retain(|bell| !Arc::ptr_eq(bell, &self.bell));
+        // Only the first has anything to do; waking all would cost the square of the line.
+        if let Some(bell) = line.front() {
+            let _ = rustix::io::write(&**bell, &1u64.to_ne_bytes());
+        }
+    }
+}

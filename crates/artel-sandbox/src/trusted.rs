@@ -1,0 +1,373 @@
+//! Programs of our own choice, outside the walls: git and the like.
+//!
+//! They are named by absolute path and get an empty environment plus what is handed in, so
+//! neither `PATH` nor a variable of the person's decides what runs. Output is bounded, time is
+//! bounded, and what is left of the process group at the end is killed. Nothing a model chose
+//! may come this way.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
+use rustix::time::{
+    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create,
+    timerfd_settime,
+};
+
+/// A call of a program that we trust.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Call {
+    /// The program by absolute path.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub args: Vec<OsString>,
+    /// Its whole environment.
+    pub env: Vec<(OsString, OsString)>,
+    /// Where it runs.
+    pub cwd: PathBuf,
+    /// What it reads.
+    pub stdin: Vec<u8>,
+    /// How long it may take.
+    pub timeout: Duration,
+    /// How many bytes of each stream are kept; a longer one ends the call.
+    pub most_output: usize,
+}
+
+/// What a trusted program said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Output {
+    /// Its code; none where a signal ended it.
+    pub code: Option<i32>,
+    /// The signal that ended it.
+    pub signal: Option<i32>,
+    /// Its output.
+    pub stdout: Vec<u8>,
+    /// Its messages.
+    pub stderr: Vec<u8>,
+}
+
+/// Why a call gave nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum TrustedError {
+    /// A bare name would be looked up, and that is for others to decide.
+    #[error("`{program}` is not an absolute path")]
+    NotAbsolute {
+        /// What was named.
+        program: PathBuf,
+    },
+    /// The program could not be started.
+    #[error("could not start `{program}`")]
+    NotStarted {
+        /// The program.
+        program: PathBuf,
+        /// Why not.
+        #[source]
+        cause: io::Error,
+    },
+    /// It took too long and was killed.
+    #[error("`{program}` was killed after {} ms", timeout.as_millis())]
+    TimedOut {
+        /// The program.
+        program: PathBuf,
+        /// How long it had.
+        timeout: Duration,
+    },
+    /// It said more than was wanted and was killed.
+    #[error("`{program}` was killed after more than {most} bytes of output")]
+    TooMuch {
+        /// The program.
+        program: PathBuf,
+        /// How much it may say.
+        most: usize,
+    },
+    /// The system failed us between start and end.
+    #[error("could not follow `{program}`")]
+    Lost {
+        /// The program.
+        program: PathBuf,
+        /// Why not.
+        #[source]
+        cause: io::Error,
+    },
+}
+
+impl Call {
+    /// Returns a call without arguments or environment, in `/`, with half a minute and 16 MiB.
+    pub fn new(program: impl Into<PathBuf>) -> Self {
+        Self {
+            program: program.into(),
+            args: Vec::new(),
+            env: Vec::new(),
+            cwd: PathBuf::from("/"),
+            stdin: Vec::new(),
+            timeout: Duration::from_secs(30),
+            most_output: 16 << 20,
+        }
+    }
+}
+
+/// Runs a program that we trust to its end.
+pub fn run(call: &Call) -> Result<Output, TrustedError> {
+    if !call.program.is_absolute() {
+        return Err(TrustedError::NotAbsolute {
+            program: call.program.clone(),
+        });
+    }
+    let mut running = Running::start(call)?;
+    let streams = running.follow(call);
+    let status = running.end();
+    let (stdout, stderr) = streams?;
+    let status = status.map_err(lost(call))?;
+    Ok(Output {
+        code: status.code(),
+        signal: status.signal(),
+        stdout,
+        stderr,
+    })
+}
+
+/// A started program whose group ends with it.
+struct Running {
+    child: Child,
+    pidfd: OwnedFd,
+    /// Input, output and messages, each until its end.
+    stdin: Option<OwnedFd>,
+    streams: [Option<OwnedFd>; 2],
+    timer: OwnedFd,
+}
+
+impl Running {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this crate is the door to processes"
+    )]
+    fn start(call: &Call) -> Result<Self, TrustedError> {
+        let mut child = Command::new(&call.program)
+            .args(&call.args)
+            .env_clear()
+            .envs(call.env.iter().map(|(name, value)| (name, value)))
+            .current_dir(&call.cwd)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0)
+            .spawn()
+            .map_err(|cause| TrustedError::NotStarted {
+                program: call.program.clone(),
+                cause,
+            })?;
+        let stdin = child.stdin.take().map(OwnedFd::from);
+        let stdout = child.stdout.take().map(OwnedFd::from);
+        let stderr = child.stderr.take().map(OwnedFd::from);
+        let made = || -> rustix::io::Result<(OwnedFd, OwnedFd)> {
+            for fd in [&stdin, &stdout, &stderr].into_iter().flatten() {
+                rustix::io::ioctl_fionbio(fd, true)?;
+            }
+            let pidfd = pidfd_open(Pid::from_child(&child), PidfdFlags::empty())?;
+            Ok((pidfd, timer(call.timeout)?))
+        };
+        match made() {
+            Ok((pidfd, timer)) => Ok(Self {
+                child,
+                pidfd,
+                stdin: stdin.filter(|_| !call.stdin.is_empty()),
+                streams: [stdout, stderr],
+                timer,
+            }),
+            Err(cause) => {
+                drop(child.kill());
+                drop(child.wait());
+                Err(lost(call)(cause.into()))
+            }
+        }
+    }
+
+    /// Writes the input and reads both streams until the program has ended and said everything.
+    fn follow(&mut self, call: &Call) -> Result<(Vec<u8>, Vec<u8>), TrustedError> {
+        let mut heard = [Vec::new(), Vec::new()];
+        let mut unsaid = call.stdin.as_slice();
+        loop {
+            let ready = self.ready().map_err(lost(call))?;
+            if ready.late {
+                return Err(TrustedError::TimedOut {
+                    program: call.program.clone(),
+                    timeout: call.timeout,
+                });
+            }
+            if let Some(stdin) = &self.stdin
+                && !write_some(stdin, &mut unsaid)
+            {
+                self.stdin = None;
+            }
+            for (stream, text) in self.streams.iter_mut().zip(&mut heard) {
+                if let Some(fd) = stream
+                    && read_some(fd, text, call.most_output) == Reading::Ended
+                {
+                    *stream = None;
+                }
+                if text.len() > call.most_output {
+                    return Err(TrustedError::TooMuch {
+                        program: call.program.clone(),
+                        most: call.most_output,
+                    });
+                }
+            }
+            // A child of its own may hold the streams open; what the program itself said is read.
+            if ready.ended || self.streams.iter().all(Option::is_none) {
+                let [stdout, stderr] = heard;
+                return Ok((stdout, stderr));
+            }
+        }
+    }
+
+    fn ready(&self) -> io::Result<Ready> {
+        let mut fds = vec![
+            PollFd::new(&self.timer, PollFlags::IN),
+            PollFd::new(&self.pidfd, PollFlags::IN),
+        ];
+        fds.extend(self.stdin.iter().map(|fd| PollFd::new(fd, PollFlags::OUT)));
+        let streams = self.streams.iter().flatten();
+        fds.extend(streams.map(|fd| PollFd::new(fd, PollFlags::IN)));
+        match poll(&mut fds, None) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(cause) => return Err(cause.into()),
+        }
+        Ok(Ready {
+            late: !fds[0].revents().is_empty(),
+            ended: !fds[1].revents().is_empty(),
+        })
+    }
+
+    /// Kills what is left of the group and returns how the program ended.
+    fn end(&mut self) -> io::Result<std::process::ExitStatus> {
+        // The streams can end before the program does; it still has its time.
+        if self.streams.iter().all(Option::is_none) {
+            let mut fds = [
+                PollFd::new(&self.timer, PollFlags::IN),
+                PollFd::new(&self.pidfd, PollFlags::IN),
+            ];
+            while poll(&mut fds, None) == Err(rustix::io::Errno::INTR) {}
+        }
+        // The program is not reaped yet, so the group's number is still its own.
+        let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
+        self.child.wait()
+    }
+}
+
+struct Ready {
+    late: bool,
+    ended: bool,
+}
+
+#[derive(PartialEq, Eq)]
+enum Reading {
+    More,
+    Ended,
+}
+
+/// Reads what is there, and a little more than is wanted at most.
+fn read_some(fd: &OwnedFd, text: &mut Vec<u8>, most: usize) -> Reading {
+    let mut piece = [0; 64 * 1024];
+    while text.len() <= most {
+        match rustix::io::read(fd, &mut piece) {
+            Ok(0) => return Reading::Ended,
+            Ok(count) => text.extend_from_slice(&piece[..count]),
+            Err(rustix::io::Errno::INTR) => {}
+            Err(rustix::io::Errno::AGAIN) => return Reading::More,
+            Err(_) => return Reading::Ended,
+        }
+    }
+    Reading::More
+}
+
+/// Writes what fits; says whether more is to be written. A program that stopped reading is fine.
+fn write_some(fd: &OwnedFd, unsaid: &mut &[u8]) -> bool {
+    while !unsaid.is_empty() {
+        match rustix::io::write(fd.as_fd(), unsaid) {
+            Ok(count) => *unsaid = &unsaid[count..],
+            Err(rustix::io::Errno::INTR) => {}
+            Err(rustix::io::Errno::AGAIN) => return true,
+            Err(_) => return false,
+        }
+    }
+    false
+}
+
+/// A timer instead of a clock: nothing here needs to know what time it is.
+fn timer(timeout: Duration) -> rustix::io::Result<OwnedFd> {
+    let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC)?;
+    let timeout = timeout.max(Duration::from_millis(1));
+    let spec = Itimerspec {
+        it_interval: Timespec::default(),
+        it_value: Timespec::try_from(timeout).map_err(|_| rustix::io::Errno::INVAL)?,
+    };
+    timerfd_settime(&timer, TimerfdTimerFlags::empty(), &spec)?;
+    Ok(timer)
+}
+
+fn lost(call: &Call) -> impl Fn(io::Error) -> TrustedError + '_ {
+    |cause| TrustedError::Lost {
+        program: call.program.clone(),
+        cause,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str) -> Call {
+        Call {
+            args: vec!["-c".into(), script.into()],
+            ..Call::new("/bin/sh")
+        }
+    }
+
+    #[test]
+    fn a_call_has_its_input_its_output_and_no_environment() {
+        let call = Call {
+            stdin: vec![b'x'; 1 << 20],
+            ..shell("wc -c; echo to-messages >&2; echo \"${HOME:-none}\"; exit 7")
+        };
+        let call = Call {
+            env: vec![("PATH".into(), "/usr/bin:/bin".into())],
+            ..call
+        };
+        let output = run(&call).unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "1048576\nnone\n");
+        assert_eq!(output.stderr, b"to-messages\n");
+        assert_eq!((output.code, output.signal), (Some(7), None));
+    }
+
+    #[test]
+    fn a_call_that_takes_too_long_is_killed_with_its_group() {
+        let call = Call {
+            timeout: Duration::from_millis(100),
+            ..shell("(while :; do :; done) & while :; do :; done")
+        };
+        assert!(matches!(run(&call), Err(TrustedError::TimedOut { .. })));
+    }
+
+    #[test]
+    fn a_call_that_says_too_much_is_killed() {
+        let call = Call {
+            most_output: 1000,
+            ..shell("while :; do echo yes; done")
+        };
+        assert!(matches!(run(&call), Err(TrustedError::TooMuch { .. })));
+    }
+
+    #[test]
+    fn a_bare_name_is_refused_and_a_missing_program_is_told() {
+        let bare = run(&Call::new("git"));
+        assert!(matches!(bare, Err(TrustedError::NotAbsolute { .. })));
+        let missing = run(&Call::new("/nonexistent/git"));
+        assert!(matches!(missing, Err(TrustedError::NotStarted { .. })));
+    }
+}

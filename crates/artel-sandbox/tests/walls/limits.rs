@@ -1,0 +1,99 @@
+//! Limits: whoever takes too much is stopped, and the limit is named.
+
+use artel_sandbox::{Exit, Job, Limited, Limits};
+
+use crate::fixture::{Outcome, PROBE, Place, run};
+
+fn limited(argv: &[&str], change: impl FnOnce(&mut Limits)) -> Outcome {
+    let place = Place::new();
+    let mut job: Job = place.job(argv);
+    change(&mut job.limits);
+    run(&job)
+}
+
+#[test]
+fn a_process_bomb_meets_its_limit_and_is_gone() {
+    let bomb = limited(&[PROBE, "processes"], |limits| limits.processes = 64);
+    assert_eq!(bomb.stdout, format!("shut {}\n", libc::EAGAIN), "{bomb:?}");
+    assert_eq!(bomb.usage.limited, Some(Limited::Processes));
+    let shell = limited(
+        &["/bin/bash", "-c", "f() { f | f & }; f; f; wait"],
+        |limits| {
+            limits.processes = 64;
+            limits.cpu_seconds = Some(2);
+        },
+    );
+    assert_eq!(
+        shell.usage.limited,
+        Some(Limited::Processes),
+        "{:?}",
+        shell.exit
+    );
+}
+
+#[test]
+fn a_thread_bomb_meets_its_limit() {
+    let bomb = limited(&[PROBE, "threads"], |limits| limits.processes = 64);
+    assert_eq!(bomb.stdout, format!("shut {}\n", libc::EAGAIN), "{bomb:?}");
+    assert_eq!(bomb.usage.limited, Some(Limited::Processes));
+}
+
+#[test]
+fn a_memory_bomb_is_ended_and_the_limit_named() {
+    let bomb = limited(&[PROBE, "memory", "4096"], |limits| {
+        limits.memory = 128 << 20
+    });
+    assert_eq!(bomb.exit, Exit::Signal(libc::SIGKILL), "{bomb:?}");
+    assert_eq!(bomb.usage.limited, Some(Limited::Memory));
+    assert!(bomb.usage.peak_memory <= 136 << 20, "{:?}", bomb.usage);
+    let modest = limited(&[PROBE, "memory", "64"], |limits| limits.memory = 128 << 20);
+    assert_eq!(modest.stdout, "open 64 MiB\n", "{modest:?}");
+    assert_eq!(modest.usage.limited, None);
+    assert!(modest.usage.peak_memory >= 64 << 20, "{:?}", modest.usage);
+}
+
+#[test]
+fn files_in_memory_count_as_memory() {
+    for folder in ["/tmp", "/dev/shm"] {
+        let script = format!("head -c 512M /dev/zero > {folder}/fill; echo code $?");
+        let filler = limited(&["/bin/sh", "-c", &script], |limits| {
+            limits.memory = 64 << 20
+        });
+        assert!(!filler.stdout.contains("code 0"), "{filler:?}");
+    }
+}
+
+#[test]
+fn a_file_cannot_grow_beyond_its_limit() {
+    let writer = limited(&["/usr/bin/head", "-c", "64M", "/dev/zero"], |_| {});
+    assert_eq!(writer.exit, Exit::Code(0));
+    let place = Place::new();
+    let mut job = place.job(&["/bin/dd", "if=/dev/zero", "of=fill", "bs=1M", "count=64"]);
+    job.limits.file_size = 8 << 20;
+    let writer = run(&job);
+    assert_eq!(writer.exit, Exit::Signal(libc::SIGXFSZ), "{writer:?}");
+    assert_eq!(writer.usage.limited, Some(Limited::FileSize));
+    assert!(place.inside.join("fill").metadata().unwrap().len() <= 8 << 20);
+    let sparse = place.inside("truncate -s 1T sparse && echo made");
+    assert_eq!(sparse.stdout, "");
+}
+
+#[test]
+fn processor_time_ends() {
+    let busy = limited(&["/bin/sh", "-c", "while :; do :; done"], |limits| {
+        limits.cpu_seconds = Some(1);
+    });
+    assert!(
+        matches!(busy.exit, Exit::Signal(libc::SIGXCPU | libc::SIGKILL)),
+        "{busy:?}"
+    );
+    assert!(busy.usage.cpu.as_millis() >= 900, "{:?}", busy.usage);
+}
+
+#[test]
+fn open_files_are_limited_and_no_core_is_written() {
+    let limits = limited(&["/bin/sh", "-c", "ulimit -n; ulimit -c"], |limits| {
+        limits.open_files = 100;
+    });
+    assert_eq!(limits.stdout, "100\n0\n");
+}

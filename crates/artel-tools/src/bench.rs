@@ -1,0 +1,118 @@
+//! What a call has at hand: the run's tree, the portals, the place where processes run, and what
+//! the run remembers between calls.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use artel_files::{Guard, Op, Refusal, Root};
+use artel_policy::{Place, Target};
+
+use crate::notes::Notes;
+use crate::process::{Jobs, Workroom};
+use crate::seen::Seen;
+use crate::{Trouble, TroubleKind};
+
+/// The workplace of one call. Clones share the trees and what the run remembers; the guard is
+/// the call's own.
+#[derive(Clone)]
+pub struct Bench {
+    /// The run's own tree: relative paths are in it.
+    pub tree: Arc<Root>,
+    /// Other trees, by the names that `@Name/path` uses.
+    pub portals: Arc<BTreeMap<String, Root>>,
+    /// Judges resolved paths when they are used.
+    pub guard: Arc<dyn Judge>,
+    /// Whose tools these are: `engineer`, `tester`, …
+    pub role: String,
+    /// The git program, where there is one.
+    pub git: Option<PathBuf>,
+    /// Where processes run; nothing where none may.
+    pub workroom: Option<Arc<Workroom>>,
+    /// The folder of the skill that is active.
+    pub skill: Option<Arc<Root>>,
+    /// Commands in the background.
+    pub jobs: Arc<Jobs>,
+    /// Who can be asked; nobody where no person is there.
+    pub person: Option<Arc<dyn Person>>,
+    seen: Arc<Mutex<Seen>>,
+    notes: Arc<Mutex<Notes>>,
+}
+
+/// Judges a resolved path in a place. The policy of the run stands behind it.
+pub trait Judge: Send + Sync {
+    /// Returns the guard for one place.
+    fn in_place(&self, place: &Place) -> Arc<dyn Guard + Send + Sync>;
+}
+
+/// Judges nothing. A bench has this until a call brings its own guard; no tool is run before.
+pub struct NoGuard;
+
+impl Judge for NoGuard {
+    fn in_place(&self, _: &Place) -> Arc<dyn Guard + Send + Sync> {
+        Arc::new(|_: &Path, _: Op| {
+            Err(Refusal {
+                rule: "never.unjudged".to_owned(),
+                reason: "no call has been judged yet".to_owned(),
+            })
+        })
+    }
+}
+
+/// A person who can answer an agent's question.
+pub trait Person: Send + Sync {
+    /// Puts a question; nothing if nobody answers.
+    fn answer(&self, question: &str, choices: &[String]) -> Option<String>;
+}
+
+impl Bench {
+    /// Lays a bench out.
+    pub fn new(tree: Root, guard: Arc<dyn Judge>, role: impl Into<String>) -> Self {
+        Self {
+            tree: Arc::new(tree),
+            portals: Arc::default(),
+            guard,
+            role: role.into(),
+            git: None,
+            workroom: None,
+            skill: None,
+            jobs: Arc::default(),
+            person: None,
+            seen: Arc::default(),
+            notes: Arc::default(),
+        }
+    }
+
+    /// Finds the tree that a path is in, and the path in it. `@Name/path` is in a portal.
+    pub fn find(&self, path: &str) -> Result<(Target, &Root), Trouble> {
+        let Some(rest) = path.strip_prefix('@') else {
+            let target = Target {
+                place: Place::Worktree,
+                path: path.to_owned(),
+            };
+            return Ok((target, &self.tree));
+        };
+        let (name, inside) = rest.split_once('/').unwrap_or((rest, ""));
+        let root = self.portals.get(name).ok_or_else(|| {
+            let known: Vec<_> = self.portals.keys().map(|name| format!("@{name}/")).collect();
+            Trouble::new(TroubleKind::NotFound, format!("there is no portal `{name}`"))
+                .hint(format!("portals of this run: {}", known.join(", ")))
+                .hint(format!("a file of that name in the tree: `./{path}`"))
+        })?;
+        let target = Target {
+            place: Place::Portal(name.to_owned()),
+            path: inside.to_owned(),
+        };
+        Ok((target, root))
+    }
+
+    /// Returns what was read so far.
+    pub fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the run's notes.
+    pub fn notes(&self) -> MutexGuard<'_, Notes> {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,174 @@
+//! Declared tools: `Tools/<name>.toml` says a command as words with gaps, and what may stand in
+//! each gap. A model fills gaps; it never writes a command line, and no shell reads the result.
+
+mod assemble;
+mod file;
+
+use std::time::Duration;
+
+use artel_policy::{Action, Place, Target};
+use artel_types::parse_span;
+use regex::Regex;
+use serde_json::{Value, json};
+
+pub use file::BadDeclaration;
+use file::{ParameterFile, Sort, ToolFile};
+
+use crate::process::{self, Order};
+use crate::{Bench, Card, Effect, Observation, Reach, Tool, Trouble, Unknown};
+
+/// How long a declared tool may take, unless it says otherwise.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A tool that a person declared.
+#[derive(Debug)]
+pub struct Declared {
+    card: Card,
+    command: Vec<String>,
+    parameters: Vec<Parameter>,
+    blocked: Vec<Regex>,
+    timeout: Duration,
+    cwd: String,
+    secrets: Vec<String>,
+    network: Vec<String>,
+}
+
+/// One gap of a command.
+#[derive(Debug)]
+struct Parameter {
+    name: String,
+    sort: Sort,
+    /// Anchored at both ends.
+    pattern: Option<Regex>,
+    choices: Vec<String>,
+    is_optional: bool,
+    /// The word that a true flag puts into its gap.
+    word: Option<String>,
+    /// Whether the file it names is written.
+    is_written: bool,
+}
+
+impl Declared {
+    /// Reads a declaration. `stem` is the file's name without its ending, and the tool's.
+    pub fn parse(stem: &str, text: &str) -> Result<Self, BadDeclaration> {
+        let file = ToolFile::parse(stem, text)?;
+        let parameters = file
+            .parameters
+            .iter()
+            .map(|(name, parameter)| Parameter::of(name, parameter))
+            .collect::<Result<Vec<_>, _>>()?;
+        let blocked = file
+            .blocked
+            .iter()
+            .map(|pattern| file::regex("blocked", pattern))
+            .collect::<Result<_, _>>()?;
+        let timeout = match &file.timeout {
+            None => PATIENCE,
+            Some(text) => parse_span(text)
+                .map_err(|_| BadDeclaration::new("timeout", "is not a span such as \"10s\""))?,
+        };
+        let has_reach = !file.network.is_empty() || !file.secrets.is_empty();
+        let mut effects = vec![Effect::Process];
+        if !file.network.is_empty() {
+            effects.push(Effect::Network);
+        }
+        let declared = Self {
+            card: Card {
+                name: stem.to_owned(),
+                line: first_line(&file.description),
+                description: file.description.clone(),
+                input: schema(&file),
+                effects,
+                unknown: if has_reach { Unknown::Once } else { Unknown::Restore },
+                bundle: "declared",
+                keywords: &[],
+                reach: Reach::Found,
+            },
+            command: file.command,
+            parameters,
+            blocked,
+            timeout,
+            cwd: file.cwd.unwrap_or_else(|| ".".to_owned()),
+            secrets: file.secrets,
+            network: file.network,
+        };
+        declared.check_gaps()?;
+        Ok(declared)
+    }
+
+    /// Returns the secrets that it names.
+    pub fn secrets(&self) -> &[String] {
+        &self.secrets
+    }
+}
+
+impl Tool for Declared {
+    fn card(&self) -> &Card {
+        &self.card
+    }
+
+    fn intends(&self, input: &Value, _: &Bench) -> Result<Vec<Action>, Trouble> {
+        let assembled = self.assemble(input)?;
+        let target = |path: &String| Target {
+            place: Place::Worktree,
+            path: path.clone(),
+        };
+        let mut actions = vec![Action::Words(assembled.words)];
+        actions.extend(assembled.reads.iter().map(target).map(Action::Read));
+        actions.extend(assembled.writes.iter().map(target).map(Action::Write));
+        actions.extend(self.network.iter().cloned().map(Action::Network));
+        actions.extend(self.secrets.iter().cloned().map(Action::Secret));
+        Ok(actions)
+    }
+
+    fn run(&self, input: &Value, bench: &Bench) -> Result<Observation, Trouble> {
+        let words = self.assemble(input)?.words;
+        process::run(
+            bench,
+            Order {
+                cwd: self.cwd.clone(),
+                timeout: Some(self.timeout),
+                secrets: self.secrets.clone(),
+                network: self.network.clone(),
+                ..Order::of(words)
+            },
+        )
+    }
+}
+
+fn first_line(text: &str) -> String {
+    let line = text.lines().next().unwrap_or_default();
+    line.chars().take(100).collect()
+}
+
+fn schema(file: &ToolFile) -> Value {
+    let property = |(name, parameter): (&String, &ParameterFile)| {
+        let mut property = match parameter.sort {
+            Sort::Integer => json!({"type": "integer"}),
+            Sort::Flag => json!({"type": "boolean"}),
+            Sort::Choice => json!({"enum": parameter.choices}),
+            Sort::Text | Sort::Path => json!({"type": "string"}),
+        };
+        property["description"] = json!(parameter.description);
+        if let Some(pattern) = &parameter.pattern {
+            property["pattern"] = json!(format!("^(?:{pattern})$"));
+        }
+        (name.clone(), property)
+    };
+    let properties: serde_json::Map<_, _> = file.parameters.iter().map(property).collect();
+    let required: Vec<_> = file
+        .parameters
+        .iter()
+        .filter(|(_, parameter)| !parameter.optional && parameter.sort != Sort::Flag)
+        .map(|(name, _)| name)
+        .collect();
+    json!({
+        "type": "object",
+        "additionalProperties": false,
+        "required": required,
+        "properties": properties,
+    })
+}
+
+#[cfg(test)]
+mod tests;

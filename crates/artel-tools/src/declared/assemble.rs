@@ -1,0 +1,167 @@
+//! From a model's input to the words that are executed: known gaps only, each value checked on
+//! its own, then the whole.
+
+use serde_json::{Map, Value};
+
+use super::file::{BadDeclaration, Sort};
+use super::{Declared, Parameter};
+use crate::{Trouble, TroubleKind};
+
+/// The words of a call, and the files among them.
+pub(super) struct Assembled {
+    pub(super) words: Vec<String>,
+    pub(super) reads: Vec<String>,
+    pub(super) writes: Vec<String>,
+}
+
+impl Declared {
+    /// Checks that the command's gaps and the parameters are the same.
+    pub(super) fn check_gaps(&self) -> Result<(), BadDeclaration> {
+        let gaps: Vec<&str> = self.command.iter().flat_map(|word| gaps(word)).collect();
+        if let Some(unknown) = gaps.iter().find(|gap| self.parameter(gap).is_none()) {
+            return Err(BadDeclaration::new(
+                "command",
+                format!("has the gap `{{{unknown}}}`, which is no parameter"),
+            ));
+        }
+        let unused = self
+            .parameters
+            .iter()
+            .find(|parameter| !gaps.contains(&parameter.name.as_str()));
+        if let Some(unused) = unused {
+            return Err(BadDeclaration::new(
+                format!("parameters.{}", unused.name),
+                "stands nowhere in the command",
+            ));
+        }
+        if !gaps_of(&self.command[0]).is_empty() {
+            return Err(BadDeclaration::new("command", "begins with a gap; the program is fixed"));
+        }
+        Ok(())
+    }
+
+    fn parameter(&self, name: &str) -> Option<&Parameter> {
+        self.parameters.iter().find(|parameter| parameter.name == name)
+    }
+
+    /// Fills the gaps.
+    pub(super) fn assemble(&self, input: &Value) -> Result<Assembled, Trouble> {
+        let empty = Map::new();
+        let given = match input {
+            Value::Object(given) => given,
+            Value::Null => &empty,
+            _ => return Err(bad("the input is not an object")),
+        };
+        if let Some(unknown) = given.keys().find(|name| self.parameter(name).is_none()) {
+            let known: Vec<_> = self.parameters.iter().map(|it| it.name.as_str()).collect();
+            return Err(bad(format!("there is no parameter `{unknown}`"))
+                .hint(format!("parameters: {}", known.join(", "))));
+        }
+        let mut assembled = Assembled {
+            words: Vec::new(),
+            reads: Vec::new(),
+            writes: Vec::new(),
+        };
+        for word in &self.command {
+            self.fill(word, given, &mut assembled)?;
+        }
+        let line = assembled.words.join(" ");
+        if let Some(pattern) = self.blocked.iter().find(|pattern| pattern.is_match(&line)) {
+            let what = format!("the command matches the blocked pattern `{pattern}`");
+            return Err(Trouble::new(TroubleKind::Refused, what));
+        }
+        Ok(assembled)
+    }
+
+    /// Fills one word. A word whose gap stays open because its parameter is optional is left out.
+    fn fill(
+        &self,
+        word: &str,
+        given: &Map<String, Value>,
+        assembled: &mut Assembled,
+    ) -> Result<(), Trouble> {
+        let mut filled = word.to_owned();
+        for gap in gaps(word) {
+            let Some(parameter) = self.parameter(gap) else {
+                continue;
+            };
+            let Some(text) = parameter.text(given.get(gap))? else {
+                return Ok(());
+            };
+            let place = format!("{{{gap}}}");
+            // A whole word that begins with a dash would be an option of the program.
+            if word.starts_with(&place) && text.starts_with('-') && parameter.sort != Sort::Flag {
+                let what = format!("`{gap}` begins with `-` and would be read as an option");
+                return Err(Trouble::new(TroubleKind::Refused, what)
+                    .hint("write ./ in front of a file's name"));
+            }
+            if parameter.sort == Sort::Path {
+                let files = if parameter.is_written {
+                    &mut assembled.writes
+                } else {
+                    &mut assembled.reads
+                };
+                files.push(text.clone());
+            }
+            filled = filled.replacen(&place, &text, 1);
+        }
+        assembled.words.push(filled);
+        Ok(())
+    }
+}
+
+impl Parameter {
+    /// Returns the text that goes into the gap; nothing where it stays open.
+    fn text(&self, given: Option<&Value>) -> Result<Option<String>, Trouble> {
+        let name = &self.name;
+        let text = match (self.sort, given) {
+            (Sort::Flag, Some(Value::Bool(true))) => return Ok(self.word.clone()),
+            (Sort::Flag, None | Some(Value::Bool(false) | Value::Null)) => return Ok(None),
+            (_, None | Some(Value::Null)) if self.is_optional => return Ok(None),
+            (_, None | Some(Value::Null)) => return Err(bad(format!("`{name}` is missing"))),
+            (Sort::Integer, Some(Value::Number(number))) if number.is_i64() || number.is_u64() => {
+                number.to_string()
+            }
+            (Sort::Text | Sort::Path | Sort::Choice, Some(Value::String(text))) => text.clone(),
+            (sort, Some(_)) => {
+                let wanted = format!("{sort:?}").to_lowercase();
+                return Err(bad(format!("`{name}` is not of type {wanted}")));
+            }
+        };
+        if text.contains('\0') {
+            return Err(bad(format!("`{name}` holds a NUL")));
+        }
+        if self.sort == Sort::Choice && !self.choices.contains(&text) {
+            return Err(bad(format!("`{name}` is none of: {}", self.choices.join(", "))));
+        }
+        match &self.pattern {
+            Some(pattern) if !pattern.is_match(&text) => Err(Trouble::new(
+                TroubleKind::Refused,
+                format!("`{name}` does not match its pattern `{pattern}`"),
+            )),
+            _ => Ok(Some(text)),
+        }
+    }
+}
+
+/// Returns the names of the gaps in a word, in order.
+fn gaps(word: &str) -> impl Iterator<Item = &str> {
+    gaps_of(word).into_iter()
+}
+
+fn gaps_of(word: &str) -> Vec<&str> {
+    let mut gaps = Vec::new();
+    let mut rest = word;
+    while let Some((_, after)) = rest.split_once('{') {
+        let Some((name, more)) = after.split_once('}') else {
+            break;
+        };
+        gaps.push(name);
+        rest = more;
+    }
+    gaps
+}
+
+fn bad(what: impl Into<String>) -> Trouble {
+    Trouble::new(TroubleKind::BadInput, what)
+}

@@ -1,0 +1,78 @@
+//! The file tools: reading, writing, changing, finding.
+//!
+//! Every byte goes through the tree's handle, and the run's guard judges the path a file really
+//! has. What a model gets to see is bounded, and says what was left out.
+
+mod change;
+mod diff;
+mod edit;
+mod glob;
+mod grep;
+mod kind;
+mod list;
+mod near;
+mod notebook;
+mod page;
+mod patch;
+mod pdf;
+mod read;
+mod replace;
+mod search;
+mod spot;
+mod text;
+mod walk;
+mod write;
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::{Card, Reach, Tool, Unknown};
+
+/// How large a file may be that is read whole or changed.
+const MOST_BYTES: u64 = 64 * 1024 * 1024;
+
+/// Returns the tools that work on files.
+pub fn file_tools() -> Vec<Arc<dyn Tool>> {
+    vec![
+        Arc::new(read::Read::new()),
+        Arc::new(write::Write::new()),
+        Arc::new(edit::EditFile::new()),
+        Arc::new(glob::Glob::new()),
+        Arc::new(grep::Grep::new()),
+        Arc::new(list::List::new()),
+        Arc::new(edit::MultiEdit::new()),
+        Arc::new(write::BatchWrite::new()),
+        Arc::new(patch::ApplyPatch::new()),
+    ]
+}
+
+/// Fills in what the cards of file tools have in common; each tool says the rest.
+fn card(name: &str, line: &str, description: &str, input: Value) -> Card {
+    Card {
+        name: name.to_owned(),
+        line: line.to_owned(),
+        description: description.to_owned(),
+        input,
+        effects: Vec::new(),
+        unknown: Unknown::Once,
+        bundle: "files",
+        keywords: &[],
+        reach: Reach::Found,
+    }
+}
+
+/// Puts a number of bytes into words.
+fn size(bytes: u64) -> String {
+    const UNITS: [&str; 4] = ["KB", "MB", "GB", "TB"];
+    if bytes < 1000 {
+        return format!("{bytes} B");
+    }
+    let mut value = bytes as f64 / 1000.0;
+    let mut unit = 0;
+    while value >= 999.95 && unit + 1 < UNITS.len() {
+        value /= 1000.0;
+        unit += 1;
+    }
+    format!("{value:.1} {}", UNITS[unit])
+}

@@ -1,0 +1,121 @@
+//! Changes of several files: all of them, or none.
+//!
+//! Each file is written whole. When one cannot be, those before it are put back as they were, and
+//! folders that were made for them go again.
+
+use std::path::{Path, PathBuf};
+
+use artel_files::RootError;
+
+use super::spot::{Spot, only};
+use crate::{Bench, Trouble};
+
+/// A file before and after; nothing means that it is not there.
+pub(crate) struct Change<'b> {
+    pub(crate) spot: Spot<'b>,
+    pub(crate) before: Option<Vec<u8>>,
+    pub(crate) after: Option<Vec<u8>>,
+    /// The mode to set, where the change says so.
+    pub(crate) mode: Option<u32>,
+}
+
+/// What was done for one change, so that it can be taken back.
+struct Done<'c, 'b> {
+    change: &'c Change<'b>,
+    path: PathBuf,
+    made: Vec<PathBuf>,
+}
+
+/// Carries all changes out, in order, and lets the run remember them.
+pub(crate) fn commit(changes: &[Change<'_>], bench: &Bench) -> Result<(), Trouble> {
+    let mut done: Vec<Done<'_, '_>> = Vec::new();
+    for change in changes {
+        let made = missing_folders(change);
+        match carry_out(change) {
+            Ok(path) => done.push(Done { change, path, made }),
+            Err(mut trouble) => {
+                let stuck: Vec<_> = done.iter().rev().filter_map(take_back).collect();
+                trouble.hints.push(match stuck.is_empty() {
+                    true => "nothing was changed".to_owned(),
+                    false => format!("could not be put back: {}", stuck.join(", ")),
+                });
+                return Err(trouble);
+            }
+        }
+    }
+    let mut seen = bench.seen();
+    for change in changes {
+        match &change.after {
+            Some(bytes) if change.before.is_none() => seen.wrote(&change.spot.target, bytes),
+            Some(bytes) => seen.edited(&change.spot.target, bytes),
+            None => seen.forget(&change.spot.target),
+        }
+    }
+    Ok(())
+}
+
+fn carry_out(change: &Change<'_>) -> Result<PathBuf, Trouble> {
+    let Some(after) = &change.after else {
+        return change.spot.delete();
+    };
+    let path = match &change.before {
+        Some(before) if before == after => PathBuf::from(&change.spot.target.path),
+        _ => change.spot.write(after)?,
+    };
+    if let Some(mode) = change.mode {
+        let set = change.spot.set_mode(mode);
+        set.inspect_err(|_| {
+            let made = Vec::new();
+            let path = path.clone();
+            // The caller hears why the mode could not be set; the bytes go back here.
+            let _stuck = take_back(&Done { change, path, made });
+        })?;
+    }
+    Ok(path)
+}
+
+/// Puts one file back. Returns its name if that did not work.
+fn take_back(done: &Done<'_, '_>) -> Option<String> {
+    let spot = &done.change.spot;
+    let guard = only(done.path.clone());
+    let back: Result<(), RootError> = match &done.change.before {
+        Some(bytes) => spot.root.write(&done.path, bytes, &guard).map(drop),
+        None => spot.root.delete(&done.path, &guard).map(drop),
+    };
+    if back.is_err() {
+        return Some(spot.name());
+    }
+    if let (Some(about), true) = (
+        spot.about,
+        done.change.mode.is_some() || done.change.after.is_none(),
+    ) && spot.set_mode(about.mode).is_err()
+    {
+        return Some(format!("the mode of {}", spot.name()));
+    }
+    for folder in &done.made {
+        // One that is not empty has become somebody else's; it stays.
+        if spot.root.delete(folder, &only(folder.clone())).is_err() {
+            break;
+        }
+    }
+    None
+}
+
+/// Returns the folders that writing will make, the deepest first.
+fn missing_folders(change: &Change<'_>) -> Vec<PathBuf> {
+    let spot = &change.spot;
+    if spot.about.is_some() {
+        return Vec::new();
+    }
+    let is_missing = |folder: &&Path| {
+        let found = spot.root.look(folder);
+        found.is_ok_and(|found| found.about.is_none())
+    };
+    Path::new(&spot.target.path)
+        .ancestors()
+        .skip(1)
+        .take_while(|folder| !folder.as_os_str().is_empty())
+        .take_while(is_missing)
+        .map(Path::to_owned)
+        .collect()
+}

@@ -1,0 +1,262 @@
+//! `glob`: files by the pattern of their names.
+
+use std::collections::BinaryHeap;
+use std::sync::{Mutex, PoisonError};
+
+use artel_policy::Action;
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use ignore::{DirEntry, WalkState};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::card;
+use super::spot::target;
+use super::walk::{Hidden, Start};
+use crate::{Bench, Card, Effect, Observation, Reach, Tool, Trouble, TroubleKind, Unknown, parse};
+
+/// How many paths an answer holds.
+const MOST_PATHS: usize = 500;
+
+/// Finds files by name.
+pub(crate) struct Glob {
+    card: Card,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    pattern: String,
+    path: Option<String>,
+}
+
+/// A pattern, taken apart for the walk.
+struct Pattern {
+    /// The folders before the first wildcard: the walk begins there.
+    folder: String,
+    matcher: GlobSet,
+    /// Whether the names alone are compared.
+    is_name: bool,
+    wants: Wants,
+    hidden: Hidden,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wants {
+    Files,
+    Folders,
+}
+
+/// The first paths in order, however many there are.
+#[derive(Default)]
+struct First {
+    paths: BinaryHeap<String>,
+    total: usize,
+}
+
+impl Glob {
+    pub(crate) fn new() -> Self {
+        let input = json!({
+            "type": "object",
+            "properties": {
+                "pattern": {"type": "string", "description": "The pattern: `*.rs` (in any folder), `src/**/*.{ts,tsx}`, `**/test_*`; `build/` finds folders."},
+                "path": {"type": "string", "description": "The folder to look in. Default: the whole tree."},
+            },
+            "required": ["pattern"],
+            "additionalProperties": false,
+        });
+        let description = "Finds files by name, sorted by path. A pattern without `/` is \
+            compared with names in every folder. Ignored files are left out, and hidden ones \
+            unless the pattern names a dot. Links are named and not followed.";
+        Self {
+            card: Card {
+                effects: vec![Effect::Read],
+                unknown: Unknown::Pure,
+                reach: Reach::Always,
+                keywords: &["find", "files", "name", "pattern", "wildcard", "fd"],
+                ..card(
+                    "glob",
+                    "Finds files by the pattern of their names.",
+                    description,
+                    input,
+                )
+            },
+        }
+    }
+}
+
+impl Tool for Glob {
+    fn card(&self) -> &Card {
+        &self.card
+    }
+
+    fn intends(&self, input: &Value, bench: &Bench) -> Result<Vec<Action>, Trouble> {
+        let input: Input = parse(input)?;
+        let path = input.path.as_deref().unwrap_or(".");
+        Ok(vec![Action::Read(target(bench, path)?)])
+    }
+
+    fn run(&self, input: &Value, bench: &Bench) -> Result<Observation, Trouble> {
+        let input: Input = parse(input)?;
+        let pattern = Pattern::read(&input.pattern)?;
+        let base = Start::find(bench, input.path.as_deref())?;
+        let start = match pattern.folder.as_str() {
+            "" => base,
+            folder => {
+                let path = match input.path.as_deref() {
+                    Some(path) => format!("{}/{folder}", path.trim_end_matches('/')),
+                    None => folder.to_owned(),
+                };
+                match Start::find(bench, Some(&path)) {
+                    Err(trouble) if trouble.kind == TroubleKind::NotFound => {
+                        return Ok(nothing(&input));
+                    }
+                    start => start?,
+                }
+            }
+        };
+        let found = search(&start, &pattern);
+        if found.total == 0 {
+            return Ok(nothing(&input));
+        }
+        Ok(observation(found))
+    }
+}
+
+impl Pattern {
+    fn read(text: &str) -> Result<Self, Trouble> {
+        let wants = match text.ends_with('/') {
+            true => Wants::Folders,
+            false => Wants::Files,
+        };
+        let text = text.trim_end_matches('/');
+        let text = text.strip_prefix("./").unwrap_or(text);
+        let is_name = !text.contains('/');
+        let (folder, rest) = split(text);
+        let bad = |cause: globset::Error| {
+            let what = format!("the pattern `{text}` cannot be read: {}", cause.kind());
+            Trouble::new(TroubleKind::BadInput, what)
+                .hint("wildcards are `*`, `**`, `?`, `[abc]` and `{a,b}`; `\\` takes their meaning")
+        };
+        let glob = GlobBuilder::new(rest).literal_separator(true).build();
+        let set = GlobSetBuilder::new().add(glob.map_err(bad)?).build();
+        let is_dotted = text
+            .split('/')
+            .any(|name| name.starts_with('.') && name != "..");
+        Ok(Self {
+            folder: folder.to_owned(),
+            matcher: set.map_err(bad)?,
+            is_name,
+            wants,
+            hidden: match is_dotted {
+                true => Hidden::Shown,
+                false => Hidden::Skipped,
+            },
+        })
+    }
+
+    fn fits(&self, entry: &DirEntry, below: usize) -> bool {
+        let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+        if is_folder != (self.wants == Wants::Folders) || entry.depth() == 0 {
+            return false;
+        }
+        if self.is_name {
+            return self.matcher.is_match(entry.file_name());
+        }
+        let path = entry.path().as_os_str().as_encoded_bytes();
+        let inside = path
+            .get(below..)
+            .and_then(|inside| std::str::from_utf8(inside).ok());
+        inside.is_some_and(|inside| self.matcher.is_match(inside))
+    }
+}
+
+/// Splits a pattern after the folders that hold no wildcard.
+fn split(pattern: &str) -> (&str, &str) {
+    let wild = pattern
+        .find(['*', '?', '[', '{', '\\'])
+        .unwrap_or(pattern.len());
+    match pattern[..wild].rfind('/') {
+        Some(slash) => (&pattern[..slash], &pattern[slash + 1..]),
+        None => ("", pattern),
+    }
+}
+
+fn search(start: &Start<'_>, pattern: &Pattern) -> First {
+    let all = Mutex::new(First::default());
+    let folder = start.folder();
+    let below = folder.as_os_str().len() + usize::from(folder.parent().is_some());
+    let walk = start.walk(pattern.hidden).build_parallel();
+    walk.run(|| {
+        let mut mine = Gathering {
+            first: First::default(),
+            into: &all,
+        };
+        Box::new(move |entry| {
+            if let Ok(entry) = entry
+                && pattern.fits(&entry, below)
+            {
+                mine.first.add(start.name(start.relative(&entry)));
+            }
+            WalkState::Continue
+        })
+    });
+    all.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// One thread's share; it joins the others when the thread is done.
+struct Gathering<'g> {
+    first: First,
+    into: &'g Mutex<First>,
+}
+
+impl Drop for Gathering<'_> {
+    fn drop(&mut self) {
+        let mut into = self.into.lock().unwrap_or_else(PoisonError::into_inner);
+        let total = into.total + self.first.total;
+        for path in self.first.paths.drain() {
+            into.add(path);
+        }
+        into.total = total;
+    }
+}
+
+impl First {
+    fn add(&mut self, path: String) {
+        self.total += 1;
+        let is_full = self.paths.len() == MOST_PATHS;
+        if is_full && self.paths.peek().is_some_and(|last| *last <= path) {
+            return;
+        }
+        self.paths.push(path);
+        if is_full {
+            self.paths.pop();
+        }
+    }
+}
+
+fn nothing(input: &Input) -> Observation {
+    let place = input.path.as_deref().unwrap_or("the tree");
+    Observation {
+        data: json!({"total": 0}),
+        ..Observation::text(format!("no file matches `{}` in {place}", input.pattern))
+    }
+}
+
+fn observation(found: First) -> Observation {
+    let total = found.total;
+    let paths = found.paths.into_sorted_vec();
+    let is_partial = paths.len() < total;
+    let mut text = paths.join("\n");
+    if is_partial {
+        text.push_str(&format!(
+            "\n[the first {} of {total}; a narrower pattern or `path` shows the others]",
+            paths.len()
+        ));
+    }
+    Observation {
+        text,
+        data: json!({"total": total, "shown": paths.len()}),
+        is_partial,
+        ..Observation::default()
+    }
+}

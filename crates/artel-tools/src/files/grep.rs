@@ -1,0 +1,163 @@
+//! `grep`: content by regular expression, with ripgrep's engine.
+
+use artel_policy::Action;
+use grep_regex::{RegexMatcher, RegexMatcherBuilder};
+use ignore::WalkBuilder;
+use ignore::overrides::OverrideBuilder;
+use ignore::types::TypesBuilder;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::card;
+use super::search::{Asked, Output, search};
+use super::spot::target;
+use super::walk::{Hidden, Start};
+use crate::similar::nearest;
+use crate::{Bench, Card, Effect, Observation, Reach, Tool, Trouble, TroubleKind, Unknown, parse};
+
+/// How many lines or files an answer holds unless the call says so, and at most.
+const USUAL_LIMIT: usize = 200;
+const MOST_LIMIT: usize = 2000;
+/// How many lines around a match can be asked for.
+const MOST_CONTEXT: usize = 50;
+
+/// Searches content.
+pub(crate) struct Grep {
+    card: Card,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    pattern: String,
+    path: Option<String>,
+    glob: Option<String>,
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    #[serde(default)]
+    output: Output,
+    #[serde(default)]
+    before: usize,
+    #[serde(default)]
+    after: usize,
+    #[serde(default)]
+    ignore_case: bool,
+    #[serde(default)]
+    multiline: bool,
+    limit: Option<usize>,
+}
+
+impl Grep {
+    pub(crate) fn new() -> Self {
+        let input = json!({
+            "type": "object",
+            "properties": {
+                "pattern": {"type": "string", "description": "A regular expression as in ripgrep; escape `(`, `[`, `{`, `.` to search for them."},
+                "path": {"type": "string", "description": "The folder or file to search. Default: the whole tree."},
+                "glob": {"type": "string", "description": "Only files like this: `*.rs`, `src/**`, `!*.min.js`."},
+                "type": {"type": "string", "description": "Only files of this type: `rust`, `py`, `ts`, `go`, …"},
+                "output": {"type": "string", "enum": ["content", "files", "count"], "description": "Lines with their numbers, the names of files, or matching lines per file. Default: content."},
+                "before": {"type": "integer", "minimum": 0, "description": "Lines to show before each match."},
+                "after": {"type": "integer", "minimum": 0, "description": "Lines to show after each match."},
+                "ignore_case": {"type": "boolean", "description": "Do not tell upper from lower case. Default: false."},
+                "multiline": {"type": "boolean", "description": "Let matches go over several lines, and `.` match line ends. Default: false."},
+                "limit": {"type": "integer", "minimum": 1, "description": "The most matching lines or files to show. Default: 200."},
+            },
+            "required": ["pattern"],
+            "additionalProperties": false,
+        });
+        let description = "Searches the content of files with a regular expression, sorted by \
+            path; `12:` before a line is a match at line 12, `13-` a line around one. Hidden, \
+            ignored and binary files are left out, and so are files that the run may not read. \
+            Links are not followed. The counts are of everything, also of what is not shown.";
+        Self {
+            card: Card {
+                effects: vec![Effect::Read],
+                unknown: Unknown::Pure,
+                reach: Reach::Always,
+                keywords: &[
+                    "search", "content", "regex", "find", "text", "rg", "ripgrep",
+                ],
+                ..card("grep", "Searches the content of files.", description, input)
+            },
+        }
+    }
+}
+
+impl Tool for Grep {
+    fn card(&self) -> &Card {
+        &self.card
+    }
+
+    fn intends(&self, input: &Value, bench: &Bench) -> Result<Vec<Action>, Trouble> {
+        let input: Input = parse(input)?;
+        let path = input.path.as_deref().unwrap_or(".");
+        Ok(vec![Action::Read(target(bench, path)?)])
+    }
+
+    fn run(&self, input: &Value, bench: &Bench) -> Result<Observation, Trouble> {
+        let input: Input = parse(input)?;
+        let matcher = matcher(&input)?;
+        let start = Start::find(bench, input.path.as_deref())?;
+        let mut walk = start.walk(Hidden::Skipped);
+        narrow(&mut walk, &start, &input)?;
+        let asked = Asked {
+            matcher,
+            output: input.output,
+            before: input.before.min(MOST_CONTEXT),
+            after: input.after.min(MOST_CONTEXT),
+            is_multiline: input.multiline,
+            limit: input.limit.unwrap_or(USUAL_LIMIT).clamp(1, MOST_LIMIT),
+        };
+        let found = search(&start, &walk, &asked, bench)?;
+        Ok(found.observation(&input.pattern, &asked))
+    }
+}
+
+fn matcher(input: &Input) -> Result<RegexMatcher, Trouble> {
+    let mut builder = RegexMatcherBuilder::new();
+    builder.case_insensitive(input.ignore_case).multi_line(true);
+    match input.multiline {
+        true => builder.dot_matches_new_line(true),
+        false => builder.line_terminator(Some(b'\n')),
+    };
+    builder.build(&input.pattern).map_err(|cause| {
+        let what = format!("the pattern cannot be read: {cause}");
+        let trouble = Trouble::new(TroubleKind::BadInput, what);
+        match !input.multiline && input.pattern.contains("\\n") {
+            true => trouble.hint("to match over line ends, set `multiline`"),
+            false => {
+                trouble.hint("escape `( ) [ ] { } . * + ? | ^ $ \\` with `\\` to search for them")
+            }
+        }
+    })
+}
+
+/// Leaves out what the call does not want.
+fn narrow(walk: &mut WalkBuilder, start: &Start<'_>, input: &Input) -> Result<(), Trouble> {
+    if let Some(glob) = &input.glob {
+        let mut overrides = OverrideBuilder::new(start.root.path());
+        let overrides = overrides.add(glob).and_then(|overrides| overrides.build());
+        walk.overrides(overrides.map_err(|cause| {
+            let what = format!("`glob` cannot be read: {cause}");
+            Trouble::new(TroubleKind::BadInput, what)
+        })?);
+    }
+    if let Some(kind) = &input.kind {
+        let mut types = TypesBuilder::new();
+        types.add_defaults();
+        let selected = types.select(kind).build();
+        walk.types(selected.map_err(|_| unknown_type(&types, kind))?);
+    }
+    Ok(())
+}
+
+fn unknown_type(types: &TypesBuilder, kind: &str) -> Trouble {
+    let known = types.definitions();
+    let similar = nearest(kind, known.iter().map(|known| known.name()), 5);
+    let trouble = Trouble::new(TroubleKind::BadInput, format!("there is no type `{kind}`"));
+    match similar.is_empty() {
+        true => trouble.hint("`glob` narrows by name instead: `*.ext`"),
+        false => trouble.hint(format!("similar types: {}", similar.join(", "))),
+    }
+}

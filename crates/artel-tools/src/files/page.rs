@@ -1,0 +1,99 @@
+//! A part of a text that fits into one answer.
+
+/// How many bytes of text one answer holds.
+const MOST_BYTES: usize = 64 * 1024;
+/// How many characters of one line are shown.
+const MOST_LINE: usize = 2000;
+
+/// Lines of a text, numbered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Page {
+    pub(crate) text: String,
+    /// The first and the last line shown, counted from one; zero in an empty text.
+    pub(crate) first: usize,
+    pub(crate) last: usize,
+    /// How many lines there are in all.
+    pub(crate) total: usize,
+    /// How many of those shown were cut.
+    pub(crate) cut: usize,
+    /// Where to go on, if there is more.
+    pub(crate) next: Option<usize>,
+}
+
+/// Takes lines from a text, at most so many and as many as an answer holds, at least one.
+pub(crate) fn page(text: &str, offset: usize, limit: usize) -> Result<Page, String> {
+    let total = text.lines().count();
+    if offset > total.max(1) {
+        return Err(format!(
+            "offset {offset} is past the end, it has {total} lines"
+        ));
+    }
+    let mut page = Page {
+        text: String::new(),
+        first: offset.min(total),
+        last: 0,
+        total,
+        cut: 0,
+        next: None,
+    };
+    for (number, line) in text.lines().enumerate().skip(offset - 1) {
+        let (shown, is_cut) = cut(line);
+        let line = format!("{:>6}\t{shown}", number + 1);
+        let is_full = !page.text.is_empty() && page.text.len() + line.len() >= MOST_BYTES;
+        if is_full || number + 1 - offset == limit {
+            page.next = Some(number + 1);
+            break;
+        }
+        if !page.text.is_empty() {
+            page.text.push('\n');
+        }
+        page.text.push_str(&line);
+        page.cut += usize::from(is_cut);
+        page.last = number + 1;
+    }
+    Ok(page)
+}
+
+fn cut(line: &str) -> (String, bool) {
+    match line.char_indices().nth(MOST_LINE) {
+        None => (line.to_owned(), false),
+        Some((end, _)) => {
+            let left = line[end..].chars().count();
+            (format!("{} … [+{left} characters]", &line[..end]), true)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_comes_once_however_large() {
+        let lines: Vec<String> = (0..500).map(|n| "é".repeat(n * 7 % 3000)).collect();
+        let text = lines.join("\n");
+        let (mut next, mut seen) = (Some(1), Vec::new());
+        while let Some(offset) = next {
+            let page = page(&text, offset, 2000).unwrap();
+            assert!(page.text.len() <= MOST_BYTES);
+            seen.extend(page.first..=page.last);
+            next = page.next;
+        }
+        assert_eq!(seen, (1..=500).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn parts_say_where_they_end() {
+        let at = |text, offset, limit| {
+            page(text, offset, limit).map(|page| (page.first, page.last, page.next))
+        };
+        assert_eq!(at("a\nb\nc\n", 1, 10), Ok((1, 3, None)));
+        assert_eq!(at("a\nb\nc", 2, 1), Ok((2, 2, Some(3))));
+        assert_eq!(at("a\nb\nc", 3, 1), Ok((3, 3, None)));
+        assert_eq!(at("", 1, 10), Ok((0, 0, None)));
+        assert!(at("a\n", 2, 10).is_err());
+        let long = page(&"x".repeat(5000), 1, 1).unwrap();
+        assert!(long.text.ends_with("… [+3000 characters]"));
+        assert_eq!(long.cut, 1);
+    }
+}

@@ -1,0 +1,310 @@
+//! `apply_patch`: changes of several files in one patch, all or none.
+
+use std::fmt::Write as _;
+
+use artel_policy::{Action, Target};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::change::{Change, commit};
+use super::diff::{self, FilePatch, Keeps, Unfit};
+use super::edit::{Opened, decode, encode};
+use super::spot::{Spot, target};
+use super::{MOST_BYTES, card};
+use crate::{Bench, Card, Effect, Observation, Tool, Trouble, TroubleKind, Unknown, parse};
+
+/// How large a patch may be.
+const MOST_PATCH: usize = 8 * 1024 * 1024;
+
+/// Applies a patch.
+pub(crate) struct ApplyPatch {
+    card: Card,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    patch: String,
+    #[serde(default)]
+    reverse: bool,
+}
+
+/// The files of a patch as they will be; a later part of the patch sees what an earlier one did.
+struct Staged<'b> {
+    bench: &'b Bench,
+    changes: Vec<Change<'b>>,
+}
+
+impl ApplyPatch {
+    pub(crate) fn new() -> Self {
+        let input = json!({
+            "type": "object",
+            "properties": {
+                "patch": {"type": "string", "description": "A unified difference (`--- a/file`, `+++ b/file`, `@@`), with git's headings for new, deleted and renamed files if need be; or `*** Begin Patch` … `*** End Patch`."},
+                "reverse": {"type": "boolean", "description": "Take the patch back instead. Default: false."},
+            },
+            "required": ["patch"],
+            "additionalProperties": false,
+        });
+        let description = "Applies a patch to one or more files, all or none: files can be \
+            changed, made, deleted and renamed. Line numbers may be off; the lines around a \
+            change must be exactly those of the file. What does not fit is said with its line.";
+        Self {
+            card: Card {
+                effects: vec![Effect::Read, Effect::Write],
+                unknown: Unknown::Restore,
+                keywords: &[
+                    "diff", "patch", "hunk", "delete", "rename", "move", "several",
+                ],
+                ..card(
+                    "apply_patch",
+                    "Applies a patch to several files: change, make, delete, rename.",
+                    description,
+                    input,
+                )
+            },
+        }
+    }
+}
+
+impl Tool for ApplyPatch {
+    fn card(&self) -> &Card {
+        &self.card
+    }
+
+    fn intends(&self, input: &Value, bench: &Bench) -> Result<Vec<Action>, Trouble> {
+        let mut actions = Vec::new();
+        let mut add = |action: fn(Target) -> Action, name: &Option<String>| {
+            if let Some(name) = name {
+                actions.push(action(target(bench, name)?));
+            }
+            Ok(())
+        };
+        for file in read_patch(input)? {
+            // Lines that do not fit are shown, so every file before is read.
+            add(Action::Read, &file.from)?;
+            if file.to != file.from && file.keeps == Keeps::Neither {
+                add(Action::Delete, &file.from)?;
+            }
+            add(Action::Write, &file.to)?;
+        }
+        Ok(actions)
+    }
+
+    fn run(&self, input: &Value, bench: &Bench) -> Result<Observation, Trouble> {
+        let mut staged = Staged {
+            bench,
+            changes: Vec::new(),
+        };
+        let mut said = Vec::new();
+        for file in read_patch(input)? {
+            said.push(staged.apply(&file).map_err(|mut trouble| {
+                trouble
+                    .hints
+                    .push("nothing was changed, in no file".to_owned());
+                trouble
+            })?);
+        }
+        commit(&staged.changes, bench)?;
+        Ok(Observation {
+            text: said.join("\n"),
+            data: json!({"files": staged.changes.len()}),
+            changed: staged
+                .changes
+                .iter()
+                .map(|change| change.spot.name())
+                .collect(),
+            ..Observation::default()
+        })
+    }
+}
+
+fn read_patch(input: &Value) -> Result<Vec<FilePatch>, Trouble> {
+    let input: Input = parse(input)?;
+    let bad = |why: String| Trouble::new(TroubleKind::BadInput, format!("the patch: {why}"));
+    if input.patch.len() > MOST_PATCH {
+        return Err(bad(format!("it is larger than {MOST_PATCH} bytes")));
+    }
+    let files = diff::parse(&input.patch).map_err(bad)?;
+    match input.reverse {
+        false => Ok(files),
+        true => {
+            let files = files.into_iter().rev().map(FilePatch::reversed);
+            files.collect::<Result<_, _>>().map_err(bad)
+        }
+    }
+}
+
+impl<'b> Staged<'b> {
+    /// Works out one file's part and returns the words for it.
+    fn apply(&mut self, file: &FilePatch) -> Result<String, Trouble> {
+        if let Some(mode) = file.new_mode.or(file.old_mode)
+            && mode & 0o170_000 != 0o100_000
+        {
+            let name = file.to.as_ref().or(file.from.as_ref());
+            let what = format!(
+                "`{}` would be a link or a submodule: patches change ordinary files only",
+                name.map_or("", String::as_str)
+            );
+            return Err(Trouble::new(TroubleKind::Unfit, what));
+        }
+        match (&file.from, &file.to) {
+            (None, Some(to)) => self.make(to, file),
+            (Some(from), None) => self.remove(from, file),
+            (Some(from), Some(to)) if from == to => self.change(from, file),
+            (Some(from), Some(to)) => self.rename(from, to, file),
+            (None, None) => Ok(String::new()),
+        }
+    }
+
+    fn make(&mut self, to: &str, file: &FilePatch) -> Result<String, Trouble> {
+        let text = fit(to, "", file)?;
+        self.put_new(to, text.into_bytes(), mode_of(file, None))?;
+        Ok(format!("created `{to}`"))
+    }
+
+    fn remove(&mut self, from: &str, file: &FilePatch) -> Result<String, Trouble> {
+        let at = self.stage(from)?;
+        if !file.hunks.is_empty() {
+            let opened = self.open(at, from)?;
+            let rest = fit(from, &opened.text, file)?;
+            if !rest.is_empty() {
+                let what = format!(
+                    "`{from}` has {} more lines than the patch deletes",
+                    rest.lines().count()
+                );
+                return Err(Trouble::new(TroubleKind::Mismatch, what));
+            }
+        }
+        self.changes[at].after = None;
+        Ok(format!("deleted `{from}`"))
+    }
+
+    fn change(&mut self, from: &str, file: &FilePatch) -> Result<String, Trouble> {
+        let at = self.stage(from)?;
+        let counts = self.patch_text(at, from, file)?;
+        if let Some(mode) = mode_of(file, self.changes[at].spot.about.map(|about| about.mode)) {
+            self.changes[at].mode = Some(mode);
+        }
+        Ok(format!("changed `{from}`{counts}"))
+    }
+
+    fn rename(&mut self, from: &str, to: &str, file: &FilePatch) -> Result<String, Trouble> {
+        let at = self.stage(from)?;
+        let old_mode = self.changes[at].spot.about.map(|about| about.mode);
+        let kept = self.changes[at].after.clone();
+        let counts = self.patch_text(at, from, file)?;
+        let bytes = self.changes[at].after.take().unwrap_or_default();
+        let word = match file.keeps {
+            Keeps::Source => {
+                self.changes[at].after = kept;
+                "copied"
+            }
+            Keeps::Neither => "renamed",
+        };
+        self.put_new(to, bytes, mode_of(file, old_mode).or(old_mode))?;
+        Ok(format!("{word} `{from}` to `{to}`{counts}"))
+    }
+
+    /// Applies the hunks to a staged file; files without hunks are left as they are, binary too.
+    fn patch_text(&mut self, at: usize, name: &str, file: &FilePatch) -> Result<String, Trouble> {
+        if file.hunks.is_empty() {
+            return Ok(String::new());
+        }
+        let opened = self.open(at, name)?;
+        let text = fit(name, &opened.text, file)?;
+        self.changes[at].after = Some(encode(&opened, &text)?);
+        let mut counts = String::new();
+        let lines = || file.hunks.iter().flat_map(|hunk| &hunk.lines);
+        let added = lines().filter(|line| line.side == diff::Side::New).count();
+        let removed = lines().filter(|line| line.side == diff::Side::Old).count();
+        // Writing to a string does not fail.
+        let _ = write!(counts, " (+{added} -{removed})");
+        Ok(counts)
+    }
+
+    /// Returns the place of an existing file among the changes.
+    fn stage(&mut self, name: &str) -> Result<usize, Trouble> {
+        let spot = Spot::find(self.bench, name)?;
+        let staged = self
+            .changes
+            .iter()
+            .position(|change| change.spot.target == spot.target);
+        if let Some(at) = staged {
+            return match self.changes[at].after {
+                Some(_) => Ok(at),
+                None => Err(spot.missing()),
+            };
+        }
+        let bytes = spot.read(MOST_BYTES)?;
+        self.changes.push(Change {
+            spot,
+            before: Some(bytes.clone()),
+            after: Some(bytes),
+            mode: None,
+        });
+        Ok(self.changes.len() - 1)
+    }
+
+    fn put_new(&mut self, name: &str, bytes: Vec<u8>, mode: Option<u32>) -> Result<(), Trouble> {
+        let spot = Spot::find(self.bench, name)?;
+        let exists = || {
+            let what = format!(
+                "`{}` exists already, and the patch would make it",
+                spot.name()
+            );
+            Trouble::new(TroubleKind::Mismatch, what)
+                .hint("to change it, name it as the file before")
+        };
+        let staged = self
+            .changes
+            .iter_mut()
+            .find(|change| change.spot.target == spot.target);
+        match staged {
+            Some(change) if change.after.is_none() => {
+                change.after = Some(bytes);
+                change.mode = mode;
+                Ok(())
+            }
+            Some(_) => Err(exists()),
+            None if spot.about.is_some() => Err(exists()),
+            None => {
+                self.changes.push(Change {
+                    spot,
+                    before: None,
+                    after: Some(bytes),
+                    mode,
+                });
+                Ok(())
+            }
+        }
+    }
+
+    fn open(&self, at: usize, name: &str) -> Result<Opened<'b>, Trouble> {
+        let bytes = self.changes[at].after.clone().unwrap_or_default();
+        decode(Spot::find(self.bench, name)?, bytes, self.bench)
+    }
+}
+
+fn fit(name: &str, text: &str, file: &FilePatch) -> Result<String, Trouble> {
+    diff::fit(text, &file.hunks).map_err(|Unfit { hunk, why }| {
+        let count = file.hunks.len();
+        let title = &file.hunks[hunk - 1].title;
+        let what = format!("`{name}`: hunk {hunk} of {count} (`{title}`) {why}");
+        Trouble::new(TroubleKind::Mismatch, what)
+            .hint(format!("`read` `{name}` and make the patch from its lines"))
+    })
+}
+
+/// Returns the mode that the patch asks for: only whether a file can be run is taken from it, as
+/// git does, and only if it says something new.
+fn mode_of(file: &FilePatch, now: Option<u32>) -> Option<u32> {
+    let wanted = file.new_mode?;
+    let base = now.unwrap_or(0o644);
+    let mode = match wanted & 0o100 {
+        0 => base & !0o111,
+        // Whoever may read it may run it.
+        _ => base | ((base & 0o444) >> 2),
+    };
+    (now.is_none() && wanted & 0o100 != 0 || now.is_some_and(|now| now != mode)).then_some(mode)
+}

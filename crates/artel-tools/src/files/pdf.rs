@@ -1,0 +1,335 @@
+//! The text of PDF files, as far as it can be had without a renderer.
+//!
+//! Objects are found by looking through the file, not by its tables, so that damaged files work
+//! too. Everything is bounded: what is unpacked, how deep objects nest, how many pages are read.
+//! Characters come from each font's own table; where a font has none that can be used, its text
+//! is left out rather than guessed.
+
+mod content;
+mod font;
+mod object;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use object::{Dict, Object, Parser};
+
+/// How many bytes may be unpacked in all.
+const MOST_UNPACKED: usize = 64 * 1024 * 1024;
+/// How many pages are read.
+const MOST_PAGES: usize = 3000;
+
+/// The text of a document.
+#[derive(Debug)]
+pub(crate) struct Document {
+    pub(crate) text: String,
+    pub(crate) pages: usize,
+    /// How many pages gave no text.
+    pub(crate) unreadable: usize,
+}
+
+/// Returns the text of every page, under a line with the page's number.
+pub(crate) fn text(bytes: &[u8]) -> Result<Document, &'static str> {
+    let mut file = File::read(bytes);
+    if file.is_encrypted {
+        return Err("it is encrypted");
+    }
+    let pages = file.pages();
+    if pages.is_empty() {
+        return Err("no pages were found in it");
+    }
+    let mut document = Document {
+        text: String::new(),
+        pages: pages.len(),
+        unreadable: 0,
+    };
+    for (number, page) in pages.iter().enumerate() {
+        let text = content::page_text(&mut file, page);
+        document.unreadable += usize::from(text.trim().is_empty());
+        document
+            .text
+            .push_str(&format!("--- page {} ---\n", number + 1));
+        document.text.push_str(text.trim_end());
+        document.text.push('\n');
+    }
+    match document.unreadable == pages.len() {
+        true => Err(
+            "its pages hold no text, or fonts without a table of characters; they may be scanned",
+        ),
+        false => Ok(document),
+    }
+}
+
+/// A file's objects by their numbers.
+struct File<'f> {
+    bytes: &'f [u8],
+    objects: BTreeMap<u32, Object>,
+    is_encrypted: bool,
+    /// How much may still be unpacked.
+    left: usize,
+}
+
+impl<'f> File<'f> {
+    fn read(bytes: &'f [u8]) -> Self {
+        let mut file = Self {
+            bytes,
+            objects: BTreeMap::new(),
+            is_encrypted: false,
+            left: MOST_UNPACKED,
+        };
+        let mut from = 0;
+        while let Some(at) = find(bytes, b"obj", from) {
+            from = at + 3;
+            if let Some(number) = object_number(bytes, at) {
+                let mut parser = Parser::new(bytes, at + 3);
+                if let Some(object) = parser.object() {
+                    let object = file.with_stream(object, &mut parser);
+                    from = parser.at.max(from);
+                    file.objects.insert(number, object);
+                }
+            }
+        }
+        file.unpack_objects();
+        file.is_encrypted = file.objects.values().any(is_encrypted_table)
+            || find_trailers(bytes).any(|trailer| trailer.contains_key("Encrypt"));
+        file
+    }
+
+    /// Adds the data to a dictionary that is followed by some.
+    fn with_stream(&self, object: Object, parser: &mut Parser<'f>) -> Object {
+        let Object::Dict(dict) = object else {
+            return object;
+        };
+        let Some(start) = parser.stream_start() else {
+            return Object::Dict(dict);
+        };
+        let told = dict.get("Length").and_then(Object::number);
+        let told = told.map(|length| start.saturating_add(length as usize));
+        let is_end = |end: &usize| {
+            let after = self
+                .bytes
+                .get(*end..end.saturating_add(20).min(self.bytes.len()));
+            after.is_some_and(|after| find(after, b"endstream", 0).is_some())
+        };
+        let end = told
+            .filter(is_end)
+            .or_else(|| find(self.bytes, b"endstream", start))
+            .unwrap_or(self.bytes.len());
+        parser.at = end;
+        Object::Stream(dict, start..end)
+    }
+
+    /// Takes out the objects that are packed into streams.
+    fn unpack_objects(&mut self) {
+        let packed: Vec<Object> = self
+            .objects
+            .values()
+            .filter(|object| object.dict().is_some_and(|dict| dict.is_type("ObjStm")))
+            .cloned()
+            .collect();
+        for stream in packed {
+            let Some(dict) = stream.dict().cloned() else {
+                continue;
+            };
+            let data = self.data(&stream);
+            let count = dict.get("N").and_then(Object::number).unwrap_or(0.0) as usize;
+            let first = dict.get("First").and_then(Object::number).unwrap_or(0.0) as usize;
+            let mut head = Parser::new(&data, 0);
+            for _ in 0..count.min(100_000) {
+                let (Some(number), Some(offset)) = (head.number(), head.number()) else {
+                    break;
+                };
+                let at = first.saturating_add(offset as usize);
+                if let Some(object) = Parser::new(&data, at.min(data.len())).object() {
+                    self.objects.entry(number as u32).or_insert(object);
+                }
+            }
+        }
+    }
+
+    /// Follows references to what they stand for.
+    fn resolve<'o>(&'o self, mut object: &'o Object) -> &'o Object {
+        for _ in 0..32 {
+            match object {
+                Object::Ref(number) => object = self.objects.get(number).unwrap_or(&Object::Null),
+                other => return other,
+            }
+        }
+        &Object::Null
+    }
+
+    fn get<'o>(&'o self, dict: &'o Dict, key: &str) -> &'o Object {
+        dict.get(key)
+            .map_or(&Object::Null, |object| self.resolve(object))
+    }
+
+    /// Returns a stream's data, unpacked as far as the filters are known.
+    fn data(&mut self, stream: &Object) -> Vec<u8> {
+        let Object::Stream(dict, range) = stream else {
+            return Vec::new();
+        };
+        let filters: Vec<String> = match self.get(dict, "Filter") {
+            Object::Name(name) => vec![name.clone()],
+            Object::Array(names) => names
+                .iter()
+                .filter_map(|name| self.resolve(name).name().map(str::to_owned))
+                .collect(),
+            _ => Vec::new(),
+        };
+        let mut data = self.bytes.get(range.clone()).unwrap_or_default().to_vec();
+        for filter in filters {
+            data = match filter.as_str() {
+                "FlateDecode" | "Fl" => inflate(&data, self.left),
+                "ASCIIHexDecode" | "AHx" => object::hex(&data),
+                "ASCII85Decode" | "A85" => ascii85(&data),
+                _ => return Vec::new(),
+            };
+            self.left = self.left.saturating_sub(data.len());
+        }
+        data
+    }
+
+    /// Returns the dictionaries of all pages, in order, with what they inherit.
+    fn pages(&self) -> Vec<Dict> {
+        let mut pages = Vec::new();
+        let dicts = || self.objects.values().filter_map(Object::dict);
+        if let Some(catalog) = dicts().rfind(|dict| dict.is_type("Catalog")) {
+            let root = catalog.get("Pages").unwrap_or(&Object::Null);
+            self.collect(root, &Dict::default(), &mut BTreeSet::new(), &mut pages);
+        }
+        if pages.is_empty() {
+            pages.extend(
+                dicts()
+                    .filter(|dict| dict.is_type("Page"))
+                    .take(MOST_PAGES)
+                    .cloned(),
+            );
+        }
+        pages
+    }
+
+    fn collect(
+        &self,
+        node: &Object,
+        above: &Dict,
+        visited: &mut BTreeSet<u32>,
+        pages: &mut Vec<Dict>,
+    ) {
+        if let Object::Ref(number) = node
+            && !visited.insert(*number)
+        {
+            return;
+        }
+        let Some(dict) = self.resolve(node).dict() else {
+            return;
+        };
+        let mut dict = dict.clone();
+        if !dict.contains_key("Resources")
+            && let Some(resources) = above.get("Resources")
+        {
+            dict.insert("Resources".to_owned(), resources.clone());
+        }
+        match self.get(&dict, "Kids") {
+            Object::Array(kids) if visited.len() < 100_000 => {
+                for kid in kids {
+                    self.collect(kid, &dict, visited, pages);
+                }
+            }
+            _ if pages.len() < MOST_PAGES => pages.push(dict),
+            _ => {}
+        }
+    }
+}
+
+fn is_encrypted_table(object: &Object) -> bool {
+    object
+        .dict()
+        .is_some_and(|dict| dict.is_type("XRef") && dict.contains_key("Encrypt"))
+}
+
+fn find_trailers(bytes: &[u8]) -> impl Iterator<Item = Dict> {
+    let mut from = 0;
+    std::iter::from_fn(move || {
+        let at = find(bytes, b"trailer", from)?;
+        from = at + 7;
+        Some(match Parser::new(bytes, from).object() {
+            Some(Object::Dict(dict)) => dict,
+            _ => Dict::default(),
+        })
+    })
+}
+
+/// Reads the number before `obj`: `12 0 obj`.
+fn object_number(bytes: &[u8], at: usize) -> Option<u32> {
+    let line = &bytes[at.saturating_sub(24)..at];
+    let mut words = line
+        .rsplit(|byte| byte.is_ascii_whitespace())
+        .filter(|word| !word.is_empty());
+    let digits = |word: &[u8]| std::str::from_utf8(word).ok()?.parse::<u32>().ok();
+    if !line.last()?.is_ascii_whitespace() {
+        return None;
+    }
+    digits(words.next()?)?;
+    let number = words.next()?;
+    // What comes before may end without a space: `endobj12 0 obj`.
+    let start = number
+        .iter()
+        .rposition(|byte| !byte.is_ascii_digit())
+        .map_or(0, |at| at + 1);
+    digits(&number[start..])
+}
+
+fn find(bytes: &[u8], wanted: &[u8], from: usize) -> Option<usize> {
+    let rest = bytes.get(from..)?;
+    let (first, others) = wanted.split_first()?;
+    let mut at = 0;
+    while let Some(step) = rest[at..].iter().position(|byte| byte == first) {
+        at += step;
+        if rest[at + 1..].starts_with(others) {
+            return Some(from + at);
+        }
+        at += 1;
+    }
+    None
+}
+
+/// Unpacks at most so many bytes; damaged data gives what came before the damage.
+fn inflate(data: &[u8], most: usize) -> Vec<u8> {
+    match miniz_oxide::inflate::decompress_to_vec_zlib_with_limit(data, most) {
+        Ok(data) => data,
+        Err(error) => error.output,
+    }
+}
+
+fn ascii85(data: &[u8]) -> Vec<u8> {
+    let mut result = Vec::new();
+    let mut group = Vec::new();
+    for byte in data {
+        match byte {
+            b'~' => break,
+            b'z' if group.is_empty() => result.extend([0; 4]),
+            b'!'..=b'u' => group.push(byte - b'!'),
+            _ => {}
+        }
+        if group.len() == 5 {
+            result.extend(group85(&group));
+            group.clear();
+        }
+    }
+    if group.len() > 1 {
+        let count = group.len() - 1;
+        group.resize(5, 84);
+        result.extend(&group85(&group)[..count]);
+    }
+    result
+}
+
+fn group85(group: &[u8]) -> [u8; 4] {
+    let value = group.iter().fold(0_u32, |value, digit| {
+        value.wrapping_mul(85).wrapping_add(u32::from(*digit))
+    });
+    value.to_be_bytes()
+}
+
+#[cfg(test)]
+#[path = "pdf/pdf_tests.rs"]
+mod tests;

@@ -1,0 +1,208 @@
+//! The text operators of a page, and where lines and words end.
+
+use std::collections::HashMap;
+
+use super::File;
+use super::font::Font;
+use super::object::{Dict, Object, Parser};
+
+/// How deep forms may use forms.
+const DEEPEST: usize = 6;
+/// How much text a page may give.
+const MOST_TEXT: usize = 1024 * 1024;
+/// A gap between pieces of text, in thousandths of the font's size, that is a space.
+const SPACE: f64 = -180.0;
+
+/// Returns the text that a page shows.
+pub(super) fn page_text(file: &mut File<'_>, page: &Dict) -> String {
+    let resources = file
+        .get(page, "Resources")
+        .dict()
+        .cloned()
+        .unwrap_or_default();
+    let contents: Vec<Object> = match file.get(page, "Contents") {
+        Object::Array(parts) => parts
+            .iter()
+            .map(|part| file.resolve(part).clone())
+            .collect(),
+        one => vec![one.clone()],
+    };
+    let mut data = Vec::new();
+    for part in &contents {
+        data.extend(file.data(part));
+        data.push(b'\n');
+    }
+    let mut writer = Writer::default();
+    writer.run(file, &data, &resources, 0);
+    writer.text
+}
+
+/// Writes down text as it is shown.
+#[derive(Default)]
+struct Writer {
+    text: String,
+    font: Font,
+    size: f64,
+    leading: f64,
+    /// The scale and the place of the current line.
+    scale: (f64, f64),
+    place: (f64, f64),
+    /// Where the last text was shown, and about how far it went.
+    last: Option<(f64, f64)>,
+}
+
+impl Writer {
+    fn run(&mut self, file: &mut File<'_>, data: &[u8], resources: &Dict, depth: usize) {
+        let fonts = file
+            .get(resources, "Font")
+            .dict()
+            .cloned()
+            .unwrap_or_default();
+        let forms = file
+            .get(resources, "XObject")
+            .dict()
+            .cloned()
+            .unwrap_or_default();
+        let mut known: HashMap<String, Font> = HashMap::new();
+        let mut parser = Parser::new(data, 0);
+        let mut operands: Vec<Object> = Vec::new();
+        while self.text.len() < MOST_TEXT {
+            match parser.object() {
+                Some(Object::Word(word)) => {
+                    match word.as_slice() {
+                        b"Tf" => self.set_font(file, &fonts, &mut known, &operands),
+                        b"Do" => self.form(file, &forms, resources, &operands, depth),
+                        b"BI" => skip_image(&mut parser, data),
+                        operator => self.operate(operator, &operands),
+                    }
+                    operands.clear();
+                }
+                Some(object) if operands.len() < 64 => operands.push(object),
+                Some(_) => {}
+                None if !parser.skip_byte() => return,
+                None => {}
+            }
+        }
+    }
+
+    fn set_font(
+        &mut self,
+        file: &mut File<'_>,
+        fonts: &Dict,
+        known: &mut HashMap<String, Font>,
+        operands: &[Object],
+    ) {
+        let [Object::Name(name), Object::Number(size)] = operands else {
+            return;
+        };
+        self.size = size.abs();
+        if !known.contains_key(name) {
+            let dict = file.get(fonts, name).dict().cloned().unwrap_or_default();
+            known.insert(name.clone(), Font::read(file, &dict));
+        }
+        self.font = known.get(name).cloned().unwrap_or_default();
+    }
+
+    /// Writes down a form that the page shows: a piece of content of its own.
+    fn form(
+        &mut self,
+        file: &mut File<'_>,
+        forms: &Dict,
+        resources: &Dict,
+        operands: &[Object],
+        depth: usize,
+    ) {
+        let Some(Object::Name(name)) = operands.first() else {
+            return;
+        };
+        let form = file.get(forms, name).clone();
+        let Some(dict) = form.dict() else { return };
+        if depth == DEEPEST || file.get(dict, "Subtype").name() != Some("Form") {
+            return;
+        }
+        let own = file.get(dict, "Resources").dict().cloned();
+        let data = file.data(&form);
+        self.run(file, &data, own.as_ref().unwrap_or(resources), depth + 1);
+    }
+
+    fn operate(&mut self, operator: &[u8], operands: &[Object]) {
+        let number = |at: usize| operands.get(at).and_then(Object::number).unwrap_or(0.0);
+        match operator {
+            b"BT" => (self.scale, self.place) = ((1.0, 1.0), (0.0, 0.0)),
+            b"TL" => self.leading = number(0),
+            b"Td" => self.move_by(number(0), number(1)),
+            b"TD" => {
+                self.leading = -number(1);
+                self.move_by(number(0), number(1));
+            }
+            b"T*" => self.move_by(0.0, -self.leading),
+            b"Tm" => {
+                self.scale = (number(0).hypot(number(1)), number(2).hypot(number(3)));
+                self.place = (number(4), number(5));
+            }
+            b"Tj" => self.show(operands.first()),
+            b"'" => {
+                self.move_by(0.0, -self.leading);
+                self.show(operands.first());
+            }
+            b"\"" => {
+                self.move_by(0.0, -self.leading);
+                self.show(operands.get(2));
+            }
+            b"TJ" => self.show(operands.first()),
+            _ => {}
+        }
+    }
+
+    fn move_by(&mut self, right: f64, up: f64) {
+        self.place.0 += right * self.scale.0;
+        self.place.1 += up * self.scale.1;
+    }
+
+    fn show(&mut self, operand: Option<&Object>) {
+        let mut piece = String::new();
+        match operand {
+            Some(Object::Text(codes)) => piece = self.font.decode(codes),
+            Some(Object::Array(items)) => {
+                for item in items {
+                    match item {
+                        Object::Text(codes) => piece.push_str(&self.font.decode(codes)),
+                        Object::Number(gap) if *gap < SPACE && !piece.ends_with(' ') => {
+                            piece.push(' ');
+                        }
+                        _ => {}
+                    }
+                }
+            }
+            _ => {}
+        }
+        if piece.is_empty() {
+            return;
+        }
+        self.separate();
+        self.text.push_str(&piece);
+        // Letters are about half as wide as they are high; that is near enough to tell words.
+        let width = piece.chars().count() as f64 * self.size * self.scale.0 * 0.5;
+        self.last = Some((self.place.0 + width, self.place.1));
+    }
+
+    /// Begins a new line or word, where the place says so.
+    fn separate(&mut self) {
+        let Some((end, line)) = self.last else { return };
+        let height = (self.size * self.scale.1).max(1.0);
+        if (self.place.1 - line).abs() > height * 0.4 {
+            if (line - self.place.1) > height * 2.2 {
+                self.text.push('\n');
+            }
+            self.text.push('\n');
+        } else if self.place.0 > end + height * 0.25 && !self.text.ends_with(' ') {
+            self.text.push(' ');
+        }
+    }
+}
+
+/// Steps over a picture that is written out in the content.
+fn skip_image(parser: &mut Parser<'_>, data: &[u8]) {
+    let end = super::find(data, b"EI", parser.at);
+    parser.at = end.map_or(data.len(), |end| end + 2);
+}

@@ -1,0 +1,293 @@
+//! `read`: text with line numbers, pictures, documents and notebooks; what was sent before is not
+//! sent again.
+
+use artel_policy::Action;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::kind::{Kind, kind};
+use super::page::{Page, page};
+use super::spot::{Spot, target};
+use super::text::{Encoding, NotText};
+use super::{MOST_BYTES, card, notebook, pdf, size};
+use crate::{
+    Bench, Card, Effect, Image, Observation, Reach, Tool, Trouble, TroubleKind, Unknown, parse,
+};
+
+/// How many lines an answer has unless the call says so.
+const USUAL_LINES: usize = 2000;
+/// How large a picture may be; providers refuse larger ones.
+const MOST_IMAGE_BYTES: usize = 5_000_000;
+
+/// Reads a file.
+pub(crate) struct Read {
+    card: Card,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    path: String,
+    offset: Option<usize>,
+    limit: Option<usize>,
+    encoding: Option<String>,
+}
+
+/// A file's content as text, and what to say about it.
+struct Rendered {
+    text: String,
+    encoding: String,
+    notes: Vec<String>,
+}
+
+impl Read {
+    pub(crate) fn new() -> Self {
+        let input = json!({
+            "type": "object",
+            "properties": {
+                "path": {"type": "string", "description": "The file, relative to the tree; `@Portal/path` for a portal."},
+                "offset": {"type": "integer", "minimum": 1, "description": "The first line to send, counted from 1. Default: 1."},
+                "limit": {"type": "integer", "minimum": 1, "description": "How many lines to send. Default: 2000."},
+                "encoding": {"type": "string", "description": "The encoding, if the detected one is wrong: `latin1`, `shift_jis`, `utf-16le`, …"},
+            },
+            "required": ["path"],
+            "additionalProperties": false,
+        });
+        let description = "Reads a file: text with line numbers (a number and a tab before each \
+            line; they are not in the file), pictures as pictures, PDFs as their text, notebooks \
+            as cells. Long files come in parts; the answer says where to go on. A part that was \
+            sent before and has not changed is not sent again unless you ask once more.";
+        Self {
+            card: Card {
+                effects: vec![Effect::Read],
+                unknown: Unknown::Pure,
+                reach: Reach::Always,
+                keywords: &["open", "show", "cat", "view", "image", "pdf", "notebook"],
+                ..card(
+                    "read",
+                    "Reads a file: text, picture, PDF or notebook.",
+                    description,
+                    input,
+                )
+            },
+        }
+    }
+}
+
+impl Tool for Read {
+    fn card(&self) -> &Card {
+        &self.card
+    }
+
+    fn intends(&self, input: &Value, bench: &Bench) -> Result<Vec<Action>, Trouble> {
+        let input: Input = parse(input)?;
+        Ok(vec![Action::Read(target(bench, &input.path)?)])
+    }
+
+    fn run(&self, input: &Value, bench: &Bench) -> Result<Observation, Trouble> {
+        let input: Input = parse(input)?;
+        if input.offset == Some(0) || input.limit == Some(0) {
+            let what = "`offset` and `limit` count from 1";
+            return Err(Trouble::new(TroubleKind::BadInput, what));
+        }
+        let named = input.encoding.as_deref().map(named_encoding).transpose()?;
+        let spot = Spot::find(bench, &input.path)?;
+        let bytes = spot.read(MOST_BYTES)?;
+        let name = spot.name();
+        let rendered = match (named, kind(&bytes, &name)) {
+            (Some(encoding), _) => plain(&name, &bytes, encoding)?,
+            (None, Kind::Image(media)) => return image(&spot, bytes, media, bench),
+            (None, Kind::Pdf) => document(&name, &bytes)?,
+            (None, Kind::Notebook) => cells(&name, &bytes)?,
+            (None, Kind::Binary(what)) => return Err(binary(&name, what, bytes.len())),
+            (None, Kind::Plain) => {
+                let encoding = Encoding::detect(&bytes);
+                let encoding = encoding.map_err(|_| binary(&name, "not text", bytes.len()))?;
+                plain(&name, &bytes, encoding)?
+            }
+        };
+        let part = (
+            input.offset.unwrap_or(1),
+            input.limit.unwrap_or(USUAL_LINES),
+        );
+        let page = page(&rendered.text, part.0, part.1)
+            .map_err(|why| Trouble::new(TroubleKind::BadInput, format!("`{name}`: {why}")))?;
+        let encoding = input.encoding.as_deref();
+        if bench.seen().send(&spot.target, &bytes, part, encoding) {
+            return Ok(unchanged(&name, &page));
+        }
+        Ok(observation(page, rendered))
+    }
+}
+
+fn named_encoding(name: &str) -> Result<Encoding, Trouble> {
+    Encoding::named(name).ok_or_else(|| {
+        let what = format!("there is no encoding `{name}`");
+        Trouble::new(TroubleKind::BadInput, what).hint(
+            "known are utf-8, utf-16le, utf-16be, utf-32le, latin1, windows-1252, \
+                shift_jis, euc-jp, gbk, big5, euc-kr, koi8-r and the other names of the web",
+        )
+    })
+}
+
+fn plain(name: &str, bytes: &[u8], encoding: Encoding) -> Result<Rendered, Trouble> {
+    let text = encoding.decode(bytes).map_err(|why| {
+        let what = match why {
+            NotText::Malformed(encoding) => format!("`{name}` is not valid {encoding}"),
+            _ => format!("`{name}` is not text"),
+        };
+        Trouble::new(TroubleKind::Unfit, what)
+            .hint("name another `encoding`: latin1 takes any bytes")
+    })?;
+    let mut notes = Vec::new();
+    match encoding {
+        Encoding::Guessed => notes.push(format!(
+            "encoding: {encoding}, a guess since it is not valid UTF-8; `encoding` names another"
+        )),
+        encoding if !encoding.is_plain() => notes.push(format!("encoding: {encoding}")),
+        _ => {}
+    }
+    if text.contains("\r\n") {
+        notes.push("lines end with CRLF; `edit` keeps that".to_owned());
+    }
+    Ok(Rendered {
+        encoding: encoding.to_string(),
+        text: text.into_owned(),
+        notes,
+    })
+}
+
+fn document(name: &str, bytes: &[u8]) -> Result<Rendered, Trouble> {
+    let document = pdf::text(bytes).map_err(|why| {
+        let what = format!("`{name}` is a PDF without text that can be read: {why}");
+        Trouble::new(TroubleKind::Unfit, what)
+            .hint("a program such as `pdftotext`, or one that reads scanned pages, may do better")
+    })?;
+    Ok(Rendered {
+        text: document.text,
+        encoding: "PDF".to_owned(),
+        notes: vec![format!(
+            "the text of a PDF of {} pages; its layout is lost{}",
+            document.pages,
+            match document.unreadable {
+                0 => String::new(),
+                count => format!(", and {count} pages have no text that can be read"),
+            }
+        )],
+    })
+}
+
+fn cells(name: &str, bytes: &[u8]) -> Result<Rendered, Trouble> {
+    let raw = plain(
+        name,
+        bytes,
+        Encoding::detect(bytes).unwrap_or(Encoding::Guessed),
+    )?;
+    let note = match notebook::render(&raw.text) {
+        Some(text) => {
+            return Ok(Rendered {
+                text,
+                notes: vec!["a notebook's cells; `edit` works on the JSON below them".to_owned()],
+                ..raw
+            });
+        }
+        None => "not a notebook that can be read: this is its text",
+    };
+    Ok(Rendered {
+        notes: vec![note.to_owned()],
+        ..raw
+    })
+}
+
+fn image(
+    spot: &Spot<'_>,
+    bytes: Vec<u8>,
+    media: &str,
+    bench: &Bench,
+) -> Result<Observation, Trouble> {
+    let (name, length) = (spot.name(), bytes.len());
+    if length > MOST_IMAGE_BYTES {
+        let what = format!(
+            "`{name}` is a picture ({media}) of {}; at most {} can be sent",
+            size(length as u64),
+            size(MOST_IMAGE_BYTES as u64)
+        );
+        return Err(Trouble::new(TroubleKind::Unfit, what).hint("make a smaller copy of it first"));
+    }
+    if bench.seen().send(&spot.target, &bytes, (0, 0), None) {
+        return Ok(Observation::text(format!(
+            "`{name}` is unchanged since you read it; ask once more to have it sent again"
+        )));
+    }
+    Ok(Observation {
+        text: format!("`{name}`: {media}, {}", size(length as u64)),
+        data: json!({"media_type": media, "bytes": length}),
+        images: vec![Image {
+            media_type: media.to_owned(),
+            bytes,
+        }],
+        ..Observation::default()
+    })
+}
+
+fn binary(name: &str, what: &str, length: usize) -> Trouble {
+    let what = format!(
+        "`{name}` is binary ({what}, {}), not text",
+        size(length as u64)
+    );
+    Trouble::new(TroubleKind::Unfit, what)
+        .hint("a program such as `file`, `strings` or `xxd` can look into it")
+        .hint("if it is text after all, name its `encoding`")
+}
+
+fn unchanged(name: &str, page: &Page) -> Observation {
+    let text = format!(
+        "lines {}-{} of `{name}` are unchanged since you read them; ask once more to have them \
+         sent again",
+        page.first, page.last
+    );
+    Observation {
+        data: json!({"unchanged": true, "lines": page.total}),
+        ..Observation::text(text)
+    }
+}
+
+fn observation(page: Page, rendered: Rendered) -> Observation {
+    let mut text = page.text;
+    let mut notes = rendered.notes;
+    if page.cut > 0 {
+        notes.push(format!("{} lines were too long and are cut", page.cut));
+    }
+    match page.next {
+        Some(next) => notes.push(format!(
+            "lines {}-{} of {}; read on with offset {next}",
+            page.first, page.last, page.total
+        )),
+        None if page.first > 1 => notes.push(format!(
+            "lines {}-{}, the end of the file",
+            page.first, page.last
+        )),
+        None => {}
+    }
+    if page.total == 0 {
+        notes.push("the file is empty".to_owned());
+    }
+    for note in notes {
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        text.push_str(&format!("[{note}]"));
+    }
+    Observation {
+        text,
+        data: json!({
+            "lines": page.total,
+            "first": page.first,
+            "last": page.last,
+            "next": page.next,
+            "encoding": rendered.encoding,
+        }),
+        is_partial: page.next.is_some() || page.cut > 0,
+        ..Observation::default()
+    }
+}

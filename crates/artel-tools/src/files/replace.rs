@@ -1,0 +1,232 @@
+//! Replacing text exactly: what is to be replaced must be there, and there once.
+//!
+//! Models write `\n`; where the file ends its lines with `\r\n`, that is a match as well, and what
+//! is put in gets the file's own line ends.
+
+use std::borrow::Cow;
+
+use super::near;
+
+/// One replacement.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Edit<'a> {
+    pub(crate) old: &'a str,
+    pub(crate) new: &'a str,
+    pub(crate) places: Places,
+}
+
+/// How many places an edit may change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Places {
+    One,
+    All,
+}
+
+/// The text after an edit, and what was done to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Replaced {
+    pub(crate) text: String,
+    /// The line of each place, counted from one in the text before.
+    pub(crate) lines: Vec<usize>,
+}
+
+/// Why an edit does not fit the text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Misfit {
+    /// There is nothing to look for.
+    Empty,
+    /// It would change nothing.
+    Same,
+    /// It is not there; what comes close, in words.
+    Absent(Vec<String>),
+    /// It is there more than once, on these lines.
+    Many(Vec<usize>),
+}
+
+/// Replaces one place or all of them, or says exactly why not.
+pub(crate) fn replace(text: &str, edit: Edit<'_>) -> Result<Replaced, Misfit> {
+    if edit.old.is_empty() {
+        return Err(Misfit::Empty);
+    }
+    if edit.old == edit.new {
+        return Err(Misfit::Same);
+    }
+    let flat = if edit.old.contains('\r') {
+        Flat::as_is(text)
+    } else {
+        Flat::of(text)
+    };
+    let found = find(&flat.text, edit);
+    let lines = line_numbers(&flat.text, &found);
+    match (found.len(), edit.places) {
+        (0, _) => return Err(Misfit::Absent(near::hints(text, edit.old))),
+        (2.., Places::One) => return Err(Misfit::Many(lines)),
+        _ => {}
+    }
+    let mut result = String::with_capacity(text.len() + edit.new.len());
+    let mut done = 0;
+    for start in found {
+        let from = flat.back(start);
+        result.push_str(&text[done..from]);
+        result.push_str(&with_line_ends(edit, text, from));
+        done = flat.back(start + edit.old.len());
+    }
+    result.push_str(&text[done..]);
+    Ok(Replaced {
+        text: result,
+        lines,
+    })
+}
+
+/// Text without the `\r` of its line ends, and the way back to the places in the original.
+struct Flat<'a> {
+    text: Cow<'a, str>,
+    /// Where in the flat text a line end lost its `\r`, ascending.
+    lost: Vec<usize>,
+}
+
+impl<'a> Flat<'a> {
+    fn as_is(text: &'a str) -> Self {
+        let text = Cow::Borrowed(text);
+        let lost = Vec::new();
+        Self { text, lost }
+    }
+
+    fn of(text: &'a str) -> Self {
+        if !text.contains("\r\n") {
+            return Self::as_is(text);
+        }
+        let mut flat = String::with_capacity(text.len());
+        let mut lost = Vec::new();
+        for line in text.split_inclusive('\n') {
+            if let Some(line) = line.strip_suffix("\r\n") {
+                flat.push_str(line);
+                lost.push(flat.len());
+                flat.push('\n');
+            } else {
+                flat.push_str(line);
+            }
+        }
+        let text = Cow::Owned(flat);
+        Self { text, lost }
+    }
+
+    fn back(&self, at: usize) -> usize {
+        at + self.lost.partition_point(|lost| *lost < at)
+    }
+}
+
+/// Returns where each place begins. For one place, those that overlap count too: either could be
+/// meant.
+fn find(text: &str, edit: Edit<'_>) -> Vec<usize> {
+    let step = match edit.places {
+        Places::All => edit.old.len(),
+        Places::One => edit.old.chars().next().map_or(1, char::len_utf8),
+    };
+    let mut found = Vec::new();
+    let mut from = 0;
+    while let Some(at) = text.get(from..).and_then(|rest| rest.find(edit.old)) {
+        found.push(from + at);
+        from += at + step;
+    }
+    found
+}
+
+fn line_numbers(text: &str, places: &[usize]) -> Vec<usize> {
+    let (mut line, mut done) = (1, 0);
+    let mut number = |at: &usize| {
+        line += text[done..*at].matches('\n').count();
+        done = *at;
+        line
+    };
+    places.iter().map(&mut number).collect()
+}
+
+/// Gives what is put in the line ends of the line it is put in.
+fn with_line_ends<'a>(edit: Edit<'a>, text: &str, at: usize) -> Cow<'a, str> {
+    if edit.new.contains('\r') || edit.old.contains('\r') || !edit.new.contains('\n') {
+        return Cow::Borrowed(edit.new);
+    }
+    let end = text[at..].find('\n').map(|end| at + end);
+    let end = end.or_else(|| text[..at].rfind('\n'));
+    match end {
+        Some(end) if text[..end].ends_with('\r') => Cow::Owned(edit.new.replace('\n', "\r\n")),
+        _ => Cow::Borrowed(edit.new),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn check(text: &str, old: &str, new: &str, places: Places, expected: Result<&str, &str>) {
+        let said = replace(text, Edit { old, new, places });
+        let said = said.map(|done| done.text).map_err(|misfit| match misfit {
+            Misfit::Absent(_) => "absent".to_owned(),
+            other => format!("{other:?}"),
+        });
+        assert_eq!(
+            said.as_deref().map_err(String::as_str),
+            expected,
+            "{text:?}"
+        );
+    }
+
+    #[test]
+    fn a_place_is_replaced_if_it_is_the_only_one() {
+        use Places::{All, One};
+        check("a b c", "b", "x", One, Ok("a x c"));
+        check("a b b", "b", "x", One, Err("Many([1, 1])"));
+        check("a\nb\nb", "b", "x", One, Err("Many([2, 3])"));
+        check("a\nb\nb", "b", "x", All, Ok("a\nx\nx"));
+        check("aaa", "aa", "b", One, Err("Many([1, 1])"));
+        check("aaa", "aa", "b", All, Ok("ba"));
+        check("ééé", "éé", "b", One, Err("Many([1, 1])"));
+        check("a", "b", "x", One, Err("absent"));
+        check("a", "", "x", One, Err("Empty"));
+        check("a", "a", "a", One, Err("Same"));
+        check("a b", " b", "", One, Ok("a"));
+    }
+
+    #[test]
+    fn line_ends_stay_as_they_are() {
+        use Places::{All, One};
+        check(
+            "a\r\nb\r\nc\r\n",
+            "a\nb",
+            "x\ny\nz",
+            One,
+            Ok("x\r\ny\r\nz\r\nc\r\n"),
+        );
+        check("a\r\nb\r\n", "b", "x\ny", One, Ok("a\r\nx\r\ny\r\n"));
+        check("a\nb\r\nc\n", "a\nb\n", "x\n", One, Ok("x\nc\n"));
+        check("a\r\nb", "b", "x\ny", One, Ok("a\r\nx\r\ny"));
+        check("a\r\nb\r\n", "a\r\nb", "x\ny", One, Ok("x\ny\r\n"));
+        check("a\r\na\r\n", "a\n", "", All, Ok(""));
+        check("a\r\nb", "\nb", "\nc", One, Ok("a\r\nc"));
+    }
+
+    proptest! {
+        #[test]
+        fn replacing_everywhere_is_what_strings_do(text in "[ab\n]{0,40}", old in "[ab\n]{1,3}", new in "[xy]{0,3}") {
+            let done = replace(&text, Edit { old: &old, new: &new, places: Places::All });
+            match done {
+                Ok(done) => prop_assert_eq!(done.text, text.replace(&old, &new)),
+                Err(_) => prop_assert!(!text.contains(&old)),
+            }
+        }
+
+        #[test]
+        fn windows_files_change_like_others(text in "[ab\n]{0,40}", old in "[ab\n]{1,3}", new in "[xy\n]{0,3}") {
+            let edit = Edit { old: &old, new: &new, places: Places::All };
+            let plain = replace(&text, edit);
+            let windows = replace(&text.replace('\n', "\r\n"), edit);
+            if text.contains('\n') && let (Ok(plain), Ok(windows)) = (&plain, &windows) {
+                prop_assert_eq!(plain.text.replace('\n', "\r\n"), windows.text.as_str());
+            }
+            prop_assert_eq!(plain.is_ok(), windows.is_ok());
+        }
+    }
+}

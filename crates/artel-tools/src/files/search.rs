@@ -1,0 +1,372 @@
+//! Searching a tree on all cores, and keeping of what is found only what fits an answer.
+
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use artel_files::Identity;
+use grep_matcher::Matcher;
+use grep_regex::RegexMatcher;
+use grep_searcher::{
+    BinaryDetection, MmapChoice, Searcher, SearcherBuilder, Sink, SinkContext, SinkFinish,
+    SinkMatch,
+};
+use ignore::{WalkBuilder, WalkState};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::walk::{Beneath, Start};
+use crate::{Bench, Observation, Trouble, TroubleKind};
+
+/// How many bytes of lines an answer holds.
+const MOST_BYTES: usize = 64 * 1024;
+/// How much memory the search of one file may take: a very long line, or a whole file when matches
+/// go over lines.
+const MOST_MEMORY: usize = 64 * 1024 * 1024;
+/// How many characters of a line are shown, around the match.
+const MOST_LINE: usize = 400;
+
+/// What is looked for, and how it is shown.
+pub(crate) struct Asked {
+    pub(crate) matcher: RegexMatcher,
+    pub(crate) output: Output,
+    pub(crate) before: usize,
+    pub(crate) after: usize,
+    pub(crate) is_multiline: bool,
+    pub(crate) limit: usize,
+}
+
+/// What a search shows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Output {
+    #[default]
+    Content,
+    Files,
+    Count,
+}
+
+/// What was found.
+#[derive(Default)]
+pub(crate) struct Found {
+    files: Vec<Hits>,
+    /// Matching lines and files in all, also those that are not kept.
+    matches: usize,
+    matching_files: usize,
+    /// How many files could not be read to their ends.
+    failed: usize,
+}
+
+/// What was found in one file.
+#[derive(Default)]
+struct Hits {
+    name: String,
+    count: usize,
+    lines: Vec<Shown>,
+    is_binary: bool,
+    is_broken: bool,
+}
+
+/// A line for the answer.
+struct Shown {
+    text: String,
+    /// Whether a match begins here.
+    is_match: bool,
+}
+
+/// Searches all files of a walk.
+pub(crate) fn search(
+    start: &Start<'_>,
+    walk: &WalkBuilder,
+    asked: &Asked,
+    bench: &Bench,
+) -> Result<Found, Trouble> {
+    let beneath = Beneath::of(start.root).map_err(|cause| {
+        let what = format!("could not open the tree: {cause}");
+        Trouble::new(TroubleKind::Machine, what)
+    })?;
+    let found = Mutex::new(Found::default());
+    let failed = AtomicUsize::new(0);
+    walk.build_parallel().run(|| {
+        let mut searcher = asked.searcher();
+        let (found, beneath, failed) = (&found, &beneath, &failed);
+        Box::new(move |entry| {
+            let Ok(entry) = entry else {
+                return WalkState::Continue;
+            };
+            if !entry.file_type().is_some_and(|kind| kind.is_file()) {
+                return WalkState::Continue;
+            }
+            let path = start.relative(&entry);
+            let Ok(file) = beneath.open(path) else {
+                failed.fetch_add(1, Ordering::Relaxed);
+                return WalkState::Continue;
+            };
+            let hits = asked.search(&mut searcher, &file);
+            failed.fetch_add(usize::from(hits.is_broken), Ordering::Relaxed);
+            if hits.count > 0 && !hits.is_binary && may_show(start, path, &file, bench) {
+                let name = start.name(path);
+                let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
+                found.add(Hits { name, ..hits }, asked);
+            }
+            WalkState::Continue
+        })
+    });
+    let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    found.failed = failed.into_inner();
+    found.files.sort_by(|one, other| one.name.cmp(&other.name));
+    Ok(found)
+}
+
+/// Asks the guard before anything of a file is shown: on the path it really has and on its other
+/// names, for the very file that was searched. A file that is refused is as one without a match
+/// and is not counted either, so that nobody learns from the answer what it holds.
+fn may_show(start: &Start<'_>, path: &Path, file: &File, bench: &Bench) -> bool {
+    let guard = bench.guard.in_place(&start.target.place);
+    let (Ok(opened), Ok(searched)) = (start.root.open_file(path, &*guard), file.metadata()) else {
+        return false;
+    };
+    let searched = Identity {
+        device: searched.dev(),
+        inode: searched.ino(),
+    };
+    opened.about.identity == searched
+}
+
+impl Asked {
+    fn searcher(&self) -> Searcher {
+        SearcherBuilder::new()
+            .line_number(self.output == Output::Content)
+            .multi_line(self.is_multiline)
+            .before_context(self.before)
+            .after_context(self.after)
+            .binary_detection(BinaryDetection::quit(0))
+            .memory_map(MmapChoice::never())
+            .heap_limit(Some(MOST_MEMORY))
+            .build()
+    }
+
+    fn search(&self, searcher: &mut Searcher, file: &File) -> Hits {
+        let mut hits = Hits::default();
+        let sink = Keeper {
+            asked: self,
+            hits: &mut hits,
+        };
+        hits.is_broken = searcher.search_file(&self.matcher, file, sink).is_err();
+        hits
+    }
+}
+
+/// Takes down what the searcher finds in one file.
+struct Keeper<'k> {
+    asked: &'k Asked,
+    hits: &'k mut Hits,
+}
+
+impl Keeper<'_> {
+    fn keep(&mut self, number: Option<u64>, mark: char, bytes: &[u8]) {
+        let first = number.unwrap_or_default();
+        for (line, bytes) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
+            let at = match mark {
+                ':' => self
+                    .asked
+                    .matcher
+                    .find(bytes)
+                    .ok()
+                    .flatten()
+                    .map(|found| found.start()),
+                _ => None,
+            };
+            let text = cut(bytes, at.unwrap_or_default());
+            let number = first + line as u64;
+            self.hits.lines.push(Shown {
+                text: format!("{number}{mark}{text}"),
+                is_match: mark == ':' && line == 0,
+            });
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.hits.count > self.asked.limit
+    }
+}
+
+impl Sink for Keeper<'_> {
+    type Error = io::Error;
+
+    fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> Result<bool, io::Error> {
+        self.hits.count += 1;
+        match self.asked.output {
+            Output::Files => Ok(false),
+            Output::Count => Ok(true),
+            Output::Content => {
+                if !self.is_full() {
+                    self.keep(found.line_number(), ':', found.bytes());
+                }
+                Ok(true)
+            }
+        }
+    }
+
+    fn context(&mut self, _: &Searcher, context: &SinkContext<'_>) -> Result<bool, io::Error> {
+        if self.asked.output == Output::Content && !self.is_full() {
+            self.keep(context.line_number(), '-', context.bytes());
+        }
+        Ok(true)
+    }
+
+    fn context_break(&mut self, _: &Searcher) -> Result<bool, io::Error> {
+        if !self.hits.lines.is_empty() && !self.is_full() {
+            self.hits.lines.push(Shown {
+                text: "--".to_owned(),
+                is_match: false,
+            });
+        }
+        Ok(true)
+    }
+
+    fn finish(&mut self, _: &Searcher, finish: &SinkFinish) -> Result<(), io::Error> {
+        self.hits.is_binary = finish.binary_byte_offset().is_some();
+        Ok(())
+    }
+}
+
+/// Shows a line, or the part of a long one around a place in it.
+fn cut(line: &[u8], at: usize) -> String {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    if line.len() <= MOST_LINE {
+        return String::from_utf8_lossy(line).into_owned();
+    }
+    let text = String::from_utf8_lossy(line);
+    let from = text.floor_char_boundary(at.saturating_sub(MOST_LINE / 4));
+    let to = text.floor_char_boundary((from + MOST_LINE).min(text.len()));
+    let (head, tail) = (from, text.len() - to);
+    let mut shown = String::new();
+    // Writing to a string does not fail.
+    if head > 0 {
+        let _ = write!(shown, "[+{head} bytes] … ");
+    }
+    shown.push_str(&text[from..to]);
+    if tail > 0 {
+        let _ = write!(shown, " … [+{tail} bytes]");
+    }
+    shown
+}
+
+impl Found {
+    fn add(&mut self, hits: Hits, asked: &Asked) {
+        self.matches += hits.count;
+        self.matching_files += 1;
+        self.files.push(hits);
+        let kept: usize = match asked.output {
+            Output::Content if self.files.len().is_multiple_of(64) => {
+                self.files.iter().map(|hits| hits.lines.len()).sum()
+            }
+            _ => self.files.len(),
+        };
+        if kept > asked.limit * 8 {
+            self.prune(asked);
+        }
+    }
+
+    /// Lets go of what comes after the limit in the order of paths.
+    fn prune(&mut self, asked: &Asked) {
+        self.files.sort_by(|one, other| one.name.cmp(&other.name));
+        let mut left = asked.limit;
+        let keep = self.files.iter().take_while(|hits| {
+            let has_room = left > 0;
+            left = left.saturating_sub(match asked.output {
+                Output::Content => hits.count,
+                _ => 1,
+            });
+            has_room
+        });
+        let keep = keep.count();
+        self.files.truncate(keep);
+    }
+
+    /// Puts what was found into words.
+    pub(crate) fn observation(mut self, pattern: &str, asked: &Asked) -> Observation {
+        self.prune(asked);
+        let (mut text, is_partial) = match asked.output {
+            Output::Content => self.content(asked),
+            Output::Files | Output::Count => self.names(asked),
+        };
+        if self.matching_files == 0 {
+            text = format!(
+                "nothing matches `{pattern}`\n[hidden, ignored and binary files are not searched, \
+                 nor sensitive ones and others that may not be read]"
+            );
+        }
+        if self.failed > 0 {
+            let _ = write!(
+                text,
+                "\n[{} files could not be read to their ends]",
+                self.failed
+            );
+        }
+        Observation {
+            text,
+            data: json!({
+                "matches": (asked.output != Output::Files).then_some(self.matches),
+                "files": self.matching_files,
+            }),
+            is_partial,
+            ..Observation::default()
+        }
+    }
+
+    fn content(&self, asked: &Asked) -> (String, bool) {
+        let (mut text, mut shown) = (String::new(), 0);
+        let mut is_cut = self.files.len() < self.matching_files;
+        'files: for hits in &self.files {
+            let _ = writeln!(text, "{}", hits.name);
+            for line in &hits.lines {
+                let is_over = line.is_match && shown == asked.limit;
+                if is_over || text.len() + line.text.len() > MOST_BYTES {
+                    is_cut = true;
+                    break 'files;
+                }
+                shown += usize::from(line.is_match);
+                let _ = writeln!(text, "{}", line.text);
+            }
+        }
+        let (matches, files) = (self.matches, self.matching_files);
+        is_cut |= shown < matches;
+        let _ = match is_cut {
+            true => write!(
+                text,
+                "[{shown} of {matches} matches, in {files} files; narrow with `path`, `glob` or \
+                 `type`, or count with `output`]"
+            ),
+            false => write!(text, "[{matches} matches in {files} files]"),
+        };
+        (text, is_cut)
+    }
+
+    fn names(&self, asked: &Asked) -> (String, bool) {
+        let mut text = String::new();
+        for hits in &self.files {
+            let _ = match asked.output {
+                Output::Count => writeln!(text, "{}: {}", hits.name, hits.count),
+                _ => writeln!(text, "{}", hits.name),
+            };
+        }
+        let (shown, all) = (self.files.len(), self.matching_files);
+        let is_partial = shown < all;
+        let matches = match asked.output {
+            Output::Count => format!(", {} matching lines", self.matches),
+            _ => String::new(),
+        };
+        let _ = match is_partial {
+            true => write!(text, "[{shown} of {all} files{matches}]"),
+            false => write!(text, "[{all} files{matches}]"),
+        };
+        (text, is_partial)
+    }
+}

@@ -1,0 +1,228 @@
+//! A file as a call names it: found in its tree, used through the tree's handle, and its troubles
+//! put into words that help.
+
+use std::fs::Permissions;
+use std::io::ErrorKind;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use artel_files::{About, FileError, Found, Guard, Op, Refusal, Root, RootError};
+use artel_policy::{Place, Target};
+
+use crate::similar::nearest_paths;
+use crate::{Bench, Trouble, TroubleKind};
+
+/// How many similar paths are offered.
+const MOST_SIMILAR: usize = 5;
+
+/// Where a path leads. What is known of it is for words and for the run's memory; reading and
+/// writing look at everything anew.
+pub(crate) struct Spot<'b> {
+    pub(crate) root: &'b Root,
+    guard: Arc<dyn Guard + Send + Sync>,
+    asked: PathBuf,
+    /// Where it really is: the same for every way to name the file.
+    pub(crate) target: Target,
+    /// What is there, if anything.
+    pub(crate) about: Option<About>,
+}
+
+/// Returns what policy is asked about, without looking at the disk. An absolute path beneath the
+/// tree is the same file as the relative one.
+pub(crate) fn target(bench: &Bench, path: &str) -> Result<Target, Trouble> {
+    let (mut target, root) = bench.find(path)?;
+    if let Ok(inside) = Path::new(&target.path).strip_prefix(root.path())
+        && let Some(inside) = inside.to_str()
+    {
+        target.path = inside.to_owned();
+    }
+    if target.path.is_empty() {
+        ".".clone_into(&mut target.path);
+    }
+    Ok(target)
+}
+
+impl<'b> Spot<'b> {
+    /// Finds what a path leads to.
+    pub(crate) fn find(bench: &'b Bench, path: &str) -> Result<Self, Trouble> {
+        if path.is_empty() {
+            return Err(Trouble::new(TroubleKind::BadInput, "the path is empty"));
+        }
+        let (_, root) = bench.find(path)?;
+        let asked = target(bench, path)?;
+        let resolved = root.resolve(Path::new(&asked.path));
+        let resolved = resolved.map_err(|error| trouble(root, &asked.path, &error))?;
+        Ok(Self {
+            root,
+            guard: bench.guard.in_place(&asked.place),
+            target: Target {
+                place: asked.place,
+                path: resolved.path.to_string_lossy().into_owned(),
+            },
+            asked: PathBuf::from(asked.path),
+            about: resolved.about,
+        })
+    }
+
+    /// Returns the path as a call would name it.
+    pub(crate) fn name(&self) -> String {
+        shown(&self.target.place, &self.target.path)
+    }
+
+    /// Tells what stands there.
+    pub(crate) fn found(&self) -> Option<Found> {
+        self.about.map(|about| about.found)
+    }
+
+    /// Returns the file's bytes, or trouble with similar paths when there is no such file.
+    pub(crate) fn read(&self, most: u64) -> Result<Vec<u8>, Trouble> {
+        match self.found() {
+            None => Err(self.missing()),
+            Some(Found::Folder) => Err(Trouble::new(
+                TroubleKind::Unfit,
+                format!("`{}` is a folder", self.name()),
+            )
+            .hint("`list` shows what is in it, `glob` finds files by name")),
+            _ => {
+                let bytes = self.root.read(&self.asked, most, &*self.guard);
+                bytes.map_err(|error| self.trouble(&error))
+            }
+        }
+    }
+
+    /// Returns the file's bytes, or nothing if it is not there yet.
+    pub(crate) fn read_if_there(&self, most: u64) -> Result<Option<Vec<u8>>, Trouble> {
+        match self.about {
+            None => Ok(None),
+            Some(_) => self.read(most).map(Some),
+        }
+    }
+
+    /// Makes or replaces the file. Returns the path that was really written.
+    pub(crate) fn write(&self, bytes: &[u8]) -> Result<PathBuf, Trouble> {
+        let written = self.root.write(&self.asked, bytes, &*self.guard);
+        written
+            .map(|written| written.path)
+            .map_err(|error| self.trouble(&error))
+    }
+
+    /// Removes the file. Returns the path that it really had.
+    pub(crate) fn delete(&self) -> Result<PathBuf, Trouble> {
+        let deleted = self.root.delete(Path::new(&self.target.path), &*self.guard);
+        deleted.map_err(|error| self.trouble(&error))
+    }
+
+    /// Sets whether the file can be run, on the open file and after asking as for a write.
+    pub(crate) fn set_mode(&self, mode: u32) -> Result<(), Trouble> {
+        let opened = self.root.open_file(&self.asked, &*self.guard);
+        let opened = opened.map_err(|error| self.trouble(&error))?;
+        let judged = self.guard.judge(&opened.path, Op::Write);
+        judged.map_err(|refusal| Trouble::new(TroubleKind::Refused, refusal.reason))?;
+        let set = opened
+            .file
+            .set_permissions(Permissions::from_mode(mode & 0o777));
+        set.map_err(|cause| {
+            let what = format!("could not set the mode of `{}`: {cause}", self.name());
+            Trouble::new(TroubleKind::Machine, what)
+        })
+    }
+
+    /// Asks whether the file may be read or the folder listed, as the caller named it.
+    pub(crate) fn may_read(&self) -> Result<(), Trouble> {
+        let asked = match self.found() {
+            Some(Found::Folder) => self.root.list(&self.asked, 0, &*self.guard).map(drop),
+            _ => self.root.open_file(&self.asked, &*self.guard).map(drop),
+        };
+        asked.map_err(|error| self.trouble(&error))
+    }
+
+    /// Says that nothing is there, and what is there instead.
+    pub(crate) fn missing(&self) -> Trouble {
+        missing(self.root, &self.target)
+    }
+
+    /// Puts what went wrong into words.
+    pub(crate) fn trouble(&self, error: &RootError) -> Trouble {
+        if error.is_missing() {
+            return self.missing();
+        }
+        trouble(self.root, &self.asked.to_string_lossy(), error)
+    }
+}
+
+/// Allows one path and nothing else: for taking back what was allowed before.
+pub(crate) fn only(path: PathBuf) -> impl Fn(&Path, Op) -> Result<(), Refusal> {
+    move |asked, _| match asked == path {
+        true => Ok(()),
+        false => Err(Refusal {
+            rule: "take-back".to_owned(),
+            reason: "it is not the file that was changed".to_owned(),
+        }),
+    }
+}
+
+/// Returns a path as a call would name it.
+pub(crate) fn shown(place: &Place, path: &str) -> String {
+    match place {
+        Place::Worktree => path.to_owned(),
+        Place::Portal(name) => format!("@{name}/{path}"),
+    }
+}
+
+fn missing(root: &Root, target: &Target) -> Trouble {
+    let what = format!("there is no `{}`", shown(&target.place, &target.path));
+    let trouble = Trouble::new(TroubleKind::NotFound, what);
+    let similar = nearest_paths(root.path(), &target.path, MOST_SIMILAR);
+    if similar.is_empty() {
+        return trouble.hint("`glob` finds files by name, `list` shows a folder");
+    }
+    let similar = similar.iter().map(|path| shown(&target.place, path));
+    trouble.hint(format!(
+        "similar paths: {}",
+        similar.collect::<Vec<_>>().join(", ")
+    ))
+}
+
+fn trouble(root: &Root, path: &str, error: &RootError) -> Trouble {
+    let kind = match error {
+        RootError::File(FileError::Other { .. } | FileError::TooLarge { .. }) => TroubleKind::Unfit,
+        RootError::File(FileError::NoName { .. }) => TroubleKind::BadInput,
+        RootError::File(FileError::Exists { .. }) | RootError::NotEmpty { .. } => {
+            TroubleKind::Mismatch
+        }
+        RootError::File(error) if error.system_kind() == Some(ErrorKind::PermissionDenied) => {
+            TroubleKind::Refused
+        }
+        RootError::File(error) if error.system_kind() == Some(ErrorKind::NotADirectory) => {
+            TroubleKind::Unfit
+        }
+        RootError::File(_) | RootError::Unsteady { .. } | RootError::Unsupported { .. } => {
+            TroubleKind::Machine
+        }
+        RootError::Outside { .. }
+        | RootError::Mount { .. }
+        | RootError::Refused { .. }
+        | RootError::NamedElsewhere { .. }
+        | RootError::IsRoot { .. } => TroubleKind::Refused,
+    };
+    let trouble = Trouble::new(kind, error.to_string());
+    match error {
+        RootError::Outside { .. } => trouble.hint(format!(
+            "paths are relative to `{}`; `@Portal/path` names a file of a portal",
+            root.path().display()
+        )),
+        RootError::File(FileError::TooLarge { .. }) => {
+            trouble.hint("`grep` searches files of any size")
+        }
+        RootError::File(FileError::System { .. }) if kind == TroubleKind::Refused => {
+            let folder = Path::new(path).parent().map(Path::to_string_lossy);
+            let folder = folder.filter(|folder| !folder.is_empty());
+            trouble.hint(format!(
+                "check the permissions: ls -la {}",
+                folder.unwrap_or(".".into())
+            ))
+        }
+        _ => trouble,
+    }
+}

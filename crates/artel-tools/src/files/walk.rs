@@ -1,0 +1,144 @@
+//! Walking a tree by ripgrep's rules, and opening what was found without leaving the tree.
+//!
+//! Names are listed by path, links are never followed. Content is another matter: between the
+//! listing and the opening a folder can be exchanged for a link, so files are opened beneath the
+//! root's handle, with links forbidden in the whole path. That is one system call per file, as
+//! many as an ordinary open; the full judgement of [`Root`] follows for the few files whose
+//! content is shown.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use artel_files::{Found, Identity, Root};
+use artel_policy::Target;
+use ignore::{DirEntry, WalkBuilder};
+use rustix::fs::{Mode, OFlags, ResolveFlags};
+
+use super::spot::{Spot, shown};
+use crate::{Bench, Trouble};
+
+/// Where a walk begins.
+pub(crate) struct Start<'b> {
+    pub(crate) root: &'b Root,
+    pub(crate) target: Target,
+    pub(crate) found: Found,
+    /// How long the root's part of each path is, with its slash.
+    prefix: usize,
+}
+
+/// Which names a walk shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Hidden {
+    /// Those that begin with a dot stay out, as in ripgrep.
+    Skipped,
+    /// All but git's own folder.
+    Shown,
+}
+
+/// A root's handle for reading many files.
+pub(crate) struct Beneath {
+    handle: OwnedFd,
+}
+
+impl<'b> Start<'b> {
+    /// Finds where to begin; the path must exist and may be listed.
+    pub(crate) fn find(bench: &'b Bench, path: Option<&str>) -> Result<Self, Trouble> {
+        let spot = Spot::find(bench, path.unwrap_or("."))?;
+        let found = spot.found().ok_or_else(|| spot.missing())?;
+        spot.may_read()?;
+        let root = spot.root.path().as_os_str();
+        let slash = usize::from(!root.as_encoded_bytes().ends_with(b"/"));
+        Ok(Self {
+            root: spot.root,
+            found,
+            prefix: root.len() + slash,
+            target: spot.target,
+        })
+    }
+
+    /// Returns the folder as a path of the system.
+    pub(crate) fn folder(&self) -> PathBuf {
+        match self.target.path.as_str() {
+            "" => self.root.path().to_owned(),
+            path => self.root.path().join(path),
+        }
+    }
+
+    /// Prepares a walk: ignore files are heeded with and without git, for a scratch copy of a
+    /// tree is the same tree; the person's own global rules are not, for the answer should not
+    /// depend on the machine.
+    pub(crate) fn walk(&self, hidden: Hidden) -> WalkBuilder {
+        let mut walk = WalkBuilder::new(self.folder());
+        walk.hidden(hidden == Hidden::Skipped)
+            .git_global(false)
+            .require_git(false)
+            .follow_links(false);
+        if hidden == Hidden::Shown {
+            walk.filter_entry(|entry| entry.file_name() != ".git");
+        }
+        walk
+    }
+
+    /// Returns an entry's path relative to the root.
+    pub(crate) fn relative<'e>(&self, entry: &'e DirEntry) -> &'e Path {
+        let path = entry.path();
+        let bytes = path.as_os_str().as_encoded_bytes();
+        match bytes.get(self.prefix..) {
+            // Cut after a slash, what is left is a path as the walk made it.
+            Some(_) => path
+                .to_str()
+                .and_then(|path| path.get(self.prefix..))
+                .map(Path::new)
+                .or_else(|| path.strip_prefix(self.root.path()).ok())
+                .unwrap_or(path),
+            None => Path::new(""),
+        }
+    }
+
+    /// Returns a path as a call would name it. A name with control characters is quoted, for it
+    /// would break the lines of the answer.
+    pub(crate) fn name(&self, path: &Path) -> String {
+        let name = shown(&self.target.place, &path.to_string_lossy());
+        match name.chars().any(char::is_control) {
+            true => format!("{name:?}"),
+            false => name,
+        }
+    }
+}
+
+impl Beneath {
+    /// Takes a handle of the root, after making sure that it is the very same folder.
+    pub(crate) fn of(root: &Root) -> io::Result<Self> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let handle = rustix::fs::open(root.path(), flags, Mode::empty())?;
+        let stat = rustix::fs::fstat(&handle)?;
+        let here = Identity {
+            device: stat.st_dev,
+            inode: stat.st_ino,
+        };
+        let there = root.resolve(Path::new(".")).map_err(io::Error::other)?;
+        match there.about {
+            Some(about) if about.identity == here => Ok(Self { handle }),
+            _ => Err(io::Error::other("the tree's folder was exchanged")),
+        }
+    }
+
+    /// Opens a file for reading; a link anywhere in its path is an error. A pipe is not waited
+    /// for.
+    pub(crate) fn open(&self, path: &Path) -> io::Result<File> {
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let resolve = ResolveFlags::BENEATH
+            | ResolveFlags::NO_SYMLINKS
+            | ResolveFlags::NO_MAGICLINKS
+            | ResolveFlags::NO_XDEV;
+        for _ in 0..8 {
+            match rustix::fs::openat2(&self.handle, path, flags, Mode::empty(), resolve) {
+                Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => {}
+                opened => return Ok(File::from(opened?)),
+            }
+        }
+        Err(rustix::io::Errno::AGAIN.into())
+    }
+}

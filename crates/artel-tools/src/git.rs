@@ -1,0 +1,152 @@
+//! Git for agents: what each role may do is the permission matrix's, how it is run is
+//! `artel-git`'s. Nothing pushes, merges or rewrites history.
+
+mod arguments;
+mod cards;
+
+use std::sync::Arc;
+
+use artel_git::{Git, GitError, Identity};
+use artel_policy::{Action, GitOperation};
+use serde_json::{Value, json};
+
+use crate::{Bench, Card, Observation, Tool, Trouble, TroubleKind};
+
+/// More of an answer than a model should read at once.
+const LONGEST: usize = 64 * 1024;
+
+/// Returns the tools of this file.
+pub fn git_tools() -> Vec<Arc<dyn Tool>> {
+    let tool = |(card, operation)| Arc::new(GitTool { card, operation }) as Arc<dyn Tool>;
+    cards::all().into_iter().map(tool).collect()
+}
+
+/// Returns what a tool does in git; nothing for tools that are not git's. A `git_…` that nobody
+/// knows counts as what is never done.
+pub(crate) fn operation_of(name: &str) -> Option<GitOperation> {
+    use GitOperation as Does;
+    let what = name.strip_prefix("git_")?;
+    Some(match what {
+        "status" | "diff" | "diff_between" | "log" | "show" | "blame" | "ls_files" | "ls_tree"
+        | "branch_list" | "tag_list" | "remote_list" => Does::Read,
+        "add" | "commit" | "stash" | "stash_pop" => Does::Commit,
+        "branch_create" => Does::BranchCreate,
+        "checkout" | "switch" => Does::Checkout,
+        "revert" | "cherry_pick" | "reset_soft" => Does::History,
+        "fetch" | "pull" => Does::Remote,
+        "clone_temp" => Does::Clone,
+        "push" => Does::Push,
+        "merge" => Does::Merge,
+        _ => Does::Rewrite,
+    })
+}
+
+struct GitTool {
+    card: Card,
+    operation: GitOperation,
+}
+
+impl Tool for GitTool {
+    fn card(&self) -> &Card {
+        &self.card
+    }
+
+    fn intends(&self, input: &Value, bench: &Bench) -> Result<Vec<Action>, Trouble> {
+        // What does not fit is said before policy is asked.
+        arguments::of(&self.card.name, input)?;
+        let mut actions = vec![Action::Git(self.operation)];
+        let git = repository(bench)?;
+        let dangers = git.dangers().map_err(trouble)?;
+        if !dangers.0.is_empty() {
+            actions.push(Action::Trust {
+                what: format!("git:{}", dangers.hash()),
+                shown: dangers
+                    .0
+                    .iter()
+                    .map(|danger| format!("{} = {}", danger.key, danger.value))
+                    .collect(),
+            });
+        }
+        if self.operation == GitOperation::Remote {
+            actions.push(Action::Network(remote_host(&git, input)?));
+        }
+        Ok(actions)
+    }
+
+    fn run(&self, input: &Value, bench: &Bench) -> Result<Observation, Trouble> {
+        let git = repository(bench)?;
+        let call = arguments::of(&self.card.name, input)?;
+        let words: Vec<&str> = call.words.iter().map(String::as_str).collect();
+        let said = git.run_with(&words, call.stdin).map_err(trouble)?;
+        let text = String::from_utf8_lossy(&said);
+        let (shown, is_partial) = shorten(text.trim_end());
+        let text = if shown.is_empty() {
+            call.nothing.to_owned()
+        } else {
+            shown
+        };
+        Ok(Observation {
+            text,
+            data: json!({ "git": call.words.first() }),
+            is_partial,
+            ..Observation::default()
+        })
+    }
+}
+
+/// Returns the run's own repository.
+fn repository(bench: &Bench) -> Result<Git, Trouble> {
+    let program = bench.git.clone().ok_or_else(|| {
+        Trouble::new(TroubleKind::NotFound, "git is not installed").hint("go on without git")
+    })?;
+    let identity = Identity {
+        name: format!("Artel {}", bench.role),
+        email: "artel@localhost".to_owned(),
+    };
+    Ok(Git::new(program, bench.tree.path(), identity))
+}
+
+fn remote_host(git: &Git, input: &Value) -> Result<String, Trouble> {
+    let remote = input.get("remote").and_then(Value::as_str).unwrap_or("origin");
+    let url = git.run(&["remote", "get-url", "--", remote]).map_err(trouble)?;
+    let url = String::from_utf8_lossy(&url);
+    let url = url.trim();
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let host = rest.rsplit_once('@').map_or(rest, |(_, host)| host);
+    let end = host.find(['/', ':']).unwrap_or(host.len());
+    Ok(host[..end].to_lowercase())
+}
+
+fn shorten(text: &str) -> (String, bool) {
+    if text.len() <= LONGEST {
+        return (text.to_owned(), false);
+    }
+    let mut end = LONGEST;
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let left = text.len() - end;
+    let shown = format!(
+        "{}\n… {left} more bytes: narrow it with `path`, `limit` or `stat`",
+        &text[..end]
+    );
+    (shown, true)
+}
+
+fn trouble(error: GitError) -> Trouble {
+    match error {
+        GitError::NoRepository(_) => {
+            Trouble::new(TroubleKind::NotFound, "not in a git repository")
+                .hint("use the file tools")
+        }
+        GitError::Refused { command, said } => {
+            Trouble::new(TroubleKind::Failed, format!("git {command}: {said}"))
+        }
+        GitError::NotRun(cause) => {
+            Trouble::new(TroubleKind::Machine, format!("git could not be run: {cause}"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,336 @@
+//! From a tool's input to git's words. Values never become options: each stands after `--`, or is
+//! checked to be a name.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::{Trouble, TroubleKind, parse};
+
+/// What is run.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Call {
+    pub(super) words: Vec<String>,
+    pub(super) stdin: Vec<u8>,
+    /// What is said when git says nothing.
+    pub(super) nothing: &'static str,
+}
+
+/// Every field that any git tool has; the schema of each says which are its own.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Fields {
+    path: Option<String>,
+    paths: Vec<String>,
+    staged: bool,
+    stat: bool,
+    name_only: bool,
+    limit: Option<u32>,
+    author: Option<String>,
+    since: Option<String>,
+    grep: Option<String>,
+    commit: Option<String>,
+    commits: Vec<String>,
+    from: Option<String>,
+    to: Option<String>,
+    lines: Option<String>,
+    pattern: Option<String>,
+    modified: bool,
+    all: bool,
+    message: Option<String>,
+    body: Option<String>,
+    include_untracked: bool,
+    index: Option<u32>,
+    name: Option<String>,
+    start: Option<String>,
+    target: Option<String>,
+    create: bool,
+    no_commit: bool,
+    remote: Option<String>,
+    branch: Option<String>,
+    tree: Option<String>,
+    recursive: bool,
+}
+
+/// Builds the words of a tool's call.
+pub(super) fn of(tool: &str, input: &Value) -> Result<Call, Trouble> {
+    let fields: Fields = if input.is_null() {
+        Fields::default()
+    } else {
+        parse(input)?
+    };
+    let mut call = Words::default();
+    let nothing = match tool {
+        "git_status" => {
+            call.put(&["status", "--short", "--branch", "--untracked-files=all"]);
+            "nothing to report"
+        }
+        "git_diff" => call.diff(&fields)?,
+        "git_diff_between" => call.diff_between(&fields)?,
+        "git_log" => call.log(&fields)?,
+        "git_show" => call.show(&fields)?,
+        "git_blame" => call.blame(&fields)?,
+        "git_ls_files" => call.ls_files(&fields),
+        "git_ls_tree" => call.ls_tree(&fields)?,
+        "git_branch_list" => call.list(&["branch", "--list", "--all", "--verbose"], &fields, "no branches"),
+        "git_tag_list" => call.list(&["tag", "--list"], &fields, "no tags"),
+        "git_remote_list" => {
+            call.put(&["remote", "--verbose"]);
+            "no remotes"
+        }
+        "git_add" => call.add(&fields)?,
+        "git_commit" => call.commit(&fields)?,
+        "git_stash" => call.stash(&fields),
+        "git_stash_pop" => {
+            let place = format!("stash@{{{}}}", fields.index.unwrap_or(0));
+            call.put(&["stash", "pop", "--quiet", &place]);
+            "taken back"
+        }
+        "git_branch_create" => {
+            let name = name("name", fields.name.as_deref())?;
+            let start = revision("start", fields.start.as_deref().unwrap_or("HEAD"))?;
+            call.put(&["branch", name, start]);
+            "branch created"
+        }
+        "git_checkout" | "git_switch" => call.switch(&fields)?,
+        "git_revert" => {
+            let commit = revision("commit", fields.commit.as_deref().unwrap_or("HEAD"))?;
+            call.put(&["revert", "--no-edit"]);
+            call.when(fields.no_commit, "--no-commit");
+            call.put(&[commit]);
+            "reverted"
+        }
+        "git_cherry_pick" => call.pick(&fields)?,
+        "git_reset_soft" => {
+            let commit = revision("commit", fields.commit.as_deref().unwrap_or("HEAD~1"))?;
+            call.put(&["reset", "--soft", commit]);
+            "the branch is moved; files and index stay"
+        }
+        "git_fetch" => {
+            let remote = name("remote", Some(fields.remote.as_deref().unwrap_or("origin")))?;
+            call.put(&["fetch", "--no-recurse-submodules", "--no-tags", "--", remote]);
+            "fetched"
+        }
+        "git_pull" => {
+            let remote = name("remote", Some(fields.remote.as_deref().unwrap_or("origin")))?;
+            call.put(&["pull", "--ff-only", "--no-recurse-submodules", "--", remote]);
+            if let Some(branch) = &fields.branch {
+                call.put(&[name("branch", Some(branch))?]);
+            }
+            "up to date"
+        }
+        _ => return Err(bad(format!("unknown tool: {tool}"))),
+    };
+    Ok(Call {
+        words: call.words,
+        stdin: call.stdin,
+        nothing,
+    })
+}
+
+#[derive(Default)]
+struct Words {
+    words: Vec<String>,
+    stdin: Vec<u8>,
+}
+
+impl Words {
+    fn put(&mut self, words: &[&str]) {
+        self.words.extend(words.iter().map(|&word| word.to_owned()));
+    }
+
+    #[expect(clippy::fn_params_excessive_bools, reason = "the word is there or not; two calls would say less")]
+    fn when(&mut self, is_wanted: bool, word: &str) {
+        if is_wanted {
+            self.put(&[word]);
+        }
+    }
+
+    fn forms(&mut self, fields: &Fields) {
+        self.put(&["--no-ext-diff", "--no-textconv"]);
+        self.when(fields.stat, "--stat");
+        self.when(fields.name_only, "--name-only");
+    }
+
+    fn path(&mut self, fields: &Fields) {
+        self.put(&["--"]);
+        if let Some(path) = &fields.path {
+            self.put(&[path]);
+        }
+    }
+
+    fn diff(&mut self, fields: &Fields) -> Result<&'static str, Trouble> {
+        self.put(&["diff"]);
+        self.forms(fields);
+        self.when(fields.staged, "--cached");
+        self.path(fields);
+        Ok("no differences")
+    }
+
+    fn diff_between(&mut self, fields: &Fields) -> Result<&'static str, Trouble> {
+        let from = revision("from", fields.from.as_deref().unwrap_or_default())?;
+        let to = revision("to", fields.to.as_deref().unwrap_or("HEAD"))?;
+        self.put(&["diff"]);
+        self.forms(fields);
+        self.put(&[from, to]);
+        self.path(fields);
+        Ok("no differences")
+    }
+
+    fn log(&mut self, fields: &Fields) -> Result<&'static str, Trouble> {
+        let limit = fields.limit.unwrap_or(10).clamp(1, 500);
+        self.put(&["log", "--no-show-signature", "--date=short"]);
+        self.put(&["--format=%h %ad %an: %s", &format!("--max-count={limit}")]);
+        self.forms(fields);
+        for (option, value) in [
+            ("author", &fields.author),
+            ("since", &fields.since),
+            ("grep", &fields.grep),
+        ] {
+            if let Some(value) = value {
+                self.put(&[&format!("--{option}={value}")]);
+            }
+        }
+        if let Some(commit) = &fields.commit {
+            self.put(&[revision("commit", commit)?]);
+        }
+        self.path(fields);
+        Ok("no commits")
+    }
+
+    fn show(&mut self, fields: &Fields) -> Result<&'static str, Trouble> {
+        let commit = revision("commit", fields.commit.as_deref().unwrap_or("HEAD"))?;
+        self.put(&["show", "--no-show-signature"]);
+        self.forms(fields);
+        self.put(&[commit]);
+        self.path(fields);
+        Ok("nothing to show")
+    }
+
+    fn blame(&mut self, fields: &Fields) -> Result<&'static str, Trouble> {
+        let Some(path) = &fields.path else {
+            return Err(bad("`path` is missing"));
+        };
+        self.put(&["blame", "--date=short", "--no-textconv"]);
+        if let Some(lines) = &fields.lines {
+            let is_range = |letter: char| letter.is_ascii_digit() || letter == ',';
+            if !lines.chars().all(is_range) {
+                return Err(bad("`lines` is a range such as 10,20"));
+            }
+            self.put(&["-L", lines]);
+        }
+        self.put(&["--", path]);
+        Ok("the file is empty")
+    }
+
+    fn ls_files(&mut self, fields: &Fields) -> &'static str {
+        self.put(&["ls-files"]);
+        self.when(fields.modified, "--modified");
+        self.put(&["--"]);
+        if let Some(pattern) = &fields.pattern {
+            self.put(&[pattern]);
+        }
+        "no files"
+    }
+
+    fn ls_tree(&mut self, fields: &Fields) -> Result<&'static str, Trouble> {
+        let tree = revision("tree", fields.tree.as_deref().unwrap_or("HEAD"))?;
+        self.put(&["ls-tree", "--long"]);
+        self.when(fields.recursive, "-r");
+        self.put(&[tree, "--"]);
+        if let Some(path) = &fields.path {
+            self.put(&[path]);
+        }
+        Ok("empty")
+    }
+
+    fn list(&mut self, words: &[&str], fields: &Fields, nothing: &'static str) -> &'static str {
+        self.put(words);
+        if let Some(pattern) = &fields.pattern {
+            self.put(&["--", pattern]);
+        }
+        nothing
+    }
+
+    fn add(&mut self, fields: &Fields) -> Result<&'static str, Trouble> {
+        if fields.all == fields.paths.is_empty() && fields.all {
+            self.put(&["add", "--update"]);
+            return Ok("added");
+        }
+        if fields.paths.is_empty() || fields.all {
+            return Err(bad("give either `paths`, or `all` for every tracked file that changed"));
+        }
+        self.put(&["add", "--pathspec-from-file=-", "--pathspec-file-nul"]);
+        self.stdin = fields.paths.join("\0").into_bytes();
+        Ok("added")
+    }
+
+    fn commit(&mut self, fields: &Fields) -> Result<&'static str, Trouble> {
+        let message = fields.message.as_deref().unwrap_or_default().trim();
+        if message.chars().count() < 10 {
+            return Err(bad("`message` has fewer than 10 characters")
+                .hint("say what changed and why: `fix: round half up in totals`"));
+        }
+        self.put(&["commit", "--quiet", "--no-verify", "--no-gpg-sign", "--cleanup=whitespace"]);
+        self.put(&["--file=-"]);
+        let body = fields.body.as_deref().map_or(String::new(), |body| format!("\n\n{body}"));
+        self.stdin = format!("{message}{body}\n").into_bytes();
+        Ok("committed")
+    }
+
+    fn stash(&mut self, fields: &Fields) -> &'static str {
+        self.put(&["stash", "push", "--quiet"]);
+        self.when(fields.include_untracked, "--include-untracked");
+        if let Some(message) = &fields.message {
+            self.put(&[&format!("--message={message}")]);
+        }
+        "put aside; `git_stash_pop` brings it back"
+    }
+
+    fn switch(&mut self, fields: &Fields) -> Result<&'static str, Trouble> {
+        let target = fields.target.as_deref().or(fields.branch.as_deref());
+        let target = revision("target", target.unwrap_or_default())?;
+        self.put(&["switch", "--quiet", "--no-recurse-submodules"]);
+        self.put(&[if fields.create { "--create" } else { "--detach" }]);
+        if !fields.create && fields.branch.is_some() {
+            self.words.pop();
+        }
+        self.put(&[target]);
+        Ok("switched")
+    }
+
+    fn pick(&mut self, fields: &Fields) -> Result<&'static str, Trouble> {
+        if fields.commits.is_empty() {
+            return Err(bad("`commits` is empty"));
+        }
+        self.put(&["cherry-pick"]);
+        self.when(fields.no_commit, "--no-commit");
+        for commit in &fields.commits {
+            self.put(&[revision("commits", commit)?]);
+        }
+        Ok("picked")
+    }
+}
+
+/// A revision is one word that cannot be read as an option.
+fn revision<'r>(field: &str, text: &'r str) -> Result<&'r str, Trouble> {
+    let is_odd = |letter: char| letter.is_whitespace() || letter.is_control();
+    if text.is_empty() || text.starts_with('-') || text.contains(is_odd) {
+        return Err(bad(format!("`{field}` is not a commit, branch or tag")));
+    }
+    Ok(text)
+}
+
+/// The name of a branch or remote: git's own rules are stricter than this.
+fn name<'n>(field: &str, text: Option<&'n str>) -> Result<&'n str, Trouble> {
+    let text = revision(field, text.unwrap_or_default())?;
+    let is_plain = |letter: char| letter.is_alphanumeric() || "-_./+#".contains(letter);
+    if text.chars().all(is_plain) {
+        Ok(text)
+    } else {
+        Err(bad(format!("`{field}` is not a plain name")))
+    }
+}
+
+fn bad(what: impl Into<String>) -> Trouble {
+    Trouble::new(TroubleKind::BadInput, what)
+}

@@ -1,0 +1,373 @@
+//! One call from end to end: policy, the person where needed, the journal, the deed, redaction.
+//!
+//! Nothing a model wrote reaches a file, a process or a socket but through here. The order is
+//! always the same: what the call would do is said and resolved; policy decides; a yes is bound to
+//! the hash of the record that was shown; the intent is on record before the deed, the result
+//! before anyone sees it.
+
+mod judge;
+mod question;
+mod record;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use artel_policy::redact::find_in_json;
+use artel_policy::{Action, Answer, Decision, Policy, Scope, Situation};
+use artel_types::{
+    Clock, Fact, Outcome, Redactor, Text, ToolAnswered, ToolFinished, ToolRequested,
+};
+use serde_json::Value;
+
+pub use question::{Offer, Question, Reply};
+
+use crate::{Bench, Observation, Registry, Tool, Trouble, TroubleKind};
+
+/// How often a question is put again because what it was about changed meanwhile.
+const MOST_QUESTIONS: usize = 3;
+
+/// The hands of one run.
+pub struct Hands {
+    /// What can be called.
+    pub registry: Registry,
+    /// Where calls work.
+    pub bench: Bench,
+    /// What decides; a person's answer adds to it.
+    policy: Mutex<Arc<Policy>>,
+    /// Facts about the run that policy asks for.
+    pub situation: Situation,
+    /// Where everything is written down.
+    pub log: Arc<dyn Log>,
+    /// Who can say yes.
+    pub approver: Option<Arc<dyn Approver>>,
+    /// What takes secrets out of whatever is stored or sent.
+    pub redactor: Redactor,
+    /// The clock.
+    pub clock: Clock,
+}
+
+/// Where a call is written down. An append that failed ends the call before anything is done.
+pub trait Log: Send + Sync {
+    /// Appends a fact and returns once it is durable.
+    fn append(&self, fact: Fact, outcome: Outcome) -> Result<(), String>;
+}
+
+/// A person, or a surface that reaches one.
+pub trait Approver: Send + Sync {
+    /// Puts a question; nothing if nobody answers.
+    fn approve(&self, question: &Question) -> Option<Reply>;
+}
+
+/// How a call ended, as the model sees it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Called {
+    /// What was decided about it.
+    pub decision: Decision,
+    /// What came of it.
+    pub result: Result<Observation, Trouble>,
+}
+
+/// Why a call could not even be written down.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the journal did not take the call: {0}")]
+pub struct NotRecorded(pub String);
+
+/// A call on its way.
+struct Call<'c> {
+    id: &'c str,
+    tool: &'c dyn Tool,
+    input: &'c Value,
+}
+
+impl Hands {
+    /// Puts the hands of a run together.
+    pub fn new(
+        registry: Registry,
+        bench: Bench,
+        policy: Policy,
+        log: Arc<dyn Log>,
+        redactor: Redactor,
+        clock: Clock,
+    ) -> Self {
+        Self {
+            registry,
+            bench,
+            policy: Mutex::new(Arc::new(policy)),
+            situation: Situation::default(),
+            log,
+            approver: None,
+            redactor,
+            clock,
+        }
+    }
+
+    /// Carries out one call, or says why not. `id` names it in the journal.
+    pub fn call(&self, id: &str, name: &str, input: &Value) -> Result<Called, NotRecorded> {
+        let tool = match self.registry.get(name) {
+            Ok(tool) => Arc::clone(tool),
+            Err(trouble) => return Ok(Called::refused("default.unknown-tool", trouble)),
+        };
+        let call = Call {
+            id,
+            tool: tool.as_ref(),
+            input,
+        };
+        if let Some(trouble) = secret_in(input) {
+            let decision = Decision::new(Answer::Deny, "never.secret-in-argument", &trouble.what);
+            self.requested(&call, &decision, "")?;
+            self.finished(&call, &Err(trouble.clone()), 0)?;
+            return Ok(Called {
+                decision,
+                result: Err(trouble),
+            });
+        }
+        let intended = self.intended(&call);
+        let (actions, decision) = match intended {
+            Ok(actions) => {
+                let decision = self.decide(name, &actions);
+                (actions, decision)
+            }
+            Err((decision, trouble)) => {
+                self.requested(&call, &decision, "")?;
+                self.finished(&call, &Err(trouble.clone()), 0)?;
+                return Ok(Called {
+                    decision,
+                    result: Err(trouble),
+                });
+            }
+        };
+        self.carry_out(&call, actions, decision)
+    }
+
+    fn carry_out(
+        &self,
+        call: &Call<'_>,
+        mut actions: Vec<Action>,
+        mut decision: Decision,
+    ) -> Result<Called, NotRecorded> {
+        let mut record = self.record(call, &actions);
+        for _ in 0..MOST_QUESTIONS {
+            let hash = record.hash();
+            self.requested(call, &decision, hash.as_str())?;
+            match decision.answer {
+                Answer::Allow => return self.perform(call, &actions, decision),
+                Answer::Deny => return self.refuse(call, decision, &[]),
+                Answer::Ask => {}
+            }
+            let question = Question::about(call.tool, &decision, &record, &actions);
+            let reply = self.approver.as_ref().and_then(|it| it.approve(&question));
+            self.answered(call, hash.as_str(), reply.as_ref())?;
+            let Some(reply) = reply else {
+                let hint = "nobody can be asked now; go on without it, or finish and say what is \
+                            missing";
+                return self.refuse(call, decision, &[hint]);
+            };
+            if let Reply::No { reason } = &reply {
+                let hint = format!("the person said no: {reason}");
+                return self.refuse(call, decision, &[&hint]);
+            }
+            // What was shown must still be what would be done.
+            let now = match self.intended(call) {
+                Ok(now) => now,
+                Err((decision, trouble)) => {
+                    self.finished(call, &Err(trouble.clone()), 0)?;
+                    return Ok(Called {
+                        decision,
+                        result: Err(trouble),
+                    });
+                }
+            };
+            record = self.record(call, &now);
+            if record.hash() == hash {
+                self.grant(&reply);
+                return self.perform(call, &now, decision);
+            }
+            actions = now;
+            decision = self.decide(&call.tool.card().name, &actions);
+        }
+        let hint = "what it would touch changes while the question is open";
+        self.refuse(call, decision, &[hint])
+    }
+
+    fn perform(
+        &self,
+        call: &Call<'_>,
+        actions: &[Action],
+        decision: Decision,
+    ) -> Result<Called, NotRecorded> {
+        let mut bench = self.bench.clone();
+        bench.guard = Arc::new(judge::CallJudge::new(self.policy(), call.tool, actions));
+        let began = self.clock.uptime();
+        let result = call.tool.run(call.input, &bench);
+        let millis = self.clock.uptime().saturating_sub(began).as_millis();
+        let result = self.redacted(result);
+        self.finished(call, &result, u64::try_from(millis).unwrap_or(u64::MAX))?;
+        Ok(Called { decision, result })
+    }
+
+    fn refuse(
+        &self,
+        call: &Call<'_>,
+        decision: Decision,
+        hints: &[&str],
+    ) -> Result<Called, NotRecorded> {
+        let what = format!("not allowed by `{}`: {}", decision.rule, decision.reason);
+        let trouble = hints
+            .iter()
+            .fold(Trouble::new(TroubleKind::Refused, what), |trouble, hint| {
+                trouble.hint(*hint)
+            });
+        self.finished(call, &Err(trouble.clone()), 0)?;
+        Ok(Called {
+            decision,
+            result: Err(trouble),
+        })
+    }
+
+    fn decide(&self, tool: &str, actions: &[Action]) -> Decision {
+        self.policy().decide(tool, actions, &self.situation)
+    }
+
+    fn policy(&self) -> Arc<Policy> {
+        Arc::clone(&self.lock())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Arc<Policy>> {
+        self.policy.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes a person's yes into the policy of the run; what holds longer is the surface's to keep.
+    fn grant(&self, reply: &Reply) {
+        if let Reply::Yes { grant: Some(grant) } = reply
+            && grant.scope != Scope::Once
+        {
+            let mut policy = self.lock();
+            let mut wider = Policy::clone(&policy);
+            wider.grants.push(grant.clone());
+            *policy = Arc::new(wider);
+        }
+    }
+
+    /// Takes secrets out of what a model gets to see.
+    fn redacted(&self, result: Result<Observation, Trouble>) -> Result<Observation, Trouble> {
+        let clean = |text: &str| self.redactor.redact(text).into_owned();
+        match result {
+            Ok(mut observation) => {
+                observation.text = clean(&observation.text);
+                let data = observation.data.to_string();
+                if let std::borrow::Cow::Owned(data) = self.redactor.redact_json(&data) {
+                    observation.data = serde_json::from_str(&data).unwrap_or(Value::Null);
+                }
+                Ok(observation)
+            }
+            Err(mut trouble) => {
+                trouble.what = clean(&trouble.what);
+                trouble.hints.iter_mut().for_each(|hint| *hint = clean(hint));
+                Err(trouble)
+            }
+        }
+    }
+
+    fn requested(
+        &self,
+        call: &Call<'_>,
+        decision: &Decision,
+        record: &str,
+    ) -> Result<(), NotRecorded> {
+        let input = call.input.to_string();
+        let card = call.tool.card();
+        self.append(
+            ToolRequested {
+                call: call.id.to_owned(),
+                tool: card.name.clone(),
+                role: self.bench.role.clone(),
+                input: Text::Inline(self.redactor.redact_json(&input).into_owned()),
+                decision: format!("{:?}", decision.answer).to_lowercase(),
+                rule: decision.rule.clone(),
+                reason: self.redactor.redact(&decision.reason).into_owned(),
+                record: record.to_owned(),
+                unknown: format!("{:?}", card.unknown).to_lowercase(),
+            },
+            Outcome::Done,
+        )
+    }
+
+    fn answered(
+        &self,
+        call: &Call<'_>,
+        record: &str,
+        reply: Option<&Reply>,
+    ) -> Result<(), NotRecorded> {
+        let (answer, reason) = match reply {
+            None => ("nobody", ""),
+            Some(Reply::No { reason }) => ("no", reason.as_str()),
+            Some(Reply::Yes { grant: None }) => ("once", ""),
+            Some(Reply::Yes { grant: Some(grant) }) => (grant.scope.word(), grant.reason.as_str()),
+        };
+        self.append(
+            ToolAnswered {
+                call: call.id.to_owned(),
+                record: record.to_owned(),
+                answer: answer.to_owned(),
+                reason: self.redactor.redact(reason).into_owned(),
+            },
+            Outcome::Done,
+        )
+    }
+
+    fn finished(
+        &self,
+        call: &Call<'_>,
+        result: &Result<Observation, Trouble>,
+        millis: u64,
+    ) -> Result<(), NotRecorded> {
+        let (text, trouble, changed) = match result {
+            Ok(observation) => (observation.text.clone(), None, observation.changed.clone()),
+            Err(trouble) => (trouble.to_string(), Some(trouble.kind), Vec::new()),
+        };
+        let outcome = match trouble {
+            None => Outcome::Done,
+            Some(TroubleKind::Refused) => Outcome::Denied,
+            Some(TroubleKind::Cancelled) => Outcome::Cancelled,
+            Some(_) => Outcome::Failed,
+        };
+        let data = result.as_ref().ok().map(|observation| &observation.data);
+        let number = |name: &str| data.and_then(|data| data.get(name));
+        self.append(
+            ToolFinished {
+                call: call.id.to_owned(),
+                tool: call.tool.card().name.clone(),
+                observation: Text::Inline(text),
+                trouble: trouble.map(TroubleKind::word).map(str::to_owned),
+                changed,
+                millis,
+                sandbox: number("sandbox").and_then(Value::as_str).map(str::to_owned),
+                redacted: number("redacted").and_then(Value::as_u64).unwrap_or(0),
+            },
+            outcome,
+        )
+    }
+
+    fn append(&self, fact: impl Into<Fact>, outcome: Outcome) -> Result<(), NotRecorded> {
+        self.log.append(fact.into(), outcome).map_err(NotRecorded)
+    }
+}
+
+impl Called {
+    fn refused(rule: &str, trouble: Trouble) -> Self {
+        Self {
+            decision: Decision::new(Answer::Deny, rule, &trouble.what),
+            result: Err(trouble),
+        }
+    }
+}
+
+/// A key in an argument would be sent, stored and shown; tools take theirs from the key store.
+fn secret_in(input: &Value) -> Option<Trouble> {
+    let found = find_in_json(input);
+    let (place, sort) = found.first()?;
+    let what = format!("`{place}` of the input holds what looks like a secret ({sort})");
+    Some(
+        Trouble::new(TroubleKind::Refused, what)
+            .hint("tools that need a key name it in `secrets` and get it by themselves"),
+    )
+}

@@ -1,0 +1,71 @@
+//! The guard of one call: resolved paths are judged when they are used, on the handle that is used.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use artel_files::{Guard, Op, Refusal};
+use artel_policy::{Action, Answer, Place, Policy, Situation, Target};
+
+use crate::{Judge, Tool};
+
+/// Judges what one call touches. What the person approved for it is allowed, as it resolved then.
+pub(super) struct CallJudge {
+    policy: Arc<Policy>,
+    tool: String,
+    approved: Arc<Vec<Action>>,
+}
+
+struct PlaceGuard {
+    policy: Arc<Policy>,
+    tool: String,
+    approved: Arc<Vec<Action>>,
+    place: Place,
+}
+
+impl CallJudge {
+    pub(super) fn new(policy: Arc<Policy>, tool: &dyn Tool, approved: &[Action]) -> Self {
+        Self {
+            policy,
+            tool: tool.card().name.clone(),
+            approved: Arc::new(approved.to_vec()),
+        }
+    }
+}
+
+impl Judge for CallJudge {
+    fn in_place(&self, place: &Place) -> Arc<dyn Guard + Send + Sync> {
+        Arc::new(PlaceGuard {
+            policy: Arc::clone(&self.policy),
+            tool: self.tool.clone(),
+            approved: Arc::clone(&self.approved),
+            place: place.clone(),
+        })
+    }
+}
+
+impl Guard for PlaceGuard {
+    fn judge(&self, resolved: &Path, op: Op) -> Result<(), Refusal> {
+        let target = Target {
+            place: self.place.clone(),
+            path: resolved.to_string_lossy().into_owned(),
+        };
+        let action = match op {
+            Op::Read => Action::Read(target),
+            Op::Write => Action::Write(target),
+            Op::Delete => Action::Delete(target),
+        };
+        let situation = Situation::default();
+        let decision = self
+            .policy
+            .decide(&self.tool, std::slice::from_ref(&action), &situation);
+        match decision.answer {
+            Answer::Allow => Ok(()),
+            // Never and bounds hold also for what was approved; a question was answered.
+            Answer::Ask if self.approved.contains(&action) => Ok(()),
+            Answer::Ask | Answer::Deny => Err(Refusal {
+                rule: decision.rule,
+                reason: decision.reason,
+            }),
+        }
+    }
+}

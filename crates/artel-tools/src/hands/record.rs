@@ -1,0 +1,104 @@
+//! What a call would do, resolved: the actions that policy judges, and the record that is shown.
+
+use std::path::Path;
+
+use artel_policy::{Action, Answer, Decision, Place, Record, Resolved, Target, command};
+
+use super::{Call, Hands};
+use crate::{Trouble, TroubleKind};
+
+impl Hands {
+    /// Says what a call would do, with every file as it resolves now.
+    pub(super) fn intended(&self, call: &Call<'_>) -> Result<Vec<Action>, (Decision, Trouble)> {
+        let unfit = |trouble: Trouble| {
+            let rule = match trouble.kind {
+                TroubleKind::Refused => "never.outside",
+                _ => "default.unfit",
+            };
+            (Decision::new(Answer::Deny, rule, &trouble.what), trouble)
+        };
+        let actions = call.tool.intends(call.input, &self.bench).map_err(unfit)?;
+        let resolved = actions.into_iter().map(|action| self.resolved(action));
+        resolved.collect::<Result<_, _>>().map_err(unfit)
+    }
+
+    fn resolved(&self, action: Action) -> Result<Action, Trouble> {
+        Ok(match action {
+            Action::Read(target) => Action::Read(self.resolve(target)?),
+            Action::Write(target) => Action::Write(self.resolve(target)?),
+            Action::Delete(target) => Action::Delete(self.resolve(target)?),
+            other => other,
+        })
+    }
+
+    fn resolve(&self, target: Target) -> Result<Target, Trouble> {
+        let root = match &target.place {
+            Place::Worktree => self.bench.tree.as_ref(),
+            Place::Portal(name) => self.bench.portals.get(name).ok_or_else(|| {
+                Trouble::new(TroubleKind::NotFound, format!("there is no portal `{name}`"))
+            })?,
+        };
+        match root.resolve(Path::new(&target.path)) {
+            Ok(found) => Ok(Target {
+                place: target.place,
+                path: found.path.to_string_lossy().into_owned(),
+            }),
+            // What is not there is said better by the tool; nothing of it is touched.
+            Err(error) if error.is_missing() => Ok(target),
+            Err(error) => Err(Trouble::new(TroubleKind::Refused, error.to_string())),
+        }
+    }
+
+    /// Makes the record of a call.
+    pub(super) fn record(&self, call: &Call<'_>, actions: &[Action]) -> Record {
+        let mut record = Record {
+            tool: call.tool.card().name.clone(),
+            input: call.input.to_string(),
+            ..Record::default()
+        };
+        for action in actions {
+            let (operation, target) = match action {
+                Action::Read(target) => ("read", target),
+                Action::Write(target) => ("write", target),
+                Action::Delete(target) => ("delete", target),
+                Action::Shell(text) => {
+                    let words = command::plain_argv(&command::read(text));
+                    let shell = || vec!["bash".to_owned(), "-c".to_owned(), text.clone()];
+                    record.argv = words.unwrap_or_else(shell);
+                    continue;
+                }
+                Action::Words(words) => {
+                    record.argv.clone_from(words);
+                    continue;
+                }
+                Action::Network(host) => {
+                    record.sandbox.push(format!("network {host}"));
+                    continue;
+                }
+                Action::Secret(name) => {
+                    record.environment.push(format!("secret {name}"));
+                    continue;
+                }
+                Action::Git(operation) => {
+                    record.argv = vec!["git".to_owned(), operation.phrase().to_owned()];
+                    continue;
+                }
+                Action::Trust { what, shown } => {
+                    let shown = shown.iter().map(|line| (line.clone(), what.clone()));
+                    record.contents.extend(shown);
+                    continue;
+                }
+                Action::Nothing => continue,
+            };
+            record.targets.push(Resolved {
+                operation: operation.to_owned(),
+                place: target.place.to_string(),
+                path: target.path.clone(),
+            });
+        }
+        if let Some(workroom) = &self.bench.workroom {
+            workroom.describe(&mut record);
+        }
+        record
+    }
+}

@@ -1,0 +1,44 @@
+//! What agents can do: the tools, their registry and discovery, declared tools.
+//!
+//! A tool says what a call would do before it does it; policy stands between the two. The loop
+//! that calls tools is not here.
+#![warn(missing_docs)]
+
+mod bench;
+mod declared;
+mod files;
+mod git;
+mod hands;
+mod notes;
+pub mod pathcheck;
+mod process;
+mod registry;
+mod seen;
+mod shell;
+mod similar;
+mod talk;
+mod tool;
+
+pub use bench::{Bench, Judge, NoGuard, Person};
+pub use declared::{BadDeclaration, Declared};
+pub use files::file_tools;
+pub use git::git_tools;
+pub use hands::{
+    Approver, Called, Hands, Log, NotRecorded, Offer, Question, Reply,
+};
+pub use notes::{Finish, Memory, Notes, Task, TaskState};
+pub use process::{Audience, JobState, Jobs, Keys, Order, Workroom, workroom};
+pub use registry::{FindTools, Line, MOST_FOUND, Registry, Viewer};
+pub use shell::shell_tools;
+pub use talk::talk_tools;
+pub use seen::{Part, Seen, Standing};
+pub use similar::nearest;
+pub use tool::{
+    Card, Effect, Image, Observation, Reach, Tool, Trouble, TroubleKind, Unknown, parse,
+};
+
+/// Returns every tool that is built in, without `find_tools`, which needs to know the others.
+pub fn built_in() -> Vec<std::sync::Arc<dyn Tool>> {
+    let all = [file_tools(), shell_tools(), git_tools(), talk_tools()];
+    all.into_iter().flatten().collect()
+}

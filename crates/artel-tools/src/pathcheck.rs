@@ -1,0 +1,199 @@
+//! One file operation, performed or refused as the file tools would, from one line to one line.
+//!
+//! This is how the path rules are shown and tested from outside: the same roots, the same guard
+//! and the same built-in names as in a run, with a policy that fits in the line itself.
+
+mod deny;
+mod guard;
+mod metadata;
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::Path;
+
+use artel_files::{Found, Root, RootError};
+use serde::{Deserialize, Serialize};
+
+pub use guard::PathGuard;
+pub use metadata::Metadata;
+
+use deny::Denials;
+
+/// As much of a file is shown.
+const MOST_TEXT: u64 = 1 << 20;
+/// As many names of a folder are shown.
+const MOST_ENTRIES: usize = 10_000;
+/// A longer line is not a question about a path.
+const MOST_LINE: usize = 64 << 20;
+
+/// The question: what to do with which path beneath which root.
+#[derive(Debug, Deserialize)]
+struct Question {
+    root: String,
+    path: String,
+    op: Wanted,
+    content: Option<String>,
+    #[serde(default)]
+    aliases: BTreeMap<String, String>,
+    #[serde(default)]
+    deny: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Wanted {
+    Read,
+    Write,
+    Delete,
+}
+
+/// The answer: whether it was done, why, and what was read.
+#[derive(Debug, Serialize)]
+struct Answer {
+    decision: &'static str,
+    reason: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    entries: Option<Vec<String>>,
+}
+
+/// Performs or refuses the operation that a line of JSON describes, and returns the answer as one
+/// line of JSON. Every input has an answer; one that cannot be understood is refused.
+pub fn check_line(line: &str) -> String {
+    let answer = read_question(line)
+        .and_then(|question| question.perform())
+        .unwrap_or_else(Answer::deny);
+    // A struct of strings always has a JSON form; the words stand in all the same.
+    serde_json::to_string(&answer)
+        .unwrap_or_else(|_| r#"{"decision":"deny","reason":"the answer has no form"}"#.to_owned())
+}
+
+fn read_question(line: &str) -> Result<Question, String> {
+    if line.len() > MOST_LINE {
+        return Err(format!("the line is longer than {MOST_LINE} bytes"));
+    }
+    serde_json::from_str(line).map_err(|cause| format!("the line cannot be understood: {cause}"))
+}
+
+impl Question {
+    fn perform(&self) -> Result<Answer, String> {
+        let (root, alias, path) = self.place()?;
+        let denials = Denials::read(&self.deny, root.path())?;
+        let guard = PathGuard::new(&root, alias, &denials);
+        let path = Path::new(path);
+        let done = match self.op {
+            Wanted::Read => read(&root, path, &guard),
+            Wanted::Write => {
+                let content = self.content.as_deref().unwrap_or("x");
+                let written = root.write(path, content.as_bytes(), &guard);
+                written.map(|written| Answer::allow("written", &written.path))
+            }
+            Wanted::Delete => {
+                let deleted = root.delete(path, &guard);
+                deleted.map(|path| Answer::allow("removed", &path))
+            }
+        };
+        done.map_err(|error| told(&error))
+    }
+
+    /// Finds the root and the path beneath it. `@Name/path` is beneath the root of that name; a
+    /// file whose name begins so is reached as `./@name`.
+    fn place(&self) -> Result<(Root, Option<&str>, &str), String> {
+        let Some(named) = self.path.strip_prefix('@') else {
+            return Ok((open(&self.root)?, None, &self.path));
+        };
+        let (name, inside) = named.split_once('/').unwrap_or((named, ""));
+        let root = self.aliases.get(name).ok_or_else(|| {
+            format!(
+                "there is no `@{name}`; a file of that name here is `./{}`",
+                self.path
+            )
+        })?;
+        // A second slash does not make it absolute: the name is already a root.
+        let inside = match inside.trim_start_matches('/') {
+            "" => ".",
+            inside => inside,
+        };
+        Ok((open(root)?, Some(name), inside))
+    }
+}
+
+fn open(root: &str) -> Result<Root, String> {
+    if !Path::new(root).is_absolute() {
+        return Err(format!("the root `{root}` is not an absolute path"));
+    }
+    Root::open(Path::new(root)).map_err(|error| error.to_string())
+}
+
+fn read(root: &Root, path: &Path, guard: &PathGuard<'_>) -> Result<Answer, RootError> {
+    let about = root.resolve(path)?.about;
+    if about.is_some_and(|about| about.found == Found::Folder) {
+        let listing = root.list(path, MOST_ENTRIES, guard)?;
+        let mut answer = Answer::allow("listed", &listing.path);
+        if listing.is_cut {
+            answer
+                .reason
+                .push_str(&format!("; it holds more than {MOST_ENTRIES} names"));
+        }
+        let names = listing
+            .entries
+            .iter()
+            .map(|entry| entry.name.to_string_lossy().into_owned());
+        answer.entries = Some(names.collect());
+        return Ok(answer);
+    }
+    let opened = root.open_file(path, guard)?;
+    let mut bytes = Vec::new();
+    let taken = opened.file.take(MOST_TEXT).read_to_end(&mut bytes);
+    taken.map_err(|cause| artel_files::FileError::System {
+        path: path.to_owned(),
+        doing: "read",
+        cause,
+    })?;
+    let mut answer = Answer::allow("read", &opened.path);
+    if opened.about.length > MOST_TEXT {
+        answer.reason.push_str(&format!(
+            "; the first {MOST_TEXT} of {} bytes",
+            opened.about.length
+        ));
+    }
+    answer.text = Some(String::from_utf8_lossy(&bytes).into_owned());
+    Ok(answer)
+}
+
+/// Returns the reason for a refusal, with the rule where a rule decided.
+fn told(error: &RootError) -> String {
+    match error {
+        RootError::Refused { refusal, .. } => format!("{error} ({})", refusal.rule),
+        _ => error.to_string(),
+    }
+}
+
+impl Answer {
+    fn allow(done: &str, path: &Path) -> Self {
+        let path = match path.to_string_lossy() {
+            path if path.is_empty() => ".".to_owned(),
+            path => path.into_owned(),
+        };
+        let reason = format!("`{path}` was {done}");
+        Self {
+            decision: "allow",
+            reason,
+            text: None,
+            entries: None,
+        }
+    }
+
+    fn deny(reason: String) -> Self {
+        Self {
+            decision: "deny",
+            reason,
+            text: None,
+            entries: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

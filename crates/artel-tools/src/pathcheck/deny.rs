@@ -1,0 +1,117 @@
+//! Rules that deny files, read as widely as they can be meant.
+//!
+//! A ban that matches too much asks for a better word; one that matches too little is a hole. So a
+//! name without a slash is meant at every depth, a folder means what is in it, and a leading slash
+//! is the root. What cannot be read stops the whole line.
+
+use std::path::Path;
+
+use artel_files::{Op, Refusal};
+use artel_policy::rules::Rule;
+
+/// The rules of one line that deny files.
+pub(super) struct Denials(Vec<Denial>);
+
+struct Denial {
+    text: String,
+    /// All the forms in which the rule is meant.
+    forms: Vec<Rule>,
+}
+
+impl Denials {
+    /// Reads the rules; one that cannot be read is an error, because nobody knows what it forbids.
+    pub(super) fn read(texts: &[String], root: &Path) -> Result<Self, String> {
+        let read = |text: &String| -> Result<Denial, String> {
+            let forms = forms(text, root)
+                .iter()
+                .map(|form| Rule::parse(form))
+                .collect();
+            let forms: Result<Vec<Rule>, _> = forms;
+            let forms =
+                forms.map_err(|cause| format!("the deny rule `{text}` cannot be read: {cause}"))?;
+            Ok(Denial {
+                text: text.clone(),
+                forms,
+            })
+        };
+        texts.iter().map(read).collect::<Result<_, _>>().map(Self)
+    }
+
+    pub(super) fn judge(&self, alias: Option<&str>, path: &str, op: Op) -> Result<(), Refusal> {
+        let tools: &[&str] = match op {
+            Op::Read => &["read", "list", "glob", "grep"],
+            Op::Write => &["write", "edit", "multi_edit"],
+            Op::Delete => &["write", "edit", "multi_edit", "delete"],
+        };
+        let plain = path.trim_end_matches('/').to_owned();
+        let named = alias.map(|alias| format!("@{alias}/{plain}"));
+        let paths = [Some(plain), named, Some(path.to_owned())];
+        let hits = |rule: &Rule| {
+            let paths = paths.iter().flatten();
+            paths
+                .into_iter()
+                .any(|path| tools.iter().any(|tool| rule.admits_path(tool, path)))
+        };
+        match self.0.iter().find(|denial| denial.forms.iter().any(hits)) {
+            None => Ok(()),
+            Some(denial) => Err(Refusal {
+                rule: denial.text.clone(),
+                reason: "a rule denies it".to_owned(),
+            }),
+        }
+    }
+}
+
+/// Returns the texts of the rules that one rule stands for.
+fn forms(text: &str, root: &Path) -> Vec<String> {
+    let Some((tool, pattern)) = text
+        .trim()
+        .strip_suffix(')')
+        .and_then(|it| it.split_once('('))
+    else {
+        return vec![text.to_owned()];
+    };
+    let is_about_files = [
+        "read",
+        "list",
+        "glob",
+        "grep",
+        "write",
+        "edit",
+        "multi_edit",
+        "delete",
+    ]
+    .iter()
+    .any(|name| tool.trim().eq_ignore_ascii_case(name));
+    // A home folder is never beneath the root, and other tools are not asked here.
+    if !is_about_files || pattern.trim().starts_with('~') {
+        return Vec::new();
+    }
+    patterns(pattern.trim(), root)
+        .iter()
+        .map(|pattern| format!("{}({pattern})", tool.trim()))
+        .collect()
+}
+
+fn patterns(pattern: &str, root: &Path) -> Vec<String> {
+    let pattern = pattern.trim_start_matches("./");
+    let at_root = pattern
+        .strip_prefix('/')
+        .map(|rest| format!("/{}", rest.trim_start_matches('/')));
+    let pattern = match &at_root {
+        Some(absolute) => {
+            let beneath = Path::new(absolute).strip_prefix(root).ok();
+            beneath.and_then(Path::to_str).unwrap_or(&absolute[1..])
+        }
+        None => pattern,
+    };
+    let name = pattern.trim_end_matches('/');
+    if matches!(name, "" | "*" | "**") {
+        return vec!["**".to_owned()];
+    }
+    let mut patterns = vec![name.to_owned(), format!("{name}/**")];
+    if at_root.is_none() && !name.contains('/') {
+        patterns.extend([format!("**/{name}"), format!("**/{name}/**")]);
+    }
+    patterns
+}

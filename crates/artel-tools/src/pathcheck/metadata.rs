@@ -1,0 +1,137 @@
+//! Version-control metadata and tool configuration under names that do not show it.
+//!
+//! Names alone do not tell that `store/` is what `.git` leads to, or that a folder is a repository
+//! because of the three names in it. Git believes both, and so would the person's next command.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use artel_files::{Entry, Found, Guard, Listing, Op, Refusal, Root, RootError};
+use artel_policy::path::protected;
+
+const GIT: &str = "never.git-metadata";
+
+/// As many names of a folder are looked through for links with protected names.
+const MOST_ENTRIES: usize = 10_000;
+/// A `.git` file is one line.
+const MOST_GITDIR_BYTES: u64 = 8192;
+
+/// Each folder above a path is looked through, so there must not be too many.
+const DEEPEST: usize = 512;
+
+/// What makes git take a folder for a repository: the second is that of a linked tree.
+const LAYOUTS: [&[&str]; 2] = [&["HEAD", "objects", "refs"], &["HEAD", "commondir"]];
+
+/// Refuses to write or remove what a protected name leads to, and whatever is part of a folder
+/// that git takes for a repository, or would make a folder into one.
+pub struct Metadata<'r> {
+    root: &'r Root,
+}
+
+impl<'r> Metadata<'r> {
+    /// Makes the guard of a root.
+    pub fn of(root: &'r Root) -> Self {
+        Self { root }
+    }
+
+    /// Tells why a path beneath this folder is not changed, if the folder gives a reason.
+    fn ground(&self, folder: &Path, path: &Path) -> Result<Option<Refusal>, RootError> {
+        let here = if folder.as_os_str().is_empty() {
+            Path::new(".")
+        } else {
+            folder
+        };
+        let listing = match self.root.list(here, MOST_ENTRIES, &anything) {
+            Ok(listing) => listing,
+            // The folder will be made first, so there is nothing in it.
+            Err(error) if error.is_missing() => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        if self.is_repository(folder, path, &listing) {
+            let reason = "its folder is a git repository by what is in it";
+            return Ok(Some(refusal(GIT, reason)));
+        }
+        let leads_here = |entry: &Entry| {
+            let (target, ground) = self.lead(folder, entry)?;
+            let is_above = !target.as_os_str().is_empty() && path.starts_with(target);
+            is_above.then_some(ground)
+        };
+        let ground = listing.entries.iter().find_map(leads_here);
+        Ok(ground.map(|ground| refusal(ground, "a name that agents never change leads to it")))
+    }
+
+    /// Tells whether git takes the folder for a repository, or would once the path exists.
+    fn is_repository(&self, folder: &Path, path: &Path, listing: &Listing) -> bool {
+        let next = path
+            .strip_prefix(folder)
+            .ok()
+            .and_then(|below| below.iter().next());
+        let has = |name: &&str| {
+            next == Some(OsStr::new(name))
+                || listing.entries.iter().any(|entry| entry.name == *name)
+                || (listing.is_cut && self.is_there(&folder.join(name)))
+        };
+        LAYOUTS.iter().any(|layout| layout.iter().all(has))
+    }
+
+    fn is_there(&self, path: &Path) -> bool {
+        self.root
+            .look(path)
+            .is_ok_and(|found| found.about.is_some())
+    }
+
+    /// Returns where a protected name leads, if that is elsewhere beneath the root.
+    fn lead(&self, folder: &Path, entry: &Entry) -> Option<(PathBuf, &'static str)> {
+        let path = folder.join(&entry.name);
+        let ground = protected(&path.to_string_lossy())?;
+        let target = match entry.found {
+            Found::Link => path,
+            Found::File if ground == GIT => folder.join(self.gitdir(&path)?),
+            _ => return None,
+        };
+        let resolved = self.root.resolve(&target).ok()?;
+        Some((resolved.path, ground))
+    }
+
+    /// Reads where a `.git` file says that the repository is.
+    fn gitdir(&self, path: &Path) -> Option<PathBuf> {
+        let bytes = self.root.read(path, MOST_GITDIR_BYTES, &anything).ok()?;
+        let text = String::from_utf8(bytes).ok()?;
+        text.strip_prefix("gitdir:")
+            .map(|target| PathBuf::from(target.trim()))
+    }
+}
+
+impl Guard for Metadata<'_> {
+    fn judge(&self, path: &Path, op: Op) -> Result<(), Refusal> {
+        if op == Op::Read {
+            return Ok(());
+        }
+        if path.iter().count() > DEEPEST {
+            let reason = format!("it lies deeper than {DEEPEST} folders");
+            return Err(refusal("never.unknown", &reason));
+        }
+        for folder in path.ancestors().skip(1) {
+            match self.ground(folder, path) {
+                Ok(None) => {}
+                Ok(Some(refusal)) => return Err(refusal),
+                Err(error) => {
+                    let reason = format!("its folder cannot be looked through: {error}");
+                    return Err(refusal("never.unknown", &reason));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn anything(_: &Path, _: Op) -> Result<(), Refusal> {
+    Ok(())
+}
+
+fn refusal(rule: &str, reason: &str) -> Refusal {
+    Refusal {
+        rule: rule.to_owned(),
+        reason: reason.to_owned(),
+    }
+}

@@ -1,0 +1,397 @@
+//! Where processes run: the sandbox of a run with its view, its environment and its limits.
+
+mod jobs;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use artel_policy::Record;
+use artel_rules::excerpt;
+use artel_rules::patience::{self, Graces};
+use artel_sandbox::proxy::{Passage, Proxy, Reach as NetworkReach};
+use artel_sandbox::run::{By, Cancel, Finished, Live, Spool, Watch};
+use artel_sandbox::slots::{Slot, SlotError, Slots, Waiting, Who};
+use artel_sandbox::{
+    Demand, Exit, Host, Job, Limited, Limits, Network, Sandbox, SandboxError, Stdin, View,
+};
+use artel_types::{Clock, Formats, Redactor, Secret};
+use serde_json::json;
+
+pub use jobs::{JobState, Jobs};
+
+use crate::{Bench, Observation, Trouble, TroubleKind};
+
+/// The sandbox of one run.
+pub struct Workroom {
+    /// The walls.
+    pub sandbox: Sandbox,
+    /// What the profile demands of them.
+    pub demand: Demand,
+    /// What every command sees; the run's tree is writable in it.
+    pub view: View,
+    /// The environment of every command.
+    pub environment: Vec<(OsString, OsString)>,
+    /// What a command may use.
+    pub limits: Limits,
+    /// A private folder for output; each command gets one of its own in it.
+    pub spool: PathBuf,
+    /// Tells the time.
+    pub clock: Clock,
+    /// How commands are asked to leave.
+    pub graces: Graces,
+    /// Secrets that are taken out of output exactly, besides those that a command gets.
+    pub known: Vec<Secret>,
+    /// What else looks like a secret.
+    pub formats: Arc<dyn Formats>,
+    /// How names become addresses, for network grants.
+    pub reach: NetworkReach,
+    /// Where secrets come from.
+    pub keys: Arc<dyn Keys>,
+    /// Told what happens while commands run.
+    pub audience: Arc<dyn Audience>,
+    /// How many commands run at once, over all runs.
+    pub slots: Slots,
+    /// On whose behalf commands start.
+    pub who: Who,
+    /// Ends everything that runs here.
+    pub cancel: Cancel,
+    /// Counts the commands, for the names of their folders.
+    pub count: AtomicU64,
+}
+
+/// The key store, as far as tools may use it.
+pub trait Keys: Send + Sync {
+    /// Returns a secret by its name.
+    fn secret(&self, name: &str) -> Option<Secret>;
+}
+
+/// Who watches commands run.
+pub trait Audience: Send + Sync {
+    /// Told what a command printed, secrets taken out.
+    fn output(&self, live: &Live<'_>);
+    /// Told that a process wanted to reach a host.
+    fn passage(&self, passage: &Passage);
+    /// Told that a command waits for its turn.
+    fn waiting(&self, what: &str);
+}
+
+/// One command to run.
+#[derive(Debug, Clone, Default)]
+pub struct Order {
+    /// The program and its words.
+    pub words: Vec<String>,
+    /// Where it starts, relative to the run's tree.
+    pub cwd: String,
+    /// How long it may take; what is known of its words decides if nothing is said.
+    pub timeout: Option<Duration>,
+    /// Secrets it gets, by name.
+    pub secrets: Vec<String>,
+    /// Hosts it reaches.
+    pub network: Vec<String>,
+    /// What it reads.
+    pub stdin: Vec<u8>,
+    /// Variables of its own.
+    pub environment: Vec<(String, String)>,
+    /// Folders besides the view that it can read.
+    pub read: Vec<PathBuf>,
+    /// Folders besides the view that it can write: ours, never a model's.
+    pub write: Vec<PathBuf>,
+    /// Its limits, where they differ.
+    pub limits: Option<Limits>,
+}
+
+impl Order {
+    /// Makes an order of words alone.
+    pub fn of(words: Vec<String>) -> Self {
+        Self {
+            words,
+            cwd: ".".to_owned(),
+            ..Self::default()
+        }
+    }
+}
+
+/// Runs an order to its end and says what came of it.
+pub(crate) fn run(bench: &Bench, order: Order) -> Result<Observation, Trouble> {
+    let room = workroom(bench)?;
+    let cancel = room.cancel.clone();
+    let finished = room.finish(bench, &order, cancel)?;
+    room.observe(&order.words, &finished)
+}
+
+/// Returns the place where processes run, or says that there is none.
+pub fn workroom(bench: &Bench) -> Result<&Arc<Workroom>, Trouble> {
+    bench.workroom.as_ref().ok_or_else(|| {
+        Trouble::new(TroubleKind::Refused, "no process can be started here")
+            .hint("use the file tools")
+    })
+}
+
+impl Workroom {
+    /// Runs an order to its end.
+    pub(crate) fn finish(
+        &self,
+        bench: &Bench,
+        order: &Order,
+        cancel: Cancel,
+    ) -> Result<Finished, Trouble> {
+        // The slot comes first: a secret is not taken out before its command can run.
+        let slot = self.slot(order, &cancel)?;
+        let (job, redactor) = self.job(bench, order)?;
+        let patience = match order.timeout {
+            Some(time) => patience::Limits::of_base(time),
+            None => patience::Limits::of_command(&order.words),
+        };
+        let mut live = |live: Live<'_>| self.audience.output(&live);
+        let watch = Watch {
+            live: &mut live,
+            clock: self.clock.clone(),
+            patience,
+            graces: self.graces,
+            cancel,
+            redactor,
+            spool: self.spool()?,
+            excerpt: excerpt::Limits::default(),
+        };
+        let hosts = match &job.network {
+            Network::Hosts(hosts) => hosts.clone(),
+            Network::None => Vec::new(),
+        };
+        let audience = Arc::clone(&self.audience);
+        let observer = Arc::new(move |passage: Passage| audience.passage(&passage));
+        let finished = self.sandbox.run(&job, self.demand, watch, |doors| {
+            (!doors.is_empty()).then(|| {
+                Proxy::serve(doors, hosts, self.reach.clone(), observer)
+                    .map_err(|error| error.to_string())
+            })
+        });
+        drop(slot);
+        finished.map_err(|error| sandbox_trouble(&error))
+    }
+
+    fn slot(&self, order: &Order, cancel: &Cancel) -> Result<Slot, Trouble> {
+        let label: String = order.words.last().map_or("", String::as_str).chars().take(80).collect();
+        let mut waiting = |waiting: &Waiting| {
+            let others = waiting.holders.join(", ");
+            self.audience
+                .waiting(&format!("waits for a free place; {} ahead; running: {others}", waiting.ahead));
+        };
+        let slot = self.slots.acquire(self.who, &label, cancel, &mut waiting);
+        slot.map_err(|error| match error {
+            SlotError::Cancelled => Trouble::new(TroubleKind::Cancelled, error.to_string()),
+            SlotError::Unusable { .. } => Trouble::new(TroubleKind::Machine, error.to_string()),
+        })
+    }
+
+    /// Makes the job of an order, and what cleans its output.
+    fn job(&self, bench: &Bench, order: &Order) -> Result<(Job, Redactor), Trouble> {
+        let cwd = bench
+            .tree
+            .resolve(Path::new(&order.cwd))
+            .map_err(|error| Trouble::new(TroubleKind::Refused, error.to_string()))?;
+        let mut env = self.environment.clone();
+        let own = order.environment.iter();
+        env.extend(own.map(|(name, value)| (name.into(), value.into())));
+        let mut secrets = Vec::new();
+        for name in &order.secrets {
+            let secret = self.keys.secret(name).ok_or_else(|| {
+                Trouble::new(TroubleKind::NotFound, format!("no secret `{name}` is stored"))
+                    .hint(format!("the person can store it: `artel auth set {name}`"))
+            })?;
+            env.push((variable_of(name).into(), secret.expose().into()));
+            secrets.push(secret);
+        }
+        let mut view = self.view.clone();
+        view.read.extend(order.read.iter().cloned());
+        view.write.extend(order.write.iter().cloned());
+        let job = Job {
+            argv: order.words.iter().map(OsString::from).collect(),
+            cwd: bench.tree.path().join(cwd.path),
+            env,
+            view,
+            network: network(&order.network)?,
+            limits: order.limits.unwrap_or(self.limits),
+            stdin: if order.stdin.is_empty() {
+                Stdin::Empty
+            } else {
+                Stdin::Bytes(order.stdin.clone())
+            },
+        };
+        let known = self.known.iter().chain(&secrets);
+        let redactor = Redactor::of_known_values(known).with_formats(Arc::clone(&self.formats));
+        Ok((job, redactor))
+    }
+
+    /// Makes a folder that one command can write besides the run's tree.
+    pub(crate) fn state_folder(&self) -> Result<PathBuf, Trouble> {
+        let number = self.count.fetch_add(1, Ordering::Relaxed);
+        self.folder(&format!("state-{number:06}"))
+    }
+
+    fn spool(&self) -> Result<Spool, Trouble> {
+        let number = self.count.fetch_add(1, Ordering::Relaxed);
+        Ok(Spool::new(self.folder(&format!("{number:06}"))?))
+    }
+
+    fn folder(&self, name: &str) -> Result<PathBuf, Trouble> {
+        let folder = self.spool.join(name);
+        artel_files::make_dirs(&folder, 0o700).map_err(|error| {
+            Trouble::new(TroubleKind::Machine, format!("no room for output: {error}"))
+        })?;
+        Ok(folder)
+    }
+
+    /// Says what a command left, for the model.
+    pub(crate) fn observe(
+        &self,
+        words: &[String],
+        finished: &Finished,
+    ) -> Result<Observation, Trouble> {
+        let text = self.text_of(finished);
+        if let Some(Exit::NotStarted { step, why }) = &finished.exit {
+            return Err(not_started(words, step, why));
+        }
+        if let Some(killed) = &finished.killed {
+            let (kind, why) = match killed.by {
+                By::Timeout(overdue) => (TroubleKind::TimedOut, overdue.to_string()),
+                By::Cancel => (TroubleKind::Cancelled, "it was called off".to_owned()),
+                By::Limit(limited) => (TroubleKind::Failed, limit_text(limited).to_owned()),
+            };
+            let what = format!("ended by {}: {why}\n{text}", killed.signal_name());
+            return Err(Trouble::new(kind, what.trim_end()));
+        }
+        let code = match finished.exit {
+            Some(Exit::Code(code)) => code,
+            Some(Exit::Signal(signal)) => 128 + signal,
+            _ => -1,
+        };
+        let data = json!({
+            "exit": code,
+            "millis": u64::try_from(finished.duration.as_millis()).unwrap_or(u64::MAX),
+            "stdout": finished.stdout.spooled.path,
+            "stderr": finished.stderr.spooled.path,
+            "bytes": finished.stdout.spooled.bytes + finished.stderr.spooled.bytes,
+            "sandbox": self.sandbox.engaged().level.to_string(),
+        });
+        let text = match (code, text.is_empty()) {
+            (0, true) => "done, without output".to_owned(),
+            (0, false) => text,
+            (_, true) => format!("exit code {code}, without output"),
+            (_, false) => format!("exit code {code}\n{text}"),
+        };
+        Ok(Observation {
+            text,
+            data,
+            is_partial: finished.partial,
+            ..Observation::default()
+        })
+    }
+
+    pub(crate) fn text_of(&self, finished: &Finished) -> String {
+        let number = finished
+            .stdout
+            .spooled
+            .path
+            .parent()
+            .and_then(Path::file_name)
+            .map(|name| name.to_string_lossy().into_owned())
+            .unwrap_or_default();
+        finished.render(&format!("`output {{\"id\": \"{number}\"}}` has the full text"))
+    }
+
+    /// Adds to a record what a person should see of the sandbox.
+    pub(crate) fn describe(&self, record: &mut Record) {
+        let engaged = self.sandbox.engaged();
+        record.sandbox.insert(0, engaged.level.to_string());
+        let writable = self.view.write.iter().map(|path| format!("writes {}", path.display()));
+        record.sandbox.extend(writable);
+        if !record.sandbox.iter().any(|line| line.starts_with("network")) {
+            record.sandbox.push("no network".to_owned());
+        }
+        let names = self.environment.iter().map(|(name, _)| name.to_string_lossy().into_owned());
+        record.environment.extend(names);
+        record.environment.sort();
+    }
+}
+
+/// Returns the variable that a secret goes into: `github` becomes `GITHUB_TOKEN`; a name that is
+/// a variable's already stays as it is.
+fn variable_of(name: &str) -> String {
+    let is_variable = name.chars().all(|letter| letter.is_ascii_uppercase() || letter == '_' || letter.is_ascii_digit());
+    if is_variable {
+        return name.to_owned();
+    }
+    let upper: String = name
+        .chars()
+        .map(|letter| if letter.is_ascii_alphanumeric() { letter.to_ascii_uppercase() } else { '_' })
+        .collect();
+    format!("{upper}_TOKEN")
+}
+
+fn network(hosts: &[String]) -> Result<Network, Trouble> {
+    if hosts.is_empty() {
+        return Ok(Network::None);
+    }
+    let hosts = hosts
+        .iter()
+        .map(|host| Host::parse(host))
+        .collect::<Result<_, _>>()
+        .map_err(|bad| Trouble::new(TroubleKind::BadInput, bad.to_string()))?;
+    Ok(Network::Hosts(hosts))
+}
+
+fn limit_text(limited: Limited) -> &'static str {
+    match limited {
+        Limited::Memory => "it used more memory than it may",
+        Limited::Processes => "it started more processes than it may",
+        Limited::FileSize => "it wrote a larger file than it may",
+        Limited::CpuTime => "it used more processor time than it may",
+    }
+}
+
+fn not_started(words: &[String], step: &str, why: &str) -> Trouble {
+    let program = words.first().map(String::as_str).unwrap_or_default();
+    let what = format!("`{program}` was not started ({step}): {why}");
+    if step != "program" {
+        return Trouble::new(TroubleKind::Machine, what);
+    }
+    let trouble = Trouble::new(TroubleKind::NotFound, what);
+    match alternatives(program) {
+        [] => trouble.hint("only programs that the sandbox shows can be run"),
+        others => trouble.hint(format!("others that do the same: {}", others.join(", "))),
+    }
+}
+
+/// Programs that stand in for one another, for when one is not installed.
+fn alternatives(program: &str) -> &'static [&'static str] {
+    match program {
+        "python" => &["python3"],
+        "pip" => &["pip3", "python3 -m pip"],
+        "rg" => &["the `grep` tool", "grep -rn"],
+        "fd" | "fdfind" => &["the `glob` tool", "find"],
+        "bat" => &["the `read` tool", "cat"],
+        "jq" => &["python3 -m json.tool", "node -e"],
+        "yarn" | "pnpm" => &["npm"],
+        "nodejs" => &["node"],
+        "gmake" => &["make"],
+        "cc" => &["gcc", "clang"],
+        "pytest" => &["python3 -m pytest", "the `run_tests` tool"],
+        "wget" => &["the `fetch` tool", "curl"],
+        "curl" => &["the `fetch` tool", "wget"],
+        "tree" => &["the `list` tool", "find"],
+        "hexdump" | "xxd" => &["od -c"],
+        _ => &[],
+    }
+}
+
+fn sandbox_trouble(error: &SandboxError) -> Trouble {
+    let kind = match error {
+        SandboxError::TooLow { .. } | SandboxError::NetworkNeedsFull { .. } => TroubleKind::Refused,
+        SandboxError::BadJob { .. } => TroubleKind::BadInput,
+        SandboxError::NoStarter { .. } | SandboxError::System { .. } => TroubleKind::Machine,
+    };
+    Trouble::new(kind, error.to_string())
+}

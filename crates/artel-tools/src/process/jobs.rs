@@ -1,0 +1,138 @@
+//! Commands in the background: each has a thread that watches it, a number, and an end.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+use artel_sandbox::Level;
+use artel_sandbox::run::Cancel;
+
+use super::{Order, Workroom};
+use crate::{Bench, Observation, Trouble, TroubleKind};
+
+/// The background commands of a run. When it is dropped, all of them end.
+#[derive(Default)]
+pub struct Jobs {
+    jobs: Mutex<BTreeMap<u64, Entry>>,
+}
+
+/// How far a background command is.
+#[derive(Debug, Clone, PartialEq)]
+pub enum JobState {
+    /// It runs.
+    Running,
+    /// It has ended.
+    Ended(Result<Observation, Trouble>),
+}
+
+struct Entry {
+    words: Vec<String>,
+    cancel: Cancel,
+    state: Arc<Mutex<JobState>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Jobs {
+    /// Starts a command in the background and returns its number.
+    pub fn start(&self, bench: &Bench, room: &Arc<Workroom>, order: Order) -> Result<u64, Trouble> {
+        if room.sandbox.engaged().level < Level::Full {
+            return Err(Trouble::new(
+                TroubleKind::Refused,
+                "background commands need the full sandbox",
+            )
+            .hint("run it in the foreground"));
+        }
+        let cancel = Cancel::new()
+            .map_err(|error| Trouble::new(TroubleKind::Machine, error.to_string()))?;
+        let state = Arc::new(Mutex::new(JobState::Running));
+        let words = order.words.clone();
+        let watch = {
+            let (room, bench, cancel) = (Arc::clone(room), bench.clone(), cancel.clone());
+            let state = Arc::clone(&state);
+            move || {
+                let result = room
+                    .finish(&bench, &order, cancel)
+                    .and_then(|finished| room.observe(&order.words, &finished));
+                *lock(&state) = JobState::Ended(result);
+            }
+        };
+        let thread = std::thread::Builder::new()
+            .name("artel-job".to_owned())
+            .spawn(watch)
+            .map_err(|error| Trouble::new(TroubleKind::Machine, error.to_string()))?;
+        let mut jobs = lock(&self.jobs);
+        let number = jobs.keys().next_back().map_or(1, |last| last + 1);
+        jobs.insert(
+            number,
+            Entry {
+                words,
+                cancel,
+                state,
+                thread: Some(thread),
+            },
+        );
+        Ok(number)
+    }
+
+    /// Returns every command with how far it is.
+    pub fn list(&self) -> Vec<(u64, Vec<String>, JobState)> {
+        let jobs = lock(&self.jobs);
+        let one = |(number, entry): (&u64, &Entry)| {
+            (*number, entry.words.clone(), lock(&entry.state).clone())
+        };
+        jobs.iter().map(one).collect()
+    }
+
+    /// Returns how far a command is.
+    pub fn state(&self, number: u64) -> Result<JobState, Trouble> {
+        let jobs = lock(&self.jobs);
+        let entry = jobs.get(&number).ok_or_else(|| unknown(number, &jobs))?;
+        Ok(lock(&entry.state).clone())
+    }
+
+    /// Asks a command to leave, waits for its end, and returns it. Nothing of it is left then.
+    pub fn kill(&self, number: u64) -> Result<JobState, Trouble> {
+        let thread = {
+            let mut jobs = lock(&self.jobs);
+            let unknown = unknown(number, &jobs);
+            let entry = jobs.get_mut(&number).ok_or(unknown)?;
+            entry.cancel.soft();
+            entry.thread.take()
+        };
+        if let Some(thread) = thread {
+            // A watcher that panicked has said so; its command ended with it.
+            thread.join().ok();
+        }
+        self.state(number)
+    }
+}
+
+impl Drop for Jobs {
+    fn drop(&mut self) {
+        let mut jobs = lock(&self.jobs);
+        for entry in jobs.values() {
+            entry.cancel.hard();
+        }
+        let threads = jobs.values_mut().filter_map(|entry| entry.thread.take());
+        for thread in threads.collect::<Vec<_>>() {
+            thread.join().ok();
+        }
+    }
+}
+
+fn unknown(number: u64, jobs: &BTreeMap<u64, Entry>) -> Trouble {
+    let known: Vec<_> = jobs.keys().map(u64::to_string).collect();
+    let trouble = Trouble::new(
+        TroubleKind::NotFound,
+        format!("there is no background command {number}"),
+    );
+    if known.is_empty() {
+        trouble.hint("none was started")
+    } else {
+        trouble.hint(format!("there are: {}", known.join(", ")))
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,309 @@
+//! All tools there are, who sees which, and how the rest are found.
+//!
+//! A few tools are sent with their schemas in every request. Every other is a name and one line
+//! until it is found: a schema costs ten times what its line costs, in every turn.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use artel_policy::rules::Rule;
+use artel_policy::{Action, GitOperation, git_may};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::{
+    Bench, Card, Observation, Reach, Tool, Trouble, TroubleKind, Unknown, git, parse,
+};
+
+/// How many schemas one call may bring.
+pub const MOST_FOUND: usize = 10;
+
+/// Every tool by its name.
+#[derive(Clone, Default)]
+pub struct Registry {
+    tools: BTreeMap<String, Arc<dyn Tool>>,
+}
+
+/// One line of the manifest: what is sent of a tool before it is found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    /// The tool's name.
+    pub name: String,
+    /// What it does.
+    pub line: String,
+    /// What it is found with.
+    pub bundle: &'static str,
+}
+
+/// Who looks: a role, and what its file says it may use.
+#[derive(Debug, Clone, Default)]
+pub struct Viewer {
+    /// The role.
+    pub role: String,
+    /// The rules of the role's own list; without a list it sees everything that fits it.
+    pub tools: Option<Vec<Rule>>,
+}
+
+impl Registry {
+    /// Puts tools together; of two with one name the later one stands.
+    pub fn of(tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Self {
+        let named = tools
+            .into_iter()
+            .map(|tool| (tool.card().name.clone(), tool));
+        Self {
+            tools: named.collect(),
+        }
+    }
+
+    /// Adds tools that came later, such as declared ones. A name that is taken is refused: nothing
+    /// replaces a tool that is built in.
+    pub fn add(&mut self, tool: Arc<dyn Tool>) -> Result<(), Trouble> {
+        let name = tool.card().name.clone();
+        if self.tools.contains_key(&name) {
+            let what = format!("there is a tool `{name}` already");
+            return Err(Trouble::new(TroubleKind::BadInput, what).hint("give it another name"));
+        }
+        self.tools.insert(name, tool);
+        Ok(())
+    }
+
+    /// Returns a tool.
+    pub fn get(&self, name: &str) -> Result<&Arc<dyn Tool>, Trouble> {
+        self.tools.get(name).ok_or_else(|| {
+            let near = self
+                .tools
+                .keys()
+                .map(|known| (strsim::jaro_winkler(known, name), known))
+                .filter(|(likeness, _)| *likeness > 0.8)
+                .max_by(|a, b| a.0.total_cmp(&b.0));
+            let trouble = Trouble::new(TroubleKind::NotFound, format!("unknown tool: {name}"));
+            match near {
+                Some((_, known)) => trouble.hint(format!("did you mean `{known}`?")),
+                None => trouble.hint("`find_tools` with `about` says what there is"),
+            }
+        })
+    }
+
+    /// Returns every card, by name.
+    pub fn cards(&self) -> impl Iterator<Item = &Card> {
+        self.tools.values().map(|tool| tool.card())
+    }
+
+    /// Returns the cards that somebody sees.
+    pub fn visible<'r>(&'r self, viewer: &'r Viewer) -> impl Iterator<Item = &'r Card> {
+        self.cards().filter(|card| viewer.sees(card))
+    }
+
+    /// Returns the cards whose schemas are sent: those in every request, then those found, in the
+    /// order in which they were found.
+    pub fn sent<'r>(&'r self, viewer: &'r Viewer, found: &[String]) -> Vec<&'r Card> {
+        let always = self
+            .visible(viewer)
+            .filter(|card| card.reach == Reach::Always);
+        let later = found.iter().filter_map(|name| {
+            let card = self.tools.get(name)?.card();
+            viewer.sees(card).then_some(card)
+        });
+        always.chain(later).collect()
+    }
+
+    /// Returns the manifest: everything that can be found and was not yet.
+    pub fn manifest(&self, viewer: &Viewer, found: &[String]) -> Vec<Line> {
+        let is_open = |card: &&Card| card.reach == Reach::Found && !found.contains(&card.name);
+        let line = |card: &Card| Line {
+            name: card.name.clone(),
+            line: card.line.clone(),
+            bundle: card.bundle,
+        };
+        self.visible(viewer).filter(is_open).map(line).collect()
+    }
+
+    /// Returns the names that a request asks for.
+    fn search(&self, viewer: &Viewer, wanted: &FindInput) -> Result<Vec<String>, Trouble> {
+        let bad = |what: String| Trouble::new(TroubleKind::BadInput, what);
+        match (&wanted.names, &wanted.bundle, &wanted.about) {
+            (Some(names), None, None) => {
+                if names.len() > MOST_FOUND {
+                    let what = format!(
+                        "too many tools requested: {} (max {MOST_FOUND})",
+                        names.len()
+                    );
+                    return Err(bad(what).hint("ask for those that the next step needs"));
+                }
+                for name in names {
+                    let card = self.get(name)?.card();
+                    if !viewer.sees(card) {
+                        return Err(Trouble::new(
+                            TroubleKind::NotFound,
+                            format!("unknown tool: {name}"),
+                        ));
+                    }
+                }
+                Ok(names.clone())
+            }
+            (None, Some(bundle), None) => {
+                let inside = |card: &&Card| card.bundle == bundle && card.reach == Reach::Found;
+                let names: Vec<_> = self
+                    .visible(viewer)
+                    .filter(inside)
+                    .map(|card| card.name.clone())
+                    .take(MOST_FOUND)
+                    .collect();
+                if names.is_empty() {
+                    let trouble = bad(format!("there is no bundle `{bundle}`"));
+                    return Err(trouble.hint(format!("bundles: {}", self.bundles(viewer))));
+                }
+                Ok(names)
+            }
+            (None, None, Some(about)) => Ok(self.suggest(viewer, about)),
+            _ => Err(bad("give exactly one of names, bundle and about".to_owned())),
+        }
+    }
+
+    fn bundles(&self, viewer: &Viewer) -> String {
+        let mut bundles: Vec<_> = self
+            .visible(viewer)
+            .filter(|card| card.reach == Reach::Found)
+            .map(|card| card.bundle)
+            .collect();
+        bundles.sort_unstable();
+        bundles.dedup();
+        bundles.join(", ")
+    }
+
+    /// Returns the tools that fit a description best: by shared words, five at most.
+    fn suggest(&self, viewer: &Viewer, about: &str) -> Vec<String> {
+        let words = words(about);
+        let mut scored: Vec<_> = self
+            .visible(viewer)
+            .filter(|card| card.reach == Reach::Found)
+            .map(|card| (score(card, &words), &card.name))
+            .filter(|(score, _)| *score > 0)
+            .collect();
+        scored.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(b.1)));
+        let names = scored.into_iter().map(|(_, name)| name.clone());
+        names.take(5).collect()
+    }
+}
+
+impl Viewer {
+    fn sees(&self, card: &Card) -> bool {
+        let fits = git::operation_of(&card.name).is_none_or(|does| self.may(does));
+        let is_listed = self.tools.as_ref().is_none_or(|rules| {
+            card.effects.is_empty() || rules.iter().any(|rule| rule.admits_tool(&card.name))
+        });
+        fits && is_listed
+    }
+
+    fn may(&self, operation: GitOperation) -> bool {
+        git_may(&self.role, operation)
+    }
+}
+
+fn words(text: &str) -> Vec<String> {
+    let letters = |letter: char| !letter.is_alphanumeric();
+    text.split(letters)
+        .filter(|word| word.len() > 2)
+        .map(str::to_lowercase)
+        .collect()
+}
+
+/// A word of the name counts three times, one of the keywords twice, one of the line once.
+fn score(card: &Card, wanted: &[String]) -> usize {
+    let name = words(&card.name.replace('_', " "));
+    let keys: Vec<_> = card.keywords.iter().flat_map(|key| words(key)).collect();
+    let line = words(&card.line);
+    let alike = |a: &String, b: &String| a == b || (a.len() > 3 && b.starts_with(a.as_str()));
+    let count = |have: &[String], worth: usize| {
+        let found = wanted
+            .iter()
+            .filter(|word| have.iter().any(|other| alike(word, other) || alike(other, word)));
+        found.count() * worth
+    };
+    count(&name, 3) + count(&keys, 2) + count(&line, 1)
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FindInput {
+    names: Option<Vec<String>>,
+    bundle: Option<String>,
+    about: Option<String>,
+}
+
+/// Finds tools in a registry and remembers them for the requests that follow.
+pub struct FindTools {
+    card: Card,
+    registry: Registry,
+    viewer: Viewer,
+}
+
+impl FindTools {
+    /// Makes the tool for what somebody sees.
+    pub fn new(registry: Registry, viewer: Viewer) -> Self {
+        Self {
+            card: Card {
+                name: "find_tools".to_owned(),
+                line: "Bring the schemas of tools that are only listed by name".to_owned(),
+                description: format!(
+                    "Give exactly one of names, bundle and about. The schemas are in the next \
+                     request. At most {MOST_FOUND} at once."
+                ),
+                input: json!({
+                    "type": "object",
+                    "additionalProperties": false,
+                    "properties": {
+                        "names": {"type": "array", "items": {"type": "string"},
+                            "description": "Names from the list of tools"},
+                        "bundle": {"type": "string", "description": "A bundle from that list"},
+                        "about": {"type": "string", "description": "What you want to do"},
+                    },
+                }),
+                effects: Vec::new(),
+                unknown: Unknown::Pure,
+                bundle: "notes",
+                keywords: &[],
+                reach: Reach::Always,
+            },
+            registry,
+            viewer,
+        }
+    }
+}
+
+impl Tool for FindTools {
+    fn card(&self) -> &Card {
+        &self.card
+    }
+
+    fn intends(&self, _: &Value, _: &Bench) -> Result<Vec<Action>, Trouble> {
+        Ok(vec![Action::Nothing])
+    }
+
+    fn run(&self, input: &Value, bench: &Bench) -> Result<Observation, Trouble> {
+        let wanted: FindInput = parse(input)?;
+        let names = self.registry.search(&self.viewer, &wanted)?;
+        if names.is_empty() {
+            return Ok(Observation::text(format!(
+                "nothing fits; bundles: {}",
+                self.registry.bundles(&self.viewer)
+            )));
+        }
+        let mut notes = bench.notes();
+        for name in &names {
+            if !notes.found.contains(name) {
+                notes.found.push(name.clone());
+            }
+        }
+        drop(notes);
+        let lines = names.iter().filter_map(|name| {
+            let card = self.registry.get(name).ok()?.card();
+            Some(format!("{}: {}", card.name, card.line))
+        });
+        Ok(Observation {
+            text: lines.collect::<Vec<_>>().join("\n"),
+            data: json!({ "found": names }),
+            ..Observation::default()
+        })
+    }
+}

@@ -1,0 +1,168 @@
+//! What the run has read: the state of each file as the model last knew it, and which parts were
+//! sent.
+//!
+//! It saves sending the same lines twice, and it keeps a model from overwriting what it has never
+//! seen or what changed behind its back. It is a memory, not a lock: whoever writes compares with
+//! the bytes that are there now.
+
+use std::collections::HashMap;
+
+use artel_policy::Target;
+
+/// The files that the model knows, by where they are.
+#[derive(Debug, Default)]
+pub struct Seen {
+    files: HashMap<Target, Known>,
+}
+
+/// How the bytes that are there compare with those that the model knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// The model never read or wrote this file in the run.
+    Unread,
+    /// It is as the model knows it.
+    Same,
+    /// It was changed by something else since.
+    Changed,
+}
+
+/// A part of a file: the first line and the number of lines that were asked for.
+pub type Part = (usize, usize);
+
+#[derive(Debug)]
+struct Known {
+    hash: blake3::Hash,
+    encoding: Option<String>,
+    sent: Vec<Part>,
+}
+
+impl Seen {
+    /// Tells how these bytes compare with what the model knows of the file.
+    pub fn standing(&self, file: &Target, bytes: &[u8]) -> Standing {
+        match self.files.get(file) {
+            None => Standing::Unread,
+            Some(known) if known.hash == blake3::hash(bytes) => Standing::Same,
+            Some(_) => Standing::Changed,
+        }
+    }
+
+    /// Remembers that a part of a file was sent, and in which encoding it was read if the caller
+    /// named one. Returns whether the same part of the same bytes had been sent before.
+    ///
+    /// What was sent before is forgotten with this: a model that asks once more really lacks it,
+    /// for its context may have been shortened meanwhile.
+    pub fn send(
+        &mut self,
+        file: &Target,
+        bytes: &[u8],
+        part: Part,
+        encoding: Option<&str>,
+    ) -> bool {
+        let hash = blake3::hash(bytes);
+        let encoding = encoding.map(str::to_owned);
+        let known = self.files.entry(file.clone()).or_insert_with(|| Known {
+            hash,
+            encoding: None,
+            sent: Vec::new(),
+        });
+        if known.hash != hash || known.encoding != encoding {
+            known.sent.clear();
+        }
+        known.hash = hash;
+        known.encoding = encoding;
+        if let Some(at) = known.sent.iter().position(|sent| *sent == part) {
+            known.sent.swap_remove(at);
+            return true;
+        }
+        known.sent.push(part);
+        false
+    }
+
+    /// Remembers that the model itself wrote the whole file: it knows these bytes.
+    pub fn wrote(&mut self, file: &Target, bytes: &[u8]) {
+        let known = Known {
+            hash: blake3::hash(bytes),
+            encoding: None,
+            sent: Vec::new(),
+        };
+        self.files.insert(file.clone(), known);
+    }
+
+    /// Remembers that the model changed a part of a file. A file it has not read stays unread:
+    /// an edit that matched says nothing about the rest.
+    pub fn edited(&mut self, file: &Target, after: &[u8]) {
+        if let Some(known) = self.files.get_mut(file) {
+            known.hash = blake3::hash(after);
+            known.sent.clear();
+        }
+    }
+
+    /// Returns the encoding that the caller named when the file was last read.
+    pub fn encoding(&self, file: &Target) -> Option<&str> {
+        self.files.get(file)?.encoding.as_deref()
+    }
+
+    /// Forgets a file that is gone.
+    pub fn forget(&mut self, file: &Target) {
+        self.files.remove(file);
+    }
+
+    /// Forgets what was sent, but not what is known: for when the model's context was shortened.
+    pub fn forget_sent(&mut self) {
+        for known in self.files.values_mut() {
+            known.sent.clear();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use artel_policy::Place;
+
+    use super::*;
+
+    fn file(path: &str) -> Target {
+        let path = path.to_owned();
+        let place = Place::Worktree;
+        Target { place, path }
+    }
+
+    #[test]
+    fn a_part_is_sent_once_and_again_when_asked_once_more() {
+        let mut seen = Seen::default();
+        let a = file("a");
+        assert!(!seen.send(&a, b"one", (1, 10), None));
+        assert!(!seen.send(&a, b"one", (11, 10), None));
+        assert!(seen.send(&a, b"one", (1, 10), None));
+        assert!(!seen.send(&a, b"one", (1, 10), None));
+        assert!(!seen.send(&file("b"), b"one", (1, 10), None));
+    }
+
+    #[test]
+    fn other_bytes_another_encoding_and_a_shortened_context_send_again() {
+        let mut seen = Seen::default();
+        let a = file("a");
+        assert!(!seen.send(&a, b"one", (1, 10), None));
+        assert!(!seen.send(&a, b"two", (1, 10), None));
+        assert!(!seen.send(&a, b"two", (1, 10), Some("latin1")));
+        assert_eq!(seen.encoding(&a), Some("latin1"));
+        seen.forget_sent();
+        assert!(!seen.send(&a, b"two", (1, 10), Some("latin1")));
+        assert_eq!(seen.standing(&a, b"two"), Standing::Same);
+    }
+
+    #[test]
+    fn only_what_the_model_knows_can_have_changed() {
+        let mut seen = Seen::default();
+        let a = file("a");
+        seen.edited(&a, b"edited");
+        assert_eq!(seen.standing(&a, b"edited"), Standing::Unread);
+        seen.wrote(&a, b"one");
+        assert_eq!(seen.standing(&a, b"one"), Standing::Same);
+        assert_eq!(seen.standing(&a, b"two"), Standing::Changed);
+        seen.edited(&a, b"two");
+        assert_eq!(seen.standing(&a, b"two"), Standing::Same);
+        seen.forget(&a);
+        assert_eq!(seen.standing(&a, b"two"), Standing::Unread);
+    }
+}

@@ -1,0 +1,102 @@
+//! The cards of the command tools.
+
+use serde_json::json;
+
+use crate::{Card, Effect, Reach, Unknown};
+
+pub(super) fn bash() -> Card {
+    Card {
+        name: "bash".to_owned(),
+        line: "Run a shell command in the sandbox, in the run's tree".to_owned(),
+        description: "Runs in the run's own tree, without network. The working directory lasts from \
+            one call to the next; variables do not. Long output is shortened and can be fetched \
+            with `output`. Git commands that write do not work here: use the git tools."
+            .to_owned(),
+        input: json!({
+            "type": "object",
+            "additionalProperties": false,
+            "required": ["command"],
+            "properties": {
+                "command": {"type": "string", "description": "What bash runs"},
+                "background": {"type": "boolean", "description": "Return at once; `job` says how far it is"},
+                "timeout": {"type": "integer", "description": "Seconds it may take, if it is known to take long"},
+            },
+        }),
+        effects: vec![Effect::Read, Effect::Write, Effect::Process],
+        unknown: Unknown::Restore,
+        bundle: "commands",
+        keywords: &["shell", "run", "command", "terminal"],
+        reach: Reach::Always,
+    }
+}
+
+pub(super) fn job() -> Card {
+    Card {
+        name: "job".to_owned(),
+        line: "Look at a background command, or end it".to_owned(),
+        description: "Without an id, lists all of them.".to_owned(),
+        input: json!({
+            "type": "object",
+            "additionalProperties": false,
+            "properties": {
+                "id": {"type": "integer", "description": "The number that `bash` gave"},
+                "kill": {"type": "boolean", "description": "End it with everything it started"},
+            },
+        }),
+        effects: Vec::new(),
+        unknown: Unknown::Pure,
+        bundle: "commands",
+        keywords: &["background", "kill", "status", "server"],
+        reach: Reach::Found,
+    }
+}
+
+pub(super) fn output() -> Card {
+    Card {
+        name: "output".to_owned(),
+        line: "Read the full output of a command, page by page".to_owned(),
+        description: "The answer of a command names its id where something was left out.".to_owned(),
+        input: json!({
+            "type": "object",
+            "additionalProperties": false,
+            "required": ["id"],
+            "properties": {
+                "id": {"type": "string", "description": "The id of the output"},
+                "stderr": {"type": "boolean", "description": "The messages instead of the output"},
+                "offset": {"type": "integer", "description": "The byte to begin at"},
+            },
+        }),
+        effects: Vec::new(),
+        unknown: Unknown::Pure,
+        bundle: "commands",
+        keywords: &["log", "truncated", "full"],
+        reach: Reach::Found,
+    }
+}
+
+pub(super) fn script() -> Card {
+    Card {
+        name: "script".to_owned(),
+        line: "Run a script of the skill: Python, JavaScript or shell".to_owned(),
+        description: "Runs a file of the skill's own `scripts` folder in the sandbox, in the run's \
+            tree. Large or awkward text goes to `stdin`, which has no limit."
+            .to_owned(),
+        input: json!({
+            "type": "object",
+            "additionalProperties": false,
+            "required": ["path"],
+            "properties": {
+                "path": {"type": "string", "description": "The file, such as scripts/plot.py"},
+                "args": {"type": "array", "items": {"type": "string"}, "description": "Its arguments"},
+                "env": {"type": "object", "additionalProperties": {"type": "string"},
+                    "description": "Variables; none that make programs load something"},
+                "stdin": {"type": "string", "description": "What it reads"},
+            },
+        }),
+        effects: vec![Effect::Read, Effect::Write, Effect::Process],
+        unknown: Unknown::Restore,
+        bundle: "commands",
+        keywords: &["python", "javascript", "skill"],
+        reach: Reach::Found,
+    }
+}

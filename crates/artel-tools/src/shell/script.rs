@@ -1,0 +1,101 @@
+//! A skill's own scripts: files of its `scripts` folder, nothing else.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use artel_policy::{Action, environment};
+use artel_sandbox::Limits;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::process::{self, Order};
+use crate::{Bench, Card, Observation, Tool, Trouble, TroubleKind, parse};
+
+/// How long a script may take.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+pub(super) struct Script(pub(super) Card);
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    path: String,
+    #[serde(default)]
+    args: Vec<String>,
+    #[serde(default)]
+    env: BTreeMap<String, String>,
+    #[serde(default)]
+    stdin: String,
+}
+
+impl Tool for Script {
+    fn card(&self) -> &Card {
+        &self.0
+    }
+
+    fn intends(&self, input: &Value, bench: &Bench) -> Result<Vec<Action>, Trouble> {
+        let input: Input = parse(input)?;
+        Ok(vec![Action::Words(words(&input, bench)?)])
+    }
+
+    fn run(&self, input: &Value, bench: &Bench) -> Result<Observation, Trouble> {
+        let input: Input = parse(input)?;
+        let words = words(&input, bench)?;
+        let skill = bench.skill.as_ref().ok_or_else(no_skill)?;
+        process::run(
+            bench,
+            Order {
+                cwd: bench.notes().cwd.clone(),
+                timeout: Some(PATIENCE),
+                stdin: input.stdin.into_bytes(),
+                environment: input.env.into_iter().collect(),
+                read: vec![skill.path().to_owned()],
+                limits: Some(Limits::of_a_script()),
+                ..Order::of(words)
+            },
+        )
+    }
+}
+
+/// Returns the interpreter, the script as it really lies, and its arguments.
+fn words(input: &Input, bench: &Bench) -> Result<Vec<String>, Trouble> {
+    let skill = bench.skill.as_ref().ok_or_else(no_skill)?;
+    let loader = input.env.keys().find(|name| {
+        environment::is_loader_name(name) || name.contains(['=', '\0']) || name.is_empty()
+    });
+    if let Some(name) = loader {
+        let what = format!("the variable `{name}` cannot be set: it makes programs load something");
+        return Err(Trouble::new(TroubleKind::Refused, what));
+    }
+    let outside = || {
+        let what = format!("Script path outside skill directory: {}", input.path);
+        Trouble::new(TroubleKind::Refused, what)
+            .hint("scripts lie in the skill's own `scripts` folder")
+    };
+    let found = skill
+        .resolve(Path::new(&input.path))
+        .map_err(|_| outside())?;
+    if !found.path.starts_with("scripts") {
+        return Err(outside());
+    }
+    if found.about.is_none() {
+        let what = format!("there is no script `{}`", input.path);
+        return Err(Trouble::new(TroubleKind::NotFound, what));
+    }
+    let interpreter = match found.path.extension().and_then(|ending| ending.to_str()) {
+        Some("py") => "python3",
+        Some("js" | "mjs" | "cjs") => "node",
+        _ => "bash",
+    };
+    let path = skill.path().join(&found.path);
+    let path = path.to_str().ok_or_else(outside)?.to_owned();
+    let mut words = vec![interpreter.to_owned(), path];
+    words.extend(input.args.iter().cloned());
+    Ok(words)
+}
+
+fn no_skill() -> Trouble {
+    Trouble::new(TroubleKind::NotFound, "no skill is active, so there are no scripts")
+        .hint("use `bash`")
+}

@@ -1,0 +1,263 @@
+//! Tools that touch nothing outside the run: its list, its memory, a question, the end.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use artel_policy::Action;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::notes::{Finish, Memory, Task, TaskState};
+use crate::{
+    Bench, Card, Observation, Reach, Tool, Trouble, TroubleKind, Unknown, parse,
+};
+
+/// More than anybody reads.
+const MOST_TASKS: usize = 100;
+const LONGEST_MEMORY: usize = 4_000;
+
+/// Returns the tools of this file.
+pub fn talk_tools() -> Vec<Arc<dyn Tool>> {
+    vec![
+        Arc::new(Todo(todo_card())),
+        Arc::new(Remember(remember_card())),
+        Arc::new(AskPerson(ask_card())),
+        Arc::new(End(finish_card())),
+    ]
+}
+
+struct Todo(Card);
+struct Remember(Card);
+struct AskPerson(Card);
+struct End(Card);
+
+fn card(name: &str, line: &str, description: &str, input: Value) -> Card {
+    Card {
+        name: name.to_owned(),
+        line: line.to_owned(),
+        description: description.to_owned(),
+        input,
+        effects: Vec::new(),
+        unknown: Unknown::Pure,
+        bundle: "notes",
+        keywords: &[],
+        reach: Reach::Found,
+    }
+}
+
+fn todo_card() -> Card {
+    Card {
+        keywords: &["plan", "tasks", "list", "progress"],
+        ..card(
+            "todo",
+            "Keep the list of what is to be done",
+            "Replaces the whole list. At most one task is in_progress.",
+            json!({
+                "type": "object",
+                "additionalProperties": false,
+                "required": ["tasks"],
+                "properties": {
+                    "tasks": {
+                        "type": "array",
+                        "description": "Every task, in order",
+                        "items": {
+                            "type": "object",
+                            "additionalProperties": false,
+                            "required": ["text", "state"],
+                            "properties": {
+                                "text": {"type": "string", "description": "What is to be done"},
+                                "state": {"enum": ["pending", "in_progress", "done"]},
+                            },
+                        },
+                    },
+                },
+            }),
+        )
+    }
+}
+
+fn remember_card() -> Card {
+    Card {
+        keywords: &["memory", "note", "key output"],
+        ..card(
+            "remember",
+            "Note something that later steps should know",
+            "Later steps see it only if this step passes its check.",
+            json!({
+                "type": "object",
+                "additionalProperties": false,
+                "required": ["key", "value"],
+                "properties": {
+                    "key": {"type": "string", "description": "A short name"},
+                    "value": {"type": "string", "description": "What to know, at most 4,000 characters"},
+                },
+            }),
+        )
+    }
+}
+
+fn ask_card() -> Card {
+    Card {
+        keywords: &["question", "clarify", "user", "human"],
+        ..card(
+            "ask_person",
+            "Ask the person a question and wait for the answer",
+            "Ask only what files, history and tools cannot tell. Offer choices where there are some.",
+            json!({
+                "type": "object",
+                "additionalProperties": false,
+                "required": ["question"],
+                "properties": {
+                    "question": {"type": "string", "description": "One question"},
+                    "choices": {
+                        "type": "array",
+                        "items": {"type": "string"},
+                        "description": "Answers to choose from; others are possible",
+                    },
+                },
+            }),
+        )
+    }
+}
+
+fn finish_card() -> Card {
+    Card {
+        reach: Reach::Always,
+        ..card(
+            "finish",
+            "End the work with its answer",
+            "Call this once, when everything is done or nothing more can be. Say what was done, \
+             what was not, and where the evidence is.",
+            json!({
+                "type": "object",
+                "additionalProperties": false,
+                "required": ["answer"],
+                "properties": {
+                    "answer": {"type": "string", "description": "What the person reads"},
+                    "outputs": {
+                        "type": "object",
+                        "additionalProperties": {"type": "string"},
+                        "description": "Results by name, for the steps that follow",
+                    },
+                },
+            }),
+        )
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TodoInput {
+    tasks: Vec<Task>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AskInput {
+    question: String,
+    #[serde(default)]
+    choices: Vec<String>,
+}
+
+impl Tool for Todo {
+    fn card(&self) -> &Card {
+        &self.0
+    }
+
+    fn intends(&self, _: &Value, _: &Bench) -> Result<Vec<Action>, Trouble> {
+        Ok(vec![Action::Nothing])
+    }
+
+    fn run(&self, input: &Value, bench: &Bench) -> Result<Observation, Trouble> {
+        let TodoInput { tasks } = parse(input)?;
+        let is_busy = |task: &&Task| task.state == TaskState::InProgress;
+        let busy = tasks.iter().filter(is_busy).count();
+        if busy > 1 {
+            let what = format!("{busy} tasks are in_progress; at most one can be");
+            return Err(Trouble::new(TroubleKind::BadInput, what)
+                .hint("set the others to pending or done"));
+        }
+        if tasks.len() > MOST_TASKS {
+            let what = format!("{} tasks are too many; at most {MOST_TASKS}", tasks.len());
+            return Err(Trouble::new(TroubleKind::BadInput, what).hint("join small ones"));
+        }
+        let mut text = String::new();
+        for task in &tasks {
+            let mark = match task.state {
+                TaskState::Pending => "[ ]",
+                TaskState::InProgress => "[~]",
+                TaskState::Done => "[x]",
+            };
+            // Writing into a string does not fail.
+            let _ = writeln!(text, "{mark} {}", task.text);
+        }
+        bench.notes().todo = tasks;
+        Ok(Observation::text(text.trim_end()))
+    }
+}
+
+impl Tool for Remember {
+    fn card(&self) -> &Card {
+        &self.0
+    }
+
+    fn intends(&self, _: &Value, _: &Bench) -> Result<Vec<Action>, Trouble> {
+        Ok(vec![Action::Nothing])
+    }
+
+    fn run(&self, input: &Value, bench: &Bench) -> Result<Observation, Trouble> {
+        let memory: Memory = parse(input)?;
+        let length = memory.value.chars().count();
+        if memory.key.is_empty() || memory.key.len() > 100 || length > LONGEST_MEMORY {
+            let what = format!(
+                "a key has 1 to 100 characters and a value at most {LONGEST_MEMORY}; these have \
+                 {} and {length}",
+                memory.key.len()
+            );
+            return Err(Trouble::new(TroubleKind::BadInput, what)
+                .hint("put long text into a file and remember its path"));
+        }
+        let text = format!("noted `{}`; later steps see it once this step has passed", memory.key);
+        bench.notes().remember(memory);
+        Ok(Observation::text(text))
+    }
+}
+
+impl Tool for AskPerson {
+    fn card(&self) -> &Card {
+        &self.0
+    }
+
+    fn intends(&self, _: &Value, _: &Bench) -> Result<Vec<Action>, Trouble> {
+        Ok(vec![Action::Nothing])
+    }
+
+    fn run(&self, input: &Value, bench: &Bench) -> Result<Observation, Trouble> {
+        let AskInput { question, choices } = parse(input)?;
+        let answer = bench
+            .person
+            .as_ref()
+            .and_then(|person| person.answer(&question, &choices));
+        answer.map(Observation::text).ok_or_else(|| {
+            Trouble::new(TroubleKind::NotFound, "nobody can answer now")
+                .hint("decide yourself and say in your answer what you assumed")
+        })
+    }
+}
+
+impl Tool for End {
+    fn card(&self) -> &Card {
+        &self.0
+    }
+
+    fn intends(&self, _: &Value, _: &Bench) -> Result<Vec<Action>, Trouble> {
+        Ok(vec![Action::Nothing])
+    }
+
+    fn run(&self, input: &Value, bench: &Bench) -> Result<Observation, Trouble> {
+        let finish: Finish = parse(input)?;
+        let text = finish.answer.clone();
+        bench.notes().finished = Some(finish);
+        Ok(Observation::text(text))
+    }
+}

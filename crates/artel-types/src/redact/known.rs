@@ -1,0 +1,260 @@
+//! Exact values, in the forms they usually travel in.
+
+use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
+
+use aho_corasick::automaton::{Automaton, StateID};
+use aho_corasick::nfa::noncontiguous::NFA;
+use aho_corasick::{AhoCorasick, Anchored, MatchKind};
+
+use crate::Secret;
+
+/// Shorter known values are not removed: they would tear holes into ordinary text.
+pub const SHORTEST_KNOWN_VALUE: usize = 8;
+
+/// The values to be removed, ready to be searched for.
+pub(super) struct Known {
+    forms: usize,
+    longest: usize,
+    search: Option<Search>,
+}
+
+struct Search {
+    /// Tells quickly that there is nothing, which is nearly always so.
+    quick: AhoCorasick,
+    /// Finds every place, also overlapping ones, and what the end may be the beginning of.
+    exact: NFA,
+    start: StateID,
+    /// How many bytes before a state may be the beginning of something longer.
+    open: HashMap<StateID, usize>,
+}
+
+impl Known {
+    pub(super) fn of<'a>(values: impl IntoIterator<Item = &'a Secret>) -> Option<Self> {
+        let needles: BTreeSet<Vec<u8>> = values
+            .into_iter()
+            .map(Secret::expose)
+            .filter(|value| value.len() >= SHORTEST_KNOWN_VALUE)
+            .flat_map(forms)
+            .collect();
+        let longest = needles.iter().map(Vec::len).max()?;
+        Some(Self {
+            forms: needles.len(),
+            longest,
+            search: Search::of(&needles),
+        })
+    }
+
+    pub(super) fn forms(&self) -> usize {
+        self.forms
+    }
+
+    pub(super) fn is_in(&self, bytes: &[u8]) -> bool {
+        match &self.search {
+            Some(search) => search.quick.is_match(bytes),
+            None => !bytes.is_empty(),
+        }
+    }
+
+    /// Appends every place from `from` on and returns how far the text is settled: what stands
+    /// behind that may be the beginning of a value.
+    pub(super) fn find(&self, text: &[u8], from: usize, found: &mut Vec<Range<usize>>) -> usize {
+        let rest = text.get(from..).unwrap_or_default();
+        let Some(search) = &self.search else {
+            // Building fails only past gigabytes of values; removing everything is the safe way.
+            found.extend((!rest.is_empty()).then_some(from..text.len()));
+            return text.len();
+        };
+        let tail = text.len().saturating_sub(self.longest).max(from);
+        let (mut at, mut state) = (from, search.start);
+        while at < text.len() {
+            if state == search.start && at < tail {
+                let next = search.quick.find(&text[at..]);
+                at = next.map_or(tail, |place| tail.min(at + place.start()));
+            }
+            state = search.exact.next_state(Anchored::No, state, text[at]);
+            at += 1;
+            for index in 0..search.matches(state) {
+                let needle = search.exact.match_pattern(state, index);
+                found.push(at - search.exact.pattern_len(needle)..at);
+            }
+        }
+        let open = search.open.get(&state).copied().unwrap_or(0);
+        text.len() - open.min(text.len() - from)
+    }
+}
+
+impl Search {
+    fn of(needles: &BTreeSet<Vec<u8>>) -> Option<Self> {
+        let quick = AhoCorasick::builder()
+            .match_kind(MatchKind::LeftmostFirst)
+            .build(needles)
+            .ok()?;
+        let exact = NFA::builder()
+            .match_kind(MatchKind::Standard)
+            .build(needles)
+            .ok()?;
+        let start = exact.start_state(Anchored::No).ok()?;
+        let mut search = Self {
+            quick,
+            exact,
+            start,
+            open: HashMap::new(),
+        };
+        search.measure(needles);
+        Some(search)
+    }
+
+    /// Every proper beginning of a value is open for as many bytes as it has. The end of a whole
+    /// value is open only for what it shares with the beginning of another.
+    fn measure(&mut self, needles: &BTreeSet<Vec<u8>>) {
+        let mut whole = Vec::new();
+        for needle in needles {
+            let mut state = self.start;
+            for (index, byte) in needle.iter().enumerate() {
+                state = self.exact.next_state(Anchored::No, state, *byte);
+                if index + 1 < needle.len() {
+                    self.open.insert(state, index + 1);
+                }
+            }
+            whole.push((needle, state));
+        }
+        whole.sort_unstable_by_key(|(needle, _)| needle.len());
+        for (needle, end) in whole {
+            let walk = |state, byte: &u8| self.exact.next_state(Anchored::No, state, *byte);
+            let shared = needle[1..].iter().fold(self.start, walk);
+            let length = self.open.get(&shared).copied().unwrap_or(0);
+            self.open.entry(end).or_insert(length);
+        }
+    }
+
+    fn matches(&self, state: StateID) -> usize {
+        match self.exact.is_match(state) {
+            true => self.exact.match_len(state),
+            false => 0,
+        }
+    }
+}
+
+/// Returns the ways in which a value may be spelt in text that carries it.
+fn forms(value: &str) -> Vec<Vec<u8>> {
+    let bytes = value.as_bytes();
+    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    let mut forms = vec![
+        bytes.to_vec(),
+        hex.to_ascii_uppercase().into_bytes(),
+        wrapped(hex.as_bytes(), 60),
+        hex.into_bytes(),
+        html_escaped(value).into_bytes(),
+        value.replace('\'', r"'\''").into_bytes(),
+    ];
+    forms.extend(percent_forms(bytes));
+    forms.extend(json_forms(value));
+    for offset in 0..3 {
+        forms.push(base64_inside(bytes, offset, b'+', b'/'));
+        forms.push(base64_inside(bytes, offset, b'-', b'_'));
+    }
+    // Tools break long base64 into lines of 64 or 76.
+    let plain = base64_inside(bytes, 0, b'+', b'/');
+    forms.extend([wrapped(&plain, 64), wrapped(&plain, 76)]);
+    forms.retain(|form| form.len() >= SHORTEST_KNOWN_VALUE);
+    forms
+}
+
+fn wrapped(text: &[u8], columns: usize) -> Vec<u8> {
+    text.chunks(columns).collect::<Vec<_>>().join(&b'\n')
+}
+
+fn html_escaped(value: &str) -> String {
+    value
+        .replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
+        .replace('\'', "&#39;")
+}
+
+/// JSON often travels as text within JSON, and writers differ in what they escape.
+fn json_forms(value: &str) -> impl Iterator<Item = Vec<u8>> {
+    let escaped = |text: &str| {
+        let quoted = serde_json::Value::String(text.to_owned()).to_string();
+        quoted[1..quoted.len() - 1].to_owned()
+    };
+    let once = escaped(value);
+    let unicode = |text: &str, escape: fn(char) -> bool| -> String {
+        let mut units = [0; 2];
+        text.chars()
+            .map(|char| match escape(char) {
+                true => char
+                    .encode_utf16(&mut units)
+                    .iter()
+                    .map(|unit| format!("\\u{unit:04x}"))
+                    .collect(),
+                false => char.to_string(),
+            })
+            .collect()
+    };
+    [
+        escaped(&once),
+        once.replace('/', r"\/"),
+        unicode(&once, |char| !char.is_ascii()),
+        unicode(&once, |char| matches!(char, '<' | '>' | '&')),
+        unicode(&once, |char| matches!(char, '<' | '>' | '&' | '\'')),
+        once,
+    ]
+    .into_iter()
+    .map(String::into_bytes)
+}
+
+/// Writers of URLs differ in what they encode, in the case of the digits, and in the space.
+fn percent_forms(bytes: &[u8]) -> Vec<Vec<u8>> {
+    const KEPT: [&[u8]; 5] = [b"-_.~", b"-_.~!'()*", b"-_.~!'()*;/?:@&=+$,#", b"-_.*", b""];
+    let mut forms = Vec::new();
+    for kept in KEPT {
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || kept.contains(&byte);
+        let upper = percent_encoded(bytes, plain, |byte| format!("%{byte:02X}"));
+        let lower = percent_encoded(bytes, plain, |byte| format!("%{byte:02x}"));
+        forms.extend([upper.replace("%20", "+"), lower.replace("%20", "+")]);
+        forms.extend([upper, lower]);
+    }
+    let nothing_plain = |_| false;
+    forms.push(percent_encoded(bytes, nothing_plain, |byte| {
+        format!("%{byte:02X}")
+    }));
+    forms.push(percent_encoded(bytes, nothing_plain, |byte| {
+        format!("%{byte:02x}")
+    }));
+    forms.into_iter().map(String::into_bytes).collect()
+}
+
+fn percent_encoded(
+    bytes: &[u8],
+    plain: impl Fn(u8) -> bool,
+    encode: impl Fn(u8) -> String,
+) -> String {
+    bytes
+        .iter()
+        .map(|&byte| match plain(byte) {
+            true => char::from(byte).to_string(),
+            false => encode(byte),
+        })
+        .collect()
+}
+
+/// Returns the base64 characters that depend on `bytes` alone when `offset` other bytes (0 to 2)
+/// stand before them in the same encoded text.
+fn base64_inside(bytes: &[u8], offset: usize, plus: u8, slash: u8) -> Vec<u8> {
+    let digit = |six: u32| match six {
+        0..26 => b'A' + six as u8,
+        26..52 => b'a' + (six - 26) as u8,
+        52..62 => b'0' + (six - 52) as u8,
+        62 => plus,
+        _ => slash,
+    };
+    let first_bit = offset * 8;
+    let last_bit = first_bit + bytes.len() * 8;
+    let bit = |at: usize| u32::from(bytes[(at - first_bit) / 8] >> (7 - (at % 8)) & 1);
+    (first_bit.div_ceil(6)..last_bit / 6)
+        .map(|group| digit((group * 6..group * 6 + 6).fold(0, |six, at| six << 1 | bit(at))))
+        .collect()
+}

@@ -1,0 +1,15 @@
+//! What agents may do here, and where they do it: policy, sandbox, tools, put together from the
+//! settings, the workshop's files and the person's environment.
+
+mod bench;
+mod command;
+mod grants;
+mod policy;
+mod role;
+mod run;
+mod scratch;
+mod tools;
+
+pub use command::{SandboxRun, Sandboxed};
+pub use policy::CommandCheck;
+pub use tools::{ToolDone, ToolRun, ToolShown};

@@ -1,0 +1,145 @@
+//! Where processes of agents run: the sandbox, its view, its environment.
+
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use artel_config::{Accept, Profile, Settings};
+use artel_policy::environment;
+use artel_policy::path::protected_names;
+use artel_rules::patience::Graces;
+use artel_sandbox::proxy::{Reach, Resolver};
+use artel_sandbox::run::Cancel;
+use artel_sandbox::slots::{Slots, Who};
+use artel_sandbox::{Demand, Level, Limits, Sandbox, SandboxError, Setup, Standard, View};
+use artel_tools::{Audience, Keys, Workroom};
+use artel_types::{Code, Failure, Secret};
+
+use crate::caller::Caller;
+use crate::trouble::Problems;
+
+impl Caller {
+    /// Tries the sandbox out, and says what level the profile demands.
+    pub(crate) fn sandbox(&self) -> Result<(Sandbox, Demand), Problems> {
+        let settings = self.settings_here()?;
+        let sandbox = Setup::of_this_program()
+            .and_then(Sandbox::new)
+            .map_err(|error| sandbox_failed(&error))?;
+        Ok((sandbox, demand(&settings)))
+    }
+
+    /// Makes the place where processes of a tree run.
+    pub(crate) fn workroom(
+        &self,
+        tree: &Path,
+        spool: PathBuf,
+        audience: Arc<dyn Audience>,
+    ) -> Result<Workroom, Problems> {
+        let (sandbox, demand) = self.sandbox()?;
+        let mut view = self.view()?;
+        view.write.push(tree.to_owned());
+        Ok(Workroom {
+            sandbox,
+            demand,
+            view,
+            environment: self.child_environment(),
+            limits: Limits::default(),
+            spool,
+            clock: self.clock.clone(),
+            graces: Graces::default(),
+            known: self.secrets(),
+            formats: self.formats(),
+            reach: Reach::from(Resolver::system()),
+            keys: Arc::new(VaultKeys(self.clone())),
+            audience,
+            slots: self.slots()?,
+            who: Who::Person,
+            cancel: cancel()?,
+            count: AtomicU64::new(1),
+        })
+    }
+
+    /// Returns what a command in the sandbox can see, without anything of its own.
+    pub(crate) fn view(&self) -> Result<View, Problems> {
+        let settings = self.settings_here()?;
+        let path = self.environment.get("PATH").unwrap_or_default();
+        let standard = Standard {
+            home: Some(self.places.home().to_owned()),
+            path: std::env::split_paths(path).collect(),
+            read: settings.hands.read.value.iter().map(|folder| self.from_home(folder)).collect(),
+        };
+        let mut view = View::standard(&standard);
+        view.protected = protected_names().map(str::to_owned).collect();
+        Ok(view)
+    }
+
+    /// Returns the environment of a command: a list of names, nothing that holds a secret.
+    pub(crate) fn child_environment(&self) -> Vec<(std::ffi::OsString, std::ffi::OsString)> {
+        environment::of_child(self.environment.variables(), &[])
+    }
+
+    pub(crate) fn slots(&self) -> Result<Slots, Failure> {
+        let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        Slots::of_cores(self.places.state().join("slots"), cores).map_err(|error| {
+            Failure::new(Code::B002, error.to_string()).because(causes(&error))
+        })
+    }
+
+    /// Reads `~` in a path of the settings.
+    fn from_home(&self, path: &Path) -> PathBuf {
+        match path.strip_prefix("~") {
+            Ok(rest) => self.places.home().join(rest),
+            Err(_) => path.to_owned(),
+        }
+    }
+}
+
+/// The level that the profile demands.
+pub(crate) fn demand(settings: &Settings) -> Demand {
+    let accepts_less = settings.hands.accept.value == Accept::Partial;
+    match settings.hands.profile.value {
+        Profile::Local if accepts_less => Demand(Level::Partial),
+        Profile::Local | Profile::Ci | Profile::Production => Demand(Level::Full),
+    }
+}
+
+/// Says why the sandbox does not stand.
+pub(crate) fn sandbox_failed(error: &SandboxError) -> Failure {
+    let code = match error {
+        SandboxError::TooLow { .. } | SandboxError::NetworkNeedsFull { .. } => Code::B001,
+        _ => Code::B002,
+    };
+    let failure = Failure::new(code, error.to_string());
+    let failure = match std::error::Error::source(error) {
+        Some(_) => failure.because(causes(error)),
+        None => failure,
+    };
+    failure.advise("`artel doctor` shows every layer and what would help")
+}
+
+/// Returns what lies behind an error, outermost first.
+fn causes(error: &dyn std::error::Error) -> String {
+    let mut texts = Vec::new();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        texts.push(cause.to_string());
+        next = cause.source();
+    }
+    texts.join(": ")
+}
+
+pub(crate) fn cancel() -> Result<Cancel, Failure> {
+    Cancel::new().map_err(|error| {
+        Failure::new(Code::B002, "the system gave no handle").because(error.to_string())
+    })
+}
+
+/// The person's key store, for tools that name a secret.
+struct VaultKeys(Caller);
+
+impl Keys for VaultKeys {
+    fn secret(&self, name: &str) -> Option<Secret> {
+        self.0.tool_secret(name)
+    }
+}

@@ -1,0 +1,174 @@
+//! A command that a person types and wants behind the walls.
+
+use std::ffi::OsString;
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use artel_rules::excerpt;
+use artel_rules::patience::{self, Graces};
+use artel_sandbox::proxy::{Passage, Proxy, Reach, Resolver, Verdict};
+use artel_sandbox::run::{By, Finished, Live, Spool, Stream, Watch};
+use artel_sandbox::{Exit, Host, Job, Limited, Limits, Network, Stdin};
+use artel_types::{Code, Failure, Redactor};
+
+use super::bench::{cancel, sandbox_failed};
+use super::scratch::Scratch;
+use crate::caller::Caller;
+use crate::trouble::Problems;
+
+/// What a person wants to run.
+#[derive(Debug, Clone, Default)]
+pub struct SandboxRun {
+    /// The program and its words.
+    pub argv: Vec<OsString>,
+    /// Folders that it can write.
+    pub write: Vec<PathBuf>,
+    /// Hosts that it can reach.
+    pub net: Vec<String>,
+    /// How much memory it may use, in bytes.
+    pub memory: Option<u64>,
+    /// How long it may take; as long as it likes if not said.
+    pub timeout: Option<Duration>,
+}
+
+/// How it ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sandboxed {
+    /// The exit code; that of a signal is 128 and its number, that of a timeout 124.
+    pub code: u8,
+    /// What a person should know besides.
+    pub note: Option<String>,
+}
+
+/// A command without a limit still ends some day.
+const LONGEST: Duration = Duration::from_secs(30 * 24 * 3600);
+
+impl Caller {
+    /// Runs a command in the sandbox. A person typed it, so policy is not asked; its output goes
+    /// to where ours goes, as it is.
+    pub fn sandbox_run(&self, run: &SandboxRun) -> Result<Sandboxed, Problems> {
+        let hosts = run.net.iter().map(|host| parse(host)).collect::<Result<Vec<_>, _>>()?;
+        let (sandbox, demand) = self.sandbox()?;
+        let scratch = Scratch::new(self, "sandbox")?;
+        let mut view = self.view()?;
+        for folder in &run.write {
+            view.write.push(self.writable(folder)?);
+        }
+        let here = self.environment.current_dir().map_or_else(|| "/".into(), ToOwned::to_owned);
+        let mut limits = Limits::default();
+        limits.memory = run.memory.unwrap_or(limits.memory);
+        let job = Job {
+            argv: run.argv.clone(),
+            cwd: here,
+            env: self.child_environment(),
+            view,
+            network: if hosts.is_empty() { Network::None } else { Network::Hosts(hosts.clone()) },
+            limits,
+            stdin: Stdin::Inherit,
+        };
+        let mut live = |live: Live<'_>| print(&live);
+        let watch = Watch {
+            live: &mut live,
+            clock: self.clock.clone(),
+            patience: patience::Limits::exactly(run.timeout.unwrap_or(LONGEST)),
+            graces: Graces::default(),
+            cancel: cancel()?,
+            redactor: Redactor::none(),
+            spool: Spool { head: 0, tail: 0, ..Spool::new(scratch.path().join("spool")) },
+            excerpt: excerpt::Limits::default(),
+        };
+        let observer = std::sync::Arc::new(|passage: Passage| refused(&passage));
+        let finished = sandbox.run(&job, demand, watch, |doors| {
+            (!doors.is_empty())
+                .then(|| Proxy::serve(doors, hosts, Reach::from(Resolver::system()), observer))
+        });
+        let finished = finished.map_err(|error| sandbox_failed(&error))?;
+        ended(&finished, run)
+    }
+
+    fn writable(&self, folder: &std::path::Path) -> Result<PathBuf, Failure> {
+        let path = self.absolute(folder);
+        path.canonicalize().map_err(|error| {
+            Failure::new(Code::W010, format!("there is no folder `{}`", path.display()))
+                .because(error.to_string())
+                .advise("make it first: only what exists can be opened for writing")
+        })
+    }
+}
+
+fn parse(host: &str) -> Result<Host, Failure> {
+    Host::parse(host).map_err(|bad| {
+        Failure::new(Code::B005, bad.to_string())
+            .advise("name one host: `--net example.com`, `--net 127.0.0.1:5432`")
+    })
+}
+
+fn print(live: &Live<'_>) {
+    // Nobody to read is the command's to notice, not ours.
+    match live {
+        Live::Output(Stream::Stdout, bytes) => {
+            let mut out = io::stdout().lock();
+            drop(out.write_all(bytes).and_then(|()| out.flush()));
+        }
+        Live::Output(Stream::Stderr, bytes) => drop(io::stderr().write_all(bytes)),
+        Live::Signalled(_) => {}
+    }
+}
+
+fn refused(passage: &Passage) {
+    if let Verdict::Refused { why } = &passage.verdict {
+        let host = artel_policy::record::visible(&passage.host);
+        drop(writeln!(io::stderr(), "note: {host}:{} was refused: {why}", passage.port));
+    }
+}
+
+fn ended(finished: &Finished, run: &SandboxRun) -> Result<Sandboxed, Problems> {
+    let done = |code: i32, note: Option<String>| {
+        Ok(Sandboxed {
+            code: u8::try_from(code & 0xff).unwrap_or(1),
+            note,
+        })
+    };
+    if let Some(Exit::NotStarted { step, why }) = &finished.exit {
+        let program = run.argv.first().map(|word| word.to_string_lossy().into_owned());
+        let program = program.unwrap_or_default();
+        if step == "program" {
+            let what = format!("`{program}` could not be started inside");
+            return Err(Failure::new(Code::B003, what)
+                .because(why.clone())
+                .advise("only what the sandbox shows can be run; `sandbox.read` in the settings adds folders")
+                .into());
+        }
+        let what = format!("the sandbox could not be built: {step}");
+        return Err(Failure::new(Code::B001, what)
+            .because(why.clone())
+            .advise("`artel doctor` shows every layer and what would help")
+            .into());
+    }
+    match finished.killed.map(|killed| killed.by) {
+        Some(By::Timeout(_)) => {
+            let time = run.timeout.unwrap_or(LONGEST);
+            return done(124, Some(format!("ended after {time:?}; `--timeout` gives it longer")));
+        }
+        Some(By::Limit(limited)) => {
+            let note = match limited {
+                Limited::Memory => "ended: it used more memory than it may; `--memory` gives it more",
+                Limited::Processes => "it started more processes than it may",
+                Limited::FileSize => "ended: it wrote a larger file than it may",
+                Limited::CpuTime => "ended: it used more processor time than it may",
+            };
+            return done(code_of(finished.exit.as_ref()), Some(note.to_owned()));
+        }
+        Some(By::Cancel) | None => {}
+    }
+    done(code_of(finished.exit.as_ref()), None)
+}
+
+fn code_of(exit: Option<&Exit>) -> i32 {
+    match exit {
+        Some(Exit::Code(code)) => *code,
+        Some(Exit::Signal(signal)) => 128 + signal,
+        Some(Exit::NotStarted { .. }) | None => 1,
+    }
+}

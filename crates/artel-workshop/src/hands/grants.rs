@@ -1,0 +1,113 @@
+//! `Policy/grants.toml`: written by a person's act alone, with a reason, and on record.
+
+use std::path::{Path, PathBuf};
+
+use artel_policy::{Grant, GrantEntry, GrantFile, too_broad};
+use artel_types::{Code, Failure, PolicyGranted, PolicyRevoked};
+
+use super::policy::{broken, parse, rule};
+use crate::trouble::Problems;
+use crate::workshop::{Open, Workshop};
+
+/// More than anybody grants by hand.
+const LARGEST: u64 = 1 << 20;
+
+/// Where grants are kept in a workshop.
+fn file_in(root: &Path) -> PathBuf {
+    root.join("Policy/grants.toml")
+}
+
+/// Reads the grants of a workshop; none where there is no file.
+pub(super) fn read(root: &Path) -> Result<(GrantFile, Vec<Grant>), Failure> {
+    let file = file_in(root);
+    if !file.exists() {
+        return Ok((GrantFile::default(), Vec::new()));
+    }
+    let bytes = artel_files::read_bounded(&file, LARGEST).map_err(|error| broken(&file, &error))?;
+    let text = String::from_utf8(bytes).map_err(|error| broken(&file, &error))?;
+    parse(&file, &text)
+}
+
+impl Workshop {
+    /// Returns what was granted for good, oldest first.
+    pub fn grants(&self) -> Result<Vec<GrantEntry>, Problems> {
+        Ok(read(self.root())?.0.grants)
+    }
+
+    /// Grants a rule for good. Only a person does this; the reason is theirs.
+    pub fn grant(&self, text: &str, reason: &str) -> Result<(), Problems> {
+        let parsed = rule(text)?;
+        if let Some(why) = too_broad(&parsed) {
+            return Err(Failure::new(
+                Code::P007,
+                format!("`{text}` is too broad to be granted for good"),
+            )
+            .because(why)
+            .advise("name what you need: `Bash(git status:*)`, `Bash(npm run build)`")
+            .into());
+        }
+        if reason.trim().is_empty() {
+            return Err(Failure::new(Code::C005, "a grant needs a reason")
+                .advise("add `--reason WHY`: it is shown whenever the grant is listed")
+                .into());
+        }
+        let fact = PolicyGranted {
+            rule: text.to_owned(),
+            reason: reason.to_owned(),
+        };
+        let entry = GrantEntry {
+            rule: text.to_owned(),
+            reason: reason.to_owned(),
+            by: self.caller.actor().id,
+            at: self.caller.clock().now().to_string(),
+        };
+        self.change(fact.into(), |file| {
+            file.grants.retain(|known| known.rule != entry.rule);
+            file.grants.push(entry);
+        })
+    }
+
+    /// Takes a grant back: by its number in the list, or by its rule.
+    pub fn revoke(&self, which: &str) -> Result<GrantEntry, Problems> {
+        let grants = self.grants()?;
+        let by_number = which
+            .parse::<usize>()
+            .ok()
+            .and_then(|number| grants.get(number.checked_sub(1)?));
+        let found = by_number.or_else(|| grants.iter().find(|known| known.rule == which));
+        let Some(found) = found.cloned() else {
+            return Err(Failure::new(Code::P005, format!("there is no grant `{which}`"))
+                .advise("`artel policy list` shows them with their numbers")
+                .into());
+        };
+        let fact = PolicyRevoked {
+            rule: found.rule.clone(),
+        };
+        self.change(fact.into(), |file| {
+            file.grants.retain(|known| known.rule != found.rule);
+        })?;
+        Ok(found)
+    }
+
+    /// Changes the file under a lock, after the change is on record.
+    fn change(
+        &self,
+        fact: artel_types::Fact,
+        change: impl FnOnce(&mut GrantFile),
+    ) -> Result<(), Problems> {
+        let file = file_in(self.root());
+        let Open { journal, .. } = self.open()?;
+        let lock = self.root().join(".artel/grants.lock");
+        let lock = std::fs::File::create(&lock).map_err(|error| broken(&lock, &error))?;
+        lock.lock().map_err(|error| broken(&file, &error))?;
+        let (mut grants, _) = read(self.root())?;
+        change(&mut grants);
+        let draft = self.draft(fact);
+        journal.append(artel_journal::Batch::of(vec![draft])).wait()?;
+        let folder = self.root().join("Policy");
+        artel_files::make_dirs(&folder, 0o755).map_err(|error| broken(&file, &error))?;
+        artel_files::write_atomic(&file, grants.to_text().as_bytes(), 0o600)
+            .map_err(|error| broken(&file, &error))?;
+        Ok(())
+    }
+}

@@ -1,0 +1,133 @@
+//! The policy in force: settings, the workshop's grants, the role.
+
+use artel_config::Settings;
+use artel_policy::rules::Rule;
+use artel_policy::{
+    Action, Admits, Bound, Commands, Decision, Grant, GrantFile, Policy, Scope, Situation,
+};
+use artel_types::{Code, Failure};
+
+use super::role::Role;
+use crate::caller::Caller;
+use crate::trouble::Problems;
+
+/// A command that somebody wants to know about.
+#[derive(Debug, Clone, Default)]
+pub struct CommandCheck {
+    /// What would go to `bash -c`.
+    pub command: String,
+    /// Rules to allow besides what holds.
+    pub allow: Vec<String>,
+    /// The role; `default` if not given.
+    pub role: Option<String>,
+}
+
+impl Caller {
+    /// Says what policy would answer to a command that an agent wants to run in its own tree.
+    pub fn check_command(&self, check: &CommandCheck) -> Result<Decision, Problems> {
+        let mut policy = self.policy(check.role.as_deref())?;
+        for text in &check.allow {
+            policy.grants.push(Grant {
+                rule: rule(text)?,
+                scope: Scope::Once,
+                reason: "named on the command line".to_owned(),
+            });
+        }
+        let situation = Situation {
+            is_walled: self.sandbox().is_ok_and(|(sandbox, demand)| {
+                sandbox.engaged().level >= demand.0
+            }),
+            workspace: self.environment.current_dir().map(ToOwned::to_owned),
+            ..Situation::default()
+        };
+        let action = [Action::Shell(check.command.clone())];
+        Ok(policy.decide("bash", &action, &situation))
+    }
+
+    /// Puts the policy together that holds here. Without a workshop, settings and what is built
+    /// in hold.
+    pub(crate) fn policy(&self, role: Option<&str>) -> Result<Policy, Problems> {
+        let settings = self.settings_here()?;
+        let mut policy = Policy {
+            commands: commands(&settings),
+            grants: self.stored_grants()?,
+            role: role.unwrap_or("default").to_owned(),
+            ..Policy::default()
+        };
+        if let Some(name) = role
+            && let Some(role) = self.role(name)?
+        {
+            policy.apply(role);
+        }
+        Ok(policy)
+    }
+
+    /// Returns what was granted for good in the workshop that is in use, if one is.
+    fn stored_grants(&self) -> Result<Vec<Grant>, Problems> {
+        let Some(root) = self.workshop_root()? else {
+            return Ok(Vec::new());
+        };
+        let (_, grants) = super::grants::read(&root)?;
+        Ok(grants)
+    }
+
+    /// Returns the folder of the workshop in use, if there is one.
+    pub(crate) fn workshop_root(&self) -> Result<Option<std::path::PathBuf>, Problems> {
+        match self.place() {
+            Ok(place) => {
+                self.refuse_untrusted(place.marker.id, &place.root)?;
+                Ok(Some(place.root))
+            }
+            Err(failure) if failure.code == Code::W001 => Ok(None),
+            Err(failure) => Err(failure.into()),
+        }
+    }
+}
+
+/// What a role adds to a policy.
+trait Apply {
+    fn apply(&mut self, role: Role);
+}
+
+impl Apply for Policy {
+    fn apply(&mut self, role: Role) {
+        self.deny.extend(role.deny);
+        if let Some(tools) = role.tools {
+            self.bounds.push(Bound {
+                name: format!("role {}", self.role),
+                admits: Admits::Rules(tools),
+            });
+        }
+    }
+}
+
+fn commands(settings: &Settings) -> Commands {
+    match settings.hands.commands.value {
+        artel_config::Commands::Allow => Commands::Allow,
+        artel_config::Commands::Ask => Commands::Ask,
+    }
+}
+
+/// Reads a rule that a person wrote.
+pub(crate) fn rule(text: &str) -> Result<Rule, Failure> {
+    Rule::parse(text).map_err(|bad| {
+        Failure::new(Code::P003, bad.to_string())
+            .advise("rules look like `Bash(git status:*)`, `Edit(src/**)`, `Read`")
+    })
+}
+
+/// Says why a file of grants does not count.
+pub(super) fn broken(file: &std::path::Path, why: &impl std::fmt::Display) -> Failure {
+    let what = format!("`{}` cannot be used, so nothing in it counts", file.display());
+    Failure::new(Code::P004, what)
+        .because(why.to_string())
+        .advise("mend that place, or move the file away and grant anew")
+}
+
+/// Parses the text of a file of grants.
+pub(super) fn parse(
+    file: &std::path::Path,
+    text: &str,
+) -> Result<(GrantFile, Vec<Grant>), Failure> {
+    GrantFile::parse(text).map_err(|bad| broken(file, &bad))
+}

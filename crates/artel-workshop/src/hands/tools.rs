@@ -1,0 +1,261 @@
+//! The tools there are, and trying one in a scratch copy.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use artel_files::Root;
+use artel_policy::{Decision, Situation};
+use artel_sandbox::proxy::Passage;
+use artel_sandbox::run::Live;
+use artel_tools::{
+    Approver, Audience, Bench, Card, Declared, FindTools, Hands, Log, NoGuard, Observation, Reach,
+    Registry, Tool, Trouble, Viewer, built_in,
+};
+use artel_types::{Code, Failure, SandboxEngaged};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::run::{JournalLog, TrialLog};
+use super::scratch::{Scratch, differences};
+use crate::caller::{Caller, fresh_trace};
+use crate::trouble::Problems;
+use crate::workshop::Open;
+
+/// More than a declaration needs.
+const LARGEST: u64 = 256 * 1024;
+
+/// A tool, for people and programs.
+#[derive(Debug, Clone, Serialize)]
+pub struct ToolShown {
+    /// Its name.
+    pub name: String,
+    /// What it does, in a line.
+    pub line: String,
+    /// What a model is told.
+    pub description: String,
+    /// The schema of its input.
+    pub input: Value,
+    /// What it touches.
+    pub effects: Vec<artel_tools::Effect>,
+    /// What an unknown outcome means.
+    pub unknown: artel_tools::Unknown,
+    /// What it is found with.
+    pub bundle: String,
+    /// Whether its schema is in every request.
+    pub always: bool,
+}
+
+/// A tool to try.
+#[derive(Debug, Clone, Default)]
+pub struct ToolRun {
+    /// Its name.
+    pub name: String,
+    /// Its input, as JSON.
+    pub input: String,
+    /// The folder to copy; where the caller stands if not given.
+    pub root: Option<PathBuf>,
+    /// The role; `default` if not given.
+    pub role: Option<String>,
+}
+
+/// What came of it.
+#[derive(Debug, Clone)]
+pub struct ToolDone {
+    /// What policy said.
+    pub decision: Decision,
+    /// What a model would see.
+    pub result: Result<Observation, Trouble>,
+    /// What it changed in the copy, as unified differences.
+    pub difference: String,
+    /// The files it changed.
+    pub changed: Vec<String>,
+}
+
+impl Caller {
+    /// Returns every tool, built in and declared in the workshop that is in use, by name.
+    pub fn tools(&self) -> Result<Vec<ToolShown>, Problems> {
+        let registry = self.registry("default")?;
+        Ok(registry.cards().map(shown).collect())
+    }
+
+    /// Returns one tool.
+    pub fn tool(&self, name: &str) -> Result<ToolShown, Problems> {
+        let registry = self.registry("default")?;
+        let tool = registry.get(name).map_err(unknown)?;
+        Ok(shown(tool.card()))
+    }
+
+    /// Runs a tool in a scratch copy of a folder, and says what it changed there.
+    pub fn run_tool(
+        &self,
+        run: &ToolRun,
+        approver: Option<Arc<dyn Approver>>,
+    ) -> Result<ToolDone, Problems> {
+        let input: Value = serde_json::from_str(&run.input).map_err(|error| {
+            Failure::new(Code::T002, "the input is not JSON")
+                .because(error.to_string())
+                .advise(format!("`artel tool show {}` prints the schema", run.name))
+        })?;
+        let root = match &run.root {
+            Some(root) => self.absolute(root),
+            None => self.environment.current_dir().unwrap_or(Path::new("/")).to_owned(),
+        };
+        let role = run.role.as_deref().unwrap_or("default");
+        let registry = self.registry(role)?;
+        registry.get(&run.name).map_err(unknown)?;
+        let scratch = Scratch::new(self, "tool")?;
+        let copy = scratch.copy(&root)?;
+        let tree = Root::open(&copy).map_err(|error| Failure::new(Code::W008, error.to_string()))?;
+        let workroom = self.workroom(tree.path(), scratch.path().join("spool"), Arc::new(Silent))?;
+        let engaged = workroom.sandbox.engaged().clone();
+        let is_walled = engaged.level >= workroom.demand.0;
+        let log = self.tool_log()?;
+        self.log_engaged(log.as_ref(), &engaged, workroom.demand)?;
+        let situation = Situation {
+            is_walled,
+            workspace: Some(tree.path().to_owned()),
+            ..Situation::default()
+        };
+        let mut bench = Bench::new(tree, Arc::new(NoGuard), role);
+        bench.git = self.program("git");
+        bench.workroom = Some(Arc::new(workroom));
+        let policy = self.policy(run.role.as_deref())?;
+        let mut hands = Hands::new(registry, bench, policy, log, self.redactor(), self.clock.clone());
+        hands.situation = situation;
+        hands.approver = approver;
+        let id = fresh_trace()?.to_string();
+        let called = hands.call(&id, &run.name, &input).map_err(|error| {
+            Failure::new(Code::J001, error.to_string())
+        })?;
+        let differences = differences(&root, &copy)
+            .map_err(|error| Failure::new(Code::W008, error.to_string()))?;
+        Ok(ToolDone {
+            decision: called.decision,
+            result: called.result,
+            difference: differences.iter().map(|it| it.text.as_str()).collect(),
+            changed: differences.into_iter().map(|it| it.path).collect(),
+        })
+    }
+
+    /// Puts the registry of a role together.
+    pub(crate) fn registry(&self, role: &str) -> Result<Registry, Problems> {
+        let mut registry = Registry::of(built_in());
+        if let Some(root) = self.workshop_root()? {
+            for tool in declared(&root.join("Tools"))? {
+                registry.add(tool).map_err(|trouble| {
+                    Failure::new(Code::T004, trouble.what).advise("rename its file in `Tools/`")
+                })?;
+            }
+        }
+        let viewer = Viewer {
+            role: role.to_owned(),
+            tools: self.role_tools(role)?,
+        };
+        let find = FindTools::new(registry.clone(), viewer);
+        registry
+            .add(Arc::new(find))
+            .map_err(|trouble| Failure::new(Code::X001, trouble.what))?;
+        Ok(registry)
+    }
+
+    fn role_tools(&self, role: &str) -> Result<Option<Vec<artel_policy::rules::Rule>>, Problems> {
+        Ok(self.role(role)?.and_then(|role| role.tools))
+    }
+
+    /// The workshop's journal where there is one; a trial elsewhere is written down nowhere.
+    fn tool_log(&self) -> Result<Arc<dyn Log>, Problems> {
+        if self.workshop_root()?.is_none() {
+            return Ok(Arc::new(TrialLog::default()));
+        }
+        let workshop = self.workshop()?;
+        let Open { journal, .. } = workshop.open()?;
+        let template = workshop.draft(artel_types::NoteAdded { text: "".into() });
+        Ok(Arc::new(JournalLog::new(journal, template)))
+    }
+
+    fn log_engaged(
+        &self,
+        log: &dyn Log,
+        engaged: &artel_sandbox::Engaged,
+        demand: artel_sandbox::Demand,
+    ) -> Result<(), Problems> {
+        let settings = self.settings_here()?;
+        let layer = |layer: &artel_sandbox::Layer| {
+            let stands = if layer.stands { "" } else { "missing: " };
+            format!("{stands}{}: {}", layer.name, layer.detail)
+        };
+        let fact = SandboxEngaged {
+            level: engaged.level.to_string(),
+            demanded: demand.0.to_string(),
+            profile: format!("{:?}", settings.hands.profile.value).to_lowercase(),
+            layers: engaged.layers.iter().map(layer).collect(),
+        };
+        log.append(fact.into(), artel_types::Outcome::Done)
+            .map_err(|error| Failure::new(Code::J001, error).into())
+    }
+}
+
+/// Nobody watches a trial; its result says what happened.
+struct Silent;
+
+impl Audience for Silent {
+    fn output(&self, _: &Live<'_>) {}
+    fn passage(&self, _: &Passage) {}
+    fn waiting(&self, _: &str) {}
+}
+
+/// Reads the declared tools of a folder, by name.
+fn declared(folder: &Path) -> Result<Vec<Arc<dyn Tool>>, Problems> {
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return Ok(Vec::new());
+    };
+    let mut files: Vec<_> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|ending| ending == "toml"))
+        .collect();
+    files.sort();
+    let mut tools: Vec<Arc<dyn Tool>> = Vec::new();
+    let mut failures = Vec::new();
+    for file in files {
+        match declaration(&file) {
+            Ok(tool) => tools.push(Arc::new(tool)),
+            Err(failure) => failures.push(failure),
+        }
+    }
+    if failures.is_empty() {
+        Ok(tools)
+    } else {
+        Err(Problems(failures))
+    }
+}
+
+fn declaration(file: &Path) -> Result<Declared, Failure> {
+    let bad = |why: String| {
+        Failure::new(Code::T004, format!("`{}` declares no tool", file.display()))
+            .because(why)
+            .advise("mend it, or move it out of `Tools/`")
+    };
+    let bytes = artel_files::read_bounded(file, LARGEST).map_err(|error| bad(error.to_string()))?;
+    let text = String::from_utf8(bytes).map_err(|error| bad(error.to_string()))?;
+    let stem = file.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+    Declared::parse(stem, &text).map_err(|error| bad(error.to_string()))
+}
+
+fn shown(card: &Card) -> ToolShown {
+    ToolShown {
+        name: card.name.clone(),
+        line: card.line.clone(),
+        description: card.description.clone(),
+        input: card.input.clone(),
+        effects: card.effects.clone(),
+        unknown: card.unknown,
+        bundle: card.bundle.to_owned(),
+        always: card.reach == Reach::Always,
+    }
+}
+
+fn unknown(trouble: Trouble) -> Failure {
+    let failure = Failure::new(Code::T001, trouble.what);
+    let hint = trouble.hints.into_iter().next();
+    failure.advise(hint.unwrap_or_else(|| "`artel tool list` shows what there is".to_owned()))
+}

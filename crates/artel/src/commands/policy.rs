@@ -1,0 +1,247 @@
+//! `artel policy`
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use artel_policy::record::visible;
+use artel_policy::{Answer, Decision, command, redact};
+use artel_tools::pathcheck;
+use artel_types::{Code, Failure, FailureKind};
+use artel_workshop::{Caller, CommandCheck, Problems};
+
+use super::lines;
+use crate::Verdict;
+use crate::screen::{Paint, Screen};
+
+/// Ask what agents may do, and say what they may do for good
+///
+/// Deny beats ask, ask beats allow, and what nobody granted is asked about. What is built in as
+/// never cannot be granted.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: artel policy check -- git status")]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Say whether an agent may run a command, by which rule, and why
+    ///
+    /// Nothing is run. Exit code 0 if it is allowed, 3 if it is denied or a person would be asked.
+    #[command(after_help = "Example: artel policy check --allow 'Bash(npm run:*)' -- npm run build\n\
+        Example: artel policy check 'git log | head'\n\
+        Example: artel policy check --batch < cases.jsonl")]
+    Check(Check),
+    /// Read, write or remove a file as the file tools would, or be refused as they would
+    #[command(after_help = "Example: artel policy path --root . --op read src/main.rs\n\
+        Example: artel policy path --batch < cases.jsonl")]
+    Path(Path),
+    /// Take secrets out of text: from standard input to standard output
+    #[command(after_help = "Example: artel policy redact < app.log\n\
+        Example: artel policy redact --batch < cases.jsonl")]
+    Redact {
+        /// Read JSON lines, each with text and maybe known values and places to cut
+        #[arg(long)]
+        batch: bool,
+    },
+    /// List what was granted for good in this workshop
+    #[command(after_help = "Example: artel policy list --json")]
+    List,
+    /// Allow something for good in this workshop
+    ///
+    /// Agents never can. Shells, interpreters, wrappers and bare git are too broad to be granted.
+    #[command(after_help = "Example: artel policy grant 'Bash(npm run build)' --reason 'our own build'")]
+    Grant {
+        /// The rule, such as Bash(cargo test:*)
+        rule: String,
+        /// Why you grant it
+        #[arg(long)]
+        reason: String,
+    },
+    /// Take a grant back
+    #[command(after_help = "Example: artel policy revoke 1")]
+    Revoke {
+        /// Its number in the list, or its rule
+        grant: String,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+struct Check {
+    /// A rule to allow besides what holds here
+    #[arg(long, value_name = "RULE")]
+    allow: Vec<String>,
+    /// The role that wants to run it
+    #[arg(long, value_name = "ROLE")]
+    role: Option<String>,
+    /// Read JSON lines, each with its own whole policy and a command
+    #[arg(long, conflicts_with_all = ["allow", "role", "command"])]
+    batch: bool,
+    /// The command: one word is shell text, several are the words of a command
+    #[arg(last = false, trailing_var_arg = true, allow_hyphen_values = true)]
+    command: Vec<OsString>,
+}
+
+#[derive(Debug, clap::Args)]
+struct Path {
+    /// The folder that the tools may not leave
+    #[arg(long, value_name = "DIR")]
+    root: Option<PathBuf>,
+    /// What to do
+    #[arg(long, value_parser = ["read", "write", "delete"])]
+    op: Option<String>,
+    /// What a write writes
+    #[arg(long, value_name = "TEXT")]
+    content: Option<String>,
+    /// Read JSON lines, each with root, path and op
+    #[arg(long, conflicts_with_all = ["root", "op", "path"])]
+    batch: bool,
+    /// The file
+    path: Option<OsString>,
+}
+
+pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+    match &args.command {
+        Command::Check(check) if check.batch => lines::each(screen, command::judge_line),
+        Command::Check(check) => one_command(check, caller, screen),
+        Command::Path(path) if path.batch => lines::each(screen, pathcheck::check_line),
+        Command::Path(path) => one_path(path, caller, screen),
+        Command::Redact { batch: true } => lines::each(screen, redact::redact_line),
+        Command::Redact { batch: false } => lines::redact(screen, caller),
+        Command::List => list(caller, screen),
+        Command::Grant { rule, reason } => {
+            caller.workshop()?.grant(rule, reason)?;
+            say(screen, &format!("granted for good: {}", visible(rule)))
+        }
+        Command::Revoke { grant } => {
+            let revoked = caller.workshop()?.revoke(grant)?;
+            say(screen, &format!("no longer granted: {}", visible(&revoked.rule)))
+        }
+    }
+}
+
+fn one_command(check: &Check, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+    let decision = caller.check_command(&CommandCheck {
+        command: shell_text(&check.command)?,
+        allow: check.allow.clone(),
+        role: check.role.clone(),
+    })?;
+    show(&decision, screen)
+}
+
+fn show(decision: &Decision, screen: &mut Screen) -> Result<Verdict, Problems> {
+    if screen.json {
+        screen.value(decision)?;
+    } else {
+        let (word, paint) = match decision.answer {
+            Answer::Allow => ("allow", Paint::Good),
+            Answer::Ask => ("ask", Paint::Doubtful),
+            Answer::Deny => ("deny", Paint::Bad),
+        };
+        let word = screen.paint(word, paint);
+        screen.line(format!("{word}  {}", visible(&decision.reason)))?;
+        screen.line(format!("rule: {}", visible(&decision.rule)))?;
+    }
+    Ok(match decision.answer {
+        Answer::Allow => Verdict::Done,
+        Answer::Ask | Answer::Deny => Verdict::Bad(FailureKind::Refused),
+    })
+}
+
+/// One word is text for a shell; several are words, written so that a shell reads the same ones.
+fn shell_text(words: &[OsString]) -> Result<String, Failure> {
+    let missing = || {
+        Failure::new(Code::C005, "no command was given")
+            .advise("`artel policy check -- git status`")
+    };
+    let not_text = |_| Failure::new(Code::C004, "the command is not text (UTF-8)");
+    let words: Vec<_> = words
+        .iter()
+        .map(|word| word.clone().into_string().map_err(not_text))
+        .collect::<Result<_, _>>()?;
+    match words.as_slice() {
+        [] => Err(missing()),
+        [text] => Ok(text.clone()),
+        words => Ok(words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")),
+    }
+}
+
+fn quoted(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./=:,@%+".contains(letter);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
+fn one_path(args: &Path, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+    let missing = |what: &str| {
+        Failure::new(Code::C005, format!("`{what}` is missing"))
+            .advise("`artel policy path --root . --op read src/main.rs`")
+    };
+    let root = args.root.as_ref().ok_or_else(|| missing("--root"))?;
+    let op = args.op.as_ref().ok_or_else(|| missing("--op"))?;
+    let path = args.path.as_ref().ok_or_else(|| missing("PATH"))?;
+    let root = caller.path(root);
+    let mut line = serde_json::json!({
+        "root": root.to_string_lossy(),
+        "path": path.to_string_lossy(),
+        "op": op,
+    });
+    if let Some(content) = &args.content {
+        line["content"] = content.as_str().into();
+    }
+    let answer = pathcheck::check_line(&line.to_string());
+    let answer: serde_json::Value = serde_json::from_str(&answer).unwrap_or_default();
+    let is_allowed = answer["decision"] == "allow";
+    if screen.json {
+        screen.value(&answer)?;
+    } else {
+        let word = if is_allowed { ("allow", Paint::Good) } else { ("deny", Paint::Bad) };
+        let word = screen.paint(word.0, word.1);
+        let reason = answer["reason"].as_str().unwrap_or_default();
+        screen.line(format!("{word}  {}", visible(reason)))?;
+        if let Some(text) = answer["text"].as_str() {
+            screen.raw(text)?;
+        }
+        for entry in answer["entries"].as_array().into_iter().flatten() {
+            screen.line(visible(entry.as_str().unwrap_or_default()))?;
+        }
+    }
+    Ok(if is_allowed { Verdict::Done } else { Verdict::Bad(FailureKind::Refused) })
+}
+
+fn list(caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+    let grants = caller.workshop()?.grants()?;
+    if screen.json {
+        screen.value(&grants)?;
+        return Ok(Verdict::Done);
+    }
+    if grants.is_empty() {
+        screen.line("nothing was granted for good in this workshop")?;
+        screen.say("`artel policy grant RULE --reason WHY` grants something");
+        return Ok(Verdict::Done);
+    }
+    for (number, grant) in grants.iter().enumerate() {
+        screen.line(format!(
+            "{:>3}  {}\n     {} ({}, {})",
+            number + 1,
+            visible(&grant.rule),
+            visible(&grant.reason),
+            visible(&grant.by),
+            visible(grant.at.get(..10).unwrap_or(&grant.at)),
+        ))?;
+    }
+    Ok(Verdict::Done)
+}
+
+fn say(screen: &mut Screen, text: &str) -> Result<Verdict, Problems> {
+    if screen.json {
+        screen.value(&serde_json::json!({ "done": text }))?;
+    } else {
+        screen.line(text)?;
+    }
+    Ok(Verdict::Done)
+}

@@ -1,0 +1,175 @@
+//! `artel tool`
+
+use std::io::{self, IsTerminal as _, Write as _};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use artel_policy::record::visible;
+use artel_tools::{Approver, Question, Reply};
+use artel_types::FailureKind;
+use artel_workshop::{Caller, Problems, ToolDone, ToolRun, ToolShown};
+
+use crate::Verdict;
+use crate::render::harmless;
+use crate::screen::{Paint, Screen};
+
+/// Look at the tools that agents have, and try one
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: artel tool list")]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// List the tools, built in and declared in this workshop
+    #[command(after_help = "Example: artel tool list --json")]
+    List,
+    /// Show one tool with the schema of its input
+    #[command(after_help = "Example: artel tool show edit")]
+    Show {
+        /// Its name
+        name: String,
+    },
+    /// Try a tool in a scratch copy of a folder, and see what it would change
+    ///
+    /// Policy, sandbox and journal are those of a run. The folder itself stays as it is. Exit code 1
+    /// if the tool failed, 3 if it was refused.
+    #[command(after_help = "Example: artel tool run grep '{\"pattern\": \"TODO\"}'\n\
+        Example: artel tool run bash '{\"command\": \"cargo test\"}' --root ~/shop")]
+    Run {
+        /// Its name
+        name: String,
+        /// Its input
+        #[arg(value_name = "JSON")]
+        input: String,
+        /// The folder to copy; the current one if not given
+        #[arg(long, value_name = "DIR")]
+        root: Option<PathBuf>,
+        /// The role that uses it
+        #[arg(long, value_name = "ROLE")]
+        role: Option<String>,
+    },
+}
+
+pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+    match &args.command {
+        Command::List => list(&caller.tools()?, screen),
+        Command::Show { name } => show(&caller.tool(name)?, screen),
+        Command::Run {
+            name,
+            input,
+            root,
+            role,
+        } => {
+            let run = ToolRun {
+                name: name.clone(),
+                input: input.clone(),
+                root: root.clone(),
+                role: role.clone(),
+            };
+            let can_ask = !screen.json && io::stdin().is_terminal();
+            let person = can_ask.then(|| Arc::new(Terminal) as Arc<dyn Approver>);
+            done(&caller.run_tool(&run, person)?, screen)
+        }
+    }
+}
+
+fn list(tools: &[ToolShown], screen: &mut Screen) -> Result<Verdict, Problems> {
+    if screen.json {
+        screen.value(&tools)?;
+        return Ok(Verdict::Done);
+    }
+    let width = tools.iter().map(|tool| tool.name.len()).max().unwrap_or(0);
+    for tool in tools {
+        let mark = if tool.always { "*" } else { " " };
+        screen.line(format!("{mark} {:<width$}  {}", tool.name, harmless(&tool.line)))?;
+    }
+    screen.say("* is in every request; the others are found by `find_tools`");
+    Ok(Verdict::Done)
+}
+
+fn show(tool: &ToolShown, screen: &mut Screen) -> Result<Verdict, Problems> {
+    if screen.json {
+        screen.value(tool)?;
+        return Ok(Verdict::Done);
+    }
+    let words = |value: &serde_json::Value| value.to_string().replace('"', "");
+    let effects = serde_json::json!(tool.effects);
+    let unknown = serde_json::json!(tool.unknown);
+    let schema = serde_json::to_string_pretty(&tool.input).unwrap_or_default();
+    screen.line(format!("{}: {}\n", tool.name, harmless(&tool.line)))?;
+    screen.line(format!("{}\n", harmless(&tool.description)))?;
+    screen.line(format!("touches          {}", words(&effects)))?;
+    screen.line(format!("unknown outcome  {}", words(&unknown)))?;
+    screen.line(format!("bundle           {}\n\ninput\n{schema}", tool.bundle))?;
+    Ok(Verdict::Done)
+}
+
+fn done(done: &ToolDone, screen: &mut Screen) -> Result<Verdict, Problems> {
+    let verdict = match &done.result {
+        Ok(_) => Verdict::Done,
+        Err(trouble) if trouble.kind == artel_tools::TroubleKind::Refused => {
+            Verdict::Bad(FailureKind::Refused)
+        }
+        Err(_) => Verdict::Bad(FailureKind::Failed),
+    };
+    if screen.json {
+        let (text, data, trouble) = match &done.result {
+            Ok(observation) => (observation.text.clone(), observation.data.clone(), None),
+            Err(trouble) => (trouble.to_string(), serde_json::Value::Null, Some(trouble.kind)),
+        };
+        screen.value(&serde_json::json!({
+            "decision": done.decision,
+            "text": text,
+            "data": data,
+            "trouble": trouble,
+            "changed": done.changed,
+            "diff": done.difference,
+        }))?;
+        return Ok(verdict);
+    }
+    match &done.result {
+        Ok(observation) => screen.line(harmless(&observation.text))?,
+        Err(trouble) => {
+            let word = screen.paint("failed", Paint::Bad);
+            screen.line(format!("{word}: {}", harmless(&trouble.to_string())))?;
+        }
+    }
+    if !done.difference.is_empty() {
+        screen.line(format!("\n{}", harmless(&done.difference)))?;
+    }
+    Ok(verdict)
+}
+
+/// The person at the terminal.
+struct Terminal;
+
+impl Approver for Terminal {
+    fn approve(&self, question: &Question) -> Option<Reply> {
+        let mut screen = io::stderr().lock();
+        let mut put = |text: &str| drop(writeln!(screen, "{text}"));
+        put(&format!("wants to run: {}", visible(&question.tool)));
+        for line in question.record.lines() {
+            put(&format!("  {line}"));
+        }
+        put(&format!(
+            "  why asked: {} ({})",
+            visible(&question.decision.reason),
+            visible(&question.decision.rule)
+        ));
+        drop(write!(screen, "Allow it once? [y/N] "));
+        drop(screen.flush());
+        let mut answer = String::new();
+        io::stdin().read_line(&mut answer).ok()?;
+        let is_yes = matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes");
+        Some(if is_yes {
+            Reply::Yes { grant: None }
+        } else {
+            Reply::No {
+                reason: "said at the terminal".to_owned(),
+            }
+        })
+    }
+}
