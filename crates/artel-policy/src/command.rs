@@ -7,8 +7,8 @@
 //! redirections to `/dev/null`. What the shell would compute is at best a question.
 //!
 //! Three readers look at plain text: our own linear pass, brush-parser and tree-sitter-bash. If
-//! they do not see the same words and operators, it is a question. In all other text they look for
-//! commands independently, and a ban applies to whatever any of them finds.
+//! they do not see the same words and operators, it is a question. In all other text our own pass
+//! finds the commands, so that a ban still applies, and the answer is at best a question.
 //!
 //! A pattern such as `src/*.rs` counts as literal when a path stands in front of it (or the name of
 //! a long option), because then it cannot turn into an option or a sub-command.
@@ -63,7 +63,10 @@ pub fn plain_argv(reading: &Reading) -> Option<Vec<String>> {
     }
     // `time` in front is a word of the shell, not a program.
     let is_timed = part.words().first().and_then(Word::as_literal) == Some("time");
-    let words = part.words().iter().map(|word| word.as_literal().map(str::to_owned));
+    let words = part
+        .words()
+        .iter()
+        .map(|word| word.as_literal().map(str::to_owned));
     words.collect::<Option<Vec<_>>>().filter(|_| !is_timed)
 }
 
@@ -81,6 +84,9 @@ pub(crate) fn words_of(text: &str) -> Option<Vec<String>> {
         && found.operators.is_empty()
         && part.redirections.is_empty()
         && guard::hidden(text).is_none();
-    let words = part.words.iter().map(|word| word.as_literal().map(str::to_owned));
+    let words = part
+        .words
+        .iter()
+        .map(|word| word.as_literal().map(str::to_owned));
     is_plain.then(|| words.collect())?
 }

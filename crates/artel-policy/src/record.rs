@@ -233,6 +233,15 @@ mod tests {
 
     #[test]
     fn everything_is_shown_and_nothing_deceives() {
-        insta::assert_snapshot!(record().lines().join("\n"), @"");
+        insta::assert_snapshot!(record().lines().join("\n"), @r"
+        tool      bash
+        runs      bash -c 'rm '\''a b'\''\u{202e}'
+        in        src
+        write     src/a b
+        content   src/x.sh (0123456789ab)
+        variables PATH
+        sandbox   full, no network
+        input     {}
+        ");
     }
 }

@@ -11,6 +11,7 @@ mod commands;
 mod fields;
 mod grams;
 mod headers;
+mod literals;
 mod names;
 mod pem;
 mod rules;

@@ -2,7 +2,10 @@
 //!
 //! In the files of `tests/commands` a line with an object sets the family and the rules; each line
 //! after it that is a string is a command under them.
-#![expect(clippy::unwrap_used, reason = "a test that cannot read its cases fails")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that cannot read its cases fails"
+)]
 
 use artel_policy::command::judge_line;
 use serde_json::{Value, json};
@@ -36,8 +39,15 @@ fn cases(text: &str) -> Vec<Case> {
 fn decide(case: &Case) -> (String, String) {
     let decision: Value = serde_json::from_str(&judge_line(&case.line)).unwrap();
     let text = |field: &str| decision[field].as_str().unwrap().to_owned();
-    assert!(!text("reason").is_empty() && !text("rule").is_empty(), "{}", case.line);
-    (text("decision"), format!("{}: {}", text("rule"), text("reason")))
+    assert!(
+        !text("reason").is_empty() && !text("rule").is_empty(),
+        "{}",
+        case.line
+    );
+    (
+        text("decision"),
+        format!("{}: {}", text("rule"), text("reason")),
+    )
 }
 
 /// Returns the cases whose decision is not as wanted, for the message.
@@ -55,7 +65,12 @@ fn no_attack_is_allowed() {
     let cases = cases(include_str!("commands/attacks.jsonl"));
     assert!(cases.len() >= 300, "{}", cases.len());
     let wrong = misjudged(&cases, |decision| decision != "allow");
-    assert!(wrong.is_empty(), "{} allowed:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} allowed:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
 }
 
 #[test]
@@ -63,7 +78,12 @@ fn what_is_banned_is_denied_in_every_spelling() {
     let cases = cases(include_str!("commands/denied.jsonl"));
     assert!(cases.len() >= 40, "{}", cases.len());
     let wrong = misjudged(&cases, |decision| decision == "deny");
-    assert!(wrong.is_empty(), "{} not denied:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} not denied:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
 }
 
 #[test]
@@ -72,6 +92,10 @@ fn everyday_commands_run_without_a_question() {
     assert!(cases.len() >= 120, "{}", cases.len());
     let wrong = misjudged(&cases, |decision| decision == "allow");
     let most = cases.len() * 3 / 100;
-    println!("{}", wrong.join("\n"));
-    assert!(wrong.len() <= most, "{} asked:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(
+        wrong.len() <= most,
+        "{} asked:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
 }

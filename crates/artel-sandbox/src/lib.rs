@@ -29,5 +29,5 @@ pub use job::{Host, Job, Limits, Network, Overlay, Stdin, View};
 pub use level::{Demand, Engaged, Layer, Level};
 pub use process::{Exit, Limited, Process, Usage};
 pub use rustix::process::Signal;
-pub use standard::Standard;
 pub use sandbox::{Door, DoorKind, Sandbox, Setup, Started};
+pub use standard::Standard;

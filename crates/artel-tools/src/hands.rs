@@ -195,7 +195,12 @@ impl Hands {
         decision: Decision,
     ) -> Result<Called, NotRecorded> {
         let mut bench = self.bench.clone();
-        bench.guard = Arc::new(judge::CallJudge::new(self.policy(), call.tool, actions));
+        bench.guard = Arc::new(judge::CallJudge::new(
+            self.policy(),
+            Arc::clone(&bench.tree),
+            call.tool,
+            actions,
+        ));
         let began = self.clock.uptime();
         let result = call.tool.run(call.input, &bench);
         let millis = self.clock.uptime().saturating_sub(began).as_millis();

@@ -6,18 +6,16 @@ pub(crate) use artel_types::counted;
 /// Returns text in which nothing moves the cursor, begins a line of its own, changes colours or
 /// reverses the reading direction: what agents and files wrote is shown, never obeyed.
 pub(crate) fn harmless(text: &str) -> String {
-    let mut clean = String::with_capacity(text.len());
-    for character in text.chars() {
-        let is_hidden = matches!(character,
-            '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}');
-        if character.is_control() || is_hidden {
-            clean.extend(character.escape_unicode());
-        } else {
-            clean.push(character);
-        }
-    }
-    clean
+    artel_policy::record::visible(text)
+}
+
+/// Returns text of several lines, each of them harmless; tabs stay.
+pub(crate) fn harmless_lines(text: &str) -> String {
+    let line = |line: &str| {
+        let parts: Vec<_> = line.split('\t').map(harmless).collect();
+        parts.join("\t")
+    };
+    text.lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// Returns text that fits into one cell of a table.

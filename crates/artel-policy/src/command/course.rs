@@ -10,8 +10,8 @@ const SINKS: &[&str] = &["/dev/null", "/dev/stdout", "/dev/stderr", "-"];
 /// Endings of files that a pattern may stand for when they are written. No file that is loaded
 /// without being asked for ends like this.
 const PLAIN_ENDINGS: &[&str] = &[
-    "c", "cc", "cpp", "css", "go", "h", "hpp", "html", "java", "js", "jsx", "log", "o", "out", "py",
-    "pyc", "rb", "rs", "sh", "svg", "tmp", "ts", "tsx", "txt", "vue",
+    "c", "cc", "cpp", "css", "go", "h", "hpp", "html", "java", "js", "jsx", "log", "o", "out",
+    "py", "pyc", "rb", "rs", "sh", "svg", "tmp", "ts", "tsx", "txt", "vue",
 ];
 
 /// The course of a line: the directory it has changed to, below the root of the workspace.
@@ -38,9 +38,10 @@ impl<'a> Course<'a> {
 
     /// Follows a change of directory; returns why it needs a question.
     pub(super) fn change(&mut self, words: &[String]) -> Option<Ground> {
-        let mut operands = words.iter().skip(1).filter(|word| {
-            !matches!(word.as_str(), "-P" | "-L" | "-e" | "-@" | "--")
-        });
+        let mut operands = words
+            .iter()
+            .skip(1)
+            .filter(|word| !matches!(word.as_str(), "-P" | "-L" | "-e" | "-@" | "--"));
         let target = match (operands.next(), operands.next()) {
             (Some(target), None) if !target.starts_with('-') && !target.is_empty() => target,
             _ => {
@@ -58,6 +59,11 @@ impl<'a> Course<'a> {
         }
         self.at = place;
         None
+    }
+
+    /// Tells whether the line has left the root of the workspace.
+    pub(super) fn has_moved(&self) -> bool {
+        !self.at.is_empty()
     }
 
     /// Returns why writing to a path needs a question. The path is taken both from where the line
@@ -86,7 +92,9 @@ impl<'a> Course<'a> {
     /// Returns where a path may lie below the root.
     pub(super) fn places(&self, target: &str) -> Vec<String> {
         let starts = [self.at.as_slice(), &[]];
-        let places = starts.iter().filter_map(|start| self.resolve(start, target));
+        let places = starts
+            .iter()
+            .filter_map(|start| self.resolve(start, target));
         places.map(|place| place.join("/")).collect()
     }
 

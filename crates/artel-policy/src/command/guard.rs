@@ -1,7 +1,7 @@
 //! What no reader is asked to look at, and what no eye would see.
 
-use super::scan::{Limit, MAX_NESTING, MAX_PARTS};
 use super::MAX_TEXT;
+use super::scan::{Limit, MAX_NESTING, MAX_PARTS};
 use crate::programs::Doubt;
 
 /// How many commands may start one another.

@@ -12,6 +12,9 @@ const SHELLS: &[&str] = &[
     "source", ".", "xargs", "parallel", "at", "batch",
 ];
 
+/// How many words of a wrapper's line are kept with what it starts.
+const MAX_OUTER: usize = 64;
+
 /// Reads a text of an acceptable length.
 pub(super) fn read(text: &str) -> Reading {
     let mut reading = Reading::default();
@@ -35,8 +38,6 @@ fn examine(text: &str, reading: &mut Reading) -> Found {
     }
     if found.doubts.is_empty() {
         found.doubts.extend(opinion::disagreement(text, &found));
-    } else {
-        reading.hints.extend(opinion::commands(text));
     }
     reading.has_operators |= !found.operators.is_empty() || found.has_lines;
     for doubt in &found.doubts {
@@ -75,6 +76,11 @@ fn launch(reading: &mut Reading, mut launched: Launch, depth: usize) {
     finding.is_wrapper &= !starts.is_empty();
     launched.finding = finding;
     let has_pattern = launched.has_pattern;
+    let outer = match &launched.outer {
+        Some((words, _)) => words.clone(),
+        None if starts.is_empty() => Vec::new(),
+        None => launched.words.clone(),
+    };
     reading.launches.push(launched);
     for inner in starts {
         let (words, is_open) = match inner {
@@ -89,10 +95,13 @@ fn launch(reading: &mut Reading, mut launched: Launch, depth: usize) {
             reading.doubts.push(nameless());
             continue;
         }
+        let begins = outer.len().saturating_sub(words.len());
+        let is_tail = outer.len() <= MAX_OUTER && outer.ends_with(&words) && !is_open;
         let next = Launch {
             words,
             is_open,
             has_pattern,
+            outer: is_tail.then(|| (outer.clone(), begins)),
             ..Launch::default()
         };
         launch(reading, next, depth + 1);
@@ -134,10 +143,8 @@ fn hint(reading: &mut Reading, text: &str, depth: usize) {
 /// `echo` and `printf` write. In plain text they have to stand in the same pipeline.
 fn fed_texts(found: &Found) -> Vec<String> {
     let is_shell = |part: &Part| {
-        let program = part.words.first().map(|word| word.text.as_str());
-        let name = program.and_then(|program| program.rsplit('/').next());
-        name.is_some_and(|name| SHELLS.contains(&name))
-            || part.words.iter().any(|word| SHELLS.contains(&word.text.as_str()))
+        let mut names = part.words.iter().map(|word| base_name(&word.text));
+        !is_printer(part) && names.any(|name| SHELLS.contains(&name))
     };
     let mut shells: Vec<usize> = found
         .parts
@@ -150,15 +157,27 @@ fn fed_texts(found: &Found) -> Vec<String> {
         return Vec::new();
     }
     let is_plain = found.doubts.is_empty();
-    let mut texts = if is_plain { Vec::new() } else { found.bodies.clone() };
+    let mut texts = if is_plain {
+        Vec::new()
+    } else {
+        found.bodies.clone()
+    };
     for part in &found.parts {
         let reaches = !is_plain || shells.binary_search(&part.pipeline).is_ok();
-        let mut words = part.likely_words().into_iter();
-        let program = words.next().unwrap_or_default();
-        if reaches && matches!(program.rsplit('/').next(), Some("echo" | "printf")) {
+        if reaches && is_printer(part) {
+            let words = part.likely_words().into_iter().skip(1);
             let arguments: Vec<String> = words.filter(|word| !word.starts_with('-')).collect();
             texts.push(arguments.join(" ").replace("\\n", "\n").replace("%s", ""));
         }
     }
     texts
+}
+
+fn is_printer(part: &Part) -> bool {
+    let program = part.words.first().map(|word| base_name(&word.text));
+    matches!(program, Some("echo" | "printf"))
+}
+
+fn base_name(word: &str) -> &str {
+    word.rsplit('/').next().unwrap_or(word)
 }

@@ -1,9 +1,10 @@
-//! The second and the third reader: brush-parser and tree-sitter-bash.
+//! The second and the third reader of plain text: brush-parser and tree-sitter-bash.
 //!
-//! On plain text both have to see what our own pass saw. On other text brush-parser adds commands
-//! that bans apply to, as long as the text cannot make it slow: its grammar tries alternatives
-//! again at every level. tree-sitter-bash is written in C and takes a character for an index, so it
-//! is shown plain text alone, and of that only ASCII.
+//! Both have to see the words and operators that our own pass saw, or the text is a question.
+//! They are shown plain text alone: on hostile text brush-parser tries alternatives again at every
+//! level, reads numbers without a limit and may not come to an end in a here-document, and
+//! tree-sitter-bash, written in C, takes a character for an index. Other text cannot be allowed
+//! anyway; the commands in it are found by our own pass, which is linear and bounded.
 
 use std::ops::ControlFlow;
 
@@ -12,12 +13,6 @@ use tree_sitter::{Node, ParseOptions};
 
 use super::scan::{Found, single_word};
 use crate::programs::Doubt;
-
-/// The longest text that is not plain and still shown to brush-parser.
-const MAX_OTHER: usize = 16 * 1024;
-
-/// How many opening signs such a text may hold: each can double brush-parser's work.
-const MAX_OPEN: usize = 12;
 
 /// How often tree-sitter may report progress before it is stopped, for each byte of text.
 const STEPS_PER_BYTE: usize = 4;
@@ -40,65 +35,21 @@ pub(super) fn disagreement(text: &str, found: &Found) -> Option<Doubt> {
     })
 }
 
-/// Returns the words of the commands that brush-parser sees in a text that is not plain.
-pub(super) fn commands(text: &str) -> Vec<Vec<String>> {
-    let is_tame = text.len() <= MAX_OTHER
-        && openings(text) <= MAX_OPEN
-        && text.matches('[').count() <= 3
-        && !has_long_number(text);
-    let commands = is_tame.then(|| brush_commands(text)).flatten();
-    commands.unwrap_or_default()
-}
-
-/// Counts whatever may open a level, quoted or not.
-fn openings(text: &str) -> usize {
-    const WORDS: &[&str] = &[
-        "if", "while", "until", "for", "select", "case", "function", "coproc",
-    ];
-    let signs = text.bytes().filter(|byte| b"([{`!".contains(byte)).count();
-    signs + WORDS.iter().map(|word| text.matches(word).count()).sum::<usize>()
-}
-
-/// brush-parser reads the number of a descriptor into 32 bits.
-fn has_long_number(text: &str) -> bool {
-    let mut digits = 0;
-    text.bytes().any(|byte| {
-        digits = if byte.is_ascii_digit() { digits + 1 } else { 0 };
-        digits > 9
-    })
-}
-
+/// Returns the words of every command that brush-parser sees, or nothing if it sees anything but
+/// simple commands.
 fn brush_commands(text: &str) -> Option<Vec<Vec<String>>> {
     let options = ParserOptions {
         enable_extended_globbing: false,
         ..ParserOptions::default()
     };
-    let program = Parser::new(text.as_bytes(), &options).parse_program().ok()?;
-    let mut walk = Walk::default();
-    for list in &program.complete_commands {
-        walk.list(list);
-    }
-    (!walk.is_lost).then_some(walk.commands)
-}
-
-/// A walk over the tree of brush-parser that gathers the words of every simple command.
-#[derive(Default)]
-struct Walk {
-    commands: Vec<Vec<String>>,
-    is_lost: bool,
-}
-
-impl Walk {
-    fn list(&mut self, list: &ast::CompoundList) {
-        for ast::CompoundListItem(list, _) in &list.0 {
-            for (_, pipeline) in list {
-                self.pipeline(pipeline);
-            }
-        }
-    }
-
-    fn pipeline(&mut self, pipeline: &ast::Pipeline) {
-        let mut before = match &pipeline.timed {
+    let program = Parser::new(text.as_bytes(), &options)
+        .parse_program()
+        .ok()?;
+    let lists = program.complete_commands.iter().flat_map(|list| &list.0);
+    let pipelines = lists.flat_map(|ast::CompoundListItem(list, _)| list);
+    let mut commands = Vec::new();
+    for (_, pipeline) in pipelines {
+        let mut words = match &pipeline.timed {
             None => Vec::new(),
             Some(ast::PipelineTimed::Timed(_)) => vec!["time".to_owned()],
             Some(ast::PipelineTimed::TimedWithPosixOutput(_)) => {
@@ -106,77 +57,32 @@ impl Walk {
             }
         };
         for command in &pipeline.seq {
-            self.command(command, std::mem::take(&mut before));
+            let ast::Command::Simple(simple) = command else {
+                return None;
+            };
+            words.extend(simple_words(simple)?);
+            commands.push(std::mem::take(&mut words));
         }
     }
+    Some(commands)
+}
 
-    fn command(&mut self, command: &ast::Command, before: Vec<String>) {
-        match command {
-            ast::Command::Simple(simple) => self.simple(simple, before),
-            ast::Command::Compound(compound, _) => self.compound(compound),
-            ast::Command::Function(function) => self.compound(&function.body.0),
-            ast::Command::ExtendedTest(..) => {}
+fn simple_words(simple: &ast::SimpleCommand) -> Option<Vec<String>> {
+    use ast::CommandPrefixOrSuffixItem as Item;
+    let mut words = vec![literal(simple.word_or_name.as_ref()?)?];
+    for item in simple.suffix.iter().flat_map(|suffix| &suffix.0) {
+        match item {
+            Item::Word(word) | Item::AssignmentWord(_, word) => words.push(literal(word)?),
+            Item::IoRedirect(_) => {}
+            Item::ProcessSubstitution(..) => return None,
         }
     }
+    Some(words)
+}
 
-    fn simple(&mut self, simple: &ast::SimpleCommand, mut words: Vec<String>) {
-        if let Some(program) = &simple.word_or_name {
-            self.word(&mut words, program);
-        }
-        for item in simple.suffix.iter().flat_map(|suffix| &suffix.0) {
-            match item {
-                ast::CommandPrefixOrSuffixItem::Word(word)
-                | ast::CommandPrefixOrSuffixItem::AssignmentWord(_, word) => {
-                    self.word(&mut words, word);
-                }
-                ast::CommandPrefixOrSuffixItem::ProcessSubstitution(_, group) => {
-                    self.list(&group.list);
-                }
-                ast::CommandPrefixOrSuffixItem::IoRedirect(_) => {}
-            }
-        }
-        if !words.is_empty() {
-            self.commands.push(words);
-        }
-    }
-
-    fn word(&mut self, words: &mut Vec<String>, word: &ast::Word) {
-        match single_word(&word.value) {
-            Some(word) => words.push(word.text),
-            None => self.is_lost = true,
-        }
-    }
-
-    fn compound(&mut self, compound: &ast::CompoundCommand) {
-        match compound {
-            ast::CompoundCommand::BraceGroup(group) => self.list(&group.list),
-            ast::CompoundCommand::Subshell(group) => self.list(&group.list),
-            ast::CompoundCommand::ForClause(clause) => self.list(&clause.body.list),
-            ast::CompoundCommand::ArithmeticForClause(clause) => self.list(&clause.body.list),
-            ast::CompoundCommand::CaseClause(clause) => {
-                for case in &clause.cases {
-                    case.cmd.iter().for_each(|list| self.list(list));
-                }
-            }
-            ast::CompoundCommand::IfClause(clause) => {
-                self.list(&clause.condition);
-                self.list(&clause.then);
-                for part in clause.elses.iter().flatten() {
-                    part.condition.iter().for_each(|list| self.list(list));
-                    self.list(&part.body);
-                }
-            }
-            ast::CompoundCommand::WhileClause(clause)
-            | ast::CompoundCommand::UntilClause(clause) => {
-                self.list(&clause.0);
-                self.list(&clause.1.list);
-            }
-            ast::CompoundCommand::Coprocess(coprocess) => {
-                self.command(&coprocess.body, Vec::new());
-            }
-            ast::CompoundCommand::Arithmetic(_) => {}
-        }
-    }
+/// brush-parser leaves the quotes of a word in place.
+fn literal(word: &ast::Word) -> Option<String> {
+    single_word(&word.value).map(|word| word.text)
 }
 
 /// Signs that have no place in plain text, wherever tree-sitter sees one.
@@ -221,7 +127,9 @@ fn kind_name(kind: &str) -> &'static str {
 
 fn parse(text: &str) -> Option<tree_sitter::Tree> {
     let mut parser = tree_sitter::Parser::new();
-    parser.set_language(&tree_sitter_bash::LANGUAGE.into()).ok()?;
+    parser
+        .set_language(&tree_sitter_bash::LANGUAGE.into())
+        .ok()?;
     let most = STEPS_PER_BYTE * (text.len() + 1024);
     let mut steps = 0;
     let mut progress = |_: &tree_sitter::ParseState| {

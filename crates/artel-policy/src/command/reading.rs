@@ -53,6 +53,9 @@ pub(super) struct Launch {
     pub(super) is_open: bool,
     /// Whether the shell still turns one of the words into names of files.
     pub(super) has_pattern: bool,
+    /// The command line that starts it, and where its own words begin there. A rule that names the
+    /// wrapper together with what it starts (`npx tsc`) grants both.
+    pub(super) outer: Option<(Vec<String>, usize)>,
     pub(super) finding: Finding,
 }
 
@@ -61,7 +64,7 @@ pub(super) struct Launch {
 pub struct Reading {
     pub(super) parts: Vec<Part>,
     pub(super) launches: Vec<Launch>,
-    /// Commands that another parser saw, or that are fed to a shell; bans apply to them too.
+    /// Commands in text that may be fed to a shell; bans apply to them too.
     pub(super) hints: Vec<Vec<String>>,
     pub(super) doubts: Vec<Doubt>,
     /// Why it is not judged at all.

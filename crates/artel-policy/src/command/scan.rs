@@ -171,7 +171,10 @@ impl<'a> Scan<'a> {
                         self.finish(&mut frame);
                         return;
                     } else {
-                        self.doubt("shell.syntax", "a parenthesis is closed that was not opened");
+                        self.doubt(
+                            "shell.syntax",
+                            "a parenthesis is closed that was not opened",
+                        );
                     }
                 }
                 b'<' | b'>' => self.redirection(&mut frame),

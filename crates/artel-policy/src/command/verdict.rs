@@ -11,9 +11,32 @@ use crate::{Answer, Decision};
 
 /// Programs that only print, whatever operands they get.
 const HARMLESS: &[&str] = &[
-    "basename", "cat", "cksum", "cmp", "dirname", "du", "echo", "egrep", "fgrep", "file", "grep",
-    "head", "ls", "md5sum", "readlink", "realpath", "sha1sum", "sha224sum", "sha256sum",
-    "sha384sum", "sha512sum", "stat", "sum", "tail", "test", "wc",
+    "basename",
+    "cat",
+    "cksum",
+    "cmp",
+    "dirname",
+    "du",
+    "echo",
+    "egrep",
+    "fgrep",
+    "file",
+    "grep",
+    "head",
+    "ls",
+    "md5sum",
+    "readlink",
+    "realpath",
+    "sha1sum",
+    "sha224sum",
+    "sha256sum",
+    "sha384sum",
+    "sha512sum",
+    "stat",
+    "sum",
+    "tail",
+    "test",
+    "wc",
 ];
 
 /// Programs whose first operand is a text they run; a pattern may not become that.
@@ -25,8 +48,8 @@ const READS_PROGRAM: &[&str] = &[
 
 /// Words of the own command line that change what an agent may do.
 const OWN_SWITCHES: &[&str] = &[
-    "approve", "auth", "config", "deny", "grant", "grants", "policy", "reject", "revoke", "sandbox",
-    "secret", "token", "tool", "trust", "workshop",
+    "approve", "auth", "config", "deny", "grant", "grants", "policy", "reject", "revoke",
+    "sandbox", "secret", "token", "tool", "trust", "workshop",
 ];
 
 /// Decides about a text that was read.
@@ -78,7 +101,10 @@ fn admits(rule: &Rule, launch: &Launch) -> bool {
     if launch.is_open {
         rule.admits_open_command(&launch.words)
     } else {
-        rule.admits_command(&launch.words)
+        let is_named = launch.outer.as_ref().is_some_and(|(words, begins)| {
+            rule.prefix().len() > *begins && rule.admits_command(words)
+        });
+        is_named || rule.admits_command(&launch.words)
     }
 }
 
@@ -94,9 +120,19 @@ fn path_rule<'a>(
     let mut course = Course::new(workspace);
     for launch in &reading.launches {
         let touches = |rule: &&Rule| {
-            let reads = launch.finding.reads.iter().flat_map(|path| course.places(path));
-            let writes = launch.finding.writes.iter().flat_map(|path| course.places(path));
-            reads.into_iter().any(|place| rule.admits_path("read", &place))
+            let reads = launch
+                .finding
+                .reads
+                .iter()
+                .flat_map(|path| course.places(path));
+            let writes = launch
+                .finding
+                .writes
+                .iter()
+                .flat_map(|path| course.places(path));
+            reads
+                .into_iter()
+                .any(|place| rule.admits_path("read", &place))
                 || writes.into_iter().any(|place| is_written(rule, &place))
         };
         if let Some(rule) = rules().find(touches) {
@@ -108,7 +144,11 @@ fn path_rule<'a>(
     }
     let course = Course::new(workspace);
     let parts = reading.parts.iter().flat_map(|part| &part.redirections);
-    let targets = || parts.clone().flat_map(|redirection| course.places(&redirection.target.text));
+    let targets = || {
+        parts
+            .clone()
+            .flat_map(|redirection| course.places(&redirection.target.text))
+    };
     rules().find(|rule| targets().any(|place| is_written(rule, &place)))
 }
 
@@ -116,11 +156,7 @@ fn is_written(rule: &Rule, place: &str) -> bool {
     rule.admits_path("edit", place) || rule.admits_path("write", place)
 }
 
-fn denied(
-    reading: &Reading,
-    rules: &RuleSet,
-    workspace: Option<&Path>,
-) -> Option<Decision> {
+fn denied(reading: &Reading, rules: &RuleSet, workspace: Option<&Path>) -> Option<Decision> {
     if let Some(refusal) = &reading.refusal {
         return Some(Decision::new(Answer::Deny, refusal.rule, &refusal.reason));
     }
@@ -224,7 +260,10 @@ impl<'a> Bench<'a> {
 fn odd_words(launch: &Launch) -> Option<Decision> {
     let program = launch.words.first()?;
     if !program.is_ascii() || program.is_empty() || program.contains(char::is_whitespace) {
-        return Some(ask("text.program", "the name of the program is not plain text"));
+        return Some(ask(
+            "text.program",
+            "the name of the program is not plain text",
+        ));
     }
     if program == "wait" && launch.words.iter().any(|word| word.starts_with("-p")) {
         let reason = "`wait -p` computes the name of the variable it sets";
@@ -232,7 +271,10 @@ fn odd_words(launch: &Launch) -> Option<Decision> {
     }
     let name = program.split_once('=').map(|(name, _)| name);
     if name.is_some_and(is_assignable) {
-        return Some(ask("shell.assignment", "an assignment is never part of a grant"));
+        return Some(ask(
+            "shell.assignment",
+            "an assignment is never part of a grant",
+        ));
     }
     let base = program.rsplit('/').next().unwrap_or(program);
     let is_taken = launch.has_pattern && READS_PROGRAM.contains(&base);
@@ -245,6 +287,14 @@ fn odd_words(launch: &Launch) -> Option<Decision> {
 fn paths(launch: &Launch, course: &mut Course<'_>) -> Option<Ground> {
     if is_change(launch) {
         return course.change(&launch.words);
+    }
+    if course.has_moved() && launch.words[0].rsplit('/').next() == Some("git") {
+        return Some(Ground {
+            rule: "program.works-elsewhere",
+            reason: "git would work in the directory it changed to, which may be a repository \
+                     of its own"
+                .to_owned(),
+        });
     }
     let writes = launch.finding.writes.iter();
     let reads = launch.finding.reads.iter();
@@ -261,7 +311,10 @@ fn is_change(launch: &Launch) -> bool {
 fn own_command(words: &[String]) -> Option<Answer> {
     let (program, arguments) = words.split_first()?;
     if program.rsplit('/').next() == Some("artel") {
-        let mut nouns = arguments.iter().filter(|word| !word.starts_with('-')).take(3);
+        let mut nouns = arguments
+            .iter()
+            .filter(|word| !word.starts_with('-'))
+            .take(3);
         let is_switch = nouns.any(|word| OWN_SWITCHES.contains(&word.as_str()));
         return Some(if is_switch { Answer::Deny } else { Answer::Ask });
     }
@@ -293,7 +346,11 @@ fn shown(words: &[String]) -> String {
         text.push_str(word);
     }
     let is_short = text.chars().nth(MOST).is_none() && words.len() <= 4;
-    let mut shown: String = text.chars().take(MOST).filter(|c| !c.is_control()).collect();
+    let mut shown: String = text
+        .chars()
+        .take(MOST)
+        .filter(|c| !c.is_control())
+        .collect();
     if !is_short {
         shown.push('…');
     }

@@ -78,11 +78,11 @@ pub(super) fn sql(view: &View<'_>, at: usize, word: usize) -> Verdict {
         byte.is_ascii_alphanumeric() || b" _".contains(&byte)
     });
     let quoted = matches!(view.get(open), Some(b'\'' | b'"'));
-    match quoted
-        && view.text()[at + word..open]
-            .to_ascii_lowercase()
-            .ends_with(b"by ")
-    {
+    let line = view.line_before(at).to_ascii_lowercase();
+    let about = [&b"user"[..], b"grant", b"role", b"alter"];
+    let sql = line.trim_ascii().is_empty() || about.into_iter().any(|word| contains(&line, word));
+    let by = view.text()[at + word..open].to_ascii_lowercase();
+    match sql && quoted && by.ends_with(b"by ") {
         true => password(view, open),
         false => Verdict::Nothing,
     }
@@ -93,7 +93,14 @@ fn user_and_password(view: &View<'_>, at: usize) -> Verdict {
     let text = &view.text()[start..end];
     match text.iter().position(|byte| *byte == b':') {
         Some(colon) if !text.ends_with(b":") && !contains(text, b"://") => {
-            judge(view, start + colon + 1, end)
+            // Two numbers are a user and a group.
+            match text
+                .iter()
+                .all(|byte| byte.is_ascii_digit() || *byte == b':')
+            {
+                true => Verdict::Nothing,
+                false => judge(view, start + colon + 1, end),
+            }
         }
         _ => Verdict::Nothing,
     }

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 
+use super::literals::{LONGEST_VALUE, Value, value};
 use super::names::{self, Name, Noun, Style, Weight};
 use super::separators::{Separator, separator};
 use super::values::{self, Written};
@@ -13,9 +14,6 @@ use super::view::{View, is_name};
 /// The longest name and how far it goes on behind the word that was found in it.
 const LONGEST_NAME: usize = 100;
 const LONGEST_TAIL: usize = 64;
-
-/// A longer value is judged by its beginning, and hidden while it is read.
-const LONGEST_VALUE: usize = 512;
 
 /// Names whose values are always removed, whatever they look like.
 #[derive(Debug, Clone, Default)]
@@ -27,15 +25,6 @@ pub(super) struct Span {
     pub(super) start: usize,
     pub(super) end: usize,
     pub(super) dashes: usize,
-}
-
-/// A value and how it is written.
-#[derive(Debug, Clone, Copy)]
-struct Value {
-    start: usize,
-    end: usize,
-    quote: Option<u8>,
-    long: Option<Ending>,
 }
 
 impl Extra {
@@ -87,10 +76,35 @@ pub(super) fn field(view: &View<'_>, at: usize, extra: &Extra) -> Verdict {
     }
     let written = written(view, span, name, separator, &value);
     let text = &view.text()[value.start..value.end];
-    let numbered = separator == Separator::Is && values::is_uuid(text);
-    match !numbered && values::is_secret(name, text, written) {
+    let secret =
+        fits(view, span, name, separator, &value) && values::is_secret(name, text, written);
+    match secret {
         true => value.verdict(label(name.noun)),
         false => Verdict::Nothing,
+    }
+}
+
+/// Tells whether the name, what ties it to the value and the value can belong together.
+fn fits(view: &View<'_>, span: Span, name: Name, separator: Separator, value: &Value) -> bool {
+    let text = &view.text()[value.start..value.end];
+    let mixed = text.iter().any(u8::is_ascii_digit) && text.iter().any(u8::is_ascii_alphabetic);
+    if view.before(span.start) == Some(b'*') {
+        return false;
+    }
+    match separator {
+        Separator::Is => {
+            let least = if name.noun == Noun::Password { 6 } else { 20 };
+            let plain = text.iter().all(|byte| !b"_()[]{}|&\\,".contains(byte));
+            let sure = name.weight != Weight::IfMixed && !values::is_uuid(text);
+            let path = name.noun == Noun::Password && text.contains(&b'/');
+            mixed && plain && sure && !path && text.len() >= least
+        }
+        Separator::Call => name.weight == Weight::Sure && !text.starts_with(b"\\"),
+        Separator::Comma => !text.starts_with(b"\\"),
+        Separator::Colon | Separator::Assign if value.quote.is_none() => {
+            view.get(value.end) != Some(b'<')
+        }
+        _ => name.noun != Noun::Signature || separator == Separator::Query,
     }
 }
 
@@ -150,149 +164,6 @@ fn judge_name(view: &View<'_>, span: Span) -> Option<Name> {
     }
     let first = view.run_before(span.start - 1, 16, |byte| byte.is_ascii_alphabetic());
     names::judge(&view.text()[first..span.end])
-}
-
-fn value(view: &View<'_>, at: usize, separator: Separator) -> Option<Value> {
-    // Strings may have a letter before them that says how they are to be read.
-    let letters = view.run(at, 2, |byte| b"bfruBFRU@$L".contains(&byte));
-    let at = match view.get(letters) {
-        Some(b'"' | b'\'') => letters,
-        _ => at,
-    };
-    if separator == Separator::Element {
-        return element(view, at);
-    }
-    match view.get(at)? {
-        quote @ (b'"' | b'\'' | b'`') => quoted(view, at + 1, quote, separator),
-        b'\\' if matches!(view.get(at + 1), Some(b'"' | b'\'')) => {
-            let end = view.run(at + 2, LONGEST_VALUE, |byte| !b"\\\n\"".contains(&byte));
-            finished(at + 2, end, Some(b'"'), Ending::Word)
-        }
-        b'\\' if view.starts(at, b"\\\\\\\"") => {
-            let end = view.run(at + 4, LONGEST_VALUE, |byte| !b"\\\n\"".contains(&byte));
-            finished(at + 4, end, Some(b'"'), Ending::Word)
-        }
-        _ => wrapped(view, at, separator).or_else(|| bare(view, at, separator)),
-    }
-}
-
-fn quoted(view: &View<'_>, start: usize, quote: u8, separator: Separator) -> Option<Value> {
-    // Behind a name without quotes this may as well be the end of a string that began before it.
-    let closes = |byte: u8| b"),; ]}\n\r:|".contains(&byte);
-    if separator.is_loose() && view.get(start).is_none_or(closes) {
-        return None;
-    }
-    let mut end = start;
-    while end - start < LONGEST_VALUE {
-        match view.get(end) {
-            Some(b'\\') => end += 2,
-            Some(byte) if byte == quote || byte == b'\n' => break,
-            Some(_) => end += 1,
-            None => break,
-        }
-    }
-    let end = end.min(view.len());
-    finished(start, end, Some(quote), Ending::Quote(quote))
-}
-
-/// The text of an element, up to the tag that closes it.
-fn element(view: &View<'_>, start: usize) -> Option<Value> {
-    let end = view.run(start, LONGEST_VALUE, |byte| byte != b'<');
-    if end - start >= LONGEST_VALUE || !view.starts(end, b"</") {
-        return None;
-    }
-    let text = view.text()[start..end].trim_ascii_end();
-    finished(start, start + text.len(), None, Ending::Word)
-}
-
-fn finished(start: usize, end: usize, quote: Option<u8>, ending: Ending) -> Option<Value> {
-    let long = (end - start >= LONGEST_VALUE).then_some(ending);
-    Some(Value {
-        start,
-        end,
-        quote,
-        long,
-    })
-}
-
-/// `String::from("…")`, `new Secret("…")`: the literal within a call.
-fn wrapped(view: &View<'_>, at: usize, separator: Separator) -> Option<Value> {
-    let callee = view.run(at, 40, |byte| is_name(byte) || b": &".contains(&byte));
-    if view.get(callee) != Some(b'(') {
-        return None;
-    }
-    let name = &view.text()[at..callee];
-    const MAKERS: [&[u8]; 9] = [
-        b"from",
-        b"new",
-        b"String",
-        b"Secret",
-        b"SecretString",
-        b"Some",
-        b"str",
-        b"SecretStr",
-        b"Bytes",
-    ];
-    let maker = MAKERS.iter().any(|maker| name.ends_with(maker));
-    match view.get(callee + 1)? {
-        quote @ (b'"' | b'\'') if maker => quoted(view, callee + 2, quote, separator),
-        _ => None,
-    }
-}
-
-fn bare(view: &View<'_>, start: usize, separator: Separator) -> Option<Value> {
-    let mut end = start;
-    while end - start < LONGEST_VALUE {
-        match view.get(end) {
-            Some(byte) if ends_bare(view, end, byte, separator) => break,
-            Some(_) => end += 1,
-            None => break,
-        }
-    }
-    let long = (end - start >= LONGEST_VALUE).then_some(Ending::Word);
-    if long.is_none() {
-        while end > start && matches!(view.before(end), Some(b',' | b';' | b'.' | b':')) {
-            end -= 1;
-        }
-        let text = &view.text()[start..end];
-        let opened = |open: u8, close: u8| text.contains(&open) || !text.ends_with(&[close]);
-        if !opened(b'(', b')') || !opened(b'[', b']') || !opened(b'{', b'}') {
-            end -= 1;
-        }
-    }
-    (end > start).then_some(Value {
-        start,
-        end,
-        quote: None,
-        long,
-    })
-}
-
-fn ends_bare(view: &View<'_>, at: usize, byte: u8, separator: Separator) -> bool {
-    match byte {
-        b' ' | b'\t' | b'\n' | b'\r' | b'"' | b'\'' | b'`' | b'<' | b'>' => true,
-        b'\\' => matches!(
-            view.get(at + 1),
-            Some(b'n' | b'r' | b't' | b'"' | b'\'' | b'\\')
-        ),
-        b'&' => separator.is_query() || names_next(view, at + 1),
-        b'#' => separator.is_query(),
-        b';' | b',' => {
-            let next = view.get(at + 1);
-            next.is_none_or(|byte| byte.is_ascii_whitespace() || b"\"'}])".contains(&byte))
-                || names_next(view, at + 1)
-        }
-        b')' | b'}' => view
-            .get(at + 1)
-            .is_some_and(|byte| byte.is_ascii_whitespace() || b";,)".contains(&byte)),
-        _ => byte < b' ',
-    }
-}
-
-/// Tells whether another name with its value begins here.
-fn names_next(view: &View<'_>, at: usize) -> bool {
-    let end = view.run(at, 40, |byte| is_name(byte) || byte == b' ');
-    end > at && view.get(end) == Some(b'=')
 }
 
 /// `Authorization: Bearer …`: the scheme is no secret.
@@ -359,7 +230,9 @@ fn written(
             Written::Literal
         }
         Separator::Equals if upper => Written::Literal,
-        Separator::Is => Written::Loose,
+        Separator::Comma if upper => Written::Quoted,
+        Separator::Is | Separator::Comma | Separator::Call => Written::Loose,
+        _ if value.quote == Some(b'`') => Written::Loose,
         _ if value.quote.is_some() => Written::Quoted,
         Separator::Equals
             if view.get(value.end) == Some(b';') || view.get(value.end) == Some(b'&') =>
@@ -378,14 +251,5 @@ fn written(
 fn follows_option(view: &View<'_>, at: usize) -> bool {
     let next = view.skip_blanks(at, 4);
     view.get(next)
-        .is_none_or(|byte| b"\r\n-|&;\"'`\\)>/".contains(&byte))
-}
-
-impl Value {
-    fn verdict(self, name: &'static str) -> Verdict {
-        match self.long {
-            Some(ending) => Verdict::Long(self.start..self.end, ending, name),
-            None => Verdict::Secret(self.start..self.end, name),
-        }
-    }
+        .is_none_or(|byte| b"\r\n-|&;\\>/".contains(&byte))
 }

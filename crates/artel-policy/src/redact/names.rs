@@ -63,7 +63,7 @@ static NEUTRAL: LazyLock<Words> = LazyLock::new(|| {
 /// Words that make the whole something public.
 static PUBLIC: LazyLock<Words> = LazyLock::new(|| {
     Words::of(
-        "cert certificate checksum commit digest etag fingerprint hash integrity pattern \
+        "allow cert certificate checksum commit digest etag fingerprint hash integrity pattern \
          placeholder pub public publishable regex regexp revision schema sha thumbprint",
     )
 });
@@ -77,6 +77,23 @@ static KEY_OF: LazyLock<Words> = LazyLock::new(|| {
          jwt licence license mailgun master mistral openai private recovery rest root rsa secret \
          sendgrid service session shared sign signature signing ssh storage stripe subscription \
          twilio vault webhook write",
+    )
+});
+
+/// What makes a `pass` a password.
+static PASS_OF: LazyLock<Words> = LazyLock::new(|| {
+    Words::of(
+        "account admin api app auth client database db email ftp host http ldap login mail mongo \
+         mqtt my mysql pg postgres proxy rabbitmq redis registry root rpc server smtp ssh sudo user \
+         vnc wifi",
+    )
+});
+
+/// What makes a `pat` a personal access token.
+static PAT_OF: LazyLock<Words> = LazyLock::new(|| {
+    Words::of(
+        "ado airtable atlassian azure bitbucket bot ci devops docker gh github gitlab gl jira my \
+         personal user",
     )
 });
 
@@ -156,14 +173,13 @@ fn noun_at(words: &[&str], head: usize) -> Option<(Noun, Weight)> {
     let maybe = |noun| Some((noun, Weight::Maybe));
     match word {
         "pwd" | "pw" | "psw" | "psk" => sure(Noun::Password),
-        "pass" if words.len() > 1 => sure(Noun::Password),
+        "pass" if PASS_OF.has(before) => sure(Noun::Password),
         "pass" => Some((Noun::Password, Weight::IfMixed)),
         "passwords" => maybe(Noun::Password),
         "credential" | "credentials" | "creds" | "cred" => sure(Noun::Secret),
         "secrets" | "salt" => maybe(Noun::Secret),
-        "jwt" | "bearer" | "pat" | "sessionid" | "sessid" | "phpsessid" | "jsessionid" => {
-            sure(Noun::Token)
-        }
+        "pat" if PAT_OF.has(before) => sure(Noun::Token),
+        "jwt" | "bearer" | "sessionid" | "sessid" | "phpsessid" | "jsessionid" => sure(Noun::Token),
         "tokens" => maybe(Noun::Token),
         "auth" | "authorization" => sure(Noun::Auth),
         "sig" | "signature" => sure(Noun::Signature),

@@ -12,6 +12,9 @@ const NAME: &str = "private key";
 /// A line this long that is all base64 is a key's, whatever follows.
 const SURE_RUN: usize = 40;
 
+/// At most so many blank lines and headers stand between two lines of a key.
+const MOST_BETWEEN: usize = 8;
+
 /// How far the first lines are searched for something that makes them a key.
 const FIRST_LOOK: usize = 400;
 
@@ -56,28 +59,34 @@ pub(super) fn encoded(view: &View<'_>, at: usize) -> Verdict {
     }
 }
 
-/// Follows a key's lines from `from` on.
+/// Follows a key's lines from `from` on. Blank lines and headers belong to it only if more of it
+/// follows soon.
 pub(super) fn follow(view: &View<'_>, from: usize, ending: Ending) -> Followed {
-    let (mut at, mut ending) = (from, ending);
+    let (mut solid, mut at, mut between) = (from, from, 0);
+    let mut ending = ending;
     loop {
         if ending == Ending::KeyRun {
             let rest = view.text()[at..].iter();
             let run = rest.take_while(|byte| is_body(**byte)).count();
             view.count(run);
             at += run;
+            (solid, between) = (at, 0);
         }
         if at == view.len() && view.is_open() {
-            return Followed::GoesOn(at, ending);
+            let inside = if solid == at { ending } else { Ending::KeyLine };
+            return Followed::GoesOn(solid, inside);
         }
         let line = line(view, at);
         if view.was_touched() {
-            return Followed::GoesOn(at, Ending::KeyLine);
+            return Followed::GoesOn(solid, Ending::KeyLine);
         }
         match line {
             Line::Run(end) => (at, ending) = (end, Ending::KeyRun),
-            Line::Other(end) if end > at => (at, ending) = (end, Ending::KeyLine),
+            Line::Other(end) if end > at && between < MOST_BETWEEN => {
+                (at, ending, between) = (end, Ending::KeyLine, between + 1);
+            }
             Line::End(end) => return Followed::Ended(end),
-            Line::Other(_) | Line::Foreign => return Followed::Ended(at),
+            Line::Other(_) | Line::Foreign => return Followed::Ended(solid),
         }
     }
 }
@@ -119,7 +128,8 @@ fn first_body(view: &View<'_>, body: usize) -> First {
         match line(view, at) {
             Line::Run(end) => {
                 let run = view.run_before(end, SURE_RUN, is_body);
-                letters += end - run;
+                let filler = |byte: &&u8| b"xX.".contains(*byte);
+                letters += end - run - view.text()[run..end].iter().filter(filler).count();
                 if end - run >= 20 {
                     return First::Sure(at);
                 }

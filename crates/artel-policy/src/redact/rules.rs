@@ -4,7 +4,7 @@ use super::fields::{self, Extra};
 use super::grams::{Anchor, Case};
 use super::vendors::{VENDORS, Vendor};
 use super::verdict::{Ending, Verdict};
-use super::view::{View, is_base64, is_name};
+use super::view::{View, contains, is_base64, is_name};
 use super::{commands, headers, pem, urls};
 
 /// What is looked at where its word was found.
@@ -275,7 +275,7 @@ fn crypt(view: &View<'_>, at: usize) -> Verdict {
     let fields = text.iter().filter(|byte| **byte == b'$').count();
     let bcrypt = text.len() >= 60 && matches!(text.get(2..4), Some(b"a$" | b"b$" | b"x$" | b"y$"));
     let hashed = !text.starts_with(b"$2") && fields >= 3 && text.len() >= 30;
-    match view.begins_word(at) && (bcrypt || hashed) {
+    match view.begins_word(at) && (bcrypt || hashed) && !contains(text, b"..") {
         true => Verdict::Secret(at..end, "password hash"),
         false => Verdict::Nothing,
     }

@@ -165,7 +165,11 @@ fn ended(view: &View<'_>, floor: usize) -> Look {
     let looked_at = view.len().saturating_sub(3);
     let mut unseen = looked_at..word.max(looked_at);
     let first = unseen.find(|at| !is_token(view.text()[*at]));
-    settle(view, floor, first.unwrap_or(word))
+    match first {
+        // A password may stand before this one.
+        Some(at) if view.text()[at] == b'@' => undecided(view, floor, at),
+        _ => settle(view, floor, first.unwrap_or(word)),
+    }
 }
 
 fn settle(view: &View<'_>, floor: usize, at: usize) -> Look {

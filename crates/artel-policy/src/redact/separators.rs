@@ -14,8 +14,12 @@ pub(super) enum Separator {
     Assign,
     /// `name: value`
     Colon,
-    /// `"name": value`, `"name", value`, `name("value`
+    /// `"name": value`
     Bound,
+    /// `("name", "value"`
+    Comma,
+    /// `name("value")`
+    Call,
     /// `--name value`
     Option,
     /// `<name>value</name>`
@@ -49,7 +53,9 @@ pub(super) fn separator(view: &View<'_>, span: Span) -> Option<(Separator, usize
     if quoted.is_some() && view.get(at) == Some(b']') {
         at += 1;
     }
-    if let Some(value) = paired_value(view, at) {
+    if let Some(value) = paired_value(view, at)
+        && is_named(view, span)
+    {
         return Some((Separator::Pair, value));
     }
     let next = view.skip_blanks(at, MOST_BLANKS);
@@ -57,8 +63,8 @@ pub(super) fn separator(view: &View<'_>, span: Span) -> Option<(Separator, usize
         b'=' => equals(view, span, at, next)?,
         b':' => colon(view, next, quoted)?,
         b'+' | b'?' if view.get(next + 1) == Some(b'=') => (Separator::Assign, next + 2),
-        b',' if quoted.is_some() => (Separator::Bound, next + 1),
-        b'(' if next == at && quoted.is_none() => (Separator::Bound, next + 1),
+        b',' if quoted.is_some() && is_first(view, span) => (Separator::Comma, next + 1),
+        b'(' if next == at && quoted.is_none() => (Separator::Call, next + 1),
         b'>' if next == at && (quoted.is_some() || view.before(span.start) == Some(b'<')) => {
             (Separator::Element, next + 1)
         }
@@ -67,7 +73,7 @@ pub(super) fn separator(view: &View<'_>, span: Span) -> Option<(Separator, usize
     };
     let value = view.skip_blanks(value, MOST_BLANKS);
     let value = match (separator, view.get(value)) {
-        // JSON and XML may break the line; a call without a literal has nothing for us.
+        // JSON and XML may break the line.
         (Separator::Bound | Separator::Element, Some(b'\n' | b'\r')) => {
             view.run(value, 64, |byte| byte.is_ascii_whitespace())
         }
@@ -75,8 +81,27 @@ pub(super) fn separator(view: &View<'_>, span: Span) -> Option<(Separator, usize
         _ => value,
     };
     let literal = matches!(view.get(value)?, b'"' | b'\'' | b'`' | b'\\');
-    let called = view.before(value) == Some(b'(');
-    (literal || !called).then_some((separator, value))
+    let needed = matches!(separator, Separator::Comma | Separator::Call);
+    (literal || !needed).then_some((separator, value))
+}
+
+/// Only the first of a list of arguments is a name for the second.
+fn is_first(view: &View<'_>, span: Span) -> bool {
+    let line = view.line_before(span.start);
+    let line = line.trim_ascii_end();
+    let opened = line.strip_suffix(b"\"").or(line.strip_suffix(b"'"));
+    opened.is_some_and(|line| line.trim_ascii_end().ends_with(b"("))
+}
+
+/// Tells whether a name is itself the value of `name` or `key`.
+fn is_named(view: &View<'_>, span: Span) -> bool {
+    let is_mark = |byte: u8| b" \t\"'\\".contains(&byte);
+    let tie = view.run_before(span.start, 16, is_mark);
+    let before = view.run_before(tie, 1, |byte| matches!(byte, b':' | b'='));
+    let name = view.run_before(before, 8, is_mark);
+    let word = view.run_before(name, 12, |byte| byte.is_ascii_alphabetic());
+    let word = view.text()[word..name].to_ascii_lowercase();
+    before < tie && (word.ends_with(b"name") || word.ends_with(b"key") || word == b"variable")
 }
 
 /// Returns the position behind the quote that closes a quoted name.
@@ -93,6 +118,8 @@ fn closing_quote(view: &View<'_>, span: Span) -> Option<usize> {
 fn equals(view: &View<'_>, span: Span, at: usize, next: usize) -> Option<(Separator, usize)> {
     let before = view.before(span.start - span.dashes);
     match view.get(next + 1) {
+        // `Name => …` is an arm of a match, and its name a type.
+        Some(b'>') if is_type(&view.text()[span.start..span.end]) => None,
         Some(b'>') => Some((Separator::Assign, next + 2)),
         Some(b'=') => Some((Separator::Assign, view.run(next, 3, |byte| byte == b'='))),
         Some(b'~') => None,
@@ -104,10 +131,22 @@ fn equals(view: &View<'_>, span: Span, at: usize, next: usize) -> Option<(Separa
     }
 }
 
+/// Tells whether the name before `at` stands in `${…`.
+fn defaulted(view: &View<'_>, at: usize) -> bool {
+    let name = view.run_before(at, 100, is_name);
+    view.text()[..name].ends_with(b"${")
+}
+
+fn is_type(name: &[u8]) -> bool {
+    name[0].is_ascii_uppercase() && name.iter().any(u8::is_ascii_lowercase)
+}
+
 fn colon(view: &View<'_>, at: usize, quoted: Option<usize>) -> Option<(Separator, usize)> {
     match view.get(at + 1) {
         Some(b':') => return None,
         Some(b'=') => return Some((Separator::Assign, at + 2)),
+        // `${NAME:-default}`
+        Some(b'-') if defaulted(view, at) => return Some((Separator::Bound, at + 2)),
         _ => {}
     }
     if quoted.is_some() {
@@ -168,20 +207,64 @@ fn spaced(view: &View<'_>, span: Span, next: usize) -> Option<(Separator, usize)
             return Some((Separator::Is, next + word.len()));
         }
     }
-    if view.starts_any_case(next, b"for ") {
+    let line = view.line_before(span.start);
+    if view.starts_any_case(next, b"for ") && line.to_ascii_lowercase().ends_with(b"set ") {
         let user = view.run(next, 64, |byte| byte != b'=' && byte != b'\n');
         let sets = view.get(user) == Some(b'=');
         return sets.then_some((Separator::Sure, user + 1));
     }
-    let line = view.line_before(span.start);
     let quoted = matches!(view.get(next), Some(b'\'' | b'"'));
     if is_stored(line, view, span) || quoted && is_sql(line) {
         return Some((Separator::Sure, next));
     }
-    // Another option or another name with its value is not the value of this one.
+    // Another option, another name with its value, or code is not the value of this one.
     let word = view.run(next, 40, is_name);
-    let other = view.get(next) == Some(b'-') || matches!(view.get(word), Some(b'=' | b':'));
-    (!other).then_some((Separator::Is, next))
+    let other = matches!(
+        view.get(word),
+        Some(b'=' | b':' | b'(' | b'[' | b'{' | b'|')
+    );
+    let starts = quoted
+        || view
+            .get(next)
+            .is_some_and(|byte| byte.is_ascii_alphanumeric());
+    (starts && !other && is_talk(line)).then_some((Separator::Is, next))
+}
+
+/// Tells whether the words before a name are those of a sentence, or none.
+fn is_talk(line: &[u8]) -> bool {
+    const WORDS: [&[u8]; 26] = [
+        b"a",
+        b"access",
+        b"admin",
+        b"an",
+        b"api",
+        b"bad",
+        b"by",
+        b"database",
+        b"db",
+        b"default",
+        b"for",
+        b"initial",
+        b"invalid",
+        b"its",
+        b"my",
+        b"new",
+        b"of",
+        b"old",
+        b"root",
+        b"secret",
+        b"temporary",
+        b"the",
+        b"user",
+        b"using",
+        b"with",
+        b"your",
+    ];
+    let mut words = line.split(|byte| !byte.is_ascii_alphanumeric());
+    match words.rfind(|word| !word.is_empty()) {
+        Some(word) => WORDS.contains(&word.to_ascii_lowercase().as_slice()),
+        None => !line.contains(&b'#'),
+    }
 }
 
 /// `ALTER USER … WITH PASSWORD '…'`
@@ -203,13 +286,10 @@ fn is_stored(line: &[u8], view: &View<'_>, span: Span) -> bool {
         b"setenv ",
         b"aws configure set ",
     ];
-    let mut words = line.split(|byte| byte.is_ascii_whitespace());
-    let words = words.by_ref().filter(|word| !word.is_empty());
-    let before_last = words.rev().nth(1);
-    let netrc = matches!(before_last, Some(b"login" | b"machine" | b"account"));
     let line = line.trim_ascii_start();
-    netrc
-        || line.is_empty() && is_netrc(view, span)
+    line.starts_with(b"machine ")
+        || line.starts_with(b"default ")
+        || (line.is_empty() || line.starts_with(b"login ")) && is_netrc(view, span)
         || COMMANDS.iter().any(|command| line.starts_with(command))
 }
 

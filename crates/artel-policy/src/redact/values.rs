@@ -57,10 +57,10 @@ static PLACEHOLDER: LazyLock<Words> = LazyLock::new(|| {
 static PROSE: LazyLock<Words> = LazyLock::new(|| {
     Words::of(
         "a account an and are as at be by can cannot change changed characters confirm current \
-         digits do does enter for forgot forgotten from has have if in invalid is it least \
-         letters login long match maximum minimum missing must new no not of old on or please \
-         repeat required reset short should sign that the this to too was will with wrong you \
-         your",
+         digits do does enter for forgot forgotten from given has have if in invalid is it \
+         least letters login long match maximum minimum missing must new no not of old on \
+         option or please repeat required reset short should sign that the then this to too \
+         unless use using value was when will with wrong you your",
     )
 });
 
@@ -114,16 +114,24 @@ fn is_password(name: Name, value: &[u8], shape: &Shape, written: Written) -> boo
         return shape.digits >= 6 || shape.digits >= 4 && written != Written::Loose;
     }
     let simple = shape.digits == 0 && shape.marks == 0;
+    if shape.letters() + shape.digits == 0 {
+        return false;
+    }
     match written {
         Written::Literal => true,
         Written::Quoted if simple => value.len() >= 4 && !is_label(value, shape),
-        Written::Option if simple => value.len() >= 5,
+        Written::Option if simple => {
+            value.len() >= 5 && !PROSE.has(&String::from_utf8_lossy(value).to_lowercase())
+        }
         Written::Line if simple => {
             let word = shape.letters() == value.len();
             let meant = name.style == Style::Upper || name.noun == Noun::Password;
             value.len() >= 6 && word && meant && !is_label(value, shape)
         }
-        Written::Loose => value.len() >= 6 && !simple && !is_stem(value),
+        Written::Loose => {
+            let path = value.contains(&b'/') && is_wordy(value);
+            value.len() >= 6 && !simple && !path && !is_stem(value)
+        }
         Written::Quoted | Written::Option | Written::Line => {
             value.len() >= 4 && !(written == Written::Line && is_stem(value))
         }
@@ -136,13 +144,14 @@ fn is_token(name: Name, value: &[u8], shape: &Shape, written: Written) -> bool {
     }
     let upper = name.style == Style::Upper;
     match written {
+        Written::Literal if name.noun == Noun::Auth => value.len() >= 6 && shape.digits > 0,
         Written::Literal => value.len() >= 6 && (shape.digits > 0 || value.len() >= 8),
         Written::Line if upper => value.len() >= 6 && (shape.digits > 0 || value.len() >= 12),
         Written::Quoted if upper && value.len() >= 8 && shape.digits > 0 => true,
         Written::Quoted | Written::Line | Written::Option => {
             value.len() >= 8 && (!is_wordy(value) || is_random(value, shape))
         }
-        Written::Loose => value.len() >= 10 && !is_wordy(value),
+        Written::Loose => value.len() >= 10 && !is_wordy(value) && !is_identifier(value),
     }
 }
 
@@ -159,6 +168,12 @@ fn is_phrase(name: Name, value: &[u8], written: Written) -> bool {
         .any(|word| PROSE.has(&word.trim_matches(['.', ',', '\'']).to_lowercase()));
     match name.noun {
         Noun::Phrase => words.len() >= 10 && all_small,
+        Noun::Password | Noun::Secret
+            if words.iter().all(|word| PLAIN.has(&word.to_lowercase())) =>
+        {
+            false
+        }
+        Noun::Secret if written == Written::Quoted => false,
         Noun::Password | Noun::Secret if name.weight != Weight::Maybe => match written {
             Written::Literal => !prose && words.len() <= 12,
             Written::Quoted => {
@@ -195,7 +210,7 @@ fn is_random(value: &[u8], shape: &Shape) -> bool {
         && shape.upper >= 2
         && shape.lower >= 2
         && shape.digits >= 2
-        && changes.count() * 4 >= value.len()
+        && changes.count() * 8 >= value.len() * 3
 }
 
 fn class(byte: u8) -> u8 {
@@ -215,7 +230,7 @@ pub(super) fn is_template(value: &[u8]) -> bool {
     let name = |text: &[u8]| {
         !text.is_empty() && text.iter().all(|b| b.is_ascii_alphanumeric() || *b == b'_')
     };
-    if !value.iter().any(|byte| b"$<{[%_@#".contains(byte)) {
+    if !value.iter().any(|byte| b"$<{[%_@#&".contains(byte)) {
         return false;
     }
     value.starts_with(b"[REDACTED]")
@@ -227,14 +242,15 @@ pub(super) fn is_template(value: &[u8]) -> bool {
             .into_iter()
             .any(has)
         || wraps(b"<", b">")
-        || wraps(b"{", b"}")
+        || value.starts_with(b"{")
+        || value.starts_with(b"&lt;")
+        || value.starts_with(b"&#")
         || wraps(b"[", b"]")
         || wraps(b"%", b"%")
         || wraps(b"__", b"__")
         || wraps(b"@", b"@")
         || value.starts_with(b"%s")
         || value == b"%v"
-        || value == b"{}"
 }
 
 /// `****`, `xxxx`, `....` and what was cut short with dots.
@@ -306,7 +322,17 @@ fn is_code(value: &[u8], written: Written) -> bool {
     if written != Written::Literal && (has(b"::") || has(b"->") || has(b"()") || has(b"[")) {
         return true;
     }
-    let borrowed = matches!(value[0], b'&' | b'*' | b'!') && value[1..].iter().all(ident);
+    let borrowed = matches!(value[0], b'&' | b'*' | b'!')
+        && value[1..]
+            .iter()
+            .all(|byte| ident(byte) || b".*+-".contains(byte));
+    let number = value.starts_with(b"0x") && value.len() <= 18;
+    let scoped = value.get(1) == Some(&b':') && value[2..].iter().all(ident);
+    let opens = matches!(value[0], b'(' | b'|' | b':' | b'$') || value.starts_with(b"!0") || scoped;
+    let own = value.starts_with(b"self.") || value.starts_with(b"this.");
+    if number || written != Written::Literal && (opens || own) {
+        return true;
+    }
     let mut parts = value.split(|byte| *byte == b'.');
     let chained = value.contains(&b'.')
         && parts.all(|part| {
@@ -336,6 +362,13 @@ fn is_stem(value: &[u8]) -> bool {
     words.all(|word| PLAIN.has(word))
 }
 
+/// `several_words_in_1`, as code names things.
+fn is_identifier(value: &[u8]) -> bool {
+    let parts = || value.split(|byte| *byte == b'_');
+    let word = |part: &[u8]| part.len() <= 20 && part.iter().all(u8::is_ascii_alphanumeric);
+    value[0].is_ascii_alphabetic() && parts().count() >= 3 && parts().all(word)
+}
+
 /// A number that stands for something, as far as anybody can tell.
 pub(super) fn is_uuid(value: &[u8]) -> bool {
     let lengths = value.split(|byte| *byte == b'-').map(<[u8]>::len);
@@ -358,8 +391,11 @@ fn is_wordy(value: &[u8]) -> bool {
 /// Runs of letters that nobody could say are not words.
 fn is_spoken(word: &[u8]) -> bool {
     let vowels = word.iter().filter(|byte| b"aeiouyAEIOUY".contains(byte));
-    let capitals = word.iter().filter(|byte| byte.is_ascii_uppercase()).count();
-    let cased = capitals == word.len() || capitals * 4 <= word.len();
+    // In camel case the parts are longer than a few letters.
+    let turns = word
+        .windows(2)
+        .filter(|two| two[0].is_ascii_lowercase() != two[1].is_ascii_lowercase());
+    let cased = turns.count() * 4 <= word.len();
     word.len() < 12 || cased && vowels.count() * 5 >= word.len()
 }
 

@@ -273,7 +273,9 @@ impl Vendor {
     /// Judges what stands behind the prefix at `at`.
     pub(super) fn judge(&self, view: &View<'_>, at: usize) -> Verdict {
         let own_break = !self.prefix.as_bytes()[0].is_ascii_alphanumeric();
-        if !own_break && !view.begins_word(at) {
+        // In the middle of base64 four letters say nothing.
+        let data = self.body == Mixed && matches!(view.before(at), Some(b'/' | b'+'));
+        if !own_break && !view.begins_word(at) || data && self.prefix.starts_with("EAA") {
             return Verdict::Nothing;
         }
         let body = at + self.prefix.len();
@@ -339,5 +341,13 @@ fn is_mixed(body: &[u8]) -> bool {
     let longest_part = body
         .split(|byte| matches!(byte, b'-' | b'_'))
         .map(<[u8]>::len);
-    digits_enough && letters_enough && longest_part.max().unwrap_or(0) >= 8
+    let named = [&b"ecdsa-"[..], b"ssh-"]
+        .iter()
+        .any(|start| body.starts_with(start));
+    // Zeros in base64 are data.
+    !named
+        && !contains(body, b"AAA")
+        && digits_enough
+        && letters_enough
+        && longest_part.max().unwrap_or(0) >= 8
 }

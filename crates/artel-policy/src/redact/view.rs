@@ -5,6 +5,12 @@ use std::cell::Cell;
 
 use artel_types::{LOOKBACK, TextEnd};
 
+/// How much of a line is looked at before a place. Several such looks from a place, one behind the
+/// other, must not reach further back than a stream remembers.
+const LONGEST_LINE: usize = 256;
+
+const _: () = assert!(3 * LONGEST_LINE <= LOOKBACK);
+
 /// The longest run of token characters that a rule may reach back over.
 pub(super) const LONGEST_REACH: usize = 96;
 
@@ -91,7 +97,7 @@ impl<'a> View<'a> {
 
     /// Returns the beginning of the run of such bytes that ends before `at`.
     pub(super) fn run_before(&self, at: usize, most: usize, of: impl Fn(u8) -> bool) -> usize {
-        let floor = at.saturating_sub(most.min(LOOKBACK));
+        let floor = at.saturating_sub(most.min(LONGEST_LINE));
         let run = self.text[floor..at].iter().rev();
         let length = run.take_while(|byte| of(**byte)).count();
         self.count(length);
@@ -128,7 +134,7 @@ impl<'a> View<'a> {
 
     /// Returns what stands in the same line before `at`, as far back as may be looked.
     pub(super) fn line_before(&self, at: usize) -> &'a [u8] {
-        let from = self.run_before(at, LOOKBACK, |byte| byte != b'\n');
+        let from = self.run_before(at, LONGEST_LINE, |byte| byte != b'\n');
         &self.text[from..at]
     }
 

@@ -47,12 +47,20 @@ impl BadRule {
     }
 
     pub(super) fn unclosed(rule: &str) -> Self {
-        Self::text(rule, "its parenthesis is not closed at the end", "`Bash(git status)`")
+        Self::text(
+            rule,
+            "its parenthesis is not closed at the end",
+            "`Bash(git status)`",
+        )
     }
 
     pub(super) fn tool(rule: &str, tool: &str) -> Self {
         let why = format!("`{}` is no name of a tool", shorten(tool));
-        Self::text(rule, &why, "`Bash(git:*)`, `Edit(src/**)` or `mcp__server__tool`")
+        Self::text(
+            rule,
+            &why,
+            "`Bash(git:*)`, `Edit(src/**)` or `mcp__server__tool`",
+        )
     }
 
     pub(super) fn words(rule: &str) -> Self {
@@ -92,7 +100,10 @@ impl fmt::Display for BadRule {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Text { rule, why, instead } => {
-                write!(formatter, "the rule `{rule}` grants nothing: {why}; try {instead}")
+                write!(
+                    formatter,
+                    "the rule `{rule}` grants nothing: {why}; try {instead}"
+                )
             }
             Self::File { line, column, why } => {
                 write!(formatter, "line {line}, column {column}: {why}")

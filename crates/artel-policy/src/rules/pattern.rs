@@ -49,7 +49,10 @@ impl Words {
         };
         is_length_right
             && words.first().is_some_and(|word| is_program(word, program))
-            && rest.iter().zip(&words[1..]).all(|(rule, word)| rule == word)
+            && rest
+                .iter()
+                .zip(&words[1..])
+                .all(|(rule, word)| rule == word)
     }
 
     pub(super) fn catches(&self, words: &[String]) -> bool {

@@ -102,7 +102,11 @@ impl Entry {
         let place = self.prefix.span().start;
         let words = self.prefix.into_inner();
         if words.first().is_none_or(String::is_empty) {
-            return Err(BadRule::at(text, place, "a prefix has at least the program"));
+            return Err(BadRule::at(
+                text,
+                place,
+                "a prefix has at least the program",
+            ));
         }
         let rule = Rule::prefix_of(words, self.reason);
         let covers = |words: &[String]| match self.decision {
@@ -113,7 +117,11 @@ impl Entry {
         for (examples, expected) in examples {
             for example in examples {
                 let words = literal_words(example.get_ref()).ok_or_else(|| {
-                    BadRule::at(text, example.span().start, "an example is one plain command")
+                    BadRule::at(
+                        text,
+                        example.span().start,
+                        "an example is one plain command",
+                    )
                 })?;
                 if covers(&words) != expected {
                     let why = if expected {

@@ -34,6 +34,23 @@ fn a_secret_cut_at_any_byte_goes() {
 }
 
 #[test]
+fn long_text_in_any_pieces_comes_to_the_same() {
+    let cases = corpus::secrets().into_iter().chain(corpus::harmless());
+    let text: String = cases.map(|case| case.text + "\n").collect();
+    let whole = all().redact_bytes(text.as_bytes()).into_owned();
+    let mut state = 7;
+    for longest in [1, 3, 17, 150, 1500, 9000] {
+        let (mut cuts, mut at) = (Vec::new(), 0);
+        while at < text.len() {
+            cuts.push(at);
+            at += 1 + corpus::next(&mut state) % longest;
+        }
+        let shown = through(&all(), text.as_bytes(), &cuts);
+        assert!(shown == whole, "pieces of up to {longest} bytes");
+    }
+}
+
+#[test]
 fn text_is_shown_while_it_comes() {
     let mut stream = all().stream();
     assert_eq!(

@@ -1,8 +1,10 @@
 //! The own network: a loopback and nothing else, and the doors of a grant.
 
+use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
+use rustix::fs::Timespec;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
 
 use super::step::{At, Failed};
@@ -10,6 +12,9 @@ use crate::control::{self, MOST_DESCRIPTORS, Said};
 use crate::sys;
 
 const STEP: &str = "network namespace";
+
+/// How often a new address is tried: two seconds in all.
+const TRIES: u32 = 2000;
 
 /// Brings the loopback up, makes the doors, and hands them out. Returns the proxy's port.
 pub(super) fn open(
@@ -30,7 +35,7 @@ pub(super) fn open(
     let mut port = None;
     for door in doors {
         let address = door.unwrap_or(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
-        let listener = TcpListener::bind(address).at(STEP, &format!("listen at {address}"))?;
+        let listener = listen(address).at(STEP, &format!("listen at {address}"))?;
         if door.is_none() {
             port = Some(
                 listener
@@ -44,6 +49,24 @@ pub(super) fn open(
     let fds: Vec<_> = listeners.iter().map(AsFd::as_fd).collect();
     control::say(control, &Said::Doors(doors.to_vec()), &fds).at(STEP, "hand out the doors")?;
     Ok(port)
+}
+
+/// Listens at an address that was given a moment ago: the kernel takes one of version 6 into use
+/// only after it has looked for another owner, even where there can be none.
+fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let moment = Timespec {
+        tv_sec: 0,
+        tv_nsec: 1_000_000,
+    };
+    for _ in 0..TRIES {
+        match TcpListener::bind(address) {
+            Err(cause) if cause.kind() == io::ErrorKind::AddrNotAvailable => {
+                let _ = rustix::thread::nanosleep(&moment);
+            }
+            other => return other,
+        }
+    }
+    TcpListener::bind(address)
 }
 
 /// Gives every granted address to the loopback, so that connecting to it leads to its door.

@@ -89,8 +89,10 @@ impl Declared {
                 return Ok(());
             };
             let place = format!("{{{gap}}}");
-            // A whole word that begins with a dash would be an option of the program.
-            if word.starts_with(&place) && text.starts_with('-') && parameter.sort != Sort::Flag {
+            // A word that begins with a dash would be an option of the program; those of a flag and
+            // of a choice are the author's own.
+            let is_own = matches!(parameter.sort, Sort::Flag | Sort::Choice);
+            if word.starts_with(&place) && text.starts_with('-') && !is_own {
                 let what = format!("`{gap}` begins with `-` and would be read as an option");
                 return Err(Trouble::new(TroubleKind::Refused, what)
                     .hint("write ./ in front of a file's name"));

@@ -3,19 +3,22 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use artel_files::{Guard, Op, Refusal};
+use artel_files::{Guard, Op, Refusal, Root};
 use artel_policy::{Action, Answer, Place, Policy, Situation, Target};
 
+use crate::pathcheck::Metadata;
 use crate::{Judge, Tool};
 
 /// Judges what one call touches. What the person approved for it is allowed, as it resolved then.
 pub(super) struct CallJudge {
     policy: Arc<Policy>,
+    tree: Arc<Root>,
     tool: String,
     approved: Arc<Vec<Action>>,
 }
 
 struct PlaceGuard {
+    tree: Arc<Root>,
     policy: Arc<Policy>,
     tool: String,
     approved: Arc<Vec<Action>>,
@@ -23,9 +26,15 @@ struct PlaceGuard {
 }
 
 impl CallJudge {
-    pub(super) fn new(policy: Arc<Policy>, tool: &dyn Tool, approved: &[Action]) -> Self {
+    pub(super) fn new(
+        policy: Arc<Policy>,
+        tree: Arc<Root>,
+        tool: &dyn Tool,
+        approved: &[Action],
+    ) -> Self {
         Self {
             policy,
+            tree,
             tool: tool.card().name.clone(),
             approved: Arc::new(approved.to_vec()),
         }
@@ -36,6 +45,7 @@ impl Judge for CallJudge {
     fn in_place(&self, place: &Place) -> Arc<dyn Guard + Send + Sync> {
         Arc::new(PlaceGuard {
             policy: Arc::clone(&self.policy),
+            tree: Arc::clone(&self.tree),
             tool: self.tool.clone(),
             approved: Arc::clone(&self.approved),
             place: place.clone(),
@@ -45,6 +55,8 @@ impl Judge for CallJudge {
 
 impl Guard for PlaceGuard {
     fn judge(&self, resolved: &Path, op: Op) -> Result<(), Refusal> {
+        // Names alone do not show what git would take for a repository.
+        Metadata::of(&self.tree).judge(resolved, op)?;
         let target = Target {
             place: self.place.clone(),
             path: resolved.to_string_lossy().into_owned(),

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 /// How far back in what was looked at before a format may look: a stream keeps that much.
-pub const LOOKBACK: usize = 256;
+pub const LOOKBACK: usize = 1024;
 
 /// What looks like a secret. An implementer has to be honest about the end of the text: with
 /// [`TextEnd::Open`] nothing may be settled that more text could change, or a secret cut in two

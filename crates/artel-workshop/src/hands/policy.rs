@@ -1,7 +1,7 @@
 //! The policy in force: settings, the workshop's grants, the role.
 
 use artel_config::Settings;
-use artel_policy::rules::Rule;
+use artel_policy::rules::{BadRule, Rule};
 use artel_policy::{
     Action, Admits, Bound, Commands, Decision, Grant, GrantFile, Policy, Scope, Situation,
 };
@@ -129,5 +129,11 @@ pub(super) fn parse(
     file: &std::path::Path,
     text: &str,
 ) -> Result<(GrantFile, Vec<Grant>), Failure> {
-    GrantFile::parse(text).map_err(|bad| broken(file, &bad))
+    GrantFile::parse(text).map_err(|bad| match &bad {
+        BadRule::Text { rule, .. } => match text.lines().position(|line| line.contains(rule)) {
+            Some(line) => broken(file, &format!("line {}: {bad}", line + 1)),
+            None => broken(file, &bad),
+        },
+        BadRule::File { .. } => broken(file, &bad),
+    })
 }

@@ -1,12 +1,15 @@
 //! A folder for a while, and a copy of a tree in it.
 
-use std::collections::BTreeMap;
-use std::fs;
+mod difference;
+
+use std::fs::{self, File, FileType};
 use std::io;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use artel_types::{Code, Failure};
-use similar::TextDiff;
+
+pub(crate) use difference::differences;
 
 use crate::caller::{Caller, fresh_trace};
 
@@ -14,147 +17,179 @@ use crate::caller::{Caller, fresh_trace};
 const MOST_FILES: usize = 200_000;
 const MOST_BYTES: u64 = 4 << 30;
 
-/// A file larger than this is named in a difference, not shown.
-const LARGEST_SHOWN: u64 = 1 << 20;
+/// The file whose lock says that a folder is in use.
+const LOCK: &str = ".lock";
 
 /// A private folder that is gone when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Scratch {
     path: PathBuf,
-}
-
-/// What differs between a tree and its copy.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Difference {
-    pub(crate) path: String,
-    pub(crate) text: String,
+    /// Held as long as the folder is in use; the system lets go of it when the process ends.
+    _in_use: File,
 }
 
 impl Scratch {
-    /// Makes a folder of its own.
+    /// Makes a folder of its own, and removes those whose makers were killed.
     pub(crate) fn new(caller: &Caller, name: &str) -> Result<Self, Failure> {
         let id = fresh_trace()?;
-        let path = caller.places.state().join(format!("scratch/{name}-{id}"));
-        artel_files::make_dirs(&path.join("spool"), 0o700).map_err(|error| failed(&path, &error))?;
-        Ok(Self { path })
+        let all = caller.places.state().join("scratch");
+        let path = all.join(format!("{name}-{id}"));
+        Self::made(&all, path.clone()).map_err(|error| {
+            Failure::new(
+                Code::W008,
+                format!("`{}` could not be made", path.display()),
+            )
+            .because(error.to_string())
+            .advise("see who may write there, and whether the disk is full")
+        })
+    }
+
+    fn made(all: &Path, path: PathBuf) -> io::Result<Self> {
+        artel_files::make_dirs(all, 0o700).map_err(io::Error::other)?;
+        // One at a time: a folder that nobody holds yet is not taken for a dead one.
+        let turn = File::create(all.join(LOCK))?;
+        turn.lock()?;
+        sweep(all)?;
+        artel_files::make_dirs(&path.join("spool"), 0o700).map_err(io::Error::other)?;
+        let in_use = File::create(path.join(LOCK))?;
+        in_use.lock()?;
+        Ok(Self {
+            path,
+            _in_use: in_use,
+        })
     }
 
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Copies a tree into the folder. Links are copied as links; what is neither file, folder nor
-    /// link is left out.
+    /// Copies a tree into the folder, without the folder itself should it lie in the tree. Links
+    /// are copied as links; what is neither file, folder nor link is left out.
     pub(crate) fn copy(&self, tree: &Path) -> Result<PathBuf, Failure> {
+        if !tree.is_dir() {
+            return Err(Failure::new(
+                Code::W010,
+                format!("there is no folder `{}`", tree.display()),
+            )
+            .advise("`--root` names the folder to copy"));
+        }
         let to = self.path.join("tree");
-        let mut left = Left {
+        let mut copy = Copy {
+            without: self.path.parent().unwrap_or(&self.path),
             files: MOST_FILES,
             bytes: MOST_BYTES,
         };
-        copy_folder(tree, &to, &mut left).map_err(|error| failed(tree, &error))?;
+        copy.folder(tree, &to).map_err(|error| {
+            Failure::new(
+                Code::W008,
+                format!("`{}` could not be copied", tree.display()),
+            )
+            .because(error.to_string())
+            .advise("`--root` names a folder that can be read and is not too large")
+        })?;
         Ok(to)
     }
 }
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // What cannot be removed is found by `artel clean`.
-        drop(fs::remove_dir_all(&self.path));
+        // What cannot be removed now is tried again by the next one.
+        drop(remove(&self.path));
     }
 }
 
-struct Left {
-    files: usize,
-    bytes: u64,
-}
-
-fn copy_folder(from: &Path, to: &Path, left: &mut Left) -> io::Result<()> {
-    fs::create_dir(to)?;
-    for entry in fs::read_dir(from)? {
-        let entry = entry?;
-        let target = to.join(entry.file_name());
-        let kind = entry.file_type()?;
-        left.files = left.files.checked_sub(1).ok_or_else(|| {
-            io::Error::other(format!("more than {MOST_FILES} files; name a smaller folder"))
-        })?;
-        if kind.is_dir() {
-            copy_folder(&entry.path(), &target, left)?;
-        } else if kind.is_symlink() {
-            std::os::unix::fs::symlink(fs::read_link(entry.path())?, &target)?;
-        } else if kind.is_file() {
-            let size = entry.metadata()?.len();
-            left.bytes = left.bytes.checked_sub(size).ok_or_else(|| {
-                io::Error::other("more than 4 GiB; name a smaller folder")
-            })?;
-            fs::copy(entry.path(), &target)?;
-        }
-    }
-    fs::set_permissions(to, fs::metadata(from)?.permissions())
-}
-
-/// Returns what differs, file by file, as unified differences. Git's own files are left out.
-pub(crate) fn differences(before: &Path, after: &Path) -> io::Result<Vec<Difference>> {
-    let (mut old, mut new) = (BTreeMap::new(), BTreeMap::new());
-    list(before, Path::new(""), &mut old)?;
-    list(after, Path::new(""), &mut new)?;
-    let mut names: Vec<_> = old.keys().chain(new.keys()).cloned().collect();
-    names.sort();
-    names.dedup();
-    let mut found = Vec::new();
-    for name in names {
-        let (a, b) = (before.join(&name), after.join(&name));
-        // The same size and time since the copy was made cannot be told apart by bytes that the
-        // tool wrote: contents are compared.
-        let same = match (old.get(&name), new.get(&name)) {
-            (Some(a_size), Some(b_size)) => a_size == b_size && fs::read(&a)? == fs::read(&b)?,
-            _ => false,
-        };
-        if same {
+/// Removes the folders that nobody holds any more.
+fn sweep(all: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(all)? {
+        let path = entry?.path();
+        if !path.is_dir() {
             continue;
         }
-        let shown = name.to_string_lossy().into_owned();
-        let text = match (text_of(&a, old.get(&name)), text_of(&b, new.get(&name))) {
-            (Some(was), Some(is)) => unified(&shown, &was, &is),
-            _ => format!("Binary or large file {shown} differs\n"),
+        let is_free = match File::open(path.join(LOCK)) {
+            Ok(lock) => lock.try_lock().is_ok(),
+            Err(error) => error.kind() == io::ErrorKind::NotFound,
         };
-        found.push(Difference { path: shown, text });
-    }
-    Ok(found)
-}
-
-fn list(root: &Path, inside: &Path, found: &mut BTreeMap<PathBuf, u64>) -> io::Result<()> {
-    for entry in fs::read_dir(root.join(inside))? {
-        let entry = entry?;
-        let path = inside.join(entry.file_name());
-        let kind = entry.file_type()?;
-        if kind.is_dir() {
-            if entry.file_name() != ".git" {
-                list(root, &path, found)?;
-            }
-        } else if kind.is_file() {
-            found.insert(path, entry.metadata()?.len());
+        if is_free {
+            drop(remove(&path));
         }
     }
     Ok(())
 }
 
-/// Returns the text of a file; the empty text where there is none, nothing where it is no text.
-fn text_of(path: &Path, size: Option<&u64>) -> Option<String> {
-    match size {
-        None => Some(String::new()),
-        Some(size) if *size > LARGEST_SHOWN => None,
-        Some(_) => String::from_utf8(fs::read(path).ok()?).ok(),
+/// Removes a folder, also where a copied one inside may not be changed.
+fn remove(path: &Path) -> io::Result<()> {
+    if fs::remove_dir_all(path).is_ok() {
+        return Ok(());
+    }
+    open_up(path)?;
+    fs::remove_dir_all(path)
+}
+
+fn open_up(folder: &Path) -> io::Result<()> {
+    fs::set_permissions(folder, fs::Permissions::from_mode(0o700))?;
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            open_up(&entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+/// A copy under way, and how much more it may take.
+struct Copy<'c> {
+    /// A folder that is left out.
+    without: &'c Path,
+    files: usize,
+    bytes: u64,
+}
+
+impl Copy<'_> {
+    fn folder(&mut self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::create_dir(to)?;
+        for entry in fs::read_dir(from)? {
+            let entry = entry?;
+            let (path, target) = (entry.path(), to.join(entry.file_name()));
+            let kind = entry.file_type()?;
+            self.files = self.files.checked_sub(1).ok_or_else(|| {
+                io::Error::other(format!(
+                    "more than {MOST_FILES} files; name a smaller folder"
+                ))
+            })?;
+            if path == self.without || leads_to_a_repository(&path, kind)? {
+                continue;
+            }
+            if kind.is_dir() {
+                self.folder(&path, &target)?;
+            } else if kind.is_symlink() {
+                std::os::unix::fs::symlink(fs::read_link(&path)?, &target)?;
+            } else if kind.is_file() {
+                let size = entry.metadata()?.len();
+                self.bytes = self
+                    .bytes
+                    .checked_sub(size)
+                    .ok_or_else(|| io::Error::other("more than 4 GiB; name a smaller folder"))?;
+                fs::copy(&path, &target)?;
+            }
+        }
+        fs::set_permissions(to, fs::metadata(from)?.permissions())
     }
 }
 
-fn unified(name: &str, was: &str, is: &str) -> String {
-    TextDiff::from_lines(was, is)
-        .unified_diff()
-        .header(&format!("a/{name}"), &format!("b/{name}"))
-        .to_string()
+/// Whether it is a `.git` that only says where the repository is, as in a linked worktree: in a
+/// copy, git would change the repository itself.
+fn leads_to_a_repository(path: &Path, kind: FileType) -> io::Result<bool> {
+    if kind.is_dir() || path.file_name() != Some(".git".as_ref()) {
+        return Ok(false);
+    }
+    if kind.is_symlink() {
+        return Ok(fs::read_link(path)?.is_absolute());
+    }
+    let text = artel_files::read_bounded(path, 64 * 1024).map_err(io::Error::other)?;
+    let text = String::from_utf8_lossy(&text);
+    let place = text.trim_start().strip_prefix("gitdir:");
+    Ok(place.is_some_and(|place| Path::new(place.trim()).is_absolute()))
 }
 
-fn failed(path: &Path, error: &dyn std::error::Error) -> Failure {
-    Failure::new(Code::W008, format!("`{}` could not be copied", path.display()))
-        .because(error.to_string())
-}
+#[cfg(test)]
+mod tests;

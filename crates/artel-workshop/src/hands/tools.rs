@@ -127,7 +127,8 @@ impl Caller {
         let called = hands.call(&id, &run.name, &input).map_err(|error| {
             Failure::new(Code::J001, error.to_string())
         })?;
-        let differences = differences(&root, &copy)
+        let kept = scratch.path().parent().unwrap_or(scratch.path());
+        let differences = differences(&root, &copy, kept)
             .map_err(|error| Failure::new(Code::W008, error.to_string()))?;
         Ok(ToolDone {
             decision: called.decision,

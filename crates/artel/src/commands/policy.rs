@@ -11,6 +11,7 @@ use artel_workshop::{Caller, CommandCheck, Problems};
 
 use super::lines;
 use crate::Verdict;
+use crate::render::harmless_lines;
 use crate::screen::{Paint, Screen};
 
 /// Ask what agents may do, and say what they may do for good
@@ -185,9 +186,10 @@ fn one_path(args: &Path, caller: &Caller, screen: &mut Screen) -> Result<Verdict
     let op = args.op.as_ref().ok_or_else(|| missing("--op"))?;
     let path = args.path.as_ref().ok_or_else(|| missing("PATH"))?;
     let root = caller.path(root);
+    let not_text = || Failure::new(Code::C004, "the path is not text (UTF-8)");
     let mut line = serde_json::json!({
-        "root": root.to_string_lossy(),
-        "path": path.to_string_lossy(),
+        "root": root.to_str().ok_or_else(not_text)?,
+        "path": path.to_str().ok_or_else(not_text)?,
         "op": op,
     });
     if let Some(content) = &args.content {
@@ -204,7 +206,7 @@ fn one_path(args: &Path, caller: &Caller, screen: &mut Screen) -> Result<Verdict
         let reason = answer["reason"].as_str().unwrap_or_default();
         screen.line(format!("{word}  {}", visible(reason)))?;
         if let Some(text) = answer["text"].as_str() {
-            screen.raw(text)?;
+            screen.line(harmless_lines(text))?;
         }
         for entry in answer["entries"].as_array().into_iter().flatten() {
             screen.line(visible(entry.as_str().unwrap_or_default()))?;

@@ -10,7 +10,7 @@ use artel_types::FailureKind;
 use artel_workshop::{Caller, Problems, ToolDone, ToolRun, ToolShown};
 
 use crate::Verdict;
-use crate::render::harmless;
+use crate::render::{harmless, harmless_lines};
 use crate::screen::{Paint, Screen};
 
 /// Look at the tools that agents have, and try one
@@ -96,12 +96,12 @@ fn show(tool: &ToolShown, screen: &mut Screen) -> Result<Verdict, Problems> {
         return Ok(Verdict::Done);
     }
     let words = |value: &serde_json::Value| value.to_string().replace('"', "");
-    let effects = serde_json::json!(tool.effects);
+    let effects: Vec<_> = tool.effects.iter().map(|effect| words(&serde_json::json!(effect))).collect();
     let unknown = serde_json::json!(tool.unknown);
     let schema = serde_json::to_string_pretty(&tool.input).unwrap_or_default();
     screen.line(format!("{}: {}\n", tool.name, harmless(&tool.line)))?;
     screen.line(format!("{}\n", harmless(&tool.description)))?;
-    screen.line(format!("touches          {}", words(&effects)))?;
+    screen.line(format!("touches          {}", effects.join(", ")))?;
     screen.line(format!("unknown outcome  {}", words(&unknown)))?;
     screen.line(format!("bundle           {}\n\ninput\n{schema}", tool.bundle))?;
     Ok(Verdict::Done)
@@ -131,14 +131,14 @@ fn done(done: &ToolDone, screen: &mut Screen) -> Result<Verdict, Problems> {
         return Ok(verdict);
     }
     match &done.result {
-        Ok(observation) => screen.line(harmless(&observation.text))?,
+        Ok(observation) => screen.line(harmless_lines(&observation.text))?,
         Err(trouble) => {
             let word = screen.paint("failed", Paint::Bad);
-            screen.line(format!("{word}: {}", harmless(&trouble.to_string())))?;
+            screen.line(format!("{word}: {}", harmless_lines(&trouble.to_string())))?;
         }
     }
     if !done.difference.is_empty() {
-        screen.line(format!("\n{}", harmless(&done.difference)))?;
+        screen.line(format!("\n{}", harmless_lines(&done.difference)))?;
     }
     Ok(verdict)
 }

@@ -4,7 +4,7 @@ use std::fs;
 
 use crate::support::{House, old_run};
 
-const COMMANDS: [&[&str]; 31] = [
+const COMMANDS: [&[&str]; 44] = [
     &[],
     &["init"],
     &["doctor"],
@@ -34,6 +34,19 @@ const COMMANDS: [&[&str]; 31] = [
     &["workshop"],
     &["workshop", "trust"],
     &["workshop", "show"],
+    &["policy"],
+    &["policy", "check"],
+    &["policy", "path"],
+    &["policy", "redact"],
+    &["policy", "list"],
+    &["policy", "grant"],
+    &["policy", "revoke"],
+    &["sandbox"],
+    &["sandbox", "run"],
+    &["tool"],
+    &["tool", "list"],
+    &["tool", "show"],
+    &["tool", "run"],
     &["clean"],
     &["explain"],
 ];

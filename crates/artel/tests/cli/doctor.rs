@@ -90,7 +90,7 @@ fn json_has_the_same_lines() {
     assert_eq!(
         areas,
         [
-            "kernel", "git", "models", "workshop", "settings", "journal", "backup", "disk"
+            "sandbox", "git", "models", "workshop", "settings", "journal", "backup", "disk"
         ]
     );
     for check in checks {

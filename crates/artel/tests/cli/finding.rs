@@ -151,7 +151,7 @@ fn nowhere_named_and_absent_and_no_workshop() {
     .map(|artel| {
         let text = artel.run().text();
         let is_about_the_machine =
-            |line: &&str| !line.contains(" kernel ") && !line.contains(" git ");
+            |line: &&str| !line.contains(" sandbox ") && !line.contains(" git ");
         let kept = text.lines().filter(is_about_the_machine);
         kept.filter(|line| !line.contains(" models "))
             .collect::<Vec<_>>()

@@ -97,10 +97,7 @@ impl Scan<'_> {
         if end == End::Line && is_empty && frame.place != Place::LoopValues {
             return;
         }
-        let is_grammar = !matches!(
-            frame.place,
-            Place::Start | Place::Arguments | Place::Closed
-        );
+        let is_grammar = !matches!(frame.place, Place::Start | Place::Arguments | Place::Closed);
         if is_empty && !is_grammar {
             self.doubt("shell.syntax", "a command is missing before an operator");
         }
@@ -121,7 +118,10 @@ impl Scan<'_> {
             return;
         }
         if frame.words.is_empty() && !frame.redirections.is_empty() {
-            self.doubt("shell.redirection", "a redirection stands without a command");
+            self.doubt(
+                "shell.redirection",
+                "a redirection stands without a command",
+            );
         }
         if self.found.parts.len() >= MAX_PARTS {
             return self.stop(Limit::Parts);

@@ -1,7 +1,7 @@
 //! Redirections and here-documents.
 
-use super::frame::{Frame, Place};
 use super::Scan;
+use super::frame::{Frame, Place};
 use crate::command::reading::{Redirection, Word};
 
 /// A here-document whose body begins on the next line.
@@ -51,7 +51,10 @@ impl Scan<'_> {
         let is_number = last.is_bare && last.text.bytes().all(|byte| byte.is_ascii_digit());
         let is_name = last.text.starts_with('{') && last.text.ends_with('}');
         if is_name {
-            self.doubt("shell.redirection", "a file descriptor is kept in a variable");
+            self.doubt(
+                "shell.redirection",
+                "a file descriptor is kept in a variable",
+            );
         }
         if !is_number && !is_name {
             return None;
@@ -64,7 +67,10 @@ impl Scan<'_> {
     }
 
     fn process_substitution(&mut self, frame: &mut Frame) {
-        self.doubt("shell.substitution", "the output of another command is handed over as a file");
+        self.doubt(
+            "shell.substitution",
+            "the output of another command is handed over as a file",
+        );
         self.at += 2;
         self.group();
         frame.words.push(Word {

@@ -170,7 +170,10 @@ impl Scan<'_> {
     }
 
     fn backquoted(&mut self, word: &mut Word) {
-        self.doubt("shell.substitution", "its words depend on the output of another command");
+        self.doubt(
+            "shell.substitution",
+            "its words depend on the output of another command",
+        );
         word.compute();
         self.at += 1;
         let mut inner = String::new();
@@ -223,14 +226,20 @@ impl Scan<'_> {
                 self.at += 2;
             }
             _ => {
-                self.doubt("shell.variable", "a dollar sign stands outside single quotes");
+                self.doubt(
+                    "shell.variable",
+                    "a dollar sign stands outside single quotes",
+                );
                 self.take(word, 1);
             }
         }
     }
 
     fn substitution(&mut self, word: &mut Word) {
-        self.doubt("shell.substitution", "its words depend on the output of another command");
+        self.doubt(
+            "shell.substitution",
+            "its words depend on the output of another command",
+        );
         word.compute();
         self.at += 2;
         let is_arithmetic = self.byte() == Some(b'(');

@@ -1,0 +1,177 @@
+//! Values as they are written: in quotes, bare, in an element, within a call.
+
+use super::separators::Separator;
+use super::verdict::{Ending, Verdict};
+use super::view::{View, is_name};
+
+/// A longer value is judged by its beginning, and hidden while it is read.
+pub(super) const LONGEST_VALUE: usize = 512;
+
+/// A value and how it is written.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Value {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) quote: Option<u8>,
+    pub(super) long: Option<Ending>,
+}
+
+impl Value {
+    pub(super) fn verdict(self, name: &'static str) -> Verdict {
+        match self.long {
+            Some(ending) => Verdict::Long(self.start..self.end, ending, name),
+            None => Verdict::Secret(self.start..self.end, name),
+        }
+    }
+}
+
+/// Reads the value that begins at `at`.
+pub(super) fn value(view: &View<'_>, at: usize, separator: Separator) -> Option<Value> {
+    // Strings may have a letter before them that says how they are to be read.
+    let letters = view.run(at, 2, |byte| b"bfruBFRU@$L".contains(&byte));
+    let at = match view.get(letters) {
+        Some(b'"' | b'\'') => letters,
+        _ => at,
+    };
+    if separator == Separator::Element {
+        return element(view, at);
+    }
+    match view.get(at)? {
+        quote @ (b'"' | b'\'' | b'`') => quoted(view, at + 1, quote, separator),
+        b'\\' if matches!(view.get(at + 1), Some(b'"' | b'\'')) => {
+            let end = view.run(at + 2, LONGEST_VALUE, |byte| !b"\\\n\"".contains(&byte));
+            finished(at + 2, end, Some(b'"'), Ending::Word)
+        }
+        b'\\' if view.starts(at, b"\\\\\\\"") => {
+            let end = view.run(at + 4, LONGEST_VALUE, |byte| !b"\\\n\"".contains(&byte));
+            finished(at + 4, end, Some(b'"'), Ending::Word)
+        }
+        _ => wrapped(view, at, separator).or_else(|| bare(view, at, separator)),
+    }
+}
+
+fn quoted(view: &View<'_>, start: usize, quote: u8, separator: Separator) -> Option<Value> {
+    // Behind a name without quotes this may as well be the end of a string that began before it.
+    let closes = |byte: u8| b"),; ]}\n\r:|".contains(&byte);
+    if separator.is_loose() && view.get(start).is_none_or(closes) {
+        return None;
+    }
+    let mut end = start;
+    while end - start < LONGEST_VALUE {
+        match view.get(end) {
+            Some(b'\\') => end += 2,
+            Some(byte) if byte == quote || byte == b'\n' => break,
+            Some(_) => end += 1,
+            None => break,
+        }
+    }
+    let end = end.min(view.len());
+    finished(start, end, Some(quote), Ending::Quote(quote))
+}
+
+/// The text of an element, up to the tag that closes it.
+fn element(view: &View<'_>, start: usize) -> Option<Value> {
+    let end = view.run(start, LONGEST_VALUE, |byte| byte != b'<');
+    if end - start >= LONGEST_VALUE || !view.starts(end, b"</") {
+        return None;
+    }
+    let text = view.text()[start..end].trim_ascii_end();
+    finished(start, start + text.len(), None, Ending::Word)
+}
+
+fn finished(start: usize, end: usize, quote: Option<u8>, ending: Ending) -> Option<Value> {
+    let long = (end - start >= LONGEST_VALUE).then_some(ending);
+    Some(Value {
+        start,
+        end,
+        quote,
+        long,
+    })
+}
+
+/// `String::from("…")`, `new Secret("…")`: the literal within a call.
+fn wrapped(view: &View<'_>, at: usize, separator: Separator) -> Option<Value> {
+    let callee = view.run(at, 40, |byte| is_name(byte) || b": &".contains(&byte));
+    if view.get(callee) != Some(b'(') {
+        return None;
+    }
+    let name = &view.text()[at..callee];
+    const MAKERS: [&[u8]; 9] = [
+        b"from",
+        b"new",
+        b"String",
+        b"Secret",
+        b"SecretString",
+        b"Some",
+        b"str",
+        b"SecretStr",
+        b"Bytes",
+    ];
+    let maker = MAKERS.iter().any(|maker| name.ends_with(maker));
+    match view.get(callee + 1)? {
+        quote @ (b'"' | b'\'') if maker => quoted(view, callee + 2, quote, separator),
+        _ => None,
+    }
+}
+
+fn bare(view: &View<'_>, start: usize, separator: Separator) -> Option<Value> {
+    let mut end = start;
+    while end - start < LONGEST_VALUE {
+        match view.get(end) {
+            Some(byte) if ends_bare(view, end, byte, separator) => break,
+            Some(_) => end += 1,
+            None => break,
+        }
+    }
+    let long = (end - start >= LONGEST_VALUE).then_some(Ending::Word);
+    if long.is_none() {
+        while end > start && matches!(view.before(end), Some(b',' | b';' | b'.' | b':')) {
+            end -= 1;
+        }
+        let text = &view.text()[start..end];
+        let opened = |open: u8, close: u8| text.contains(&open) || !text.ends_with(&[close]);
+        if !opened(b'(', b')') || !opened(b'[', b']') || !opened(b'{', b'}') {
+            end -= 1;
+        }
+    }
+    (end > start).then_some(Value {
+        start,
+        end,
+        quote: None,
+        long,
+    })
+}
+
+fn ends_bare(view: &View<'_>, at: usize, byte: u8, separator: Separator) -> bool {
+    match byte {
+        b' ' | b'\t' | b'\n' | b'\r' | b'"' | b'\'' | b'`' | b'<' | b'>' => true,
+        b'\\' => matches!(
+            view.get(at + 1),
+            Some(b'n' | b'r' | b't' | b'"' | b'\'' | b'\\')
+        ),
+        b'&' => separator.is_query() || names_next(view, at + 1),
+        b'#' => separator.is_query(),
+        b';' | b',' => {
+            let next = view.get(at + 1);
+            next.is_none_or(|byte| byte.is_ascii_whitespace() || b"\"'}])".contains(&byte))
+                || names_next(view, at + 1)
+                || byte == b',' && minified_next(view, at + 1)
+        }
+        b')' | b'}' => view
+            .get(at + 1)
+            .is_none_or(|byte| byte.is_ascii_whitespace() || b";,)\"'".contains(&byte)),
+        _ => byte < b' ',
+    }
+}
+
+/// Tells whether another name with its value begins here.
+fn names_next(view: &View<'_>, at: usize) -> bool {
+    let end = view.run(at, 40, |byte| is_name(byte) || byte == b' ');
+    end > at && view.get(end) == Some(b'=')
+}
+
+/// In code without blanks the next field follows at once.
+fn minified_next(view: &View<'_>, at: usize) -> bool {
+    let end = view.run(at, 40, |byte| byte.is_ascii_alphabetic());
+    end > at && view.get(end) == Some(b':')
+}

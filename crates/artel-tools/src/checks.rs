@@ -1,0 +1,53 @@
+//! Checks of the work: tests, formatters, diagnostics.
+//!
+//! What a project uses is read from its own files by tables with an explicit order, so that the
+//! same tree always gives the same choice. Nothing is ever installed: what is configured but
+//! missing is said, with the command that a person can run.
+
+mod checker;
+mod command;
+mod detect;
+mod diagnostics;
+mod finding;
+mod format;
+mod formatter;
+mod launch;
+mod parse;
+mod project;
+mod report;
+mod run_tests;
+mod runner;
+mod survey;
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::{Card, Reach, Tool, Unknown};
+
+/// Returns the tools that check the work.
+pub fn check_tools() -> Vec<Arc<dyn Tool>> {
+    vec![
+        Arc::new(run_tests::RunTests::new()),
+        Arc::new(format::Format::new()),
+        Arc::new(diagnostics::Diagnostics::new()),
+    ]
+}
+
+/// Fills in what the cards of these tools have in common.
+fn card(name: &str, line: &str, description: &str, input: Value) -> Card {
+    Card {
+        name: name.to_owned(),
+        line: line.to_owned(),
+        description: description.to_owned(),
+        input,
+        effects: Vec::new(),
+        unknown: Unknown::Once,
+        bundle: "checks",
+        keywords: &[],
+        reach: Reach::Found,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,114 @@
+//! Which runner each part of the tree uses.
+//!
+//! One runner for each language and part: a repository of several languages has several. A part
+//! inside another of the same language is left to the outer one where that runs it as well.
+
+use super::project::{Evidence, Project};
+use super::runner::{Language, RUNNERS, Runner};
+use super::survey::{Survey, is_within};
+
+/// A runner that was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Found {
+    pub(crate) runner: Runner,
+    /// The folder it belongs to, relative to the tree.
+    pub(crate) folder: String,
+    pub(crate) evidence: Evidence,
+    /// Others that would have done.
+    pub(crate) alternatives: Vec<Runner>,
+    /// The words it is started with; nothing if it is not installed.
+    pub(crate) launch: Option<Vec<String>>,
+}
+
+/// Finds the runner of every part of a survey.
+pub(crate) fn everywhere(project: &Project<'_>, survey: &Survey) -> Vec<Found> {
+    let mut all: Vec<Found> = Vec::new();
+    // Folders come in order, so the outer ones come first.
+    for folder in &survey.folders {
+        let here = project.at(folder);
+        for found in in_folder(&here, survey, None) {
+            let is_covered = all.iter().any(|outer| covers(project, outer, &found));
+            if !is_covered {
+                all.push(found);
+            }
+        }
+    }
+    all.sort_by(|one, other| (one.runner, &one.folder).cmp(&(other.runner, &other.folder)));
+    all
+}
+
+/// Finds the nearest folder at or above a path that has a runner of a language.
+pub(crate) fn upwards(
+    project: &Project<'_>,
+    survey: &Survey,
+    language: Option<Language>,
+    only: Option<Runner>,
+) -> Option<Found> {
+    let fits = |found: &Found| {
+        language.is_none_or(|language| found.runner.language() == language)
+            && only.is_none_or(|only| found.runner == only)
+    };
+    let mut above = project.upwards();
+    above.find_map(|(here, _)| in_folder(&here, survey, only).into_iter().find(|found| fits(found)))
+}
+
+/// Finds the runners of one folder, one for each language: the best proven, then the preferred.
+pub(crate) fn in_folder(project: &Project<'_>, survey: &Survey, only: Option<Runner>) -> Vec<Found> {
+    let has_tests = |language| survey.has_tests(&project.folder, language);
+    let mut candidates: Vec<(Runner, Evidence)> = RUNNERS
+        .into_iter()
+        .filter(|runner| only.is_none_or(|only| only == *runner))
+        .filter_map(|runner| Some((runner, runner.evidence(project, &has_tests)?)))
+        .collect();
+    candidates.sort_by_key(|(runner, evidence)| (std::cmp::Reverse(evidence.strength), *runner));
+    let mut found: Vec<Found> = Vec::new();
+    for (runner, evidence) in candidates {
+        let same = |found: &&mut Found| found.runner.language() == runner.language();
+        match found.iter_mut().find(same) {
+            Some(chosen) => chosen.alternatives.push(runner),
+            None => found.push(Found {
+                runner,
+                folder: project.folder.clone(),
+                evidence,
+                alternatives: Vec::new(),
+                launch: runner.launch(project),
+            }),
+        }
+    }
+    found
+}
+
+/// Tells whether running one part runs the other as well.
+fn covers(project: &Project<'_>, outer: &Found, inner: &Found) -> bool {
+    let is_inside = outer.runner.language() == inner.runner.language()
+        && outer.folder != inner.folder
+        && is_within(&inner.folder, &outer.folder);
+    if !is_inside {
+        return false;
+    }
+    match outer.runner {
+        // Every module is tested by itself.
+        Runner::Go => false,
+        Runner::Cargo => workspace_has(project, outer, inner),
+        // A package of its own that is configured otherwise is not the outer one's.
+        Runner::Npm | Runner::Node => inner.runner == Runner::Node,
+        Runner::Unittest => inner.runner == Runner::Unittest,
+        _ => true,
+    }
+}
+
+/// Tells whether a package is a member of a Cargo workspace. A package that is a workspace itself
+/// or that is excluded is not.
+fn workspace_has(project: &Project<'_>, outer: &Found, inner: &Found) -> bool {
+    let manifest = project.at(&outer.folder).toml("Cargo.toml").unwrap_or_default();
+    let Some(workspace) = manifest.get("workspace") else { return false };
+    let own = project.at(&inner.folder).toml("Cargo.toml").unwrap_or_default();
+    if own.contains_key("workspace") {
+        return false;
+    }
+    let excluded = workspace.get("exclude").and_then(toml::Value::as_array);
+    let mut excluded = excluded.into_iter().flatten().filter_map(toml::Value::as_str);
+    let inside = inner.folder.strip_prefix(&outer.folder).unwrap_or_default();
+    let inside = inside.trim_start_matches('/');
+    !excluded.any(|folder| is_within(inside, folder.trim_end_matches('/')))
+}

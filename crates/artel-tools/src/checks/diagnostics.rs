@@ -1,0 +1,322 @@
+//! `diagnostics`: what the project's own compilers, linters and type checkers say.
+
+use std::path::Path;
+
+use artel_policy::{Action, Place};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::checker::{CHECKERS, Checker, MARKERS, Takes};
+use super::finding::{self, Finding, Severity};
+use super::launch::{self, Ran};
+use super::parse::plain;
+use super::project::{Evidence, Project, Strength};
+use super::run_tests::in_tree;
+use super::survey::{Survey, is_within};
+use crate::{Bench, Card, Effect, Observation, Tool, Trouble, TroubleKind, Unknown, parse};
+
+/// Checks of one call.
+const MOST_CHECKS: usize = 8;
+
+/// Findings that a model is shown.
+const MOST_SHOWN: usize = 100;
+
+/// Runs checkers.
+pub(crate) struct Diagnostics(Card);
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    #[serde(default)]
+    paths: Vec<String>,
+}
+
+/// A checker in a folder that is configured for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Check {
+    pub(crate) checker: Checker,
+    pub(crate) folder: String,
+    pub(crate) evidence: Evidence,
+    /// The words; nothing if it is not installed.
+    pub(crate) words: Option<Vec<String>>,
+}
+
+impl Diagnostics {
+    pub(crate) fn new() -> Self {
+        let input = json!({
+            "type": "object",
+            "additionalProperties": false,
+            "properties": {
+                "paths": {
+                    "type": "array",
+                    "items": {"type": "string"},
+                    "description": "Only these files and folders; the whole tree if not said",
+                },
+            },
+        });
+        let description = "Runs what the project is configured for (cargo check or clippy, tsc, \
+            eslint, ruff, mypy, pyright, go vet, golangci-lint) in the sandbox and returns \
+            file:line:column, severity and message, the worst first. What is configured but not \
+            installed is named. Nothing is installed, nothing is fixed.";
+        Self(Card {
+            effects: vec![Effect::Read, Effect::Write, Effect::Process],
+            unknown: Unknown::Restore,
+            keywords: &["lint", "linter", "errors", "warnings", "types", "compile", "clippy", "eslint", "mypy"],
+            ..super::card("diagnostics", "Errors and warnings of the project's own compilers and linters", description, input)
+        })
+    }
+}
+
+impl Tool for Diagnostics {
+    fn card(&self) -> &Card {
+        &self.0
+    }
+
+    fn intends(&self, input: &Value, bench: &Bench) -> Result<Vec<Action>, Trouble> {
+        let (_, checks) = plan(&parse(input)?, bench)?;
+        let words = checks.into_iter().filter_map(|check| check.words).map(Action::Words);
+        let words: Vec<_> = words.collect();
+        Ok(if words.is_empty() { vec![Action::Nothing] } else { words })
+    }
+
+    fn run(&self, input: &Value, bench: &Bench) -> Result<Observation, Trouble> {
+        let (paths, checks) = plan(&parse(input)?, bench)?;
+        let mut told = Told::default();
+        for check in &checks {
+            let Some(words) = &check.words else {
+                told.missing(check);
+                continue;
+            };
+            match launch::run(bench, words, &check.folder) {
+                Ok(ran) => told.check(check, &ran, &paths, bench),
+                Err(trouble) => told.trouble(check, &trouble),
+            }
+        }
+        Ok(told.observation())
+    }
+}
+
+/// Finds what is configured in the tree.
+pub(crate) fn checks(top: &Project<'_>, survey: &Survey) -> Vec<Check> {
+    let mut all: Vec<Check> = Vec::new();
+    for folder in &survey.folders {
+        let here = top.at(folder);
+        for checker in CHECKERS {
+            let Some(evidence) = checker.evidence(&here) else { continue };
+            let is_covered = all.iter().any(|outer| {
+                let is_go = matches!(checker, Checker::GoVet | Checker::GolangciLint);
+                let is_same = outer.checker == checker || is_cargo(outer.checker) && is_cargo(checker);
+                // A dependency that is declared again is no configuration of its own.
+                let is_own = checker == Checker::Tsc && evidence.strength == Strength::High;
+                is_same && !is_go && !is_own && is_within(folder, &outer.folder)
+            });
+            if !is_covered {
+                all.push(Check {
+                    checker,
+                    folder: folder.clone(),
+                    evidence,
+                    words: checker.launch(&here),
+                });
+            }
+        }
+    }
+    all.sort_by(|one, other| (one.checker, &one.folder).cmp(&(other.checker, &other.folder)));
+    all
+}
+
+fn is_cargo(checker: Checker) -> bool {
+    matches!(checker, Checker::Clippy | Checker::CargoCheck)
+}
+
+fn plan(input: &Input, bench: &Bench) -> Result<(Vec<String>, Vec<Check>), Trouble> {
+    let programs = launch::programs(bench)?;
+    let paths = input.paths.iter().map(|path| inside(path, bench));
+    let paths = paths.collect::<Result<Vec<_>, _>>()?;
+    let top = Project {
+        root: &bench.tree,
+        programs: &programs,
+        folder: String::new(),
+    };
+    let survey = Survey::of(&bench.tree, "", MARKERS);
+    let mut checks = checks(&top, &survey);
+    if checks.is_empty() {
+        let names = CHECKERS.map(Checker::id).join(", ");
+        return Err(Trouble::new(TroubleKind::NotFound, "no checker is configured in this tree")
+            .hint(format!("looked for the configuration of {names}"))
+            .hint("`bash` runs a checker by a command of your own"));
+    }
+    checks.retain(|check| paths.is_empty() || paths.iter().any(|path| concerns(check, path)));
+    if checks.is_empty() {
+        let what = "no checker of this tree is for these paths";
+        return Err(Trouble::new(TroubleKind::NotFound, what));
+    }
+    checks.truncate(MOST_CHECKS);
+    for check in &mut checks {
+        if check.checker.takes() == Takes::Paths
+            && let Some(words) = &mut check.words
+        {
+            words.extend(arguments(&paths, check));
+        }
+    }
+    Ok((paths, checks))
+}
+
+/// Returns the paths that a checker is given, as seen from its folder.
+fn arguments(paths: &[String], check: &Check) -> Vec<String> {
+    let own = paths.iter().filter(|path| concerns(check, path)).map(|path| {
+        let rest = match is_within(path, &check.folder) {
+            true => path.get(check.folder.len()..).unwrap_or_default().trim_start_matches('/'),
+            false => "",
+        };
+        match rest {
+            "" => ".".to_owned(),
+            rest if rest.starts_with('-') => format!("./{rest}"),
+            rest => rest.to_owned(),
+        }
+    });
+    let own: Vec<_> = own.collect();
+    // Pyright reads its own configuration when nothing is named.
+    match own.is_empty() && check.checker != Checker::Pyright {
+        true => vec![".".to_owned()],
+        false => own,
+    }
+}
+
+/// Tells whether a checker has something to say about a path.
+fn concerns(check: &Check, path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let ending = name.rsplit_once('.').map(|(_, ending)| ending);
+    let is_folder = ending.is_none_or(|ending| ending.is_empty());
+    let is_near = is_within(path, &check.folder) || is_folder && is_within(&check.folder, path);
+    is_near && (is_folder || ending.is_some_and(|ending| check.checker.endings().contains(&ending)))
+}
+
+fn inside(path: &str, bench: &Bench) -> Result<String, Trouble> {
+    let (target, root) = bench.find(path)?;
+    if target.place != Place::Worktree {
+        return Err(Trouble::new(TroubleKind::Unfit, "checkers run in the run's own tree only"));
+    }
+    let resolved = root.resolve(Path::new(&target.path));
+    let resolved = resolved.map_err(|error| Trouble::new(TroubleKind::Refused, error.to_string()))?;
+    match resolved.about {
+        Some(_) => Ok(resolved.path.to_string_lossy().into_owned()),
+        None => Err(Trouble::new(TroubleKind::NotFound, format!("there is no `{path}`"))
+            .hint("`glob` finds files by name")),
+    }
+}
+
+/// What was told so far.
+#[derive(Default)]
+struct Told {
+    findings: Vec<Finding>,
+    notes: Vec<String>,
+    checks: Vec<Value>,
+    ran: usize,
+    sandbox: Value,
+}
+
+impl Told {
+    fn check(&mut self, check: &Check, ran: &Ran, paths: &[String], bench: &Bench) {
+        let programs = super::project::Programs::default();
+        let here = Project {
+            root: &bench.tree,
+            programs: &programs,
+            folder: check.folder.clone(),
+        };
+        let text = match check.checker.form() {
+            finding::Form::Eslint => plain(&ran.stdout),
+            finding::Form::Lines => plain(&format!("{}\n{}", ran.stdout, ran.stderr)),
+        };
+        let mut found = finding::read(check.checker.form(), &text, check.checker.usual());
+        for finding in &mut found {
+            finding.file = in_tree(&finding.file, &here);
+        }
+        let is_meant = |finding: &Finding| {
+            paths.is_empty() || paths.iter().any(|path| is_within(&finding.file, path))
+        };
+        let all = found.len();
+        found.retain(is_meant);
+        if ran.exit != 0 && all == 0 {
+            let id = check.checker.id();
+            self.notes.push(format!("{id} ended with exit code {}:\n{}", ran.exit, ran.excerpt));
+        }
+        self.ran += 1;
+        self.sandbox = ran.data["sandbox"].clone();
+        self.checks.push(json!({
+            "tool": check.checker.id(),
+            "folder": shown(&check.folder),
+            "command": check.words,
+            "reason": check.evidence.what,
+            "confidence": check.evidence.strength.word(),
+            "is_installed": true,
+            "exit": ran.exit,
+            "findings": found.len(),
+        }));
+        self.findings.extend(found);
+    }
+
+    fn missing(&mut self, check: &Check) {
+        let (id, folder) = (check.checker.id(), shown(&check.folder));
+        let install = check.checker.install();
+        self.notes.push(format!(
+            "{id} is configured in `{folder}` ({}) but not installed; a person can: {install}",
+            check.evidence.what
+        ));
+        self.checks.push(json!({
+            "tool": id,
+            "folder": folder,
+            "reason": check.evidence.what,
+            "confidence": check.evidence.strength.word(),
+            "is_installed": false,
+            "install": install,
+        }));
+    }
+
+    fn trouble(&mut self, check: &Check, trouble: &Trouble) {
+        let id = check.checker.id();
+        self.notes.push(format!("{id} did not finish: {trouble}"));
+        self.checks.push(json!({"tool": id, "folder": shown(&check.folder), "trouble": trouble.kind.word()}));
+    }
+
+    fn observation(mut self) -> Observation {
+        self.findings.sort_by(|one, other| (one.severity, one).cmp(&(other.severity, other)));
+        self.findings.dedup();
+        let count = |severity| self.findings.iter().filter(|it| it.severity == severity).count();
+        let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
+        let mut lines = Vec::new();
+        if self.ran > 0 {
+            let names = self.checks.iter().filter(|check| check["is_installed"] == true);
+            let names: Vec<_> = names.filter_map(|check| check["tool"].as_str()).collect();
+            lines.push(format!("{errors} errors, {warnings} warnings from {}", names.join(", ")));
+        }
+        let shown = self.findings.iter().take(MOST_SHOWN);
+        lines.extend(shown.map(finding_text));
+        let more = self.findings.len().saturating_sub(MOST_SHOWN);
+        if more > 0 {
+            lines.push(format!("… {more} more: narrow it with `paths`"));
+        }
+        lines.append(&mut self.notes);
+        Observation {
+            text: lines.join("\n"),
+            data: json!({
+                "errors": errors,
+                "warnings": warnings,
+                "findings": self.findings.iter().take(10 * MOST_SHOWN).collect::<Vec<_>>(),
+                "checks": self.checks,
+                "sandbox": self.sandbox,
+            }),
+            is_partial: more > 0,
+            ..Observation::default()
+        }
+    }
+}
+
+fn finding_text(finding: &Finding) -> String {
+    let column = finding.column.map(|column| format!(":{column}")).unwrap_or_default();
+    let Finding { file, line, message, .. } = finding;
+    format!("{file}:{line}{column} {} {message}", finding.severity.word())
+}
+
+fn shown(folder: &str) -> &str {
+    if folder.is_empty() { "." } else { folder }
+}

@@ -1,0 +1,168 @@
+//! What checkers print, read into findings: a place, how bad it is, and the message.
+
+use serde::Serialize;
+use serde_json::Value;
+
+/// One thing that a checker found.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub(crate) struct Finding {
+    pub(crate) file: String,
+    pub(crate) line: u64,
+    pub(crate) column: Option<u64>,
+    pub(crate) severity: Severity,
+    pub(crate) message: String,
+}
+
+/// How bad a finding is, the worst first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Severity {
+    Error,
+    Warning,
+    Note,
+}
+
+/// How a checker writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// A line for each finding: `file:line:column: message` and its kin.
+    Lines,
+    /// The JSON of eslint.
+    Eslint,
+}
+
+/// The longest message that is kept.
+const LONGEST: usize = 500;
+
+impl Severity {
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+            Self::Note => "note",
+        }
+    }
+}
+
+/// Reads a checker's output. What a line does not say is taken as this severity.
+pub(crate) fn read(form: Form, text: &str, usual: Severity) -> Vec<Finding> {
+    let mut found = match form {
+        Form::Lines => text.lines().filter_map(|text| line(text, usual)).collect(),
+        Form::Eslint => eslint(text),
+    };
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// Reads `file:line:column: severity: message`, `file:line:column - severity: message` and
+/// `file(line,column): severity: message`.
+fn line(text: &str, usual: Severity) -> Option<Finding> {
+    let text = text.trim();
+    let text = text.strip_prefix("vet: ").unwrap_or(text);
+    let (file, line, column, rest) = bracketed(text).or_else(|| colons(text))?;
+    let is_file = !file.is_empty() && file.contains(['.', '/']) && !file.contains("://");
+    if !is_file || file.starts_with(['=', '|', '>', '-']) {
+        return None;
+    }
+    let (severity, message) = severity(rest.trim_start(), usual);
+    let end = message.floor_char_boundary(LONGEST.min(message.len()));
+    let message = message[..end].trim().to_owned();
+    (!message.is_empty()).then(|| Finding {
+        file: file.trim_start_matches("./").to_owned(),
+        line,
+        column,
+        severity,
+        message,
+    })
+}
+
+type Parts<'t> = (&'t str, u64, Option<u64>, &'t str);
+
+/// Reads `src/a.ts(3,5): error TS2322: …`.
+fn bracketed(text: &str) -> Option<Parts<'_>> {
+    let (place, rest) = text.split_once("): ")?;
+    let (file, numbers) = place.rsplit_once('(')?;
+    let (line, column) = numbers.split_once(',')?;
+    Some((file, line.parse().ok()?, column.parse().ok(), rest))
+}
+
+/// Reads `src/a.py:3:5: …`, with or without a column.
+fn colons(text: &str) -> Option<Parts<'_>> {
+    let mut from = 0;
+    loop {
+        let at = from + text.get(from..)?.find(':')?;
+        let rest = &text[at + 1..];
+        let digits = rest.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(rest.len());
+        if digits > 0 {
+            let line = rest[..digits].parse().ok()?;
+            let after = &rest[digits..];
+            let (column, after) = column(after);
+            let message = after.strip_prefix(':').or_else(|| after.strip_prefix(" - "))?;
+            return Some((&text[..at], line, column, message));
+        }
+        from = at + 1;
+    }
+}
+
+fn column(after: &str) -> (Option<u64>, &str) {
+    let Some(rest) = after.strip_prefix(':') else { return (None, after) };
+    let digits = rest.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(rest.len());
+    match rest[..digits].parse() {
+        Ok(column) => (Some(column), &rest[digits..]),
+        Err(_) => (None, after),
+    }
+}
+
+/// Takes the severity off a message: `error[E0308]: mismatched types`, `warning: unused`.
+fn severity(text: &str, usual: Severity) -> (Severity, &str) {
+    let kinds = [
+        ("error", Severity::Error),
+        ("warning", Severity::Warning),
+        ("note", Severity::Note),
+        ("information", Severity::Note),
+        ("help", Severity::Note),
+    ];
+    for (word, severity) in kinds {
+        let Some(rest) = text.strip_prefix(word) else { continue };
+        if let Some(message) = rest.strip_prefix(": ") {
+            return (severity, message);
+        }
+        // The code of an error belongs to the message.
+        if rest.starts_with([' ', '[']) {
+            return (severity, rest.trim_start());
+        }
+    }
+    (usual, text)
+}
+
+fn eslint(text: &str) -> Vec<Finding> {
+    let start = text.find('[').unwrap_or(0);
+    let mut values = serde_json::Deserializer::from_str(&text[start..]).into_iter::<Value>();
+    let files = values.next().and_then(Result::ok);
+    let files = files.as_ref().and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let all = files.iter().flat_map(|file| {
+        let path = file["filePath"].as_str().unwrap_or_default();
+        let messages = file["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
+        messages.iter().map(move |message| Finding {
+            file: path.to_owned(),
+            line: message["line"].as_u64().unwrap_or(1),
+            column: message["column"].as_u64(),
+            severity: match message["severity"].as_u64() {
+                Some(2) => Severity::Error,
+                _ => Severity::Warning,
+            },
+            message: eslint_message(message),
+        })
+    });
+    all.filter(|finding| !finding.file.is_empty()).collect()
+}
+
+fn eslint_message(message: &Value) -> String {
+    let text = message["message"].as_str().unwrap_or_default();
+    let end = text.floor_char_boundary(LONGEST.min(text.len()));
+    match message["ruleId"].as_str() {
+        Some(rule) => format!("{} ({rule})", &text[..end]),
+        None => text[..end].to_owned(),
+    }
+}

@@ -1,0 +1,290 @@
+//! `format`: brings files into the form that their project uses.
+//!
+//! Only the named files change. A formatter that fails, or that changes other files on the way as
+//! rustfmt does with modules, leaves those as they were.
+
+use std::path::Path;
+
+use artel_files::{Found, Op};
+use artel_policy::{Action, Place, Target};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::formatter::{Choice, Choices, choose};
+use super::launch;
+use super::project::Project;
+use crate::{Bench, Card, Effect, Observation, Tool, Trouble, TroubleKind, Unknown, parse};
+
+/// Files of one call.
+const MOST_FILES: usize = 50;
+
+/// How large a file may be.
+const MOST_BYTES: u64 = 8 * 1024 * 1024;
+
+/// Files beside the one that is formatted that are watched.
+const MOST_WATCHED: usize = 2000;
+
+/// Formats files.
+pub(crate) struct Format(Card);
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    paths: Vec<String>,
+}
+
+/// A file and what there is for it.
+struct Job {
+    target: Target,
+    choices: Choices,
+}
+
+/// What came of one file.
+enum End {
+    Changed,
+    Same,
+    Failed(String),
+}
+
+impl Format {
+    pub(crate) fn new() -> Self {
+        let input = json!({
+            "type": "object",
+            "additionalProperties": false,
+            "required": ["paths"],
+            "properties": {
+                "paths": {
+                    "type": "array",
+                    "items": {"type": "string"},
+                    "minItems": 1,
+                    "maxItems": MOST_FILES,
+                    "description": "The files to format",
+                },
+            },
+        });
+        let description = "Formats files in place with the formatter that the project is \
+            configured for (goimports, gofmt, biome, prettier, ruff, black, rustfmt, \
+            clang-format, shfmt, rubocop, terraform). A formatter that fails leaves the file as \
+            it was. Nothing is installed.";
+        Self(Card {
+            effects: vec![Effect::Read, Effect::Write, Effect::Process],
+            unknown: Unknown::Idempotent,
+            keywords: &["format", "style", "indent", "prettier", "rustfmt", "black", "gofmt", "pretty"],
+            ..super::card("format", "Format files as their project does", description, input)
+        })
+    }
+}
+
+impl Tool for Format {
+    fn card(&self) -> &Card {
+        &self.0
+    }
+
+    fn intends(&self, input: &Value, bench: &Bench) -> Result<Vec<Action>, Trouble> {
+        let mut actions = Vec::new();
+        for job in jobs(&parse(input)?, bench)? {
+            if let Some(choice) = job.choices.ready.into_iter().next() {
+                actions.push(Action::Write(job.target));
+                actions.push(Action::Words(choice.words));
+            }
+        }
+        if actions.is_empty() {
+            actions.push(Action::Nothing);
+        }
+        Ok(actions)
+    }
+
+    fn run(&self, input: &Value, bench: &Bench) -> Result<Observation, Trouble> {
+        let mut lines = Vec::new();
+        let mut results = Vec::new();
+        let mut changed = Vec::new();
+        let mut sandbox = Value::Null;
+        for job in jobs(&parse(input)?, bench)? {
+            let path = &job.target.path;
+            let Some(choice) = job.choices.ready.first() else {
+                lines.push(nothing_for(path, &job.choices));
+                results.push(json!({"path": path, "formatter": null, "success": false, "changed": false}));
+                continue;
+            };
+            let (end, data) = format(bench, &job.target, choice)?;
+            sandbox = data["sandbox"].clone();
+            let id = choice.formatter.id();
+            lines.push(match &end {
+                End::Changed => format!("`{path}` was formatted by {id}"),
+                End::Same => format!("`{path}` is as {id} wants it"),
+                End::Failed(why) => format!("{id} failed on `{path}`, which is unchanged:\n{why}"),
+            });
+            let error = match &end {
+                End::Failed(why) => Some(why),
+                End::Changed | End::Same => None,
+            };
+            results.push(json!({
+                "path": path,
+                "formatter": id,
+                "command": choice.words,
+                "success": error.is_none(),
+                "changed": matches!(end, End::Changed),
+                "error": error,
+                "millis": data["millis"],
+                "alternatives": job.choices.ready[1..].iter().map(|it| it.formatter.id()).collect::<Vec<_>>(),
+            }));
+            if matches!(end, End::Changed) {
+                changed.push(path.clone());
+            }
+        }
+        Ok(Observation {
+            text: lines.join("\n"),
+            data: json!({"results": results, "sandbox": sandbox}),
+            changed,
+            ..Observation::default()
+        })
+    }
+}
+
+fn jobs(input: &Input, bench: &Bench) -> Result<Vec<Job>, Trouble> {
+    if input.paths.is_empty() || input.paths.len() > MOST_FILES {
+        let what = format!("`paths` names 1 to {MOST_FILES} files");
+        return Err(Trouble::new(TroubleKind::BadInput, what));
+    }
+    let programs = launch::programs(bench)?;
+    let top = Project {
+        root: &bench.tree,
+        programs: &programs,
+        folder: String::new(),
+    };
+    let mut jobs: Vec<Job> = Vec::new();
+    for path in &input.paths {
+        let target = file(path, bench)?;
+        if jobs.iter().all(|job| job.target != target) {
+            let choices = choose(&top, &target.path);
+            jobs.push(Job { target, choices });
+        }
+    }
+    Ok(jobs)
+}
+
+/// Finds a file of the run's own tree, where it really lies.
+fn file(path: &str, bench: &Bench) -> Result<Target, Trouble> {
+    let (target, root) = bench.find(path)?;
+    if target.place != Place::Worktree {
+        let what = "formatters run in the run's own tree only";
+        return Err(Trouble::new(TroubleKind::Unfit, what));
+    }
+    let resolved = root.resolve(Path::new(&target.path));
+    let resolved = resolved.map_err(|error| Trouble::new(TroubleKind::Refused, error.to_string()))?;
+    match resolved.about.map(|about| about.found) {
+        Some(Found::File) => Ok(Target {
+            place: target.place,
+            path: resolved.path.to_string_lossy().into_owned(),
+        }),
+        None => Err(Trouble::new(TroubleKind::NotFound, format!("there is no `{path}`"))
+            .hint("`glob` finds files by name")),
+        Some(_) => Err(Trouble::new(TroubleKind::Unfit, format!("`{path}` is not a file"))
+            .hint("name each file; `glob` lists them")),
+    }
+}
+
+fn nothing_for(path: &str, choices: &Choices) -> String {
+    let missing = choices.missing.iter().map(|formatter| {
+        format!(
+            "{} is configured but not installed; a person can: {}",
+            formatter.id(),
+            formatter.install()
+        )
+    });
+    let missing: Vec<_> = missing.collect();
+    match missing.is_empty() {
+        true => format!("no formatter available for `{path}`; it is unchanged"),
+        false => format!("no formatter available for `{path}`: {}", missing.join("; ")),
+    }
+}
+
+/// Runs one formatter on one file, and puts back whatever should not have changed.
+fn format(bench: &Bench, target: &Target, choice: &Choice) -> Result<(End, Value), Trouble> {
+    let guard = bench.guard.in_place(&target.place);
+    let path = Path::new(&target.path);
+    let refused = |reason: String| Trouble::new(TroubleKind::Refused, reason);
+    let judged = guard.judge(path, Op::Write);
+    judged.map_err(|refusal| refused(refusal.reason))?;
+    let root = &bench.tree;
+    let read = || root.read(path, MOST_BYTES, &*guard);
+    let before = read().map_err(|error| refused(error.to_string()))?;
+    let others = watched(bench, &target.path);
+    let ran = launch::run(bench, &choice.words, &choice.folder);
+    put_back(bench, &others)?;
+    let after = read().ok();
+    let put_own_back = || -> Result<(), Trouble> {
+        if after.as_ref() == Some(&before) {
+            return Ok(());
+        }
+        let written = root.write(path, &before, &*guard);
+        written.map(drop).map_err(|error| {
+            let what = format!("`{}` could not be put back: {error}", target.path);
+            Trouble::new(TroubleKind::Machine, what)
+        })
+    };
+    let ran = match ran {
+        Ok(ran) => ran,
+        Err(trouble) => {
+            put_own_back()?;
+            return Err(trouble);
+        }
+    };
+    let Some(after) = after.as_ref().filter(|_| ran.exit == 0) else {
+        put_own_back()?;
+        let said = if ran.stderr.trim().is_empty() { &ran.excerpt } else { &ran.stderr };
+        let said = said.trim();
+        let end = said.floor_char_boundary(4000.min(said.len()));
+        return Ok((End::Failed(said[..end].to_owned()), ran.data));
+    };
+    if blake3::hash(after) == blake3::hash(&before) {
+        return Ok((End::Same, ran.data));
+    }
+    bench.seen().edited(target, after);
+    Ok((End::Changed, ran.data))
+}
+
+/// Returns the files near one that its formatter might change as well, with their content. Only
+/// rustfmt is known to do so: it follows modules.
+fn watched(bench: &Bench, path: &str) -> Vec<(String, Vec<u8>)> {
+    if !path.ends_with(".rs") {
+        return Vec::new();
+    }
+    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let walk = ignore::WalkBuilder::new(bench.tree.path().join(folder))
+        .standard_filters(false)
+        .follow_links(false)
+        .filter_entry(|entry| !matches!(entry.file_name().to_str(), Some("target" | ".git")))
+        .build();
+    let names = walk.filter_map(Result::ok).filter_map(|entry| {
+        let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
+        let inside = entry.path().strip_prefix(bench.tree.path()).ok()?.to_str()?;
+        (is_file && inside.ends_with(".rs") && inside != path).then(|| inside.to_owned())
+    });
+    let content = |name: String| {
+        let bytes = bench.tree.read(Path::new(&name), MOST_BYTES, &any).ok()?;
+        Some((name, bytes))
+    };
+    names.take(MOST_WATCHED).filter_map(content).collect()
+}
+
+/// Puts back what changed of the watched files.
+fn put_back(bench: &Bench, files: &[(String, Vec<u8>)]) -> Result<(), Trouble> {
+    for (name, before) in files {
+        let path = Path::new(name);
+        let now = bench.tree.read(path, MOST_BYTES, &any).ok();
+        if now.as_ref() != Some(before) {
+            let written = bench.tree.write(path, before, &any);
+            written.map_err(|error| {
+                let what = format!("`{name}` was changed too and could not be put back: {error}");
+                Trouble::new(TroubleKind::Machine, what)
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// Judges nothing: for bytes that stay here and go back where they came from.
+fn any(_: &Path, _: Op) -> Result<(), artel_files::Refusal> {
+    Ok(())
+}

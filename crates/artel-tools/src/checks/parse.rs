@@ -1,0 +1,57 @@
+//! Reading what test runners print. Pure functions over text: whatever the text is, there is an
+//! answer, and what was not understood is left out rather than guessed.
+
+mod cargo;
+mod go;
+mod javascript;
+mod jest;
+mod mocha;
+mod other;
+mod pytest;
+mod tap;
+mod text;
+mod unittest;
+mod vitest;
+
+use super::report::Report;
+use super::runner::Runner;
+
+pub(crate) use text::{location, plain};
+
+/// What a runner printed, and what is needed to understand it.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Printed<'p> {
+    pub(crate) stdout: &'p str,
+    pub(crate) stderr: &'p str,
+    /// The name of the Go module, which packages are named after.
+    pub(crate) module: &'p str,
+}
+
+/// Reads the results of a runner.
+pub(crate) fn parse(runner: Runner, printed: Printed<'_>) -> Report {
+    let stdout = plain(printed.stdout);
+    let stderr = plain(printed.stderr);
+    let both = format!("{stdout}\n{stderr}");
+    match runner {
+        Runner::Cargo => cargo::parse(&both),
+        Runner::Go => go::parse(&stdout, &stderr, printed.module),
+        Runner::Vitest => vitest::parse(&both),
+        Runner::Jest => jest::parse(&both),
+        Runner::Mocha => mocha::parse(&both),
+        Runner::Node => tap::parse(&stdout),
+        Runner::Npm => javascript::parse(&both),
+        Runner::Pytest => pytest::parse(&both),
+        Runner::Unittest => unittest::parse(&both),
+        Runner::Bun
+        | Runner::Rspec
+        | Runner::Minitest
+        | Runner::Gradle
+        | Runner::Maven
+        | Runner::Ctest
+        | Runner::Mix
+        | Runner::Phpunit => other::parse(runner, &both),
+    }
+}
+
+#[cfg(test)]
+mod tests;

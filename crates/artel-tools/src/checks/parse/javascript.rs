@@ -1,0 +1,28 @@
+//! What the runners of JavaScript have in common, and output of `npm test`, which may be any of
+//! theirs.
+
+use super::text::location;
+use super::{jest, mocha, tap, vitest};
+use crate::checks::report::Report;
+
+/// Tries the formats one after another; the first that has counts is the right one.
+pub(super) fn parse(text: &str) -> Report {
+    let formats: [fn(&str) -> Report; 4] = [vitest::parse, jest::parse, tap::parse, mocha::parse];
+    let reports = formats.iter().map(|format| format(text));
+    reports.into_iter().find(|report| report.counts.is_some()).unwrap_or_default()
+}
+
+/// Reads a frame of a stack outside of the runtime and of packages:
+/// `at Object.toBe (src/sum.test.js:3:40)`.
+pub(super) fn stack_place(line: &str) -> Option<(String, u64)> {
+    let frame = line.trim().strip_prefix("at ")?;
+    let place = match frame.rsplit_once('(') {
+        Some((_, place)) => place.trim_end_matches(')'),
+        None => frame.rsplit(' ').next()?,
+    };
+    let is_foreign = place.starts_with("node:") || place.contains("node_modules/");
+    if is_foreign {
+        return None;
+    }
+    location(place)
+}

@@ -1,0 +1,443 @@
+//! `run_tests`: finds what tests a tree has, runs them, and says what failed and where.
+
+use std::path::Path;
+
+use artel_files::Found as Kind;
+use artel_policy::{Action, Place};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::command::{Scope, words_for};
+use super::detect::{self, Found};
+use super::launch::{self, Ran};
+use super::parse::{self, Printed};
+use super::project::{Programs, Project};
+use super::report::{Counts, Failure, Report};
+use super::runner::{MARKERS, RUNNERS, Runner};
+use super::survey::{Survey, is_within, language_of};
+use crate::{Bench, Card, Effect, Observation, Tool, Trouble, TroubleKind, Unknown, parse as read};
+
+/// Parts that are run in one call.
+const MOST_PARTS: usize = 8;
+
+/// Failures that a model is shown.
+const MOST_SHOWN: usize = 30;
+
+/// The longest name of a test.
+const LONGEST_NAME: usize = 500;
+
+/// Runs tests.
+pub(crate) struct RunTests(Card);
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    path: Option<String>,
+    file: Option<String>,
+    test: Option<String>,
+    framework: Option<String>,
+}
+
+/// One command that will be run.
+struct Part {
+    found: Found,
+    words: Vec<String>,
+}
+
+/// What is to be run, and what cannot be.
+#[derive(Default)]
+struct Plan {
+    parts: Vec<Part>,
+    /// Runners that are used here and not installed.
+    missing: Vec<Found>,
+    /// Parts that are left for another call.
+    left: Vec<Found>,
+}
+
+impl RunTests {
+    pub(crate) fn new() -> Self {
+        let text = |about: &str| json!({"type": "string", "description": about});
+        let input = json!({
+            "type": "object",
+            "additionalProperties": false,
+            "properties": {
+                "path": text("Only this folder or file; the whole tree if not said"),
+                "file": text("Only this test file, relative to the tree"),
+                "test": text("Only this test, by its name; Rspec and mix take a line number too"),
+                "framework": text("Which runner, if not the one that is found: cargo, go, vitest, jest, mocha, pytest, unittest, …"),
+            },
+        });
+        let description = "Finds the test runner of each part of the tree by its configuration, \
+            runs it in the sandbox, and returns counts and each failing test with file, line and \
+            message. Several languages are run one after another. Nothing is installed.";
+        Self(Card {
+            effects: vec![Effect::Read, Effect::Write, Effect::Process],
+            unknown: Unknown::Restore,
+            keywords: &["test", "tests", "check", "pytest", "jest", "cargo", "unit", "verify", "failing"],
+            ..super::card("run_tests", "Run the tests of the tree, a folder, a file or one test", description, input)
+        })
+    }
+}
+
+impl Tool for RunTests {
+    fn card(&self) -> &Card {
+        &self.0
+    }
+
+    fn intends(&self, input: &Value, bench: &Bench) -> Result<Vec<Action>, Trouble> {
+        let plan = plan(&read(input)?, bench)?;
+        if plan.parts.is_empty() {
+            return Ok(vec![Action::Nothing]);
+        }
+        let words = plan.parts.into_iter().map(|part| Action::Words(part.words));
+        Ok(words.collect())
+    }
+
+    fn run(&self, input: &Value, bench: &Bench) -> Result<Observation, Trouble> {
+        let plan = plan(&read(input)?, bench)?;
+        if plan.parts.is_empty() {
+            return Err(not_installed(&plan.missing));
+        }
+        let is_single = plan.parts.len() == 1;
+        let mut told = Told::default();
+        for part in &plan.parts {
+            match launch::run(bench, &part.words, &part.found.folder) {
+                Ok(ran) => told.part(part, &ran, bench),
+                Err(trouble) if is_single => return Err(trouble),
+                Err(trouble) => told.trouble(part, &trouble),
+            }
+        }
+        Ok(told.observation(&plan))
+    }
+}
+
+/// Decides what is run. Nothing is started here.
+fn plan(input: &Input, bench: &Bench) -> Result<Plan, Trouble> {
+    check_name(input.test.as_deref())?;
+    let only = input.framework.as_deref().map(runner_named).transpose()?;
+    let programs = launch::programs(bench)?;
+    let (folder, file) = place(input, bench)?;
+    let top = Project {
+        root: &bench.tree,
+        programs: &programs,
+        folder: String::new(),
+    };
+    let found = match &file {
+        Some(file) => of_file(&top, file, only)?,
+        None => of_folder(&top, &folder, only)?,
+    };
+    let mut plan = Plan::default();
+    for (found, survey) in found {
+        let Some(start) = found.launch.clone() else {
+            plan.missing.push(found);
+            continue;
+        };
+        if plan.parts.len() == MOST_PARTS {
+            plan.left.push(found);
+            continue;
+        }
+        let scope = scope(&found, &folder, file.as_deref(), input.test.clone());
+        let words = words_for(&found, start, &scope, &top, &survey)?;
+        plan.parts.push(Part { found, words });
+    }
+    Ok(plan)
+}
+
+/// Finds the runner that a file belongs to.
+fn of_file<'b>(
+    top: &Project<'b>,
+    file: &str,
+    only: Option<Runner>,
+) -> Result<Vec<(Found, Survey)>, Trouble> {
+    let (folder, name) = file.rsplit_once('/').unwrap_or(("", file));
+    let language = name.rsplit_once('.').and_then(|(_, end)| language_of(end));
+    let survey = Survey::of(top.root, folder, MARKERS);
+    let found = match (language, only) {
+        (None, None) => None,
+        (language, only) => detect::upwards(&top.at(folder), &survey, language, only),
+    };
+    let found = found.ok_or_else(|| {
+        Trouble::new(TroubleKind::NotFound, format!("no test framework found for file `{file}`"))
+            .hint(format!("looked for {} from its folder upwards", ids()))
+    })?;
+    Ok(vec![(found, survey)])
+}
+
+/// Finds the runners of a folder, or the one that the folder is a part of.
+fn of_folder(
+    top: &Project<'_>,
+    folder: &str,
+    only: Option<Runner>,
+) -> Result<Vec<(Found, Survey)>, Trouble> {
+    let survey = Survey::of(top.root, folder, MARKERS);
+    let mut found = match only {
+        None => detect::everywhere(top, &survey),
+        Some(_) => {
+            let folders = survey.folders.iter();
+            folders.flat_map(|folder| detect::in_folder(&top.at(folder), &survey, only)).collect()
+        }
+    };
+    if found.is_empty() {
+        found.extend(detect::upwards(&top.at(folder), &survey, None, only));
+    }
+    if found.is_empty() {
+        let place = if folder.is_empty() { "the tree" } else { folder };
+        let trouble = Trouble::new(TroubleKind::NotFound, "no test framework detected")
+            .hint(format!("looked in {place} for the marks of {}", ids()))
+            .hint("nothing was run; `bash` runs tests by a command of your own");
+        return Err(trouble);
+    }
+    let with_survey = |found: Found| {
+        let survey = Survey::of(top.root, &found.folder, MARKERS);
+        (found, survey)
+    };
+    Ok(found.into_iter().map(with_survey).collect())
+}
+
+fn ids() -> String {
+    RUNNERS.map(Runner::id).join(", ")
+}
+
+fn runner_named(name: &str) -> Result<Runner, Trouble> {
+    Runner::named(name).ok_or_else(|| {
+        Trouble::new(TroubleKind::BadInput, format!("there is no test framework `{name}` here"))
+            .hint(format!("known: {}", ids()))
+    })
+}
+
+/// A name goes to the runner as a word of its own; it must not become an option.
+fn check_name(test: Option<&str>) -> Result<(), Trouble> {
+    let Some(test) = test else { return Ok(()) };
+    let fits = !test.is_empty()
+        && test.len() <= LONGEST_NAME
+        && !test.starts_with('-')
+        && !test.chars().any(char::is_control);
+    match fits {
+        true => Ok(()),
+        false => Err(Trouble::new(
+            TroubleKind::BadInput,
+            "`test` is a name in one line that does not begin with `-`",
+        )),
+    }
+}
+
+/// Returns the folder and the file that are meant, as they really lie in the tree.
+fn place(input: &Input, bench: &Bench) -> Result<(String, Option<String>), Trouble> {
+    let path = input.path.as_deref().map(|path| existing(bench, path)).transpose()?;
+    if let Some(file) = &input.file {
+        let inside = path.as_ref().map(|(folder, _)| super::project::join(folder, file));
+        let (file, kind) = match existing(bench, file) {
+            Ok(found) => found,
+            Err(trouble) => inside.and_then(|path| existing(bench, &path).ok()).ok_or(trouble)?,
+        };
+        return match kind {
+            Kind::Folder => Ok((file, None)),
+            _ => Ok((String::new(), Some(file))),
+        };
+    }
+    Ok(match path {
+        None => (String::new(), None),
+        Some((folder, Kind::Folder)) => (folder, None),
+        Some((file, _)) => (String::new(), Some(file)),
+    })
+}
+
+/// Follows a path in the run's own tree.
+fn existing(bench: &Bench, path: &str) -> Result<(String, Kind), Trouble> {
+    let (target, root) = bench.find(path)?;
+    if target.place != Place::Worktree {
+        let what = "tests run in the run's own tree only";
+        return Err(Trouble::new(TroubleKind::Unfit, what));
+    }
+    let resolved = root.resolve(Path::new(&target.path));
+    let resolved = resolved
+        .map_err(|error| Trouble::new(TroubleKind::Refused, error.to_string()))?;
+    let missing = || {
+        Trouble::new(TroubleKind::NotFound, format!("there is no `{path}`"))
+            .hint("`glob` finds files by name")
+    };
+    let about = resolved.about.ok_or_else(missing)?;
+    let path = resolved.path.to_str().ok_or_else(missing)?;
+    Ok((path.to_owned(), about.found))
+}
+
+/// Returns what is meant, as seen from the part's own folder.
+fn scope(found: &Found, folder: &str, file: Option<&str>, test: Option<String>) -> Scope {
+    let inside = |path: &str| {
+        let rest = match is_within(path, &found.folder) {
+            true => path.get(found.folder.len()..).unwrap_or_default(),
+            false => "",
+        };
+        let rest = rest.trim_start_matches('/');
+        (!rest.is_empty()).then(|| rest.to_owned())
+    };
+    Scope {
+        folder: inside(folder),
+        file: file.and_then(inside),
+        test,
+    }
+}
+
+fn not_installed(missing: &[Found]) -> Trouble {
+    let names = missing.iter().map(|found| {
+        format!("{} is used here ({}) but is not installed", found.runner.id(), found.evidence.what)
+    });
+    let what = names.collect::<Vec<_>>().join("\n");
+    let trouble = Trouble::new(TroubleKind::NotFound, what);
+    missing.iter().fold(trouble, |trouble, found| {
+        trouble.hint(format!("a person can install it: {}", found.runner.install()))
+    })
+}
+
+/// What was told so far.
+#[derive(Default)]
+struct Told {
+    text: Vec<String>,
+    runs: Vec<Value>,
+    total: Counts,
+    sandbox: Value,
+    is_partial: bool,
+}
+
+impl Told {
+    fn part(&mut self, part: &Part, ran: &Ran, bench: &Bench) {
+        let report = report(part, ran, bench);
+        self.total.add(report.counts.unwrap_or_default());
+        self.sandbox = ran.data["sandbox"].clone();
+        self.text.push(headline(part, &report, ran.exit));
+        let shown = report.failures.iter().take(MOST_SHOWN);
+        self.text.extend(shown.map(failure_text));
+        let more = report.failures.len().saturating_sub(MOST_SHOWN);
+        if more > 0 {
+            self.is_partial = true;
+            self.text.push(format!("… {more} more failures: narrow it with `file` or `test`"));
+        }
+        // Where the failures do not explain the exit, the output has to.
+        let is_explained = ran.exit == 0 || !report.failures.is_empty();
+        if !is_explained || report.counts.is_none() {
+            self.text.push(ran.excerpt.clone());
+        }
+        self.runs.push(json!({
+            "framework": part.found.runner.id(),
+            "folder": shown_folder(&part.found.folder),
+            "command": part.words,
+            "reason": part.found.evidence.what,
+            "confidence": part.found.evidence.strength.word(),
+            "alternatives": part.found.alternatives.iter().map(|other| other.id()).collect::<Vec<_>>(),
+            "exit": ran.exit,
+            "passed": report.counts.map(|counts| counts.passed),
+            "failed": report.counts.map(|counts| counts.failed),
+            "skipped": report.counts.map(|counts| counts.skipped),
+            "millis": report.millis.or(ran.data["millis"].as_u64()),
+            "failures": report.failures,
+            "stdout": ran.data["stdout"],
+            "stderr": ran.data["stderr"],
+        }));
+    }
+
+    fn trouble(&mut self, part: &Part, trouble: &Trouble) {
+        let (id, folder) = (part.found.runner.id(), shown_folder(&part.found.folder));
+        self.text.push(format!("{id} in `{folder}` did not finish: {trouble}"));
+        self.runs.push(json!({
+            "framework": id,
+            "folder": folder,
+            "command": part.words,
+            "trouble": trouble.kind.word(),
+        }));
+    }
+
+    fn observation(mut self, plan: &Plan) -> Observation {
+        for found in &plan.missing {
+            let (id, folder) = (found.runner.id(), shown_folder(&found.folder));
+            let install = found.runner.install();
+            self.text.push(format!(
+                "{id} is used in `{folder}` ({}) but is not installed; a person can: {install}",
+                found.evidence.what
+            ));
+        }
+        for found in &plan.left {
+            let (id, folder) = (found.runner.id(), shown_folder(&found.folder));
+            self.text.push(format!("not run: {id} in `{folder}`; name it with `path`"));
+        }
+        let Counts { passed, failed, skipped } = self.total;
+        if plan.parts.len() > 1 {
+            let parts = plan.parts.len();
+            self.text.insert(
+                0,
+                format!("{passed} passed, {failed} failed, {skipped} skipped in {parts} parts"),
+            );
+        }
+        Observation {
+            text: self.text.join("\n"),
+            data: json!({
+                "passed": passed,
+                "failed": failed,
+                "skipped": skipped,
+                "runs": self.runs,
+                "sandbox": self.sandbox,
+            }),
+            is_partial: self.is_partial || !plan.left.is_empty(),
+            ..Observation::default()
+        }
+    }
+}
+
+/// Reads the output, and brings the places of failures to paths of the tree.
+fn report(part: &Part, ran: &Ran, bench: &Bench) -> Report {
+    let programs = Programs::default();
+    let here = Project {
+        root: &bench.tree,
+        programs: &programs,
+        folder: part.found.folder.clone(),
+    };
+    let manifest = here.text("go.mod").unwrap_or_default();
+    let module = manifest.lines().find_map(|line| line.strip_prefix("module ")).unwrap_or_default();
+    let printed = Printed {
+        stdout: &ran.stdout,
+        stderr: &ran.stderr,
+        module: module.trim(),
+    };
+    let mut report = parse::parse(part.found.runner, printed);
+    for failure in &mut report.failures {
+        failure.file = failure.file.take().map(|file| in_tree(&file, &here));
+    }
+    report
+}
+
+/// Returns a path of the tree for one that a runner printed.
+pub(crate) fn in_tree(file: &str, here: &Project<'_>) -> String {
+    if let Ok(inside) = Path::new(file).strip_prefix(here.root.path()) {
+        return inside.to_string_lossy().into_owned();
+    }
+    let file = file.trim_start_matches("./");
+    match here.has(file) {
+        true => here.path(file),
+        false => file.to_owned(),
+    }
+}
+
+fn headline(part: &Part, report: &Report, exit: i64) -> String {
+    let (id, folder) = (part.found.runner.id(), shown_folder(&part.found.folder));
+    let Some(Counts { passed, failed, skipped }) = report.counts else {
+        return format!("{id} in `{folder}`: exit code {exit}, no counts in its output");
+    };
+    let took = report.millis.map(|millis| format!(" in {:.1} s", millis as f64 / 1000.0));
+    let took = took.unwrap_or_default();
+    let note = match (exit, failed) {
+        (0, 0) => "",
+        (0, _) => " (yet its exit code is 0)",
+        (_, 0) => " (yet it ended badly)",
+        _ => "",
+    };
+    format!("{passed} passed, {failed} failed, {skipped} skipped{took}: {id} in `{folder}`{note}")
+}
+
+fn failure_text(failure: &Failure) -> String {
+    let place = failure.place().map(|place| format!(" at {place}")).unwrap_or_default();
+    let message = failure.message.lines().map(|line| format!("\n  {line}"));
+    format!("FAILED {}{place}{}", failure.name, message.collect::<String>())
+}
+
+fn shown_folder(folder: &str) -> &str {
+    if folder.is_empty() { "." } else { folder }
+}

@@ -1,0 +1,355 @@
+//! The table of test runners: their order, what proves that a folder uses one, and how it is
+//! started. The order is the priority, and a configured runner comes before one that is only
+//! declared.
+
+use super::project::{Evidence, Fetch, Project};
+
+/// A test runner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Runner {
+    Cargo,
+    Go,
+    Vitest,
+    Jest,
+    Mocha,
+    Bun,
+    Npm,
+    Node,
+    Pytest,
+    Unittest,
+    Rspec,
+    Minitest,
+    Gradle,
+    Maven,
+    Ctest,
+    Mix,
+    Phpunit,
+}
+
+/// Whose tests they are: one runner for each in a folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Language {
+    Rust,
+    Go,
+    JavaScript,
+    Python,
+    Ruby,
+    Java,
+    C,
+    Elixir,
+    Php,
+}
+
+/// Every runner, the preferred first.
+pub(crate) const RUNNERS: [Runner; 17] = [
+    Runner::Cargo,
+    Runner::Go,
+    Runner::Vitest,
+    Runner::Jest,
+    Runner::Mocha,
+    Runner::Bun,
+    Runner::Npm,
+    Runner::Node,
+    Runner::Pytest,
+    Runner::Unittest,
+    Runner::Rspec,
+    Runner::Minitest,
+    Runner::Gradle,
+    Runner::Maven,
+    Runner::Ctest,
+    Runner::Mix,
+    Runner::Phpunit,
+];
+
+/// Files that make a folder worth a closer look.
+pub(crate) const MARKERS: &[&str] = &[
+    "Cargo.toml",
+    "go.mod",
+    "package.json",
+    "bun.lockb",
+    "bun.lock",
+    "pytest.ini",
+    ".pytest.ini",
+    "pyproject.toml",
+    "setup.py",
+    "setup.cfg",
+    "tox.ini",
+    "requirements.txt",
+    "requirements-dev.txt",
+    "conftest.py",
+    "Gemfile",
+    ".rspec",
+    "Rakefile",
+    "build.gradle",
+    "build.gradle.kts",
+    "settings.gradle",
+    "settings.gradle.kts",
+    "pom.xml",
+    "CMakeLists.txt",
+    "mix.exs",
+    "phpunit.xml",
+    "phpunit.xml.dist",
+    "composer.json",
+];
+
+impl Runner {
+    /// Returns its name.
+    pub(crate) fn id(self) -> &'static str {
+        match self {
+            Self::Cargo => "cargo-test",
+            Self::Go => "go-test",
+            Self::Vitest => "vitest",
+            Self::Jest => "jest",
+            Self::Mocha => "mocha",
+            Self::Bun => "bun-test",
+            Self::Npm => "npm-test",
+            Self::Node => "node-test",
+            Self::Pytest => "pytest",
+            Self::Unittest => "unittest",
+            Self::Rspec => "rspec",
+            Self::Minitest => "minitest",
+            Self::Gradle => "gradle-test",
+            Self::Maven => "maven-test",
+            Self::Ctest => "ctest",
+            Self::Mix => "mix-test",
+            Self::Phpunit => "phpunit",
+        }
+    }
+
+    /// Finds a runner by its name, with or without `-test` at the end.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        let short = |id: &'static str| id.strip_suffix("-test").unwrap_or(id);
+        RUNNERS.into_iter().find(|runner| runner.id() == name || short(runner.id()) == name)
+    }
+
+    pub(crate) fn language(self) -> Language {
+        match self {
+            Self::Cargo => Language::Rust,
+            Self::Go => Language::Go,
+            Self::Vitest | Self::Jest | Self::Mocha | Self::Bun | Self::Npm | Self::Node => {
+                Language::JavaScript
+            }
+            Self::Pytest | Self::Unittest => Language::Python,
+            Self::Rspec | Self::Minitest => Language::Ruby,
+            Self::Gradle | Self::Maven => Language::Java,
+            Self::Ctest => Language::C,
+            Self::Mix => Language::Elixir,
+            Self::Phpunit => Language::Php,
+        }
+    }
+
+    /// Says how it can be installed, for a person to decide.
+    pub(crate) fn install(self) -> &'static str {
+        match self {
+            Self::Cargo => "install Rust with rustup: https://rustup.rs",
+            Self::Go => "install Go: https://go.dev/dl",
+            Self::Vitest => "npm install -D vitest",
+            Self::Jest => "npm install -D jest",
+            Self::Mocha => "npm install -D mocha",
+            Self::Bun => "npm install -g bun",
+            Self::Npm | Self::Node => "install Node.js 18 or newer: https://nodejs.org",
+            Self::Pytest => "pip install pytest",
+            Self::Unittest => "install Python 3",
+            Self::Rspec => "bundle install",
+            Self::Minitest => "install Ruby",
+            Self::Gradle => "gradle wrapper",
+            Self::Maven => "install Maven: https://maven.apache.org",
+            Self::Ctest => "cmake -B build && cmake --build build",
+            Self::Mix => "install Elixir",
+            Self::Phpunit => "composer require --dev phpunit/phpunit",
+        }
+    }
+
+    /// Says why this folder uses it, or nothing. `has_tests` tells whether files that look like
+    /// tests of a language are in the folder.
+    pub(crate) fn evidence(
+        self,
+        project: &Project<'_>,
+        has_tests: &dyn Fn(Language) -> bool,
+    ) -> Option<Evidence> {
+        match self {
+            Self::Cargo => marker(project, &["Cargo.toml"]),
+            Self::Go => marker(project, &["go.mod"]),
+            Self::Vitest => node(project, "vitest", VITEST),
+            Self::Jest => jest(project),
+            Self::Mocha => node(project, "mocha", MOCHA),
+            Self::Bun => bun(project),
+            Self::Npm => npm(project),
+            Self::Node => {
+                let fits = project.has("package.json") && has_tests(Language::JavaScript);
+                fits.then(|| Evidence::low("package.json and test files"))
+            }
+            Self::Pytest => pytest(project),
+            Self::Unittest => {
+                let marks = ["setup.py", "pyproject.toml", "requirements.txt", "setup.cfg"];
+                let mark = project.first(&marks).filter(|_| has_tests(Language::Python))?;
+                Some(Evidence::low(format!("{mark} and test files")))
+            }
+            Self::Rspec => marker(project, &[".rspec", "spec/spec_helper.rb"])
+                .or_else(|| gem(project, "rspec").or_else(|| gem(project, "rspec-rails"))),
+            Self::Minitest => marker(project, &["test/test_helper.rb"])
+                .or_else(|| gem(project, "minitest"))
+                .or_else(|| {
+                    let fits = project.has("Gemfile") && has_tests(Language::Ruby);
+                    fits.then(|| Evidence::low("Gemfile and test files"))
+                }),
+            Self::Gradle => marker(
+                project,
+                &["build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"],
+            ),
+            Self::Maven => marker(project, &["pom.xml"]),
+            Self::Ctest => marker(project, &["CMakeLists.txt"]),
+            Self::Mix => marker(project, &["mix.exs"]),
+            Self::Phpunit => marker(
+                project,
+                &["phpunit.xml", "phpunit.xml.dist", "vendor/bin/phpunit"],
+            ),
+        }
+    }
+
+    /// Returns the words it is started with in a folder, or nothing if it is not installed.
+    pub(crate) fn launch(self, project: &Project<'_>) -> Option<Vec<String>> {
+        let on_path = |name: &str| project.programs.has(name).then(|| vec![name.to_owned()]);
+        let own = |name: &str| project.has(name).then(|| vec![format!("./{name}")]);
+        match self {
+            Self::Cargo => on_path("cargo"),
+            Self::Go => on_path("go"),
+            Self::Vitest => project.node_program("vitest", Fetch::Npx),
+            Self::Jest => project.node_program("jest", Fetch::Npx),
+            Self::Mocha => project.node_program("mocha", Fetch::Npx),
+            Self::Bun => on_path("bun"),
+            Self::Npm => on_path("npm"),
+            Self::Node => on_path("node"),
+            Self::Pytest => project.python_program("pytest").or_else(|| python_module(project, "pytest")),
+            Self::Unittest => python_module(project, "unittest"),
+            Self::Rspec => match project.has("Gemfile") {
+                true => on_path("bundle").map(|_| words(&["bundle", "exec", "rspec"])),
+                false => None,
+            }
+            .or_else(|| on_path("rspec")),
+            Self::Minitest => on_path("ruby"),
+            Self::Gradle => own("gradlew").or_else(|| on_path("gradle")),
+            Self::Maven => own("mvnw").or_else(|| on_path("mvn")),
+            Self::Ctest => {
+                let folder = ctest_folder(project)?;
+                let words = on_path("ctest")?;
+                Some([words, vec!["--test-dir".to_owned(), folder.to_owned()]].concat())
+            }
+            Self::Mix => on_path("mix"),
+            Self::Phpunit => own("vendor/bin/phpunit").or_else(|| on_path("phpunit")),
+        }
+    }
+}
+
+const VITEST: &[&str] = &[
+    "vitest.config.ts",
+    "vitest.config.js",
+    "vitest.config.mts",
+    "vitest.config.mjs",
+    "vitest.workspace.ts",
+];
+
+const JEST: &[&str] = &[
+    "jest.config.js",
+    "jest.config.ts",
+    "jest.config.json",
+    "jest.config.mjs",
+    "jest.config.cjs",
+];
+
+const MOCHA: &[&str] = &[
+    ".mocharc.js",
+    ".mocharc.cjs",
+    ".mocharc.json",
+    ".mocharc.yml",
+    ".mocharc.yaml",
+    "test/mocha.opts",
+];
+
+pub(crate) fn words(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
+}
+
+/// Finds a file that is proof in itself.
+fn marker(project: &Project<'_>, names: &[&str]) -> Option<Evidence> {
+    project.first(names).map(Evidence::high)
+}
+
+/// Finds a Node package: its configuration, the test script, or a dependency.
+fn node(project: &Project<'_>, name: &str, configs: &[&str]) -> Option<Evidence> {
+    if let Some(found) = marker(project, configs) {
+        return Some(found);
+    }
+    if runs(project, name) {
+        return Some(Evidence::high(format!("the test script of package.json runs {name}")));
+    }
+    project.needs_node(name).then(|| Evidence::medium(format!("package.json declares {name}")))
+}
+
+/// Tells whether the test script starts a program.
+fn runs(project: &Project<'_>, name: &str) -> bool {
+    let script = project.script("test").unwrap_or_default();
+    let commands = script.split(['&', '|', ';']);
+    commands.into_iter().any(|command| {
+        let mut words = command.split_whitespace().filter(|word| !word.contains('='));
+        let first = words.find(|word| !matches!(*word, "npx" | "cross-env" | "c8" | "nyc"));
+        first == Some(name)
+    })
+}
+
+fn jest(project: &Project<'_>) -> Option<Evidence> {
+    let package = project.package();
+    let has_key = package.is_some_and(|package| package.get("jest").is_some());
+    if has_key && marker(project, JEST).is_none() {
+        return Some(Evidence::high("package.json has a key `jest`"));
+    }
+    node(project, "jest", JEST)
+}
+
+fn bun(project: &Project<'_>) -> Option<Evidence> {
+    let lock = project.first(&["bun.lockb", "bun.lock"])?;
+    project.programs.has("bun").then(|| Evidence::medium(lock))
+}
+
+/// A test script that no runner of the table claims is run as it is.
+fn npm(project: &Project<'_>) -> Option<Evidence> {
+    let script = project.script("test")?;
+    let is_empty = script.trim().is_empty() || script.contains("no test specified");
+    let is_node = script.trim_start().starts_with("node --test");
+    (!is_empty && !is_node).then(|| Evidence::low("package.json has a test script"))
+}
+
+fn pytest(project: &Project<'_>) -> Option<Evidence> {
+    if let Some(found) = marker(project, &["pytest.ini", ".pytest.ini"]) {
+        return Some(found);
+    }
+    if project.has_python_table("pytest") {
+        return Some(Evidence::high("pyproject.toml has [tool.pytest]"));
+    }
+    if project.has_line("setup.cfg", "[tool:pytest]") {
+        return Some(Evidence::high("setup.cfg has [tool:pytest]"));
+    }
+    if project.has_line("tox.ini", "[pytest]") {
+        return Some(Evidence::high("tox.ini has [pytest]"));
+    }
+    let file = marker(project, &["conftest.py", "tests/conftest.py", "test/conftest.py"]);
+    file.or_else(|| {
+        let file = project.needs_python("pytest")?;
+        Some(Evidence::medium(format!("{file} declares pytest")))
+    })
+}
+
+fn gem(project: &Project<'_>, name: &str) -> Option<Evidence> {
+    project.needs_gem(name).then(|| Evidence::medium(format!("Gemfile names {name}")))
+}
+
+fn python_module(project: &Project<'_>, module: &str) -> Option<Vec<String>> {
+    let python = project.python_program("python3").or_else(|| project.python_program("python"))?;
+    Some([python, words(&["-m", module])].concat())
+}
+
+/// Finds the folder of a build that has tests.
+fn ctest_folder(project: &Project<'_>) -> Option<&'static str> {
+    let folders = ["build", "out", "cmake-build-debug", "cmake-build-release", "."];
+    folders.into_iter().find(|folder| project.has(&format!("{folder}/CTestTestfile.cmake")))
+}

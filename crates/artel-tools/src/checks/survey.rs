@@ -1,0 +1,149 @@
+//! A walk over the tree for detection: which folders hold marker files, which files look like
+//! tests. Names only; nothing is opened.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use artel_files::Root;
+use ignore::WalkBuilder;
+
+use super::runner::Language;
+
+/// Names that are looked at; a larger tree is cut, and that is said.
+const MOST_ENTRIES: usize = 50_000;
+
+/// How deep projects may lie.
+const DEEPEST: usize = 8;
+
+/// Folders with other people's code or with what a build made.
+const SKIPPED: &[&str] = &[
+    "node_modules",
+    "target",
+    "vendor",
+    "venv",
+    "__pycache__",
+    "dist",
+    "build",
+    "out",
+    "_build",
+    "deps",
+    "testdata",
+    "fixtures",
+    "site-packages",
+];
+
+/// What a walk found.
+#[derive(Debug, Default)]
+pub(crate) struct Survey {
+    /// Folders with a marker, relative to the tree.
+    pub(crate) folders: BTreeSet<String>,
+    /// Files that look like tests, with their language.
+    pub(crate) tests: BTreeSet<(String, Language)>,
+    /// Whether there was more than could be looked at.
+    pub(crate) is_cut: bool,
+}
+
+impl Survey {
+    /// Walks a folder of the tree.
+    pub(crate) fn of(root: &Root, folder: &str, markers: &[&str]) -> Self {
+        let mut survey = Self::default();
+        let mut walk = WalkBuilder::new(root.path().join(folder));
+        walk.hidden(false)
+            .git_global(false)
+            .require_git(false)
+            .follow_links(false)
+            .max_depth(Some(DEEPEST))
+            .filter_entry(|entry| {
+                let name = entry.file_name().to_string_lossy();
+                let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+                let is_other = name.starts_with('.') || SKIPPED.contains(&name.as_ref());
+                entry.depth() == 0 || !(is_folder && is_other)
+            });
+        for (count, entry) in walk.build().filter_map(Result::ok).enumerate() {
+            if count >= MOST_ENTRIES {
+                survey.is_cut = true;
+                break;
+            }
+            let inside = entry.path().strip_prefix(root.path()).ok().and_then(Path::to_str);
+            let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
+            if let (true, Some(path)) = (is_file, inside) {
+                survey.take(path, markers);
+            }
+        }
+        survey
+    }
+
+    fn take(&mut self, path: &str, markers: &[&str]) {
+        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+        if markers.contains(&name) {
+            self.folders.insert(owner(folder, name).to_owned());
+        }
+        if let Some(language) = test_language(path) {
+            self.tests.insert((path.to_owned(), language));
+        }
+    }
+
+    /// Tells whether a folder has tests of a language.
+    pub(crate) fn has_tests(&self, folder: &str, language: Language) -> bool {
+        let mut tests = self.tests.iter();
+        tests.any(|(path, of)| *of == language && is_within(path, folder))
+    }
+}
+
+/// Tells whether a path is in a folder, or is it.
+pub(crate) fn is_within(path: &str, folder: &str) -> bool {
+    let rest = path.strip_prefix(folder);
+    folder.is_empty() || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// Returns the folder that a marker speaks for: `tests/conftest.py` for the one above.
+fn owner<'f>(folder: &'f str, name: &str) -> &'f str {
+    let (above, last) = folder.rsplit_once('/').unwrap_or(("", folder));
+    match name == "conftest.py" && matches!(last, "tests" | "test") {
+        true => above,
+        false => folder,
+    }
+}
+
+/// Tells whose tests a file holds, by its name.
+pub(crate) fn test_language(path: &str) -> Option<Language> {
+    let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let (stem, end) = name.rsplit_once('.')?;
+    let in_folder = |wanted: &str| folder.split('/').any(|part| part == wanted);
+    let is_test = match end {
+        "py" => stem.starts_with("test_") || stem.ends_with("_test"),
+        "js" | "mjs" | "cjs" | "ts" | "mts" | "cts" | "jsx" | "tsx" => {
+            stem.ends_with(".test")
+                || stem.ends_with(".spec")
+                || in_folder("__tests__")
+                || in_folder("test")
+        }
+        "rb" => stem.ends_with("_test") || stem.ends_with("_spec") || stem.starts_with("test_"),
+        "go" => stem.ends_with("_test"),
+        "rs" => stem.ends_with("_test") || in_folder("tests"),
+        "java" | "kt" => stem.ends_with("Test") || stem.ends_with("Tests"),
+        "exs" => stem.ends_with("_test"),
+        "php" => stem.ends_with("Test"),
+        "c" | "cc" | "cpp" => stem.ends_with("_test") || stem.starts_with("test_"),
+        _ => false,
+    };
+    is_test.then(|| language_of(end)).flatten()
+}
+
+/// Tells the language of a file by its ending.
+pub(crate) fn language_of(end: &str) -> Option<Language> {
+    Some(match end {
+        "rs" => Language::Rust,
+        "go" => Language::Go,
+        "js" | "mjs" | "cjs" | "ts" | "mts" | "cts" | "jsx" | "tsx" | "vue" | "svelte" => {
+            Language::JavaScript
+        }
+        "py" | "pyi" => Language::Python,
+        "rb" | "rake" => Language::Ruby,
+        "java" | "kt" | "kts" | "groovy" => Language::Java,
+        "c" | "cc" | "cpp" | "cxx" | "h" | "hpp" | "hxx" => Language::C,
+        "ex" | "exs" => Language::Elixir,
+        "php" => Language::Php,
+        _ => return None,
+    })
+}

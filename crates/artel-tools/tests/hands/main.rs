@@ -1,0 +1,7 @@
+//! Calls from end to end: policy, the person, the journal, the deed.
+#![expect(clippy::unwrap_used, reason = "a step that fails, fails the test")]
+
+mod calls;
+mod questions;
+mod registry;
+mod support;

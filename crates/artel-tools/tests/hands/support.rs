@@ -1,0 +1,128 @@
+//! A run in a folder of its own, with a journal in memory and a person on a script.
+
+use std::fs;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use artel_files::Root;
+use artel_policy::{Policy, Situation};
+use artel_tools::{
+    Approver, Bench, Called, FindTools, Hands, Log, NoGuard, Question, Registry, Reply, Viewer,
+    built_in,
+};
+use artel_types::{Clock, Fact, Outcome, Secret, Timestamp};
+use serde_json::Value;
+use tempfile::TempDir;
+
+pub(crate) struct Run {
+    pub(crate) folder: TempDir,
+    pub(crate) hands: Hands,
+    pub(crate) journal: Arc<Journal>,
+}
+
+#[derive(Default)]
+pub(crate) struct Journal {
+    facts: Mutex<Vec<(Fact, Outcome)>>,
+    /// From this append on, nothing is taken.
+    full_at: Mutex<Option<usize>>,
+}
+
+impl Journal {
+    pub(crate) fn kinds(&self) -> Vec<&'static str> {
+        self.facts.lock().unwrap().iter().map(|(fact, _)| fact.kind()).collect()
+    }
+
+    pub(crate) fn text(&self) -> String {
+        let facts = self.facts.lock().unwrap();
+        facts.iter().map(|(fact, _)| fact.encode().unwrap() + "\n").collect()
+    }
+
+    pub(crate) fn last_outcome(&self) -> Outcome {
+        self.facts.lock().unwrap().last().unwrap().1
+    }
+
+    pub(crate) fn fill_at(&self, count: usize) {
+        *self.full_at.lock().unwrap() = Some(count);
+    }
+}
+
+impl Log for Journal {
+    fn append(&self, fact: Fact, outcome: Outcome) -> Result<(), String> {
+        let mut facts = self.facts.lock().unwrap();
+        if self.full_at.lock().unwrap().is_some_and(|full| facts.len() >= full) {
+            return Err("disk full".to_owned());
+        }
+        facts.push((fact, outcome));
+        Ok(())
+    }
+}
+
+/// Answers each question in turn, after doing something meanwhile.
+pub(crate) struct Script {
+    pub(crate) asked: Mutex<Vec<Question>>,
+    answers: Mutex<Vec<Answering>>,
+}
+
+type Answering = Box<dyn FnOnce(&Question) -> Option<Reply> + Send>;
+
+impl Script {
+    pub(crate) fn of(answers: Vec<Answering>) -> Arc<Self> {
+        let answers = Mutex::new(answers.into_iter().rev().collect());
+        Arc::new(Self { asked: Mutex::default(), answers })
+    }
+}
+
+impl Approver for Script {
+    fn approve(&self, question: &Question) -> Option<Reply> {
+        self.asked.lock().unwrap().push(question.clone());
+        let answer = self.answers.lock().unwrap().pop()?;
+        answer(question)
+    }
+}
+
+pub(crate) fn yes() -> Answering {
+    Box::new(|_| Some(Reply::Yes { grant: None }))
+}
+
+impl Run {
+    pub(crate) fn new() -> Self {
+        Self::with(Policy { role: "engineer".to_owned(), ..Policy::default() })
+    }
+
+    pub(crate) fn with(policy: Policy) -> Self {
+        let folder = TempDir::new().unwrap();
+        let tree = Root::open(folder.path()).unwrap();
+        let role = policy.role.clone();
+        let mut registry = Registry::of(built_in());
+        let viewer = Viewer { role: role.clone(), tools: None };
+        registry.add(Arc::new(FindTools::new(registry.clone(), viewer))).unwrap();
+        let journal = Arc::new(Journal::default());
+        let workspace = Some(tree.path().to_owned());
+        let bench = Bench::new(tree, Arc::new(NoGuard), role);
+        let known = [Secret::new("very-known-value-1")];
+        let redactor = artel_policy::redact::redactor(&known);
+        let clock = Clock::fixed("2026-11-15T12:00:00Z".parse::<Timestamp>().unwrap());
+        let log = Arc::clone(&journal) as Arc<dyn Log>;
+        let mut hands = Hands::new(registry, bench, policy, log, redactor, clock);
+        hands.situation = Situation { is_walled: true, workspace, ..Situation::default() };
+        Self { folder, hands, journal }
+    }
+
+    pub(crate) fn call(&self, tool: &str, input: Value) -> Called {
+        self.hands.call("c-1", tool, &input).unwrap()
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub(crate) fn file(&self, name: &str, text: &str) {
+        let path = self.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    pub(crate) fn text(&self, name: &str) -> String {
+        fs::read_to_string(self.path().join(name)).unwrap()
+    }
+}

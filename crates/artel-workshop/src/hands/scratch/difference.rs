@@ -1,0 +1,153 @@
+//! What differs between a tree and its copy, as people read it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use similar::TextDiff;
+
+/// A file larger than this is named in a difference, not shown.
+const LARGEST_SHOWN: u64 = 1 << 20;
+
+/// One file that differs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Difference {
+    pub(crate) path: String,
+    pub(crate) text: String,
+}
+
+/// What stands at a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Entry {
+    File { size: u64, mode: u32 },
+    Link(PathBuf),
+}
+
+/// Returns what differs, file by file, as unified differences. Git's own files are left out, and
+/// so is everything in `without`.
+pub(crate) fn differences(
+    before: &Path,
+    after: &Path,
+    without: &Path,
+) -> io::Result<Vec<Difference>> {
+    let (mut old, mut new) = (BTreeMap::new(), BTreeMap::new());
+    list(before, Path::new(""), without, &mut old)?;
+    list(after, Path::new(""), Path::new(""), &mut new)?;
+    let names: BTreeSet<_> = old.keys().chain(new.keys()).collect();
+    let mut found = Vec::new();
+    for name in names {
+        let was = Side::of(before, name, old.get(name));
+        let is = Side::of(after, name, new.get(name));
+        if !was.is_same(&is)? {
+            let path = name.to_string_lossy().into_owned();
+            let text = told(&path, &was, &is)?;
+            found.push(Difference { path, text });
+        }
+    }
+    Ok(found)
+}
+
+fn list(
+    root: &Path,
+    inside: &Path,
+    without: &Path,
+    found: &mut BTreeMap<PathBuf, Entry>,
+) -> io::Result<()> {
+    for entry in fs::read_dir(root.join(inside))? {
+        let entry = entry?;
+        let path = inside.join(entry.file_name());
+        let kind = entry.file_type()?;
+        if entry.file_name() == ".git" || entry.path() == without {
+            continue;
+        }
+        if kind.is_dir() {
+            list(root, &path, without, found)?;
+        } else if kind.is_symlink() {
+            found.insert(path, Entry::Link(fs::read_link(entry.path())?));
+        } else if kind.is_file() {
+            let about = entry.metadata()?;
+            let mode = about.permissions().mode() & 0o777;
+            found.insert(
+                path,
+                Entry::File {
+                    size: about.len(),
+                    mode,
+                },
+            );
+        }
+    }
+    Ok(())
+}
+
+/// A path in one of the trees.
+struct Side<'s> {
+    path: PathBuf,
+    entry: Option<&'s Entry>,
+}
+
+impl<'s> Side<'s> {
+    fn of(root: &Path, name: &Path, entry: Option<&'s Entry>) -> Self {
+        Self {
+            path: root.join(name),
+            entry,
+        }
+    }
+
+    /// The same size and time cannot be told apart by what a tool wrote: contents are compared.
+    fn is_same(&self, other: &Self) -> io::Result<bool> {
+        match (self.entry, other.entry) {
+            (Some(Entry::File { .. }), Some(Entry::File { .. })) => {
+                Ok(self.entry == other.entry && fs::read(&self.path)? == fs::read(&other.path)?)
+            }
+            (was, is) => Ok(was == is),
+        }
+    }
+
+    fn header(&self, side: &str, path: &str) -> String {
+        self.entry
+            .map_or("/dev/null".to_owned(), |_| format!("{side}/{path}"))
+    }
+
+    fn mode(&self) -> Option<u32> {
+        match self.entry {
+            Some(Entry::File { mode, .. }) => Some(*mode),
+            Some(Entry::Link(_)) | None => None,
+        }
+    }
+
+    /// The text of a file, where a link leads to, the empty text where there is nothing; nothing
+    /// where it is no text.
+    fn text(&self) -> io::Result<Option<String>> {
+        Ok(match self.entry {
+            None => Some(String::new()),
+            Some(Entry::Link(to)) => Some(format!(
+                "link to {}\n",
+                String::from_utf8_lossy(to.as_os_str().as_bytes())
+            )),
+            Some(Entry::File { size, .. }) if *size > LARGEST_SHOWN => None,
+            Some(Entry::File { .. }) => String::from_utf8(fs::read(&self.path)?).ok(),
+        })
+    }
+}
+
+fn told(path: &str, was: &Side<'_>, is: &Side<'_>) -> io::Result<String> {
+    let modes = match (was.mode(), is.mode()) {
+        (Some(old), Some(new)) if old != new => format!("mode of {path}: {old:o} -> {new:o}\n"),
+        _ => String::new(),
+    };
+    let headers = (was.header("a", path), is.header("b", path));
+    let text = match (was.text()?, is.text()?) {
+        (Some(old), Some(new)) if old == new && modes.is_empty() => {
+            format!("--- {}\n+++ {}\n", headers.0, headers.1)
+        }
+        (Some(old), Some(new)) => TextDiff::from_lines(&old, &new)
+            .unified_diff()
+            .header(&headers.0, &headers.1)
+            .to_string(),
+        _ => format!("--- {}\n+++ {}\nbinary or large\n", headers.0, headers.1),
+    };
+    Ok(modes + &text)
+}
