@@ -13,7 +13,7 @@ struct Bench {
     program: &'static str,
 }
 
-const BENCHES: [Bench; 2] = [
+const BENCHES: [Bench; 3] = [
     Bench {
         name: "journal",
         shows: "appending, reading, verifying and opening a journal",
@@ -23,6 +23,11 @@ const BENCHES: [Bench; 2] = [
         name: "model",
         shows: "a thousand answers at once, through the gateway and through bare HTTP",
         program: "bench-model",
+    },
+    Bench {
+        name: "hands",
+        shows: "starting behind walls, judging a command, redacting, searching a large tree",
+        program: "bench-hands",
     },
 ];
 

@@ -31,7 +31,7 @@ const fn tests(package: &'static str, filter: &'static str) -> Work {
     Work::Tests { package, filter }
 }
 
-const PROOFS: [Proof; 7] = [
+const PROOFS: [Proof; 8] = [
     Proof {
         name: "kill",
         shows: "killed at any moment, nothing acknowledged is lost and nothing happens twice",
@@ -62,6 +62,11 @@ const PROOFS: [Proof; 7] = [
         shows: "keys reach a real desktop's store, and the file where it is locked or gone (needs \
                 dbus, gnome-keyring and libsecret-tools)",
         work: tests("artel-keyring", "test(/(^|::)proof_keyring/)"),
+    },
+    Proof {
+        name: "sandbox",
+        shows: "whatever a command does, its whole tree ends, memory stays bounded, nothing leaks",
+        work: tests("artel-sandbox", "test(/(^|::)proof_(ends|floods|many)/)"),
     },
     Proof {
         name: "fuzz",

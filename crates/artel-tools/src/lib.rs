@@ -5,7 +5,9 @@
 #![warn(missing_docs)]
 
 mod bench;
+mod checks;
 mod declared;
+mod fetch;
 mod files;
 mod git;
 mod hands;
@@ -20,7 +22,9 @@ mod talk;
 mod tool;
 
 pub use bench::{Bench, Judge, NoGuard, Person};
+pub use checks::check_tools;
 pub use declared::{BadDeclaration, Declared};
+pub use fetch::fetch_tools;
 pub use files::file_tools;
 pub use git::git_tools;
 pub use hands::{
@@ -39,6 +43,13 @@ pub use tool::{
 
 /// Returns every tool that is built in, without `find_tools`, which needs to know the others.
 pub fn built_in() -> Vec<std::sync::Arc<dyn Tool>> {
-    let all = [file_tools(), shell_tools(), git_tools(), talk_tools()];
+    let all = [
+        file_tools(),
+        shell_tools(),
+        git_tools(),
+        talk_tools(),
+        check_tools(),
+        fetch_tools(),
+    ];
     all.into_iter().flatten().collect()
 }

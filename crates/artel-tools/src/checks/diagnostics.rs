@@ -151,11 +151,10 @@ fn plan(input: &Input, bench: &Bench) -> Result<(Vec<String>, Vec<Check>), Troub
         return Err(Trouble::new(TroubleKind::NotFound, what));
     }
     checks.truncate(MOST_CHECKS);
-    for check in &mut checks {
-        if check.checker.takes() == Takes::Paths
-            && let Some(words) = &mut check.words
-        {
-            words.extend(arguments(&paths, check));
+    for check in checks.iter_mut().filter(|check| check.checker.takes() == Takes::Paths) {
+        let rest = arguments(&paths, check);
+        if let Some(words) = &mut check.words {
+            words.extend(rest);
         }
     }
     Ok((paths, checks))

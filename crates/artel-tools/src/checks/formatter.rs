@@ -150,7 +150,7 @@ impl Formatter {
                 on_path("clang-format"),
             ),
             Self::Rubocop => with(
-                where_(&|it| it.has(".rubocop.yml") || it.needs_gem("rubocop")),
+                where_(&|it| it.first(&[".rubocop.yml", "Gemfile"]).is_some()),
                 on_path("rubocop"),
             ),
         }

@@ -16,7 +16,7 @@ mod vitest;
 use super::report::Report;
 use super::runner::Runner;
 
-pub(crate) use text::{location, plain};
+pub(crate) use text::plain;
 
 /// What a runner printed, and what is needed to understand it.
 #[derive(Debug, Clone, Copy, Default)]

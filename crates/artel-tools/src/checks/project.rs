@@ -205,7 +205,7 @@ impl<'b> Project<'b> {
     /// Returns this folder and those above it, up to the tree, each with the way up to it.
     pub(crate) fn upwards(&self) -> impl Iterator<Item = (Self, String)> {
         let depth = self.folder.split('/').filter(|part| !part.is_empty()).count();
-        (0..=depth).map(|up| {
+        (0..=depth).map(move |up| {
             let parts: Vec<_> = self.folder.split('/').filter(|part| !part.is_empty()).collect();
             (self.at(&parts[..depth - up].join("/")), "../".repeat(up))
         })

@@ -25,9 +25,7 @@ fn sandbox(caller: &Caller) -> Check {
         }
     };
     let engaged = sandbox.engaged();
-    let standing = engaged.layers.iter().filter(|layer| layer.stands);
-    let standing: Vec<_> = standing.map(named).collect();
-    let found = format!("{}: {}", engaged.level, standing.join(", "));
+    let found = format!("{}: {}", engaged.level, standing(engaged));
     let missing = engaged.missing();
     if engaged.level < demand.0 {
         let found = format!("{found}; {} is demanded, so nothing runs", demand.0);
@@ -46,12 +44,23 @@ fn sandbox(caller: &Caller) -> Check {
     Check::warning("sandbox", found, missing)
 }
 
-fn named(layer: &artel_sandbox::Layer) -> String {
-    if layer.detail.is_empty() {
-        layer.name.clone()
-    } else {
-        format!("{} ({})", layer.name, layer.detail)
+/// Returns the walls that stand: namespaces as one, and how the others stand only where there is
+/// more than one way.
+fn standing(engaged: &artel_sandbox::Engaged) -> String {
+    let mut words: Vec<String> = Vec::new();
+    for layer in engaged.layers.iter().filter(|layer| layer.stands) {
+        let word = match layer.name.as_str() {
+            name if name.ends_with("namespace") => "namespaces".to_owned(),
+            name @ ("Landlock" | "memory limit" | "process limit") => {
+                format!("{name} ({})", layer.detail)
+            }
+            name => name.to_owned(),
+        };
+        if !words.contains(&word) {
+            words.push(word);
+        }
     }
+    words.join(", ")
 }
 
 /// Worktrees and `merge-tree --write-tree` need git 2.38 or newer.

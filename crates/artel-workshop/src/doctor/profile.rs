@@ -15,9 +15,9 @@ pub(super) fn checks(caller: &Caller, profile: Profile) -> Vec<Check> {
     vec![
         demanded(caller, profile),
         sandbox(&engaged, profile),
-        layer(&engaged, "network", &["network"], "commands cannot reach the network"),
-        layer(&engaged, "limits", &["memory", "processes"], "memory and processes are limited"),
-        layer(&engaged, "leftovers", &["mount", "pid"], "nothing of one command is left for the next"),
+        layer(&engaged, "network", &["network namespace", "no network"], "commands cannot reach the network"),
+        layer(&engaged, "limits", &["memory limit", "process limit"], "memory and processes are limited"),
+        layer(&engaged, "leftovers", &["mount namespace", "process namespace"], "nothing of one command is left for the next"),
         audit(caller),
         commands(caller),
         later("injection", "commands in skills are judged and journaled"),

@@ -130,10 +130,14 @@ pub(super) fn parse(
     text: &str,
 ) -> Result<(GrantFile, Vec<Grant>), Failure> {
     GrantFile::parse(text).map_err(|bad| match &bad {
-        BadRule::Text { rule, .. } => match text.lines().position(|line| line.contains(rule)) {
-            Some(line) => broken(file, &format!("line {}: {bad}", line + 1)),
-            None => broken(file, &bad),
-        },
+        BadRule::Text { rule, .. } => {
+            let written = [format!("\"{rule}\""), format!("'{rule}'")];
+            let has_it = |line: &str| written.iter().any(|rule| line.contains(rule));
+            match text.lines().position(has_it) {
+                Some(line) => broken(file, &format!("line {}: {bad}", line + 1)),
+                None => broken(file, &bad),
+            }
+        }
         BadRule::File { .. } => broken(file, &bad),
     })
 }

@@ -156,7 +156,10 @@ fn shell_text(words: &[OsString]) -> Result<String, Failure> {
         Failure::new(Code::C005, "no command was given")
             .advise("`artel policy check -- git status`")
     };
-    let not_text = |_| Failure::new(Code::C004, "the command is not text (UTF-8)");
+    let not_text = |_| {
+        Failure::new(Code::C004, "the command is not text (UTF-8)")
+            .advise("agents write text only; write the bytes as `$'\\xff'`")
+    };
     let words: Vec<_> = words
         .iter()
         .map(|word| word.clone().into_string().map_err(not_text))
@@ -186,7 +189,10 @@ fn one_path(args: &Path, caller: &Caller, screen: &mut Screen) -> Result<Verdict
     let op = args.op.as_ref().ok_or_else(|| missing("--op"))?;
     let path = args.path.as_ref().ok_or_else(|| missing("PATH"))?;
     let root = caller.path(root);
-    let not_text = || Failure::new(Code::C004, "the path is not text (UTF-8)");
+    let not_text = || {
+        Failure::new(Code::C004, "the path is not text (UTF-8)")
+            .advise("rename the file, or look at it with another program")
+    };
     let mut line = serde_json::json!({
         "root": root.to_str().ok_or_else(not_text)?,
         "path": path.to_str().ok_or_else(not_text)?,

@@ -110,3 +110,54 @@ fn it_says_how_the_workshop_was_found() {
         .env("ARTEL_WORKSHOP", &house.workshop);
     assert!(found(named.run()).ends_with("(named by ARTEL_WORKSHOP)"));
 }
+
+#[test]
+fn the_sandbox_is_tried_and_its_walls_are_named() {
+    let house = House::new();
+    let seen = line(&house.ok(["doctor"]), "sandbox");
+    assert!(seen.starts_with("ok       sandbox   full: "), "{seen}");
+    for wall in [
+        "Landlock",
+        "seccomp",
+        "network namespace",
+        "no new privileges",
+    ] {
+        assert!(seen.contains(wall), "{seen}");
+    }
+}
+
+#[test]
+fn the_list_of_a_profile_is_gone_through_item_by_item() {
+    let house = House::new();
+    let local = ["doctor", "--profile", "production", "--json"];
+    let seen = house.artel(local).run().expect(1).json();
+    assert_eq!(seen["ok"], false);
+    let checks = seen["checks"].as_array().unwrap();
+    let health = |checks: &[serde_json::Value], area: &str| {
+        let check = checks.iter().find(|check| check["area"] == area);
+        check.unwrap_or_else(|| panic!("{area}"))["health"].clone()
+    };
+    assert_eq!(health(checks, "profile"), "problem", "local is set");
+    for area in [
+        "sandbox",
+        "network",
+        "limits",
+        "leftovers",
+        "audit",
+        "policy",
+    ] {
+        assert_eq!(health(checks, area), "ok", "{area}: {checks:?}");
+    }
+    let set = house
+        .artel(local)
+        .words(["--set", "profile=production"])
+        .run();
+    assert_eq!(
+        health(set.json()["checks"].as_array().unwrap(), "profile"),
+        "ok"
+    );
+    house
+        .artel(["doctor", "--profile", "holiday"])
+        .run()
+        .fails(2, "C004");
+}

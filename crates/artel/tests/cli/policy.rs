@@ -109,7 +109,11 @@ fn one_word_is_shell_text_and_several_are_words() {
     assert_eq!(check(&["--", "echo", "a; ls"]), 0, "one word with `;`");
     assert_eq!(check(&["--", "echo", "$(ls)", "`ls`", "it's", "", "*"]), 0);
     assert_eq!(check(&["echo \"$(ls)\""]), 3, "computed by the shell");
-    assert_eq!(check(&["--", "echo", "-n", "--json"]), 0, "options of its own");
+    assert_eq!(
+        check(&["--", "echo", "-n", "--json"]),
+        0,
+        "options of its own"
+    );
     assert_eq!(check(&["--", "ec ho"]), 3, "one word is text");
 }
 
@@ -119,9 +123,17 @@ fn it_needs_no_workshop_and_leaves_nothing() {
     let before = Tree::of(&house.root());
     house.ok(["policy", "check", "--", "git", "status"]);
     house.artel(["policy", "check", "git push"]).run().expect(3);
-    house.artel(["policy", "redact"]).given("text").run().expect(0);
+    house
+        .artel(["policy", "redact"])
+        .given("text")
+        .run()
+        .expect(0);
     for words in [["policy", "list"], ["policy", "revoke"]] {
-        let more = if words[1] == "revoke" { &["1"][..] } else { &[] };
+        let more = if words[1] == "revoke" {
+            &["1"][..]
+        } else {
+            &[]
+        };
         house.artel(words).words(more).run().fails(4, "W001");
     }
     grant(&house, "Bash(ls)").fails(4, "W001");
@@ -155,7 +167,9 @@ fn a_role_is_bounded_by_its_file() {
 #[test]
 fn a_grant_is_written_with_its_reason_and_recorded_with_its_person() {
     let house = House::new();
-    house.ok(["policy", "list"]).says("nothing was granted for good");
+    house
+        .ok(["policy", "list"])
+        .says("nothing was granted for good");
     let rule = "Bash(npm run build)";
     let seen = house.ok(["policy", "grant", rule, "--reason", "our \"own\" build"]);
     assert_eq!(seen.out, "granted for good: Bash(npm run build)\n");
@@ -165,8 +179,12 @@ fn a_grant_is_written_with_its_reason_and_recorded_with_its_person() {
     let listed = house.ok(["policy", "list", "--json"]).json();
     assert_eq!(listed[0]["rule"], rule);
     assert_eq!(listed[0]["by"], ADA);
-    house.ok(["policy", "list"]).says("  1  Bash(npm run build)\n");
-    asked(&house, ["--", "npm", "run", "build"]).expect(0).says(rule);
+    house
+        .ok(["policy", "list"])
+        .says("  1  Bash(npm run build)\n");
+    asked(&house, ["--", "npm", "run", "build"])
+        .expect(0)
+        .says(rule);
     asked(&house, ["--", "npm", "run", "test"]).expect(3);
     asked(&house, ["--", "npm", "run", "build", "x"]).expect(3);
     // Granted again, it stands there once, with the later reason.
@@ -174,8 +192,14 @@ fn a_grant_is_written_with_its_reason_and_recorded_with_its_person() {
     let listed = house.ok(["policy", "list", "--json"]).json();
     assert_eq!(listed.as_array().unwrap().len(), 1);
     assert_eq!(listed[0]["reason"], "our own");
-    house.artel(["policy", "revoke", "2"]).run().fails(4, "P005");
-    house.artel(["policy", "revoke", "0"]).run().fails(4, "P005");
+    house
+        .artel(["policy", "revoke", "2"])
+        .run()
+        .fails(4, "P005");
+    house
+        .artel(["policy", "revoke", "0"])
+        .run()
+        .fails(4, "P005");
     house.ok(["policy", "revoke", "1"]);
     asked(&house, ["--", "npm", "run", "build"]).expect(3);
     grant(&house, "Bash(ls:*)").expect(0);
@@ -222,7 +246,9 @@ fn a_broken_file_of_grants_grants_nothing_and_says_where() {
     grant(&house, "Bash(ls:*)").expect(0);
     let file = house.workshop.join("Policy/grants.toml");
     let good = fs::read_to_string(&file).unwrap();
-    let entry = |rule: &str| format!("\n[[grant]]\nrule = {rule}\nreason = \"x\"\nby = \"a\"\nat = \"b\"\n");
+    let entry = |rule: &str| {
+        format!("\n[[grant]]\nrule = {rule}\nreason = \"x\"\nby = \"a\"\nat = \"b\"\n")
+    };
     for (bad, place) in [
         (format!("{good}{}", entry("\"Bash(\"")), "line 11"),
         (format!("{good}{}", entry("3")), "line 11"),
@@ -252,7 +278,9 @@ fn a_broken_file_of_grants_grants_nothing_and_says_where() {
 #[test]
 fn what_several_grant_at_once_is_granted() {
     let house = House::new();
-    let rules: Vec<String> = (0..6).map(|number| format!("Bash(tool{number} run)")).collect();
+    let rules: Vec<String> = (0..6)
+        .map(|number| format!("Bash(tool{number} run)"))
+        .collect();
     let children: Vec<_> = rules
         .iter()
         .map(|rule| {
@@ -266,7 +294,10 @@ fn what_several_grant_at_once_is_granted() {
     }
     let listed = house.ok(["policy", "list", "--json"]).json();
     let listed = listed.as_array().unwrap();
-    let mut listed: Vec<&str> = listed.iter().map(|it| it["rule"].as_str().unwrap()).collect();
+    let mut listed: Vec<&str> = listed
+        .iter()
+        .map(|it| it["rule"].as_str().unwrap())
+        .collect();
     listed.sort_unstable();
     assert_eq!(listed, rules);
     assert_eq!(on_record(&house).len(), rules.len());

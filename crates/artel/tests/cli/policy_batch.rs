@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{BufRead as _, BufReader, Seek as _, Write as _};
 use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
-use std::path::Path;
+use std::path::PathBuf;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -44,7 +44,10 @@ impl Judged {
             json!(judged.reason)
         );
         assert_eq!(line, shape);
-        assert!(!judged.rule.is_empty() && !judged.reason.is_empty(), "{line}");
+        assert!(
+            !judged.rule.is_empty() && !judged.reason.is_empty(),
+            "{line}"
+        );
         judged
     }
 }
@@ -53,7 +56,9 @@ impl Judged {
 fn garbage() -> Vec<Vec<u8>> {
     let mut deep = b"[".repeat(100_000);
     deep.extend(b"]".repeat(100_000));
-    let mut too_long = br#"{"allow":["Bash"],"command":"ls","text":"a","root":"/","path":"x","op":"read"}"#.to_vec();
+    let mut too_long =
+        br#"{"allow":["Bash"],"command":"ls","text":"a","root":"/","path":"x","op":"read"}"#
+            .to_vec();
     too_long.resize(17 << 20, b' ');
     vec![
         b"garbage".to_vec(),
@@ -78,17 +83,39 @@ fn garbage() -> Vec<Vec<u8>> {
 #[test]
 fn every_line_about_a_command_is_answered() {
     let house = House::empty();
-    let long = json!({ "allow": ["Bash(echo:*)"], "command": format!("echo {}", "a ".repeat(500_000)) });
+    let long =
+        json!({ "allow": ["Bash(echo:*)"], "command": format!("echo {}", "a ".repeat(500_000)) });
     let cases = [
-        (r#"{"allow":["Bash(git status)"],"command":"git status"}"#, "allow"),
-        (r#"{"allow":["Bash(ls:*)"],"ask":["Bash(ls -a)"],"command":"ls -a"}"#, "ask"),
-        (r#"{"allow":["Bash"],"deny":["Bash(rm:*)"],"command":"ls; rm x"}"#, "deny"),
-        (r#"{"allow":["Bash(ls:*)"],"command":"ls; rm -rf build"}"#, "ask"),
+        (
+            r#"{"allow":["Bash(git status)"],"command":"git status"}"#,
+            "allow",
+        ),
+        (
+            r#"{"allow":["Bash(ls:*)"],"ask":["Bash(ls -a)"],"command":"ls -a"}"#,
+            "ask",
+        ),
+        (
+            r#"{"allow":["Bash"],"deny":["Bash(rm:*)"],"command":"ls; rm x"}"#,
+            "deny",
+        ),
+        (
+            r#"{"allow":["Bash(ls:*)"],"command":"ls; rm -rf build"}"#,
+            "ask",
+        ),
         (r#"{"command":"ls"}"#, "ask"),
-        (r#"{"allow":["Bash(ls:*)"],"context":"skill","command":"ls && ls"}"#, "ask"),
-        (r#"{"allow":["Bash(*)"],"context":"skill-untrusted","command":"ls"}"#, "ask"),
+        (
+            r#"{"allow":["Bash(ls:*)"],"context":"skill","command":"ls && ls"}"#,
+            "ask",
+        ),
+        (
+            r#"{"allow":["Bash(*)"],"context":"skill-untrusted","command":"ls"}"#,
+            "ask",
+        ),
         // The listed rules are the whole policy.
-        (r#"{"allow":["Bash(git push)"],"command":"git push"}"#, "allow"),
+        (
+            r#"{"allow":["Bash(git push)"],"command":"git push"}"#,
+            "allow",
+        ),
         (&long.to_string(), "allow"),
     ];
     let mut input = Vec::new();
@@ -145,7 +172,10 @@ fn a_batch_answers_as_it_goes() {
     drop(input);
     assert!(lines.next().is_none());
     assert_eq!(child.wait().unwrap().code(), Some(0));
-    house.artel(["policy", "check", "--batch", "ls"]).run().expect(2);
+    house
+        .artel(["policy", "check", "--batch", "ls"])
+        .run()
+        .expect(2);
     let both = house.artel(["policy", "check", "--batch", "--allow", "Bash"]);
     both.run().expect(2);
 }
@@ -164,7 +194,7 @@ fn path(house: &House, case: &Value) -> Value {
 }
 
 /// Makes a root with a file, beside a folder that nothing may change or read.
-fn rooms(house: &House) -> (std::path::PathBuf, std::path::PathBuf) {
+fn rooms(house: &House) -> (PathBuf, PathBuf) {
     let (root, outside) = (house.folder("root"), house.folder("outside"));
     fs::write(root.join("a.txt"), "alpha").unwrap();
     fs::write(outside.join("b.txt"), "treasure").unwrap();
@@ -180,7 +210,8 @@ fn rooms(house: &House) -> (std::path::PathBuf, std::path::PathBuf) {
 fn paths_are_really_read_written_and_removed() {
     let house = House::empty();
     let (root, _) = rooms(&house);
-    let does = |path_: &str, op: &str| path(&house, &json!({"root": root, "path": path_, "op": op}));
+    let does =
+        |path_: &str, op: &str| path(&house, &json!({"root": root, "path": path_, "op": op}));
     assert_eq!(does("a.txt", "read")["text"], "alpha");
     assert_eq!(does("new/deep/c.txt", "write")["decision"], "allow");
     assert_eq!(fs::read(root.join("new/deep/c.txt")).unwrap(), b"x");
@@ -202,13 +233,14 @@ fn nothing_outside_of_the_root_is_read_or_changed() {
     let house = House::empty();
     let (root, outside) = rooms(&house);
     let socket = UnixListener::bind(root.join("socket")).unwrap();
-    let made = std::process::Command::new("mkfifo").arg(root.join("fifo")).status();
+    let made = std::process::Command::new("mkfifo")
+        .arg(root.join("fifo"))
+        .status();
     assert!(made.unwrap().success());
     let before = Tree::of(&house.root());
     let absolute = outside.join("b.txt");
-    let beside = format!("../{}", Path::new("outside/b.txt").display());
     let paths = [
-        beside.as_str(),
+        "../outside/b.txt",
         absolute.to_str().unwrap(),
         "away/b.txt",
         "file-away",
@@ -238,7 +270,10 @@ fn nothing_outside_of_the_root_is_read_or_changed() {
             }
             let answer = path(&house, &json!({"root": root, "path": name, "op": op}));
             assert_eq!(answer["decision"], "deny", "{op} {name}: {answer}");
-            assert!(!answer.to_string().contains("treasure"), "{op} {name}: {answer}");
+            assert!(
+                !answer.to_string().contains("treasure"),
+                "{op} {name}: {answer}"
+            );
         }
     }
     before.unchanged(&house.root());
@@ -253,13 +288,28 @@ fn names_of_other_roots_and_rules_hold() {
         json!({"root": root, "path": path, "op": op,
                "aliases": {"Shop": outside}, "deny": ["Read(private/**)", "Write(locked/**)"]})
     };
-    assert_eq!(path(&house, &case("@Shop/b.txt", "read"))["text"], "treasure");
-    assert_eq!(path(&house, &case("@Shop/../root/a.txt", "read"))["decision"], "deny");
+    assert_eq!(
+        path(&house, &case("@Shop/b.txt", "read"))["text"],
+        "treasure"
+    );
+    assert_eq!(
+        path(&house, &case("@Shop/../root/a.txt", "read"))["decision"],
+        "deny"
+    );
     let denied = path(&house, &case("private/p.txt", "read"));
     assert_eq!(denied["decision"], "deny");
-    assert!(denied["reason"].as_str().unwrap().contains("Read(private/**)"), "{denied}");
+    assert!(
+        denied["reason"]
+            .as_str()
+            .unwrap()
+            .contains("Read(private/**)"),
+        "{denied}"
+    );
     symlink("private", root.join("alias")).unwrap();
-    assert_eq!(path(&house, &case("alias/p.txt", "read"))["decision"], "deny");
+    assert_eq!(
+        path(&house, &case("alias/p.txt", "read"))["decision"],
+        "deny"
+    );
 }
 
 #[test]
@@ -273,8 +323,12 @@ fn every_line_about_a_path_is_answered() {
         input.push(b'\n');
     }
     // A name that is no text is not written under another name.
-    let head = json!({"root": root, "op": "write", "path": "bad-"}).to_string();
-    input.extend_from_slice(head.replace("bad-", "bad-\u{1}").replace("\\u0001", "").trim_end_matches("\"}").as_bytes());
+    write!(
+        input,
+        "{{\"root\":{},\"op\":\"write\",\"path\":\"bad-",
+        json!(root)
+    )
+    .unwrap();
     input.extend_from_slice(b"\xff\"}\n");
     let count = garbage().len() + 1;
     let lines = answers(&house, "path", &input);
@@ -305,10 +359,17 @@ fn one_path_on_the_command_line_answers_as_a_line_does() {
     fs::write(root.join("steers"), "\u{1b}[2Jx").unwrap();
     let seen = does("read", "steers").expect(0);
     assert!(!seen.out.contains('\u{1b}'), "{}", seen.out);
-    house.artel(["policy", "path", "--root", root_text]).run().fails(2, "C005");
+    house
+        .artel(["policy", "path", "--root", root_text])
+        .run()
+        .fails(2, "C005");
     does("move", "a.txt").expect(2);
     let relative = ["policy", "path", "--root", "root", "--op", "read", "a.txt"];
-    house.artel(relative).standing_in(&house.root()).run().expect(0);
+    house
+        .artel(relative)
+        .standing_in(&house.root())
+        .run()
+        .expect(0);
     let not_text = <std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(b"x\xff");
     let words = ["policy", "path", "--root", root_text, "--op", "write"];
     house.artel(words).words([not_text]).run().fails(2, "C004");
@@ -330,8 +391,14 @@ fn a_secret_is_gone_wherever_it_is_cut() {
     for line in &lines {
         let answer: Value = serde_json::from_str(line).unwrap();
         let clean = answer["text"].as_str().unwrap();
-        assert!(!clean.contains("AbCdEf") && !clean.contains("456789"), "{line}");
-        assert!(clean.starts_with("before ") && clean.ends_with(" after"), "{line}");
+        assert!(
+            !clean.contains("AbCdEf") && !clean.contains("456789"),
+            "{line}"
+        );
+        assert!(
+            clean.starts_with("before ") && clean.ends_with(" after"),
+            "{line}"
+        );
         assert_eq!(line, &format!("{{\"text\":{}}}", answer["text"]));
     }
 }
@@ -340,9 +407,13 @@ fn a_secret_is_gone_wherever_it_is_cut() {
 fn known_values_go_and_harmless_text_stays() {
     let house = House::empty();
     let known = json!({"text": "the word is swordfish-42, then", "known": ["swordfish-42"]});
-    let clean: Value = serde_json::from_str(&answers(&house, "redact", known.to_string().as_bytes())[0]).unwrap();
+    let clean: Value =
+        serde_json::from_str(&answers(&house, "redact", known.to_string().as_bytes())[0]).unwrap();
     let clean = clean["text"].as_str().unwrap();
-    assert!(!clean.contains("swordfish") && clean.starts_with("the word is "), "{clean}");
+    assert!(
+        !clean.contains("swordfish") && clean.starts_with("the word is "),
+        "{clean}"
+    );
     for harmless in [
         "commit 3f786850e387550fdab836ed7e6dc881de23001b",
         "id 123e4567-e89b-12d3-a456-426614174000",
@@ -373,7 +444,10 @@ fn every_line_to_redact_is_answered_and_a_broken_one_is_not_repeated() {
     let (last, broken) = lines.split_last().unwrap();
     for line in broken {
         let answer: Value = serde_json::from_str(line).unwrap();
-        assert!(answer["error"].is_string() && answer.get("text").is_none(), "{line}");
+        assert!(
+            answer["error"].is_string() && answer.get("text").is_none(),
+            "{line}"
+        );
         assert!(!line.contains(TOKEN) && line.len() < 1000, "{line}");
     }
     let last: Value = serde_json::from_str(last).unwrap();
@@ -393,9 +467,15 @@ fn a_stream_keeps_its_other_bytes() {
     let output = command.stdin(input).output().unwrap();
     assert_eq!(output.status.code(), Some(0));
     let out = output.stdout;
-    assert!(out.starts_with(b"\xff\x00 start\r\n") && out.ends_with(b"end \xfe"), "{out:?}");
+    assert!(
+        out.starts_with(b"\xff\x00 start\r\n") && out.ends_with(b"end \xfe"),
+        "{out:?}"
+    );
     let text = String::from_utf8_lossy(&out);
-    assert!(text.contains("Authorization: ") && !text.contains("AbCdEf"), "{text}");
+    assert!(
+        text.contains("Authorization: ") && !text.contains("AbCdEf"),
+        "{text}"
+    );
 }
 
 #[test]
