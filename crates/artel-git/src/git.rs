@@ -114,7 +114,10 @@ impl Git {
             return Ok(output.stdout);
         }
         let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-        if said.contains("not a git repository") {
+        let is_nowhere = ["not a git repository", "only be used inside a git repository"]
+            .iter()
+            .any(|text| said.contains(text));
+        if is_nowhere {
             return Err(GitError::NoRepository(self.tree.clone()));
         }
         // Some commands say on their output why they did nothing.

@@ -59,7 +59,10 @@ impl Tool for Fetch {
         let Input { url, max_bytes } = parse(input)?;
         let page = Page::parse(&url)?;
         let most = max_bytes.unwrap_or(USUAL_BYTES).clamp(1, MOST_BYTES);
-        let answer = get::get(&page, most, workroom(bench)?)?;
+        let room = workroom(bench)?;
+        let audience = Arc::clone(&room.audience);
+        let told_of = Arc::new(move |passage| audience.passage(&passage));
+        let answer = get::get(&page, most, &room.reach, told_of)?;
         told(&page, answer)
     }
 }
@@ -84,7 +87,9 @@ fn card() -> Card {
         effects: vec![Effect::Network],
         unknown: Unknown::Pure,
         bundle: "web",
-        keywords: &["web", "http", "url", "download", "page", "docs", "get", "curl"],
+        keywords: &[
+            "web", "http", "url", "download", "page", "docs", "get", "curl",
+        ],
         reach: Reach::Found,
     }
 }

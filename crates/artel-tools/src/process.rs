@@ -199,7 +199,7 @@ impl Workroom {
         for name in &order.secrets {
             let secret = self.keys.secret(name).ok_or_else(|| {
                 Trouble::new(TroubleKind::NotFound, format!("no secret `{name}` is stored"))
-                    .hint(format!("the person can store it: `artel auth set {name}`"))
+                    .hint(format!("the person can store it: `artel auth set --tool {name}`"))
             })?;
             env.push((variable_of(name).into(), secret.expose().into()));
             secrets.push(secret);

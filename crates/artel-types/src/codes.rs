@@ -228,7 +228,7 @@ codes! {
     P003 Usage "a rule cannot be read"
         "A rule that does not parse grants nothing. The message shows the place and what a rule \
          looks like, such as `Bash(git status:*)`, `Edit(src/**)`, `Read`, `mcp__server__tool`."
-    P004 Failed "a policy file cannot be used"
+    P004 Usage "a policy file cannot be used"
         "A file in `Policy/` is not what it should be, so nothing in it counts. The message names \
          line and column."
     P005 NotFound "no such grant"

@@ -113,11 +113,6 @@ impl Caller {
         Vault::open(self.places.data(), system)
     }
 
-    /// Returns a stored secret that a tool names.
-    pub(crate) fn tool_secret(&self, name: &str) -> Option<Secret> {
-        self.vault().get(name, artel_vault::DEFAULT_ACCOUNT).ok()?
-    }
-
     /// Loads the settings that hold outside of any workshop.
     pub fn settings(&self) -> Result<Settings, Problems> {
         Settings::load(&self.environment, &self.places, None, &self.flags.set).map_err(Problems)

@@ -15,6 +15,9 @@ use crate::trouble::Problems;
 /// A list of models comes at once, or something is wrong.
 const LONGEST_TRY: std::time::Duration = std::time::Duration::from_secs(15);
 
+/// Under this name the key store keeps what tools name; no provider has it.
+const TOOLS: &str = "tool";
+
 /// Whose key is meant.
 #[derive(Debug, Clone)]
 pub struct Account {
@@ -112,6 +115,48 @@ impl Caller {
         })
     }
 
+    /// Finds out whether a secret for tools could be stored under this name.
+    pub fn prepare_tool_secret(&self, name: &str) -> Result<(), Failure> {
+        let vault = self.vault();
+        vault.list()?;
+        match vault.get(TOOLS, name) {
+            Err(error @ VaultError::BadName { .. }) => {
+                Err(Failure::from(error).advise("`artel auth set --tool github`, for example"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Stores a secret that tools name. Nobody can be asked whether it is right.
+    pub fn store_tool_secret(&self, name: &str, secret: &Secret) -> Result<Stored, Failure> {
+        let kept = self.vault().set(TOOLS, name, secret, self.clock().now())?;
+        let (place, notes) = described(&kept, secret);
+        Ok(Stored {
+            provider: TOOLS.to_owned(),
+            account: name.to_owned(),
+            place,
+            models: 0,
+            notes,
+        })
+    }
+
+    /// Removes a secret that tools name.
+    pub fn remove_tool_secret(&self, name: &str) -> Result<(), Failure> {
+        match self.vault().remove(TOOLS, name)? {
+            Removed::From(_) => Ok(()),
+            Removed::Absent => Err(Failure::new(
+                Code::K003,
+                format!("no secret is stored for tools under the name `{name}`"),
+            )
+            .advise("`artel auth status` lists what is stored")),
+        }
+    }
+
+    /// Returns a stored secret that a tool names.
+    pub(crate) fn tool_secret(&self, name: &str) -> Option<Secret> {
+        self.vault().get(TOOLS, name).ok()?
+    }
+
     /// Lists what keys there are and which are used, without showing any.
     pub fn key_status(&self) -> Result<KeyReport, Problems> {
         let settings = self.settings_here()?;
@@ -135,6 +180,8 @@ impl Caller {
             let stored = stored.filter(|stored| stored.provider == provider.as_str());
             keys.extend(stored.map(|stored| KeyStatus::of_stored(stored, &used)));
         }
+        let of_tools = stored.iter().filter(|stored| stored.provider == TOOLS);
+        keys.extend(of_tools.map(|stored| KeyStatus::of_stored(stored, &[])));
         Ok(KeyReport {
             keys,
             notes: self.missing_keys(&models, &settings, &stored),

@@ -18,11 +18,7 @@ pub(super) fn denies(action: &Action) -> Option<Decision> {
             let reason = format!("agents never write `{}`", target.path);
             Some(deny(ground, reason))
         }
-        Action::Shell(text) => {
-            let reading = command::read(text);
-            let found = reading.words().find_map(command_denied);
-            found
-        }
+        Action::Shell(text) => command::read(text).words().find_map(command_denied),
         Action::Words(words) => command_denied(words),
         Action::Git(GitOperation::Push) => Some(push()),
         Action::Git(GitOperation::Merge) => Some(merge()),

@@ -129,14 +129,19 @@ impl Checker {
                 let fits = project.has("Cargo.toml") && clippy(project).is_none();
                 fits.then(|| Evidence::medium("Cargo.toml"))
             }
-            Self::GolangciLint => {
-                file(&[".golangci.yml", ".golangci.yaml", ".golangci.toml", ".golangci.json"])
-                    .filter(|_| project.has("go.mod"))
-            }
+            Self::GolangciLint => file(&[
+                ".golangci.yml",
+                ".golangci.yaml",
+                ".golangci.toml",
+                ".golangci.json",
+            ])
+            .filter(|_| project.has("go.mod")),
             Self::GoVet => project.has("go.mod").then(|| Evidence::medium("go.mod")),
             Self::Tsc => file(&["tsconfig.json"]),
             Self::Eslint => file(ESLINT).or_else(|| node("eslint")),
-            Self::Ruff => file(&["ruff.toml", ".ruff.toml"]).or_else(|| table("ruff")).or_else(|| python("ruff")),
+            Self::Ruff => file(&["ruff.toml", ".ruff.toml"])
+                .or_else(|| table("ruff"))
+                .or_else(|| python("ruff")),
             Self::Mypy => file(&["mypy.ini", ".mypy.ini"])
                 .or_else(|| table("mypy"))
                 .or_else(|| {
@@ -157,21 +162,37 @@ impl Checker {
         let (start, rest): (Vec<String>, &[&str]) = match self {
             Self::Clippy => {
                 on_path("cargo-clippy")?;
-                (on_path("cargo")?, &["clippy", "--all-targets", "--message-format=short"])
+                (
+                    on_path("cargo")?,
+                    &["clippy", "--all-targets", "--message-format=short"],
+                )
             }
-            Self::CargoCheck => {
-                (on_path("cargo")?, &["check", "--all-targets", "--message-format=short"])
-            }
+            Self::CargoCheck => (
+                on_path("cargo")?,
+                &["check", "--all-targets", "--message-format=short"],
+            ),
             Self::GolangciLint => (on_path("golangci-lint")?, &["run"]),
             Self::GoVet => (on_path("go")?, &["vet", "./..."]),
             Self::Tsc => (node("tsc")?, &["--noEmit", "--pretty", "false"]),
             Self::Eslint => (node("eslint")?, &["-f", "json"]),
-            Self::Ruff => (project.python_program("ruff")?, &["check", "--output-format", "concise"]),
+            Self::Ruff => (
+                project.python_program("ruff")?,
+                &["check", "--output-format", "concise"],
+            ),
             Self::Mypy => (
                 project.python_program("mypy")?,
-                &["--no-color-output", "--no-error-summary", "--show-column-numbers"],
+                &[
+                    "--no-color-output",
+                    "--no-error-summary",
+                    "--show-column-numbers",
+                ],
             ),
-            Self::Pyright => (project.python_program("pyright").or_else(|| node("pyright"))?, &[]),
+            Self::Pyright => (
+                project
+                    .python_program("pyright")
+                    .or_else(|| node("pyright"))?,
+                &[],
+            ),
         };
         Some([start, words(rest)].concat())
     }
@@ -221,5 +242,6 @@ fn clippy(project: &Project<'_>) -> Option<Evidence> {
         .get("workspace")
         .and_then(|workspace| workspace.get("lints"))
         .and_then(|lints| lints.get("clippy"));
-    own.or(shared).map(|_| Evidence::high("Cargo.toml has lints of clippy"))
+    own.or(shared)
+        .map(|_| Evidence::high("Cargo.toml has lints of clippy"))
 }

@@ -26,7 +26,11 @@ pub(crate) fn words_for(
     survey: &Survey,
 ) -> Result<Vec<String>, Trouble> {
     let here = project.at(&found.folder);
-    let path = scope.file.as_deref().or(scope.folder.as_deref()).map(not_an_option);
+    let path = scope
+        .file
+        .as_deref()
+        .or(scope.folder.as_deref())
+        .map(not_an_option);
     let test = scope.test.as_deref();
     let rest = match found.runner {
         Runner::Cargo => cargo(&here, scope),
@@ -37,7 +41,12 @@ pub(crate) fn words_for(
             let recursive = scope.folder.as_ref().map(|_| "--recursive".to_owned());
             [list(recursive), list(path), flag("--grep", test)].concat()
         }
-        Runner::Bun => [words(&["test"]), list(path), flag("--test-name-pattern", test)].concat(),
+        Runner::Bun => [
+            words(&["test"]),
+            list(path),
+            flag("--test-name-pattern", test),
+        ]
+        .concat(),
         Runner::Npm => npm(path, test),
         Runner::Node => node(path, test),
         Runner::Pytest => pytest(path, scope),
@@ -87,7 +96,12 @@ fn stem(path: &str) -> &str {
 /// A file of `tests` is a target of its own; one of `src` is a module of the library or program.
 fn cargo(here: &Project<'_>, scope: &Scope) -> Vec<String> {
     let mut all = words(&["test", "--no-fail-fast"]);
-    let parts: Vec<&str> = scope.file.as_deref().unwrap_or_default().split('/').collect();
+    let parts: Vec<&str> = scope
+        .file
+        .as_deref()
+        .unwrap_or_default()
+        .split('/')
+        .collect();
     let target = |at: usize| parts.get(at).map(|part| stem(part)).unwrap_or_default();
     match parts.as_slice() {
         ["tests", _, ..] => all.extend(words(&["--test", target(1)])),
@@ -97,8 +111,15 @@ fn cargo(here: &Project<'_>, scope: &Scope) -> Vec<String> {
         ["src", "main.rs"] => all.extend(words(&["--bins"])),
         ["src", "lib.rs"] => all.extend(words(&["--lib"])),
         ["src", modules @ ..] if !modules.is_empty() => {
-            let kind = if here.has("src/lib.rs") { "--lib" } else { "--bins" };
-            let modules = modules.iter().map(|part| stem(part)).filter(|part| *part != "mod");
+            let kind = if here.has("src/lib.rs") {
+                "--lib"
+            } else {
+                "--bins"
+            };
+            let modules = modules
+                .iter()
+                .map(|part| stem(part))
+                .filter(|part| *part != "mod");
             let path = modules.collect::<Vec<_>>().join("::");
             all.push(kind.to_owned());
             if scope.test.is_none() {
@@ -127,13 +148,21 @@ fn go(scope: &Scope) -> Vec<String> {
         (None, None) => "./...".to_owned(),
     };
     let pattern = scope.test.as_ref().map(|test| {
-        let exact = |part: &str| match part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
+        let exact = |part: &str| match part
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        {
             true => format!("^{part}$"),
             false => part.to_owned(),
         };
         test.split('/').map(exact).collect::<Vec<_>>().join("/")
     });
-    [words(&["test", "-json"]), flag("-run", pattern.as_deref()), vec![package]].concat()
+    [
+        words(&["test", "-json"]),
+        flag("-run", pattern.as_deref()),
+        vec![package],
+    ]
+    .concat()
 }
 
 fn npm(path: Option<String>, test: Option<&str>) -> Vec<String> {
@@ -146,7 +175,12 @@ fn npm(path: Option<String>, test: Option<&str>) -> Vec<String> {
 
 fn node(path: Option<String>, test: Option<&str>) -> Vec<String> {
     let pattern = test.map(|test| format!("--test-name-pattern={test}"));
-    [words(&["--test", "--test-reporter=tap"]), list(pattern), list(path)].concat()
+    [
+        words(&["--test", "--test-reporter=tap"]),
+        list(pattern),
+        list(path),
+    ]
+    .concat()
 }
 
 fn pytest(path: Option<String>, scope: &Scope) -> Vec<String> {
@@ -170,10 +204,14 @@ fn unittest(here: &Project<'_>, scope: &Scope, survey: &Survey) -> Result<Vec<St
     };
     let module = file.strip_suffix(".py").unwrap_or(file).replace('/', ".");
     let fits = |part: &str| {
-        !part.is_empty() && part.chars().all(|letter| letter.is_alphanumeric() || letter == '_')
+        !part.is_empty()
+            && part
+                .chars()
+                .all(|letter| letter.is_alphanumeric() || letter == '_')
     };
     if !module.split('.').all(fits) {
-        let what = format!("`{file}` cannot be imported as a module, so unittest cannot run it alone");
+        let what =
+            format!("`{file}` cannot be imported as a module, so unittest cannot run it alone");
         return Err(Trouble::new(TroubleKind::Unfit, what).hint("run the whole folder instead"));
     }
     Ok(match scope.test.as_deref() {
@@ -190,17 +228,27 @@ fn start_folder(here: &Project<'_>, survey: &Survey) -> Option<String> {
         Some(rest.trim_start_matches('/').to_owned())
     };
     let mut folders = Vec::new();
-    for (path, _) in survey.tests.iter().filter(|(path, _)| path.ends_with(".py")) {
+    for (path, _) in survey
+        .tests
+        .iter()
+        .filter(|(path, _)| path.ends_with(".py"))
+    {
         let Some(path) = inside(path) else { continue };
-        let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
+        let folder = path
+            .rsplit_once('/')
+            .map_or("", |(folder, _)| folder)
+            .to_owned();
         let parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
-        let is_package = |depth: usize| here.has(&format!("{}/__init__.py", parts[..depth].join("/")));
+        let is_package =
+            |depth: usize| here.has(&format!("{}/__init__.py", parts[..depth].join("/")));
         if (1..=parts.len()).all(is_package) {
             return None;
         }
         folders.push(folder);
     }
-    folders.into_iter().min_by_key(|folder| folder.matches('/').count())
+    folders
+        .into_iter()
+        .min_by_key(|folder| folder.matches('/').count())
 }
 
 fn minitest(path: Option<String>, test: Option<&str>) -> Vec<String> {
@@ -209,7 +257,9 @@ fn minitest(path: Option<String>, test: Option<&str>) -> Vec<String> {
         Some(path) => vec![path],
         None => words(&["-e", ALL]),
     };
-    let name = test.map(|test| words(&["--name", test])).unwrap_or_default();
+    let name = test
+        .map(|test| words(&["--name", test]))
+        .unwrap_or_default();
     let name = match what.len() {
         2 if !name.is_empty() => [words(&["--"]), name].concat(),
         _ => name,
@@ -223,7 +273,10 @@ fn class_of(file: &str) -> String {
         .iter()
         .find_map(|folder| file.split_once(folder).map(|(_, inside)| inside));
     match inside {
-        Some(inside) => inside.rsplit_once('.').map_or(inside, |(path, _)| path).replace('/', "."),
+        Some(inside) => inside
+            .rsplit_once('.')
+            .map_or(inside, |(path, _)| path)
+            .replace('/', "."),
         None => stem(file).to_owned(),
     }
 }
@@ -253,7 +306,12 @@ fn mix(path: Option<String>, test: Option<&str>) -> Vec<String> {
         (Some(path), Some(line)) if is_number(line) => words(&["test", &format!("{path}:{line}")]),
         (path, test) => {
             let only = test.map(|test| format!("test:test {test}"));
-            [words(&["test"]), list(path), flag("--only", only.as_deref())].concat()
+            [
+                words(&["test"]),
+                list(path),
+                flag("--only", only.as_deref()),
+            ]
+            .concat()
         }
     }
 }

@@ -49,11 +49,19 @@ pub(crate) fn upwards(
             && only.is_none_or(|only| found.runner == only)
     };
     let mut above = project.upwards();
-    above.find_map(|(here, _)| in_folder(&here, survey, only).into_iter().find(|found| fits(found)))
+    above.find_map(|(here, _)| {
+        in_folder(&here, survey, only)
+            .into_iter()
+            .find(|found| fits(found))
+    })
 }
 
 /// Finds the runners of one folder, one for each language: the best proven, then the preferred.
-pub(crate) fn in_folder(project: &Project<'_>, survey: &Survey, only: Option<Runner>) -> Vec<Found> {
+pub(crate) fn in_folder(
+    project: &Project<'_>,
+    survey: &Survey,
+    only: Option<Runner>,
+) -> Vec<Found> {
     let has_tests = |language| survey.has_tests(&project.folder, language);
     let mut candidates: Vec<(Runner, Evidence)> = RUNNERS
         .into_iter()
@@ -100,14 +108,25 @@ fn covers(project: &Project<'_>, outer: &Found, inner: &Found) -> bool {
 /// Tells whether a package is a member of a Cargo workspace. A package that is a workspace itself
 /// or that is excluded is not.
 fn workspace_has(project: &Project<'_>, outer: &Found, inner: &Found) -> bool {
-    let manifest = project.at(&outer.folder).toml("Cargo.toml").unwrap_or_default();
-    let Some(workspace) = manifest.get("workspace") else { return false };
-    let own = project.at(&inner.folder).toml("Cargo.toml").unwrap_or_default();
+    let manifest = project
+        .at(&outer.folder)
+        .toml("Cargo.toml")
+        .unwrap_or_default();
+    let Some(workspace) = manifest.get("workspace") else {
+        return false;
+    };
+    let own = project
+        .at(&inner.folder)
+        .toml("Cargo.toml")
+        .unwrap_or_default();
     if own.contains_key("workspace") {
         return false;
     }
     let excluded = workspace.get("exclude").and_then(toml::Value::as_array);
-    let mut excluded = excluded.into_iter().flatten().filter_map(toml::Value::as_str);
+    let mut excluded = excluded
+        .into_iter()
+        .flatten()
+        .filter_map(toml::Value::as_str);
     let inside = inner.folder.strip_prefix(&outer.folder).unwrap_or_default();
     let inside = inside.trim_start_matches('/');
     !excluded.any(|folder| is_within(inside, folder.trim_end_matches('/')))

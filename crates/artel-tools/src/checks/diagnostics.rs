@@ -61,8 +61,16 @@ impl Diagnostics {
         Self(Card {
             effects: vec![Effect::Read, Effect::Write, Effect::Process],
             unknown: Unknown::Restore,
-            keywords: &["lint", "linter", "errors", "warnings", "types", "compile", "clippy", "eslint", "mypy"],
-            ..super::card("diagnostics", "Errors and warnings of the project's own compilers and linters", description, input)
+            keywords: &[
+                "lint", "linter", "errors", "warnings", "types", "compile", "clippy", "eslint",
+                "mypy",
+            ],
+            ..super::card(
+                "diagnostics",
+                "Errors and warnings of the project's own compilers and linters",
+                description,
+                input,
+            )
         })
     }
 }
@@ -74,9 +82,16 @@ impl Tool for Diagnostics {
 
     fn intends(&self, input: &Value, bench: &Bench) -> Result<Vec<Action>, Trouble> {
         let (_, checks) = plan(&parse(input)?, bench)?;
-        let words = checks.into_iter().filter_map(|check| check.words).map(Action::Words);
+        let words = checks
+            .into_iter()
+            .filter_map(|check| check.words)
+            .map(Action::Words);
         let words: Vec<_> = words.collect();
-        Ok(if words.is_empty() { vec![Action::Nothing] } else { words })
+        Ok(if words.is_empty() {
+            vec![Action::Nothing]
+        } else {
+            words
+        })
     }
 
     fn run(&self, input: &Value, bench: &Bench) -> Result<Observation, Trouble> {
@@ -102,10 +117,13 @@ pub(crate) fn checks(top: &Project<'_>, survey: &Survey) -> Vec<Check> {
     for folder in &survey.folders {
         let here = top.at(folder);
         for checker in CHECKERS {
-            let Some(evidence) = checker.evidence(&here) else { continue };
+            let Some(evidence) = checker.evidence(&here) else {
+                continue;
+            };
             let is_covered = all.iter().any(|outer| {
                 let is_go = matches!(checker, Checker::GoVet | Checker::GolangciLint);
-                let is_same = outer.checker == checker || is_cargo(outer.checker) && is_cargo(checker);
+                let is_same =
+                    outer.checker == checker || is_cargo(outer.checker) && is_cargo(checker);
                 // A dependency that is declared again is no configuration of its own.
                 let is_own = checker == Checker::Tsc && evidence.strength == Strength::High;
                 is_same && !is_go && !is_own && is_within(folder, &outer.folder)
@@ -141,9 +159,12 @@ fn plan(input: &Input, bench: &Bench) -> Result<(Vec<String>, Vec<Check>), Troub
     let mut checks = checks(&top, &survey);
     if checks.is_empty() {
         let names = CHECKERS.map(Checker::id).join(", ");
-        return Err(Trouble::new(TroubleKind::NotFound, "no checker is configured in this tree")
-            .hint(format!("looked for the configuration of {names}"))
-            .hint("`bash` runs a checker by a command of your own"));
+        return Err(Trouble::new(
+            TroubleKind::NotFound,
+            "no checker is configured in this tree",
+        )
+        .hint(format!("looked for the configuration of {names}"))
+        .hint("`bash` runs a checker by a command of your own"));
     }
     checks.retain(|check| paths.is_empty() || paths.iter().any(|path| concerns(check, path)));
     if checks.is_empty() {
@@ -151,7 +172,10 @@ fn plan(input: &Input, bench: &Bench) -> Result<(Vec<String>, Vec<Check>), Troub
         return Err(Trouble::new(TroubleKind::NotFound, what));
     }
     checks.truncate(MOST_CHECKS);
-    for check in checks.iter_mut().filter(|check| check.checker.takes() == Takes::Paths) {
+    for check in checks
+        .iter_mut()
+        .filter(|check| check.checker.takes() == Takes::Paths)
+    {
         let rest = arguments(&paths, check);
         if let Some(words) = &mut check.words {
             words.extend(rest);
@@ -162,17 +186,23 @@ fn plan(input: &Input, bench: &Bench) -> Result<(Vec<String>, Vec<Check>), Troub
 
 /// Returns the paths that a checker is given, as seen from its folder.
 fn arguments(paths: &[String], check: &Check) -> Vec<String> {
-    let own = paths.iter().filter(|path| concerns(check, path)).map(|path| {
-        let rest = match is_within(path, &check.folder) {
-            true => path.get(check.folder.len()..).unwrap_or_default().trim_start_matches('/'),
-            false => "",
-        };
-        match rest {
-            "" => ".".to_owned(),
-            rest if rest.starts_with('-') => format!("./{rest}"),
-            rest => rest.to_owned(),
-        }
-    });
+    let own = paths
+        .iter()
+        .filter(|path| concerns(check, path))
+        .map(|path| {
+            let rest = match is_within(path, &check.folder) {
+                true => path
+                    .get(check.folder.len()..)
+                    .unwrap_or_default()
+                    .trim_start_matches('/'),
+                false => "",
+            };
+            match rest {
+                "" => ".".to_owned(),
+                rest if rest.starts_with('-') => format!("./{rest}"),
+                rest => rest.to_owned(),
+            }
+        });
     let own: Vec<_> = own.collect();
     // Pyright reads its own configuration when nothing is named.
     match own.is_empty() && check.checker != Checker::Pyright {
@@ -193,14 +223,20 @@ fn concerns(check: &Check, path: &str) -> bool {
 fn inside(path: &str, bench: &Bench) -> Result<String, Trouble> {
     let (target, root) = bench.find(path)?;
     if target.place != Place::Worktree {
-        return Err(Trouble::new(TroubleKind::Unfit, "checkers run in the run's own tree only"));
+        return Err(Trouble::new(
+            TroubleKind::Unfit,
+            "checkers run in the run's own tree only",
+        ));
     }
     let resolved = root.resolve(Path::new(&target.path));
-    let resolved = resolved.map_err(|error| Trouble::new(TroubleKind::Refused, error.to_string()))?;
+    let resolved =
+        resolved.map_err(|error| Trouble::new(TroubleKind::Refused, error.to_string()))?;
     match resolved.about {
         Some(_) => Ok(resolved.path.to_string_lossy().into_owned()),
-        None => Err(Trouble::new(TroubleKind::NotFound, format!("there is no `{path}`"))
-            .hint("`glob` finds files by name")),
+        None => Err(
+            Trouble::new(TroubleKind::NotFound, format!("there is no `{path}`"))
+                .hint("`glob` finds files by name"),
+        ),
     }
 }
 
@@ -237,7 +273,10 @@ impl Told {
         found.retain(is_meant);
         if ran.exit != 0 && all == 0 {
             let id = check.checker.id();
-            self.notes.push(format!("{id} ended with exit code {}:\n{}", ran.exit, ran.excerpt));
+            self.notes.push(format!(
+                "{id} ended with exit code {}:\n{}",
+                ran.exit, ran.excerpt
+            ));
         }
         self.ran += 1;
         self.sandbox = ran.data["sandbox"].clone();
@@ -274,19 +313,33 @@ impl Told {
     fn trouble(&mut self, check: &Check, trouble: &Trouble) {
         let id = check.checker.id();
         self.notes.push(format!("{id} did not finish: {trouble}"));
-        self.checks.push(json!({"tool": id, "folder": shown(&check.folder), "trouble": trouble.kind.word()}));
+        self.checks.push(
+            json!({"tool": id, "folder": shown(&check.folder), "trouble": trouble.kind.word()}),
+        );
     }
 
     fn observation(mut self) -> Observation {
-        self.findings.sort_by(|one, other| (one.severity, one).cmp(&(other.severity, other)));
+        self.findings
+            .sort_by(|one, other| (one.severity, one).cmp(&(other.severity, other)));
         self.findings.dedup();
-        let count = |severity| self.findings.iter().filter(|it| it.severity == severity).count();
+        let count = |severity| {
+            self.findings
+                .iter()
+                .filter(|it| it.severity == severity)
+                .count()
+        };
         let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
         let mut lines = Vec::new();
         if self.ran > 0 {
-            let names = self.checks.iter().filter(|check| check["is_installed"] == true);
+            let names = self
+                .checks
+                .iter()
+                .filter(|check| check["is_installed"] == true);
             let names: Vec<_> = names.filter_map(|check| check["tool"].as_str()).collect();
-            lines.push(format!("{errors} errors, {warnings} warnings from {}", names.join(", ")));
+            lines.push(format!(
+                "{errors} errors, {warnings} warnings from {}",
+                names.join(", ")
+            ));
         }
         let shown = self.findings.iter().take(MOST_SHOWN);
         lines.extend(shown.map(finding_text));
@@ -311,9 +364,20 @@ impl Told {
 }
 
 fn finding_text(finding: &Finding) -> String {
-    let column = finding.column.map(|column| format!(":{column}")).unwrap_or_default();
-    let Finding { file, line, message, .. } = finding;
-    format!("{file}:{line}{column} {} {message}", finding.severity.word())
+    let column = finding
+        .column
+        .map(|column| format!(":{column}"))
+        .unwrap_or_default();
+    let Finding {
+        file,
+        line,
+        message,
+        ..
+    } = finding;
+    format!(
+        "{file}:{line}{column} {} {message}",
+        finding.severity.word()
+    )
 }
 
 fn shown(folder: &str) -> &str {

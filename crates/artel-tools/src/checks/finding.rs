@@ -93,12 +93,16 @@ fn colons(text: &str) -> Option<Parts<'_>> {
     loop {
         let at = from + text.get(from..)?.find(':')?;
         let rest = &text[at + 1..];
-        let digits = rest.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(rest.len());
+        let digits = rest
+            .find(|letter: char| !letter.is_ascii_digit())
+            .unwrap_or(rest.len());
         if digits > 0 {
             let line = rest[..digits].parse().ok()?;
             let after = &rest[digits..];
             let (column, after) = column(after);
-            let message = after.strip_prefix(':').or_else(|| after.strip_prefix(" - "))?;
+            let message = after
+                .strip_prefix(':')
+                .or_else(|| after.strip_prefix(" - "))?;
             return Some((&text[..at], line, column, message));
         }
         from = at + 1;
@@ -106,8 +110,12 @@ fn colons(text: &str) -> Option<Parts<'_>> {
 }
 
 fn column(after: &str) -> (Option<u64>, &str) {
-    let Some(rest) = after.strip_prefix(':') else { return (None, after) };
-    let digits = rest.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(rest.len());
+    let Some(rest) = after.strip_prefix(':') else {
+        return (None, after);
+    };
+    let digits = rest
+        .find(|letter: char| !letter.is_ascii_digit())
+        .unwrap_or(rest.len());
     match rest[..digits].parse() {
         Ok(column) => (Some(column), &rest[digits..]),
         Err(_) => (None, after),
@@ -124,7 +132,9 @@ fn severity(text: &str, usual: Severity) -> (Severity, &str) {
         ("help", Severity::Note),
     ];
     for (word, severity) in kinds {
-        let Some(rest) = text.strip_prefix(word) else { continue };
+        let Some(rest) = text.strip_prefix(word) else {
+            continue;
+        };
         if let Some(message) = rest.strip_prefix(": ") {
             return (severity, message);
         }
@@ -140,10 +150,17 @@ fn eslint(text: &str) -> Vec<Finding> {
     let start = text.find('[').unwrap_or(0);
     let mut values = serde_json::Deserializer::from_str(&text[start..]).into_iter::<Value>();
     let files = values.next().and_then(Result::ok);
-    let files = files.as_ref().and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let files = files
+        .as_ref()
+        .and_then(Value::as_array)
+        .map(Vec::as_slice)
+        .unwrap_or_default();
     let all = files.iter().flat_map(|file| {
         let path = file["filePath"].as_str().unwrap_or_default();
-        let messages = file["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let messages = file["messages"]
+            .as_array()
+            .map(Vec::as_slice)
+            .unwrap_or_default();
         messages.iter().map(move |message| Finding {
             file: path.to_owned(),
             line: message["line"].as_u64().unwrap_or(1),

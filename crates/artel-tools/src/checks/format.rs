@@ -10,8 +10,8 @@ use artel_policy::{Action, Place, Target};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::formatter::{Choice, Choices, choose};
-use super::launch;
+use super::formatter::{Choices, choose};
+use super::launch::{self, Ran};
 use super::project::Project;
 use crate::{Bench, Card, Effect, Observation, Tool, Trouble, TroubleKind, Unknown, parse};
 
@@ -40,6 +40,7 @@ struct Job {
 }
 
 /// What came of one file.
+#[derive(Debug, PartialEq, Eq)]
 enum End {
     Changed,
     Same,
@@ -69,8 +70,15 @@ impl Format {
         Self(Card {
             effects: vec![Effect::Read, Effect::Write, Effect::Process],
             unknown: Unknown::Idempotent,
-            keywords: &["format", "style", "indent", "prettier", "rustfmt", "black", "gofmt", "pretty"],
-            ..super::card("format", "Format files as their project does", description, input)
+            keywords: &[
+                "format", "style", "indent", "prettier", "rustfmt", "black", "gofmt", "pretty",
+            ],
+            ..super::card(
+                "format",
+                "Format files as their project does",
+                description,
+                input,
+            )
         })
     }
 }
@@ -103,10 +111,13 @@ impl Tool for Format {
             let path = &job.target.path;
             let Some(choice) = job.choices.ready.first() else {
                 lines.push(nothing_for(path, &job.choices));
-                results.push(json!({"path": path, "formatter": null, "success": false, "changed": false}));
+                results.push(
+                    json!({"path": path, "formatter": null, "success": false, "changed": false}),
+                );
                 continue;
             };
-            let (end, data) = format(bench, &job.target, choice)?;
+            let launch = || launch::run(bench, &choice.words, &choice.folder);
+            let (end, data) = format(bench, &job.target, launch)?;
             sandbox = data["sandbox"].clone();
             let id = choice.formatter.id();
             lines.push(match &end {
@@ -171,16 +182,21 @@ fn file(path: &str, bench: &Bench) -> Result<Target, Trouble> {
         return Err(Trouble::new(TroubleKind::Unfit, what));
     }
     let resolved = root.resolve(Path::new(&target.path));
-    let resolved = resolved.map_err(|error| Trouble::new(TroubleKind::Refused, error.to_string()))?;
+    let resolved =
+        resolved.map_err(|error| Trouble::new(TroubleKind::Refused, error.to_string()))?;
     match resolved.about.map(|about| about.found) {
         Some(Found::File) => Ok(Target {
             place: target.place,
             path: resolved.path.to_string_lossy().into_owned(),
         }),
-        None => Err(Trouble::new(TroubleKind::NotFound, format!("there is no `{path}`"))
-            .hint("`glob` finds files by name")),
-        Some(_) => Err(Trouble::new(TroubleKind::Unfit, format!("`{path}` is not a file"))
-            .hint("name each file; `glob` lists them")),
+        None => Err(
+            Trouble::new(TroubleKind::NotFound, format!("there is no `{path}`"))
+                .hint("`glob` finds files by name"),
+        ),
+        Some(_) => Err(
+            Trouble::new(TroubleKind::Unfit, format!("`{path}` is not a file"))
+                .hint("name each file; `glob` lists them"),
+        ),
     }
 }
 
@@ -195,12 +211,19 @@ fn nothing_for(path: &str, choices: &Choices) -> String {
     let missing: Vec<_> = missing.collect();
     match missing.is_empty() {
         true => format!("no formatter available for `{path}`; it is unchanged"),
-        false => format!("no formatter available for `{path}`: {}", missing.join("; ")),
+        false => format!(
+            "no formatter available for `{path}`: {}",
+            missing.join("; ")
+        ),
     }
 }
 
 /// Runs one formatter on one file, and puts back whatever should not have changed.
-fn format(bench: &Bench, target: &Target, choice: &Choice) -> Result<(End, Value), Trouble> {
+fn format(
+    bench: &Bench,
+    target: &Target,
+    launch: impl FnOnce() -> Result<Ran, Trouble>,
+) -> Result<(End, Value), Trouble> {
     let guard = bench.guard.in_place(&target.place);
     let path = Path::new(&target.path);
     let refused = |reason: String| Trouble::new(TroubleKind::Refused, reason);
@@ -210,7 +233,7 @@ fn format(bench: &Bench, target: &Target, choice: &Choice) -> Result<(End, Value
     let read = || root.read(path, MOST_BYTES, &*guard);
     let before = read().map_err(|error| refused(error.to_string()))?;
     let others = watched(bench, &target.path);
-    let ran = launch::run(bench, &choice.words, &choice.folder);
+    let ran = launch();
     put_back(bench, &others)?;
     let after = read().ok();
     let put_own_back = || -> Result<(), Trouble> {
@@ -232,7 +255,11 @@ fn format(bench: &Bench, target: &Target, choice: &Choice) -> Result<(End, Value
     };
     let Some(after) = after.as_ref().filter(|_| ran.exit == 0) else {
         put_own_back()?;
-        let said = if ran.stderr.trim().is_empty() { &ran.excerpt } else { &ran.stderr };
+        let said = if ran.stderr.trim().is_empty() {
+            &ran.excerpt
+        } else {
+            &ran.stderr
+        };
         let said = said.trim();
         let end = said.floor_char_boundary(4000.min(said.len()));
         return Ok((End::Failed(said[..end].to_owned()), ran.data));
@@ -258,7 +285,11 @@ fn watched(bench: &Bench, path: &str) -> Vec<(String, Vec<u8>)> {
         .build();
     let names = walk.filter_map(Result::ok).filter_map(|entry| {
         let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
-        let inside = entry.path().strip_prefix(bench.tree.path()).ok()?.to_str()?;
+        let inside = entry
+            .path()
+            .strip_prefix(bench.tree.path())
+            .ok()?
+            .to_str()?;
         (is_file && inside.ends_with(".rs") && inside != path).then(|| inside.to_owned())
     });
     let content = |name: String| {
@@ -288,3 +319,6 @@ fn put_back(bench: &Bench, files: &[(String, Vec<u8>)]) -> Result<(), Trouble> {
 fn any(_: &Path, _: Op) -> Result<(), artel_files::Refusal> {
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

@@ -115,13 +115,21 @@ impl Formatter {
         let on_path = |name: &str| near.programs.has(name).then(|| words(&[name]));
         let anywhere = |start: Option<Vec<String>>| {
             // It needs no configuration, so only having it counts.
-            start.map(|start| Use { folder: String::new(), start: Some(start) })
+            start.map(|start| Use {
+                folder: String::new(),
+                start: Some(start),
+            })
         };
         let where_ = |fits: &dyn Fn(&Project<'_>) -> bool| {
-            near.upwards().map(|(project, _)| project).find(|project| fits(project))
+            near.upwards()
+                .map(|(project, _)| project)
+                .find(|project| fits(project))
         };
         let with = |project: Option<Project<'_>>, start: Option<Vec<String>>| {
-            project.map(|project| Use { folder: project.folder, start })
+            project.map(|project| Use {
+                folder: project.folder,
+                start,
+            })
         };
         match self {
             Self::Goimports => anywhere(on_path("goimports")),
@@ -129,12 +137,14 @@ impl Formatter {
             Self::Shfmt => anywhere(on_path("shfmt")),
             Self::Terraform => anywhere(on_path("terraform")),
             Self::Biome => {
-                let project = where_(&|project| project.first(&["biome.json", "biome.jsonc"]).is_some())?;
+                let project =
+                    where_(&|project| project.first(&["biome.json", "biome.jsonc"]).is_some())?;
                 let start = project.node_program("biome", Fetch::Npx);
                 with(Some(project), start)
             }
             Self::Prettier => {
-                let project = where_(&|it| it.first(PRETTIER).is_some() || it.needs_node("prettier"))?;
+                let project =
+                    where_(&|it| it.first(PRETTIER).is_some() || it.needs_node("prettier"))?;
                 let start = project.node_program("prettier", Fetch::Npx);
                 with(Some(project), start)
             }
@@ -195,18 +205,25 @@ const PRETTIER: &[&str] = &[
 pub(crate) fn choose(top: &Project<'_>, file: &str) -> Choices {
     let (folder, name) = file.rsplit_once('/').unwrap_or(("", file));
     let mut choices = Choices::default();
-    let Some((_, ending)) = name.rsplit_once('.') else { return choices };
+    let Some((_, ending)) = name.rsplit_once('.') else {
+        return choices;
+    };
     let near = top.at(folder);
     for formatter in FORMATTERS {
         if !formatter.endings().contains(&ending) {
             continue;
         }
-        let Some(used) = formatter.used(&near) else { continue };
+        let Some(used) = formatter.used(&near) else {
+            continue;
+        };
         let Some(start) = used.start else {
             choices.missing.push(formatter);
             continue;
         };
-        let inside = file.get(used.folder.len()..).unwrap_or(file).trim_start_matches('/');
+        let inside = file
+            .get(used.folder.len()..)
+            .unwrap_or(file)
+            .trim_start_matches('/');
         let words = formatter.words(start, inside, &near);
         choices.ready.push(Choice {
             formatter,
@@ -232,11 +249,17 @@ fn black(near: &Project<'_>) -> Option<Use> {
     });
     let start = configured.as_ref().unwrap_or(near).python_program("black");
     match (configured, start) {
-        (Some(project), start) => Some(Use { folder: project.folder, start }),
+        (Some(project), start) => Some(Use {
+            folder: project.folder,
+            start,
+        }),
         (None, None) => None,
         (None, start) => {
             // The program's path is as seen from the file's folder.
-            Some(Use { folder: near.folder.clone(), start })
+            Some(Use {
+                folder: near.folder.clone(),
+                start,
+            })
         }
     }
 }
@@ -245,7 +268,9 @@ fn black(near: &Project<'_>) -> Option<Use> {
 fn edition(near: &Project<'_>) -> String {
     let mut inherited = false;
     for (project, _) in near.upwards() {
-        let Some(manifest) = project.toml("Cargo.toml") else { continue };
+        let Some(manifest) = project.toml("Cargo.toml") else {
+            continue;
+        };
         let package = manifest.get("package");
         let workspace = manifest.get("workspace").and_then(|all| all.get("package"));
         let own = match inherited {

@@ -33,7 +33,9 @@ pub(crate) struct Ran {
 pub(crate) fn programs(bench: &Bench) -> Result<Programs, Trouble> {
     let room = process::workroom(bench)?;
     let pairs = room.environment.iter();
-    Ok(Programs::of(pairs.map(|(name, value)| (name.as_os_str(), value.as_os_str()))))
+    Ok(Programs::of(pairs.map(|(name, value)| {
+        (name.as_os_str(), value.as_os_str())
+    })))
 }
 
 /// Runs words in a folder of the tree.
@@ -53,11 +55,19 @@ pub(crate) fn run(bench: &Bench, words: &[String], folder: &str) -> Result<Ran, 
     };
     let observed = process::run(bench, order)?;
     let stream = |name: &str| {
-        let path = observed.data.get(name).and_then(Value::as_str).unwrap_or_default();
+        let path = observed
+            .data
+            .get(name)
+            .and_then(Value::as_str)
+            .unwrap_or_default();
         read_stream(Path::new(path))
     };
     Ok(Ran {
-        exit: observed.data.get("exit").and_then(Value::as_i64).unwrap_or(-1),
+        exit: observed
+            .data
+            .get("exit")
+            .and_then(Value::as_i64)
+            .unwrap_or(-1),
         stdout: stream("stdout"),
         stderr: stream("stderr"),
         excerpt: observed.text,
@@ -76,13 +86,17 @@ fn variables() -> Vec<(String, String)> {
         ("npm_config_update_notifier", "false"),
         ("PYTHONDONTWRITEBYTECODE", "1"),
     ];
-    pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).into()
+    pairs
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .into()
 }
 
 /// Reads a stream that was spooled: all of it, or its beginning and its end.
 fn read_stream(path: &Path) -> String {
     use std::os::unix::fs::FileExt as _;
-    let Ok(file) = std::fs::File::open(path) else { return String::new() };
+    let Ok(file) = std::fs::File::open(path) else {
+        return String::new();
+    };
     let length = file.metadata().map(|about| about.len()).unwrap_or(0);
     let piece = |from: u64, most: u64| {
         let mut bytes = vec![0; usize::try_from(most).unwrap_or(0)];
@@ -107,7 +121,9 @@ fn read_stream(path: &Path) -> String {
 fn half_the_memory() -> Option<u64> {
     let text = artel_files::read_bounded(Path::new("/proc/meminfo"), 64 * 1024).ok()?;
     let text = String::from_utf8(text).ok()?;
-    let total = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let total = text
+        .lines()
+        .find_map(|line| line.strip_prefix("MemTotal:"))?;
     let kilobytes: u64 = total.split_whitespace().next()?.parse().ok()?;
     Some(kilobytes * 1024 / 2)
 }

@@ -80,19 +80,25 @@ impl Evidence {
 
 impl Programs {
     /// Takes the folders of `PATH` from an environment.
-    pub(crate) fn of<'e>(
-        mut environment: impl Iterator<Item = (&'e OsStr, &'e OsStr)>,
-    ) -> Self {
-        let path = environment.find(|(name, _)| *name == "PATH").map(|(_, value)| value);
-        Self(path.map(|path| std::env::split_paths(path).collect()).unwrap_or_default())
+    pub(crate) fn of<'e>(mut environment: impl Iterator<Item = (&'e OsStr, &'e OsStr)>) -> Self {
+        let path = environment
+            .find(|(name, _)| *name == "PATH")
+            .map(|(_, value)| value);
+        Self(
+            path.map(|path| std::env::split_paths(path).collect())
+                .unwrap_or_default(),
+        )
     }
 
     /// Tells whether a program is there.
     pub(crate) fn has(&self, name: &str) -> bool {
-        self.0.iter().filter(|folder| folder.is_absolute()).any(|folder| {
-            let about = folder.join(name).metadata();
-            about.is_ok_and(|about| about.is_file() && about.permissions().mode() & 0o111 != 0)
-        })
+        self.0
+            .iter()
+            .filter(|folder| folder.is_absolute())
+            .any(|folder| {
+                let about = folder.join(name).metadata();
+                about.is_ok_and(|about| about.is_file() && about.permissions().mode() & 0o111 != 0)
+            })
     }
 }
 
@@ -124,21 +130,26 @@ impl<'b> Project<'b> {
     /// Returns the text of a marker file.
     pub(crate) fn text(&self, name: &str) -> Option<String> {
         let wanted = Path::new(name).file_name()?.to_owned();
-        let guard = move |path: &Path, op: Op| match op == Op::Read && path.file_name() == Some(&wanted) {
-            true => Ok(()),
-            false => Err(Refusal {
-                rule: "detection".to_owned(),
-                reason: "only the marker file itself is read".to_owned(),
-            }),
-        };
-        let bytes = self.root.read(Path::new(&self.path(name)), MOST_BYTES, &guard).ok()?;
+        let guard =
+            move |path: &Path, op: Op| match op == Op::Read && path.file_name() == Some(&wanted) {
+                true => Ok(()),
+                false => Err(Refusal {
+                    rule: "detection".to_owned(),
+                    reason: "only the marker file itself is read".to_owned(),
+                }),
+            };
+        let bytes = self
+            .root
+            .read(Path::new(&self.path(name)), MOST_BYTES, &guard)
+            .ok()?;
         String::from_utf8(bytes).ok()
     }
 
     /// Tells whether a file has a line that begins so.
     pub(crate) fn has_line(&self, name: &str, start: &str) -> bool {
         let text = self.text(name).unwrap_or_default();
-        text.lines().any(|line| line.trim_start().starts_with(start))
+        text.lines()
+            .any(|line| line.trim_start().starts_with(start))
     }
 
     /// Reads `package.json`.
@@ -148,14 +159,29 @@ impl<'b> Project<'b> {
 
     /// Tells whether `package.json` declares a dependency.
     pub(crate) fn needs_node(&self, name: &str) -> bool {
-        let Some(package) = self.package() else { return false };
-        let kinds = ["dependencies", "devDependencies", "optionalDependencies", "peerDependencies"];
-        kinds.iter().any(|kind| package.get(kind).and_then(|all| all.get(name)).is_some())
+        let Some(package) = self.package() else {
+            return false;
+        };
+        let kinds = [
+            "dependencies",
+            "devDependencies",
+            "optionalDependencies",
+            "peerDependencies",
+        ];
+        kinds
+            .iter()
+            .any(|kind| package.get(kind).and_then(|all| all.get(name)).is_some())
     }
 
     /// Returns the words of a script of `package.json`.
     pub(crate) fn script(&self, name: &str) -> Option<String> {
-        Some(self.package()?.get("scripts")?.get(name)?.as_str()?.to_owned())
+        Some(
+            self.package()?
+                .get("scripts")?
+                .get(name)?
+                .as_str()?
+                .to_owned(),
+        )
     }
 
     /// Reads a TOML file.
@@ -166,7 +192,12 @@ impl<'b> Project<'b> {
     /// Tells whether `pyproject.toml` has a table of a tool: `[tool.ruff]`.
     pub(crate) fn has_python_table(&self, tool: &str) -> bool {
         let table = self.toml("pyproject.toml");
-        table.is_some_and(|table| table.get("tool").and_then(|tools| tools.get(tool)).is_some())
+        table.is_some_and(|table| {
+            table
+                .get("tool")
+                .and_then(|tools| tools.get(tool))
+                .is_some()
+        })
     }
 
     /// Returns the file that declares a Python dependency.
@@ -185,7 +216,8 @@ impl<'b> Project<'b> {
         ];
         let declares = |file: &&&str| {
             let text = self.text(file).unwrap_or_default();
-            text.split(['\n', ',', '[', ']']).any(|item| is_requirement(item, name))
+            text.split(['\n', ',', '[', ']'])
+                .any(|item| is_requirement(item, name))
         };
         if let Some(file) = lists.iter().find(declares) {
             return Some(file);
@@ -204,9 +236,17 @@ impl<'b> Project<'b> {
 
     /// Returns this folder and those above it, up to the tree, each with the way up to it.
     pub(crate) fn upwards(&self) -> impl Iterator<Item = (Self, String)> {
-        let depth = self.folder.split('/').filter(|part| !part.is_empty()).count();
+        let depth = self
+            .folder
+            .split('/')
+            .filter(|part| !part.is_empty())
+            .count();
         (0..=depth).map(move |up| {
-            let parts: Vec<_> = self.folder.split('/').filter(|part| !part.is_empty()).collect();
+            let parts: Vec<_> = self
+                .folder
+                .split('/')
+                .filter(|part| !part.is_empty())
+                .collect();
             (self.at(&parts[..depth - up].join("/")), "../".repeat(up))
         })
     }
@@ -269,8 +309,12 @@ pub(crate) fn join(folder: &str, name: &str) -> String {
 /// Tells whether an item of a list is a requirement of that name: `pytest>=8`.
 fn is_requirement(item: &str, name: &str) -> bool {
     let item = item.trim().trim_matches(['"', '\'', ' ']);
-    let Some(rest) = item.strip_prefix(name) else { return false };
-    !rest.starts_with(|letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.' | '/'))
+    let Some(rest) = item.strip_prefix(name) else {
+        return false;
+    };
+    !rest.starts_with(|letter: char| {
+        letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.' | '/')
+    })
 }
 
 /// Looks through a manifest for a requirement, in lists and as keys of tables of dependencies.

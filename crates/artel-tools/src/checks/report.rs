@@ -81,13 +81,19 @@ impl Failure {
 
 /// Cuts a message to its first lines.
 fn shorten(message: &str) -> String {
-    let mut lines: Vec<_> = message.trim_matches('\n').lines().map(str::trim_end).collect();
+    let mut lines: Vec<_> = message
+        .trim_matches('\n')
+        .lines()
+        .map(str::trim_end)
+        .collect();
     let indent = |line: &&str| line.len() - line.trim_start().len();
     let filled = lines.iter().filter(|line| !line.is_empty());
     let common = filled.map(indent).min().unwrap_or(0);
     let more = lines.len() > MESSAGE_LINES;
     lines.truncate(MESSAGE_LINES);
-    let lines = lines.iter().map(|line| line.get(common..).unwrap_or(line.trim_start()));
+    let lines = lines
+        .iter()
+        .map(|line| line.get(common..).unwrap_or(line.trim_start()));
     let mut text = lines.collect::<Vec<_>>().join("\n").trim_end().to_owned();
     if text.len() > MESSAGE_BYTES {
         let end = text.floor_char_boundary(MESSAGE_BYTES);

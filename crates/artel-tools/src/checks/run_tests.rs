@@ -73,8 +73,15 @@ impl RunTests {
         Self(Card {
             effects: vec![Effect::Read, Effect::Write, Effect::Process],
             unknown: Unknown::Restore,
-            keywords: &["test", "tests", "check", "pytest", "jest", "cargo", "unit", "verify", "failing"],
-            ..super::card("run_tests", "Run the tests of the tree, a folder, a file or one test", description, input)
+            keywords: &[
+                "test", "tests", "check", "pytest", "jest", "cargo", "unit", "verify", "failing",
+            ],
+            ..super::card(
+                "run_tests",
+                "Run the tests of the tree, a folder, a file or one test",
+                description,
+                input,
+            )
         })
     }
 }
@@ -157,8 +164,11 @@ fn of_file<'b>(
         (language, only) => detect::upwards(&top.at(folder), &survey, language, only),
     };
     let found = found.ok_or_else(|| {
-        Trouble::new(TroubleKind::NotFound, format!("no test framework found for file `{file}`"))
-            .hint(format!("looked for {} from its folder upwards", ids()))
+        Trouble::new(
+            TroubleKind::NotFound,
+            format!("no test framework found for file `{file}`"),
+        )
+        .hint(format!("looked for {} from its folder upwards", ids()))
     })?;
     Ok(vec![(found, survey)])
 }
@@ -174,14 +184,20 @@ fn of_folder(
         None => detect::everywhere(top, &survey),
         Some(_) => {
             let folders = survey.folders.iter();
-            folders.flat_map(|folder| detect::in_folder(&top.at(folder), &survey, only)).collect()
+            folders
+                .flat_map(|folder| detect::in_folder(&top.at(folder), &survey, only))
+                .collect()
         }
     };
     if found.is_empty() {
         found.extend(detect::upwards(&top.at(folder), &survey, None, only));
     }
     if found.is_empty() {
-        let place = if folder.is_empty() { "the tree" } else { folder };
+        let place = if folder.is_empty() {
+            "the tree"
+        } else {
+            folder
+        };
         let trouble = Trouble::new(TroubleKind::NotFound, "no test framework detected")
             .hint(format!("looked in {place} for the marks of {}", ids()))
             .hint("nothing was run; `bash` runs tests by a command of your own");
@@ -200,8 +216,11 @@ fn ids() -> String {
 
 fn runner_named(name: &str) -> Result<Runner, Trouble> {
     Runner::named(name).ok_or_else(|| {
-        Trouble::new(TroubleKind::BadInput, format!("there is no test framework `{name}` here"))
-            .hint(format!("known: {}", ids()))
+        Trouble::new(
+            TroubleKind::BadInput,
+            format!("there is no test framework `{name}` here"),
+        )
+        .hint(format!("known: {}", ids()))
     })
 }
 
@@ -223,12 +242,20 @@ fn check_name(test: Option<&str>) -> Result<(), Trouble> {
 
 /// Returns the folder and the file that are meant, as they really lie in the tree.
 fn place(input: &Input, bench: &Bench) -> Result<(String, Option<String>), Trouble> {
-    let path = input.path.as_deref().map(|path| existing(bench, path)).transpose()?;
+    let path = input
+        .path
+        .as_deref()
+        .map(|path| existing(bench, path))
+        .transpose()?;
     if let Some(file) = &input.file {
-        let inside = path.as_ref().map(|(folder, _)| super::project::join(folder, file));
+        let inside = path
+            .as_ref()
+            .map(|(folder, _)| super::project::join(folder, file));
         let (file, kind) = match existing(bench, file) {
             Ok(found) => found,
-            Err(trouble) => inside.and_then(|path| existing(bench, &path).ok()).ok_or(trouble)?,
+            Err(trouble) => inside
+                .and_then(|path| existing(bench, &path).ok())
+                .ok_or(trouble)?,
         };
         return match kind {
             Kind::Folder => Ok((file, None)),
@@ -250,8 +277,8 @@ fn existing(bench: &Bench, path: &str) -> Result<(String, Kind), Trouble> {
         return Err(Trouble::new(TroubleKind::Unfit, what));
     }
     let resolved = root.resolve(Path::new(&target.path));
-    let resolved = resolved
-        .map_err(|error| Trouble::new(TroubleKind::Refused, error.to_string()))?;
+    let resolved =
+        resolved.map_err(|error| Trouble::new(TroubleKind::Refused, error.to_string()))?;
     let missing = || {
         Trouble::new(TroubleKind::NotFound, format!("there is no `{path}`"))
             .hint("`glob` finds files by name")
@@ -280,12 +307,19 @@ fn scope(found: &Found, folder: &str, file: Option<&str>, test: Option<String>) 
 
 fn not_installed(missing: &[Found]) -> Trouble {
     let names = missing.iter().map(|found| {
-        format!("{} is used here ({}) but is not installed", found.runner.id(), found.evidence.what)
+        format!(
+            "{} is used here ({}) but is not installed",
+            found.runner.id(),
+            found.evidence.what
+        )
     });
     let what = names.collect::<Vec<_>>().join("\n");
     let trouble = Trouble::new(TroubleKind::NotFound, what);
     missing.iter().fold(trouble, |trouble, found| {
-        trouble.hint(format!("a person can install it: {}", found.runner.install()))
+        trouble.hint(format!(
+            "a person can install it: {}",
+            found.runner.install()
+        ))
     })
 }
 
@@ -310,7 +344,9 @@ impl Told {
         let more = report.failures.len().saturating_sub(MOST_SHOWN);
         if more > 0 {
             self.is_partial = true;
-            self.text.push(format!("… {more} more failures: narrow it with `file` or `test`"));
+            self.text.push(format!(
+                "… {more} more failures: narrow it with `file` or `test`"
+            ));
         }
         // Where the failures do not explain the exit, the output has to.
         let is_explained = ran.exit == 0 || !report.failures.is_empty();
@@ -337,7 +373,8 @@ impl Told {
 
     fn trouble(&mut self, part: &Part, trouble: &Trouble) {
         let (id, folder) = (part.found.runner.id(), shown_folder(&part.found.folder));
-        self.text.push(format!("{id} in `{folder}` did not finish: {trouble}"));
+        self.text
+            .push(format!("{id} in `{folder}` did not finish: {trouble}"));
         self.runs.push(json!({
             "framework": id,
             "folder": folder,
@@ -357,9 +394,14 @@ impl Told {
         }
         for found in &plan.left {
             let (id, folder) = (found.runner.id(), shown_folder(&found.folder));
-            self.text.push(format!("not run: {id} in `{folder}`; name it with `path`"));
+            self.text
+                .push(format!("not run: {id} in `{folder}`; name it with `path`"));
         }
-        let Counts { passed, failed, skipped } = self.total;
+        let Counts {
+            passed,
+            failed,
+            skipped,
+        } = self.total;
         if plan.parts.len() > 1 {
             let parts = plan.parts.len();
             self.text.insert(
@@ -391,7 +433,10 @@ fn report(part: &Part, ran: &Ran, bench: &Bench) -> Report {
         folder: part.found.folder.clone(),
     };
     let manifest = here.text("go.mod").unwrap_or_default();
-    let module = manifest.lines().find_map(|line| line.strip_prefix("module ")).unwrap_or_default();
+    let module = manifest
+        .lines()
+        .find_map(|line| line.strip_prefix("module "))
+        .unwrap_or_default();
     let printed = Printed {
         stdout: &ran.stdout,
         stderr: &ran.stderr,
@@ -418,10 +463,17 @@ pub(crate) fn in_tree(file: &str, here: &Project<'_>) -> String {
 
 fn headline(part: &Part, report: &Report, exit: i64) -> String {
     let (id, folder) = (part.found.runner.id(), shown_folder(&part.found.folder));
-    let Some(Counts { passed, failed, skipped }) = report.counts else {
+    let Some(Counts {
+        passed,
+        failed,
+        skipped,
+    }) = report.counts
+    else {
         return format!("{id} in `{folder}`: exit code {exit}, no counts in its output");
     };
-    let took = report.millis.map(|millis| format!(" in {:.1} s", millis as f64 / 1000.0));
+    let took = report
+        .millis
+        .map(|millis| format!(" in {:.1} s", millis as f64 / 1000.0));
     let took = took.unwrap_or_default();
     let note = match (exit, failed) {
         (0, 0) => "",
@@ -433,9 +485,16 @@ fn headline(part: &Part, report: &Report, exit: i64) -> String {
 }
 
 fn failure_text(failure: &Failure) -> String {
-    let place = failure.place().map(|place| format!(" at {place}")).unwrap_or_default();
+    let place = failure
+        .place()
+        .map(|place| format!(" at {place}"))
+        .unwrap_or_default();
     let message = failure.message.lines().map(|line| format!("\n  {line}"));
-    format!("FAILED {}{place}{}", failure.name, message.collect::<String>())
+    format!(
+        "FAILED {}{place}{}",
+        failure.name,
+        message.collect::<String>()
+    )
 }
 
 fn shown_folder(folder: &str) -> &str {

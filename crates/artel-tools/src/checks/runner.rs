@@ -119,7 +119,9 @@ impl Runner {
     /// Finds a runner by its name, with or without `-test` at the end.
     pub(crate) fn named(name: &str) -> Option<Self> {
         let short = |id: &'static str| id.strip_suffix("-test").unwrap_or(id);
-        RUNNERS.into_iter().find(|runner| runner.id() == name || short(runner.id()) == name)
+        RUNNERS
+            .into_iter()
+            .find(|runner| runner.id() == name || short(runner.id()) == name)
     }
 
     pub(crate) fn language(self) -> Language {
@@ -181,8 +183,15 @@ impl Runner {
             }
             Self::Pytest => pytest(project),
             Self::Unittest => {
-                let marks = ["setup.py", "pyproject.toml", "requirements.txt", "setup.cfg"];
-                let mark = project.first(&marks).filter(|_| has_tests(Language::Python))?;
+                let marks = [
+                    "setup.py",
+                    "pyproject.toml",
+                    "requirements.txt",
+                    "setup.cfg",
+                ];
+                let mark = project
+                    .first(&marks)
+                    .filter(|_| has_tests(Language::Python))?;
                 Some(Evidence::low(format!("{mark} and test files")))
             }
             Self::Rspec => marker(project, &[".rspec", "spec/spec_helper.rb"])
@@ -195,7 +204,12 @@ impl Runner {
                 }),
             Self::Gradle => marker(
                 project,
-                &["build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"],
+                &[
+                    "build.gradle",
+                    "build.gradle.kts",
+                    "settings.gradle",
+                    "settings.gradle.kts",
+                ],
             ),
             Self::Maven => marker(project, &["pom.xml"]),
             Self::Ctest => marker(project, &["CMakeLists.txt"]),
@@ -220,7 +234,9 @@ impl Runner {
             Self::Bun => on_path("bun"),
             Self::Npm => on_path("npm"),
             Self::Node => on_path("node"),
-            Self::Pytest => project.python_program("pytest").or_else(|| python_module(project, "pytest")),
+            Self::Pytest => project
+                .python_program("pytest")
+                .or_else(|| python_module(project, "pytest")),
             Self::Unittest => python_module(project, "unittest"),
             Self::Rspec => match project.has("Gemfile") {
                 true => on_path("bundle").map(|_| words(&["bundle", "exec", "rspec"])),
@@ -281,9 +297,13 @@ fn node(project: &Project<'_>, name: &str, configs: &[&str]) -> Option<Evidence>
         return Some(found);
     }
     if runs(project, name) {
-        return Some(Evidence::high(format!("the test script of package.json runs {name}")));
+        return Some(Evidence::high(format!(
+            "the test script of package.json runs {name}"
+        )));
     }
-    project.needs_node(name).then(|| Evidence::medium(format!("package.json declares {name}")))
+    project
+        .needs_node(name)
+        .then(|| Evidence::medium(format!("package.json declares {name}")))
 }
 
 /// Tells whether the test script starts a program.
@@ -291,7 +311,9 @@ fn runs(project: &Project<'_>, name: &str) -> bool {
     let script = project.script("test").unwrap_or_default();
     let commands = script.split(['&', '|', ';']);
     commands.into_iter().any(|command| {
-        let mut words = command.split_whitespace().filter(|word| !word.contains('='));
+        let mut words = command
+            .split_whitespace()
+            .filter(|word| !word.contains('='));
         let first = words.find(|word| !matches!(*word, "npx" | "cross-env" | "c8" | "nyc"));
         first == Some(name)
     })
@@ -332,7 +354,10 @@ fn pytest(project: &Project<'_>) -> Option<Evidence> {
     if project.has_line("tox.ini", "[pytest]") {
         return Some(Evidence::high("tox.ini has [pytest]"));
     }
-    let file = marker(project, &["conftest.py", "tests/conftest.py", "test/conftest.py"]);
+    let file = marker(
+        project,
+        &["conftest.py", "tests/conftest.py", "test/conftest.py"],
+    );
     file.or_else(|| {
         let file = project.needs_python("pytest")?;
         Some(Evidence::medium(format!("{file} declares pytest")))
@@ -340,16 +365,28 @@ fn pytest(project: &Project<'_>) -> Option<Evidence> {
 }
 
 fn gem(project: &Project<'_>, name: &str) -> Option<Evidence> {
-    project.needs_gem(name).then(|| Evidence::medium(format!("Gemfile names {name}")))
+    project
+        .needs_gem(name)
+        .then(|| Evidence::medium(format!("Gemfile names {name}")))
 }
 
 fn python_module(project: &Project<'_>, module: &str) -> Option<Vec<String>> {
-    let python = project.python_program("python3").or_else(|| project.python_program("python"))?;
+    let python = project
+        .python_program("python3")
+        .or_else(|| project.python_program("python"))?;
     Some([python, words(&["-m", module])].concat())
 }
 
 /// Finds the folder of a build that has tests.
 fn ctest_folder(project: &Project<'_>) -> Option<&'static str> {
-    let folders = ["build", "out", "cmake-build-debug", "cmake-build-release", "."];
-    folders.into_iter().find(|folder| project.has(&format!("{folder}/CTestTestfile.cmake")))
+    let folders = [
+        "build",
+        "out",
+        "cmake-build-debug",
+        "cmake-build-release",
+        ".",
+    ];
+    folders
+        .into_iter()
+        .find(|folder| project.has(&format!("{folder}/CTestTestfile.cmake")))
 }

@@ -64,7 +64,11 @@ impl Survey {
                 survey.is_cut = true;
                 break;
             }
-            let inside = entry.path().strip_prefix(root.path()).ok().and_then(Path::to_str);
+            let inside = entry
+                .path()
+                .strip_prefix(root.path())
+                .ok()
+                .and_then(Path::to_str);
             let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
             if let (true, Some(path)) = (is_file, inside) {
                 survey.take(path, markers);

@@ -1,0 +1,71 @@
+//! Detection by tables, on real temporary trees with programs of the test's own choice.
+
+mod detection;
+mod findings;
+mod formatters;
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use artel_files::Root;
+use tempfile::TempDir;
+
+use super::project::{Programs, Project};
+
+/// A tree, and a folder of programs beside it.
+struct Place {
+    _tree: TempDir,
+    _bin: TempDir,
+    root: Root,
+    programs: Programs,
+}
+
+impl Place {
+    fn new(files: &[(&str, &str)], programs: &[&str]) -> Self {
+        let (tree, bin) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        for (path, content) in files {
+            let path = tree.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, content).unwrap();
+        }
+        for name in programs {
+            let path = bin.path().join(name);
+            fs::write(&path, "").unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        let pair = (OsStr::new("PATH"), bin.path().as_os_str());
+        Self {
+            root: Root::open(tree.path()).unwrap(),
+            programs: Programs::of([pair].into_iter()),
+            _tree: tree,
+            _bin: bin,
+        }
+    }
+
+    fn top(&self) -> Project<'_> {
+        Project {
+            root: &self.root,
+            programs: &self.programs,
+            folder: String::new(),
+        }
+    }
+}
+
+/// Reads `path=content path=content`, with `\n` for a new line.
+fn files(text: &'static str) -> Vec<(&'static str, String)> {
+    let one = |item: &'static str| {
+        let (path, content) = item.split_once('=').unwrap_or((item, ""));
+        (path, content.replace("~", " ").replace("\\n", "\n"))
+    };
+    text.split_whitespace().map(one).collect()
+}
+
+fn place(text: &'static str, programs: &str) -> Place {
+    let files = files(text);
+    let files: Vec<(&str, &str)> = files
+        .iter()
+        .map(|(path, text)| (*path, text.as_str()))
+        .collect();
+    Place::new(&files, &programs.split_whitespace().collect::<Vec<_>>())
+}

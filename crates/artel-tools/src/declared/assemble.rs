@@ -80,19 +80,26 @@ impl Declared {
         given: &Map<String, Value>,
         assembled: &mut Assembled,
     ) -> Result<(), Trouble> {
-        let mut filled = word.to_owned();
+        // One pass over the author's text: a value is never looked through for further gaps.
+        let mut filled = String::new();
+        let mut rest = word;
         for gap in gaps(word) {
+            let place = format!("{{{gap}}}");
+            let Some((before, after)) = rest.split_once(&place) else {
+                break;
+            };
+            filled.push_str(before);
+            rest = after;
             let Some(parameter) = self.parameter(gap) else {
                 continue;
             };
             let Some(text) = parameter.text(given.get(gap))? else {
                 return Ok(());
             };
-            let place = format!("{{{gap}}}");
             // A word that begins with a dash would be an option of the program; those of a flag and
             // of a choice are the author's own.
             let is_own = matches!(parameter.sort, Sort::Flag | Sort::Choice);
-            if word.starts_with(&place) && text.starts_with('-') && !is_own {
+            if filled.is_empty() && text.starts_with('-') && !is_own {
                 let what = format!("`{gap}` begins with `-` and would be read as an option");
                 return Err(Trouble::new(TroubleKind::Refused, what)
                     .hint("write ./ in front of a file's name"));
@@ -105,8 +112,9 @@ impl Declared {
                 };
                 files.push(text.clone());
             }
-            filled = filled.replacen(&place, &text, 1);
+            filled.push_str(&text);
         }
+        filled.push_str(rest);
         assembled.words.push(filled);
         Ok(())
     }

@@ -49,6 +49,31 @@ fn gaps_are_filled_word_by_word() {
     assert_eq!(words(short).unwrap(), ["wc", "-w", "--", "$(x)"]);
 }
 
+/// What a model writes into one gap cannot open another, nor hide a dash behind an empty one.
+#[test]
+fn a_value_with_a_gap_in_it_stays_a_value() {
+    let text = r#"
+description = "Joins"
+command = ["echo", "{a}{b}"]
+
+[parameters.a]
+type = "text"
+description = "One"
+pattern = ".*"
+
+[parameters.b]
+type = "text"
+description = "Another"
+pattern = ".*"
+"#;
+    let tool = Declared::parse("joins", text).unwrap();
+    let words = |a: &str, b: &str| tool.assemble(&json!({"a": a, "b": b})).map(|it| it.words);
+    assert_eq!(words("{b}", "x").unwrap(), ["echo", "{b}x"]);
+    assert_eq!(words("{b", "}").unwrap(), ["echo", "{b}"]);
+    assert!(words("", "-rf").is_err());
+    assert!(words("-", "rf").is_err());
+}
+
 #[test]
 fn what_does_not_fit_is_refused_with_the_rule_named() {
     let cases = [

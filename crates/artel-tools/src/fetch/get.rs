@@ -4,14 +4,13 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use artel_sandbox::proxy::{Passage, Proxy, Verdict};
+use artel_sandbox::proxy::{Observer, Passage, Proxy, Reach, Verdict};
 use artel_sandbox::{Door, DoorKind};
 use encoding_rs::{Encoding, UTF_8};
 use reqwest::header::{CONTENT_TYPE, LOCATION};
 use reqwest::{Client, Response, redirect};
 
 use super::url::Page;
-use crate::process::Workroom;
 use crate::{Trouble, TroubleKind};
 
 /// How long a request may take with everything.
@@ -56,23 +55,32 @@ enum Failed {
 }
 
 /// Asks for a page.
-pub(super) fn get(page: &Page, most: u64, room: &Workroom) -> Result<Answer, Trouble> {
+pub(super) fn get(
+    page: &Page,
+    most: u64,
+    reach: &Reach,
+    told: Observer,
+) -> Result<Answer, Trouble> {
     let machine = |what: String| Trouble::new(TroubleKind::Machine, what);
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0));
-    let listener = listener.map_err(|error| machine(format!("no door for the request: {error}")))?;
-    let door = listener.local_addr().map_err(|error| machine(error.to_string()))?;
+    let listener =
+        listener.map_err(|error| machine(format!("no door for the request: {error}")))?;
+    let door = listener
+        .local_addr()
+        .map_err(|error| machine(error.to_string()))?;
     let passages: Arc<Mutex<Vec<Passage>>> = Arc::default();
-    let audience = Arc::clone(&room.audience);
     let kept = Arc::clone(&passages);
     let observer = Arc::new(move |passage: Passage| {
-        audience.passage(&passage);
-        kept.lock().unwrap_or_else(PoisonError::into_inner).push(passage);
+        kept.lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(passage.clone());
+        told(passage);
     });
     let doors = vec![Door {
         listener,
         kind: DoorKind::Proxy,
     }];
-    let proxy = Proxy::serve(doors, vec![page.host()], room.reach.clone(), observer)
+    let proxy = Proxy::serve(doors, vec![page.host()], reach.clone(), observer)
         .map_err(|error| machine(error.to_string()))?;
     // A runtime of its own in a thread of its own: the caller may be inside another.
     let answer = std::thread::scope(|scope| {
@@ -99,12 +107,16 @@ fn stopped(page: &Page, passage: &Passage) -> Option<Trouble> {
     match &passage.verdict {
         Verdict::Allowed { .. } => None,
         Verdict::Refused { why } => Some(
-            Trouble::new(TroubleKind::Refused, format!("{host} cannot be fetched: {why}"))
-                .hint("a name must lead to public addresses only"),
+            Trouble::new(
+                TroubleKind::Refused,
+                format!("{host} cannot be fetched: {why}"),
+            )
+            .hint("a name must lead to public addresses only"),
         ),
-        Verdict::Unreachable { why } => {
-            Some(Trouble::new(TroubleKind::Failed, format!("{host} cannot be reached: {why}")))
-        }
+        Verdict::Unreachable { why } => Some(Trouble::new(
+            TroubleKind::Failed,
+            format!("{host} cannot be reached: {why}"),
+        )),
     }
 }
 
@@ -116,8 +128,14 @@ fn not_answered(page: &Page, error: &reqwest::Error) -> Trouble {
         next = cause.source();
     }
     let (kind, what) = match error.is_timeout() {
-        true => (TroubleKind::TimedOut, "did not answer in 30 seconds".to_owned()),
-        false => (TroubleKind::Failed, format!("did not answer: {}", why.join(": "))),
+        true => (
+            TroubleKind::TimedOut,
+            "did not answer in 30 seconds".to_owned(),
+        ),
+        false => (
+            TroubleKind::Failed,
+            format!("did not answer: {}", why.join(": ")),
+        ),
     };
     Trouble::new(kind, format!("{} {what}", page.host()))
 }
@@ -140,7 +158,11 @@ fn ask(page: &Page, most: u64, way: &str) -> Result<Answer, Failed> {
         .build()
         .map_err(Failed::System)?;
     runtime.block_on(async {
-        let response = client.get(page.url().clone()).send().await.map_err(Failed::Client)?;
+        let response = client
+            .get(page.url().clone())
+            .send()
+            .await
+            .map_err(Failed::Client)?;
         take(page, response, most).await.map_err(Failed::Client)
     })
 }
@@ -167,7 +189,9 @@ async fn take(page: &Page, mut response: Response, most: u64) -> Result<Answer, 
         return Ok(Answer {
             status: status.as_u16(),
             bytes: 0,
-            body: Body::Unfit { kind: essence(&kind) },
+            body: Body::Unfit {
+                kind: essence(&kind),
+            },
         });
     }
     let most = usize::try_from(most).unwrap_or(usize::MAX);
@@ -206,7 +230,11 @@ fn body(content: &Content, kind: &str, bytes: &[u8], Cut(is_cut): Cut) -> Body {
     }
     let (text, _, _) = encoding(kind).decode(bytes);
     let text = text.into_owned();
-    let start = text.trim_start().get(..15).unwrap_or_default().to_ascii_lowercase();
+    let start = text
+        .trim_start()
+        .get(..15)
+        .unwrap_or_default()
+        .to_ascii_lowercase();
     let looks_html = start.starts_with("<!doctype html") || start.starts_with("<html");
     match content {
         Content::Html => Body::Html { text, is_cut },
@@ -217,8 +245,17 @@ fn body(content: &Content, kind: &str, bytes: &[u8], Cut(is_cut): Cut) -> Body {
 
 /// Returns the type without its parameters, fit to be shown.
 fn essence(kind: &str) -> String {
-    let essence = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    essence.chars().filter(|letter| letter.is_ascii_graphic()).take(80).collect()
+    let essence = kind
+        .split(';')
+        .next()
+        .unwrap_or_default()
+        .trim()
+        .to_ascii_lowercase();
+    essence
+        .chars()
+        .filter(|letter| letter.is_ascii_graphic())
+        .take(80)
+        .collect()
 }
 
 fn content(kind: &str) -> Content {
@@ -244,5 +281,7 @@ fn encoding(kind: &str) -> &'static Encoding {
     let label = lower.split_once("charset=").map(|(_, label)| label);
     let label = label.map(|label| label.split(';').next().unwrap_or_default());
     let label = label.map(|label| label.trim().trim_matches('"'));
-    label.and_then(|label| Encoding::for_label(label.as_bytes())).unwrap_or(UTF_8)
+    label
+        .and_then(|label| Encoding::for_label(label.as_bytes()))
+        .unwrap_or(UTF_8)
 }

@@ -4,13 +4,41 @@
 use reqwest::Url;
 
 /// Elements whose content is not for reading.
-const DROPPED: &[&str] = &["script", "style", "noscript", "svg", "template", "iframe", "object"];
+const DROPPED: &[&str] = &[
+    "script", "style", "noscript", "svg", "template", "iframe", "object",
+];
 
 /// Elements that stand on lines of their own.
 const BLOCKS: &[&str] = &[
-    "p", "div", "section", "article", "header", "footer", "main", "nav", "aside", "ul", "ol",
-    "table", "tr", "blockquote", "form", "figure", "dl", "dt", "dd", "hr", "body", "title",
-    "pre", "h1", "h2", "h3", "h4", "h5", "h6",
+    "p",
+    "div",
+    "section",
+    "article",
+    "header",
+    "footer",
+    "main",
+    "nav",
+    "aside",
+    "ul",
+    "ol",
+    "table",
+    "tr",
+    "blockquote",
+    "form",
+    "figure",
+    "dl",
+    "dt",
+    "dd",
+    "hr",
+    "body",
+    "title",
+    "pre",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
 ];
 
 /// Reduces a page to text; links are made whole by the page's own address.
@@ -46,18 +74,24 @@ impl Page<'_> {
             return comment.find("-->").map_or("", |end| &comment[end + 3..]);
         }
         let inner = &text[1..];
-        let is_tag = inner.starts_with(|letter: char| letter.is_ascii_alphabetic() || matches!(letter, '/' | '!' | '?'));
+        let is_tag = inner.starts_with(|letter: char| {
+            letter.is_ascii_alphabetic() || matches!(letter, '/' | '!' | '?')
+        });
         if !is_tag {
             self.text("<");
             return inner;
         }
-        let Some(end) = end_of_tag(inner) else { return "" };
+        let Some(end) = end_of_tag(inner) else {
+            return "";
+        };
         let (tag, after) = (&inner[..end], &inner[end + 1..]);
         let (is_closing, body) = match tag.strip_prefix('/') {
             Some(body) => (true, body),
             None => (false, tag),
         };
-        let length = body.find(|letter: char| !letter.is_ascii_alphanumeric()).unwrap_or(body.len());
+        let length = body
+            .find(|letter: char| !letter.is_ascii_alphanumeric())
+            .unwrap_or(body.len());
         let name = body[..length].to_ascii_lowercase();
         if !is_closing && DROPPED.contains(&name.as_str()) && !tag.ends_with('/') {
             return after_closing(after, &name);
@@ -86,13 +120,16 @@ impl Page<'_> {
                 self.links.push((self.out.len(), target));
             }
             "img" => {
-                if let Some(alt) = attribute(attributes, "alt").filter(|alt| !alt.trim().is_empty()) {
+                if let Some(alt) = attribute(attributes, "alt").filter(|alt| !alt.trim().is_empty())
+                {
                     self.text(&format!("[image: {alt}]"));
                 }
             }
             _ => {}
         }
-        let level = name.strip_prefix('h').and_then(|level| level.parse::<usize>().ok());
+        let level = name
+            .strip_prefix('h')
+            .and_then(|level| level.parse::<usize>().ok());
         if let Some(level @ 1..=6) = level {
             self.out.push('\n');
             self.out.push_str(&"#".repeat(level));
@@ -112,8 +149,12 @@ impl Page<'_> {
     }
 
     fn close_link(&mut self) {
-        let Some((start, Some(target))) = self.links.pop() else { return };
-        let Some(text) = self.out.get(start..) else { return };
+        let Some((start, Some(target))) = self.links.pop() else {
+            return;
+        };
+        let Some(text) = self.out.get(start..) else {
+            return;
+        };
         let text = text.trim();
         if text.is_empty() || text.contains('\n') {
             return;
@@ -195,7 +236,9 @@ fn after_closing<'t>(text: &'t str, name: &str) -> &'t str {
     let mut rest = text;
     while let Some(at) = rest.find("</") {
         let inner = &rest[at + 2..];
-        let is_end = inner.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name));
+        let is_end = inner
+            .get(..name.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(name));
         if is_end {
             return inner.find('>').map_or("", |end| &inner[end + 1..]);
         }

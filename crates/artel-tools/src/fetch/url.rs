@@ -16,8 +16,11 @@ impl Page {
     /// Reads an address. Only the web's own schemes, no user, a host that can be granted.
     pub(super) fn parse(text: &str) -> Result<Self, Trouble> {
         let bad = |why: String| {
-            Trouble::new(TroubleKind::BadInput, format!("this address cannot be fetched: {why}"))
-                .hint("write it whole, as in `https://docs.rs/serde`")
+            Trouble::new(
+                TroubleKind::BadInput,
+                format!("this address cannot be fetched: {why}"),
+            )
+            .hint("write it whole, as in `https://docs.rs/serde`")
         };
         let mut url = Url::parse(text.trim()).map_err(|error| bad(error.to_string()))?;
         if !matches!(url.scheme(), "http" | "https") {
@@ -26,9 +29,14 @@ impl Page {
         if !url.username().is_empty() || url.password().is_some() {
             return Err(bad("there is a user or a password in it".to_owned()));
         }
-        let name = url.host_str().ok_or_else(|| bad("it names no host".to_owned()))?;
-        let port = url.port_or_known_default().ok_or_else(|| bad("it has no port".to_owned()))?;
-        let host = Host::parse(&format!("{name}:{port}")).map_err(|error| bad(error.to_string()))?;
+        let name = url
+            .host_str()
+            .ok_or_else(|| bad("it names no host".to_owned()))?;
+        let port = url
+            .port_or_known_default()
+            .ok_or_else(|| bad("it has no port".to_owned()))?;
+        let host =
+            Host::parse(&format!("{name}:{port}")).map_err(|error| bad(error.to_string()))?;
         url.set_fragment(None);
         Ok(Self { url, host })
     }

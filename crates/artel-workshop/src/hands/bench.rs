@@ -14,7 +14,7 @@ use artel_sandbox::run::Cancel;
 use artel_sandbox::slots::{Slots, Who};
 use artel_sandbox::{Demand, Level, Limits, Sandbox, SandboxError, Setup, Standard, View};
 use artel_tools::{Audience, Keys, Workroom};
-use artel_types::{Code, Failure, Secret};
+use artel_types::{Code, Failure};
 
 use crate::caller::Caller;
 use crate::trouble::Problems;
@@ -35,6 +35,7 @@ impl Caller {
         tree: &Path,
         spool: PathBuf,
         audience: Arc<dyn Audience>,
+        keys: Arc<dyn Keys>,
     ) -> Result<Workroom, Problems> {
         let (sandbox, demand) = self.sandbox()?;
         let mut view = self.view()?;
@@ -51,7 +52,7 @@ impl Caller {
             known: self.secrets(),
             formats: self.formats(),
             reach: Reach::from(Resolver::system()),
-            keys: Arc::new(VaultKeys(self.clone())),
+            keys,
             audience,
             slots: self.slots()?,
             who: Who::Person,
@@ -67,7 +68,7 @@ impl Caller {
         let standard = Standard {
             home: Some(self.places.home().to_owned()),
             path: std::env::split_paths(path).collect(),
-            read: settings.hands.read.value.iter().map(|folder| self.from_home(folder)).collect(),
+            read: settings.hands.read.value.iter().map(|folder| self.below_home(folder)).collect(),
         };
         let mut view = View::standard(&standard);
         view.protected = protected_names().map(str::to_owned).collect();
@@ -87,7 +88,7 @@ impl Caller {
     }
 
     /// Reads `~` in a path of the settings.
-    fn from_home(&self, path: &Path) -> PathBuf {
+    fn below_home(&self, path: &Path) -> PathBuf {
         match path.strip_prefix("~") {
             Ok(rest) => self.places.home().join(rest),
             Err(_) => path.to_owned(),
@@ -133,13 +134,4 @@ pub(crate) fn cancel() -> Result<Cancel, Failure> {
     Cancel::new().map_err(|error| {
         Failure::new(Code::B002, "the system gave no handle").because(error.to_string())
     })
-}
-
-/// The person's key store, for tools that name a secret.
-struct VaultKeys(Caller);
-
-impl Keys for VaultKeys {
-    fn secret(&self, name: &str) -> Option<Secret> {
-        self.0.tool_secret(name)
-    }
 }

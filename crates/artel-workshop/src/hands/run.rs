@@ -1,10 +1,14 @@
-//! The journal of tool calls.
+//! The journal of tool calls: the calls, the secrets they use, the hosts they reach.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use artel_journal::{Batch, Journal};
-use artel_tools::Log;
-use artel_types::{Draft, Fact, Outcome};
+use artel_sandbox::proxy::{Passage, Verdict};
+use artel_sandbox::run::Live;
+use artel_tools::{Audience, Keys, Log};
+use artel_types::{Draft, Fact, Outcome, SandboxPassage, Secret, SecretUsed};
+
+use crate::caller::Caller;
 
 /// Writes the calls of a run into the journal.
 pub(crate) struct JournalLog {
@@ -43,4 +47,59 @@ impl Log for TrialLog {
         facts.push(fact);
         Ok(())
     }
+}
+
+/// The person's key store for one call. A use is on record before the value is handed out.
+pub(crate) struct CallKeys {
+    pub(crate) caller: Caller,
+    pub(crate) log: Arc<dyn Log>,
+    pub(crate) call: String,
+    pub(crate) tool: String,
+    pub(crate) role: String,
+}
+
+impl Keys for CallKeys {
+    fn secret(&self, name: &str) -> Option<Secret> {
+        let secret = self.caller.tool_secret(name);
+        let (verdict, outcome) = match secret {
+            Some(_) => ("granted", Outcome::Done),
+            None => ("missing", Outcome::Failed),
+        };
+        let used = SecretUsed {
+            call: self.call.clone(),
+            secret: name.to_owned(),
+            role: self.role.clone(),
+            tool: self.tool.clone(),
+            verdict: verdict.to_owned(),
+        };
+        self.log.append(used.into(), outcome).ok()?;
+        secret
+    }
+}
+
+/// Nobody watches a trial; the hosts that it wanted to reach are on record all the same.
+pub(crate) struct Recorder(pub(crate) Arc<dyn Log>);
+
+impl Audience for Recorder {
+    fn output(&self, _: &Live<'_>) {}
+
+    fn passage(&self, passage: &Passage) {
+        let (allowed, detail) = match &passage.verdict {
+            Verdict::Allowed { address } => (true, address.to_string()),
+            Verdict::Refused { why } => (false, why.to_string()),
+            Verdict::Unreachable { why } => (false, why.to_string()),
+        };
+        let fact = SandboxPassage {
+            host: format!("{}:{}", passage.host, passage.port),
+            allowed,
+            detail,
+            sent: passage.bytes_up,
+            received: passage.bytes_down,
+        };
+        let outcome = if allowed { Outcome::Done } else { Outcome::Denied };
+        // The traffic is over; a journal that fails stops the call where its result is recorded.
+        drop(self.0.append(fact.into(), outcome));
+    }
+
+    fn waiting(&self, _: &str) {}
 }

@@ -5,17 +5,15 @@ use std::sync::Arc;
 
 use artel_files::Root;
 use artel_policy::{Decision, Situation};
-use artel_sandbox::proxy::Passage;
-use artel_sandbox::run::Live;
 use artel_tools::{
-    Approver, Audience, Bench, Card, Declared, FindTools, Hands, Log, NoGuard, Observation, Reach,
+    Approver, Bench, Card, Declared, FindTools, Hands, Log, NoGuard, Observation, Reach,
     Registry, Tool, Trouble, Viewer, built_in,
 };
 use artel_types::{Code, Failure, SandboxEngaged};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::run::{JournalLog, TrialLog};
+use super::run::{CallKeys, JournalLog, Recorder, TrialLog};
 use super::scratch::{Scratch, differences};
 use crate::caller::{Caller, fresh_trace};
 use crate::trouble::Problems;
@@ -106,10 +104,20 @@ impl Caller {
         let scratch = Scratch::new(self, "tool")?;
         let copy = scratch.copy(&root)?;
         let tree = Root::open(&copy).map_err(|error| Failure::new(Code::W008, error.to_string()))?;
-        let workroom = self.workroom(tree.path(), scratch.path().join("spool"), Arc::new(Silent))?;
+        let log = self.tool_log()?;
+        let id = fresh_trace()?.to_string();
+        let keys = CallKeys {
+            caller: self.clone(),
+            log: Arc::clone(&log),
+            call: id.clone(),
+            tool: run.name.clone(),
+            role: role.to_owned(),
+        };
+        let audience = Arc::new(Recorder(Arc::clone(&log)));
+        let spool = scratch.path().join("spool");
+        let workroom = self.workroom(tree.path(), spool, audience, Arc::new(keys))?;
         let engaged = workroom.sandbox.engaged().clone();
         let is_walled = engaged.level >= workroom.demand.0;
-        let log = self.tool_log()?;
         self.log_engaged(log.as_ref(), &engaged, workroom.demand)?;
         let situation = Situation {
             is_walled,
@@ -123,7 +131,6 @@ impl Caller {
         let mut hands = Hands::new(registry, bench, policy, log, self.redactor(), self.clock.clone());
         hands.situation = situation;
         hands.approver = approver;
-        let id = fresh_trace()?.to_string();
         let called = hands.call(&id, &run.name, &input).map_err(|error| {
             Failure::new(Code::J001, error.to_string())
         })?;
@@ -194,15 +201,6 @@ impl Caller {
         log.append(fact.into(), artel_types::Outcome::Done)
             .map_err(|error| Failure::new(Code::J001, error).into())
     }
-}
-
-/// Nobody watches a trial; its result says what happened.
-struct Silent;
-
-impl Audience for Silent {
-    fn output(&self, _: &Live<'_>) {}
-    fn passage(&self, _: &Passage) {}
-    fn waiting(&self, _: &str) {}
 }
 
 /// Reads the declared tools of a folder, by name.

@@ -29,7 +29,7 @@ const CTRL_U: u8 = 0x15;
 const CTRL_BACKSLASH: u8 = 0x1c;
 const DELETE: u8 = 0x7f;
 
-/// Store, list and remove the keys of model providers
+/// Store, list and remove keys: of model providers, and secrets that tools name
 ///
 /// A key is looked for in the environment, then in the system key store, then in an encrypted
 /// file. An account that is named, here or with ARTEL_ACCOUNT, beats the environment.
@@ -46,13 +46,18 @@ enum Command {
     ///
     /// The key is read from a prompt, or from standard input; never from the command line, where
     /// others could see it.
-    #[command(after_help = "Example: artel auth set anthropic --account work < key.txt")]
+    #[command(after_help = "Example: artel auth set anthropic --account work < key.txt\n\
+        Example: artel auth set --tool github < token.txt")]
     Set {
         /// anthropic, openai, openai-chat or google
-        provider: String,
+        #[arg(required_unless_present = "tool")]
+        provider: Option<String>,
         /// The account to store it under
         #[arg(long, value_name = "NAME")]
         account: Option<String>,
+        /// Store a secret that declared tools name instead; it is not tried
+        #[arg(long, value_name = "NAME", conflicts_with_all = ["provider", "account"])]
+        tool: Option<String>,
     },
     /// List the keys there are, without showing them
     #[command(after_help = "Example: artel auth status --json")]
@@ -61,11 +66,14 @@ enum Command {
     #[command(after_help = "Example: artel auth remove openai --account work")]
     Remove {
         /// anthropic, openai, openai-chat or google
-        #[arg(required_unless_present = "all")]
+        #[arg(required_unless_present_any = ["all", "tool"])]
         provider: Option<String>,
         /// The account whose key it is
         #[arg(long, value_name = "NAME")]
         account: Option<String>,
+        /// Remove a secret that tools name
+        #[arg(long, value_name = "NAME", conflicts_with_all = ["provider", "account", "all"])]
+        tool: Option<String>,
         /// Remove every stored key, also if the file can no longer be read
         #[arg(long, conflicts_with_all = ["provider", "account"])]
         all: bool,
@@ -77,16 +85,25 @@ enum Command {
 
 pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
     match &args.command {
-        Command::Set { provider, account } => set(provider, account.clone(), caller, screen),
+        Command::Set {
+            provider,
+            account,
+            tool,
+        } => match tool {
+            Some(name) => set_tool(name, caller, screen),
+            None => set(provider.as_deref().unwrap_or_default(), account.clone(), caller, screen),
+        },
         Command::Status => status(caller, screen),
         Command::Remove {
             provider,
             account,
+            tool,
             yes,
             ..
-        } => match provider {
-            Some(provider) => remove(provider, account.clone(), caller, screen),
-            None => remove_all(Yes::from(*yes), caller, screen),
+        } => match (provider, tool) {
+            (Some(provider), _) => remove(provider, account.clone(), caller, screen),
+            (None, Some(name)) => remove_tool(name, caller, screen),
+            (None, None) => remove_all(Yes::from(*yes), caller, screen),
         },
     }
 }
@@ -102,7 +119,7 @@ fn set(
         name: account,
     };
     caller.prepare_key(&account)?;
-    let key = read_key(account.provider)?;
+    let key = read_key(account.provider.as_str())?;
     let stored = block_on(caller.store_key(&account, key))??;
     if screen.json {
         screen.value(&stored)?;
@@ -115,6 +132,29 @@ fn set(
             stored.place
         ))?;
         screen.notes(&stored.notes);
+    }
+    Ok(Verdict::Done)
+}
+
+fn set_tool(name: &str, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+    caller.prepare_tool_secret(name)?;
+    let secret = read_key(&format!("--tool {name}"))?;
+    let stored = caller.store_tool_secret(name, &secret)?;
+    if screen.json {
+        screen.value(&stored)?;
+    } else {
+        screen.line(format!("stored the secret `{}` in {}", stored.account, stored.place))?;
+        screen.notes(&stored.notes);
+    }
+    Ok(Verdict::Done)
+}
+
+fn remove_tool(name: &str, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+    caller.remove_tool_secret(name)?;
+    if screen.json {
+        screen.value(&serde_json::json!({ "removed": "tool", "account": name }))?;
+    } else {
+        screen.line(format!("removed the secret `{name}`"))?;
     }
     Ok(Verdict::Done)
 }
@@ -214,10 +254,10 @@ fn named(provider: &str) -> Result<Provider, Failure> {
 }
 
 /// Reads the key from a prompt that does not show it, or from standard input.
-fn read_key(provider: Provider) -> Result<Secret, Failure> {
+fn read_key(whose: &str) -> Result<Secret, Failure> {
     let stdin = std::io::stdin();
     let text = if stdin.is_terminal() {
-        ask(provider)?
+        ask(whose)?
     } else {
         let mut text = String::new();
         let mut some = stdin.lock().take(LONGEST_TEXT as u64 + 1);
@@ -235,7 +275,7 @@ fn read_key(provider: Provider) -> Result<Secret, Failure> {
     match complaint {
         None => Ok(key),
         Some(what) => Err(Failure::new(Code::K004, what).advise(format!(
-            "`artel auth set {provider}` in a terminal, or `artel auth set {provider} < FILE`"
+            "`artel auth set {whose}` in a terminal, or `artel auth set {whose} < FILE`"
         ))),
     }
 }
@@ -245,11 +285,11 @@ fn unreadable(error: std::io::Error) -> Failure {
 }
 
 /// Asks for the key at the terminal, which is as before when this returns, whatever ended it.
-fn ask(provider: Provider) -> Result<String, Failure> {
+fn ask(whose: &str) -> Result<String, Failure> {
     let answer = block_on(async {
         // Hidden before it is asked for: who answers at once is not seen either.
         let _hidden = Hidden::begin();
-        let prompt = format!("Key for {provider} (not shown): ");
+        let prompt = format!("Key for {} (not shown): ", whose.trim_start_matches("--tool "));
         drop(std::io::stderr().write_all(prompt.as_bytes()));
         // In a thread of its own, because a signal cannot end a read.
         let typed = tokio::task::spawn_blocking(|| typed(std::io::stdin().lock().bytes()));

@@ -110,7 +110,7 @@ fn every_command_prints_json_for_programs() {
         "otherwise: { say: Hello., call: { echo: {} } }\n",
     )
     .unwrap();
-    let commands: [&[&str]; 26] = [
+    let commands: [&[&str]; 32] = [
         &["init"],
         &["doctor"],
         &["auth", "status"],
@@ -131,6 +131,12 @@ fn every_command_prints_json_for_programs() {
         &["journal", "backup"],
         &["journal", "restore"],
         &["journal", "prune", "--before", "90d", "--yes"],
+        &["policy", "grant", "Bash(ls:*)", "--reason", "only looks"],
+        &["policy", "list"],
+        &["policy", "revoke", "1"],
+        &["tool", "list"],
+        &["tool", "show", "read"],
+        &["tool", "run", "read", "{\"path\": \"script.yaml\"}"],
         &["config", "show"],
         &["workshop", "show"],
         &["workshop", "trust", "."],

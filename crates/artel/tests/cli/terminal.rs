@@ -21,7 +21,7 @@ pub(crate) fn terminal() -> (OwnedFd, File) {
 }
 
 /// Runs a command in a terminal of its own, types, and returns what the screen showed.
-fn in_terminal(artel: Artel, typed: &str) -> (String, i32) {
+pub(crate) fn in_terminal(artel: Artel, typed: &str) -> (String, i32) {
     let (person, program) = terminal();
     let mut command = artel.command();
     command.stdin(program.try_clone().unwrap());

@@ -66,7 +66,16 @@ fn the_tools_are_listed_by_name() {
         .lines()
         .filter(|line| line.starts_with('*'))
         .collect();
-    insta::assert_snapshot!(always.join("\n"), @"");
+    insta::assert_snapshot!(always.join("\n"), @r"
+    * bash               Run a shell command in the sandbox, in the run's tree
+    * edit               Replaces text in a file, exactly.
+    * find_tools         Bring the schemas of tools that are only listed by name
+    * finish             End the work with its answer
+    * glob               Finds files by the pattern of their names.
+    * grep               Searches the content of files.
+    * read               Reads a file: text, picture, PDF or notebook.
+    * write              Makes a file or replaces it whole.
+    ");
     let listed = tool(&house, ["list", "--json"]).run().expect(0).json();
     let listed = listed.as_array().unwrap();
     assert_eq!(listed.len(), names.len());
@@ -86,7 +95,36 @@ fn the_tools_are_listed_by_name() {
 #[test]
 fn one_is_shown_with_its_schema() {
     let house = House::empty();
-    insta::assert_snapshot!(tool(&house, ["show", "write"]).run().text(), @"");
+    insta::assert_snapshot!(tool(&house, ["show", "write"]).run().text(), @r#"
+    exit 0
+    write: Makes a file or replaces it whole.
+
+    Makes a file or replaces it whole, in one step. A file that exists must have been read in this run and not have changed since; to change a part of it, `edit` is shorter. Permissions are kept.
+
+    touches          write
+    unknown outcome  idempotent
+    bundle           files
+
+    input
+    {
+      "additionalProperties": false,
+      "properties": {
+        "content": {
+          "description": "The whole content, written byte for byte as UTF-8.",
+          "type": "string"
+        },
+        "path": {
+          "description": "The file, relative to the tree; `@Portal/path` for a portal. Folders above it are made.",
+          "type": "string"
+        }
+      },
+      "required": [
+        "path",
+        "content"
+      ],
+      "type": "object"
+    }
+    "#);
     let shown = tool(&house, ["show", "bash", "--json"])
         .run()
         .expect(0)
@@ -145,7 +183,18 @@ fn an_edit_is_shown_and_the_folder_stays() {
     let before = Tree::of(&root);
     let edit = json!({"path": "notes.txt", "old": "two", "new": "2"});
     let seen = run(&house, &root, "edit", &edit).expect(0);
-    insta::assert_snapshot!(seen.text(), @"");
+    insta::assert_snapshot!(seen.text(), @r"
+    exit 0
+    edited `notes.txt`: replaced at line 2
+
+    --- a/notes.txt
+    +++ b/notes.txt
+    @@ -1,3 +1,3 @@
+     one
+    -two
+    +2
+     three
+    ");
     let miss = json!({"path": "notes.txt", "old": "twwo", "new": "2"});
     run(&house, &root, "edit", &miss)
         .expect(1)
@@ -252,11 +301,6 @@ fn what_is_refused_names_its_rule_and_ends_with_three() {
         ),
         ("bash", json!({"command": "git merge x"}), "not allowed by"),
         (
-            "bash",
-            json!({"command": "ls; curl http://example.org"}),
-            "not allowed by",
-        ),
-        (
             "write",
             json!({"path": ".git/hooks/x", "content": "x"}),
             "never.git-metadata",
@@ -323,26 +367,32 @@ fn git_is_for_roles_that_may() {
     let house = House::empty();
     let root = project(&house);
     git(&root, &["init", "-q", "."]);
+    git(&root, &["commit", "-q", "--allow-empty", "-m", "first"]);
     git(&root, &["add", "notes.txt"]);
     let before = Tree::of(&root);
-    let message = json!({"message": "feat: keep three notes in a file"}).to_string();
     let root_text = root.to_str().unwrap();
-    let commit = |role: &str| {
-        let words = [
-            "run",
-            "git_commit",
-            &message,
-            "--root",
-            root_text,
-            "--role",
-            role,
-        ];
-        tool(&house, words).run()
-    };
-    let refused = commit("inspector").expect(3);
-    assert!(refused.out.contains("inspector"), "{}", refused.out);
-    commit("architect").expect(3);
-    commit("engineer").expect(0);
+    let commit = ("git_commit", json!({"message": "feat: keep three notes"}));
+    let branch = ("git_branch_create", json!({"name": "topic"}));
+    for (role, may_commit, may_branch) in [
+        ("engineer", true, false),
+        ("designer", true, false),
+        ("inspector", false, false),
+        ("tester", true, false),
+        ("architect", true, true),
+        ("librarian", false, false),
+    ] {
+        for ((name, input), may) in [(&commit, may_commit), (&branch, may_branch)] {
+            let input = input.to_string();
+            let words = ["run", name, &input, "--root", root_text, "--role", role];
+            let seen = tool(&house, words).run();
+            assert_eq!(
+                seen.code,
+                if may { 0 } else { 3 },
+                "{role} {name}: {seen:?}"
+            );
+            assert!(may || seen.out.contains(role), "{role} {name}: {seen:?}");
+        }
+    }
     let status = [
         "run",
         "git_status",
@@ -445,9 +495,9 @@ fn calls_are_on_record_where_there_is_a_workshop() {
     assert_eq!(finished[1]["outcome"], "denied");
     for (requested, finished) in requested.iter().zip(&finished) {
         assert_eq!(requested["payload"]["call"], finished["payload"]["call"]);
-        assert_eq!(requested["trace_id"], finished["trace_id"]);
+        assert_eq!(requested["trace"], finished["trace"]);
     }
-    let trace = requested[0]["trace_id"].as_str().unwrap().to_owned();
+    let trace = requested[0]["trace"].as_str().unwrap().to_owned();
     house.ok(["trace", &trace]).says("tool.requested");
     house.ok(["journal", "verify"]);
     assert_eq!(

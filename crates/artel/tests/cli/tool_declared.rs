@@ -1,10 +1,12 @@
 //! Tools that a workshop declares in `Tools/*.toml`.
 
 use std::fs;
+use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::support::{Artel, House, Seen};
+use crate::support::{Artel, House, KEY, Seen, holding};
+use crate::terminal::in_terminal;
 
 const COUNT: &str = r#"description = "Counts the lines of a file"
 command = ["wc", "-l", "{path}"]
@@ -255,16 +257,77 @@ fn a_broken_file_is_named_with_its_field() {
     tool(&house, ["list"]).run().fails(2, "T004").says("`read`");
 }
 
+/// A tool that prints what it was given.
+const GREET: &str =
+    "description = \"Greets\"\ncommand = [\"printenv\"]\nsecrets = [\"github\"]\n";
+
+/// Tries it with a person at the terminal, who types.
+fn greeted(house: &House, role: &str, typed: &str) -> (String, i32) {
+    let root = house.root().join("project");
+    let words = [
+        "run",
+        "greet",
+        "{}",
+        "--root",
+        root.to_str().unwrap(),
+        "--role",
+        role,
+    ];
+    in_terminal(tool(house, words), typed)
+}
+
 #[test]
 fn a_secret_is_asked_for_first() {
-    let text = "description = \"Greets\"\ncommand = [\"printenv\"]\nsecrets = [\"github\"]\n";
-    let house = house(&[("greet", text)]);
+    let house = house(&[("greet", GREET)]);
     let seen = run(&house, "greet", &json!({})).expect(3);
+    let named = seen.out.contains("`github`") && seen.out.contains("default.secret");
+    assert!(named, "{}", seen.out);
+    let (screen, code) = greeted(&house, "engineer", "y\n");
     assert!(
-        seen.out.contains("`github`") && seen.out.contains("default.secret"),
-        "{}",
-        seen.out
+        screen.contains("no secret `github` is stored"),
+        "{screen}"
     );
+    assert_eq!(code, 1, "{screen}");
+}
+
+#[test]
+fn a_secret_goes_into_one_child_and_nowhere_else() {
+    let house = house(&[("greet", GREET)]);
+    let set = house.artel(["auth", "set", "--tool", "github"]);
+    set.given(KEY).run().expect(0);
+    let listed = house.ok(["auth", "status"]).out;
+    assert!(listed.contains("tool") && listed.contains("github"), "{listed}");
+    let (screen, code) = greeted(&house, "engineer", "y\n");
+    assert!(screen.contains("Allow it once? [y/N]"), "{screen}");
+    assert!(
+        screen.contains("secret github"),
+        "the question names it: {screen}"
+    );
+    assert!(screen.contains("GITHUB_TOKEN="), "{screen}");
+    assert_eq!(code, 0, "{screen}");
+    let (refused, code) = greeted(&house, "engineer", "n\n");
+    assert!(
+        code == 3 && !refused.contains("GITHUB_TOKEN"),
+        "{refused}"
+    );
+    // A role that has no use for it is not even asked about.
+    let (denied, code) = greeted(&house, "tester", "y\n");
+    assert!(code == 3 && !denied.contains("[y/N]"), "{denied}");
+    for shown in [screen, refused, denied] {
+        assert!(!shown.contains(KEY), "{shown}");
+    }
+    let used = house.ok(["journal", "export", "--kind", "secret.used"]).out;
+    let used: Value = serde_json::from_str(&used).unwrap();
+    assert_eq!(used["payload"]["secret"], "github");
+    assert_eq!(used["payload"]["verdict"], "granted");
+    assert_eq!(used["payload"]["role"], "engineer");
+    assert_eq!(
+        holding(&house.root(), KEY.as_bytes()),
+        Vec::<PathBuf>::new()
+    );
+    house.ok(["auth", "remove", "--tool", "github"]);
+    let again = house.artel(["auth", "remove", "--tool", "github"]);
+    again.run().fails(4, "K003");
 }
 
 #[test]
@@ -272,9 +335,5 @@ fn a_tool_that_takes_too_long_is_ended() {
     let text = "description = \"Waits\"\ncommand = [\"sleep\", \"600\"]\ntimeout = \"300ms\"\n";
     let house = house(&[("wait", text)]);
     let seen = run(&house, "wait", &json!({}));
-    assert!(
-        seen.out.contains("timed out") || seen.out.contains("time"),
-        "{seen:?}"
-    );
-    assert_ne!(seen.code, 0, "{seen:?}");
+    seen.expect(1).says("its 300ms were over");
 }

@@ -9,7 +9,9 @@ const HEADING: &str = "---- ";
 pub(super) fn parse(text: &str) -> Report {
     let lines: Vec<&str> = text.lines().collect();
     let mut report = Report::default();
-    let summary = lines.iter().find(|line| line.trim_start().starts_with("Summary ["));
+    let summary = lines
+        .iter()
+        .find(|line| line.trim_start().starts_with("Summary ["));
     match summary {
         Some(line) => nextest(&lines, line, &mut report),
         None => libtest(&lines, &mut report),
@@ -21,21 +23,31 @@ pub(super) fn parse(text: &str) -> Report {
 }
 
 fn libtest(lines: &[&str], report: &mut Report) {
-    for line in lines.iter().filter(|line| line.starts_with("test result: ")) {
+    for line in lines
+        .iter()
+        .filter(|line| line.starts_with("test result: "))
+    {
         let counts = report.counts.get_or_insert_default();
         counts.add(Counts {
             passed: number_before(line, "passed").unwrap_or(0),
             failed: number_before(line, "failed").unwrap_or(0),
             skipped: number_before(line, "ignored").unwrap_or(0),
         });
-        let took = line.rsplit_once("finished in ").and_then(|(_, took)| millis(took));
+        let took = line
+            .rsplit_once("finished in ")
+            .and_then(|(_, took)| millis(took));
         let sum = report.millis.unwrap_or(0).saturating_add(took.unwrap_or(0));
         report.millis = Some(sum);
     }
     for (at, line) in lines.iter().enumerate() {
-        let name = line.strip_prefix(HEADING).and_then(|rest| rest.strip_suffix(" ----"));
+        let name = line
+            .strip_prefix(HEADING)
+            .and_then(|rest| rest.strip_suffix(" ----"));
         let Some(name) = name else { continue };
-        let name = name.strip_suffix(" stdout").or(name.strip_suffix(" stderr")).unwrap_or(name);
+        let name = name
+            .strip_suffix(" stdout")
+            .or(name.strip_suffix(" stderr"))
+            .unwrap_or(name);
         let body = &lines[at + 1..];
         let ends = |line: &&str| line.starts_with(HEADING) || **line == *"failures:";
         let length = body.iter().position(ends).unwrap_or(body.len());
@@ -50,11 +62,15 @@ fn nextest(lines: &[&str], summary: &str, report: &mut Report) {
             + number_before(summary, "timed").unwrap_or(0),
         skipped: number_before(summary, "skipped").unwrap_or(0),
     });
-    let took = summary.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
+    let took = summary
+        .split_once('[')
+        .and_then(|(_, rest)| rest.split_once(']'));
     report.millis = took.and_then(|(took, _)| millis(took));
     let mut seen = Vec::new();
     for (at, line) in lines.iter().enumerate() {
-        let Some(name) = nextest_failed(line) else { continue };
+        let Some(name) = nextest_failed(line) else {
+            continue;
+        };
         if seen.contains(&name) {
             continue;
         }
@@ -67,7 +83,15 @@ fn nextest(lines: &[&str], summary: &str, report: &mut Report) {
 }
 
 fn status_line(line: &str) -> bool {
-    let words = ["PASS [", "FAIL [", "SLOW [", "SIGABRT [", "SIGSEGV [", "TIMEOUT [", "Summary ["];
+    let words = [
+        "PASS [",
+        "FAIL [",
+        "SLOW [",
+        "SIGABRT [",
+        "SIGSEGV [",
+        "TIMEOUT [",
+        "Summary [",
+    ];
     words.iter().any(|word| line.trim_start().starts_with(word))
 }
 
@@ -88,13 +112,18 @@ fn nextest_failed(line: &str) -> Option<String> {
 fn failure(name: &str, body: &[&str]) -> Failure {
     let panic = body.iter().position(|line| line.contains("panicked at "));
     let Some(at) = panic else {
-        let message = body.iter().find(|line| line.trim_start().starts_with("Error: "));
+        let message = body
+            .iter()
+            .find(|line| line.trim_start().starts_with("Error: "));
         let message = message.map_or_else(|| body.join("\n"), |line| (*line).to_owned());
         return Failure::new(name, doc_place(name), &message);
     };
     let (_, place) = body[at].split_once("panicked at ").unwrap_or_default();
     // Before 2023 the message stood on the same line, in quotes.
-    if let Some((message, place)) = place.strip_prefix('\'').and_then(|rest| rest.rsplit_once("', ")) {
+    if let Some((message, place)) = place
+        .strip_prefix('\'')
+        .and_then(|rest| rest.rsplit_once("', "))
+    {
         return Failure::new(name, location(place), message);
     }
     let ends = |line: &&str| {
@@ -117,7 +146,9 @@ fn doc_place(name: &str) -> Option<(String, u64)> {
 fn compiler(lines: &[&str], report: &mut Report) {
     for (at, line) in lines.iter().enumerate() {
         let is_error = line.starts_with("error: ") || line.starts_with("error[");
-        let arrow = lines.get(at + 1).and_then(|next| next.trim_start().strip_prefix("--> "));
+        let arrow = lines
+            .get(at + 1)
+            .and_then(|next| next.trim_start().strip_prefix("--> "));
         if let (true, Some(place)) = (is_error, arrow) {
             report.add(Failure::new("(does not compile)", location(place), line));
         }

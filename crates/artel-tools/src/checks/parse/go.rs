@@ -95,7 +95,11 @@ impl Tests<'_> {
         let mut open: BTreeMap<String, Test> = BTreeMap::new();
         for line in text.lines() {
             if let Some(rest) = line.strip_prefix("=== ") {
-                current = rest.split_whitespace().nth(1).unwrap_or_default().to_owned();
+                current = rest
+                    .split_whitespace()
+                    .nth(1)
+                    .unwrap_or_default()
+                    .to_owned();
                 continue;
             }
             if let Some((name, end)) = ended(line) {
@@ -105,7 +109,8 @@ impl Tests<'_> {
             }
             if let Some((package, took)) = package_line(line) {
                 let tests = std::mem::take(&mut open).into_iter();
-                self.all.extend(tests.map(|(name, test)| ((package.clone(), name), test)));
+                self.all
+                    .extend(tests.map(|(name, test)| ((package.clone(), name), test)));
                 self.millis = Some(self.millis.unwrap_or(0).saturating_add(took));
                 current.clear();
                 continue;
@@ -117,7 +122,9 @@ impl Tests<'_> {
             place.push_str(line);
             place.push('\n');
         }
-        let left = open.into_iter().map(|(name, test)| ((String::new(), name), test));
+        let left = open
+            .into_iter()
+            .map(|(name, test)| ((String::new(), name), test));
         self.all.extend(left);
     }
 
@@ -130,7 +137,10 @@ impl Tests<'_> {
             let below = (package.to_owned(), format!("{name}/"));
             let next = self.all.range(below..).next();
             next.is_some_and(|((other, test), _)| {
-                other == package && test.strip_prefix(name).is_some_and(|rest| rest.starts_with('/'))
+                other == package
+                    && test
+                        .strip_prefix(name)
+                        .is_some_and(|rest| rest.starts_with('/'))
             })
         };
         for ((package, name), test) in &self.all {
@@ -140,9 +150,18 @@ impl Tests<'_> {
             }
             let counts = report.counts.get_or_insert_default();
             counts.add(match end {
-                End::Passed => Counts { passed: 1, ..Counts::default() },
-                End::Failed => Counts { failed: 1, ..Counts::default() },
-                End::Skipped => Counts { skipped: 1, ..Counts::default() },
+                End::Passed => Counts {
+                    passed: 1,
+                    ..Counts::default()
+                },
+                End::Failed => Counts {
+                    failed: 1,
+                    ..Counts::default()
+                },
+                End::Skipped => Counts {
+                    skipped: 1,
+                    ..Counts::default()
+                },
             });
             if end == End::Failed {
                 report.add(failure(name, &test.output, &folder(package, self.module)));
@@ -167,7 +186,7 @@ fn ended(line: &str) -> Option<(String, End)> {
     Some((name.to_owned(), end))
 }
 
-/// Reads `FAIL	example.com/shop/sum	0.013s`.
+/// Reads the line of a package: how it ended, its name and its time, between tabs.
 fn package_line(line: &str) -> Option<(String, u64)> {
     let mut parts = line.split('\t');
     let word = parts.next()?.trim();
@@ -179,24 +198,30 @@ fn package_line(line: &str) -> Option<(String, u64)> {
 /// Returns the folder of a package, relative to the module's own.
 fn folder(package: &str, module: &str) -> String {
     let inside = package.strip_prefix(module).filter(|_| !module.is_empty());
-    inside.map(|inside| inside.trim_start_matches('/').to_owned()).unwrap_or_default()
+    inside
+        .map(|inside| inside.trim_start_matches('/').to_owned())
+        .unwrap_or_default()
 }
 
 fn failure(name: &str, output: &str, folder: &str) -> Failure {
     let is_note = |line: &&str| line.starts_with("=== ") || ended(line).is_some();
     let lines: Vec<_> = output.lines().filter(|line| !is_note(line)).collect();
     let place = lines.iter().find_map(|line| place_in(line));
-    let place = place.map(|(file, line)| match file.contains('/') || folder.is_empty() {
-        true => (file, line),
-        false => (format!("{folder}/{file}"), line),
-    });
+    let place = place.map(
+        |(file, line)| match file.contains('/') || folder.is_empty() {
+            true => (file, line),
+            false => (format!("{folder}/{file}"), line),
+        },
+    );
     Failure::new(name, place, &lines.join("\n"))
 }
 
 /// Finds `sum_test.go:12` in a line of a message or of a stack.
 fn place_in(line: &str) -> Option<(String, u64)> {
     let at = line.find(".go:")?;
-    let start = line[..at].rfind(char::is_whitespace).map_or(0, |space| space + 1);
+    let start = line[..at]
+        .rfind(char::is_whitespace)
+        .map_or(0, |space| space + 1);
     let digits = line[at + 4..].find(|letter: char| !letter.is_ascii_digit());
     let end = digits.map_or(line.len(), |digits| at + 4 + digits);
     location(&line[start..end])
@@ -205,12 +230,18 @@ fn place_in(line: &str) -> Option<(String, u64)> {
 /// Reads what does not build: `./sum.go:3:5: undefined: x` outside of any test.
 fn broken(outside: &str, report: &mut Report) {
     for line in outside.lines() {
-        let Some((place, message)) = line.split_once(": ") else { continue };
+        let Some((place, message)) = line.split_once(": ") else {
+            continue;
+        };
         if place.contains(".go:")
             && let Some((file, line)) = location(place)
         {
             let file = file.trim_start_matches("./").to_owned();
-            report.add(Failure::new("(does not build)", Some((file, line)), message));
+            report.add(Failure::new(
+                "(does not build)",
+                Some((file, line)),
+                message,
+            ));
         }
     }
 }

@@ -9,7 +9,10 @@ use crate::checks::report::Report;
 pub(super) fn parse(text: &str) -> Report {
     let formats: [fn(&str) -> Report; 4] = [vitest::parse, jest::parse, tap::parse, mocha::parse];
     let reports = formats.iter().map(|format| format(text));
-    reports.into_iter().find(|report| report.counts.is_some()).unwrap_or_default()
+    reports
+        .into_iter()
+        .find(|report| report.counts.is_some())
+        .unwrap_or_default()
 }
 
 /// Reads a frame of a stack outside of the runtime and of packages:

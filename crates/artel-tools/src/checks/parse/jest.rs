@@ -25,7 +25,9 @@ pub(super) fn parse(text: &str) -> Report {
         if let Some(rest) = line.strip_prefix("FAIL ") {
             file = rest.split_whitespace().next().unwrap_or_default();
         }
-        let Some(name) = line.strip_prefix("  ● ") else { continue };
+        let Some(name) = line.strip_prefix("  ● ") else {
+            continue;
+        };
         if name.starts_with("Console") {
             continue;
         }
@@ -46,19 +48,26 @@ pub(super) fn parse(text: &str) -> Report {
 
 fn failure(name: &str, file: &str, body: &[&str]) -> Failure {
     let places: Vec<_> = body.iter().filter_map(|line| stack_place(line)).collect();
-    let own = places.iter().find(|(place, _)| place.ends_with(file) && !file.is_empty());
+    let own = places
+        .iter()
+        .find(|(place, _)| place.ends_with(file) && !file.is_empty());
     let place = own.or(places.first()).cloned();
     let is_frame = |line: &&&str| {
         let line = line.trim_start();
         line.starts_with("at ") || is_code(line)
     };
-    let length = body.iter().position(|line| is_frame(&line)).unwrap_or(body.len());
+    let length = body
+        .iter()
+        .position(|line| is_frame(&line))
+        .unwrap_or(body.len());
     Failure::new(name, place, body[..length].join("\n").trim_end())
 }
 
 /// Tells whether a line is of the excerpt of source: `> 3 |   it(…`.
 fn is_code(line: &str) -> bool {
     let line = line.trim_start_matches(['>', ' ']);
-    let digits = line.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(0);
+    let digits = line
+        .find(|letter: char| !letter.is_ascii_digit())
+        .unwrap_or(0);
     digits > 0 && line[digits..].trim_start().starts_with('|')
 }

@@ -54,9 +54,13 @@ fn failure(body: &[&str]) -> Failure {
     // The name goes over several lines, the last of which ends with a colon.
     let length = body.iter().position(|line| line.trim_end().ends_with(':'));
     let length = length.map_or(1, |at| at + 1).min(body.len());
-    let parts = body[..length].iter().map(|line| line.trim().trim_end_matches(':'));
+    let parts = body[..length]
+        .iter()
+        .map(|line| line.trim().trim_end_matches(':'));
     let name = parts.collect::<Vec<_>>().join(" > ");
-    let name = name.split_once(") ").map_or(name.as_str(), |(_, name)| name);
+    let name = name
+        .split_once(") ")
+        .map_or(name.as_str(), |(_, name)| name);
     let rest = &body[length..];
     let place = rest.iter().find_map(|line| stack_place(line));
     let is_frame = |line: &&str| line.trim_start().starts_with("at ");

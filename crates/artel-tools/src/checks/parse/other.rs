@@ -47,7 +47,9 @@ fn phpunit(line: &str) -> Option<Counts> {
         let total = number_before(rest, "tests").or(number_before(rest, "test"))?;
         return Some(rest_passed(total, 0, 0));
     }
-    line.starts_with("Tests:").then(|| labelled(line, "Tests:")).flatten()
+    line.starts_with("Tests:")
+        .then(|| labelled(line, "Tests:"))
+        .flatten()
 }
 
 /// Reads `75% tests passed, 1 tests failed out of 4`.
@@ -61,15 +63,19 @@ fn ctest(line: &str) -> Option<Counts> {
 /// Reads ` 2 pass`, ` 1 fail`, ` 1 skip`, each on its line.
 fn bun(text: &str) -> Option<Counts> {
     let number = |word: &str| {
-        text.lines().rev().find_map(|line| match line.split_whitespace().collect::<Vec<_>>()[..] {
-            [number, last] if last == word => number.parse::<u64>().ok(),
-            _ => None,
-        })
+        text.lines().rev().find_map(
+            |line| match line.split_whitespace().collect::<Vec<_>>()[..] {
+                [number, last] if last == word => number.parse::<u64>().ok(),
+                _ => None,
+            },
+        )
     };
     Some(Counts {
         passed: number("pass")?,
         failed: number("fail")?,
-        skipped: number("skip").unwrap_or(0).saturating_add(number("todo").unwrap_or(0)),
+        skipped: number("skip")
+            .unwrap_or(0)
+            .saturating_add(number("todo").unwrap_or(0)),
     })
 }
 

@@ -20,14 +20,20 @@ pub(super) fn parse(text: &str) -> Report {
     }
     let mut blocks = blocks(&lines);
     for line in &lines {
-        let failed = line.strip_prefix("FAILED ").or_else(|| line.strip_prefix("ERROR "));
+        let failed = line
+            .strip_prefix("FAILED ")
+            .or_else(|| line.strip_prefix("ERROR "));
         if let Some(rest) = failed {
             report.add(failure(rest, &mut blocks));
         }
     }
     if report.failures.is_empty() {
         for block in blocks {
-            report.add(Failure::new(block.name, block.places.last().cloned(), &block.message));
+            report.add(Failure::new(
+                block.name,
+                block.places.last().cloned(),
+                &block.message,
+            ));
         }
     }
     report
@@ -37,8 +43,8 @@ pub(super) fn parse(text: &str) -> Report {
 fn closing(line: &str) -> Option<(&str, &str)> {
     let line = line.trim_matches(|letter| letter == '=' || letter == ' ');
     let (counts, took) = line.rsplit_once(" in ")?;
-    let is_closing = counts.starts_with(|letter: char| letter.is_ascii_digit())
-        || counts == "no tests ran";
+    let is_closing =
+        counts.starts_with(|letter: char| letter.is_ascii_digit()) || counts == "no tests ran";
     let took = took.split_whitespace().next()?;
     (is_closing && took.ends_with('s')).then_some((counts, took))
 }
@@ -55,7 +61,11 @@ fn counts(line: &str) -> Counts {
 }
 
 fn blocks<'t>(lines: &[&'t str]) -> Vec<Block<'t>> {
-    let heads: Vec<_> = lines.iter().enumerate().filter_map(|(at, line)| Some((at, head(line)?))).collect();
+    let heads: Vec<_> = lines
+        .iter()
+        .enumerate()
+        .filter_map(|(at, line)| Some((at, head(line)?)))
+        .collect();
     let ends = |line: &&str| line.starts_with("====") || head(line).is_some();
     let block = |(at, name): (usize, &'t str)| {
         let body = &lines[at + 1..];
@@ -76,16 +86,22 @@ fn blocks<'t>(lines: &[&'t str]) -> Vec<Block<'t>> {
 fn head(line: &str) -> Option<&str> {
     let inner = line.strip_prefix("__")?.strip_suffix("__")?;
     let name = inner.trim_matches('_').trim();
-    let name = ["ERROR at setup of ", "ERROR at teardown of ", "ERROR collecting "]
-        .iter()
-        .find_map(|prefix| name.strip_prefix(prefix))
-        .unwrap_or(name);
+    let name = [
+        "ERROR at setup of ",
+        "ERROR at teardown of ",
+        "ERROR collecting ",
+    ]
+    .iter()
+    .find_map(|prefix| name.strip_prefix(prefix))
+    .unwrap_or(name);
     (!name.is_empty() && !name.starts_with("_ ")).then_some(name)
 }
 
 /// Reads `test_b.py:24: RuntimeError`.
 fn place(line: &str) -> Option<(String, u64)> {
-    let (place, _) = line.split_once(": ").or_else(|| line.strip_suffix(':').map(|it| (it, "")))?;
+    let (place, _) = line
+        .split_once(": ")
+        .or_else(|| line.strip_suffix(':').map(|it| (it, "")))?;
     let is_place = place.contains(".py:") && !place.starts_with([' ', '>', 'E']);
     is_place.then(|| location(place)).flatten()
 }
@@ -100,7 +116,9 @@ fn failure(rest: &str, blocks: &mut [Block<'_>]) -> Failure {
     };
     let fits = |block: &&mut Block<'_>| !block.is_used && block.name == name;
     let mut fitting: Vec<_> = blocks.iter_mut().filter(fits).collect();
-    let own = fitting.iter().position(|block| block.places.iter().any(|(place, _)| place == file));
+    let own = fitting
+        .iter()
+        .position(|block| block.places.iter().any(|(place, _)| place == file));
     let block = match fitting.is_empty() {
         true => None,
         false => Some(fitting.swap_remove(own.unwrap_or(0))),

@@ -30,20 +30,27 @@ pub(super) fn parse(text: &str) -> Report {
         }
     }
     report.counts = summary(&lines, parents).or(is_tap.then_some(counted));
-    let took = lines.iter().rev().find_map(|line| line.strip_prefix("# duration_ms "));
+    let took = lines
+        .iter()
+        .rev()
+        .find_map(|line| line.strip_prefix("# duration_ms "));
     report.millis = took.and_then(|took| millis(&format!("{took}ms")));
     report
 }
 
 /// Tells whether a line is a plan: `1..4`.
 fn is_plan(line: &str) -> bool {
-    line.strip_prefix("1..").is_some_and(|rest| rest.parse::<u64>().is_ok())
+    line.strip_prefix("1..")
+        .is_some_and(|rest| rest.parse::<u64>().is_ok())
 }
 
 /// Reads the counts at the end. A test fails with each of its own, and is not one more.
 fn summary(lines: &[&str], parents: u64) -> Option<Counts> {
     let number = |label: &str| {
-        let rest = lines.iter().rev().find_map(|line| line.strip_prefix(label))?;
+        let rest = lines
+            .iter()
+            .rev()
+            .find_map(|line| line.strip_prefix(label))?;
         rest.trim().parse::<u64>().ok()
     };
     let failed = number("# fail ")?.saturating_add(number("# cancelled ").unwrap_or(0));
@@ -57,8 +64,12 @@ fn summary(lines: &[&str], parents: u64) -> Option<Counts> {
 
 /// Returns the indented block between `---` and `...`.
 fn facts(lines: &[&str], indent: usize) -> String {
-    let inside = |line: &&&str| line.trim().is_empty() || line.len() - line.trim_start().len() > indent;
-    let block = lines.iter().take_while(inside).take_while(|line| line.trim() != "...");
+    let inside =
+        |line: &&&str| line.trim().is_empty() || line.len() - line.trim_start().len() > indent;
+    let block = lines
+        .iter()
+        .take_while(inside)
+        .take_while(|line| line.trim() != "...");
     block.copied().collect::<Vec<_>>().join("\n")
 }
 
@@ -67,7 +78,10 @@ fn failure(rest: &str, facts: &str) -> Failure {
     let place = value(facts, "location").and_then(|place| location(&place));
     let message = value(facts, "error").unwrap_or_default();
     // The stack has the line that failed, the location only where the test begins.
-    let file = place.as_ref().map(|(file, _)| file.clone()).unwrap_or_default();
+    let file = place
+        .as_ref()
+        .map(|(file, _)| file.clone())
+        .unwrap_or_default();
     let frames = facts.lines().filter_map(|line| {
         let (_, place) = line.rsplit_once('(')?;
         location(place.trim_end_matches(')'))
@@ -80,13 +94,16 @@ fn failure(rest: &str, facts: &str) -> Failure {
 fn value(facts: &str, field: &str) -> Option<String> {
     let lines: Vec<&str> = facts.lines().collect();
     let label = format!("{field}: ");
-    let at = lines.iter().position(|line| line.trim_start().starts_with(&label))?;
+    let at = lines
+        .iter()
+        .position(|line| line.trim_start().starts_with(&label))?;
     let own = lines[at].trim_start().strip_prefix(&label)?;
     if !own.starts_with('|') {
         return Some(own.trim_matches(['\'', '"']).to_owned());
     }
     let indent = lines[at].len() - lines[at].trim_start().len();
-    let inside = |line: &&&str| line.trim().is_empty() || line.len() - line.trim_start().len() > indent;
+    let inside =
+        |line: &&&str| line.trim().is_empty() || line.len() - line.trim_start().len() > indent;
     let block = lines[at + 1..].iter().take_while(inside);
     Some(block.copied().collect::<Vec<_>>().join("\n"))
 }

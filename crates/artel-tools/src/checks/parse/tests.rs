@@ -1,0 +1,383 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::checks::report::{Counts, Failure};
+use crate::checks::runner::RUNNERS;
+
+fn read(runner: Runner, text: &str) -> Report {
+    let printed = Printed {
+        stdout: text,
+        stderr: "",
+        module: "example.com/shop",
+    };
+    parse(runner, printed)
+}
+
+fn counts(passed: u64, failed: u64, skipped: u64) -> Option<Counts> {
+    Some(Counts {
+        passed,
+        failed,
+        skipped,
+    })
+}
+
+/// Name, place, and a part of the message of each failure.
+fn failures(report: &Report) -> Vec<(&str, String, &str)> {
+    let line = |failure: &Failure| failure.place().unwrap_or_default();
+    let first = |failure: &'_ Failure| failure.message.lines().next().unwrap_or_default().len();
+    let all = report.failures.iter();
+    all.map(|failure| {
+        (
+            failure.name.as_str(),
+            line(failure),
+            &failure.message[..first(failure)],
+        )
+    })
+    .collect()
+}
+
+fn own(all: &[(&'static str, &str, &'static str)]) -> Vec<(&'static str, String, &'static str)> {
+    all.iter()
+        .map(|(name, place, message)| (*name, (*place).to_owned(), *message))
+        .collect()
+}
+
+#[test]
+fn cargo_test_says_which_tests_failed_where() {
+    let report = read(Runner::Cargo, include_str!("samples/cargo.txt"));
+    assert_eq!(report.counts, counts(2, 3, 1));
+    assert_eq!(report.millis, Some(1800));
+    assert_eq!(
+        failures(&report),
+        own(&[
+            (
+                "tests::bad",
+                "src/lib.rs:10",
+                "assertion `left == right` failed: one is two"
+            ),
+            ("fails", "", "Error: \"no way\""),
+            (
+                "index",
+                "tests/whole.rs:4",
+                "index out of bounds: the len is 0 but the index is 1"
+            ),
+        ])
+    );
+}
+
+#[test]
+fn nextest_says_the_same() {
+    let report = read(Runner::Cargo, include_str!("samples/nextest.txt"));
+    assert_eq!(report.counts, counts(1, 3, 1));
+    assert_eq!(report.millis, Some(693));
+    assert_eq!(
+        failures(&report),
+        own(&[
+            ("rs::whole fails", "", "    Error: \"no way\"".trim_start()),
+            (
+                "rs tests::bad",
+                "src/lib.rs:10",
+                "assertion `left == right` failed: one is two"
+            ),
+            (
+                "rs::whole index",
+                "tests/whole.rs:4",
+                "index out of bounds: the len is 0 but the index is 1"
+            ),
+        ])
+    );
+}
+
+#[test]
+fn a_panic_in_the_older_form_has_its_place() {
+    let text = "---- old stdout ----\nthread 'old' panicked at 'no way', src/lib.rs:7:5\n\nfailures:\n    old\n\n\
+        test result: FAILED. 0 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out\n";
+    let report = read(Runner::Cargo, text);
+    assert_eq!(failures(&report), own(&[("old", "src/lib.rs:7", "no way")]));
+}
+
+#[test]
+fn what_does_not_compile_is_a_failure() {
+    let text = "error[E0308]: mismatched types\n --> src/lib.rs:3:5\n  |\nerror: could not compile `shop`\n";
+    let report = read(Runner::Cargo, text);
+    assert_eq!(report.counts, None);
+    assert_eq!(
+        failures(&report),
+        own(&[(
+            "(does not compile)",
+            "src/lib.rs:3",
+            "error[E0308]: mismatched types"
+        )])
+    );
+}
+
+#[test]
+fn go_test_is_read_as_text_and_as_json() {
+    let report = read(Runner::Go, include_str!("samples/go.txt"));
+    assert_eq!(report.counts, counts(2, 2, 1));
+    assert_eq!(report.millis, Some(17));
+    assert_eq!(
+        failures(&report),
+        own(&[
+            (
+                "TestBad",
+                "sum/sum_test.go:12",
+                "sum_test.go:12: Sum(1, 1) = 2, want 3"
+            ),
+            (
+                "TestTable/one",
+                "sum/sum_test.go:24",
+                "sum_test.go:24: got 1"
+            ),
+        ])
+    );
+    let report = read(Runner::Go, include_str!("samples/go.json"));
+    assert_eq!(report.counts, counts(1, 1, 1));
+    assert_eq!(report.millis, Some(13));
+    assert_eq!(
+        failures(&report),
+        own(&[(
+            "TestTable/one",
+            "sum/sum_test.go:24",
+            "sum_test.go:24: got 1"
+        )])
+    );
+}
+
+#[test]
+fn go_that_does_not_build_is_a_failure() {
+    let text = "# example.com/shop/sum [example.com/shop/sum.test]\n./sum.go:3:5: undefined: x\nFAIL\texample.com/shop/sum [build failed]\n";
+    let report = read(Runner::Go, text);
+    assert_eq!(
+        failures(&report),
+        own(&[("(does not build)", "sum.go:3", "undefined: x")])
+    );
+}
+
+#[test]
+fn pytest_is_read_with_and_without_its_header() {
+    for text in [
+        include_str!("samples/pytest.txt"),
+        include_str!("samples/pytest-q.txt"),
+    ] {
+        let report = read(Runner::Pytest, text);
+        assert_eq!(report.counts, counts(2, 5, 3));
+        assert!(report.millis.is_some());
+        assert_eq!(
+            failures(&report),
+            own(&[
+                (
+                    "test_a.py::Sums::test_bad",
+                    "test_a.py:9",
+                    "AssertionError: 2 != 3 : sums are broken"
+                ),
+                (
+                    "test_a.py::Sums::test_error",
+                    "test_a.py:12",
+                    "ValueError: boom"
+                ),
+                (
+                    "test_b.py::test_bad",
+                    "test_b.py:9",
+                    "AssertionError: lists differ"
+                ),
+                (
+                    "test_b.py::test_deep",
+                    "test_b.py:12",
+                    "TypeError: unsupported operand type(s) for /: 'NoneType' and 'int'",
+                ),
+                (
+                    "test_b.py::test_fix",
+                    "test_b.py:24",
+                    "RuntimeError: no database"
+                ),
+            ])
+        );
+    }
+}
+
+#[test]
+fn pytest_without_tests_has_counts() {
+    assert_eq!(
+        read(Runner::Pytest, "no tests ran in 0.01s\n").counts,
+        counts(0, 0, 0)
+    );
+}
+
+#[test]
+fn unittest_has_the_line_of_the_test_itself() {
+    let report = read(Runner::Unittest, include_str!("samples/unittest.txt"));
+    assert_eq!(report.counts, counts(1, 2, 1));
+    assert_eq!(report.millis, Some(1));
+    assert_eq!(
+        failures(&report),
+        own(&[
+            (
+                "test_a.Sums.test_error",
+                "/home/me/shop/py/test_a.py:12",
+                "ValueError: boom"
+            ),
+            (
+                "test_a.Sums.test_bad",
+                "/home/me/shop/py/test_a.py:9",
+                "AssertionError: 2 != 3 : sums are broken"
+            ),
+        ])
+    );
+}
+
+#[test]
+fn runners_of_javascript_are_read() {
+    let report = read(Runner::Jest, include_str!("samples/jest.txt"));
+    assert_eq!(report.counts, counts(1, 1, 1));
+    assert_eq!(report.millis, Some(893));
+    assert_eq!(
+        failures(&report),
+        own(&[(
+            "sum › is wrong",
+            "src/sum.test.js:3",
+            "expect(received).toBe(expected) // Object.is equality"
+        )])
+    );
+    let report = read(Runner::Vitest, include_str!("samples/vitest.txt"));
+    assert_eq!(report.counts, counts(1, 1, 1));
+    assert_eq!(report.millis, Some(474));
+    assert_eq!(
+        failures(&report),
+        own(&[(
+            "a.test.js > sum > is wrong",
+            "a.test.js:4",
+            "AssertionError: expected 2 to be 3 // Object.is equality",
+        )])
+    );
+    let report = read(Runner::Mocha, include_str!("samples/mocha.txt"));
+    assert_eq!(report.counts, counts(1, 1, 1));
+    assert_eq!(report.millis, Some(11));
+    assert_eq!(
+        failures(&report),
+        own(&[(
+            "sum > is wrong",
+            "m.spec.js:4",
+            "AssertionError [ERR_ASSERTION]: 2 == 3"
+        )])
+    );
+}
+
+#[test]
+fn a_test_of_node_is_not_counted_for_its_subtests() {
+    let report = read(Runner::Node, include_str!("samples/node.tap"));
+    assert_eq!(report.counts, counts(2, 2, 1));
+    assert_eq!(report.millis, Some(261));
+    let file = "/home/me/shop/js/test/a.test.js";
+    let all = failures(&report);
+    assert_eq!(
+        all[0],
+        (
+            "fails here",
+            format!("{file}:4"),
+            "Expected values to be strictly equal:"
+        )
+    );
+    assert_eq!(all[1], ("inner fails", format!("{file}:6"), "boom"));
+}
+
+#[test]
+fn npm_test_is_read_whatever_runs_behind_it() {
+    for sample in [
+        include_str!("samples/jest.txt"),
+        include_str!("samples/vitest.txt"),
+        include_str!("samples/mocha.txt"),
+    ] {
+        assert_eq!(read(Runner::Npm, sample).counts, counts(1, 1, 1));
+    }
+    assert_eq!(
+        read(Runner::Npm, include_str!("samples/node.tap")).counts,
+        counts(2, 2, 1)
+    );
+}
+
+#[test]
+fn other_runners_have_their_counts() {
+    let table = [
+        (
+            Runner::Rspec,
+            "Finished in 0.5 seconds\n12 examples, 2 failures, 1 pending\n",
+            counts(9, 2, 1),
+        ),
+        (
+            Runner::Minitest,
+            "5 runs, 9 assertions, 1 failures, 1 errors, 1 skips\n",
+            counts(2, 2, 1),
+        ),
+        (
+            Runner::Maven,
+            "[ERROR] Tests run: 4, Failures: 1, Errors: 1, Skipped: 1\n",
+            counts(1, 2, 1),
+        ),
+        (
+            Runner::Ctest,
+            "75% tests passed, 1 tests failed out of 4\n",
+            counts(3, 1, 0),
+        ),
+        (
+            Runner::Mix,
+            "3 tests, 1 failure, 1 skipped\n",
+            counts(1, 1, 1),
+        ),
+        (
+            Runner::Phpunit,
+            "OK (3 tests, 5 assertions)\n",
+            counts(3, 0, 0),
+        ),
+        (
+            Runner::Phpunit,
+            "Tests: 3, Assertions: 5, Failures: 1, Skipped: 1.\n",
+            counts(1, 1, 1),
+        ),
+        (
+            Runner::Bun,
+            " 2 pass\n 1 fail\n 3 expect() calls\n",
+            counts(2, 1, 0),
+        ),
+    ];
+    for (runner, text, expected) in table {
+        assert_eq!(read(runner, text).counts, expected, "{runner:?}");
+    }
+}
+
+#[test]
+fn colours_are_no_obstacle() {
+    let text = "\u{1b}[31m1 failed\u{1b}[0m, \u{1b}[32m2 passed\u{1b}[0m in 0.10s\r\n";
+    assert_eq!(read(Runner::Pytest, text).counts, counts(2, 1, 0));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn any_text_has_an_answer(text in "(?s).{0,400}") {
+        for runner in RUNNERS {
+            read(runner, &text);
+        }
+    }
+
+    /// Pieces of real output in any order come closer to the edges than plain noise.
+    #[test]
+    fn any_mixture_of_real_lines_has_an_answer(picks in prop::collection::vec((0..400_usize, 0..80_usize), 0..60)) {
+        let samples = [
+            include_str!("samples/cargo.txt"), include_str!("samples/nextest.txt"),
+            include_str!("samples/go.txt"), include_str!("samples/go.json"),
+            include_str!("samples/pytest.txt"), include_str!("samples/unittest.txt"),
+            include_str!("samples/jest.txt"), include_str!("samples/vitest.txt"),
+            include_str!("samples/mocha.txt"), include_str!("samples/node.tap"),
+        ];
+        let lines: Vec<&str> = samples.iter().flat_map(|sample| sample.lines()).collect();
+        let text: String = picks.iter().map(|(at, cut)| {
+            let line: String = lines[at % lines.len()].chars().take(*cut).collect();
+            line + "\n"
+        }).collect();
+        for runner in RUNNERS {
+            read(runner, &text);
+        }
+    }
+}

@@ -42,18 +42,25 @@ pub(crate) fn location(text: &str) -> Option<(String, u64)> {
 /// Reads the number that stands right before a word: `3 passed`.
 pub(super) fn number_before(text: &str, word: &str) -> Option<u64> {
     let words: Vec<_> = text
-        .split(|letter: char| letter.is_whitespace() || matches!(letter, ',' | ';' | '(' | ')' | '|'))
+        .split(|letter: char| {
+            letter.is_whitespace() || matches!(letter, ',' | ';' | '(' | ')' | '|')
+        })
         .filter(|part| !part.is_empty())
         .collect();
     let is_pair = |pair: &&[&str]| pair[1] == word && pair[0].parse::<u64>().is_ok();
-    words.windows(2).find(is_pair).and_then(|pair| pair[0].parse().ok())
+    words
+        .windows(2)
+        .find(is_pair)
+        .and_then(|pair| pair[0].parse().ok())
 }
 
 /// Reads the number behind a label: `failures=2`, `Failures: 2`.
 pub(super) fn number_after(text: &str, label: &str) -> Option<u64> {
     let start = text.find(label)? + label.len();
     let rest = text.get(start..)?.trim_start();
-    let end = rest.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(rest.len());
+    let end = rest
+        .find(|letter: char| !letter.is_ascii_digit())
+        .unwrap_or(rest.len());
     rest[..end].parse().ok()
 }
 
@@ -64,7 +71,11 @@ pub(super) fn millis(text: &str) -> Option<u64> {
         .find(|letter: char| !letter.is_ascii_digit() && letter != '.')
         .unwrap_or(text.len());
     let value: f64 = text[..end].parse().ok()?;
-    let unit: String = text[end..].trim_start().chars().take_while(|c| c.is_alphabetic()).collect();
+    let unit: String = text[end..]
+        .trim_start()
+        .chars()
+        .take_while(|c| c.is_alphabetic())
+        .collect();
     let factor = match unit.as_str() {
         "ms" => 1.0,
         "s" | "sec" | "seconds" | "" => 1000.0,

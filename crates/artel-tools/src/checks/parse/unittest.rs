@@ -7,7 +7,9 @@ pub(super) fn parse(text: &str) -> Report {
     let lines: Vec<&str> = text.lines().collect();
     let mut report = Report::default();
     for (at, line) in lines.iter().enumerate() {
-        let head = line.strip_prefix("FAIL: ").or_else(|| line.strip_prefix("ERROR: "));
+        let head = line
+            .strip_prefix("FAIL: ")
+            .or_else(|| line.strip_prefix("ERROR: "));
         if let Some(head) = head {
             let body = lines.get(at + 2..).unwrap_or_default();
             let ends = |line: &&str| line.starts_with("=====") || line.starts_with("-----");
@@ -15,9 +17,14 @@ pub(super) fn parse(text: &str) -> Report {
             report.add(failure(head, &body[..length]));
         }
     }
-    let ran = lines.iter().rev().find(|line| line.starts_with("Ran ") && line.contains(" in "));
+    let ran = lines
+        .iter()
+        .rev()
+        .find(|line| line.starts_with("Ran ") && line.contains(" in "));
     if let Some(ran) = ran {
-        let all = number_before(ran, "tests").or(number_before(ran, "test")).unwrap_or(0);
+        let all = number_before(ran, "tests")
+            .or(number_before(ran, "test"))
+            .unwrap_or(0);
         report.millis = ran.rsplit_once(" in ").and_then(|(_, took)| millis(took));
         let is_end = |line: &&&str| line.starts_with("OK") || line.starts_with("FAILED (");
         let end = lines.iter().rev().find(is_end).copied().unwrap_or_default();
@@ -45,17 +52,28 @@ fn counts(all: u64, end: &str) -> Counts {
 
 fn failure(head: &str, body: &[&str]) -> Failure {
     let name = head.split_once(" (").map_or(head, |(name, _)| name);
-    let full = head.split_once(" (").map_or(head, |(_, rest)| rest.trim_end_matches(')'));
+    let full = head
+        .split_once(" (")
+        .map_or(head, |(_, rest)| rest.trim_end_matches(')'));
     let shown = match full.ends_with(name) {
         true => full.to_owned(),
         false => format!("{full}.{name}"),
     };
-    let frames: Vec<_> = body.iter().enumerate().filter_map(|(at, line)| Some((at, frame(line)?))).collect();
-    let own = frames.iter().rev().find(|(_, (_, _, function))| function == name);
+    let frames: Vec<_> = body
+        .iter()
+        .enumerate()
+        .filter_map(|(at, line)| Some((at, frame(line)?)))
+        .collect();
+    let own = frames
+        .iter()
+        .rev()
+        .find(|(_, (_, _, function))| function == name);
     let chosen = own.or(frames.last());
     let place = chosen.map(|(_, (file, line, _))| (file.clone(), *line));
     let last = frames.last().map_or(0, |(at, _)| at + 1);
-    let rest = body[last..].iter().skip_while(|line| line.starts_with("    "));
+    let rest = body[last..]
+        .iter()
+        .skip_while(|line| line.starts_with("    "));
     let message = rest.copied().collect::<Vec<_>>().join("\n");
     Failure::new(&shown, place, &message)
 }
@@ -65,5 +83,9 @@ fn frame(line: &str) -> Option<(String, u64, String)> {
     let rest = line.trim_start().strip_prefix("File \"")?;
     let (file, rest) = rest.split_once("\", line ")?;
     let (number, function) = rest.split_once(", in ").unwrap_or((rest, ""));
-    Some((file.to_owned(), number.trim().parse().ok()?, function.trim().to_owned()))
+    Some((
+        file.to_owned(),
+        number.trim().parse().ok()?,
+        function.trim().to_owned(),
+    ))
 }

@@ -21,7 +21,9 @@ pub(super) fn parse(text: &str) -> Report {
         }
     }
     for (at, line) in lines.iter().enumerate() {
-        let Some(name) = line.trim_start().strip_prefix("FAIL ") else { continue };
+        let Some(name) = line.trim_start().strip_prefix("FAIL ") else {
+            continue;
+        };
         let body = &lines[at + 1..];
         let ends = |line: &&str| line.starts_with('⎯') || line.trim_start().starts_with("FAIL ");
         let length = body.iter().position(ends).unwrap_or(body.len());
@@ -39,9 +41,13 @@ fn failure(name: &str, body: &[&str]) -> Failure {
         location(frame.rsplit(' ').next()?)
     });
     let places: Vec<_> = places.collect();
-    let place = places.iter().find(|(file, _)| file.ends_with(own)).or(places.first()).cloned();
+    let place = places
+        .iter()
+        .find(|(file, _)| file.ends_with(own))
+        .or(places.first())
+        .cloned();
     let frame = |line: &&str| line.trim_start().starts_with("❯ ");
-    let length = body.iter().position(|line| frame(&line)).unwrap_or(body.len());
+    let length = body.iter().position(frame).unwrap_or(body.len());
     let mut failure = Failure::new(name, place, &body[..length].join("\n"));
     failure.file.get_or_insert_with(|| own.to_owned());
     failure

@@ -1,0 +1,76 @@
+//! Everyday programs behave inside the walls as they do outside: the same rows run on both sides,
+//! with the same environment, and must end and print the same.
+#![expect(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "tests start processes, read the environment and fail by panicking"
+)]
+
+mod both;
+mod git;
+mod rows;
+
+use std::num::NonZeroUsize;
+use std::sync::Mutex;
+use std::thread;
+
+use artel_sandbox::Limits;
+
+use both::{Row, compare, is_installed};
+
+/// How many rows must run for the list to say something about a machine.
+const FEWEST: usize = 25;
+
+#[test]
+fn everyday_programs_behave_inside_as_outside() {
+    let (installed, missing) = sorted(rows::everyday());
+    println!("not installed: {}", names(&missing));
+    let failures = compare_all(&installed, Limits::default());
+    println!("figure: compatibility: {} rows ran", installed.len());
+    assert!(failures.is_empty(), "{}", failures.join("\n\n"));
+    assert!(
+        installed.len() >= FEWEST,
+        "only {} of the rows are installed",
+        installed.len()
+    );
+}
+
+#[test]
+fn the_limits_of_a_script_leave_room_for_its_interpreter() {
+    let (installed, missing) = sorted(rows::SCRIPTS.iter().collect());
+    println!("not installed: {}", names(&missing));
+    let failures = compare_all(&installed, Limits::of_a_script());
+    assert!(failures.is_empty(), "{}", failures.join("\n\n"));
+    assert!(!installed.is_empty(), "no interpreter is installed");
+}
+
+/// Parts the rows into those whose programs are here and the others.
+fn sorted(rows: Vec<&'static Row>) -> (Vec<&'static Row>, Vec<&'static Row>) {
+    rows.into_iter()
+        .partition(|row| row.needs.iter().all(|program| is_installed(program)))
+}
+
+fn names(rows: &[&Row]) -> String {
+    let names: Vec<_> = rows.iter().map(|row| row.name).collect();
+    names.join(", ")
+}
+
+/// Compares every row, as many at a time as there are processors, and tells all that differ.
+fn compare_all(rows: &[&'static Row], limits: Limits) -> Vec<String> {
+    let waiting = Mutex::new(rows.iter());
+    let next = || waiting.lock().unwrap().next();
+    let failures = Mutex::new(Vec::new());
+    let work = || {
+        while let Some(row) = next() {
+            let difference = compare(row, limits);
+            failures.lock().unwrap().extend(difference.err());
+        }
+    };
+    let workers = thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(work);
+        }
+    });
+    failures.into_inner().unwrap()
+}

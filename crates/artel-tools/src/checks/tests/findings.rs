@@ -1,0 +1,209 @@
+use proptest::prelude::*;
+
+use super::place;
+use crate::checks::checker::MARKERS;
+use crate::checks::diagnostics::checks;
+use crate::checks::finding::{Form, Severity, read};
+use crate::checks::survey::Survey;
+
+/// File, line, column, severity, message.
+type Expected = (&'static str, u64, Option<u64>, Severity, &'static str);
+
+fn line(tree: &'static str, programs: &str) -> String {
+    let place = place(tree, programs);
+    let survey = Survey::of(&place.root, "", MARKERS);
+    let all = checks(&place.top(), &survey);
+    let one = |check: &crate::checks::diagnostics::Check| {
+        let folder = if check.folder.is_empty() {
+            "."
+        } else {
+            &check.folder
+        };
+        let missing = if check.words.is_none() { "!" } else { "" };
+        format!(
+            "{}{missing} {folder} {}",
+            check.checker.id(),
+            check.evidence.strength.word()
+        )
+    };
+    all.iter().map(one).collect::<Vec<_>>().join(" | ")
+}
+
+#[test]
+fn each_tree_has_its_checkers() {
+    let table: &[(&str, &str, &str)] = &[
+        ("README.md=", "cargo ruff", ""),
+        ("Cargo.toml=[package]", "cargo", "cargo-check . medium"),
+        ("Cargo.toml=[package]", "", "cargo-check! . medium"),
+        (
+            "Cargo.toml=[package] clippy.toml=",
+            "cargo cargo-clippy",
+            "clippy . high",
+        ),
+        (
+            "Cargo.toml=[package] clippy.toml=",
+            "cargo",
+            "clippy! . high",
+        ),
+        (
+            r#"Cargo.toml=[lints.clippy]\ntodo="deny""#,
+            "cargo cargo-clippy",
+            "clippy . high",
+        ),
+        (
+            "Cargo.toml=[workspace] a/Cargo.toml=[package]",
+            "cargo",
+            "cargo-check . medium",
+        ),
+        (
+            "go.mod= .golangci.yml=",
+            "go golangci-lint",
+            "golangci-lint . high | go-vet . medium",
+        ),
+        (
+            "tsconfig.json={} node_modules/.bin/tsc=",
+            "npx",
+            "tsc . high",
+        ),
+        ("tsconfig.json={}", "npx", "tsc! . high"),
+        ("eslint.config.js=", "eslint", "eslint . high"),
+        (
+            r#"package.json={"devDependencies":{"eslint":"9"}}"#,
+            "",
+            "eslint! . medium",
+        ),
+        ("ruff.toml=", "ruff", "ruff . high"),
+        (
+            "pyproject.toml=[tool.ruff]\\n[tool.mypy]",
+            "ruff mypy",
+            "ruff . high | mypy . high",
+        ),
+        (
+            r#"pyproject.toml=[project]\ndependencies=["mypy"]"#,
+            "mypy",
+            "mypy . medium",
+        ),
+        ("pyrightconfig.json={}", "pyright", "pyright . high"),
+        (
+            "mypy.ini= web/tsconfig.json={}",
+            "mypy tsc",
+            "tsc web high | mypy . high",
+        ),
+    ];
+    for (tree, programs, expected) in table {
+        assert_eq!(line(tree, programs), *expected, "{tree} with {programs}");
+    }
+}
+
+#[test]
+fn lines_of_all_checkers_are_read() {
+    use Severity::{Error, Note, Warning};
+    let table: &[(&str, Option<Expected>)] = &[
+        (
+            "src/lib.rs:3:5: error[E0308]: mismatched types",
+            Some(("src/lib.rs", 3, Some(5), Error, "[E0308]: mismatched types")),
+        ),
+        (
+            "src/lib.rs:3:5: warning: unused variable: `x`",
+            Some(("src/lib.rs", 3, Some(5), Warning, "unused variable: `x`")),
+        ),
+        (
+            "src/a.ts(3,5): error TS2322: Type 'a' is not 'b'.",
+            Some((
+                "src/a.ts",
+                3,
+                Some(5),
+                Error,
+                "TS2322: Type 'a' is not 'b'.",
+            )),
+        ),
+        (
+            "a.py:1:8: F401 [*] `os` imported but unused",
+            Some((
+                "a.py",
+                1,
+                Some(8),
+                Warning,
+                "F401 [*] `os` imported but unused",
+            )),
+        ),
+        (
+            "a.py:4: error: Name \"x\" is not defined  [name-defined]",
+            Some((
+                "a.py",
+                4,
+                None,
+                Error,
+                "Name \"x\" is not defined  [name-defined]",
+            )),
+        ),
+        (
+            "a.py:4:1: note: see there",
+            Some(("a.py", 4, Some(1), Note, "see there")),
+        ),
+        (
+            "  /home/me/a.py:2:5 - error: \"x\" is not defined (reportUndefinedVariable)",
+            Some((
+                "/home/me/a.py",
+                2,
+                Some(5),
+                Error,
+                "\"x\" is not defined (reportUndefinedVariable)",
+            )),
+        ),
+        (
+            "./a.go:3:5: undefined: x",
+            Some(("a.go", 3, Some(5), Warning, "undefined: x")),
+        ),
+        (
+            "vet: ./a.go:3:5: undefined: x",
+            Some(("a.go", 3, Some(5), Warning, "undefined: x")),
+        ),
+        ("Found 3 errors.", None),
+        ("error: could not compile `shop`", None),
+        ("https://example.com:443: gone", None),
+        ("", None),
+    ];
+    for (text, expected) in table {
+        let found = read(Form::Lines, text, Warning);
+        let found = found.first().map(|it| {
+            (
+                it.file.as_str(),
+                it.line,
+                it.column,
+                it.severity,
+                it.message.as_str(),
+            )
+        });
+        assert_eq!(found, *expected, "{text}");
+    }
+}
+
+#[test]
+fn the_json_of_eslint_is_read() {
+    let text = r#"[{"filePath":"/home/me/a.js","messages":[
+        {"ruleId":"no-undef","severity":2,"message":"'x' is not defined.","line":3,"column":7},
+        {"ruleId":null,"severity":1,"message":"File ignored","line":1}]}]"#;
+    let found = read(Form::Eslint, text, Severity::Error);
+    let lines: Vec<_> = found
+        .iter()
+        .map(|it| (it.line, it.severity, it.message.as_str()))
+        .collect();
+    assert_eq!(
+        lines,
+        [
+            (1, Severity::Warning, "File ignored"),
+            (3, Severity::Error, "'x' is not defined. (no-undef)"),
+        ]
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    #[test]
+    fn any_output_has_an_answer(text in r"(?s)([a-z./:(),0-9é \-\n]|error|warning){0,120}") {
+        read(Form::Lines, &text, Severity::Error);
+        read(Form::Eslint, &text, Severity::Error);
+    }
+}
