@@ -56,7 +56,10 @@ fn is_dangerous(key: &str) -> bool {
         "core" => name == "worktree",
         "remote" => matches!(name, "uploadpack" | "receivepack" | "vcs" | "proxy"),
         "url" => matches!(name, "insteadof" | "pushinsteadof"),
-        "http" => matches!(name, "proxy" | "sslcert" | "sslkey" | "cookiefile" | "extraheader"),
+        "http" => matches!(
+            name,
+            "proxy" | "sslcert" | "sslkey" | "cookiefile" | "extraheader"
+        ),
         "extensions" => name == "partialclone",
         _ => false,
     }

@@ -114,9 +114,12 @@ impl Git {
             return Ok(output.stdout);
         }
         let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-        let is_nowhere = ["not a git repository", "only be used inside a git repository"]
-            .iter()
-            .any(|text| said.contains(text));
+        let is_nowhere = [
+            "not a git repository",
+            "only be used inside a git repository",
+        ]
+        .iter()
+        .any(|text| said.contains(text));
         if is_nowhere {
             return Err(GitError::NoRepository(self.tree.clone()));
         }

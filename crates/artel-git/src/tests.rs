@@ -76,7 +76,13 @@ fn nothing_that_a_repository_names_is_started() {
     git.run(&["config", "commit.gpgSign", "true"]).unwrap();
     fs::write(folder.path().join(".gitattributes"), "*.txt diff=x\n").unwrap();
     let hooks = folder.path().join(".git/hooks");
-    for hook in ["pre-commit", "post-commit", "post-checkout", "commit-msg", "post-index-change"] {
+    for hook in [
+        "pre-commit",
+        "post-commit",
+        "post-checkout",
+        "commit-msg",
+        "post-index-change",
+    ] {
         fs::copy(trap, hooks.join(hook)).unwrap();
     }
     fs::write(folder.path().join("a.txt"), "two\n").unwrap();
@@ -131,8 +137,15 @@ fn other_protocols_are_off() {
     let (_folder, git) = repository();
     let (other, _) = repository();
     let path = other.path().to_str().unwrap();
-    for remote in [path.to_owned(), format!("file://{path}"), "ext::sh -c true".to_owned()] {
+    for remote in [
+        path.to_owned(),
+        format!("file://{path}"),
+        "ext::sh -c true".to_owned(),
+    ] {
         let found = git.run(&["fetch", &remote, "main"]);
-        assert!(matches!(found, Err(GitError::Refused { .. })), "{remote}: {found:?}");
+        assert!(
+            matches!(found, Err(GitError::Refused { .. })),
+            "{remote}: {found:?}"
+        );
     }
 }

@@ -5,27 +5,92 @@ use std::ffi::{OsStr, OsString};
 /// Names that pass: where programs and their tool chains are, how text is written, which zone it
 /// is. Nothing here holds a secret.
 const PASSED: &[&str] = &[
-    "CARGO_HOME", "COLUMNS", "GOCACHE", "GOMODCACHE", "GOPATH", "GOROOT", "GRADLE_USER_HOME", "HOME",
-    "JAVA_HOME", "LANG", "LANGUAGE", "LINES", "LOGNAME", "M2_HOME", "MAVEN_HOME", "NVM_BIN", "NVM_DIR",
-    "PATH", "PNPM_HOME", "PYENV_ROOT", "PYENV_VERSION", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN", "SHELL",
-    "TZ", "USER", "VIRTUAL_ENV", "VOLTA_HOME",
+    "CARGO_HOME",
+    "COLUMNS",
+    "GOCACHE",
+    "GOMODCACHE",
+    "GOPATH",
+    "GOROOT",
+    "GRADLE_USER_HOME",
+    "HOME",
+    "JAVA_HOME",
+    "LANG",
+    "LANGUAGE",
+    "LINES",
+    "LOGNAME",
+    "M2_HOME",
+    "MAVEN_HOME",
+    "NVM_BIN",
+    "NVM_DIR",
+    "PATH",
+    "PNPM_HOME",
+    "PYENV_ROOT",
+    "PYENV_VERSION",
+    "RUSTUP_HOME",
+    "RUSTUP_TOOLCHAIN",
+    "SHELL",
+    "TZ",
+    "USER",
+    "VIRTUAL_ENV",
+    "VOLTA_HOME",
 ];
 
 /// Parts of names that say: this is a secret.
 const SECRET_PARTS: &[&str] = &[
-    "APIKEY", "AUTH", "AWS", "AZURE", "CRED", "KEY", "PASS", "PASSWD", "PASSWORD", "PRIVATE", "PWD",
-    "SECRET", "SESSION", "TOKEN",
+    "APIKEY", "AUTH", "AWS", "AZURE", "CRED", "KEY", "PASS", "PASSWD", "PASSWORD", "PRIVATE",
+    "PWD", "SECRET", "SESSION", "TOKEN",
 ];
 
 /// Names that make a program load or start something else.
 const LOADERS: &[&str] = &[
-    "BASHOPTS", "BASH_ENV", "BROWSER", "CDPATH", "CLASSPATH", "EDITOR", "ENV", "GCONV_PATH",
-    "GLOBIGNORE", "HOSTALIASES", "IFS", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "LESSCLOSE",
-    "LESSOPEN", "LOCPATH", "MAKEFLAGS", "MANPAGER", "NLSPATH", "NODE_OPTIONS", "NODE_PATH",
-    "OPENSSL_CONF", "OPENSSL_ENGINES", "PAGER", "PATH", "PERL5DB", "PERL5LIB", "PERL5OPT", "PERLLIB",
-    "PROMPT_COMMAND", "PS4", "PYTHONBREAKPOINT", "PYTHONHOME", "PYTHONINSPECT", "PYTHONPATH",
-    "PYTHONSTARTUP", "RES_OPTIONS", "RUBYLIB", "RUBYOPT", "RUSTC_WRAPPER", "RUSTFLAGS", "SHELLOPTS",
-    "SSH_ASKPASS", "TERMINFO", "TMPDIR", "VISUAL", "XDG_CONFIG_HOME", "ZDOTDIR",
+    "BASHOPTS",
+    "BASH_ENV",
+    "BROWSER",
+    "CDPATH",
+    "CLASSPATH",
+    "EDITOR",
+    "ENV",
+    "GCONV_PATH",
+    "GLOBIGNORE",
+    "HOSTALIASES",
+    "IFS",
+    "JAVA_TOOL_OPTIONS",
+    "JDK_JAVA_OPTIONS",
+    "LESSCLOSE",
+    "LESSOPEN",
+    "LOCPATH",
+    "MAKEFLAGS",
+    "MANPAGER",
+    "NLSPATH",
+    "NODE_OPTIONS",
+    "NODE_PATH",
+    "OPENSSL_CONF",
+    "OPENSSL_ENGINES",
+    "PAGER",
+    "PATH",
+    "PERL5DB",
+    "PERL5LIB",
+    "PERL5OPT",
+    "PERLLIB",
+    "PROMPT_COMMAND",
+    "PS4",
+    "PYTHONBREAKPOINT",
+    "PYTHONHOME",
+    "PYTHONINSPECT",
+    "PYTHONPATH",
+    "PYTHONSTARTUP",
+    "RES_OPTIONS",
+    "RUBYLIB",
+    "RUBYOPT",
+    "RUSTC_WRAPPER",
+    "RUSTFLAGS",
+    "SHELLOPTS",
+    "SSH_ASKPASS",
+    "TERMINFO",
+    "TMPDIR",
+    "VISUAL",
+    "XDG_CONFIG_HOME",
+    "ZDOTDIR",
 ];
 
 /// Tells whether a variable's name says that its value is secret. Whole parts count: `MONKEY` and
@@ -38,7 +103,9 @@ pub fn is_secret_name(name: &str) -> bool {
     let mut parts = upper.split(['_', '-', '.']);
     parts.any(|part| {
         SECRET_PARTS.contains(&part)
-            || part.ends_with("KEY") && part.len() > 5 && SECRET_PARTS.iter().any(|it| part.starts_with(it))
+            || part.ends_with("KEY")
+                && part.len() > 5
+                && SECRET_PARTS.iter().any(|it| part.starts_with(it))
             || part.ends_with("TOKEN")
             || part.ends_with("SECRET")
             || part.ends_with("PASSWORD")
@@ -49,7 +116,16 @@ pub fn is_secret_name(name: &str) -> bool {
 /// those.
 pub fn is_loader_name(name: &str) -> bool {
     let upper = name.to_ascii_uppercase();
-    let prefixes = ["LD_", "DYLD_", "GIT_", "BASH_FUNC_", "NPM_CONFIG_", "PIP_", "CARGO_", "ARTEL_"];
+    let prefixes = [
+        "LD_",
+        "DYLD_",
+        "GIT_",
+        "BASH_FUNC_",
+        "NPM_CONFIG_",
+        "PIP_",
+        "CARGO_",
+        "ARTEL_",
+    ];
     LOADERS.contains(&upper.as_str()) || prefixes.iter().any(|start| upper.starts_with(start))
 }
 
@@ -106,15 +182,32 @@ mod tests {
     #[test]
     fn names_are_judged_by_their_parts() {
         for name in [
-            "API_KEY", "github_token", "MY_SECRET", "DB_PASSWORD", "AWS_REGION", "npm-token",
-            "ACCESSTOKEN", "CLIENTSECRET", "SSH_AUTH_SOCK", "DB_PWD",
+            "API_KEY",
+            "github_token",
+            "MY_SECRET",
+            "DB_PASSWORD",
+            "AWS_REGION",
+            "npm-token",
+            "ACCESSTOKEN",
+            "CLIENTSECRET",
+            "SSH_AUTH_SOCK",
+            "DB_PWD",
         ] {
             assert!(is_secret_name(name), "{name}");
         }
-        for name in ["PWD", "OLDPWD", "MONKEY", "KEYBOARD", "PATH", "AUTHOR", "PASSAGE", "TURKEY"] {
+        for name in [
+            "PWD", "OLDPWD", "MONKEY", "KEYBOARD", "PATH", "AUTHOR", "PASSAGE", "TURKEY",
+        ] {
             assert!(!is_secret_name(name), "{name}");
         }
-        for name in ["LD_PRELOAD", "PYTHONPATH", "git_dir", "BASH_ENV", "BASH_FUNC_ls%%", "PATH"] {
+        for name in [
+            "LD_PRELOAD",
+            "PYTHONPATH",
+            "git_dir",
+            "BASH_ENV",
+            "BASH_FUNC_ls%%",
+            "PATH",
+        ] {
             assert!(is_loader_name(name), "{name}");
         }
         for name in ["DEBUG", "NODE_ENV", "LANG"] {

@@ -11,7 +11,7 @@ mod never;
 use std::path::PathBuf;
 
 pub use git::may as git_may;
-pub use grants::{GrantEntry, Grant, GrantFile, Scope, too_broad};
+pub use grants::{Grant, GrantEntry, GrantFile, Scope, too_broad};
 
 use crate::command::{self, Setting};
 use crate::rules::{Rule, RuleSet};
@@ -144,7 +144,10 @@ impl Policy {
                 "default.other-portal",
                 format!("`@{name}` is not the portal of this run"),
             ),
-            _ => allow("shipped.read", "files of the run's tree and portal can be read"),
+            _ => allow(
+                "shipped.read",
+                "files of the run's tree and portal can be read",
+            ),
         }
     }
 
@@ -252,10 +255,9 @@ impl Bound {
                     operations.contains(&Operation::Write)
                 }
                 Action::Git(_) => operations.contains(&Operation::Git),
-                Action::Network(_)
-                | Action::Secret(_)
-                | Action::Trust { .. }
-                | Action::Nothing => true,
+                Action::Network(_) | Action::Secret(_) | Action::Trust { .. } | Action::Nothing => {
+                    true
+                }
             },
         }
     }
@@ -264,9 +266,9 @@ impl Bound {
 fn rules_admit(rules: &[Rule], tool: &str, action: &Action) -> bool {
     match action {
         Action::Nothing | Action::Trust { .. } => true,
-        Action::Read(target) | Action::Write(target) | Action::Delete(target) => {
-            rules.iter().any(|rule| covers_path(rule, tool, &target.path))
-        }
+        Action::Read(target) | Action::Write(target) | Action::Delete(target) => rules
+            .iter()
+            .any(|rule| covers_path(rule, tool, &target.path)),
         Action::Shell(text) => command::is_covered(&command::read(text), rules),
         Action::Words(words) => rules
             .iter()

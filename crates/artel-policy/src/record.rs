@@ -61,7 +61,12 @@ impl Record {
         put(self.cwd.as_bytes());
         put_all(&mut put, &self.environment);
         put(&(self.targets.len() as u64).to_le_bytes());
-        for Resolved { operation, place, path } in &self.targets {
+        for Resolved {
+            operation,
+            place,
+            path,
+        } in &self.targets
+        {
             put(operation.as_bytes());
             put(place.as_bytes());
             put(path.as_bytes());
@@ -88,7 +93,12 @@ impl Record {
         let words: Vec<_> = self.argv.iter().map(|word| quoted(word)).collect();
         put("runs", words.join(" "));
         put("in", visible(&self.cwd));
-        for Resolved { operation, place, path } in &self.targets {
+        for Resolved {
+            operation,
+            place,
+            path,
+        } in &self.targets
+        {
             let slash = if place.is_empty() { "" } else { "/" };
             put(operation, visible(&format!("{place}{slash}{path}")));
         }
@@ -174,7 +184,11 @@ mod tests {
     fn record() -> Record {
         Record {
             tool: "bash".to_owned(),
-            argv: vec!["bash".to_owned(), "-c".to_owned(), "rm 'a b'\u{202e}".to_owned()],
+            argv: vec![
+                "bash".to_owned(),
+                "-c".to_owned(),
+                "rm 'a b'\u{202e}".to_owned(),
+            ],
             cwd: "src".to_owned(),
             environment: vec!["PATH".to_owned()],
             targets: vec![Resolved {

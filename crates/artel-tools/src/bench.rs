@@ -94,10 +94,17 @@ impl Bench {
         };
         let (name, inside) = rest.split_once('/').unwrap_or((rest, ""));
         let root = self.portals.get(name).ok_or_else(|| {
-            let known: Vec<_> = self.portals.keys().map(|name| format!("@{name}/")).collect();
-            Trouble::new(TroubleKind::NotFound, format!("there is no portal `{name}`"))
-                .hint(format!("portals of this run: {}", known.join(", ")))
-                .hint(format!("a file of that name in the tree: `./{path}`"))
+            let known: Vec<_> = self
+                .portals
+                .keys()
+                .map(|name| format!("@{name}/"))
+                .collect();
+            Trouble::new(
+                TroubleKind::NotFound,
+                format!("there is no portal `{name}`"),
+            )
+            .hint(format!("portals of this run: {}", known.join(", ")))
+            .hint(format!("a file of that name in the tree: `./{path}`"))
         })?;
         let target = Target {
             place: Place::Portal(name.to_owned()),

@@ -79,7 +79,11 @@ impl Declared {
                 description: file.description.clone(),
                 input: schema(&file),
                 effects,
-                unknown: if has_reach { Unknown::Once } else { Unknown::Restore },
+                unknown: if has_reach {
+                    Unknown::Once
+                } else {
+                    Unknown::Restore
+                },
                 bundle: "declared",
                 keywords: &[],
                 reach: Reach::Found,

@@ -107,8 +107,13 @@ fn repository(bench: &Bench) -> Result<Git, Trouble> {
 }
 
 fn remote_host(git: &Git, input: &Value) -> Result<String, Trouble> {
-    let remote = input.get("remote").and_then(Value::as_str).unwrap_or("origin");
-    let url = git.run(&["remote", "get-url", "--", remote]).map_err(trouble)?;
+    let remote = input
+        .get("remote")
+        .and_then(Value::as_str)
+        .unwrap_or("origin");
+    let url = git
+        .run(&["remote", "get-url", "--", remote])
+        .map_err(trouble)?;
     let url = String::from_utf8_lossy(&url);
     let url = url.trim();
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
@@ -135,16 +140,15 @@ fn shorten(text: &str) -> (String, bool) {
 
 fn trouble(error: GitError) -> Trouble {
     match error {
-        GitError::NoRepository(_) => {
-            Trouble::new(TroubleKind::NotFound, "not in a git repository")
-                .hint("use the file tools")
-        }
+        GitError::NoRepository(_) => Trouble::new(TroubleKind::NotFound, "not in a git repository")
+            .hint("use the file tools"),
         GitError::Refused { command, said } => {
             Trouble::new(TroubleKind::Failed, format!("git {command}: {said}"))
         }
-        GitError::NotRun(cause) => {
-            Trouble::new(TroubleKind::Machine, format!("git could not be run: {cause}"))
-        }
+        GitError::NotRun(cause) => Trouble::new(
+            TroubleKind::Machine,
+            format!("git could not be run: {cause}"),
+        ),
     }
 }
 

@@ -266,7 +266,10 @@ impl Hands {
             }
             Err(mut trouble) => {
                 trouble.what = clean(&trouble.what);
-                trouble.hints.iter_mut().for_each(|hint| *hint = clean(hint));
+                trouble
+                    .hints
+                    .iter_mut()
+                    .for_each(|hint| *hint = clean(hint));
                 Err(trouble)
             }
         }

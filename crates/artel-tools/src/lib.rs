@@ -27,16 +27,14 @@ pub use declared::{BadDeclaration, Declared};
 pub use fetch::fetch_tools;
 pub use files::file_tools;
 pub use git::git_tools;
-pub use hands::{
-    Approver, Called, Hands, Log, NotRecorded, Offer, Question, Reply,
-};
+pub use hands::{Approver, Called, Hands, Log, NotRecorded, Offer, Question, Reply};
 pub use notes::{Finish, Memory, Notes, Task, TaskState};
 pub use process::{Audience, JobState, Jobs, Keys, Order, Workroom, workroom};
 pub use registry::{FindTools, Line, MOST_FOUND, Registry, Viewer};
-pub use shell::shell_tools;
-pub use talk::talk_tools;
 pub use seen::{Part, Seen, Standing};
+pub use shell::shell_tools;
 pub use similar::nearest;
+pub use talk::talk_tools;
 pub use tool::{
     Card, Effect, Image, Observation, Reach, Tool, Trouble, TroubleKind, Unknown, parse,
 };

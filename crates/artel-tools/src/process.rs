@@ -173,11 +173,19 @@ impl Workroom {
     }
 
     fn slot(&self, order: &Order, cancel: &Cancel) -> Result<Slot, Trouble> {
-        let label: String = order.words.last().map_or("", String::as_str).chars().take(80).collect();
+        let label: String = order
+            .words
+            .last()
+            .map_or("", String::as_str)
+            .chars()
+            .take(80)
+            .collect();
         let mut waiting = |waiting: &Waiting| {
             let others = waiting.holders.join(", ");
-            self.audience
-                .waiting(&format!("waits for a free place; {} ahead; running: {others}", waiting.ahead));
+            self.audience.waiting(&format!(
+                "waits for a free place; {} ahead; running: {others}",
+                waiting.ahead
+            ));
         };
         let slot = self.slots.acquire(self.who, &label, cancel, &mut waiting);
         slot.map_err(|error| match error {
@@ -198,8 +206,13 @@ impl Workroom {
         let mut secrets = Vec::new();
         for name in &order.secrets {
             let secret = self.keys.secret(name).ok_or_else(|| {
-                Trouble::new(TroubleKind::NotFound, format!("no secret `{name}` is stored"))
-                    .hint(format!("the person can store it: `artel auth set --tool {name}`"))
+                Trouble::new(
+                    TroubleKind::NotFound,
+                    format!("no secret `{name}` is stored"),
+                )
+                .hint(format!(
+                    "the person can store it: `artel auth set --tool {name}`"
+                ))
             })?;
             env.push((variable_of(name).into(), secret.expose().into()));
             secrets.push(secret);
@@ -299,19 +312,32 @@ impl Workroom {
             .and_then(Path::file_name)
             .map(|name| name.to_string_lossy().into_owned())
             .unwrap_or_default();
-        finished.render(&format!("`output {{\"id\": \"{number}\"}}` has the full text"))
+        finished.render(&format!(
+            "`output {{\"id\": \"{number}\"}}` has the full text"
+        ))
     }
 
     /// Adds to a record what a person should see of the sandbox.
     pub(crate) fn describe(&self, record: &mut Record) {
         let engaged = self.sandbox.engaged();
         record.sandbox.insert(0, engaged.level.to_string());
-        let writable = self.view.write.iter().map(|path| format!("writes {}", path.display()));
+        let writable = self
+            .view
+            .write
+            .iter()
+            .map(|path| format!("writes {}", path.display()));
         record.sandbox.extend(writable);
-        if !record.sandbox.iter().any(|line| line.starts_with("network")) {
+        if !record
+            .sandbox
+            .iter()
+            .any(|line| line.starts_with("network"))
+        {
             record.sandbox.push("no network".to_owned());
         }
-        let names = self.environment.iter().map(|(name, _)| name.to_string_lossy().into_owned());
+        let names = self
+            .environment
+            .iter()
+            .map(|(name, _)| name.to_string_lossy().into_owned());
         record.environment.extend(names);
         record.environment.sort();
     }
@@ -320,13 +346,21 @@ impl Workroom {
 /// Returns the variable that a secret goes into: `github` becomes `GITHUB_TOKEN`; a name that is
 /// a variable's already stays as it is.
 fn variable_of(name: &str) -> String {
-    let is_variable = name.chars().all(|letter| letter.is_ascii_uppercase() || letter == '_' || letter.is_ascii_digit());
+    let is_variable = name
+        .chars()
+        .all(|letter| letter.is_ascii_uppercase() || letter == '_' || letter.is_ascii_digit());
     if is_variable {
         return name.to_owned();
     }
     let upper: String = name
         .chars()
-        .map(|letter| if letter.is_ascii_alphanumeric() { letter.to_ascii_uppercase() } else { '_' })
+        .map(|letter| {
+            if letter.is_ascii_alphanumeric() {
+                letter.to_ascii_uppercase()
+            } else {
+                '_'
+            }
+        })
         .collect();
     format!("{upper}_TOKEN")
 }

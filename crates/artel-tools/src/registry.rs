@@ -11,9 +11,7 @@ use artel_policy::{Action, GitOperation, git_may};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::{
-    Bench, Card, Observation, Reach, Tool, Trouble, TroubleKind, Unknown, git, parse,
-};
+use crate::{Bench, Card, Observation, Reach, Tool, Trouble, TroubleKind, Unknown, git, parse};
 
 /// How many schemas one call may bring.
 pub const MOST_FOUND: usize = 10;
@@ -215,9 +213,10 @@ fn score(card: &Card, wanted: &[String]) -> usize {
     let line = words(&card.line);
     let alike = |a: &String, b: &String| a == b || (a.len() > 3 && b.starts_with(a.as_str()));
     let count = |have: &[String], worth: usize| {
-        let found = wanted
-            .iter()
-            .filter(|word| have.iter().any(|other| alike(word, other) || alike(other, word)));
+        let found = wanted.iter().filter(|word| {
+            have.iter()
+                .any(|other| alike(word, other) || alike(other, word))
+        });
         found.count() * worth
     };
     count(&name, 3) + count(&keys, 2) + count(&line, 1)

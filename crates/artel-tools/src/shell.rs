@@ -214,9 +214,17 @@ fn list(bench: &Bench) -> Observation {
 
 fn shell_words(end: &Path, command: &str) -> Vec<String> {
     let end = end.to_string_lossy();
-    ["/bin/bash", "--noprofile", "--norc", "-c", SHELL, &end, command]
-        .map(str::to_owned)
-        .into()
+    [
+        "/bin/bash",
+        "--noprofile",
+        "--norc",
+        "-c",
+        SHELL,
+        &end,
+        command,
+    ]
+    .map(str::to_owned)
+    .into()
 }
 
 /// Returns how long a line may take: as long as its slowest command is known to, or as asked.
@@ -232,7 +240,10 @@ fn time_for(command: &str, asked: Option<u64>) -> Duration {
 fn new_cwd(end: &Path, bench: &Bench) -> Option<String> {
     let text = artel_files::read_bounded(end, 8 * 1024).ok()?;
     let text = String::from_utf8(text).ok()?;
-    let inside = bench.tree.resolve(Path::new(text.trim_end_matches('\n'))).ok()?;
+    let inside = bench
+        .tree
+        .resolve(Path::new(text.trim_end_matches('\n')))
+        .ok()?;
     let path = inside.path.to_str()?;
     Some(if path.is_empty() { "." } else { path }.to_owned())
 }
@@ -256,7 +267,9 @@ fn git_hint(command: &str) -> Option<String> {
             _ => None,
         }
     })?;
-    Some(format!("git writes nothing from here; the tool `{tool}` does it"))
+    Some(format!(
+        "git writes nothing from here; the tool `{tool}` does it"
+    ))
 }
 
 fn with_git_hint(command: &str, trouble: Trouble) -> Trouble {

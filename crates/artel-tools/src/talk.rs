@@ -8,9 +8,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::notes::{Finish, Memory, Task, TaskState};
-use crate::{
-    Bench, Card, Observation, Reach, Tool, Trouble, TroubleKind, Unknown, parse,
-};
+use crate::{Bench, Card, Observation, Reach, Tool, Trouble, TroubleKind, Unknown, parse};
 
 /// More than anybody reads.
 const MOST_TASKS: usize = 100;
@@ -174,8 +172,9 @@ impl Tool for Todo {
         let busy = tasks.iter().filter(is_busy).count();
         if busy > 1 {
             let what = format!("{busy} tasks are in_progress; at most one can be");
-            return Err(Trouble::new(TroubleKind::BadInput, what)
-                .hint("set the others to pending or done"));
+            return Err(
+                Trouble::new(TroubleKind::BadInput, what).hint("set the others to pending or done")
+            );
         }
         if tasks.len() > MOST_TASKS {
             let what = format!("{} tasks are too many; at most {MOST_TASKS}", tasks.len());
@@ -217,7 +216,10 @@ impl Tool for Remember {
             return Err(Trouble::new(TroubleKind::BadInput, what)
                 .hint("put long text into a file and remember its path"));
         }
-        let text = format!("noted `{}`; later steps see it once this step has passed", memory.key);
+        let text = format!(
+            "noted `{}`; later steps see it once this step has passed",
+            memory.key
+        );
         bench.notes().remember(memory);
         Ok(Observation::text(text))
     }

@@ -37,7 +37,8 @@ pub use failure::{ExitCode, Failure, FailureKind};
 pub use ids::{BadId, BadStream, BlobHash, RunId, SessionId, Stream, TraceId, WorkshopId};
 pub use money::{Amount, Level, Limit, Limits, Money, Tokens};
 pub use redact::{
-    Formats, Inside, LOOKBACK, Look, REDACTED, RedactedStream, Redactor, SHORTEST_KNOWN_VALUE, TextEnd,
+    Formats, Inside, LOOKBACK, Look, REDACTED, RedactedStream, Redactor, SHORTEST_KNOWN_VALUE,
+    TextEnd,
 };
 pub use schedule::{Class, Schedule};
 pub use secret::Secret;

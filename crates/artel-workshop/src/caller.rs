@@ -82,7 +82,9 @@ impl Caller {
 
     /// Returns what looks like a secret, with the fields that the settings name.
     pub(crate) fn formats(&self) -> Arc<dyn Formats> {
-        let fields = self.settings_here().map(|settings| settings.hands.secret_fields.value);
+        let fields = self
+            .settings_here()
+            .map(|settings| settings.hands.secret_fields.value);
         artel_policy::redact::formats_with_fields(fields.unwrap_or_default())
     }
 

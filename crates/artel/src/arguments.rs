@@ -6,8 +6,8 @@ use artel_workshop::Flags;
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    auth, clean, config, doctor, explain, init, journal, model, policy, sandbox, tool, trace, usage,
-    workshop,
+    auth, clean, config, doctor, explain, init, journal, model, policy, sandbox, tool, trace,
+    usage, workshop,
 };
 use crate::screen::Readers;
 

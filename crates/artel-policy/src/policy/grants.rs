@@ -84,7 +84,13 @@ impl GrantFile {
         let mut text = "# What was allowed for good in this workshop. `artel policy grant` and \
              `artel policy\n# revoke` write this file; agents never do.\n"
             .to_owned();
-        for GrantEntry { rule, reason, by, at } in &self.grants {
+        for GrantEntry {
+            rule,
+            reason,
+            by,
+            at,
+        } in &self.grants
+        {
             text.push_str("\n[[grant]]\n");
             for (key, value) in [("rule", rule), ("reason", reason), ("by", by), ("at", at)] {
                 text.push_str(&format!("{key} = {}\n", quoted(value)));
@@ -96,17 +102,75 @@ impl GrantFile {
 
 /// Writes a TOML string. Its escapes are those of JSON.
 fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string().replace('\u{7f}', "\\u007f")
+    serde_json::Value::from(text)
+        .to_string()
+        .replace('\u{7f}', "\\u007f")
 }
 
 /// Programs that run whatever they are told: a rule for all they can do is no rule.
 const RUNS_ANYTHING: &[&str] = &[
-    "ash", "awk", "bash", "bun", "busybox", "cmd", "csh", "dash", "deno", "docker", "doas", "env",
-    "eval", "exec", "expect", "find", "fish", "gawk", "gdb", "git", "ksh", "lua", "make", "mawk",
-    "nice", "node", "nohup", "npm", "npx", "osascript", "parallel", "perl", "php", "podman",
-    "powershell", "pwsh", "python", "python2", "python3", "R", "ruby", "rm", "screen", "sed", "sh",
-    "setsid", "ssh", "stdbuf", "su", "sudo", "systemd-run", "tclsh", "timeout", "tmux", "toybox",
-    "uv", "uvx", "watch", "xargs", "yarn", "pnpm", "zsh",
+    "ash",
+    "awk",
+    "bash",
+    "bun",
+    "busybox",
+    "cmd",
+    "csh",
+    "dash",
+    "deno",
+    "docker",
+    "doas",
+    "env",
+    "eval",
+    "exec",
+    "expect",
+    "find",
+    "fish",
+    "gawk",
+    "gdb",
+    "git",
+    "ksh",
+    "lua",
+    "make",
+    "mawk",
+    "nice",
+    "node",
+    "nohup",
+    "npm",
+    "npx",
+    "osascript",
+    "parallel",
+    "perl",
+    "php",
+    "podman",
+    "powershell",
+    "pwsh",
+    "python",
+    "python2",
+    "python3",
+    "R",
+    "ruby",
+    "rm",
+    "screen",
+    "sed",
+    "sh",
+    "setsid",
+    "ssh",
+    "stdbuf",
+    "su",
+    "sudo",
+    "systemd-run",
+    "tclsh",
+    "timeout",
+    "tmux",
+    "toybox",
+    "uv",
+    "uvx",
+    "watch",
+    "xargs",
+    "yarn",
+    "pnpm",
+    "zsh",
 ];
 
 /// Returns why a rule is too broad to be granted for good, with a narrower one to take.
@@ -122,7 +186,10 @@ pub fn too_broad(rule: &Rule) -> Option<String> {
     // `npm run:*` and `python -m:*` are as broad as the bare name.
     let is_open = match rest {
         [] => true,
-        [only] => matches!(only.as_str(), "run" | "-m" | "-c" | "-e" | "exec" | "x" | "-S"),
+        [only] => matches!(
+            only.as_str(),
+            "run" | "-m" | "-c" | "-e" | "exec" | "x" | "-S"
+        ),
         _ => false,
     };
     let is_anything = RUNS_ANYTHING.contains(&name) && is_open && !rule.is_exact();

@@ -74,7 +74,11 @@ fn git_denied(arguments: &[String]) -> Option<Decision> {
             Some(rewrite())
         }
         "commit" if has("--am", "--amend") => Some(rewrite()),
-        "reflog" if options.iter().any(|word| matches!(*word, "expire" | "delete")) => {
+        "reflog"
+            if options
+                .iter()
+                .any(|word| matches!(*word, "expire" | "delete")) =>
+        {
             Some(rewrite())
         }
         _ => None,

@@ -60,13 +60,21 @@ fn shipped_grants_are_what_they_say() {
     let shell = |text: &str| Action::Shell(text.to_owned());
     let cases: Vec<(&str, Action, Answer)> = vec![
         ("read", Action::Read(file("src/main.rs")), Allow),
-        ("read", Action::Read(in_portal("shop", "src/main.rs")), Allow),
+        (
+            "read",
+            Action::Read(in_portal("shop", "src/main.rs")),
+            Allow,
+        ),
         ("read", Action::Read(in_portal("other", "src/main.rs")), Ask),
         ("read", Action::Read(file(".env")), Ask),
         ("read", Action::Read(in_portal("shop", "deploy/.env")), Ask),
         ("write", Action::Write(file("src/new.rs")), Allow),
         ("edit", Action::Write(file("src/main.rs")), Allow),
-        ("write", Action::Write(in_portal("shop", "src/main.rs")), Deny),
+        (
+            "write",
+            Action::Write(in_portal("shop", "src/main.rs")),
+            Deny,
+        ),
         ("write", Action::Write(file(".git/hooks/pre-commit")), Deny),
         ("write", Action::Write(file("sub/.GIT/config")), Deny),
         ("write", Action::Write(file(".artel/journal.db")), Deny),
@@ -100,17 +108,32 @@ fn shipped_grants_are_what_they_say() {
 fn commands_ask_without_walls_with_network_with_secrets_or_by_setting() {
     let command = || Action::Shell("cargo test".to_owned());
     let open = [
-        Situation { is_walled: false, ..walled() },
-        Situation { has_network: true, ..walled() },
-        Situation { has_secrets: true, ..walled() },
+        Situation {
+            is_walled: false,
+            ..walled()
+        },
+        Situation {
+            has_network: true,
+            ..walled()
+        },
+        Situation {
+            has_secrets: true,
+            ..walled()
+        },
     ];
     for situation in open {
         let (answer, _) = asked(&engineer(), "bash", command(), &situation);
         assert_eq!(answer, Answer::Ask, "{situation:?}");
     }
-    let careful = Policy { commands: Commands::Ask, ..engineer() };
+    let careful = Policy {
+        commands: Commands::Ask,
+        ..engineer()
+    };
     assert_eq!(asked(&careful, "bash", command(), &walled()).0, Answer::Ask);
-    let granted = Policy { grants: vec![grant("Bash(cargo test:*)")], ..careful };
+    let granted = Policy {
+        grants: vec![grant("Bash(cargo test:*)")],
+        ..careful
+    };
     assert_eq!(
         asked(&granted, "bash", command(), &walled()),
         (Answer::Allow, "Bash(cargo test:*)".to_owned())
@@ -121,27 +144,56 @@ fn commands_ask_without_walls_with_network_with_secrets_or_by_setting() {
 fn deny_beats_ask_beats_grant_beats_shipped() {
     let action = || Action::Read(file("private/a.txt"));
     let base = engineer();
-    let granted = Policy { grants: vec![grant("Read(private/**)")], ..base };
-    assert_eq!(asked(&granted, "read", action(), &walled()).1, "Read(private/**)");
-    let asks = Policy { ask: vec![rule("Read(private/**)")], ..granted };
+    let granted = Policy {
+        grants: vec![grant("Read(private/**)")],
+        ..base
+    };
+    assert_eq!(
+        asked(&granted, "read", action(), &walled()).1,
+        "Read(private/**)"
+    );
+    let asks = Policy {
+        ask: vec![rule("Read(private/**)")],
+        ..granted
+    };
     assert_eq!(asked(&asks, "read", action(), &walled()).0, Answer::Ask);
-    let denies = Policy { deny: vec![rule("Read(private/*)")], ..asks };
+    let denies = Policy {
+        deny: vec![rule("Read(private/*)")],
+        ..asks
+    };
     for tool in ["read", "grep", "glob", "list"] {
-        assert_eq!(asked(&denies, tool, action(), &walled()).0, Answer::Deny, "{tool}");
+        assert_eq!(
+            asked(&denies, tool, action(), &walled()).0,
+            Answer::Deny,
+            "{tool}"
+        );
     }
-    let edits = Policy { deny: vec![rule("Edit(private/**)")], ..engineer() };
+    let edits = Policy {
+        deny: vec![rule("Edit(private/**)")],
+        ..engineer()
+    };
     for tool in ["write", "edit", "multi_edit", "apply_patch", "batch_write"] {
         let action = Action::Write(file("private/a.txt"));
-        assert_eq!(asked(&edits, tool, action, &walled()).0, Answer::Deny, "{tool}");
+        assert_eq!(
+            asked(&edits, tool, action, &walled()).0,
+            Answer::Deny,
+            "{tool}"
+        );
     }
 }
 
 #[test]
 fn a_grant_of_a_sensitive_file_is_by_name_only() {
     let action = || Action::Read(file(".env"));
-    let bare = Policy { grants: vec![grant("Read")], ..engineer() };
+    let bare = Policy {
+        grants: vec![grant("Read")],
+        ..engineer()
+    };
     assert_eq!(asked(&bare, "read", action(), &walled()).0, Answer::Ask);
-    let named = Policy { grants: vec![grant("Read(.env)")], ..engineer() };
+    let named = Policy {
+        grants: vec![grant("Read(.env)")],
+        ..engineer()
+    };
     assert_eq!(asked(&named, "read", action(), &walled()).0, Answer::Allow);
 }
 
@@ -169,7 +221,11 @@ fn what_a_bound_does_not_admit_is_denied_whatever_is_granted() {
     ];
     for (tool, action, expected) in cases {
         let shown = format!("{action:?}");
-        assert_eq!(asked(&policy, tool, action, &walled()).0, expected, "{shown}");
+        assert_eq!(
+            asked(&policy, tool, action, &walled()).0,
+            expected,
+            "{shown}"
+        );
     }
     let reads = Policy {
         bounds: vec![Bound {
@@ -178,18 +234,37 @@ fn what_a_bound_does_not_admit_is_denied_whatever_is_granted() {
         }],
         ..engineer()
     };
-    assert_eq!(asked(&reads, "read", Action::Read(file("a")), &walled()).0, Answer::Allow);
-    assert_eq!(asked(&reads, "write", Action::Write(file("a")), &walled()).0, Answer::Deny);
-    assert_eq!(asked(&reads, "bash", shell("ls"), &walled()).0, Answer::Deny);
+    assert_eq!(
+        asked(&reads, "read", Action::Read(file("a")), &walled()).0,
+        Answer::Allow
+    );
+    assert_eq!(
+        asked(&reads, "write", Action::Write(file("a")), &walled()).0,
+        Answer::Deny
+    );
+    assert_eq!(
+        asked(&reads, "bash", shell("ls"), &walled()).0,
+        Answer::Deny
+    );
     let commit = Action::Git(GitOperation::Commit);
-    assert_eq!(asked(&reads, "git_commit", commit, &walled()).0, Answer::Deny);
+    assert_eq!(
+        asked(&reads, "git_commit", commit, &walled()).0,
+        Answer::Deny
+    );
 }
 
 /// The matrix of roles and operations, as the specification has it.
 #[test]
 fn the_git_matrix_is_exact() {
     use GitOperation::*;
-    let roles = ["engineer", "designer", "inspector", "tester", "architect", "librarian"];
+    let roles = [
+        "engineer",
+        "designer",
+        "inspector",
+        "tester",
+        "architect",
+        "librarian",
+    ];
     let table = [
         (Read, [true, true, true, true, true, true]),
         (Commit, [true, true, false, true, true, false]),
@@ -204,7 +279,10 @@ fn the_git_matrix_is_exact() {
     ];
     for (operation, allowed) in table {
         for (role, expected) in roles.iter().zip(allowed) {
-            let policy = Policy { role: (*role).to_owned(), ..Policy::default() };
+            let policy = Policy {
+                role: (*role).to_owned(),
+                ..Policy::default()
+            };
             let (answer, _) = asked(&policy, "git_x", Action::Git(operation), &walled());
             assert_eq!(answer == Answer::Allow, expected, "{role} {operation:?}");
             assert_ne!(answer, Answer::Ask, "{role} {operation:?}");
@@ -220,10 +298,40 @@ fn secrets_are_for_some_roles_and_the_first_use_asks() {
         grants,
         ..Policy::default()
     };
-    assert_eq!(asked(&with("tester", vec![grant("Secret(github)")]), "x", secret(), &walled()).0, Answer::Deny);
-    assert_eq!(asked(&with("engineer", vec![]), "x", secret(), &walled()).0, Answer::Ask);
-    assert_eq!(asked(&with("engineer", vec![grant("Secret(github)")]), "x", secret(), &walled()).0, Answer::Allow);
-    assert_eq!(asked(&with("engineer", vec![grant("Secret(aws)")]), "x", secret(), &walled()).0, Answer::Ask);
+    assert_eq!(
+        asked(
+            &with("tester", vec![grant("Secret(github)")]),
+            "x",
+            secret(),
+            &walled()
+        )
+        .0,
+        Answer::Deny
+    );
+    assert_eq!(
+        asked(&with("engineer", vec![]), "x", secret(), &walled()).0,
+        Answer::Ask
+    );
+    assert_eq!(
+        asked(
+            &with("engineer", vec![grant("Secret(github)")]),
+            "x",
+            secret(),
+            &walled()
+        )
+        .0,
+        Answer::Allow
+    );
+    assert_eq!(
+        asked(
+            &with("engineer", vec![grant("Secret(aws)")]),
+            "x",
+            secret(),
+            &walled()
+        )
+        .0,
+        Answer::Ask
+    );
 }
 
 #[test]
@@ -236,23 +344,49 @@ fn strangers_words_a_secret_and_a_way_out_ask_together() {
         Action::Secret("github".to_owned()),
         Action::Network("api.github.com".to_owned()),
     ];
-    assert_eq!(policy.decide("x", &actions, &walled()).answer, Answer::Allow);
-    let stained = Situation { read_untrusted: true, ..walled() };
-    assert_eq!(policy.decide("x", &actions, &stained).rule, "ask.untrusted-network-secret");
-    assert_eq!(policy.decide("x", &actions[..1], &stained).answer, Answer::Allow);
+    assert_eq!(
+        policy.decide("x", &actions, &walled()).answer,
+        Answer::Allow
+    );
+    let stained = Situation {
+        read_untrusted: true,
+        ..walled()
+    };
+    assert_eq!(
+        policy.decide("x", &actions, &stained).rule,
+        "ask.untrusted-network-secret"
+    );
+    assert_eq!(
+        policy.decide("x", &actions[..1], &stained).answer,
+        Answer::Allow
+    );
 }
 
 #[test]
 fn broad_rules_are_not_offered_for_good() {
     for broad in [
-        "Bash", "Bash(*)", "Bash(git:*)", "Bash(python3:*)", "Bash(bash:*)", "Bash(npm run:*)",
-        "Bash(sudo:*)", "Bash(env:*)", "Bash(/usr/bin/python3:*)", "Bash(rm:*)", "Bash(node -e:*)",
+        "Bash",
+        "Bash(*)",
+        "Bash(git:*)",
+        "Bash(python3:*)",
+        "Bash(bash:*)",
+        "Bash(npm run:*)",
+        "Bash(sudo:*)",
+        "Bash(env:*)",
+        "Bash(/usr/bin/python3:*)",
+        "Bash(rm:*)",
+        "Bash(node -e:*)",
     ] {
         assert!(too_broad(&rule(broad)).is_some(), "{broad}");
     }
     for narrow in [
-        "Bash(git status:*)", "Bash(npm run build)", "Bash(python3 -m pytest:*)", "Bash(cargo test:*)",
-        "Edit(src/**)", "Read", "Bash(git push)",
+        "Bash(git status:*)",
+        "Bash(npm run build)",
+        "Bash(python3 -m pytest:*)",
+        "Bash(cargo test:*)",
+        "Edit(src/**)",
+        "Read",
+        "Bash(git push)",
     ] {
         assert!(too_broad(&rule(narrow)).is_none(), "{narrow}");
     }
@@ -271,7 +405,8 @@ fn the_file_of_grants_reads_back_and_one_broken_rule_breaks_all() {
     let text = file.to_text();
     let (read, grants) = GrantFile::parse(&text).unwrap();
     assert_eq!((read, grants.len()), (file, 1));
-    let broken = format!("{text}\n[[grant]]\nrule = \"Bash(\"\nreason = \"\"\nby = \"\"\nat = \"\"\n");
+    let broken =
+        format!("{text}\n[[grant]]\nrule = \"Bash(\"\nreason = \"\"\nby = \"\"\nat = \"\"\n");
     assert!(GrantFile::parse(&broken).is_err());
     let unknown = format!("{text}\nwiden = true\n");
     let error = GrantFile::parse(&unknown).unwrap_err().to_string();

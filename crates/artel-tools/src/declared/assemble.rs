@@ -35,13 +35,18 @@ impl Declared {
             ));
         }
         if !gaps_of(&self.command[0]).is_empty() {
-            return Err(BadDeclaration::new("command", "begins with a gap; the program is fixed"));
+            return Err(BadDeclaration::new(
+                "command",
+                "begins with a gap; the program is fixed",
+            ));
         }
         Ok(())
     }
 
     fn parameter(&self, name: &str) -> Option<&Parameter> {
-        self.parameters.iter().find(|parameter| parameter.name == name)
+        self.parameters
+            .iter()
+            .find(|parameter| parameter.name == name)
     }
 
     /// Fills the gaps.
@@ -142,7 +147,10 @@ impl Parameter {
             return Err(bad(format!("`{name}` holds a NUL")));
         }
         if self.sort == Sort::Choice && !self.choices.contains(&text) {
-            return Err(bad(format!("`{name}` is none of: {}", self.choices.join(", "))));
+            return Err(bad(format!(
+                "`{name}` is none of: {}",
+                self.choices.join(", ")
+            )));
         }
         match &self.pattern {
             Some(pattern) if !pattern.is_match(&text) => Err(Trouble::new(

@@ -82,7 +82,8 @@ const CREDENTIALS: &[&str] = &["password", "passwd", "token", "secret", "api_key
 
 impl ToolFile {
     pub(super) fn parse(stem: &str, text: &str) -> Result<Self, BadDeclaration> {
-        let is_name = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_';
+        let is_name =
+            |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_';
         if stem.is_empty() || stem.len() > 64 || !stem.chars().all(is_name) {
             return Err(BadDeclaration::new(
                 "file name",
@@ -93,7 +94,11 @@ impl ToolFile {
             let place = cause.span().map_or(0, |span| span.start);
             let before = text.get(..place).unwrap_or_default();
             let line = before.matches('\n').count() + 1;
-            let column = before.rsplit('\n').next().map_or(0, |rest| rest.chars().count()) + 1;
+            let column = before
+                .rsplit('\n')
+                .next()
+                .map_or(0, |rest| rest.chars().count())
+                + 1;
             BadDeclaration::new(format!("{line}:{column}"), cause.message().to_owned())
         })?;
         if file.command.is_empty() {
@@ -103,7 +108,10 @@ impl ToolFile {
             ));
         }
         if file.description.trim().is_empty() {
-            return Err(BadDeclaration::new("description", "is empty; say what the tool does"));
+            return Err(BadDeclaration::new(
+                "description",
+                "is empty; say what the tool does",
+            ));
         }
         Ok(file)
     }

@@ -33,9 +33,7 @@ description = "The file"
 fn words(input: serde_json::Value) -> Result<Vec<String>, String> {
     let tool = Declared::parse("count", COUNT).unwrap();
     let assembled = tool.assemble(&input);
-    assembled
-        .map(|it| it.words)
-        .map_err(|trouble| trouble.what)
+    assembled.map(|it| it.words).map_err(|trouble| trouble.what)
 }
 
 #[test]
@@ -77,10 +75,19 @@ pattern = ".*"
 #[test]
 fn what_does_not_fit_is_refused_with_the_rule_named() {
     let cases = [
-        (json!({"what": "-c", "path": "a"}), "`what` is none of: -l, -w"),
+        (
+            json!({"what": "-c", "path": "a"}),
+            "`what` is none of: -l, -w",
+        ),
         (json!({"what": "-l"}), "`path` is missing"),
-        (json!({"what": "-l", "path": 3}), "`path` is not of type path"),
-        (json!({"what": "-l", "path": "-rf"}), "`path` begins with `-` and would be read as an option"),
+        (
+            json!({"what": "-l", "path": 3}),
+            "`path` is not of type path",
+        ),
+        (
+            json!({"what": "-l", "path": "-rf"}),
+            "`path` begins with `-` and would be read as an option",
+        ),
         (json!({"what": "-l", "path": "a\0b"}), "`path` holds a NUL"),
         (
             json!({"what": "-l", "path": "a", "list": "abc1"}),
@@ -94,7 +101,10 @@ fn what_does_not_fit_is_refused_with_the_rule_named() {
             json!({"what": "-l", "path": "my-secret"}),
             "the command matches the blocked pattern `secret`",
         ),
-        (json!({"what": "-l", "path": "a", "x": 1}), "there is no parameter `x`"),
+        (
+            json!({"what": "-l", "path": "a", "x": 1}),
+            "there is no parameter `x`",
+        ),
         (json!([1]), "the input is not an object"),
     ];
     for (input, expected) in cases {
@@ -124,11 +134,14 @@ fn a_broken_declaration_says_where_and_what() {
         with("[\"wc\", ", "["),
         "`command` begins with a gap; the program is fixed"
     );
-    assert!(with("[a-z]+", "[a-z").starts_with("`parameters.list.pattern` is not a regular expression"));
+    assert!(
+        with("[a-z]+", "[a-z").starts_with("`parameters.list.pattern` is not a regular expression")
+    );
     assert!(with("type = \"flag\"", "type = \"flagg\"").contains("unknown variant"));
     assert!(with("blocked = ", "blockd = ").starts_with("`4:1` unknown field"));
     assert!(
-        with("[parameters.list]", "[parameters.api_token]").starts_with("`parameters.api_token` looks like")
+        with("[parameters.list]", "[parameters.api_token]")
+            .starts_with("`parameters.api_token` looks like")
     );
     assert!(Declared::parse("Count it", COUNT).is_err());
 }

@@ -71,7 +71,11 @@ pub(super) fn of(tool: &str, input: &Value) -> Result<Call, Trouble> {
         "git_blame" => call.blame(&fields)?,
         "git_ls_files" => call.ls_files(&fields),
         "git_ls_tree" => call.ls_tree(&fields)?,
-        "git_branch_list" => call.list(&["branch", "--list", "--all", "--verbose"], &fields, "no branches"),
+        "git_branch_list" => call.list(
+            &["branch", "--list", "--all", "--verbose"],
+            &fields,
+            "no branches",
+        ),
         "git_tag_list" => call.list(&["tag", "--list"], &fields, "no tags"),
         "git_remote_list" => {
             call.put(&["remote", "--verbose"]);
@@ -107,7 +111,13 @@ pub(super) fn of(tool: &str, input: &Value) -> Result<Call, Trouble> {
         }
         "git_fetch" => {
             let remote = name("remote", Some(fields.remote.as_deref().unwrap_or("origin")))?;
-            call.put(&["fetch", "--no-recurse-submodules", "--no-tags", "--", remote]);
+            call.put(&[
+                "fetch",
+                "--no-recurse-submodules",
+                "--no-tags",
+                "--",
+                remote,
+            ]);
             "fetched"
         }
         "git_pull" => {
@@ -138,7 +148,10 @@ impl Words {
         self.words.extend(words.iter().map(|&word| word.to_owned()));
     }
 
-    #[expect(clippy::fn_params_excessive_bools, reason = "the word is there or not; two calls would say less")]
+    #[expect(
+        clippy::fn_params_excessive_bools,
+        reason = "the word is there or not; two calls would say less"
+    )]
     fn when(&mut self, is_wanted: bool, word: &str) {
         if is_wanted {
             self.put(&[word]);
@@ -257,7 +270,9 @@ impl Words {
             return Ok("added");
         }
         if fields.paths.is_empty() || fields.all {
-            return Err(bad("give either `paths`, or `all` for every tracked file that changed"));
+            return Err(bad(
+                "give either `paths`, or `all` for every tracked file that changed",
+            ));
         }
         self.put(&["add", "--pathspec-from-file=-", "--pathspec-file-nul"]);
         self.stdin = fields.paths.join("\0").into_bytes();
@@ -270,9 +285,18 @@ impl Words {
             return Err(bad("`message` has fewer than 10 characters")
                 .hint("say what changed and why: `fix: round half up in totals`"));
         }
-        self.put(&["commit", "--quiet", "--no-verify", "--no-gpg-sign", "--cleanup=whitespace"]);
+        self.put(&[
+            "commit",
+            "--quiet",
+            "--no-verify",
+            "--no-gpg-sign",
+            "--cleanup=whitespace",
+        ]);
         self.put(&["--file=-"]);
-        let body = fields.body.as_deref().map_or(String::new(), |body| format!("\n\n{body}"));
+        let body = fields
+            .body
+            .as_deref()
+            .map_or(String::new(), |body| format!("\n\n{body}"));
         self.stdin = format!("{message}{body}\n").into_bytes();
         Ok("committed")
     }
@@ -290,7 +314,11 @@ impl Words {
         let target = fields.target.as_deref().or(fields.branch.as_deref());
         let target = revision("target", target.unwrap_or_default())?;
         self.put(&["switch", "--quiet", "--no-recurse-submodules"]);
-        self.put(&[if fields.create { "--create" } else { "--detach" }]);
+        self.put(&[if fields.create {
+            "--create"
+        } else {
+            "--detach"
+        }]);
         if !fields.create && fields.branch.is_some() {
             self.words.pop();
         }

@@ -7,32 +7,132 @@ use super::operation_of;
 use crate::{Card, Effect, Reach, Unknown};
 
 /// A tool in a line: its name, what it does, its fields, which of them are required.
-type Entry = (&'static str, &'static str, &'static [&'static str], &'static [&'static str]);
+type Entry = (
+    &'static str,
+    &'static str,
+    &'static [&'static str],
+    &'static [&'static str],
+);
 
 const TOOLS: &[Entry] = &[
-    ("git_status", "What changed in the tree, and on which branch", &[], &[]),
-    ("git_diff", "Differences of the tree, or of what is staged", &["path", "staged", "stat", "name_only"], &[]),
-    ("git_diff_between", "Differences between two commits", &["from", "to", "stat", "name_only", "path"], &["from"]),
-    ("git_log", "The latest commits, newest first", &["limit", "path", "author", "since", "grep", "commit", "stat"], &[]),
-    ("git_show", "One commit with its changes", &["commit", "stat", "name_only", "path"], &[]),
-    ("git_blame", "Who last changed each line of a file", &["path", "lines"], &["path"]),
-    ("git_ls_files", "Files that git knows", &["pattern", "modified"], &[]),
-    ("git_ls_tree", "Files of a commit", &["tree", "path", "recursive"], &[]),
+    (
+        "git_status",
+        "What changed in the tree, and on which branch",
+        &[],
+        &[],
+    ),
+    (
+        "git_diff",
+        "Differences of the tree, or of what is staged",
+        &["path", "staged", "stat", "name_only"],
+        &[],
+    ),
+    (
+        "git_diff_between",
+        "Differences between two commits",
+        &["from", "to", "stat", "name_only", "path"],
+        &["from"],
+    ),
+    (
+        "git_log",
+        "The latest commits, newest first",
+        &["limit", "path", "author", "since", "grep", "commit", "stat"],
+        &[],
+    ),
+    (
+        "git_show",
+        "One commit with its changes",
+        &["commit", "stat", "name_only", "path"],
+        &[],
+    ),
+    (
+        "git_blame",
+        "Who last changed each line of a file",
+        &["path", "lines"],
+        &["path"],
+    ),
+    (
+        "git_ls_files",
+        "Files that git knows",
+        &["pattern", "modified"],
+        &[],
+    ),
+    (
+        "git_ls_tree",
+        "Files of a commit",
+        &["tree", "path", "recursive"],
+        &[],
+    ),
     ("git_branch_list", "Branches", &["pattern"], &[]),
     ("git_tag_list", "Tags", &["pattern"], &[]),
     ("git_remote_list", "Remotes with their addresses", &[], &[]),
-    ("git_add", "Stage files for the next commit", &["paths", "all"], &[]),
-    ("git_commit", "Commit what is staged", &["message", "body"], &["message"]),
-    ("git_stash", "Put changes aside", &["message", "include_untracked"], &[]),
-    ("git_stash_pop", "Bring changes back that were put aside", &["index"], &[]),
-    ("git_branch_create", "Make a branch", &["name", "start"], &["name"]),
-    ("git_checkout", "Look at another commit in the run's tree", &["target", "create"], &["target"]),
-    ("git_switch", "Go to another branch in the run's tree", &["branch", "create"], &["branch"]),
-    ("git_revert", "Make a commit that undoes another", &["commit", "no_commit"], &["commit"]),
-    ("git_cherry_pick", "Apply commits of another branch", &["commits", "no_commit"], &["commits"]),
-    ("git_reset_soft", "Move the branch back; files stay", &["commit"], &[]),
+    (
+        "git_add",
+        "Stage files for the next commit",
+        &["paths", "all"],
+        &[],
+    ),
+    (
+        "git_commit",
+        "Commit what is staged",
+        &["message", "body"],
+        &["message"],
+    ),
+    (
+        "git_stash",
+        "Put changes aside",
+        &["message", "include_untracked"],
+        &[],
+    ),
+    (
+        "git_stash_pop",
+        "Bring changes back that were put aside",
+        &["index"],
+        &[],
+    ),
+    (
+        "git_branch_create",
+        "Make a branch",
+        &["name", "start"],
+        &["name"],
+    ),
+    (
+        "git_checkout",
+        "Look at another commit in the run's tree",
+        &["target", "create"],
+        &["target"],
+    ),
+    (
+        "git_switch",
+        "Go to another branch in the run's tree",
+        &["branch", "create"],
+        &["branch"],
+    ),
+    (
+        "git_revert",
+        "Make a commit that undoes another",
+        &["commit", "no_commit"],
+        &["commit"],
+    ),
+    (
+        "git_cherry_pick",
+        "Apply commits of another branch",
+        &["commits", "no_commit"],
+        &["commits"],
+    ),
+    (
+        "git_reset_soft",
+        "Move the branch back; files stay",
+        &["commit"],
+        &[],
+    ),
     ("git_fetch", "Get new commits of a remote", &["remote"], &[]),
-    ("git_pull", "Get new commits of a remote and move on to them", &["remote", "branch"], &[]),
+    (
+        "git_pull",
+        "Get new commits of a remote and move on to them",
+        &["remote", "branch"],
+        &[],
+    ),
 ];
 
 pub(super) fn all() -> Vec<(Card, GitOperation)> {
@@ -86,16 +186,22 @@ fn property(field: &str) -> Value {
     let flag = |about: &str| json!({"type": "boolean", "description": about});
     match field {
         "path" => text("Only this file or folder"),
-        "paths" => json!({"type": "array", "items": {"type": "string"}, "description": "Files to stage"}),
+        "paths" => {
+            json!({"type": "array", "items": {"type": "string"}, "description": "Files to stage"})
+        }
         "staged" => flag("What is staged instead of what is not"),
         "stat" => flag("Only counts per file"),
         "name_only" => flag("Only names of files"),
-        "limit" => json!({"type": "integer", "description": "How many; 10 if not said, at most 500"}),
+        "limit" => {
+            json!({"type": "integer", "description": "How many; 10 if not said, at most 500"})
+        }
         "author" => text("Only commits of this author"),
         "since" => text("Only commits since then, such as 2026-01-31"),
         "grep" => text("Only commits whose message has this"),
         "commit" => text("A commit, branch or tag"),
-        "commits" => json!({"type": "array", "items": {"type": "string"}, "description": "Commits, oldest first"}),
+        "commits" => {
+            json!({"type": "array", "items": {"type": "string"}, "description": "Commits, oldest first"})
+        }
         "from" => text("The older commit"),
         "to" => text("The newer commit; HEAD if not said"),
         "lines" => text("A range of lines, such as 10,20"),

@@ -13,18 +13,58 @@ fn words(tool: &str, input: Value) -> Result<String, String> {
 #[test]
 fn inputs_become_words() {
     let cases = [
-        ("git_diff", json!({"staged": true, "path": "-x"}), "diff --no-ext-diff --no-textconv --cached -- -x"),
-        ("git_show", json!({}), "show --no-show-signature --no-ext-diff --no-textconv HEAD --"),
-        ("git_blame", json!({"path": "a", "lines": "1,2"}), "blame --date=short --no-textconv -L 1,2 -- a"),
-        ("git_add", json!({"paths": ["a", "-b"]}), "add --pathspec-from-file=- --pathspec-file-nul"),
+        (
+            "git_diff",
+            json!({"staged": true, "path": "-x"}),
+            "diff --no-ext-diff --no-textconv --cached -- -x",
+        ),
+        (
+            "git_show",
+            json!({}),
+            "show --no-show-signature --no-ext-diff --no-textconv HEAD --",
+        ),
+        (
+            "git_blame",
+            json!({"path": "a", "lines": "1,2"}),
+            "blame --date=short --no-textconv -L 1,2 -- a",
+        ),
+        (
+            "git_add",
+            json!({"paths": ["a", "-b"]}),
+            "add --pathspec-from-file=- --pathspec-file-nul",
+        ),
         ("git_add", json!({"all": true}), "add --update"),
-        ("git_branch_create", json!({"name": "fix/x"}), "branch fix/x HEAD"),
-        ("git_switch", json!({"branch": "main"}), "switch --quiet --no-recurse-submodules main"),
-        ("git_switch", json!({"branch": "new", "create": true}), "switch --quiet --no-recurse-submodules --create new"),
-        ("git_checkout", json!({"target": "v1"}), "switch --quiet --no-recurse-submodules --detach v1"),
+        (
+            "git_branch_create",
+            json!({"name": "fix/x"}),
+            "branch fix/x HEAD",
+        ),
+        (
+            "git_switch",
+            json!({"branch": "main"}),
+            "switch --quiet --no-recurse-submodules main",
+        ),
+        (
+            "git_switch",
+            json!({"branch": "new", "create": true}),
+            "switch --quiet --no-recurse-submodules --create new",
+        ),
+        (
+            "git_checkout",
+            json!({"target": "v1"}),
+            "switch --quiet --no-recurse-submodules --detach v1",
+        ),
         ("git_reset_soft", json!({}), "reset --soft HEAD~1"),
-        ("git_pull", json!({}), "pull --ff-only --no-recurse-submodules -- origin"),
-        ("git_stash_pop", json!({"index": 2}), "stash pop --quiet stash@{2}"),
+        (
+            "git_pull",
+            json!({}),
+            "pull --ff-only --no-recurse-submodules -- origin",
+        ),
+        (
+            "git_stash_pop",
+            json!({"index": 2}),
+            "stash pop --quiet stash@{2}",
+        ),
     ];
     for (tool, input, expected) in cases {
         assert_eq!(words(tool, input), Ok(expected.to_owned()), "{tool}");
@@ -44,10 +84,16 @@ fn values_never_become_options() {
         ("git_branch_create", json!({"name": "a b"})),
         ("git_fetch", json!({"remote": "--upload-pack=x"})),
         ("git_fetch", json!({"remote": "ext::sh -c x"})),
-        ("git_pull", json!({"remote": "origin", "branch": "--rebase"})),
+        (
+            "git_pull",
+            json!({"remote": "origin", "branch": "--rebase"}),
+        ),
         ("git_revert", json!({"commit": "--strategy=x"})),
         ("git_cherry_pick", json!({"commits": ["a", "--exec=x"]})),
-        ("git_blame", json!({"path": "a", "lines": "1,2 --contents=/etc/passwd"})),
+        (
+            "git_blame",
+            json!({"path": "a", "lines": "1,2 --contents=/etc/passwd"}),
+        ),
         ("git_commit", json!({"message": "short"})),
         ("git_add", json!({})),
         ("git_show", json!({"commit": "HEAD", "exec": "x"})),
@@ -82,11 +128,17 @@ fn every_field_of_a_schema_is_read() {
                 let required = required.as_str().unwrap();
                 if required != name {
                     let is_list = properties[required]["type"] == "array";
-                    input[required] = if is_list { json!(["abc"]) } else { json!("abcdefghijkl") };
+                    input[required] = if is_list {
+                        json!(["abc"])
+                    } else {
+                        json!("abcdefghijkl")
+                    };
                 }
             }
             let result = words(&card.name, input.clone());
-            let unread = result.as_ref().is_err_and(|what| what.contains("unknown field"));
+            let unread = result
+                .as_ref()
+                .is_err_and(|what| what.contains("unknown field"));
             assert!(!unread, "{} {input}: {result:?}", card.name);
         }
         assert!(card.line.chars().count() < 100, "{}", card.name);

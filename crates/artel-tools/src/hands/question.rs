@@ -87,8 +87,7 @@ fn shell_rule(text: &str) -> Option<String> {
     };
     let short = words.get(..2).filter(|short| short.iter().all(is_word));
     let open = short.map(|short| format!("Bash({}:*)", short.join(" ")));
-    let is_narrow =
-        |text: &String| Rule::parse(text).is_ok_and(|rule| too_broad(&rule).is_none());
+    let is_narrow = |text: &String| Rule::parse(text).is_ok_and(|rule| too_broad(&rule).is_none());
     open.filter(is_narrow)
         .or_else(|| Some(format!("Bash({})", words.join(" "))))
 }

@@ -35,7 +35,10 @@ impl Hands {
         let root = match &target.place {
             Place::Worktree => self.bench.tree.as_ref(),
             Place::Portal(name) => self.bench.portals.get(name).ok_or_else(|| {
-                Trouble::new(TroubleKind::NotFound, format!("there is no portal `{name}`"))
+                Trouble::new(
+                    TroubleKind::NotFound,
+                    format!("there is no portal `{name}`"),
+                )
             })?,
         };
         match root.resolve(Path::new(&target.path)) {

@@ -42,8 +42,8 @@ impl Jobs {
             )
             .hint("run it in the foreground"));
         }
-        let cancel = Cancel::new()
-            .map_err(|error| Trouble::new(TroubleKind::Machine, error.to_string()))?;
+        let cancel =
+            Cancel::new().map_err(|error| Trouble::new(TroubleKind::Machine, error.to_string()))?;
         let state = Arc::new(Mutex::new(JobState::Running));
         let words = order.words.clone();
         let watch = {

@@ -8,10 +8,11 @@ pub(super) fn bash() -> Card {
     Card {
         name: "bash".to_owned(),
         line: "Run a shell command in the sandbox, in the run's tree".to_owned(),
-        description: "Runs in the run's own tree, without network. The working directory lasts from \
+        description:
+            "Runs in the run's own tree, without network. The working directory lasts from \
             one call to the next; variables do not. Long output is shortened and can be fetched \
             with `output`. Git commands that write do not work here: use the git tools."
-            .to_owned(),
+                .to_owned(),
         input: json!({
             "type": "object",
             "additionalProperties": false,
@@ -55,7 +56,8 @@ pub(super) fn output() -> Card {
     Card {
         name: "output".to_owned(),
         line: "Read the full output of a command, page by page".to_owned(),
-        description: "The answer of a command names its id where something was left out.".to_owned(),
+        description: "The answer of a command names its id where something was left out."
+            .to_owned(),
         input: json!({
             "type": "object",
             "additionalProperties": false,
@@ -78,9 +80,10 @@ pub(super) fn script() -> Card {
     Card {
         name: "script".to_owned(),
         line: "Run a script of the skill: Python, JavaScript or shell".to_owned(),
-        description: "Runs a file of the skill's own `scripts` folder in the sandbox, in the run's \
+        description:
+            "Runs a file of the skill's own `scripts` folder in the sandbox, in the run's \
             tree. Large or awkward text goes to `stdin`, which has no limit."
-            .to_owned(),
+                .to_owned(),
         input: json!({
             "type": "object",
             "additionalProperties": false,

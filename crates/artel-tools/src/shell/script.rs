@@ -96,6 +96,9 @@ fn words(input: &Input, bench: &Bench) -> Result<Vec<String>, Trouble> {
 }
 
 fn no_skill() -> Trouble {
-    Trouble::new(TroubleKind::NotFound, "no skill is active, so there are no scripts")
-        .hint("use `bash`")
+    Trouble::new(
+        TroubleKind::NotFound,
+        "no skill is active, so there are no scripts",
+    )
+    .hint("use `bash`")
 }

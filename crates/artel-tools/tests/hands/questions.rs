@@ -12,7 +12,10 @@ use crate::support::{Run, Script, yes};
 fn asking() -> Policy {
     Policy {
         role: "engineer".to_owned(),
-        ask: vec![Rule::parse("Edit(ask/**)").unwrap(), Rule::parse("Read(ask/**)").unwrap()],
+        ask: vec![
+            Rule::parse("Edit(ask/**)").unwrap(),
+            Rule::parse("Read(ask/**)").unwrap(),
+        ],
         ..Policy::default()
     }
 }
@@ -29,7 +32,11 @@ fn a_yes_is_for_this_call_only() {
     let run = with_person(asking(), &script);
     let input = json!({"path": "ask/a.txt", "content": "x"});
     assert!(run.call("write", input.clone()).result.is_ok());
-    assert!(run.call("write", json!({"path": "ask/b.txt", "content": "x"})).result.is_err());
+    assert!(
+        run.call("write", json!({"path": "ask/b.txt", "content": "x"}))
+            .result
+            .is_err()
+    );
     assert!(!run.path().join("ask/b.txt").exists());
     assert_eq!(script.asked.lock().unwrap().len(), 2);
 }
@@ -37,11 +44,19 @@ fn a_yes_is_for_this_call_only() {
 #[test]
 fn a_no_is_told_with_its_reason() {
     let script = Script::of(vec![Box::new(|_| {
-        Some(Reply::No { reason: "not today".to_owned() })
+        Some(Reply::No {
+            reason: "not today".to_owned(),
+        })
     })]);
     let run = with_person(asking(), &script);
     let called = run.call("write", json!({"path": "ask/a.txt", "content": "x"}));
-    assert!(called.result.unwrap_err().to_string().contains("the person said no: not today"));
+    assert!(
+        called
+            .result
+            .unwrap_err()
+            .to_string()
+            .contains("the person said no: not today")
+    );
     assert!(run.journal.text().contains("not today"));
 }
 
@@ -52,14 +67,30 @@ fn a_grant_for_the_run_spares_the_next_question() {
         scope: Scope::Run,
         reason: "needed".to_owned(),
     };
-    let script = Script::of(vec![Box::new(move |_| Some(Reply::Yes { grant: Some(grant) }))]);
-    let run = with_person(Policy { role: "engineer".to_owned(), ..Policy::default() }, &script);
+    let script = Script::of(vec![Box::new(move |_| {
+        Some(Reply::Yes { grant: Some(grant) })
+    })]);
+    let run = with_person(
+        Policy {
+            role: "engineer".to_owned(),
+            ..Policy::default()
+        },
+        &script,
+    );
     run.file(".env", "A=1\n");
     run.file("deploy/.env", "A=1\n");
     assert!(run.call("read", json!({"path": ".env"})).result.is_ok());
-    assert!(run.call("read", json!({"path": ".env", "limit": 1})).result.is_ok());
+    assert!(
+        run.call("read", json!({"path": ".env", "limit": 1}))
+            .result
+            .is_ok()
+    );
     assert_eq!(script.asked.lock().unwrap().len(), 1);
-    assert!(run.call("read", json!({"path": "deploy/.env"})).result.is_err());
+    assert!(
+        run.call("read", json!({"path": "deploy/.env"}))
+            .result
+            .is_err()
+    );
 }
 
 /// The question shows where a path leads. If that changes before the answer, it is put again.
@@ -75,7 +106,11 @@ fn a_link_that_turns_meanwhile_is_asked_about_again() {
             Some(Reply::Yes { grant: None })
         })
     };
-    let no = Box::new(|_: &artel_tools::Question| Some(Reply::No { reason: String::new() }));
+    let no = Box::new(|_: &artel_tools::Question| {
+        Some(Reply::No {
+            reason: String::new(),
+        })
+    });
     let script = Script::of(vec![turn, no]);
     let mut run = with_person(asking(), &script);
     // The tree of this run is the folder that the script knows.
@@ -85,10 +120,16 @@ fn a_link_that_turns_meanwhile_is_asked_about_again() {
         std::fs::write(folder.path().join("ask").join(name), "old\n").unwrap();
     }
     std::os::unix::fs::symlink("first.txt", &link).unwrap();
-    let called = run.call("edit", json!({"path": "ask/link", "old": "old", "new": "new"}));
+    let called = run.call(
+        "edit",
+        json!({"path": "ask/link", "old": "old", "new": "new"}),
+    );
     assert!(called.result.is_err());
     let asked = script.asked.lock().unwrap();
-    let shown: Vec<_> = asked.iter().map(|it| it.record.targets.last().unwrap().path.clone()).collect();
+    let shown: Vec<_> = asked
+        .iter()
+        .map(|it| it.record.targets.last().unwrap().path.clone())
+        .collect();
     assert_eq!(shown, ["ask/first.txt", "ask/second.txt"]);
     for name in ["first.txt", "second.txt"] {
         let text = std::fs::read_to_string(folder.path().join("ask").join(name)).unwrap();

@@ -29,12 +29,20 @@ pub(crate) struct Journal {
 
 impl Journal {
     pub(crate) fn kinds(&self) -> Vec<&'static str> {
-        self.facts.lock().unwrap().iter().map(|(fact, _)| fact.kind()).collect()
+        self.facts
+            .lock()
+            .unwrap()
+            .iter()
+            .map(|(fact, _)| fact.kind())
+            .collect()
     }
 
     pub(crate) fn text(&self) -> String {
         let facts = self.facts.lock().unwrap();
-        facts.iter().map(|(fact, _)| fact.encode().unwrap() + "\n").collect()
+        facts
+            .iter()
+            .map(|(fact, _)| fact.encode().unwrap() + "\n")
+            .collect()
     }
 
     pub(crate) fn last_outcome(&self) -> Outcome {
@@ -49,7 +57,12 @@ impl Journal {
 impl Log for Journal {
     fn append(&self, fact: Fact, outcome: Outcome) -> Result<(), String> {
         let mut facts = self.facts.lock().unwrap();
-        if self.full_at.lock().unwrap().is_some_and(|full| facts.len() >= full) {
+        if self
+            .full_at
+            .lock()
+            .unwrap()
+            .is_some_and(|full| facts.len() >= full)
+        {
             return Err("disk full".to_owned());
         }
         facts.push((fact, outcome));
@@ -68,7 +81,10 @@ type Answering = Box<dyn FnOnce(&Question) -> Option<Reply> + Send>;
 impl Script {
     pub(crate) fn of(answers: Vec<Answering>) -> Arc<Self> {
         let answers = Mutex::new(answers.into_iter().rev().collect());
-        Arc::new(Self { asked: Mutex::default(), answers })
+        Arc::new(Self {
+            asked: Mutex::default(),
+            answers,
+        })
     }
 }
 
@@ -86,7 +102,10 @@ pub(crate) fn yes() -> Answering {
 
 impl Run {
     pub(crate) fn new() -> Self {
-        Self::with(Policy { role: "engineer".to_owned(), ..Policy::default() })
+        Self::with(Policy {
+            role: "engineer".to_owned(),
+            ..Policy::default()
+        })
     }
 
     pub(crate) fn with(policy: Policy) -> Self {
@@ -94,8 +113,13 @@ impl Run {
         let tree = Root::open(folder.path()).unwrap();
         let role = policy.role.clone();
         let mut registry = Registry::of(built_in());
-        let viewer = Viewer { role: role.clone(), tools: None };
-        registry.add(Arc::new(FindTools::new(registry.clone(), viewer))).unwrap();
+        let viewer = Viewer {
+            role: role.clone(),
+            tools: None,
+        };
+        registry
+            .add(Arc::new(FindTools::new(registry.clone(), viewer)))
+            .unwrap();
         let journal = Arc::new(Journal::default());
         let workspace = Some(tree.path().to_owned());
         let bench = Bench::new(tree, Arc::new(NoGuard), role);
@@ -104,8 +128,16 @@ impl Run {
         let clock = Clock::fixed("2026-11-15T12:00:00Z".parse::<Timestamp>().unwrap());
         let log = Arc::clone(&journal) as Arc<dyn Log>;
         let mut hands = Hands::new(registry, bench, policy, log, redactor, clock);
-        hands.situation = Situation { is_walled: true, workspace, ..Situation::default() };
-        Self { folder, hands, journal }
+        hands.situation = Situation {
+            is_walled: true,
+            workspace,
+            ..Situation::default()
+        };
+        Self {
+            folder,
+            hands,
+            journal,
+        }
     }
 
     pub(crate) fn call(&self, tool: &str, input: Value) -> Called {

@@ -7,7 +7,9 @@ use super::Check;
 use crate::caller::Caller;
 
 pub(super) fn checks(caller: &Caller, profile: Profile) -> Vec<Check> {
-    let engaged = caller.sandbox().map(|(sandbox, _)| sandbox.engaged().clone());
+    let engaged = caller
+        .sandbox()
+        .map(|(sandbox, _)| sandbox.engaged().clone());
     let engaged = engaged.unwrap_or(Engaged {
         level: Level::None,
         layers: Vec::new(),
@@ -15,9 +17,24 @@ pub(super) fn checks(caller: &Caller, profile: Profile) -> Vec<Check> {
     vec![
         demanded(caller, profile),
         sandbox(&engaged, profile),
-        layer(&engaged, "network", &["network namespace", "no network"], "commands cannot reach the network"),
-        layer(&engaged, "limits", &["memory limit", "process limit"], "memory and processes are limited"),
-        layer(&engaged, "leftovers", &["mount namespace", "process namespace"], "nothing of one command is left for the next"),
+        layer(
+            &engaged,
+            "network",
+            &["network namespace", "no network"],
+            "commands cannot reach the network",
+        ),
+        layer(
+            &engaged,
+            "limits",
+            &["memory limit", "process limit"],
+            "memory and processes are limited",
+        ),
+        layer(
+            &engaged,
+            "leftovers",
+            &["mount namespace", "process namespace"],
+            "nothing of one command is left for the next",
+        ),
         audit(caller),
         commands(caller),
         later("injection", "commands in skills are judged and journaled"),
@@ -41,14 +58,24 @@ fn demanded(caller: &Caller, profile: Profile) -> Check {
             format!("`profile = \"{}\"` in `artel.toml`", word(profile)),
         ),
         Err(problems) => problems.0.first().map_or_else(
-            || Check::problem("profile", "the settings cannot be read", "`artel config show`"),
+            || {
+                Check::problem(
+                    "profile",
+                    "the settings cannot be read",
+                    "`artel config show`",
+                )
+            },
             |failure| Check::of_failure("profile", failure),
         ),
     }
 }
 
 fn sandbox(engaged: &Engaged, profile: Profile) -> Check {
-    let least = if profile == Profile::Local { Level::Partial } else { Level::Full };
+    let least = if profile == Profile::Local {
+        Level::Partial
+    } else {
+        Level::Full
+    };
     if engaged.level >= least {
         return Check::ok("sandbox", format!("level {}", engaged.level));
     }
@@ -68,7 +95,10 @@ fn layer(engaged: &Engaged, area: &'static str, names: &[&str], what: &str) -> C
     match missing {
         None => Check::ok(area, what),
         Some(name) => Check::problem(area, format!("not shown: {what}"), {
-            let detail = engaged.layers.iter().find(|layer| layer.name.contains(name));
+            let detail = engaged
+                .layers
+                .iter()
+                .find(|layer| layer.name.contains(name));
             detail.map_or_else(|| format!("no wall `{name}`"), |layer| layer.detail.clone())
         }),
     }
@@ -80,7 +110,10 @@ fn audit(caller: &Caller) -> Check {
         return Check::problem("audit", "there is no workshop", "`artel init`");
     };
     match workshop.reader() {
-        Ok(_) => Check::ok("audit", "every call is journaled; `artel journal verify` proves the chain"),
+        Ok(_) => Check::ok(
+            "audit",
+            "every call is journaled; `artel journal verify` proves the chain",
+        ),
         Err(failure) => Check::of_failure("audit", &failure),
     }
 }
@@ -100,5 +133,9 @@ fn commands(caller: &Caller) -> Check {
 
 /// What cannot be shown yet fails: a list with gaps is not passed.
 fn later(area: &'static str, what: &str) -> Check {
-    Check::problem(area, format!("not shown: {what}"), "this build does not run skills yet")
+    Check::problem(
+        area,
+        format!("not shown: {what}"),
+        "this build does not run skills yet",
+    )
 }

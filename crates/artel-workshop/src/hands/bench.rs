@@ -68,7 +68,13 @@ impl Caller {
         let standard = Standard {
             home: Some(self.places.home().to_owned()),
             path: std::env::split_paths(path).collect(),
-            read: settings.hands.read.value.iter().map(|folder| self.below_home(folder)).collect(),
+            read: settings
+                .hands
+                .read
+                .value
+                .iter()
+                .map(|folder| self.below_home(folder))
+                .collect(),
         };
         let mut view = View::standard(&standard);
         view.protected = protected_names().map(str::to_owned).collect();
@@ -82,9 +88,8 @@ impl Caller {
 
     pub(crate) fn slots(&self) -> Result<Slots, Failure> {
         let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-        Slots::of_cores(self.places.state().join("slots"), cores).map_err(|error| {
-            Failure::new(Code::B002, error.to_string()).because(causes(&error))
-        })
+        Slots::of_cores(self.places.state().join("slots"), cores)
+            .map_err(|error| Failure::new(Code::B002, error.to_string()).because(causes(&error)))
     }
 
     /// Reads `~` in a path of the settings.

@@ -48,14 +48,21 @@ impl Caller {
     /// Runs a command in the sandbox. A person typed it, so policy is not asked; its output goes
     /// to where ours goes, as it is.
     pub fn sandbox_run(&self, run: &SandboxRun) -> Result<Sandboxed, Problems> {
-        let hosts = run.net.iter().map(|host| parse(host)).collect::<Result<Vec<_>, _>>()?;
+        let hosts = run
+            .net
+            .iter()
+            .map(|host| parse(host))
+            .collect::<Result<Vec<_>, _>>()?;
         let (sandbox, demand) = self.sandbox()?;
         let scratch = Scratch::new(self, "sandbox")?;
         let mut view = self.view()?;
         for folder in &run.write {
             view.write.push(self.writable(folder)?);
         }
-        let here = self.environment.current_dir().map_or_else(|| "/".into(), ToOwned::to_owned);
+        let here = self
+            .environment
+            .current_dir()
+            .map_or_else(|| "/".into(), ToOwned::to_owned);
         let mut limits = Limits::default();
         limits.memory = run.memory.unwrap_or(limits.memory);
         let job = Job {
@@ -63,7 +70,11 @@ impl Caller {
             cwd: here,
             env: self.child_environment(),
             view,
-            network: if hosts.is_empty() { Network::None } else { Network::Hosts(hosts.clone()) },
+            network: if hosts.is_empty() {
+                Network::None
+            } else {
+                Network::Hosts(hosts.clone())
+            },
             limits,
             stdin: Stdin::Inherit,
         };
@@ -75,7 +86,11 @@ impl Caller {
             graces: Graces::default(),
             cancel: cancel()?,
             redactor: Redactor::none(),
-            spool: Spool { head: 0, tail: 0, ..Spool::new(scratch.path().join("spool")) },
+            spool: Spool {
+                head: 0,
+                tail: 0,
+                ..Spool::new(scratch.path().join("spool"))
+            },
             excerpt: excerpt::Limits::default(),
         };
         let observer = std::sync::Arc::new(|passage: Passage| refused(&passage));
@@ -90,9 +105,12 @@ impl Caller {
     fn writable(&self, folder: &std::path::Path) -> Result<PathBuf, Failure> {
         let path = self.absolute(folder);
         path.canonicalize().map_err(|error| {
-            Failure::new(Code::W010, format!("there is no folder `{}`", path.display()))
-                .because(error.to_string())
-                .advise("make it first: only what exists can be opened for writing")
+            Failure::new(
+                Code::W010,
+                format!("there is no folder `{}`", path.display()),
+            )
+            .because(error.to_string())
+            .advise("make it first: only what exists can be opened for writing")
         })
     }
 }
@@ -119,7 +137,11 @@ fn print(live: &Live<'_>) {
 fn refused(passage: &Passage) {
     if let Verdict::Refused { why } = &passage.verdict {
         let host = artel_policy::record::visible(&passage.host);
-        drop(writeln!(io::stderr(), "note: {host}:{} was refused: {why}", passage.port));
+        drop(writeln!(
+            io::stderr(),
+            "note: {host}:{} was refused: {why}",
+            passage.port
+        ));
     }
 }
 
@@ -131,7 +153,10 @@ fn ended(finished: &Finished, run: &SandboxRun) -> Result<Sandboxed, Problems> {
         })
     };
     if let Some(Exit::NotStarted { step, why }) = &finished.exit {
-        let program = run.argv.first().map(|word| word.to_string_lossy().into_owned());
+        let program = run
+            .argv
+            .first()
+            .map(|word| word.to_string_lossy().into_owned());
         let program = program.unwrap_or_default();
         if step == "program" {
             let what = format!("`{program}` could not be started inside");
@@ -149,11 +174,16 @@ fn ended(finished: &Finished, run: &SandboxRun) -> Result<Sandboxed, Problems> {
     match finished.killed.map(|killed| killed.by) {
         Some(By::Timeout(_)) => {
             let time = run.timeout.unwrap_or(LONGEST);
-            return done(124, Some(format!("ended after {time:?}; `--timeout` gives it longer")));
+            return done(
+                124,
+                Some(format!("ended after {time:?}; `--timeout` gives it longer")),
+            );
         }
         Some(By::Limit(limited)) => {
             let note = match limited {
-                Limited::Memory => "ended: it used more memory than it may; `--memory` gives it more",
+                Limited::Memory => {
+                    "ended: it used more memory than it may; `--memory` gives it more"
+                }
                 Limited::Processes => "it started more processes than it may",
                 Limited::FileSize => "ended: it wrote a larger file than it may",
                 Limited::CpuTime => "ended: it used more processor time than it may",

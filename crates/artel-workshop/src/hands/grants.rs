@@ -76,9 +76,11 @@ impl Workshop {
             .and_then(|number| grants.get(number.checked_sub(1)?));
         let found = by_number.or_else(|| grants.iter().find(|known| known.rule == which));
         let Some(found) = found.cloned() else {
-            return Err(Failure::new(Code::P005, format!("there is no grant `{which}`"))
-                .advise("`artel policy list` shows them with their numbers")
-                .into());
+            return Err(
+                Failure::new(Code::P005, format!("there is no grant `{which}`"))
+                    .advise("`artel policy list` shows them with their numbers")
+                    .into(),
+            );
         };
         let fact = PolicyRevoked {
             rule: found.rule.clone(),
@@ -103,7 +105,9 @@ impl Workshop {
         let (mut grants, _) = read(self.root())?;
         change(&mut grants);
         let draft = self.draft(fact);
-        journal.append(artel_journal::Batch::of(vec![draft])).wait()?;
+        journal
+            .append(artel_journal::Batch::of(vec![draft]))
+            .wait()?;
         let folder = self.root().join("Policy");
         artel_files::make_dirs(&folder, 0o755).map_err(|error| broken(&file, &error))?;
         artel_files::write_atomic(&file, grants.to_text().as_bytes(), 0o600)

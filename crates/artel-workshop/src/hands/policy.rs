@@ -34,9 +34,9 @@ impl Caller {
             });
         }
         let situation = Situation {
-            is_walled: self.sandbox().is_ok_and(|(sandbox, demand)| {
-                sandbox.engaged().level >= demand.0
-            }),
+            is_walled: self
+                .sandbox()
+                .is_ok_and(|(sandbox, demand)| sandbox.engaged().level >= demand.0),
             workspace: self.environment.current_dir().map(ToOwned::to_owned),
             ..Situation::default()
         };
@@ -118,7 +118,10 @@ pub(crate) fn rule(text: &str) -> Result<Rule, Failure> {
 
 /// Says why a file of grants does not count.
 pub(super) fn broken(file: &std::path::Path, why: &impl std::fmt::Display) -> Failure {
-    let what = format!("`{}` cannot be used, so nothing in it counts", file.display());
+    let what = format!(
+        "`{}` cannot be used, so nothing in it counts",
+        file.display()
+    );
     Failure::new(Code::P004, what)
         .because(why.to_string())
         .advise("mend that place, or move the file away and grant anew")

@@ -13,8 +13,17 @@ const LARGEST: u64 = 256 * 1024;
 
 /// Roles that are built in: a file of theirs is not needed.
 pub(crate) const BUILT_IN: &[&str] = &[
-    "academic", "architect", "archivalist", "default", "designer", "engineer", "guide", "inspector",
-    "librarian", "orchestrator", "tester",
+    "academic",
+    "architect",
+    "archivalist",
+    "default",
+    "designer",
+    "engineer",
+    "guide",
+    "inspector",
+    "librarian",
+    "orchestrator",
+    "tester",
 ];
 
 /// What a role's file says about tools.
@@ -55,11 +64,19 @@ impl Caller {
             return Err(unknown().into());
         }
         let Some(root) = self.workshop_root()? else {
-            return if BUILT_IN.contains(&name) { Ok(None) } else { Err(unknown().into()) };
+            return if BUILT_IN.contains(&name) {
+                Ok(None)
+            } else {
+                Err(unknown().into())
+            };
         };
         let file = root.join(format!("Agents/{name}.md"));
         if !file.exists() {
-            return if BUILT_IN.contains(&name) { Ok(None) } else { Err(unknown().into()) };
+            return if BUILT_IN.contains(&name) {
+                Ok(None)
+            } else {
+                Err(unknown().into())
+            };
         }
         let bytes = artel_files::read_bounded(&file, LARGEST)
             .map_err(|error| Failure::new(Code::W008, error.to_string()))?;
@@ -76,9 +93,12 @@ fn parse(file: &std::path::Path, text: &str) -> Result<Role, Failure> {
         Front::default()
     } else {
         serde_saphyr::from_str(front).map_err(|error| {
-            Failure::new(Code::P004, format!("`{}` has a broken frontmatter", file.display()))
-                .because(error.to_string())
-                .advise("`tools: [Read, Grep, \"Bash(cargo test:*)\"]` is what it may say")
+            Failure::new(
+                Code::P004,
+                format!("`{}` has a broken frontmatter", file.display()),
+            )
+            .because(error.to_string())
+            .advise("`tools: [Read, Grep, \"Bash(cargo test:*)\"]` is what it may say")
         })?
     };
     Ok(Role {
@@ -92,7 +112,10 @@ fn rules(names: Names) -> Result<Vec<Rule>, Failure> {
         Names::List(texts) => texts,
         Names::Text(text) => split(&text),
     };
-    let texts = texts.iter().map(|text| text.trim()).filter(|text| !text.is_empty());
+    let texts = texts
+        .iter()
+        .map(|text| text.trim())
+        .filter(|text| !text.is_empty());
     texts.map(rule).collect()
 }
 
@@ -126,7 +149,11 @@ mod tests {
             let tools = role.tools.unwrap_or_default();
             tools.iter().map(|rule| rule.text().to_owned()).collect()
         };
-        let list = parse(file, "---\nname: x\ntools:\n  - Read\n  - Bash(git log:*)\n---\nText").unwrap();
+        let list = parse(
+            file,
+            "---\nname: x\ntools:\n  - Read\n  - Bash(git log:*)\n---\nText",
+        )
+        .unwrap();
         assert_eq!(texts(list), ["Read", "Bash(git log:*)"]);
         let text = parse(file, "---\ntools: Read, Bash(echo a, b), Grep\n---\n").unwrap();
         assert_eq!(texts(text), ["Read", "Bash(echo a, b)", "Grep"]);

@@ -43,7 +43,10 @@ impl Log for JournalLog {
 
 impl Log for TrialLog {
     fn append(&self, fact: Fact, _: Outcome) -> Result<(), String> {
-        let mut facts = self.facts.lock().map_err(|_| "a call failed before".to_owned())?;
+        let mut facts = self
+            .facts
+            .lock()
+            .map_err(|_| "a call failed before".to_owned())?;
         facts.push(fact);
         Ok(())
     }
@@ -96,7 +99,11 @@ impl Audience for Recorder {
             sent: passage.bytes_up,
             received: passage.bytes_down,
         };
-        let outcome = if allowed { Outcome::Done } else { Outcome::Denied };
+        let outcome = if allowed {
+            Outcome::Done
+        } else {
+            Outcome::Denied
+        };
         // The traffic is over; a journal that fails stops the call where its result is recorded.
         drop(self.0.append(fact.into(), outcome));
     }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use artel_files::Root;
 use artel_policy::{Decision, Situation};
 use artel_tools::{
-    Approver, Bench, Card, Declared, FindTools, Hands, Log, NoGuard, Observation, Reach,
-    Registry, Tool, Trouble, Viewer, built_in,
+    Approver, Bench, Card, Declared, FindTools, Hands, Log, NoGuard, Observation, Reach, Registry,
+    Tool, Trouble, Viewer, built_in,
 };
 use artel_types::{Code, Failure, SandboxEngaged};
 use serde::Serialize;
@@ -96,14 +96,19 @@ impl Caller {
         })?;
         let root = match &run.root {
             Some(root) => self.absolute(root),
-            None => self.environment.current_dir().unwrap_or(Path::new("/")).to_owned(),
+            None => self
+                .environment
+                .current_dir()
+                .unwrap_or(Path::new("/"))
+                .to_owned(),
         };
         let role = run.role.as_deref().unwrap_or("default");
         let registry = self.registry(role)?;
         registry.get(&run.name).map_err(unknown)?;
         let scratch = Scratch::new(self, "tool")?;
         let copy = scratch.copy(&root)?;
-        let tree = Root::open(&copy).map_err(|error| Failure::new(Code::W008, error.to_string()))?;
+        let tree =
+            Root::open(&copy).map_err(|error| Failure::new(Code::W008, error.to_string()))?;
         let log = self.tool_log()?;
         let id = fresh_trace()?.to_string();
         let keys = CallKeys {
@@ -128,12 +133,19 @@ impl Caller {
         bench.git = self.program("git");
         bench.workroom = Some(Arc::new(workroom));
         let policy = self.policy(run.role.as_deref())?;
-        let mut hands = Hands::new(registry, bench, policy, log, self.redactor(), self.clock.clone());
+        let mut hands = Hands::new(
+            registry,
+            bench,
+            policy,
+            log,
+            self.redactor(),
+            self.clock.clone(),
+        );
         hands.situation = situation;
         hands.approver = approver;
-        let called = hands.call(&id, &run.name, &input).map_err(|error| {
-            Failure::new(Code::J001, error.to_string())
-        })?;
+        let called = hands
+            .call(&id, &run.name, &input)
+            .map_err(|error| Failure::new(Code::J001, error.to_string()))?;
         let kept = scratch.path().parent().unwrap_or(scratch.path());
         let differences = differences(&root, &copy, kept)
             .map_err(|error| Failure::new(Code::W008, error.to_string()))?;
@@ -236,7 +248,10 @@ fn declaration(file: &Path) -> Result<Declared, Failure> {
     };
     let bytes = artel_files::read_bounded(file, LARGEST).map_err(|error| bad(error.to_string()))?;
     let text = String::from_utf8(bytes).map_err(|error| bad(error.to_string()))?;
-    let stem = file.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+    let stem = file
+        .file_stem()
+        .and_then(|stem| stem.to_str())
+        .unwrap_or_default();
     Declared::parse(stem, &text).map_err(|error| bad(error.to_string()))
 }
 

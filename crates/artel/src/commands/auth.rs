@@ -46,8 +46,10 @@ enum Command {
     ///
     /// The key is read from a prompt, or from standard input; never from the command line, where
     /// others could see it.
-    #[command(after_help = "Example: artel auth set anthropic --account work < key.txt\n\
-        Example: artel auth set --tool github < token.txt")]
+    #[command(
+        after_help = "Example: artel auth set anthropic --account work < key.txt\n\
+        Example: artel auth set --tool github < token.txt"
+    )]
     Set {
         /// anthropic, openai, openai-chat or google
         #[arg(required_unless_present = "tool")]
@@ -91,7 +93,12 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
             tool,
         } => match tool {
             Some(name) => set_tool(name, caller, screen),
-            None => set(provider.as_deref().unwrap_or_default(), account.clone(), caller, screen),
+            None => set(
+                provider.as_deref().unwrap_or_default(),
+                account.clone(),
+                caller,
+                screen,
+            ),
         },
         Command::Status => status(caller, screen),
         Command::Remove {
@@ -143,7 +150,10 @@ fn set_tool(name: &str, caller: &Caller, screen: &mut Screen) -> Result<Verdict,
     if screen.json {
         screen.value(&stored)?;
     } else {
-        screen.line(format!("stored the secret `{}` in {}", stored.account, stored.place))?;
+        screen.line(format!(
+            "stored the secret `{}` in {}",
+            stored.account, stored.place
+        ))?;
         screen.notes(&stored.notes);
     }
     Ok(Verdict::Done)
@@ -289,7 +299,10 @@ fn ask(whose: &str) -> Result<String, Failure> {
     let answer = block_on(async {
         // Hidden before it is asked for: who answers at once is not seen either.
         let _hidden = Hidden::begin();
-        let prompt = format!("Key for {} (not shown): ", whose.trim_start_matches("--tool "));
+        let prompt = format!(
+            "Key for {} (not shown): ",
+            whose.trim_start_matches("--tool ")
+        );
         drop(std::io::stderr().write_all(prompt.as_bytes()));
         // In a thread of its own, because a signal cannot end a read.
         let typed = tokio::task::spawn_blocking(|| typed(std::io::stdin().lock().bytes()));

@@ -30,13 +30,17 @@ enum Command {
     /// Say whether an agent may run a command, by which rule, and why
     ///
     /// Nothing is run. Exit code 0 if it is allowed, 3 if it is denied or a person would be asked.
-    #[command(after_help = "Example: artel policy check --allow 'Bash(npm run:*)' -- npm run build\n\
+    #[command(
+        after_help = "Example: artel policy check --allow 'Bash(npm run:*)' -- npm run build\n\
         Example: artel policy check 'git log | head'\n\
-        Example: artel policy check --batch < cases.jsonl")]
+        Example: artel policy check --batch < cases.jsonl"
+    )]
     Check(Check),
     /// Read, write or remove a file as the file tools would, or be refused as they would
-    #[command(after_help = "Example: artel policy path --root . --op read src/main.rs\n\
-        Example: artel policy path --batch < cases.jsonl")]
+    #[command(
+        after_help = "Example: artel policy path --root . --op read src/main.rs\n\
+        Example: artel policy path --batch < cases.jsonl"
+    )]
     Path(Path),
     /// Take secrets out of text: from standard input to standard output
     #[command(after_help = "Example: artel policy redact < app.log\n\
@@ -52,7 +56,9 @@ enum Command {
     /// Allow something for good in this workshop
     ///
     /// Agents never can. Shells, interpreters, wrappers and bare git are too broad to be granted.
-    #[command(after_help = "Example: artel policy grant 'Bash(npm run build)' --reason 'our own build'")]
+    #[command(
+        after_help = "Example: artel policy grant 'Bash(npm run build)' --reason 'our own build'"
+    )]
     Grant {
         /// The rule, such as Bash(cargo test:*)
         rule: String,
@@ -117,7 +123,10 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
         }
         Command::Revoke { grant } => {
             let revoked = caller.workshop()?.revoke(grant)?;
-            say(screen, &format!("no longer granted: {}", visible(&revoked.rule)))
+            say(
+                screen,
+                &format!("no longer granted: {}", visible(&revoked.rule)),
+            )
         }
     }
 }
@@ -167,7 +176,11 @@ fn shell_text(words: &[OsString]) -> Result<String, Failure> {
     match words.as_slice() {
         [] => Err(missing()),
         [text] => Ok(text.clone()),
-        words => Ok(words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")),
+        words => Ok(words
+            .iter()
+            .map(|word| quoted(word))
+            .collect::<Vec<_>>()
+            .join(" ")),
     }
 }
 
@@ -207,7 +220,11 @@ fn one_path(args: &Path, caller: &Caller, screen: &mut Screen) -> Result<Verdict
     if screen.json {
         screen.value(&answer)?;
     } else {
-        let word = if is_allowed { ("allow", Paint::Good) } else { ("deny", Paint::Bad) };
+        let word = if is_allowed {
+            ("allow", Paint::Good)
+        } else {
+            ("deny", Paint::Bad)
+        };
         let word = screen.paint(word.0, word.1);
         let reason = answer["reason"].as_str().unwrap_or_default();
         screen.line(format!("{word}  {}", visible(reason)))?;
@@ -218,7 +235,11 @@ fn one_path(args: &Path, caller: &Caller, screen: &mut Screen) -> Result<Verdict
             screen.line(visible(entry.as_str().unwrap_or_default()))?;
         }
     }
-    Ok(if is_allowed { Verdict::Done } else { Verdict::Bad(FailureKind::Refused) })
+    Ok(if is_allowed {
+        Verdict::Done
+    } else {
+        Verdict::Bad(FailureKind::Refused)
+    })
 }
 
 fn list(caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {

@@ -67,7 +67,9 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
 
 fn size(text: &str) -> Result<u64, String> {
     let wrong = || format!("`{text}` is no size such as 512M or 2G");
-    let end = text.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(text.len());
+    let end = text
+        .find(|letter: char| !letter.is_ascii_digit())
+        .unwrap_or(text.len());
     let number: u64 = text[..end].parse().map_err(|_| wrong())?;
     let shift = match text[end..].to_ascii_uppercase().as_str() {
         "" | "B" => 0,
@@ -78,13 +80,16 @@ fn size(text: &str) -> Result<u64, String> {
     };
     let size = number.checked_mul(1 << shift).ok_or_else(wrong)?;
     if size < 1 << 20 {
-        return Err(format!("`{text}` is too little to start anything; at least 1M"));
+        return Err(format!(
+            "`{text}` is too little to start anything; at least 1M"
+        ));
     }
     Ok(size)
 }
 
 fn time(text: &str) -> Result<Duration, String> {
-    let time = parse_span(text).map_err(|_| format!("`{text}` is no time such as 500ms, 10s, 5m"))?;
+    let time =
+        parse_span(text).map_err(|_| format!("`{text}` is no time such as 500ms, 10s, 5m"))?;
     if time.is_zero() {
         return Err("a time of nothing lets nothing run".to_owned());
     }

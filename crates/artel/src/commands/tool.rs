@@ -36,8 +36,10 @@ enum Command {
     ///
     /// Policy, sandbox and journal are those of a run. The folder itself stays as it is. Exit code 1
     /// if the tool failed, 3 if it was refused.
-    #[command(after_help = "Example: artel tool run grep '{\"pattern\": \"TODO\"}'\n\
-        Example: artel tool run bash '{\"command\": \"cargo test\"}' --root ~/shop")]
+    #[command(
+        after_help = "Example: artel tool run grep '{\"pattern\": \"TODO\"}'\n\
+        Example: artel tool run bash '{\"command\": \"cargo test\"}' --root ~/shop"
+    )]
     Run {
         /// Its name
         name: String,
@@ -84,7 +86,11 @@ fn list(tools: &[ToolShown], screen: &mut Screen) -> Result<Verdict, Problems> {
     let width = tools.iter().map(|tool| tool.name.len()).max().unwrap_or(0);
     for tool in tools {
         let mark = if tool.always { "*" } else { " " };
-        screen.line(format!("{mark} {:<width$}  {}", tool.name, harmless(&tool.line)))?;
+        screen.line(format!(
+            "{mark} {:<width$}  {}",
+            tool.name,
+            harmless(&tool.line)
+        ))?;
     }
     screen.say("* is in every request; the others are found by `find_tools`");
     Ok(Verdict::Done)
@@ -96,14 +102,21 @@ fn show(tool: &ToolShown, screen: &mut Screen) -> Result<Verdict, Problems> {
         return Ok(Verdict::Done);
     }
     let words = |value: &serde_json::Value| value.to_string().replace('"', "");
-    let effects: Vec<_> = tool.effects.iter().map(|effect| words(&serde_json::json!(effect))).collect();
+    let effects: Vec<_> = tool
+        .effects
+        .iter()
+        .map(|effect| words(&serde_json::json!(effect)))
+        .collect();
     let unknown = serde_json::json!(tool.unknown);
     let schema = serde_json::to_string_pretty(&tool.input).unwrap_or_default();
     screen.line(format!("{}: {}\n", tool.name, harmless(&tool.line)))?;
     screen.line(format!("{}\n", harmless(&tool.description)))?;
     screen.line(format!("touches          {}", effects.join(", ")))?;
     screen.line(format!("unknown outcome  {}", words(&unknown)))?;
-    screen.line(format!("bundle           {}\n\ninput\n{schema}", tool.bundle))?;
+    screen.line(format!(
+        "bundle           {}\n\ninput\n{schema}",
+        tool.bundle
+    ))?;
     Ok(Verdict::Done)
 }
 
@@ -118,7 +131,11 @@ fn done(done: &ToolDone, screen: &mut Screen) -> Result<Verdict, Problems> {
     if screen.json {
         let (text, data, trouble) = match &done.result {
             Ok(observation) => (observation.text.clone(), observation.data.clone(), None),
-            Err(trouble) => (trouble.to_string(), serde_json::Value::Null, Some(trouble.kind)),
+            Err(trouble) => (
+                trouble.to_string(),
+                serde_json::Value::Null,
+                Some(trouble.kind),
+            ),
         };
         screen.value(&serde_json::json!({
             "decision": done.decision,

@@ -258,8 +258,7 @@ fn a_broken_file_is_named_with_its_field() {
 }
 
 /// A tool that prints what it was given.
-const GREET: &str =
-    "description = \"Greets\"\ncommand = [\"printenv\"]\nsecrets = [\"github\"]\n";
+const GREET: &str = "description = \"Greets\"\ncommand = [\"printenv\"]\nsecrets = [\"github\"]\n";
 
 /// Tries it with a person at the terminal, who types.
 fn greeted(house: &House, role: &str, typed: &str) -> (String, i32) {
@@ -283,10 +282,7 @@ fn a_secret_is_asked_for_first() {
     let named = seen.out.contains("`github`") && seen.out.contains("default.secret");
     assert!(named, "{}", seen.out);
     let (screen, code) = greeted(&house, "engineer", "y\n");
-    assert!(
-        screen.contains("no secret `github` is stored"),
-        "{screen}"
-    );
+    assert!(screen.contains("no secret `github` is stored"), "{screen}");
     assert_eq!(code, 1, "{screen}");
 }
 
@@ -296,7 +292,10 @@ fn a_secret_goes_into_one_child_and_nowhere_else() {
     let set = house.artel(["auth", "set", "--tool", "github"]);
     set.given(KEY).run().expect(0);
     let listed = house.ok(["auth", "status"]).out;
-    assert!(listed.contains("tool") && listed.contains("github"), "{listed}");
+    assert!(
+        listed.contains("tool") && listed.contains("github"),
+        "{listed}"
+    );
     let (screen, code) = greeted(&house, "engineer", "y\n");
     assert!(screen.contains("Allow it once? [y/N]"), "{screen}");
     assert!(
@@ -306,10 +305,7 @@ fn a_secret_goes_into_one_child_and_nowhere_else() {
     assert!(screen.contains("GITHUB_TOKEN="), "{screen}");
     assert_eq!(code, 0, "{screen}");
     let (refused, code) = greeted(&house, "engineer", "n\n");
-    assert!(
-        code == 3 && !refused.contains("GITHUB_TOKEN"),
-        "{refused}"
-    );
+    assert!(code == 3 && !refused.contains("GITHUB_TOKEN"), "{refused}");
     // A role that has no use for it is not even asked about.
     let (denied, code) = greeted(&house, "tester", "y\n");
     assert!(code == 3 && !denied.contains("[y/N]"), "{denied}");

@@ -21,8 +21,10 @@ const TYPICAL: &[&str] = &[
 ];
 
 pub(crate) fn measure() {
-    let allow = ["git", "cargo", "npm", "ls", "pwd", "grep", "head", "find", "sed", "rg", "tail", "make"]
-        .map(|program| format!("Bash({program}:*)"));
+    let allow = [
+        "git", "cargo", "npm", "ls", "pwd", "grep", "head", "find", "sed", "rg", "tail", "make",
+    ]
+    .map(|program| format!("Bash({program}:*)"));
     let mut allow: Vec<String> = allow.into();
     allow.push("Bash(python -m pytest:*)".to_owned());
     let (rules, bad) = RuleSet::parse(&allow, &[], &[]);
@@ -44,7 +46,19 @@ pub(crate) fn measure() {
         .as_secs_f64()
     };
     let (small, large) = (time(64 << 10), time(1 << 20));
-    figure("policy check, 8 KB", time(8 << 10) * 1000.0, "ms", "-", "< 5");
+    figure(
+        "policy check, 8 KB",
+        time(8 << 10) * 1000.0,
+        "ms",
+        "-",
+        "< 5",
+    );
     let growth = format!("{:.1} times for 16 times the text", large / small);
-    figure("policy check, 1 MB", large * 1000.0, "ms", &growth, "linear");
+    figure(
+        "policy check, 1 MB",
+        large * 1000.0,
+        "ms",
+        &growth,
+        "linear",
+    );
 }

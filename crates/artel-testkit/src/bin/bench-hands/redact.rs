@@ -7,7 +7,8 @@ use crate::{figure, median};
 const SIZE: usize = 16 << 20;
 
 pub(crate) fn measure() {
-    let redactor = artel_policy::redact::redactor(&[artel_types::Secret::new("a-known-value-of-ours")]);
+    let redactor =
+        artel_policy::redact::redactor(&[artel_types::Secret::new("a-known-value-of-ours")]);
     for (name, text) in [("source code", source()), ("log lines", log())] {
         let copy = median(5, || {
             std::hint::black_box(text.as_bytes().to_vec());
@@ -24,8 +25,20 @@ pub(crate) fn measure() {
         });
         let speed = |time: std::time::Duration| text.len() as f64 / 1e6 / time.as_secs_f64();
         let ratio = format!("{:.3} of a copy", speed(whole) / speed(copy));
-        figure(&format!("redaction, {name}"), speed(whole), "MB/s", &ratio, ">= 200");
-        figure(&format!("redaction in pieces, {name}"), speed(stream), "MB/s", "-", ">= 200");
+        figure(
+            &format!("redaction, {name}"),
+            speed(whole),
+            "MB/s",
+            &ratio,
+            ">= 200",
+        );
+        figure(
+            &format!("redaction in pieces, {name}"),
+            speed(stream),
+            "MB/s",
+            "-",
+            ">= 200",
+        );
     }
 }
 

@@ -27,25 +27,50 @@ pub(crate) fn measure() {
     // has built this.
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo")));
-    let Some(tree) = home.map(|home| home.join("registry/src")).filter(|tree| tree.is_dir()) else {
+    let Some(tree) = home
+        .map(|home| home.join("registry/src"))
+        .filter(|tree| tree.is_dir())
+    else {
         println!("no sources of dependencies to search; not measured");
         return;
     };
     let bench = Bench::new(Root::open(&tree).unwrap(), Arc::new(Open), "engineer");
     let run = |name: &str, input: serde_json::Value| {
         let tools = file_tools();
-        let tool = tools.iter().find(|tool| tool.card().name == name).unwrap().clone();
+        let tool = tools
+            .iter()
+            .find(|tool| tool.card().name == name)
+            .unwrap()
+            .clone();
         median(TIMES, || {
             std::hint::black_box(tool.run(&input, &bench).unwrap());
         })
     };
     let grep = run("grep", json!({"pattern": "unsafe impl", "output": "files"}));
     let glob = run("glob", json!({"pattern": "**/*.toml"}));
-    compare("grep", "rg", &["--no-require-git", "-l", "unsafe impl"], grep, &tree);
-    compare("glob", "fd", &["--no-require-git", "-e", "toml"], glob, &tree);
+    compare(
+        "grep",
+        "rg",
+        &["--no-require-git", "-l", "unsafe impl"],
+        grep,
+        &tree,
+    );
+    compare(
+        "glob",
+        "fd",
+        &["--no-require-git", "-e", "toml"],
+        glob,
+        &tree,
+    );
 }
 
-fn compare(name: &str, other: &str, words: &[&str], ours: std::time::Duration, tree: &std::path::Path) {
+fn compare(
+    name: &str,
+    other: &str,
+    words: &[&str],
+    ours: std::time::Duration,
+    tree: &std::path::Path,
+) {
     let millis = ours.as_secs_f64() * 1000.0;
     let Some(program) = program(other) else {
         println!("{other} is not installed; no comparison");
@@ -53,9 +78,16 @@ fn compare(name: &str, other: &str, words: &[&str], ours: std::time::Duration, t
     };
     let theirs = median(TIMES, || {
         let mut command = Command::new(&program);
-        let status = command.args(words).current_dir(tree).stdout(Stdio::null()).status();
+        let status = command
+            .args(words)
+            .current_dir(tree)
+            .stdout(Stdio::null())
+            .status();
         assert!(status.is_ok());
     });
-    let ratio = format!("{:.2} of {other}", ours.as_secs_f64() / theirs.as_secs_f64());
+    let ratio = format!(
+        "{:.2} of {other}",
+        ours.as_secs_f64() / theirs.as_secs_f64()
+    );
     figure(name, millis, "ms", &ratio, "<= 1.2");
 }

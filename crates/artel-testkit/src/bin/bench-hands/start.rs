@@ -2,7 +2,9 @@
 
 use std::process::{Command, Stdio};
 
-use artel_sandbox::{Demand, Exit, Job, Level, Limits, Network, Sandbox, Setup, Standard, Stdin, View};
+use artel_sandbox::{
+    Demand, Exit, Job, Level, Limits, Network, Sandbox, Setup, Standard, Stdin, View,
+};
 
 use crate::{figure, median, program};
 
@@ -11,7 +13,10 @@ const STARTS: usize = 300;
 pub(crate) fn measure() {
     let folder = tempfile::tempdir().unwrap();
     let plain = median(STARTS, || {
-        let status = Command::new("/bin/true").stdin(Stdio::null()).status().unwrap();
+        let status = Command::new("/bin/true")
+            .stdin(Stdio::null())
+            .status()
+            .unwrap();
         assert!(status.success());
     });
     let sandbox = Sandbox::new(Setup::of_this_program().unwrap()).unwrap();
@@ -23,7 +28,9 @@ pub(crate) fn measure() {
     });
     view.write.push(folder.path().to_owned());
     let bare = view.clone();
-    view.protected = artel_policy::path::protected_names().map(str::to_owned).collect();
+    view.protected = artel_policy::path::protected_names()
+        .map(str::to_owned)
+        .collect();
     let walled = start_often(&sandbox, view);
     let unprotected = start_often(&sandbox, bare.clone());
     let bubble = program("bwrap").map(|bwrap| {
@@ -37,11 +44,23 @@ pub(crate) fn measure() {
     figure("plain spawn of true", millis(plain), "ms", "1.00", "floor");
     figure("walled true, added", added, "ms", "-", "< 5");
     let added = millis(unprotected) - millis(plain);
-    figure("walled true without protected names, added", added, "ms", "-", "< 5");
+    figure(
+        "walled true without protected names, added",
+        added,
+        "ms",
+        "-",
+        "< 5",
+    );
     match bubble {
         Some(bubble) => {
             let ratio = format!("{:.2} of bwrap", millis(unprotected) / millis(bubble));
-            figure("bwrap, the same view", millis(bubble), "ms", &ratio, "ours < 1");
+            figure(
+                "bwrap, the same view",
+                millis(bubble),
+                "ms",
+                &ratio,
+                "ours < 1",
+            );
         }
         None => println!("bwrap is not installed; no comparison"),
     }
@@ -65,7 +84,13 @@ fn start_often(sandbox: &Sandbox, view: View) -> std::time::Duration {
 
 fn bubblewrap(bwrap: &std::path::Path, view: &View) -> Command {
     let mut command = Command::new(bwrap);
-    command.args(["--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]);
+    command.args([
+        "--unshare-all",
+        "--die-with-parent",
+        "--new-session",
+        "--cap-drop",
+        "ALL",
+    ]);
     command.args(["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]);
     for path in &view.read {
         command.arg("--ro-bind-try").arg(path).arg(path);
