@@ -109,25 +109,8 @@ pub(super) fn of(tool: &str, input: &Value) -> Result<Call, Trouble> {
             call.put(&["reset", "--soft", commit]);
             "the branch is moved; files and index stay"
         }
-        "git_fetch" => {
-            let remote = name("remote", Some(fields.remote.as_deref().unwrap_or("origin")))?;
-            call.put(&[
-                "fetch",
-                "--no-recurse-submodules",
-                "--no-tags",
-                "--",
-                remote,
-            ]);
-            "fetched"
-        }
-        "git_pull" => {
-            let remote = name("remote", Some(fields.remote.as_deref().unwrap_or("origin")))?;
-            call.put(&["pull", "--ff-only", "--no-recurse-submodules", "--", remote]);
-            if let Some(branch) = &fields.branch {
-                call.put(&[name("branch", Some(branch))?]);
-            }
-            "up to date"
-        }
+        "git_fetch" => call.fetch(&fields)?,
+        "git_pull" => call.pull(&fields)?,
         _ => return Err(bad(format!("unknown tool: {tool}"))),
     };
     Ok(Call {
@@ -324,6 +307,27 @@ impl Words {
         }
         self.put(&[target]);
         Ok("switched")
+    }
+
+    fn fetch(&mut self, fields: &Fields) -> Result<&'static str, Trouble> {
+        let remote = name("remote", Some(fields.remote.as_deref().unwrap_or("origin")))?;
+        self.put(&[
+            "fetch",
+            "--no-recurse-submodules",
+            "--no-tags",
+            "--",
+            remote,
+        ]);
+        Ok("fetched")
+    }
+
+    fn pull(&mut self, fields: &Fields) -> Result<&'static str, Trouble> {
+        let remote = name("remote", Some(fields.remote.as_deref().unwrap_or("origin")))?;
+        self.put(&["pull", "--ff-only", "--no-recurse-submodules", "--", remote]);
+        if let Some(branch) = &fields.branch {
+            self.put(&[name("branch", Some(branch))?]);
+        }
+        Ok("up to date")
     }
 
     fn pick(&mut self, fields: &Fields) -> Result<&'static str, Trouble> {
