@@ -62,7 +62,7 @@ const TAR: Program = Program::works("tar-options")
         "-b --blocking-factor -H --format -K --starting-file -L --tape-length -N --newer",
         "--after-date -V --label --exclude --group --owner --mtime --mode --pax-option \
             --quoting-style",
-        "--record-size --sort --strip-components --suffix --transform --xform --warning \
+        "--record-size --sort --strip-components --suffix --warning \
             --newer-mtime",
         "--occurrence --level --hole-detection --sparse-version --anchored -s --include --options",
     ])
@@ -87,6 +87,7 @@ const TAR_ENTRIES: &[Entry] = &[
         Why::Elsewhere,
     ),
     asks_flag("--remove-files", Why::Writes),
+    asks("--transform --xform", Why::Elsewhere),
     asks("-T --files-from", Why::Loads),
     reads("-X --exclude-from"),
     writes("-g --listed-incremental --index-file --volno-file"),

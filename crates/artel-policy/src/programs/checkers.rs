@@ -52,7 +52,7 @@ pub(super) const TABLE: &[Program] = &[
             asks("--plugin --plugin-search-dir", Why::Loads),
             asks("--config --config-path", Why::Loads),
         ])
-        .operands(Operands::Write),
+        .operands(Operands::Call(prettier)),
     Program::works(
         "jest vitest mocha ava tap c8 nyc karma cypress playwright webpack vite esbuild parcel \
             turbo nx lerna next nuxt astro svelte-kit ng vue-cli-service storybook",
@@ -108,7 +108,7 @@ pub(super) const TABLE: &[Program] = &[
                 --txt-report --junit-xml --any-exprs-report",
         ),
     ])
-    .operands(Operands::Read),
+    .operands(Operands::Call(formatted)),
     Program::works("coverage")
         .operands(Operands::Call(coverage))
         .entries(&[
@@ -199,4 +199,27 @@ fn coverage(view: &mut View<'_>, parsed: &Parsed<'_>) {
 /// A configuration that is named is another one than the project's.
 fn is_named(value: &str) -> Option<Why> {
     (!value.is_empty() && !value.starts_with('-')).then_some(Why::Loads)
+}
+
+/// Nothing is written unless it is asked for, and the project as a whole is what it is for.
+fn prettier(view: &mut View<'_>, parsed: &Parsed<'_>) {
+    let writes = parsed.has("--write -w");
+    for path in &parsed.operands {
+        match *path {
+            "." | "./" | "format" | "check" | "lint" | "ci" | "fmt" => {}
+            path if writes => view.write(path),
+            path => view.read(path),
+        }
+    }
+}
+
+/// Formatters write what they are given; inside the project that is what they were granted for.
+fn formatted(view: &mut View<'_>, parsed: &Parsed<'_>) {
+    for path in &parsed.operands {
+        if view.strays(path) || crate::path::protected(path).is_some() {
+            view.write(path);
+        } else {
+            view.read(path);
+        }
+    }
 }

@@ -12,7 +12,7 @@ pub(super) const TABLE: &[Program] = &[
     Program::works("gcc g++ cc c++ clang clang++ cpp tcc x86_64-linux-gnu-gcc")
         .style(Style::Dash)
         .values(&[
-            "-I* -L* -l* -D* -U* -x -std -include -isystem* -MF -MT -MQ -arch -target -T \
+            "-I* -L* -l* -D* -U* -x -std -include -isystem* -MT -MQ -arch -target -T \
             -u -z",
         ])
         .entries(CC)
@@ -105,6 +105,7 @@ pub(super) const TABLE: &[Program] = &[
 
 const CC: &[Entry] = &[
     writes("-o*"),
+    writes("-MF*"),
     asks("-B*", Why::Loads),
     starts("-wrapper"),
     asks("-fplugin* -specs* --specs* -fuse-ld* -ld-path*", Why::Loads),

@@ -161,6 +161,10 @@ fn link(view: &mut View<'_>, parsed: &Parsed<'_>) {
         if view.strays(target) || target.starts_with("..") || target.contains("/..") {
             view.doubt_word(Why::LinksOut, target);
         }
+        // Another name for what is protected is a way to write it.
+        if crate::path::protected(target).is_some() {
+            view.write(target);
+        }
         view.read(target);
     }
     if operands.len() == 1 && !is_target_named {

@@ -227,6 +227,7 @@ pub(super) const TABLE: &[Program] = &[
         .values(&[DIFF_VALUES, LOG_VALUES, "-m --message"])
         .entries(&[
             asks_flag("--ext-diff --textconv", Why::Starts),
+            asks("--output", Why::Writes),
             reads("--pathspec-from-file"),
         ])
         .operands(Operands::Call(git::stash)),

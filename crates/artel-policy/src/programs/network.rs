@@ -121,10 +121,10 @@ const CURL_VALUES: &[&str] = &[
         -y -Y",
     "-w --write-out -x --proxy -U --proxy-user -C --continue-at -z --time-cond -Q --quote -P -t",
     "--connect-timeout --retry --retry-delay --retry-max-time --max-redirs --resolve --limit-rate",
-    "--interface --dns-servers --ciphers --tls-max --max-filesize --url-query --json-pp \
+    "--interface --dns-servers --ciphers --tls-max --max-filesize --json-pp \
         --aws-sigv4",
     "--data-raw --oauth2-bearer --local-port --keepalive-time --speed-limit --speed-time --noproxy",
-    "--parallel-max --rate --variable --doh-url --proto --proto-default --proto-redir \
+    "--parallel-max --rate --variable --doh-url --proto --proto-redir \
         --form-string",
     "--haproxy-clientip --happy-eyeballs-timeout-ms --expect100-timeout --socks5 --socks5-hostname",
     "--socks4 --socks4a --preproxy --service-name --login-options --sasl-authzid --tls13-ciphers",
@@ -158,7 +158,9 @@ const CURL: &[Entry] = &[
         "-d --data --data-ascii --data-binary --json -H --header --proxy-header",
         names_file,
     ),
-    checks("--data-urlencode", names_encoded_file),
+    checks("--data-urlencode --url-query", names_encoded_file),
+    asks("--proto-default", Why::Sends),
+    writes("--tls-keylog"),
     checks("-F --form", names_form_file),
     checks("-b --cookie", names_cookie_file),
     asks("-K --config", Why::Loads),
@@ -211,6 +213,11 @@ fn urls(view: &mut View<'_>, parsed: &Parsed<'_>) {
         .chain(parsed.values_of("--url"))
     {
         let lower = url.to_ascii_lowercase();
+        // A pattern in the scheme becomes another scheme: `{file}://`, `[f-f]ile://`.
+        let scheme = lower.split(':').next().unwrap_or_default();
+        if scheme.contains(['{', '[']) && !scheme.starts_with('[') || lower.starts_with("[f") {
+            view.doubt_word(Why::Sends, url);
+        }
         if [
             "file:", "scp:", "sftp:", "smb:", "gopher:", "dict:", "telnet:", "ldap:",
         ]

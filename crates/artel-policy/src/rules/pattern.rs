@@ -75,6 +75,9 @@ impl Words {
         let Some((next, rest)) = rule.split_first() else {
             return true;
         };
+        if let Some(letters) = cluster(next) {
+            return has_letters(&letters, arguments) && self.follows(rest, arguments);
+        }
         let is_glued = self.is_glued && rest.is_empty();
         let mut may_be_value = false;
         for (position, word) in arguments.iter().enumerate() {
@@ -82,7 +85,8 @@ impl Words {
             if is_next && self.follows(rest, &arguments[position + 1..]) {
                 return true;
             }
-            let is_option = word.starts_with('-') && word.len() > 1;
+            // `cargo +nightly publish` is `cargo publish`.
+            let is_option = word.starts_with(['-', '+']) && word.len() > 1;
             if !is_option && !may_be_value {
                 return false;
             }
@@ -90,6 +94,29 @@ impl Words {
         }
         false
     }
+}
+
+/// Returns the letters of a bundle of short options in a ban: `-rf` is about both, in any spelling.
+fn cluster(word: &str) -> Option<Vec<char>> {
+    let letters = word.strip_prefix('-')?;
+    let is_bundle = (1..=4).contains(&letters.len())
+        && letters.chars().all(|letter| letter.is_ascii_alphabetic());
+    is_bundle.then(|| letters.to_lowercase().chars().collect())
+}
+
+/// Tells whether all of these options stand among the arguments: bundled, apart, in another order,
+/// or by a long name that begins with the letter.
+fn has_letters(letters: &[char], arguments: &[String]) -> bool {
+    let has = |letter: &char| {
+        arguments.iter().any(|word| match word.strip_prefix("--") {
+            Some(long) => long.starts_with(*letter),
+            None => {
+                let bundle = word.strip_prefix('-').unwrap_or_default();
+                bundle.to_lowercase().contains(*letter)
+            }
+        })
+    };
+    letters.iter().all(has)
 }
 
 /// Parses the argument of a command rule.

@@ -26,7 +26,9 @@ pub(super) enum Followed {
     CalledOff,
 }
 
-/// A descriptor that tells of ended children, from before the first one is started.
+/// A descriptor that tells of ended children. It is made after the command was started: the signal
+/// it stands for is blocked from then on, and a command that inherited that would never hear of
+/// its own children's end. Who ended before is found by looking first.
 pub(super) struct Follower {
     told: OwnedFd,
     reach: Reach,

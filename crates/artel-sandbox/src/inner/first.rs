@@ -86,7 +86,6 @@ fn inside(mut orders: Orders<'_>) -> Result<i32, Failed> {
     landlock::restrict(&rules(&built), landlock::Sockets::LeftToTheNamespace)?;
     // From here on nobody of this user can look into this process or borrow its descriptors.
     set_dumpable_behavior(DumpableBehavior::NotDumpable).at("starter", "close its memory")?;
-    let follower = Follower::new(Reach::Namespace)?;
     rlimit::set(&spec.job.limits, &spec.groups, Own::UserNamespace)?;
     seccomp::restrict(seccomp::Sockets::OfTheNamespace)?;
     if let Task::Probe(outside) = &spec.task {
@@ -100,6 +99,7 @@ fn inside(mut orders: Orders<'_>) -> Result<i32, Failed> {
     }
     let command = program::start(&orders.spec.job, orders.streams)?;
     let command = i32::try_from(command.id()).unwrap_or(-1);
+    let follower = Follower::new(Reach::Namespace)?;
     match follower.follow(command, &orders.control) {
         Followed::Ended(status) => Ok(status),
         Followed::CalledOff => Ok(libc::SIGKILL),

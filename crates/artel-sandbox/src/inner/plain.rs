@@ -38,13 +38,14 @@ pub(super) fn run(
         spec.job.env.push(("TMPDIR".into(), folder));
     }
     set_child_subreaper(Some(rustix::process::getpid())).at("starter", "keep orphans")?;
-    let follower = Follower::new(Reach::Machine)?;
     let mut protected = match spec.level {
         Level::None => Protected::default(),
         _ => protect::prepare(&spec.job.view, &view::roots(&spec.job.view)?)?,
     };
-    let status = command(&spec, control, streams, &protected, &scratch.0)
-        .and_then(|(pid, go)| follow(pid, go, &follower, control, groups));
+    let status = command(&spec, control, streams, &protected, &scratch.0).and_then(|(pid, go)| {
+        let follower = Follower::new(Reach::Machine)?;
+        follow(pid, go, &follower, control, groups)
+    });
     end_everyone(groups);
     protected.release();
     let (cpu, largest) = sys::used_by_children();

@@ -82,7 +82,8 @@ const PASSED: &[&str] = &[
 pub(crate) struct Row {
     /// What the report calls it.
     pub(crate) name: &'static str,
-    /// Programs on the path without which the row says nothing; `a|b` is one of them.
+    /// Programs on the path without which the row says nothing; `a|b` is one of them, `python3:a` a
+    /// module.
     pub(crate) needs: &'static [&'static str],
     /// Files of the fresh folder.
     pub(crate) files: &'static [(&'static str, &'static str)],
@@ -217,17 +218,33 @@ pub(crate) fn compare(row: &Row, limits: Limits) -> Result<(), String> {
     Ok(())
 }
 
-/// Tells whether one of the programs, parted by `|`, is on the path.
-pub(crate) fn is_installed(programs: &str) -> bool {
-    programs
-        .split('|')
-        .any(|program| path().iter().any(|folder| folder.join(program).is_file()))
+/// Tells whether a program is on the path, or one of several parted by `|`, or a module is known to
+/// its interpreter.
+pub(crate) fn is_installed(need: &str) -> bool {
+    let on_path = |program: &str| path().iter().any(|folder| folder.join(program).is_file());
+    match need.split_once(':') {
+        Some((program, module)) => on_path(program) && knows(program, module),
+        None => need.split('|').any(on_path),
+    }
 }
 
+fn knows(interpreter: &str, module: &str) -> bool {
+    Command::new(interpreter)
+        .args(["-c", &format!("import {module}")])
+        .env_clear()
+        .envs(environment())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
+}
+
+/// A script that hangs on either side fails its own row and not the whole list.
 fn argv(script: &str) -> Vec<OsString> {
-    ["bash", "-euo", "pipefail", "-c", script]
-        .map(OsString::from)
-        .into()
+    [
+        "timeout", "-k1", "90", "bash", "-euo", "pipefail", "-c", script,
+    ]
+    .map(OsString::from)
+    .into()
 }
 
 fn environment() -> Vec<(OsString, OsString)> {

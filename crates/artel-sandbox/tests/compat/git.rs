@@ -20,11 +20,17 @@ const WRITING: &[&str] = &[
     "git remote add origin .",
     "git rm -q --cached file",
     "git notes add -m note",
-    "git worktree add -q ../other",
+    "git worktree add -q other",
     "git gc -q",
     "git update-ref refs/heads/other HEAD",
+    "git -C below commit -q --allow-empty -m empty",
     "echo '#!/bin/sh' > .git/hooks/pre-commit",
+    "echo '[alias]' >> below/.git/config",
 ];
+
+/// Whoever commits needs a name.
+const PERSON: &str = "export GIT_AUTHOR_NAME=A GIT_AUTHOR_EMAIL=a@b.c \
+                      GIT_COMMITTER_NAME=A GIT_COMMITTER_EMAIL=a@b.c";
 
 #[test]
 fn a_writing_git_command_fails_and_leaves_the_metadata() {
@@ -38,20 +44,18 @@ fn a_writing_git_command_fails_and_leaves_the_metadata() {
             before: REPOSITORY,
             ..ROW
         };
-        let script = format!(
-            "export GIT_AUTHOR_NAME=A GIT_AUTHOR_EMAIL=a@b.c GIT_COMMITTER_NAME=A GIT_COMMITTER_EMAIL=a@b.c; cd work; {script}"
-        );
+        let script = format!("{PERSON}; {script}");
         let outside = Folder::of(&row).outside(&script);
         assert_eq!(outside.exit, Exit::Code(0), "{script}: {outside:?}");
 
         let folder = Folder::of(&row);
-        let metadata = folder.path.join("work/.git");
-        let before = contents(&metadata);
+        let metadata = || [".git", "below/.git"].map(|name| contents(&folder.path.join(name)));
+        let before = metadata();
         let inside = folder.inside(&script, Limits::default());
         assert!(
             matches!(inside.exit, Exit::Code(code) if code > 0),
             "{script}: {inside:?}"
         );
-        assert_eq!(contents(&metadata), before, "{script}");
+        assert_eq!(metadata(), before, "{script}");
     }
 }

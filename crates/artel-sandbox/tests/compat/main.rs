@@ -16,7 +16,7 @@ use std::thread;
 
 use artel_sandbox::Limits;
 
-use both::{Row, compare, is_installed};
+use both::{ROW, Row, compare, is_installed};
 
 /// How many rows must run for the list to say something about a machine.
 const FEWEST: usize = 25;
@@ -42,6 +42,18 @@ fn the_limits_of_a_script_leave_room_for_its_interpreter() {
     let failures = compare_all(&installed, Limits::of_a_script());
     assert!(failures.is_empty(), "{}", failures.join("\n\n"));
     assert!(!installed.is_empty(), "no interpreter is installed");
+}
+
+#[test]
+fn a_row_that_differs_is_told() {
+    let row = Row {
+        name: "own network",
+        script: "readlink /proc/self/ns/net",
+        says: r"^net:",
+        ..ROW
+    };
+    let told = compare(&row, Limits::default()).unwrap_err();
+    assert!(told.starts_with("own network: differs inside"), "{told}");
 }
 
 /// Parts the rows into those whose programs are here and the others.

@@ -128,6 +128,8 @@ fn privileges_are_gone_for_good() {
         assert_eq!(field(set), "0000000000000000", "{set}");
     }
     assert_eq!(field("NoNewPrivs:"), "1");
+    // A shell that cannot hear of its children's end waits for them for ever.
+    assert_eq!(field("SigBlk:"), "0000000000000000");
     assert_eq!(field("Seccomp:"), "2");
     let setuid = place.inside("chown 1234 . ; mknod node b 1 1; echo done");
     assert_eq!(setuid.stdout, "done\n");

@@ -67,10 +67,10 @@ fn a_cancel_ends_grandchildren_too() {
     let script = "exec 7>witness; echo ready; sleep 1000 & sleep 1000";
     let finished = trial.run_live(script, &mut cancel_when_ready(&trial.cancel));
     let killed = finished.killed.unwrap();
-    assert_eq!(
-        (killed.by, killed.signal_name()),
-        (By::Cancel, "SIGINT".to_owned())
-    );
+    assert_eq!(killed.by, By::Cancel);
+    // A shell that is just about to start its second child may outlive the first signal.
+    let polite = ["SIGINT", "SIGTERM"].contains(&killed.signal_name().as_str());
+    assert!(polite, "{killed:?}");
     assert!(finished.partial);
     assert_eq!(text(&finished.stdout), "ready\n");
     witness.assert_all_gone();

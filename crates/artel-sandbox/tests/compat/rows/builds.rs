@@ -2,13 +2,12 @@
 
 use crate::both::{ROW, Row};
 
-/// Makes `work`, a repository with two commits, a change and a file it does not know. Everything
-/// that goes into a hash is fixed.
+/// Makes a repository with two commits, a change and a file it does not know, and another one
+/// below it. Everything that goes into a hash is fixed.
 pub(crate) const REPOSITORY: &str = r#"
     export GIT_AUTHOR_NAME=A GIT_AUTHOR_EMAIL=a@b.c GIT_AUTHOR_DATE='2020-01-02T03:04:05Z'
     export GIT_COMMITTER_NAME=A GIT_COMMITTER_EMAIL=a@b.c GIT_COMMITTER_DATE='2020-01-02T03:04:05Z'
-    git init -q -b main work
-    cd work
+    git init -q -b main .
     printf 'one\n' > file
     git add file
     git commit -q -m first
@@ -16,6 +15,7 @@ pub(crate) const REPOSITORY: &str = r#"
     git commit -q -a -m second
     printf 'one\ntwo\nthree\n' > file
     printf 'x\n' > new
+    git clone -q . below
 "#;
 
 const CRATE: &[(&str, &str)] = &[
@@ -44,15 +44,15 @@ pub(super) const ROWS: &[Row] = &[
         name: "git status",
         needs: &["git"],
         before: REPOSITORY,
-        script: "cd work; git status --short; git status",
-        says: r"^ M file\n\?\? new\nOn branch main\n",
+        script: "git -C below status; git status --short; git status",
+        says: r"(?s)^On branch main.* M file\n\?\? below/\n\?\? new\nOn branch main\n",
         ..ROW
     },
     Row {
         name: "git log",
         needs: &["git"],
         before: REPOSITORY,
-        script: "cd work; git log --stat; git rev-list --count HEAD",
+        script: "git log --stat; git rev-list --count HEAD",
         says: r"(?s)^commit [0-9a-f]{40}\n.*second.*first.*\n2\n$",
         ..ROW
     },
@@ -60,7 +60,7 @@ pub(super) const ROWS: &[Row] = &[
         name: "git diff",
         needs: &["git"],
         before: REPOSITORY,
-        script: "cd work; git diff; git diff HEAD~1 --stat",
+        script: "git diff; git diff HEAD~1 --stat",
         says: r"\n\+three\n",
         ..ROW
     },
@@ -68,7 +68,7 @@ pub(super) const ROWS: &[Row] = &[
         name: "git show",
         needs: &["git"],
         before: REPOSITORY,
-        script: "cd work; git show HEAD; git show HEAD:file; git cat-file -t HEAD",
+        script: "git show HEAD; git show HEAD:file; git cat-file -t HEAD",
         says: r"(?s)\n\+two\n.*\ncommit\n$",
         ..ROW
     },
@@ -76,7 +76,7 @@ pub(super) const ROWS: &[Row] = &[
         name: "git blame, grep and ls-files",
         needs: &["git"],
         before: REPOSITORY,
-        script: "cd work; git blame file; git grep -n two; git ls-files -o -c; git branch -a",
+        script: "git blame file; git grep -n two; git ls-files -o -c; git branch -a",
         says: r"(?s)Not Committed Yet.*file:2:two\n.*\* main\n$",
         ..ROW
     },
@@ -174,11 +174,11 @@ int main(void) {
             ("go.mod", "module hello\n"),
             (
                 "a.go",
-                "package main\nfunc main() { println() ; print(\"\") }\n",
+                "package main\nimport \"fmt\"\nfunc main() { fmt.Println(42) }\n",
             ),
         ],
-        script: "GOCACHE=$PWD/cache GOFLAGS=-mod=mod go build -o a . && ./a && go env GOOS",
-        says: r"^linux\n$",
+        script: "GOCACHE=$PWD/cache go build -o a . && ./a && go env GOOS",
+        says: r"^42\nlinux\n$",
         ..ROW
     },
     Row {
