@@ -2,7 +2,7 @@
 //!
 //! A grant covers a program, not what the program launches. This table is how the judge knows
 //! the difference; it works on literal words, after the shell's quotes are gone. Nearly all of it
-//! is data: one [`table::Program`] for each program says which options take a value and which
+//! is data: one `table::Program` for each program says which options take a value and which
 //! ones start, load, write or read something. Only languages inside words (`sed`, `awk`, `find`
 //! expressions, `git`, `tar`'s old form) have code of their own.
 //!

@@ -1,9 +1,9 @@
 //! What looks like a secret: formats of keys and tokens, found in text and in streams.
 //!
 //! The text is gone through once. A table look-up a byte finds the few places where a rule may
-//! begin ([`grams`]); the rules ([`rules`]) look at what stands there, at most a few hundred bytes
+//! begin (`grams`); the rules (`rules`) look at what stands there, at most a few hundred bytes
 //! far, so that the time is linear whatever the text is. A rule that would have to see more of a
-//! text that may go on decides nothing yet ([`view`]), so that a stream comes to the same answers
+//! text that may go on decides nothing yet (`view`), so that a stream comes to the same answers
 //! as the whole text, wherever it is cut.
 
 mod batch;
