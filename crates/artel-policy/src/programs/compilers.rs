@@ -74,6 +74,10 @@ pub(super) const TABLE: &[Program] = &[
                 "-cp -classpath -class-path -p -module-path -upgrade-module-path",
                 class_path,
             ),
+            asks(
+                "-XX:OnError* -XX:OnOutOfMemoryError* -XX:Flags* -J*",
+                Why::Starts,
+            ),
             asks("-e", Why::Inline),
             writes("-d -s -h -f"),
         ])

@@ -100,8 +100,21 @@ pub(super) const TABLE: &[Program] = &[
         .entries(&[
             asks("-F --field --input --body-file", Why::Sends).of("api gist release issue pr"),
             asks_flag("-w --web -e --editor", Why::Interactive),
+            writes("-D --dir -O --output"),
         ])
         .operands(Operands::Call(gh)),
+    Program::works("hg chg")
+        .entries(&[
+            asks("--config", Why::Loads),
+            asks("-R --repository --cwd", Why::Elsewhere),
+        ])
+        .operands(Operands::Ignored),
+    Program::works("svn svnadmin")
+        .entries(&[
+            asks("--diff-cmd --diff3-cmd --editor-cmd", Why::Starts),
+            asks("--config-option --config-dir", Why::Loads),
+        ])
+        .operands(Operands::Ignored),
     Program::reads("dig nslookup host drill ping ping6 traceroute tracepath mtr whois")
         .entries(&[asks("-f", Why::Sends)]),
     Program::doubtful(

@@ -11,6 +11,10 @@ pub(super) const TABLE: &[Program] = &[
         .values(&["-c --class -n --classdata"])
         .entries(&[asks("-p --pid -P --pgid -u --uid", Why::Process)]),
     Program::wraps("nohup", 0),
+    Program::wraps(
+        "tini dumb-init caffeinate proxychains proxychains4 torsocks",
+        0,
+    ),
     Program::wraps("setsid", 0),
     Program::wraps("stdbuf", 0).values(&["-i --input -o --output -e --error"]),
     Program::wraps("unbuffer", 0),
