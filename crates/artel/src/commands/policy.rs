@@ -86,7 +86,7 @@ struct Check {
     #[arg(long, conflicts_with_all = ["allow", "role", "command"])]
     batch: bool,
     /// The command: one word is shell text, several are the words of a command
-    #[arg(last = false, trailing_var_arg = true, allow_hyphen_values = true)]
+    #[arg(trailing_var_arg = true)]
     command: Vec<OsString>,
 }
 

@@ -46,7 +46,7 @@ struct Run {
     #[arg(long, value_name = "TIME", value_parser = time)]
     timeout: Option<Duration>,
     /// The command
-    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    #[arg(required = true, trailing_var_arg = true)]
     command: Vec<OsString>,
 }
 

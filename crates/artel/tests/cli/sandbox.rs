@@ -460,3 +460,14 @@ fn what_a_killed_one_left_is_removed_by_the_next() {
     });
     assert!(is_swept, "{:?}", left());
 }
+
+/// A flag that is misspelt is a flag, not a program.
+#[test]
+fn a_misspelt_flag_is_not_taken_for_the_command() {
+    let house = House::new();
+    let run = house.artel(["sandbox", "run", "--wirte", ".", "--", "true"]);
+    run.run().fails(2, "C002").says("--write");
+    let check = house.artel(["policy", "check", "--alow", "Bash", "--", "ls", "-la"]);
+    check.run().fails(2, "C002").says("--allow");
+    house.ok(["policy", "check", "ls", "-la"]);
+}
