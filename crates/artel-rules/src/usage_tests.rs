@@ -84,6 +84,7 @@ fn events(number: usize, attempt: &Attempt) -> Vec<Event> {
         estimate: charged,
         request: Text::from("{}"),
         fingerprint: String::new(),
+        prior: None,
     };
     let failed = ModelFailed {
         call: call.clone(),

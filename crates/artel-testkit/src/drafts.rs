@@ -37,21 +37,12 @@ pub fn run_events(run: RunId, trace: TraceId, notes: usize) -> Vec<Draft> {
     let draft = |fact: artel_types::Fact| {
         Draft::new(Stream::run(run), trace, Actor::agent("engineer"), fact).in_run(run)
     };
-    let mut drafts = vec![draft(
-        RunStarted {
-            id: run,
-            title: "a run".into(),
-        }
-        .into(),
-    )];
+    let mut drafts = vec![draft(RunStarted::new(run, "a run").into())];
     for number in 0..notes {
         let text = format!("remark {number}").as_str().into();
         drafts.push(draft(NoteAdded { text }.into()).on(format!("src/file{number}.rs")));
     }
-    let end = RunFinished {
-        id: run,
-        summary: "done".into(),
-    };
+    let end = RunFinished::new(run, "done");
     drafts.push(draft(end.into()).ending(Outcome::Done));
     drafts
 }

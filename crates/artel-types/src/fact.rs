@@ -7,7 +7,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::{Attribution, FaultKind, Priority, Privacy, Provider, Stop, Usage};
-use crate::{Amount, Class, Level, Money, RunId, SessionId, Text, Timestamp, WorkshopId};
+use crate::{
+    Amount, Class, FileChange, KeptImage, Level, Money, Objective, PromptPart, RunId, RunMetrics,
+    SessionId, Text, Timestamp, WorkshopId,
+};
 
 /// Why a stored fact could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -223,18 +226,256 @@ facts! {
         id: SessionId,
     }
     /// A run began.
-    "run.started" schema 1 RunStarted {
+    "run.started" schema 2 RunStarted {
         /// Which one.
         id: RunId,
         /// What it does, in a line.
         title: String,
+        /// The skill it carries out; nothing for a task in free words.
+        skill: Option<String>,
+        /// What was asked, verbatim, secrets taken out.
+        task: Option<Text>,
+        /// The folder whose files it works on.
+        folder: Option<String>,
+        /// The run that called it.
+        parent: Option<RunId>,
+        /// The call of the parent that began it; one call begins one run, also after a crash.
+        call: Option<String>,
+        /// The skills from the first run down to this one.
+        chain: Option<Vec<String>>,
+        /// How many forks lie above it.
+        depth: Option<u32>,
+    }
+    /// What a run starts from is settled: with this and its later events any process can go on.
+    "run.prepared" schema 1 RunPrepared {
+        /// The role.
+        role: String,
+        /// The model that was asked for.
+        model: Option<String>,
+        /// autonomous or simple.
+        mode: String,
+        /// How tools are called: native or text.
+        calls: String,
+        /// The standing instructions.
+        system: Text,
+        /// The first words of the conversation.
+        opening: Text,
+        /// How many turns it has.
+        turns: u32,
+        /// How often one approach may fail.
+        retries: u32,
+        /// What it may cost.
+        cost: Option<Money>,
+        /// Whether it looks over its answer once before it ends.
+        checks_itself: bool,
+        /// How many tokens of conversation fit the model.
+        window: u64,
+        /// The folder of the skill.
+        skill_folder: Option<String>,
+        /// BLAKE3 of the skill's files, in hex.
+        skill_hash: Option<String>,
+        /// The rules of the skill's own list of tools.
+        allowed_tools: Option<Vec<String>>,
+        /// The parts of the first request, each with its size in tokens.
+        parts: Vec<PromptPart>,
+        /// The files of standing context that were read, each with its BLAKE3.
+        standing: Vec<String>,
+    }
+    /// Something was said to the agent besides what tools answered: a hint, a nudge, a warning.
+    "run.said" schema 1 RunSaid {
+        /// The words.
+        text: Text,
+        /// Why: hint, nudge, warning, closing, check, cut, hook, refused.
+        why: String,
+    }
+    /// A person wants a run to pause, go on, end, or know something.
+    "run.steered" schema 1 RunSteered {
+        /// pause, resume, cancel, hint.
+        act: String,
+        /// What they said.
+        text: String,
+    }
+    /// A process took up a run that another one had left.
+    "run.continued" schema 1 RunContinued {
+        /// The last event there was.
+        after: u64,
+        /// What was in flight, and what is done about it.
+        settled: Vec<String>,
+    }
+    /// A run needs an answer of a person to go on.
+    "run.asked" schema 1 RunAsked {
+        /// Names the question.
+        question: String,
+        /// What is asked.
+        text: String,
+        /// What can be answered; anything if empty.
+        choices: Vec<String>,
+        /// The call it is about.
+        call: Option<String>,
+    }
+    /// A person answered a run.
+    "run.answered" schema 1 RunAnswered {
+        /// Names the question.
+        question: String,
+        /// What was answered.
+        answer: String,
+    }
+    /// A run gave up on its goal after repeated failures and calls for help.
+    "run.escalated" schema 1 RunEscalated {
+        /// Why.
+        why: String,
+        /// What failed, newest last.
+        failures: Vec<String>,
+    }
+    /// The conversation of a run was made shorter; all of it stays in the journal.
+    "context.compacted" schema 1 ContextCompacted {
+        /// How: elided or summarised.
+        how: String,
+        /// Tokens before.
+        before: u64,
+        /// Tokens after.
+        after: u64,
+        /// The conversation that is gone on with, as JSON.
+        messages: Text,
+    }
+    /// A run got a tree of its own, made from a folder as it is.
+    "tree.made" schema 1 TreeMade {
+        /// The folder it was made from.
+        origin: String,
+        /// Where it is.
+        path: String,
+        /// Its first snapshot.
+        snapshot: String,
+        /// How it was made, in a few words.
+        how: String,
+        /// How long it took.
+        millis: u64,
+    }
+    /// The state of a run's tree was kept.
+    "tree.snapped" schema 1 TreeSnapped {
+        /// Names it.
+        snapshot: String,
+        /// Why: before, passed, end.
+        why: String,
+        /// How long it took.
+        millis: u64,
+    }
+    /// A run's tree was put back to a snapshot.
+    "tree.restored" schema 1 TreeRestored {
+        /// Which one.
+        snapshot: String,
+        /// Why: unknown-outcome, strikes.
+        why: String,
+        /// How many files were changed, made or removed by that.
+        files: u64,
+    }
+    /// A command in a skill's text was run, or not; the outcome says which.
+    "skill.injected" schema 1 SkillInjected {
+        /// The skill.
+        skill: String,
+        /// The command.
+        command: String,
+        /// What stands in its place.
+        output: Text,
+        /// The rule that decided.
+        rule: String,
+        /// How long it took.
+        millis: u64,
+    }
+    /// A person trusted a skill as it is: one with other contents is asked about again.
+    "skill.trusted" schema 1 SkillTrusted {
+        /// Its name.
+        skill: String,
+        /// Where it is.
+        folder: String,
+        /// BLAKE3 of its files, in hex.
+        hash: String,
+    }
+    /// A person trusted a hook as it is.
+    "hook.trusted" schema 1 HookTrusted {
+        /// The file that declares it.
+        file: String,
+        /// What it runs.
+        command: String,
+        /// BLAKE3 of event, matcher and command, in hex.
+        hash: String,
+    }
+    /// A hook was run; the outcome says whether it let things pass.
+    "hook.ran" schema 1 HookRan {
+        /// What it was run for.
+        event: String,
+        /// What was run, or the name of a built-in one.
+        hook: String,
+        /// Its exit code; nothing where it did not end by itself.
+        exit: Option<i32>,
+        /// allow, ask, deny, block, context, none.
+        decision: String,
+        /// What it said.
+        message: String,
+        /// How long it took.
+        millis: u64,
     }
     /// A run ended; the outcome of the event says how.
-    "run.finished" schema 1 (final) RunFinished {
+    "run.finished" schema 2 (final) RunFinished {
         /// Which one.
         id: RunId,
         /// What came of it, in a line.
         summary: String,
+        /// complete, partial, failed or cancelled.
+        state: Option<String>,
+        /// The answer.
+        answer: Option<Text>,
+        /// Why it is not complete.
+        why: Option<String>,
+        /// What was achieved, and what was not, as far as it is known.
+        objectives: Option<Vec<Objective>>,
+        /// Files that it made or changed in its own tree.
+        changed: Option<Vec<FileChange>>,
+        /// The last snapshot of its tree.
+        snapshot: Option<String>,
+        /// What it took.
+        metrics: Option<RunMetrics>,
+    }
+    /// A person had the files of a run put in place.
+    "run.applied" schema 1 RunApplied {
+        /// Which run.
+        id: RunId,
+        /// Where.
+        folder: String,
+        /// The files.
+        files: Vec<String>,
+    }
+    /// A person said how a run went.
+    "feedback.given" schema 1 FeedbackGiven {
+        /// Which run.
+        id: RunId,
+        /// What they said.
+        text: String,
+    }
+    /// Something about a skill is kept for its next runs.
+    "lesson.learned" schema 1 LessonLearned {
+        /// Names it.
+        id: String,
+        /// The skill.
+        skill: String,
+        /// success, failure or feedback.
+        sort: String,
+        /// What is kept.
+        text: String,
+        /// The run it comes from.
+        from: Option<RunId>,
+    }
+    /// A person changed what is kept.
+    "lesson.changed" schema 1 LessonChanged {
+        /// Names it.
+        id: String,
+        /// What is kept from now on.
+        text: String,
+    }
+    /// A person, or the bound on their number, removed what was kept.
+    "lesson.removed" schema 1 LessonRemoved {
+        /// Names it.
+        id: String,
     }
     /// A limit was set.
     "budget.limited" schema 1 BudgetLimited {
@@ -276,7 +517,7 @@ facts! {
         limit: Amount,
     }
     /// A question is about to be put to a model.
-    "model.requested" schema 1 ModelRequested {
+    "model.requested" schema 2 ModelRequested {
         /// Names the call; its attempts share it.
         call: String,
         /// Which attempt it is, from 1.
@@ -297,10 +538,13 @@ facts! {
         account: Attribution,
         /// What was set aside for it.
         estimate: Amount,
-        /// The request as JSON, without secrets.
+        /// The request as JSON, without secrets; where `prior` names an earlier call, only what
+        /// comes after that one's messages.
         request: Text,
         /// BLAKE3 of the request, in hex: what a recording is found by.
         fingerprint: String,
+        /// The call whose request this one begins with.
+        prior: Option<String>,
     }
     /// A model answered.
     "model.replied" schema 1 ModelReplied {
@@ -434,7 +678,7 @@ facts! {
         reason: String,
     }
     /// A call was carried out, or could not be; the outcome says which.
-    "tool.finished" schema 1 ToolFinished {
+    "tool.finished" schema 2 ToolFinished {
         /// Names the call.
         call: String,
         /// The tool.
@@ -451,6 +695,12 @@ facts! {
         sandbox: Option<String>,
         /// How many secrets were taken out of the output.
         redacted: u64,
+        /// The exit code, where a program was run.
+        exit: Option<i64>,
+        /// What the run remembers since, as JSON: the list of things to do, files it knows.
+        memory: Option<Text>,
+        /// Pictures for the model, by where they are kept.
+        images: Option<Vec<KeptImage>>,
     }
     /// The walls that stand around the processes of a run, tested before the first of them.
     "sandbox.engaged" schema 1 SandboxEngaged {

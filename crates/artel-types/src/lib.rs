@@ -14,6 +14,7 @@ mod ids;
 pub mod model;
 mod money;
 mod redact;
+mod run;
 mod schedule;
 mod secret;
 mod text;
@@ -26,11 +27,14 @@ pub use codes::{Code, Page};
 pub use event::{Draft, Event, Outcome};
 pub use fact::{
     BreakerClosed, BreakerOpened, BreakerProbed, BudgetLimited, BudgetReleased, BudgetReserved,
-    BudgetSettled, BudgetWarned, ConfigLoaded, DecodeError, Fact, FactPage, FieldPage,
-    JournalBackedUp, JournalMigrated, JournalPruned, JournalRestored, JournalTailTorn, ModelFailed,
-    ModelReplied, ModelRequested, NoteAdded, PolicyGranted, PolicyRevoked, ProviderPaused,
-    ProviderResumed, RunFinished, RunStarted, SandboxEngaged, SandboxPassage, SecretUsed,
-    SessionEnded, SessionStarted, ToolAnswered, ToolFinished, ToolRequested, WorkshopCreated,
+    BudgetSettled, BudgetWarned, ConfigLoaded, ContextCompacted, DecodeError, Fact, FactPage,
+    FeedbackGiven, FieldPage, HookRan, HookTrusted, JournalBackedUp, JournalMigrated,
+    JournalPruned, JournalRestored, JournalTailTorn, LessonChanged, LessonLearned, LessonRemoved,
+    ModelFailed, ModelReplied, ModelRequested, NoteAdded, PolicyGranted, PolicyRevoked,
+    ProviderPaused, ProviderResumed, RunAnswered, RunApplied, RunAsked, RunContinued, RunEscalated,
+    RunFinished, RunPrepared, RunSaid, RunStarted, RunSteered, SandboxEngaged, SandboxPassage,
+    SecretUsed, SessionEnded, SessionStarted, SkillInjected, SkillTrusted, ToolAnswered,
+    ToolFinished, ToolRequested, TreeMade, TreeRestored, TreeSnapped, WorkshopCreated,
     WorkshopTrusted,
 };
 pub use failure::{ExitCode, Failure, FailureKind};
@@ -40,6 +44,7 @@ pub use redact::{
     Formats, Inside, LOOKBACK, Look, REDACTED, RedactedStream, Redactor, SHORTEST_KNOWN_VALUE,
     TextEnd,
 };
+pub use run::{ChangeKind, FileChange, KeptImage, Objective, PromptPart, RunMetrics, RunState};
 pub use schedule::{Class, Schedule};
 pub use secret::Secret;
 pub use text::{BlobRef, Text, counted};

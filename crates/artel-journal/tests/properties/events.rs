@@ -99,8 +99,8 @@ fn fact() -> impl Strategy<Value = Fact> {
     let session = || SessionId::from_random(id_bytes(1));
     prop_oneof![
         4 => any::<String>().prop_map(|text| NoteAdded { text: Text::Inline(text) }.into()),
-        1 => ".{0,40}".prop_map(move |title| RunStarted { id: run(), title }.into()),
-        1 => ".{0,40}".prop_map(move |summary| RunFinished { id: run(), summary }.into()),
+        1 => ".{0,40}".prop_map(move |title| RunStarted::new(run(), title).into()),
+        1 => ".{0,40}".prop_map(move |summary| RunFinished::new(run(), summary).into()),
         1 => ".{0,40}".prop_map(move |title| SessionStarted { id: session(), title }.into()),
         1 => Just(SessionEnded { id: session() }.into()),
         1 => (0..9_u64, any::<u64>()).prop_map(|(key, tokens)| BudgetSettled {

@@ -94,6 +94,7 @@ impl Pen<'_> {
             estimate,
             request,
             fingerprint,
+            prior: None,
         };
         self.quiet(self.stream(), fact).on(self.target())
     }

@@ -568,7 +568,7 @@ fn what_has_ended_is_forgotten() {
     desk.reserve("b", &[&levels[..], &kept].concat(), 7);
     desk.settle("a", 4);
     let summary = "done".to_owned();
-    desk.record(RunFinished { id: run, summary });
+    desk.record(RunFinished::new(run, summary));
     assert_eq!(
         levels.each_ref().map(|level| desk.spent(level, None)),
         [11, 0, 0]

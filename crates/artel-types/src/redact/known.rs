@@ -36,6 +36,7 @@ impl Known {
             .map(Secret::expose)
             .filter(|value| value.len() >= SHORTEST_KNOWN_VALUE)
             .flat_map(forms)
+            .map(|form| one_case(&form).unwrap_or(form))
             .collect();
         let longest = needles.iter().map(Vec::len).max()?;
         Some(Self {
@@ -51,7 +52,10 @@ impl Known {
 
     pub(super) fn is_in(&self, bytes: &[u8]) -> bool {
         match &self.search {
-            Some(search) => search.quick.is_match(bytes),
+            Some(search) => {
+                search.quick.is_match(bytes)
+                    || one_case(bytes).is_some_and(|text| search.quick.is_match(&text))
+            }
             None => !bytes.is_empty(),
         }
     }
@@ -65,6 +69,20 @@ impl Known {
             found.extend((!rest.is_empty()).then_some(from..text.len()));
             return text.len();
         };
+        let settled = self.find_as_is(search, text, from, found);
+        // Behind a percent sign may stand a value as well as an escape, so both texts count.
+        one_case(text).map_or(settled, |text| {
+            settled.min(self.find_as_is(search, &text, from, found))
+        })
+    }
+
+    fn find_as_is(
+        &self,
+        search: &Search,
+        text: &[u8],
+        from: usize,
+        found: &mut Vec<Range<usize>>,
+    ) -> usize {
         let tail = text.len().saturating_sub(self.longest).max(from);
         let (mut at, mut state) = (from, search.start);
         while at < text.len() {
@@ -134,6 +152,36 @@ impl Search {
             false => 0,
         }
     }
+}
+
+/// Writes the digits of percent escapes as capitals: writers differ in their case, also within one
+/// text. Nothing moves, so that a place is the same in both. Most text has nothing to change.
+fn one_case(text: &[u8]) -> Option<Vec<u8>> {
+    let mut changed = None;
+    let mut at = 0;
+    while let Some(next) = text.get(at..).and_then(|rest| find_byte(rest, b'%')) {
+        at += next + 1;
+        // One digit at the end counts already: the other may come with the next piece.
+        let digits = text[at..].iter().take(2);
+        let digits = digits.take_while(|byte| byte.is_ascii_hexdigit()).count();
+        let escape = at..at + digits;
+        if text[escape.clone()].iter().any(u8::is_ascii_lowercase) {
+            let changed = changed.get_or_insert_with(|| text.to_vec());
+            changed[escape].make_ascii_uppercase();
+        }
+    }
+    changed
+}
+
+/// Most text has no escape at all, which a search through whole blocks tells quickly.
+fn find_byte(text: &[u8], wanted: u8) -> Option<usize> {
+    const BLOCK: usize = 64;
+    let block = text
+        .chunks(BLOCK)
+        .position(|block| block.contains(&wanted))?
+        * BLOCK;
+    let inside = text[block..].iter().position(|byte| *byte == wanted)?;
+    Some(block + inside)
 }
 
 /// Returns the ways in which a value may be spelt in text that carries it.
@@ -206,37 +254,26 @@ fn json_forms(value: &str) -> impl Iterator<Item = Vec<u8>> {
     .map(String::into_bytes)
 }
 
-/// Writers of URLs differ in what they encode, in the case of the digits, and in the space.
+/// Writers of URLs differ in what they encode and in the space; the case of the digits is made one
+/// before the search.
 fn percent_forms(bytes: &[u8]) -> Vec<Vec<u8>> {
     const KEPT: [&[u8]; 5] = [b"-_.~", b"-_.~!'()*", b"-_.~!'()*;/?:@&=+$,#", b"-_.*", b""];
     let mut forms = Vec::new();
     for kept in KEPT {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || kept.contains(&byte);
-        let upper = percent_encoded(bytes, plain, |byte| format!("%{byte:02X}"));
-        let lower = percent_encoded(bytes, plain, |byte| format!("%{byte:02x}"));
-        forms.extend([upper.replace("%20", "+"), lower.replace("%20", "+")]);
-        forms.extend([upper, lower]);
+        let encoded = percent_encoded(bytes, plain);
+        forms.extend([encoded.replace("%20", "+"), encoded]);
     }
-    let nothing_plain = |_| false;
-    forms.push(percent_encoded(bytes, nothing_plain, |byte| {
-        format!("%{byte:02X}")
-    }));
-    forms.push(percent_encoded(bytes, nothing_plain, |byte| {
-        format!("%{byte:02x}")
-    }));
+    forms.push(percent_encoded(bytes, |_| false));
     forms.into_iter().map(String::into_bytes).collect()
 }
 
-fn percent_encoded(
-    bytes: &[u8],
-    plain: impl Fn(u8) -> bool,
-    encode: impl Fn(u8) -> String,
-) -> String {
+fn percent_encoded(bytes: &[u8], plain: impl Fn(u8) -> bool) -> String {
     bytes
         .iter()
         .map(|&byte| match plain(byte) {
             true => char::from(byte).to_string(),
-            false => encode(byte),
+            false => format!("%{byte:02X}"),
         })
         .collect()
 }

@@ -102,7 +102,7 @@ fn decide(desk: &Desk, order: &Order) -> Vec<Fact> {
         Order::Release(key) if is_open(key) => vec![released(key).into()],
         Order::EndRun(seed) => {
             let (id, summary) = (run_id(*seed), String::new());
-            vec![RunFinished { id, summary }.into()]
+            vec![RunFinished::new(id, summary).into()]
         }
         _ => vec![],
     }

@@ -55,11 +55,11 @@ impl Work {
         match at {
             0 => {
                 let title = self.text(230);
-                RunStarted { id, title }.into()
+                RunStarted::new(id, title).into()
             }
             _ if at == RUN_LENGTH - 1 => {
                 let summary = self.text(230);
-                RunFinished { id, summary }.into()
+                RunFinished::new(id, summary).into()
             }
             _ if at.is_multiple_of(8) => {
                 let (key, amount) = (self.text(220), Amount::new(4_250, 31_000));
