@@ -1,6 +1,6 @@
-//! The pure machines: budget, usage, queue, limiter, breaker, retry, classification, the gathering
-//! of streams, the wait for commands and the view of their output. No tokio, no files, no
-//! randomness.
+//! The pure machines: the turns of an agent, budget, usage, queue, limiter, breaker, retry,
+//! classification, the gathering of streams, the wait for commands and the view of their output.
+//! No tokio, no files, no randomness.
 //!
 //! Whatever the world did is handed in: facts, moments, errors as plain values. The same input
 //! gives the same answer on any machine at any time, so a journal can be folded again and a
@@ -17,4 +17,5 @@ pub mod patience;
 pub mod queue;
 pub mod retry;
 pub mod stream;
+pub mod turn;
 pub mod usage;

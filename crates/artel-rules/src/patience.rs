@@ -108,6 +108,11 @@ impl Limits {
     }
 }
 
+/// Tells whether a command is known to build, test or install, given as its words.
+pub fn is_build(words: &[impl AsRef<str>]) -> bool {
+    known::base(words).is_some()
+}
+
 impl Patience {
     /// Begins to wait.
     pub fn new(limits: Limits) -> Self {

@@ -1,0 +1,82 @@
+//! The calls of one reply on their way to a result.
+
+use artel_types::model::{Image, ToolCall, ToolResult};
+use serde_json::Value;
+
+use super::{Act, InFlight};
+
+/// A call of the last reply.
+#[derive(Debug, Clone)]
+pub(super) struct Pending {
+    /// Names it in the journal.
+    pub(super) id: String,
+    pub(super) call: ToolCall,
+    /// The arguments, or what is wrong with them.
+    pub(super) input: Result<Value, String>,
+    pub(super) state: State,
+}
+
+/// How far a call is.
+#[derive(Debug, Clone)]
+pub(super) enum State {
+    /// Nothing is on record.
+    Waiting,
+    /// Its intent is on record.
+    InFlight { unknown: String, was_allowed: bool },
+    /// A person has to say whether it happened.
+    Unsure { question: Option<String> },
+    /// A person said that it happened, or that it shall not.
+    Decided { text: &'static str },
+    /// Its result is on record.
+    Done(Box<ToolResult>),
+}
+
+impl Pending {
+    pub(super) fn new(reply: u32, index: usize, call: &ToolCall) -> Self {
+        Self {
+            id: format!("{reply}.{}", index + 1),
+            input: call
+                .input()
+                .map(Value::Object)
+                .map_err(|error| error.to_string()),
+            call: call.clone(),
+            state: State::Waiting,
+        }
+    }
+
+    pub(super) fn is_done(&self) -> bool {
+        matches!(self.state, State::Done(_))
+    }
+
+    pub(super) fn act(&self) -> Act {
+        Act {
+            id: self.id.clone(),
+            tool: self.call.name.clone(),
+            input: self.input.clone().unwrap_or(Value::Null),
+        }
+    }
+
+    pub(super) fn in_flight(&self) -> Option<InFlight> {
+        match &self.state {
+            State::InFlight {
+                unknown,
+                was_allowed,
+            } => Some(InFlight {
+                act: self.act(),
+                unknown: unknown.clone(),
+                was_allowed: *was_allowed,
+            }),
+            _ => None,
+        }
+    }
+
+    pub(super) fn finish(&mut self, text: String, images: Vec<Image>, is_error: bool) {
+        self.state = State::Done(Box::new(ToolResult {
+            id: self.call.id.clone(),
+            name: self.call.name.clone(),
+            text,
+            images,
+            is_error,
+        }));
+    }
+}

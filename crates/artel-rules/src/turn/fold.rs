@@ -1,0 +1,374 @@
+//! What events do to the state.
+
+use artel_types::model::{Message, Part, Reply, Role, Stop, ToolCall, ToolResult};
+use artel_types::{Fact, Objective, RunAnswered, Text, ToolFinished, ToolRequested};
+use serde_json::Value;
+
+use super::call::{Pending, State};
+use super::react::{TextReply, clean, read_text};
+use super::strikes::Row;
+use super::{Approach, Calls, Closing, Ending, Kind, Turn};
+use crate::patience;
+
+/// The tool that ends a run.
+const FINISH: &str = "finish";
+
+/// An event that cannot be folded: what it holds was kept elsewhere or is not what it should be.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("a `{kind}` of this run cannot be read: {why}")]
+pub struct Unreadable {
+    /// The kind of event.
+    pub kind: &'static str,
+    /// Why not.
+    pub why: String,
+}
+
+impl Turn {
+    /// Takes in an event of the run. Texts that were kept apart must have been put back in.
+    pub fn fold(&mut self, fact: &Fact) -> Result<(), Unreadable> {
+        let kind = fact.kind();
+        match fact {
+            Fact::ModelReplied(replied) => {
+                let reply = from_json(kind, &replied.reply)?;
+                self.replied(&replied.call, &reply);
+            }
+            Fact::ToolRequested(requested) => self.requested(requested),
+            Fact::ToolAnswered(answered) => self.allowed(&answered.call, &answered.answer),
+            Fact::ToolFinished(finished) => self.finished(finished, kind)?,
+            Fact::RunSaid(said) => self.said(inline(kind, &said.text)?, &said.why),
+            Fact::RunSteered(steered) => self.steered(&steered.act, &steered.text),
+            Fact::RunContinued(_) => self.continued(),
+            Fact::RunAsked(asked) => self.asked(&asked.question, asked.call.as_deref()),
+            Fact::RunAnswered(answered) => self.answered(answered),
+            Fact::RunEscalated(_) => self.strikes.escalated(),
+            Fact::ContextCompacted(compacted) => {
+                self.messages = from_json(kind, &compacted.messages)?;
+                self.stuck.shortened(self.turns);
+            }
+            Fact::TreeMade(made) => self.snapped(&made.snapshot),
+            Fact::TreeSnapped(snapped) => self.snapped(&snapped.snapshot),
+            Fact::TreeRestored(restored) => self.snapshot = Some(restored.snapshot.clone()),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Takes in a reply, as it is on record.
+    pub fn replied(&mut self, call: &str, reply: &Reply) {
+        self.last_call = Some(call.to_owned());
+        self.replies += 1;
+        let (calls, answer) = self.meaning(reply);
+        if !reply.parts.is_empty() {
+            self.messages.push(Message::assistant(reply.parts.clone()));
+        }
+        if self.closing == Closing::Said {
+            self.closing = Closing::Over;
+        }
+        if !calls.is_empty() {
+            let number = self.replies;
+            let pending = calls.iter().enumerate();
+            self.pending = pending
+                .map(|(index, call)| Pending::new(number, index, call))
+                .collect();
+            if calls.iter().any(|call| call.name != FINISH) {
+                self.turns += 1;
+            }
+            return;
+        }
+        match reply.stop {
+            Stop::Refusal => {
+                let why = "the model will not answer this".to_owned();
+                self.ended = Some(Ending::Failed { why });
+            }
+            Stop::Paused => {}
+            Stop::MaxTokens => {
+                self.cut.push_str(&reply.text());
+                self.cuts += 1;
+                self.nudges_due = true;
+            }
+            _ => match answer.filter(|answer| !answer.is_empty()) {
+                Some(answer) => self.concluded(answer),
+                None => {
+                    self.stuck.said_nothing();
+                    self.silent += 1;
+                    self.nudges_due = true;
+                }
+            },
+        }
+    }
+
+    /// Returns what a reply calls, or the answer it gives.
+    fn meaning(&self, reply: &Reply) -> (Vec<ToolCall>, Option<String>) {
+        let calls: Vec<_> = reply.tool_calls().cloned().collect();
+        if !calls.is_empty() {
+            return (calls, None);
+        }
+        let text = reply.text();
+        let id = format!("text-{}", self.replies);
+        match read_text(&text, &id, |name| self.rules.tools.contains_key(name)) {
+            TextReply::Call(call) => (vec![call], None),
+            TextReply::Answer(answer) => (Vec::new(), Some(answer)),
+            // Where calls are text, words in no form are a slip, not an answer.
+            TextReply::Plain if self.rules.calls == Calls::Text && self.silent == 0 => {
+                (Vec::new(), None)
+            }
+            TextReply::Plain => (Vec::new(), Some(clean(&text))),
+        }
+    }
+
+    fn concluded(&mut self, answer: String) {
+        let answer = std::mem::take(&mut self.cut) + &answer;
+        self.silent = 0;
+        self.answer = Some(answer);
+    }
+
+    fn requested(&mut self, requested: &ToolRequested) {
+        let Some(pending) = self.pending_mut(&requested.call) else {
+            return;
+        };
+        if !pending.is_done() {
+            pending.state = State::InFlight {
+                unknown: requested.unknown.clone(),
+                was_allowed: requested.decision == "allow",
+            };
+        }
+    }
+
+    fn allowed(&mut self, call: &str, answer: &str) {
+        let is_yes = !matches!(answer, "no" | "nobody");
+        if let Some(pending) = self.pending_mut(call)
+            && let State::InFlight { was_allowed, .. } = &mut pending.state
+        {
+            *was_allowed = is_yes;
+        }
+    }
+
+    fn finished(&mut self, finished: &ToolFinished, kind: &'static str) -> Result<(), Unreadable> {
+        let text = inline(kind, &finished.observation)?.to_owned();
+        self.result(finished, text, Vec::new());
+        Ok(())
+    }
+
+    /// Takes in the result of a call, with the pictures it showed.
+    pub fn result(
+        &mut self,
+        finished: &ToolFinished,
+        text: String,
+        images: Vec<artel_types::model::Image>,
+    ) {
+        let exit = finished.exit.filter(|code| *code != 0);
+        let is_error = finished.trouble.is_some();
+        let Some(pending) = self.pending.iter_mut().find(|it| it.id == finished.call) else {
+            return;
+        };
+        let input = pending.input.clone().unwrap_or(Value::Null);
+        let tool = pending.call.name.clone();
+        pending.finish(text.clone(), images, is_error);
+        let kind = self.rules.tools.get(&tool).copied().unwrap_or_default();
+        let approach = Approach::of(&tool, &input);
+        self.stuck.called(approach.clone(), &text, is_error);
+        let was_tried = !matches!(finished.trouble.as_deref(), Some("refused" | "cancelled"));
+        if was_tried {
+            let is_failure = is_error || exit.is_some();
+            self.tried(&approach, kind, &input, is_failure.then_some(text.as_str()));
+        }
+        if was_tried && !is_error && !finished.changed.is_empty() {
+            let tools = &self.rules.tools;
+            let is_edit = |name: &str| tools.get(name).is_some_and(|kind| kind.is_edit);
+            self.approaches.files_changed(is_edit);
+        }
+        if !is_error {
+            self.understood(&tool, &input);
+        }
+        self.gather();
+    }
+
+    /// Counts what was tried, by its approach and by its row.
+    fn tried(&mut self, approach: &Approach, kind: Kind, input: &Value, error: Option<&str>) {
+        let row = row_of(kind, input);
+        match error {
+            Some(error) => {
+                self.approaches.fail(approach.clone(), error);
+                if let Some(row) = row {
+                    let first = error.lines().next().unwrap_or_default();
+                    let first: String = first.chars().take(200).collect();
+                    self.strikes
+                        .fail(row, format!("{}: {first}", approach.tool));
+                }
+            }
+            None => {
+                self.approaches.succeed(approach);
+                if let Some(row) = row {
+                    self.strikes.succeed(row);
+                }
+            }
+        }
+    }
+
+    /// Notes what calls say about the run itself.
+    fn understood(&mut self, tool: &str, input: &Value) {
+        match tool {
+            FINISH => {
+                let answer = input["answer"].as_str().unwrap_or_default();
+                self.concluded(answer.to_owned());
+                self.has_checked = true;
+            }
+            "todo" => {
+                let tasks = input["tasks"].as_array().map(Vec::as_slice);
+                let objective = |task: &Value| Objective {
+                    text: task["text"].as_str().unwrap_or_default().to_owned(),
+                    done: task["state"] == "done",
+                };
+                self.objectives = tasks.unwrap_or_default().iter().map(objective).collect();
+            }
+            _ => {}
+        }
+    }
+
+    /// Once every call has its result, they are said to the model together.
+    fn gather(&mut self) {
+        if !self.pending.iter().all(Pending::is_done) {
+            return;
+        }
+        let results: Vec<ToolResult> = self
+            .pending
+            .drain(..)
+            .filter_map(|pending| match pending.state {
+                State::Done(result) => Some(*result),
+                _ => None,
+            })
+            .collect();
+        let is_text = results.iter().all(|result| result.id.starts_with("text-"));
+        let mut message = if is_text {
+            let words = results.iter().map(|it| format!("Observation: {}", it.text));
+            Message::user(words.collect::<Vec<_>>().join("\n\n"))
+        } else {
+            Message::results(results)
+        };
+        let beside = self.beside.drain(..).map(Part::text);
+        message.parts.extend(beside);
+        self.messages.push(message);
+    }
+
+    fn said(&mut self, text: &str, why: &str) {
+        match why {
+            "hint" => drop(self.hints.pop_front()),
+            "warning" => self.strikes.warned(),
+            "stuck" => self.stuck.nudged(),
+            "closing" => self.closing = Closing::Said,
+            "check" => {
+                self.has_checked = true;
+                self.answer = None;
+            }
+            _ => {}
+        }
+        self.nudges_due = false;
+        if !self.pending.is_empty() {
+            self.beside.push(text.to_owned());
+            return;
+        }
+        match self.messages.last_mut() {
+            Some(last) if last.role == Role::User => last.parts.push(Part::text(text)),
+            _ => self.messages.push(Message::user(text)),
+        }
+    }
+
+    fn steered(&mut self, act: &str, text: &str) {
+        match act {
+            "pause" => self.is_paused = true,
+            "resume" => self.is_paused = false,
+            "cancel" => self.is_cancelled = true,
+            "hint" => self.hints.push_back(text.to_owned()),
+            _ => {}
+        }
+    }
+
+    /// Another process goes on: what may be run again waits anew, the rest is a person's to say.
+    fn continued(&mut self) {
+        for pending in &mut self.pending {
+            if let State::InFlight {
+                unknown,
+                was_allowed,
+            } = &pending.state
+            {
+                pending.state = if unknown == "once" && *was_allowed {
+                    State::Unsure { question: None }
+                } else {
+                    State::Waiting
+                };
+            }
+        }
+    }
+
+    fn asked(&mut self, question: &str, call: Option<&str>) {
+        self.question = Some(question.to_owned());
+        if let Some(pending) = call.and_then(|call| self.pending_mut(call)) {
+            pending.state = State::Unsure {
+                question: Some(question.to_owned()),
+            };
+        }
+    }
+
+    fn answered(&mut self, answered: &RunAnswered) {
+        if self.question.as_deref() == Some(&answered.question) {
+            self.question = None;
+        }
+        for pending in &mut self.pending {
+            if let State::Unsure { question } = &pending.state
+                && question.as_deref() == Some(&answered.question)
+            {
+                pending.state = match answered.answer.as_str() {
+                    "happened" => State::Decided {
+                        text: "it happened before the process ended, says the person; its output \
+                               is lost",
+                    },
+                    "again" => State::Waiting,
+                    _ => State::Decided {
+                        text: "the person decided that it is not run again",
+                    },
+                };
+            }
+        }
+    }
+
+    fn snapped(&mut self, snapshot: &str) {
+        self.snapshot = Some(snapshot.to_owned());
+        self.strikes.snapped(snapshot);
+    }
+
+    fn pending_mut(&mut self, call: &str) -> Option<&mut Pending> {
+        self.pending.iter_mut().find(|pending| pending.id == call)
+    }
+}
+
+/// Returns the row that a call counts in: what it is, or what its command is known as.
+fn row_of(kind: Kind, input: &Value) -> Option<Row> {
+    if kind.is_check {
+        return Some(Row::Check);
+    }
+    if kind.is_shell {
+        let words: Vec<_> = input["command"].as_str()?.split_whitespace().collect();
+        return patience::is_build(&words).then_some(Row::Check);
+    }
+    kind.is_edit.then_some(Row::Edit)
+}
+
+fn inline<'t>(kind: &'static str, text: &'t Text) -> Result<&'t str, Unreadable> {
+    match text {
+        Text::Inline(text) => Ok(text),
+        Text::Kept(at) => Err(Unreadable {
+            kind,
+            why: format!("its text is kept apart, as {}", at.blob),
+        }),
+    }
+}
+
+fn from_json<T: serde::de::DeserializeOwned>(
+    kind: &'static str,
+    text: &Text,
+) -> Result<T, Unreadable> {
+    serde_json::from_str(inline(kind, text)?).map_err(|error| Unreadable {
+        kind,
+        why: error.to_string(),
+    })
+}

@@ -1,0 +1,85 @@
+//! Three strikes: consecutive failures of edits, or of builds and tests.
+
+/// How many there are before help is called.
+pub(super) const MOST: usize = 3;
+
+/// What failed in a row. Lookups do not count.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Strikes {
+    edits: Vec<String>,
+    checks: Vec<String>,
+    /// The tree before the first of them.
+    good: Option<String>,
+    /// Whether the warning after the second was said.
+    has_warned: bool,
+    has_escalated: bool,
+}
+
+/// Which row a failure belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Row {
+    Edit,
+    Check,
+}
+
+impl Strikes {
+    pub(super) fn fail(&mut self, row: Row, what: String) {
+        self.row(row).push(what);
+        self.has_warned = false;
+    }
+
+    pub(super) fn succeed(&mut self, row: Row) {
+        self.row(row).clear();
+        self.has_warned = false;
+    }
+
+    /// A snapshot is good as long as nothing has failed since.
+    pub(super) fn snapped(&mut self, snapshot: &str) {
+        if self.longest().is_empty() {
+            self.good = Some(snapshot.to_owned());
+        }
+    }
+
+    pub(super) fn good(&self) -> Option<&str> {
+        self.good.as_deref()
+    }
+
+    /// Returns the failures to warn of, once.
+    pub(super) fn to_warn(&self) -> Option<&[String]> {
+        let row = self.longest();
+        (row.len() + 1 == MOST && !self.has_warned).then_some(row)
+    }
+
+    pub(super) fn warned(&mut self) {
+        self.has_warned = true;
+    }
+
+    /// Returns the failures that call for help, once.
+    pub(super) fn to_escalate(&self) -> Option<&[String]> {
+        let row = self.longest();
+        (row.len() >= MOST && !self.has_escalated).then_some(row)
+    }
+
+    pub(super) fn escalated(&mut self) {
+        self.has_escalated = true;
+    }
+
+    pub(super) fn has_escalated(&self) -> bool {
+        self.has_escalated
+    }
+
+    fn row(&mut self, row: Row) -> &mut Vec<String> {
+        match row {
+            Row::Edit => &mut self.edits,
+            Row::Check => &mut self.checks,
+        }
+    }
+
+    fn longest(&self) -> &[String] {
+        if self.edits.len() >= self.checks.len() {
+            &self.edits
+        } else {
+            &self.checks
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Going round in circles, found out.
+
+use std::collections::VecDeque;
+
+use super::Approach;
+
+/// So many of the same in a row are a circle.
+const SAME: usize = 4;
+
+/// So many rounds of two calls in turn are one.
+const ROUNDS: usize = 3;
+
+/// So many replies in a row that do nothing are one.
+const SILENT: u32 = 3;
+
+/// So often made shorter within so many turns, a conversation grows without getting anywhere.
+const SHORTENED: usize = 3;
+const WITHIN: u32 = 6;
+
+/// In which way a run is stuck.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rut {
+    /// The same call with the same result, again and again.
+    Same,
+    /// Two calls in turn.
+    Pair,
+    /// Different calls, always the same error.
+    Error,
+    /// Words without deeds.
+    Monologue,
+    /// The conversation grows faster than it can be made shorter.
+    Growing,
+}
+
+#[derive(Debug, Clone, Default)]
+pub(super) struct Stuck {
+    calls: VecDeque<Seen>,
+    /// The turns at which the conversation was made shorter.
+    shortened: VecDeque<u32>,
+    silent: u32,
+    has_nudged: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Seen {
+    approach: Approach,
+    result: String,
+    is_error: bool,
+}
+
+impl Stuck {
+    pub(super) fn called(&mut self, approach: Approach, result: &str, is_error: bool) {
+        self.silent = 0;
+        self.calls.push_back(Seen {
+            approach,
+            result: result.chars().take(2_000).collect(),
+            is_error,
+        });
+        while self.calls.len() > 2 * ROUNDS {
+            self.calls.pop_front();
+        }
+    }
+
+    pub(super) fn said_nothing(&mut self) {
+        self.silent += 1;
+    }
+
+    pub(super) fn shortened(&mut self, turn: u32) {
+        self.shortened.push_back(turn);
+        while self.shortened.len() > SHORTENED {
+            self.shortened.pop_front();
+        }
+    }
+
+    /// After a nudge there is a new start, and no second nudge.
+    pub(super) fn nudged(&mut self) {
+        self.has_nudged = true;
+        self.calls.clear();
+        self.shortened.clear();
+        self.silent = 0;
+    }
+
+    pub(super) fn has_nudged(&self) -> bool {
+        self.has_nudged
+    }
+
+    pub(super) fn rut(&self) -> Option<Rut> {
+        if self.silent >= SILENT {
+            return Some(Rut::Monologue);
+        }
+        let newest = |count: usize| {
+            let from = self.calls.len().checked_sub(count)?;
+            Some(self.calls.range(from..))
+        };
+        if let Some(mut calls) = newest(SAME)
+            && let Some(first) = calls.next()
+        {
+            if calls.clone().all(|call| call == first) {
+                return Some(Rut::Same);
+            }
+            let same_error = |call: &Seen| call.is_error && call.result == first.result;
+            if first.is_error && calls.all(same_error) {
+                return Some(Rut::Error);
+            }
+        }
+        if self.calls.len() == 2 * ROUNDS {
+            let is_paired = |at: usize| self.calls.get(at) == self.calls.get(at % 2);
+            if (2..2 * ROUNDS).all(is_paired) && self.calls.front() != self.calls.get(1) {
+                return Some(Rut::Pair);
+            }
+        }
+        let (first, last) = (self.shortened.front()?, self.shortened.back()?);
+        let is_often = self.shortened.len() == SHORTENED && last - first <= WITHIN;
+        is_often.then_some(Rut::Growing)
+    }
+}
+
+impl Rut {
+    /// Returns what is wrong, for people and models.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Same => "the same call gave the same result four times in a row",
+            Self::Pair => "the same two calls are made in turn, with the same results",
+            Self::Error => "four calls in a row ended with the same error",
+            Self::Monologue => "three replies in a row neither called a tool nor gave an answer",
+            Self::Growing => "the conversation keeps growing without getting anywhere",
+        }
+    }
+}

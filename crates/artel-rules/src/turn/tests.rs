@@ -1,0 +1,412 @@
+//! The machine by tables: what is folded, and what comes next.
+
+use artel_types::model::{Part, Reply, Stop, ToolCall};
+use artel_types::{RunSaid, RunSteered, Text, ToolFinished, ToolRequested};
+use serde_json::{Value, json};
+
+use super::*;
+
+/// A driver that only talks to the machine.
+struct World {
+    turn: Turn,
+    calls: u32,
+    ran: Vec<String>,
+}
+
+impl World {
+    fn new(turns: u32) -> Self {
+        let kind = |is_pure, is_edit, is_check, is_shell| Kind {
+            is_pure,
+            is_edit,
+            is_check,
+            is_shell,
+        };
+        let tools = [
+            ("read", kind(true, false, false, false)),
+            ("grep", kind(true, false, false, false)),
+            ("edit", kind(false, true, false, false)),
+            ("bash", kind(false, false, false, true)),
+            ("run_tests", kind(false, false, true, false)),
+            ("todo", kind(true, false, false, false)),
+            ("finish", kind(true, false, false, false)),
+        ];
+        let tools = tools.map(|(name, kind)| (name.to_owned(), kind));
+        let rules = Rules {
+            turns,
+            retries: 3,
+            tools: tools.into(),
+            ..Rules::default()
+        };
+        Self {
+            turn: Turn::new(rules, "do it"),
+            calls: 0,
+            ran: Vec::new(),
+        }
+    }
+
+    fn reply(&mut self, parts: Vec<Part>, stop: Stop) {
+        self.calls += 1;
+        let reply = Reply {
+            id: None,
+            model: None,
+            parts,
+            stop,
+            usage: None,
+        };
+        self.turn.replied(&format!("m{}", self.calls), &reply);
+    }
+
+    fn says(&mut self, text: &str) {
+        self.reply(vec![Part::text(text)], Stop::End);
+    }
+
+    fn calls(&mut self, calls: &[(&str, Value)]) {
+        let parts = calls.iter().enumerate().map(|(index, (name, input))| {
+            Part::ToolCall(ToolCall {
+                id: format!("c{index}"),
+                name: (*name).to_owned(),
+                arguments: input.to_string(),
+                seal: None,
+            })
+        });
+        let parts = parts.collect();
+        self.reply(parts, Stop::ToolUse);
+    }
+
+    fn finish(&mut self, act: &Act, text: &str, trouble: Option<&str>, exit: Option<i64>) {
+        let fact = ToolFinished {
+            call: act.id.clone(),
+            tool: act.tool.clone(),
+            observation: Text::from(text),
+            trouble: trouble.map(str::to_owned),
+            changed: Vec::new(),
+            millis: 0,
+            sandbox: None,
+            redacted: 0,
+            exit,
+            memory: None,
+            images: None,
+        };
+        self.turn.fold(&fact.into()).unwrap();
+    }
+
+    /// Carries out what comes next until the model is asked; calls succeed unless told otherwise.
+    fn settle(
+        &mut self,
+        result: impl Fn(&Act) -> (&'static str, Option<&'static str>, Option<i64>),
+    ) -> Next {
+        loop {
+            match self.turn.next() {
+                Next::Act(acts) => {
+                    for act in acts {
+                        self.ran.push(act.tool.clone());
+                        let (text, trouble, exit) = result(&act);
+                        self.finish(&act, text, trouble, exit);
+                    }
+                }
+                Next::Refuse { act, trouble, text } => {
+                    self.ran.push(format!("no {}", act.tool));
+                    self.finish(&act, &text, Some(trouble), None);
+                }
+                Next::Say { text, why } => {
+                    self.ran.push(format!("say {why}"));
+                    let text = Text::Inline(text);
+                    let why = why.to_owned();
+                    self.turn.fold(&RunSaid { text, why }.into()).unwrap();
+                }
+                Next::Escalate { why, failures, .. } => {
+                    self.ran.push("escalate".to_owned());
+                    let fact = artel_types::RunEscalated { why, failures };
+                    self.turn.fold(&fact.into()).unwrap();
+                }
+                other => return other,
+            }
+        }
+    }
+
+    fn well(&mut self) -> Next {
+        self.settle(|_| ("fine", None, None))
+    }
+
+    fn badly(&mut self) -> Next {
+        self.settle(|_| ("it is broken\n- try another", Some("failed"), None))
+    }
+}
+
+fn ended(next: Next) -> Ending {
+    match next {
+        Next::End(ending) => ending,
+        other => panic!("not over: {other:?}"),
+    }
+}
+
+#[test]
+fn a_run_ends_with_an_answer_or_the_finish_tool() {
+    let mut world = World::new(15);
+    assert_eq!(world.turn.next(), Next::Ask);
+    world.calls(&[("read", json!({"path": "a"}))]);
+    assert_eq!(world.well(), Next::Ask);
+    world.says("it is done [ATTEMPTS_COMPLETE]");
+    let answer = "it is done".to_owned();
+    assert_eq!(ended(world.well()), Ending::Complete { answer });
+
+    let mut world = World::new(15);
+    world.calls(&[("finish", json!({"answer": "42"}))]);
+    let answer = "42".to_owned();
+    assert_eq!(ended(world.well()), Ending::Complete { answer });
+    assert_eq!(world.turn.turns(), 0, "finishing is no turn");
+}
+
+#[test]
+fn after_the_last_turn_there_is_one_closing_call() {
+    for (closes, complete) in [(true, true), (false, false)] {
+        let mut world = World::new(3);
+        for number in 0..3 {
+            assert_eq!(world.well(), Next::Ask);
+            world.calls(&[("read", json!({"path": number}))]);
+        }
+        assert_eq!(world.well(), Next::Ask, "the closing call");
+        assert_eq!(world.ran, ["read", "read", "read", "say closing"]);
+        if closes {
+            world.calls(&[("finish", json!({"answer": "nearly"}))]);
+        } else {
+            world.calls(&[("read", json!({"path": "again"}))]);
+        }
+        let ending = ended(world.well());
+        assert_eq!(
+            matches!(ending, Ending::Complete { .. }),
+            complete,
+            "{ending:?}"
+        );
+        assert_eq!(world.calls, 4);
+        if !complete {
+            assert_eq!(ending.why(), Some("reached maximum iterations (3)"));
+            assert_eq!(world.ran.last().map(String::as_str), Some("no read"));
+        }
+    }
+}
+
+#[test]
+fn reading_calls_go_together_and_others_alone_and_in_order() {
+    let mut world = World::new(15);
+    world.calls(&[
+        ("read", json!({"path": "a"})),
+        ("grep", json!({"pattern": "b"})),
+        ("bash", json!({"command": "ls"})),
+        ("read", json!({"path": "c"})),
+    ]);
+    let mut groups = Vec::new();
+    while let Next::Act(acts) = world.turn.next() {
+        groups.push(acts.iter().map(|act| act.tool.clone()).collect::<Vec<_>>());
+        for act in &acts {
+            world.finish(act, "fine", None, None);
+        }
+    }
+    assert_eq!(groups, [vec!["read", "grep"], vec!["bash"], vec!["read"]]);
+    let last = world.turn.messages().last().unwrap();
+    assert_eq!(last.parts.len(), 4, "all results in one message, in order");
+}
+
+#[test]
+fn what_failed_three_times_is_not_run_again() {
+    let mut world = World::new(15);
+    let same = json!({"path": "./a", "encoding": null});
+    for input in [json!({"path": "a"}), same, json!({"path": " a "})] {
+        world.calls(&[("read", input)]);
+        assert_eq!(world.badly(), Next::Ask);
+    }
+    world.ran.clear();
+    world.calls(&[
+        ("read", json!({"path": "a"})),
+        ("read", json!({"path": "b"})),
+    ]);
+    world.well();
+    assert_eq!(world.ran, ["no read", "read"]);
+    let shown = format!("{:?}", world.turn.messages());
+    assert!(
+        shown.contains("has failed 3 times") && shown.contains("Tried so far"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn three_failed_checks_warn_then_escalate() {
+    let mut world = World::new(15);
+    for number in 0..3 {
+        let command = format!("cargo test case{number}");
+        world.calls(&[("bash", json!({"command": command}))]);
+        let next = world.settle(|_| ("exit code 101", None, Some(101)));
+        assert_eq!(next, Next::Ask);
+        // A lookup in between is no reset.
+        world.calls(&[("read", json!({"path": number}))]);
+        world.well();
+    }
+    let said: Vec<_> = world
+        .ran
+        .iter()
+        .filter(|it| it.starts_with("say"))
+        .collect();
+    assert_eq!(said, ["say warning", "say closing"]);
+    assert!(world.ran.contains(&"escalate".to_owned()));
+    world.calls(&[("edit", json!({"path": "x"}))]);
+    let ending = ended(world.well());
+    assert!(
+        ending.why().unwrap().contains("three failures"),
+        "{ending:?}"
+    );
+    assert_eq!(world.ran.last().unwrap(), "no edit");
+}
+
+#[test]
+fn a_success_of_the_same_row_begins_it_anew() {
+    let mut world = World::new(15);
+    let outcomes = [Some(1), Some(1), None, Some(1), Some(1)];
+    for (number, exit) in outcomes.into_iter().enumerate() {
+        world.calls(&[("run_tests", json!({"test": number}))]);
+        world.settle(|_| ("report", None, exit));
+    }
+    assert!(
+        !world.ran.contains(&"escalate".to_owned()),
+        "{:?}",
+        world.ran
+    );
+}
+
+#[test]
+fn circles_are_nudged_once_and_then_ended() {
+    // (the calls of each turn, the rut)
+    let same = [
+        ("read", json!({"path": "a"})),
+        ("read", json!({"path": "a"})),
+    ];
+    let pair = [
+        ("read", json!({"path": "a"})),
+        ("grep", json!({"pattern": "b"})),
+    ];
+    for (calls, why) in [(same, "the same call"), (pair, "the same two calls")] {
+        let mut world = World::new(100);
+        let mut rounds = 0;
+        let ending = loop {
+            world.calls(&[calls[rounds % 2].clone()]);
+            rounds += 1;
+            if let Next::End(ending) = world.well() {
+                break ending;
+            }
+            assert!(rounds < 20, "{:?}", world.ran);
+        };
+        assert!(ending.why().unwrap().contains(why), "{ending:?}");
+        let nudges = world.ran.iter().filter(|it| *it == "say stuck").count();
+        assert_eq!(nudges, 1);
+    }
+}
+
+#[test]
+fn words_without_deeds_are_nudged() {
+    let mut world = World::new(15);
+    for _ in 0..2 {
+        world.says("  ");
+        assert_eq!(world.well(), Next::Ask);
+    }
+    assert_eq!(world.ran, ["say nudge", "say nudge"]);
+    world.says("");
+    assert_eq!(world.well(), Next::Ask);
+    assert_eq!(world.ran.last().unwrap(), "say stuck");
+}
+
+#[test]
+fn hints_pause_and_cancel_come_between_effects() {
+    let steer = |act: &str, text: &str| RunSteered {
+        act: act.to_owned(),
+        text: text.to_owned(),
+    };
+    let mut world = World::new(15);
+    world.calls(&[("read", json!({"path": "a"}))]);
+    world
+        .turn
+        .fold(&steer("hint", "it is Latin-1").into())
+        .unwrap();
+    world.turn.fold(&steer("pause", "").into()).unwrap();
+    assert_eq!(world.turn.next(), Next::Wait(Wait::Resume));
+    world.turn.fold(&steer("resume", "").into()).unwrap();
+    assert_eq!(world.well(), Next::Ask);
+    let shown = format!("{:?}", world.turn.messages().last());
+    assert!(shown.contains("it is Latin-1"), "{shown}");
+    world.turn.fold(&steer("cancel", "").into()).unwrap();
+    assert_eq!(ended(world.turn.next()), Ending::Cancelled);
+}
+
+#[test]
+fn an_intent_without_a_result_is_settled_by_its_rule() {
+    for (unknown, decision, expected) in [
+        ("pure", "allow", "act"),
+        ("restore", "allow", "act"),
+        ("once", "allow", "person"),
+        ("once", "ask", "act"),
+    ] {
+        let mut world = World::new(15);
+        world.calls(&[("bash", json!({"command": "x"}))]);
+        let requested = ToolRequested {
+            call: "1.1".to_owned(),
+            tool: "bash".to_owned(),
+            role: "default".to_owned(),
+            input: Text::from("{}"),
+            decision: decision.to_owned(),
+            rule: String::new(),
+            reason: String::new(),
+            record: String::new(),
+            unknown: unknown.to_owned(),
+        };
+        world.turn.fold(&requested.into()).unwrap();
+        let flight = world.turn.in_flight();
+        assert_eq!(flight[0].unknown, unknown);
+        let continued = artel_types::RunContinued {
+            after: 1,
+            settled: Vec::new(),
+        };
+        world.turn.fold(&continued.into()).unwrap();
+        let found = match world.turn.next() {
+            Next::Act(_) => "act",
+            Next::AskPerson { .. } => "person",
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(found, expected, "{unknown} {decision}");
+    }
+}
+
+#[test]
+fn calls_as_text_are_understood() {
+    let is_tool = |name: &str| name == "read";
+    let check = |text: &str, expected: &str| {
+        let found = match read_text(text, "t", is_tool) {
+            TextReply::Call(call) => format!("{} {}", call.name, call.arguments),
+            TextReply::Answer(answer) => format!("= {answer}"),
+            TextReply::Plain => "plain".to_owned(),
+        };
+        assert_eq!(found, expected, "{text}");
+    };
+    check(
+        "Thought: x\nAction: read\nAction Input: {\"path\": \"a\"}\nObservation: made up",
+        "read {\"path\": \"a\"}",
+    );
+    check(
+        "**Action:** `read`\nAction Input:\n```json\n{\"path\":\"a\"}\n```",
+        "plain",
+    );
+    check(
+        "Action: `read`\nAction Input:\n```json\n{\"path\":\"a\"}\n```",
+        "read {\"path\":\"a\"}",
+    );
+    check("Action: fly\nAction Input: {}", "plain");
+    check("Thought: done\nFinal Answer: 42\n", "= 42");
+    check(
+        "{\"thought\":\"x\",\"action\":\"read\",\"action_input\":{\"path\":\"a\"},\"is_final\":false}",
+        "read {\"path\":\"a\"}",
+    );
+    check(
+        "{\"thought\":\"x\",\"final_answer\":\"42\",\"is_final\":true}",
+        "= 42",
+    );
+    check("{\"final_answer\":\"\",\"is_final\":true}", "plain");
+    check("just words", "plain");
+    check("Action: read\nAction Input: {broken", "read {broken");
+}
