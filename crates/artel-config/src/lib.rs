@@ -29,6 +29,7 @@ mod places;
 mod prices;
 mod problem;
 mod proxy;
+mod runs;
 mod schema;
 mod settings;
 mod template;
@@ -46,6 +47,7 @@ pub use journal::{Durability, Journal};
 pub use origin::{Origin, Setting};
 pub use output::{Color, Output};
 pub use places::Places;
+pub use runs::{Runs, SizeLimit, ToolCalls, Viewer};
 pub use settings::{Row, Settings};
 pub use template::template;
 

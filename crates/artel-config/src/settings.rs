@@ -10,8 +10,8 @@ use crate::layers::{Entry, Found};
 use crate::schema::{dotted, fields};
 use crate::values::{Held, Values};
 use crate::{
-    Clean, Environment, Gateway, Hands, Journal, Origin, Output, Places, Setting, budget, models,
-    prices,
+    Clean, Environment, Gateway, Hands, Journal, Origin, Output, Places, Runs, Setting, budget,
+    models, prices,
 };
 
 /// Every setting, typed, with where it came from.
@@ -33,6 +33,8 @@ pub struct Settings {
     pub clean: Clean,
     /// What agents may do.
     pub hands: Hands,
+    /// How runs go.
+    pub runs: Runs,
     /// Variables that begin with `ARTEL_` and mean nothing to this build.
     pub unknown_variables: Vec<String>,
     /// The settings files that were read, lowest layer first.
@@ -110,6 +112,7 @@ impl Settings {
             output: Output::from_values(&values).map_err(one)?,
             clean: Clean::from_values(&values).map_err(one)?,
             hands: Hands::from_values(&values).map_err(one)?,
+            runs: Runs::from_values(&values).map_err(one)?,
             unknown_variables,
             files,
             values,

@@ -56,6 +56,10 @@ pub struct Git {
     tree: PathBuf,
     identity: Identity,
     timeout: Duration,
+    most_output: usize,
+    /// Settings and variables of one kind of call, after all others.
+    settings: Vec<OsString>,
+    variables: Vec<(OsString, OsString)>,
 }
 
 /// Who commits.
@@ -94,7 +98,28 @@ impl Git {
             tree: tree.into(),
             identity,
             timeout: Duration::from_secs(30),
+            most_output: 16 << 20,
+            settings: Vec::new(),
+            variables: Vec::new(),
         }
+    }
+
+    /// Lets calls take that long and say that much.
+    pub(crate) fn patiently(mut self, timeout: Duration, most_output: usize) -> Self {
+        (self.timeout, self.most_output) = (timeout, most_output);
+        self
+    }
+
+    /// Adds a setting that stands over the repository's.
+    pub(crate) fn set(mut self, setting: &str) -> Self {
+        self.settings.push(setting.into());
+        self
+    }
+
+    /// Adds a variable to the environment; it stands over one of the same name.
+    pub(crate) fn variable(mut self, name: &str, value: impl Into<OsString>) -> Self {
+        self.variables.push((name.into(), value.into()));
+        self
     }
 
     /// Returns the tree.
@@ -163,6 +188,9 @@ impl Git {
         for setting in settings {
             args.extend(["-c".into(), setting.into()]);
         }
+        for setting in &self.settings {
+            args.extend(["-c".into(), setting.clone()]);
+        }
         args.extend(arguments.iter().map(OsString::from));
         Call {
             args,
@@ -170,6 +198,7 @@ impl Git {
             cwd: self.tree.clone(),
             stdin,
             timeout: self.timeout,
+            most_output: self.most_output,
             ..Call::new(&self.program)
         }
     }
@@ -195,6 +224,7 @@ impl Git {
         .into_iter()
         .map(|(name, value)| (name.into(), value.into()))
         .chain([("GIT_CEILING_DIRECTORIES".into(), ceiling.into())])
+        .chain(self.variables.iter().cloned())
         .collect()
     }
 }

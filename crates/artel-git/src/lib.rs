@@ -4,13 +4,20 @@
 //! A repository is data that somebody else may have written. Its hooks, pagers, editors, helpers
 //! and drivers are never run; what cannot be switched off on the command line, such as a filter
 //! that changes file contents, is reported as a [`Danger`] before anything else is done.
+//!
+//! A run works in a [`RunTree`] of its own, and only a person's word puts its changes in place.
 #![warn(missing_docs)]
 
 mod danger;
 mod git;
+mod tree;
 
 pub use danger::{Danger, Dangers};
 pub use git::{Git, GitError, Identity};
+pub use tree::{
+    Applied, ApplyError, Change, ChangeKind, Fingerprint, Making, Restored, RunTree, SHARED_NAMES,
+    Snapshot, TreeError, shared_folders,
+};
 
 #[cfg(test)]
 mod tests;

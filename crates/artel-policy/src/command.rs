@@ -18,8 +18,10 @@ mod course;
 mod guard;
 mod launch;
 mod opinion;
+mod own;
 mod reading;
 mod scan;
+mod soften;
 mod verdict;
 
 pub use batch::judge_line;
@@ -58,7 +60,7 @@ pub fn plain_argv(reading: &Reading) -> Option<Vec<String>> {
     let [part] = reading.parts() else {
         return None;
     };
-    if !reading.is_plain() || !part.redirections().is_empty() {
+    if !reading.is_plain() || reading.has_input || !part.redirections().is_empty() {
         return None;
     }
     // `time` in front is a word of the shell, not a program.

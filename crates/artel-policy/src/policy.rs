@@ -107,6 +107,13 @@ impl Policy {
         strictest.unwrap_or_else(|| allow("shipped.nothing", "it touches nothing"))
     }
 
+    /// Returns the command rules that name secrets for the commands they are about.
+    pub fn secret_rules(&self) -> impl Iterator<Item = &Rule> {
+        let granted = self.grants.iter().map(|grant| &grant.rule);
+        let all = granted.chain(&self.ask);
+        all.filter(|rule| !rule.secrets().is_empty())
+    }
+
     fn decide_one(&self, tool: &str, action: &Action, situation: &Situation) -> Decision {
         if let Some(never) = never::denies(action) {
             return never;

@@ -31,22 +31,27 @@ mod builtins;
 mod calls;
 mod checkers;
 mod compilers;
+mod documents;
 mod files;
 mod find;
 mod git;
 mod git_options;
 mod git_table;
 mod index;
+mod inline;
 mod interpreters;
+mod languages;
 mod network;
 mod operands;
 mod options;
 mod packages;
+mod platforms;
 mod sed;
 mod shells;
 mod systems;
 mod table;
 mod texts;
+mod variables;
 mod view;
 mod why;
 mod wrappers;
@@ -100,6 +105,13 @@ pub fn look_within(words: &[String], root: &str) -> Finding {
     let mut view = View::new(root);
     view.command(words);
     view.finding
+}
+
+/// Returns what code in some language would start, as far as literal texts in it say so.
+pub(crate) fn launched_by(code: &str) -> Vec<Inner> {
+    let mut view = View::new("");
+    inline::note_launches(&mut view, code);
+    view.finding.starts
 }
 
 /// Names every part of the table, so that a test can leave each out in turn and see it missed.

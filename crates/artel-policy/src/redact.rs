@@ -12,6 +12,7 @@ mod fields;
 mod grams;
 mod headers;
 mod literals;
+mod mend;
 mod names;
 mod pem;
 mod rules;
@@ -32,7 +33,6 @@ use serde_json::Value;
 
 pub use batch::redact_line;
 use scan::Scanner;
-use view::View;
 
 /// Built once: the tables are the same for everyone who configures no names.
 static SCANNER: LazyLock<Arc<Scanner>> = LazyLock::new(|| Arc::new(Scanner::new(&[])));
@@ -69,8 +69,8 @@ pub fn redactor<'a>(known: impl IntoIterator<Item = &'a Secret>) -> Redactor {
 /// Finds what looks like a secret, so that a text can be stopped that should not hold one.
 pub fn find_secret_in(text: &str) -> Vec<Found> {
     let mut all = Vec::new();
-    let view = View::new(text.as_bytes(), TextEnd::Here);
-    SCANNER.scan(&view, 0, Inside::Nothing, |range, name| {
+    let (text, end) = (text.as_bytes(), TextEnd::Here);
+    SCANNER.look_at(text, 0, Inside::Nothing, end, |range, name| {
         all.push(Found { name, range });
     });
     all

@@ -28,6 +28,7 @@ pub struct Rule {
     tool: String,
     form: Form,
     reason: Option<String>,
+    secrets: Vec<String>,
 }
 
 impl Rule {
@@ -56,6 +57,7 @@ impl Rule {
             tool,
             form,
             reason: None,
+            secrets: Vec::new(),
         })
     }
 
@@ -72,6 +74,11 @@ impl Rule {
     /// Returns what the person who wrote it said it is for.
     pub fn reason(&self) -> Option<&str> {
         self.reason.as_deref()
+    }
+
+    /// Returns the secrets, by name, that a command it is about gets.
+    pub fn secrets(&self) -> &[String] {
+        &self.secrets
     }
 
     /// Returns the words a command has to begin with; none for a rule about every command.
@@ -170,11 +177,12 @@ impl Rule {
             tool: "bash".to_owned(),
             form: Form::Unreadable,
             reason: Some("this rule could not be read, so nothing runs without a question".into()),
+            secrets: Vec::new(),
         }
     }
 
     /// Makes a rule from the words of a prefix, as a file of prefix rules has them.
-    fn prefix_of(words: Vec<String>, reason: Option<String>) -> Self {
+    fn prefix_of(words: Vec<String>, reason: Option<String>, secrets: Vec<String>) -> Self {
         Self {
             text: format!("Bash({}:*)", words.join(" ")),
             tool: "bash".to_owned(),
@@ -184,6 +192,7 @@ impl Rule {
                 is_glued: false,
             }),
             reason,
+            secrets,
         }
     }
 }

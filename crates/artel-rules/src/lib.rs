@@ -17,5 +17,7 @@ pub mod patience;
 pub mod queue;
 pub mod retry;
 pub mod stream;
+pub mod tally;
+pub mod tokens;
 pub mod turn;
 pub mod usage;

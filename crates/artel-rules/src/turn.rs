@@ -17,7 +17,7 @@ mod words;
 
 use std::collections::{BTreeMap, VecDeque};
 
-use artel_types::Objective;
+use artel_types::{Objective, RunAsked};
 use artel_types::model::{Message, Request};
 
 use approach::Approaches;
@@ -114,15 +114,12 @@ pub enum Next {
 }
 
 /// What is waited for.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Wait {
     /// A person paused the run.
     Resume,
     /// A question is open.
-    Answer {
-        /// Which one.
-        question: String,
-    },
+    Answer(Box<RunAsked>),
 }
 
 /// A call to carry out.
@@ -173,7 +170,7 @@ pub struct Turn {
     hints: VecDeque<String>,
     is_paused: bool,
     is_cancelled: bool,
-    question: Option<String>,
+    question: Option<RunAsked>,
     objectives: Vec<Objective>,
     snapshot: Option<String>,
     last_call: Option<String>,
@@ -259,6 +256,11 @@ impl Turn {
     /// Returns the failed approaches, for reports.
     pub fn failed_approaches(&self) -> Vec<String> {
         self.approaches.list()
+    }
+
+    /// Tells whether a person ended the run.
+    pub fn is_cancelled(&self) -> bool {
+        self.is_cancelled
     }
 
     /// Returns the calls whose intents are on record without results, after a crash.

@@ -5,8 +5,8 @@
 //! gets groups of its own, named after its starter's process, and they are removed with it; those
 //! of a starter that was killed are swept away when the next sandbox is set up.
 
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -45,7 +45,23 @@ pub(crate) struct Own {
     memory: Option<Base>,
     pids: Option<Base>,
     /// Every folder once, also where one serves for several things.
-    folders: Vec<PathBuf>,
+    all: Vec<Base>,
+}
+
+/// A way into a group for whoever goes by itself.
+pub(crate) struct Way(File);
+
+impl Way {
+    /// Takes this process, which must have a single thread, into the group.
+    pub(crate) fn go(mut self) -> io::Result<()> {
+        self.0.write_all(b"0")
+    }
+}
+
+impl Base {
+    fn admit(&self, pid: i32) -> io::Result<()> {
+        fs::write(self.folder.join("cgroup.procs"), pid.to_string())
+    }
 }
 
 impl Version {
@@ -137,7 +153,7 @@ impl Groups {
 impl Own {
     fn add(&mut self, base: &Base, name: &str) -> io::Result<PathBuf> {
         let group = base.folder.join(name);
-        if self.folders.contains(&group) {
+        if self.all.iter().any(|own| own.folder == group) {
             return Ok(group);
         }
         match fs::create_dir(&group) {
@@ -148,22 +164,37 @@ impl Own {
             }
             other => other?,
         }
-        self.folders.push(group.clone());
+        self.all.push(Base {
+            folder: group.clone(),
+            version: base.version,
+        });
         Ok(group)
     }
 
     /// Puts a process into all of them.
     pub(crate) fn admit(&self, pid: i32) -> io::Result<()> {
-        for folder in &self.folders {
-            fs::write(folder.join("cgroup.procs"), pid.to_string())?;
-        }
-        Ok(())
+        self.all.iter().try_for_each(|own| own.admit(pid))
+    }
+
+    /// Opens the ways by which a process with a single thread puts itself into a group. To put
+    /// another one there, the kernel stops every start and end on the machine and waits until all
+    /// processors have noticed, which takes milliseconds; only version 1 has this way around it.
+    pub(crate) fn ways_in(&self) -> io::Result<Vec<Way>> {
+        let own = self.all.iter().filter(|own| own.version == Version::One);
+        let open = |own: &Base| File::options().write(true).open(own.folder.join("tasks"));
+        own.map(|own| open(own).map(Way)).collect()
+    }
+
+    /// Puts a process into those that have no way by which it can go in itself.
+    pub(crate) fn admit_to_the_rest(&self, pid: i32) -> io::Result<()> {
+        let mut rest = self.all.iter().filter(|own| own.version == Version::Two);
+        rest.try_for_each(|own| own.admit(pid))
     }
 
     /// Returns every process that is still in one of them.
     pub(crate) fn members(&self) -> Vec<i32> {
-        let read = |folder: &PathBuf| fs::read_to_string(folder.join("cgroup.procs"));
-        let texts = self.folders.iter().flat_map(read);
+        let read = |own: &Base| fs::read_to_string(own.folder.join("cgroup.procs"));
+        let texts = self.all.iter().flat_map(read);
         texts
             .flat_map(|text| text.lines().flat_map(str::parse).collect::<Vec<_>>())
             .collect()
@@ -201,9 +232,9 @@ impl Own {
     /// Takes them away. The kernel lets go of a group a moment after its last process has ended,
     /// so a few tries are made; what is left is swept away later.
     pub(crate) fn remove(&self) {
-        for folder in &self.folders {
+        for own in &self.all {
             for _ in 0..50 {
-                match fs::remove_dir(folder) {
+                match fs::remove_dir(&own.folder) {
                     Err(cause) if cause.kind() == io::ErrorKind::ResourceBusy => {
                         std::thread::yield_now();
                     }

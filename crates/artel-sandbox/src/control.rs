@@ -8,6 +8,7 @@ use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use rustix::io::Errno;
@@ -54,6 +55,8 @@ pub(crate) enum Said {
         cpu: Duration,
         /// Which limit was met.
         limited: Option<Limited>,
+        /// What stood under another spelling of a protected name.
+        set_aside: Vec<PathBuf>,
     },
 }
 

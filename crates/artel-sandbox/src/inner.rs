@@ -4,7 +4,8 @@
 //! socket. At level full it makes one child in new namespaces, the first process of the tree,
 //! which builds the view and every other wall, starts the command and ends with it; the kernel
 //! then ends everything else in there. The starter itself stays outside, ends last, and takes
-//! away what was made for the command: its cgroups and its placeholders.
+//! away what was made for the command, its cgroups and its placeholders, and what the command made
+//! under other spellings of protected names.
 
 mod children;
 mod first;
@@ -23,7 +24,9 @@ mod special;
 mod starter;
 mod step;
 mod tree;
+mod variant;
 mod view;
+mod written;
 
 use std::ffi::OsStr;
 

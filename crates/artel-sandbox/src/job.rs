@@ -84,6 +84,9 @@ pub struct Limits {
     pub open_files: u64,
     /// Bytes of the largest file.
     pub file_size: u64,
+    /// Bytes on disk written by all of it together, less what it took away again. It is looked at
+    /// several times a second, so somewhat more may be written.
+    pub written: u64,
     /// Seconds of processor time per process; none means no limit besides the wall clock.
     pub cpu_seconds: Option<u64>,
     /// Share of the processors in percent of one, where a cgroup can hold it.
@@ -97,6 +100,7 @@ impl Default for Limits {
             processes: 1024,
             open_files: 4096,
             file_size: 4 << 30,
+            written: 32 << 30,
             cpu_seconds: None,
             cpu_percent: None,
         }

@@ -5,6 +5,7 @@
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::PathBuf;
 use std::process::Child;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -54,7 +55,7 @@ pub enum Limited {
     Memory,
     /// The number of processes and threads: starting another failed.
     Processes,
-    /// The size of a file.
+    /// The size of a file, or of all that was written.
     FileSize,
     /// Processor time.
     CpuTime,
@@ -78,6 +79,7 @@ struct State {
     status: Option<i32>,
     layers: Vec<Layer>,
     usage: Usage,
+    set_aside: Vec<PathBuf>,
     exit: Option<Exit>,
 }
 
@@ -94,6 +96,7 @@ impl Process {
             status: None,
             layers: Vec::new(),
             usage: Usage::default(),
+            set_aside: Vec::new(),
             exit: None,
         };
         Ok(Self {
@@ -176,6 +179,12 @@ impl Process {
         self.state().usage
     }
 
+    /// Returns what it made under other spellings of protected names, such as `.GIT`: known once it
+    /// has ended, and moved to `.GIT.set-aside` by then.
+    pub fn set_aside(&self) -> Vec<PathBuf> {
+        self.state().set_aside.clone()
+    }
+
     /// Gives the starter its orders, before anything else is said.
     pub(crate) fn order(&self, fds: &[BorrowedFd<'_>]) -> io::Result<()> {
         control::send(self.control.as_fd(), &[0], fds)
@@ -254,7 +263,9 @@ impl State {
                 peak,
                 cpu,
                 limited,
+                set_aside,
             } => {
+                self.set_aside = set_aside;
                 self.status.get_or_insert(status);
                 self.usage = Usage {
                     peak_memory: peak,

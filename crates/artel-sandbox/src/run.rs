@@ -12,6 +12,7 @@ mod supervise;
 #[cfg(test)]
 mod tests;
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use artel_rules::excerpt::{self, Excerpted};
@@ -87,6 +88,9 @@ pub struct Finished {
     pub stderr: Output,
     /// What it used.
     pub usage: Usage,
+    /// What it made under other spellings of protected names, such as `.GIT`, and what is now called
+    /// `.GIT.set-aside`.
+    pub set_aside: Vec<PathBuf>,
 }
 
 /// One stream of a command that has ended.
@@ -165,7 +169,12 @@ impl Finished {
     /// Returns what a model is shown: counts, both streams, and where something was left out,
     /// `fetch`, the sentence that says how to get the full text.
     pub fn render(&self, fetch: &str) -> String {
-        excerpt::render(&self.stdout.excerpt, &self.stderr.excerpt, fetch)
+        let mut text = excerpt::render(&self.stdout.excerpt, &self.stderr.excerpt, fetch);
+        for path in &self.set_aside {
+            let told = format!("\n[{path:?} is a protected name in another spelling: set aside]");
+            text.push_str(&told);
+        }
+        text
     }
 }
 

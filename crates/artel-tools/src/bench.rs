@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use artel_files::{Guard, Op, Refusal, Root};
+use artel_policy::rules::Rule;
 use artel_policy::{Place, Target};
 
 use crate::notes::Notes;
@@ -31,12 +32,20 @@ pub struct Bench {
     pub workroom: Option<Arc<Workroom>>,
     /// The folder of the skill that is active.
     pub skill: Option<Arc<Root>>,
+    /// The secrets that the active skill's declaration names for its scripts.
+    pub skill_secrets: Vec<String>,
+    /// The command rules that name secrets; the run's policy fills it.
+    pub secret_rules: Arc<[Rule]>,
     /// Commands in the background.
     pub jobs: Arc<Jobs>,
     /// Who can be asked; nobody where no person is there.
     pub person: Option<Arc<dyn Person>>,
+    /// The call that is carried out, by its name in the journal.
+    pub call: String,
     seen: Arc<Mutex<Seen>>,
     notes: Arc<Mutex<Notes>>,
+    /// The notes as they were last written down.
+    written: Arc<Mutex<Notes>>,
 }
 
 /// Judges a resolved path in a place. The policy of the run stands behind it.
@@ -76,10 +85,14 @@ impl Bench {
             git: None,
             workroom: None,
             skill: None,
+            skill_secrets: Vec::new(),
+            secret_rules: Arc::default(),
             jobs: Arc::default(),
             person: None,
+            call: String::new(),
             seen: Arc::default(),
             notes: Arc::default(),
+            written: Arc::default(),
         }
     }
 
@@ -99,11 +112,15 @@ impl Bench {
                 .keys()
                 .map(|name| format!("@{name}/"))
                 .collect();
+            let known = match known.as_slice() {
+                [] => "this run has no portals".to_owned(),
+                known => format!("portals of this run: {}", known.join(", ")),
+            };
             Trouble::new(
                 TroubleKind::NotFound,
                 format!("there is no portal `{name}`"),
             )
-            .hint(format!("portals of this run: {}", known.join(", ")))
+            .hint(known)
             .hint(format!("a file of that name in the tree: `./{path}`"))
         })?;
         let target = Target {
@@ -121,5 +138,16 @@ impl Bench {
     /// Returns the run's notes.
     pub fn notes(&self) -> MutexGuard<'_, Notes> {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the notes if they are others than when this was last asked.
+    pub(crate) fn changed_notes(&self) -> Option<Notes> {
+        let notes = self.notes().clone();
+        let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
+        if *written == notes {
+            return None;
+        }
+        written.clone_from(&notes);
+        Some(notes)
     }
 }

@@ -23,6 +23,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+pub(crate) use project::Programs;
+
 use crate::{Card, Reach, Tool, Unknown};
 
 /// Returns the tools that check the work.

@@ -62,7 +62,7 @@ impl Tool for Fetch {
         let room = workroom(bench)?;
         let audience = Arc::clone(&room.audience);
         let told_of = Arc::new(move |passage| audience.passage(&passage));
-        let answer = get::get(&page, most, &room.reach, told_of)?;
+        let answer = get::get(&page, most, &room.reach, told_of, &room.cancel)?;
         told(&page, answer)
     }
 }

@@ -8,14 +8,13 @@
 mod judge;
 mod question;
 mod record;
+mod written;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use artel_policy::redact::find_in_json;
-use artel_policy::{Action, Answer, Decision, Policy, Scope, Situation};
-use artel_types::{
-    Clock, Fact, Outcome, Redactor, Text, ToolAnswered, ToolFinished, ToolRequested,
-};
+use artel_policy::{Action, Answer, Decision, Policy, Record, Scope, Situation};
+use artel_types::{BlobRef, Clock, Fact, Outcome, Redactor};
 use serde_json::Value;
 
 pub use question::{Offer, Question, Reply};
@@ -49,6 +48,11 @@ pub struct Hands {
 pub trait Log: Send + Sync {
     /// Appends a fact and returns once it is durable.
     fn append(&self, fact: Fact, outcome: Outcome) -> Result<(), String>;
+
+    /// Keeps bytes where an event can name them; nothing where there is no such place.
+    fn keep(&self, _bytes: &[u8]) -> Option<BlobRef> {
+        None
+    }
 }
 
 /// A person, or a surface that reaches one.
@@ -82,12 +86,13 @@ impl Hands {
     /// Puts the hands of a run together.
     pub fn new(
         registry: Registry,
-        bench: Bench,
+        mut bench: Bench,
         policy: Policy,
         log: Arc<dyn Log>,
         redactor: Redactor,
         clock: Clock,
     ) -> Self {
+        bench.secret_rules = policy.secret_rules().cloned().collect();
         Self {
             registry,
             bench,
@@ -150,20 +155,20 @@ impl Hands {
             self.requested(call, &decision, hash.as_str())?;
             match decision.answer {
                 Answer::Allow => return self.perform(call, &actions, decision),
-                Answer::Deny => return self.refuse(call, decision, &[]),
+                Answer::Deny => return self.refuse(call, &actions, decision, &[]),
                 Answer::Ask => {}
             }
-            let question = Question::about(call.tool, &decision, &record, &actions);
+            let question = self.question(call, &decision, &record, &actions);
             let reply = self.approver.as_ref().and_then(|it| it.approve(&question));
             self.answered(call, hash.as_str(), reply.as_ref())?;
             let Some(reply) = reply else {
                 let hint = "nobody can be asked now; go on without it, or finish and say what is \
                             missing";
-                return self.refuse(call, decision, &[hint]);
+                return self.refuse(call, &actions, decision, &[hint]);
             };
             if let Reply::No { reason } = &reply {
                 let hint = format!("the person said no: {reason}");
-                return self.refuse(call, decision, &[&hint]);
+                return self.refuse(call, &actions, decision, &[&hint]);
             }
             // What was shown must still be what would be done.
             let now = match self.intended(call) {
@@ -185,7 +190,7 @@ impl Hands {
             decision = self.decide(&call.tool.card().name, &actions);
         }
         let hint = "what it would touch changes while the question is open";
-        self.refuse(call, decision, &[hint])
+        self.refuse(call, &actions, decision, &[hint])
     }
 
     fn perform(
@@ -195,6 +200,7 @@ impl Hands {
         decision: Decision,
     ) -> Result<Called, NotRecorded> {
         let mut bench = self.bench.clone();
+        call.id.clone_into(&mut bench.call);
         bench.guard = Arc::new(judge::CallJudge::new(
             self.policy(),
             Arc::clone(&bench.tree),
@@ -212,6 +218,7 @@ impl Hands {
     fn refuse(
         &self,
         call: &Call<'_>,
+        actions: &[Action],
         decision: Decision,
         hints: &[&str],
     ) -> Result<Called, NotRecorded> {
@@ -221,6 +228,7 @@ impl Hands {
             .fold(Trouble::new(TroubleKind::Refused, what), |trouble, hint| {
                 trouble.hint(*hint)
             });
+        self.secrets_denied(call, actions)?;
         self.finished(call, &Err(trouble.clone()), 0)?;
         Ok(Called {
             decision,
@@ -240,16 +248,32 @@ impl Hands {
         self.policy.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Makes the question. Only what nobody allowed yet is offered, and only if that would spare the
+    /// next question: some are put every time, whatever was granted.
+    fn question(
+        &self,
+        call: &Call<'_>,
+        decision: &Decision,
+        record: &Record,
+        actions: &[Action],
+    ) -> Question {
+        let name = &call.tool.card().name;
+        let is_open = |action: &&Action| {
+            self.decide(name, std::slice::from_ref(*action)).answer == Answer::Ask
+        };
+        let open = actions.iter().filter(is_open);
+        let mut question = Question::about(name, decision, record, open);
+        let wider = widened(&self.policy(), &question.yes(Scope::Run, ""));
+        if wider.decide(name, actions, &self.situation).answer != Answer::Allow {
+            question.offers.clear();
+        }
+        question
+    }
+
     /// Takes a person's yes into the policy of the run; what holds longer is the surface's to keep.
     fn grant(&self, reply: &Reply) {
-        if let Reply::Yes { grant: Some(grant) } = reply
-            && grant.scope != Scope::Once
-        {
-            let mut policy = self.lock();
-            let mut wider = Policy::clone(&policy);
-            wider.grants.push(grant.clone());
-            *policy = Arc::new(wider);
-        }
+        let mut policy = self.lock();
+        *policy = Arc::new(widened(&policy, reply));
     }
 
     /// Takes secrets out of what a model gets to see.
@@ -274,90 +298,6 @@ impl Hands {
             }
         }
     }
-
-    fn requested(
-        &self,
-        call: &Call<'_>,
-        decision: &Decision,
-        record: &str,
-    ) -> Result<(), NotRecorded> {
-        let input = call.input.to_string();
-        let card = call.tool.card();
-        self.append(
-            ToolRequested {
-                call: call.id.to_owned(),
-                tool: card.name.clone(),
-                role: self.bench.role.clone(),
-                input: Text::Inline(self.redactor.redact_json(&input).into_owned()),
-                decision: format!("{:?}", decision.answer).to_lowercase(),
-                rule: decision.rule.clone(),
-                reason: self.redactor.redact(&decision.reason).into_owned(),
-                record: record.to_owned(),
-                unknown: format!("{:?}", card.unknown).to_lowercase(),
-            },
-            Outcome::Done,
-        )
-    }
-
-    fn answered(
-        &self,
-        call: &Call<'_>,
-        record: &str,
-        reply: Option<&Reply>,
-    ) -> Result<(), NotRecorded> {
-        let (answer, reason) = match reply {
-            None => ("nobody", ""),
-            Some(Reply::No { reason }) => ("no", reason.as_str()),
-            Some(Reply::Yes { grant: None }) => ("once", ""),
-            Some(Reply::Yes { grant: Some(grant) }) => (grant.scope.word(), grant.reason.as_str()),
-        };
-        self.append(
-            ToolAnswered {
-                call: call.id.to_owned(),
-                record: record.to_owned(),
-                answer: answer.to_owned(),
-                reason: self.redactor.redact(reason).into_owned(),
-            },
-            Outcome::Done,
-        )
-    }
-
-    fn finished(
-        &self,
-        call: &Call<'_>,
-        result: &Result<Observation, Trouble>,
-        millis: u64,
-    ) -> Result<(), NotRecorded> {
-        let (text, trouble, changed) = match result {
-            Ok(observation) => (observation.text.clone(), None, observation.changed.clone()),
-            Err(trouble) => (trouble.to_string(), Some(trouble.kind), Vec::new()),
-        };
-        let outcome = match trouble {
-            None => Outcome::Done,
-            Some(TroubleKind::Refused) => Outcome::Denied,
-            Some(TroubleKind::Cancelled) => Outcome::Cancelled,
-            Some(_) => Outcome::Failed,
-        };
-        let data = result.as_ref().ok().map(|observation| &observation.data);
-        let number = |name: &str| data.and_then(|data| data.get(name));
-        self.append(
-            ToolFinished {
-                call: call.id.to_owned(),
-                tool: call.tool.card().name.clone(),
-                observation: Text::Inline(text),
-                trouble: trouble.map(TroubleKind::word).map(str::to_owned),
-                changed,
-                millis,
-                sandbox: number("sandbox").and_then(Value::as_str).map(str::to_owned),
-                redacted: number("redacted").and_then(Value::as_u64).unwrap_or(0),
-            },
-            outcome,
-        )
-    }
-
-    fn append(&self, fact: impl Into<Fact>, outcome: Outcome) -> Result<(), NotRecorded> {
-        self.log.append(fact.into(), outcome).map_err(NotRecorded)
-    }
 }
 
 impl Called {
@@ -367,6 +307,16 @@ impl Called {
             result: Err(trouble),
         }
     }
+}
+
+/// Adds what a person granted beyond this once.
+fn widened(policy: &Policy, reply: &Reply) -> Policy {
+    let mut wider = policy.clone();
+    if let Reply::Yes { grants } = reply {
+        let longer = grants.iter().filter(|grant| grant.scope != Scope::Once);
+        wider.grants.extend(longer.cloned());
+    }
+    wider
 }
 
 /// A key in an argument would be sent, stored and shown; tools take theirs from the key store.

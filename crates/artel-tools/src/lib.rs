@@ -11,6 +11,7 @@ mod fetch;
 mod files;
 mod git;
 mod hands;
+mod memory;
 mod notes;
 pub mod pathcheck;
 mod process;

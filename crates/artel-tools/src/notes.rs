@@ -4,7 +4,8 @@
 use serde::{Deserialize, Serialize};
 
 /// The notes of one run.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Notes {
     /// What is to be done.
     pub todo: Vec<Task>,

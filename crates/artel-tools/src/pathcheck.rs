@@ -3,13 +3,14 @@
 //! This is how the path rules are shown and tested from outside: the same roots, the same guard
 //! and the same built-in names as in a run, with a policy that fits in the line itself.
 
+mod alias;
 mod deny;
 mod guard;
 mod metadata;
 
 use std::collections::BTreeMap;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 
 use artel_files::{Found, Root, RootError};
 use serde::{Deserialize, Serialize};
@@ -17,6 +18,7 @@ use serde::{Deserialize, Serialize};
 pub use guard::PathGuard;
 pub use metadata::Metadata;
 
+use alias::{Alias, Placed};
 use deny::Denials;
 
 /// As much of a file is shown.
@@ -78,10 +80,10 @@ fn read_question(line: &str) -> Result<Question, String> {
 
 impl Question {
     fn perform(&self) -> Result<Answer, String> {
-        let (root, alias, path) = self.place()?;
+        let Placed { root, alias, path } = self.place()?;
         let denials = Denials::read(&self.deny, root.path())?;
-        let guard = PathGuard::new(&root, alias, &denials);
-        let path = Path::new(path);
+        let guard = PathGuard::new(&root, alias.as_ref(), &denials);
+        let path = path.as_path();
         let done = match self.op {
             Wanted::Read => read(&root, path, &guard),
             Wanted::Write => {
@@ -97,14 +99,20 @@ impl Question {
         done.map_err(|error| told(&error))
     }
 
-    /// Finds the root and the path beneath it. `@Name/path` is beneath the root of that name; a
+    /// Finds the root and the path beneath it. `@Name/path` is beneath the folder of that name; a
     /// file whose name begins so is reached as `./@name`.
-    fn place(&self) -> Result<(Root, Option<&str>, &str), String> {
+    fn place(&self) -> Result<Placed, String> {
+        let root = open(&self.root)?;
         let Some(named) = self.path.strip_prefix('@') else {
-            return Ok((open(&self.root)?, None, &self.path));
+            let path = PathBuf::from(&self.path);
+            return Ok(Placed {
+                root,
+                alias: None,
+                path,
+            });
         };
         let (name, inside) = named.split_once('/').unwrap_or((named, ""));
-        let root = self.aliases.get(name).ok_or_else(|| {
+        let folder = self.aliases.get(name).ok_or_else(|| {
             format!(
                 "there is no `@{name}`; a file of that name here is `./{}`",
                 self.path
@@ -115,7 +123,14 @@ impl Question {
             "" => ".",
             inside => inside,
         };
-        Ok((open(root)?, Some(name), inside))
+        if !matches!(self.op, Wanted::Read)
+            && Path::new(inside).components().eq([Component::CurDir])
+        {
+            return Err(format!(
+                "`@{name}` is the root itself, which is not changed"
+            ));
+        }
+        Alias::place(name, folder, inside, root)
     }
 }
 

@@ -22,7 +22,8 @@ use serde_json::json;
 
 pub use jobs::{JobState, Jobs};
 
-use crate::{Bench, Observation, Trouble, TroubleKind};
+use crate::checks::Programs;
+use crate::{Bench, Observation, Trouble, TroubleKind, nearest};
 
 /// The sandbox of one run.
 pub struct Workroom {
@@ -101,6 +102,16 @@ pub struct Order {
     pub write: Vec<PathBuf>,
     /// Its limits, where they differ.
     pub limits: Option<Limits>,
+    /// What others see it as while they wait for it; its words if nothing is said.
+    pub label: Option<String>,
+}
+
+/// How far an order is before it starts.
+pub(crate) enum Turn<'a> {
+    /// It waits, for what this says.
+    Awaited(&'a str),
+    /// It starts.
+    Come,
 }
 
 impl Order {
@@ -112,13 +123,26 @@ impl Order {
             ..Self::default()
         }
     }
+
+    /// Returns the start of what it is, in a line.
+    fn label(&self) -> String {
+        let words = || self.words.join(" ");
+        let label = self.label.clone().unwrap_or_else(words);
+        label
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .chars()
+            .take(80)
+            .collect()
+    }
 }
 
 /// Runs an order to its end and says what came of it.
 pub(crate) fn run(bench: &Bench, order: Order) -> Result<Observation, Trouble> {
     let room = workroom(bench)?;
     let cancel = room.cancel.clone();
-    let finished = room.finish(bench, &order, cancel)?;
+    let finished = room.finish(bench, &order, cancel, &|_| {})?;
     room.observe(&order.words, &finished)
 }
 
@@ -137,9 +161,11 @@ impl Workroom {
         bench: &Bench,
         order: &Order,
         cancel: Cancel,
+        turn: &dyn Fn(Turn<'_>),
     ) -> Result<Finished, Trouble> {
         // The slot comes first: a secret is not taken out before its command can run.
-        let slot = self.slot(order, &cancel)?;
+        let slot = self.slot(order, &cancel, turn)?;
+        turn(Turn::Come);
         let (job, redactor) = self.job(bench, order)?;
         let patience = match order.timeout {
             Some(time) => patience::Limits::of_base(time),
@@ -172,20 +198,18 @@ impl Workroom {
         finished.map_err(|error| sandbox_trouble(&error))
     }
 
-    fn slot(&self, order: &Order, cancel: &Cancel) -> Result<Slot, Trouble> {
-        let label: String = order
-            .words
-            .last()
-            .map_or("", String::as_str)
-            .chars()
-            .take(80)
-            .collect();
+    /// Waits for the order's turn. The person is told for what, and so is whoever asks about it.
+    fn slot(
+        &self,
+        order: &Order,
+        cancel: &Cancel,
+        turn: &dyn Fn(Turn<'_>),
+    ) -> Result<Slot, Trouble> {
+        let label = order.label();
         let mut waiting = |waiting: &Waiting| {
-            let others = waiting.holders.join(", ");
-            self.audience.waiting(&format!(
-                "waits for a free place; {} ahead; running: {others}",
-                waiting.ahead
-            ));
+            let what = awaited(waiting);
+            turn(Turn::Awaited(&what));
+            self.audience.waiting(&format!("`{label}` {what}"));
         };
         let slot = self.slots.acquire(self.who, &label, cancel, &mut waiting);
         slot.map_err(|error| match error {
@@ -265,7 +289,7 @@ impl Workroom {
     ) -> Result<Observation, Trouble> {
         let text = self.text_of(finished);
         if let Some(Exit::NotStarted { step, why }) = &finished.exit {
-            return Err(not_started(words, step, why));
+            return Err(self.not_started(words, step, why));
         }
         if let Some(killed) = &finished.killed {
             let (kind, why) = match killed.by {
@@ -317,6 +341,42 @@ impl Workroom {
         ))
     }
 
+    fn not_started(&self, words: &[String], step: &str, why: &str) -> Trouble {
+        let program = words.first().map(String::as_str).unwrap_or_default();
+        let what = format!("`{program}` was not started ({step}): {why}");
+        if step != "program" {
+            return Trouble::new(TroubleKind::Machine, what);
+        }
+        let trouble = Trouble::new(TroubleKind::NotFound, what);
+        match self.instead_of(program) {
+            None => trouble.hint("only programs that the sandbox shows can be run"),
+            Some(hint) => trouble.hint(hint),
+        }
+    }
+
+    /// Says what does the same as a program that is not there: tools, programs that are installed,
+    /// or else programs whose names are alike.
+    pub(crate) fn instead_of(&self, program: &str) -> Option<String> {
+        let pairs = self.environment.iter();
+        let programs = Programs::of(pairs.map(|(name, value)| (name.as_ref(), value.as_ref())));
+        let is_there = |other: &&&str| {
+            let first = other.split(' ').next().unwrap_or_default();
+            first == "the" || programs.has(first)
+        };
+        let others: Vec<_> = alternatives(program)
+            .iter()
+            .filter(is_there)
+            .copied()
+            .collect();
+        if !others.is_empty() {
+            return Some(format!("instead of `{program}`: {}", others.join(", ")));
+        }
+        let names = programs.names();
+        let alike = nearest(program, names.iter().map(String::as_str), 3);
+        (!alike.is_empty())
+            .then(|| format!("installed programs like `{program}`: {}", alike.join(", ")))
+    }
+
     /// Adds to a record what a person should see of the sandbox.
     pub(crate) fn describe(&self, record: &mut Record) {
         let engaged = self.sandbox.engaged();
@@ -341,6 +401,22 @@ impl Workroom {
         record.environment.extend(names);
         record.environment.sort();
     }
+}
+
+/// Says what a command waits for.
+fn awaited(waiting: &Waiting) -> String {
+    let mut what = "waits for a free place".to_owned();
+    match waiting.ahead {
+        0 => {}
+        1 => what.push_str("; 1 is before it"),
+        more => what.push_str(&format!("; {more} are before it")),
+    }
+    let holders = waiting.holders.iter().filter(|holder| !holder.is_empty());
+    let holders: Vec<_> = holders.map(|holder| format!("`{holder}`")).collect();
+    if !holders.is_empty() {
+        what.push_str(&format!("; running: {}", holders.join(", ")));
+    }
+    what
 }
 
 /// Returns the variable that a secret goes into: `github` becomes `GITHUB_TOKEN`; a name that is
@@ -383,19 +459,6 @@ fn limit_text(limited: Limited) -> &'static str {
         Limited::Processes => "it started more processes than it may",
         Limited::FileSize => "it wrote a larger file than it may",
         Limited::CpuTime => "it used more processor time than it may",
-    }
-}
-
-fn not_started(words: &[String], step: &str, why: &str) -> Trouble {
-    let program = words.first().map(String::as_str).unwrap_or_default();
-    let what = format!("`{program}` was not started ({step}): {why}");
-    if step != "program" {
-        return Trouble::new(TroubleKind::Machine, what);
-    }
-    let trouble = Trouble::new(TroubleKind::NotFound, what);
-    match alternatives(program) {
-        [] => trouble.hint("only programs that the sandbox shows can be run"),
-        others => trouble.hint(format!("others that do the same: {}", others.join(", "))),
     }
 }
 

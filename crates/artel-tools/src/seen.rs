@@ -8,11 +8,14 @@
 use std::collections::HashMap;
 
 use artel_policy::Target;
+use serde::{Deserialize, Serialize};
 
 /// The files that the model knows, by where they are.
 #[derive(Debug, Default)]
 pub struct Seen {
     files: HashMap<Target, Known>,
+    /// What was learnt since it was last written down.
+    news: Vec<Target>,
 }
 
 /// How the bytes that are there compare with those that the model knows.
@@ -29,11 +32,34 @@ pub enum Standing {
 /// A part of a file: the first line and the number of lines that were asked for.
 pub type Part = (usize, usize);
 
-#[derive(Debug)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 struct Known {
+    #[serde(with = "hex")]
     hash: blake3::Hash,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     encoding: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     sent: Vec<Part>,
+}
+
+/// What is known of one file from now on; nothing where it was forgotten.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct News {
+    file: Target,
+    known: Option<Known>,
+}
+
+mod hex {
+    use serde::{Deserialize as _, Deserializer, Serializer, de::Error as _};
+
+    pub(super) fn serialize<S: Serializer>(hash: &blake3::Hash, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&hash.to_hex())
+    }
+
+    pub(super) fn deserialize<'d, D: Deserializer<'d>>(from: D) -> Result<blake3::Hash, D::Error> {
+        let text = String::deserialize(from)?;
+        blake3::Hash::from_hex(text).map_err(D::Error::custom)
+    }
 }
 
 impl Seen {
@@ -60,6 +86,7 @@ impl Seen {
     ) -> bool {
         let hash = blake3::hash(bytes);
         let encoding = encoding.map(str::to_owned);
+        self.note(file);
         let known = self.files.entry(file.clone()).or_insert_with(|| Known {
             hash,
             encoding: None,
@@ -85,6 +112,7 @@ impl Seen {
             encoding: None,
             sent: Vec::new(),
         };
+        self.note(file);
         self.files.insert(file.clone(), known);
     }
 
@@ -94,6 +122,7 @@ impl Seen {
         if let Some(known) = self.files.get_mut(file) {
             known.hash = blake3::hash(after);
             known.sent.clear();
+            self.note(file);
         }
     }
 
@@ -105,12 +134,39 @@ impl Seen {
     /// Forgets a file that is gone.
     pub fn forget(&mut self, file: &Target) {
         self.files.remove(file);
+        self.note(file);
     }
 
     /// Forgets what was sent, but not what is known: for when the model's context was shortened.
     pub fn forget_sent(&mut self) {
         for known in self.files.values_mut() {
             known.sent.clear();
+        }
+    }
+
+    fn note(&mut self, file: &Target) {
+        if !self.news.contains(file) {
+            self.news.push(file.clone());
+        }
+    }
+
+    /// Returns what was learnt since this was last asked.
+    pub(crate) fn news(&mut self) -> Vec<News> {
+        let files = std::mem::take(&mut self.news);
+        let news = files.into_iter().map(|file| {
+            let known = self.files.get(&file).cloned();
+            News { file, known }
+        });
+        news.collect()
+    }
+
+    /// Takes in what was learnt before.
+    pub(crate) fn learn(&mut self, news: Vec<News>) {
+        for News { file, known } in news {
+            match known {
+                Some(known) => drop(self.files.insert(file, known)),
+                None => drop(self.files.remove(&file)),
+            }
         }
     }
 }

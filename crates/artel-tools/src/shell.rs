@@ -22,9 +22,6 @@ const LONGEST: u64 = 30 * 60;
 /// Bytes of one answer of `output`.
 const PAGE: usize = 64 * 1024;
 
-/// The shell starts where the last command left it, and says where it ends up.
-const SHELL: &str = "trap 'pwd -P > \"$0\"' EXIT; eval \"$1\"";
-
 /// Returns the tools of this file.
 pub fn shell_tools() -> Vec<Arc<dyn Tool>> {
     vec![
@@ -71,9 +68,12 @@ impl Tool for Bash {
         &self.0
     }
 
-    fn intends(&self, input: &Value, _: &Bench) -> Result<Vec<Action>, Trouble> {
+    fn intends(&self, input: &Value, bench: &Bench) -> Result<Vec<Action>, Trouble> {
         let BashInput { command, .. } = parse(input)?;
-        Ok(vec![Action::Shell(command)])
+        let secrets = secrets_for(&command, bench);
+        let mut actions = vec![Action::Shell(command)];
+        actions.extend(secrets.into_iter().map(Action::Secret));
+        Ok(actions)
     }
 
     fn run(&self, input: &Value, bench: &Bench) -> Result<Observation, Trouble> {
@@ -89,7 +89,9 @@ impl Tool for Bash {
             words: shell_words(&end, &command),
             cwd: bench.notes().cwd.clone(),
             timeout: Some(time_for(&command, timeout)),
+            secrets: secrets_for(&command, bench),
             write: vec![folder],
+            label: Some(command.clone()),
             ..Order::default()
         };
         if background {
@@ -107,6 +109,15 @@ impl Tool for Bash {
             if before != cwd {
                 observation.text.push_str(&format!("\n(now in {cwd})"));
             }
+        }
+        if observation.data["exit"] == 127 {
+            for hint in missing_hints(&observation.text, room) {
+                observation.text.push_str(&format!("\n- {hint}"));
+            }
+        }
+        if observation.data["exit"] != 0 && lacks_network(&observation.text) {
+            let hint = "commands have no network here; the `fetch` tool can get a page";
+            observation.text.push_str(&format!("\n- {hint}"));
         }
         if observation.data["exit"] != 0
             && let Some(hint) = git_hint(&command)
@@ -137,6 +148,11 @@ impl Tool for Job {
             bench.jobs.state(id)?
         };
         match state {
+            JobState::Waiting(what) => Ok(Observation {
+                text: format!("{id} {what}"),
+                data: json!({"state": "waiting"}),
+                ..Observation::default()
+            }),
             JobState::Running => Ok(Observation {
                 text: format!("{id} runs"),
                 data: json!({"state": "running"}),
@@ -196,14 +212,14 @@ impl Tool for Output {
 }
 
 fn list(bench: &Bench) -> Observation {
-    let lines = bench.jobs.list().into_iter().map(|(number, words, state)| {
-        let state = match state {
+    let lines = bench.jobs.list().into_iter().map(|(number, label, state)| {
+        let state = match &state {
+            JobState::Waiting(what) => what,
             JobState::Running => "runs",
             JobState::Ended(Ok(_)) => "has ended",
             JobState::Ended(Err(_)) => "has ended badly",
         };
-        let command = words.last().cloned().unwrap_or_default();
-        format!("{number} {state}: {command}")
+        format!("{number} {state}: {label}")
     });
     let lines: Vec<_> = lines.collect();
     if lines.is_empty() {
@@ -212,19 +228,49 @@ fn list(bench: &Bench) -> Observation {
     Observation::text(lines.join("\n"))
 }
 
+/// Returns the words of a shell that starts where the last command left it, and says where it ends
+/// up. What it says about the line itself begins with its own name.
 fn shell_words(end: &Path, command: &str) -> Vec<String> {
-    let end = end.to_string_lossy();
-    [
-        "/bin/bash",
-        "--noprofile",
-        "--norc",
-        "-c",
-        SHELL,
-        &end,
-        command,
-    ]
-    .map(str::to_owned)
-    .into()
+    let trap = format!("pwd -P > {}", quoted(&end.to_string_lossy()));
+    let shell = format!("trap {} EXIT; eval \"$1\"", quoted(&trap));
+    let words = ["/bin/bash", "--noprofile", "--norc", "-c", &shell, "bash"];
+    let words = words.into_iter().chain([command]);
+    words.map(str::to_owned).collect()
+}
+
+/// Writes a word so that the shell takes it as it is.
+fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+/// Returns what to use instead of programs that the shell did not find.
+fn missing_hints(text: &str, room: &process::Workroom) -> Vec<String> {
+    let missing = text.lines().filter_map(|line| {
+        let before = line.strip_suffix(": command not found")?;
+        before.rsplit(": ").next()
+    });
+    let mut hints: Vec<String> = missing
+        .filter_map(|program| room.instead_of(program))
+        .collect();
+    hints.dedup();
+    hints
+}
+
+/// Returns the secrets that a command rule names for this line. A variable is seen by every process
+/// of a line, so only a command that stands alone gets any.
+fn secrets_for(command: &str, bench: &Bench) -> Vec<String> {
+    if bench.secret_rules.is_empty() {
+        return Vec::new();
+    }
+    let Some(words) = command::plain_argv(&command::read(command)) else {
+        return Vec::new();
+    };
+    let rules = bench.secret_rules.iter();
+    let named = rules.filter(|rule| rule.admits_command(&words));
+    let mut secrets: Vec<String> = named.flat_map(|rule| rule.secrets()).cloned().collect();
+    secrets.sort();
+    secrets.dedup();
+    secrets
 }
 
 /// Returns how long a line may take: as long as its slowest command is known to, or as asked.
@@ -246,6 +292,18 @@ fn new_cwd(end: &Path, bench: &Bench) -> Option<String> {
         .ok()?;
     let path = inside.path.to_str()?;
     Some(if path.is_empty() { "." } else { path }.to_owned())
+}
+
+/// Tells whether a program said that it could not reach a host.
+fn lacks_network(text: &str) -> bool {
+    const SAID: &[&str] = &[
+        "Could not resolve host",
+        "Temporary failure in name resolution",
+        "Name or service not known",
+        "Network is unreachable",
+        "getaddrinfo EAI_AGAIN",
+    ];
+    SAID.iter().any(|said| text.contains(said))
 }
 
 /// Git writes nothing of `.git` inside the sandbox; the git tools do it outside.

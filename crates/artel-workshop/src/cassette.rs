@@ -1,74 +1,95 @@
 //! Recordings: the calls of one piece of work, taken out of the journal to be played again.
 
-use std::collections::HashMap;
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use artel_journal::{Blobs, Filter, Query};
-use artel_model::{Cassette, Take};
-use artel_types::model::{Reply, Request};
+use artel_journal::{Blobs, Filter, Query, Reader};
+use artel_model::{Asked, Cassette, Take};
+use artel_types::model::Reply;
 use artel_types::{Code, Fact, Failure, Text};
 
 use crate::workshop::Workshop;
+
+/// A reply that is part of a recording.
+struct Said {
+    call: String,
+    reply: Text,
+    /// The stream in which its request, and those before it, stand.
+    stream: String,
+}
 
 impl Workshop {
     /// Returns the calls of a trace, run or session that were answered, in the order of their
     /// answers. Attempts that failed are not part of it: playing it again gives what was used.
     pub fn cassette(&self, id: &str) -> Result<Cassette, Failure> {
-        let trace = self.resolve(id)?;
         let filter = Filter {
-            trace: Some(trace),
+            trace: Some(self.resolve(id)?),
             kind: Some("model.".to_owned()),
             ..Filter::default()
         };
-        let blobs = Blobs::at(self.home.blobs());
-        let (mut asked, mut takes) = (HashMap::new(), Vec::new());
-        let mut failure = None;
-        self.reader()?.visit_events(&Query::of(filter), |event| {
-            let taken = match event.fact {
-                Fact::ModelRequested(fact) => {
-                    asked.insert((fact.call, fact.attempt), fact.request);
-                    Ok(())
-                }
-                Fact::ModelReplied(fact) => {
-                    let request = asked.remove(&(fact.call, fact.attempt));
-                    take(&blobs, request, &fact.reply).map(|take| takes.extend(take))
-                }
-                _ => Ok(()),
-            };
-            match taken {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(error) => {
-                    failure = Some(error);
-                    ControlFlow::Break(())
-                }
+        let reader = self.reader()?;
+        let (mut asked, mut said) = (Asked::default(), Vec::new());
+        reader.visit_events(&Query::of(filter), |event| {
+            match event.fact {
+                Fact::ModelRequested(fact) => asked.note(&fact),
+                Fact::ModelReplied(fact) => said.push(Said {
+                    call: fact.call,
+                    reply: fact.reply,
+                    stream: event.stream.to_string(),
+                }),
+                _ => {}
             }
+            ControlFlow::Continue(())
         })?;
-        match failure {
-            Some(failure) => Err(failure),
-            None if takes.is_empty() => {
-                let what = format!("`{id}` has no answer of a model to play again");
-                Err(Failure::new(Code::M011, what).advise("`artel trace` shows what it holds"))
-            }
-            None => Ok(Cassette::new(takes)),
+        said.retain(|said| asked.knows(&said.call));
+        note_earlier(&reader, &mut asked, &said)?;
+        let blobs = Blobs::at(self.home.blobs());
+        let mut takes = Vec::with_capacity(said.len());
+        for Said { call, reply, .. } in said {
+            let request = asked.whole(&call, |text| read(&blobs, text))?;
+            let reply: Reply = serde_json::from_str(&read(&blobs, &reply)?).map_err(unreadable)?;
+            takes.push(Take::new(request, reply));
         }
+        if takes.is_empty() {
+            let what = format!("`{id}` has no answer of a model to play again");
+            return Err(Failure::new(Code::M011, what).advise("`artel trace` shows what it holds"));
+        }
+        Ok(Cassette::new(takes))
     }
 }
 
-fn take(blobs: &Blobs, request: Option<Text>, reply: &Text) -> Result<Option<Take>, Failure> {
-    let Some(request) = request else {
-        return Ok(None);
-    };
-    let request: Request = read(blobs, &request)?;
-    let reply: Reply = read(blobs, reply)?;
-    Ok(Some(Take::new(request, reply)))
+/// A run that another process took up goes on under another trace: its requests begin with some
+/// that stand earlier in the same stream.
+fn note_earlier(reader: &Reader, asked: &mut Asked, said: &[Said]) -> Result<(), Failure> {
+    let is_cut = |said: &&Said| asked.missing(&said.call).is_some();
+    let streams: BTreeSet<&str> = said
+        .iter()
+        .filter(is_cut)
+        .map(|said| said.stream.as_str())
+        .collect();
+    for stream in streams {
+        let filter = Filter {
+            stream: Some(stream.to_owned()),
+            kind: Some("model.requested".to_owned()),
+            ..Filter::default()
+        };
+        reader.visit_events(&Query::of(filter), |event| {
+            if let Fact::ModelRequested(fact) = event.fact {
+                asked.note(&fact);
+            }
+            ControlFlow::Continue(())
+        })?;
+    }
+    Ok(())
 }
 
-fn read<T: serde::de::DeserializeOwned>(blobs: &Blobs, text: &Text) -> Result<T, Failure> {
-    let read = match text {
-        Text::Inline(text) => serde_json::from_str(text),
-        Text::Kept(kept) => serde_json::from_slice(&blobs.get(&kept.blob)?),
-    };
-    read.map_err(|error| {
-        Failure::new(Code::M011, "a recorded call cannot be read").because(error.to_string())
-    })
+fn read(blobs: &Blobs, text: &Text) -> Result<String, Failure> {
+    match text {
+        Text::Inline(text) => Ok(text.clone()),
+        Text::Kept(kept) => String::from_utf8(blobs.get(&kept.blob)?).map_err(unreadable),
+    }
+}
+
+fn unreadable(error: impl std::fmt::Display) -> Failure {
+    Failure::new(Code::M011, "a recorded call cannot be read").because(error.to_string())
 }

@@ -96,6 +96,7 @@ impl Workshop {
         let gateway = self.gateway(&journal, &models).await?;
         let call = Call {
             request: Request::default(),
+            prior: None,
             model,
             chosen: chosen.clone(),
             priority: Priority::User,

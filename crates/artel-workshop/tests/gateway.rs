@@ -38,15 +38,21 @@ fn workshop(home: &Path, settings: &str) -> Workshop {
 }
 
 async fn ask(workshop: &Workshop, gateway: &Gateway, words: &str) -> Result<u64, Failure> {
+    let answer = gateway.call(call(workshop, words).await?).answer().await?;
+    Ok(answer.charged.tokens.0)
+}
+
+async fn call(workshop: &Workshop, words: &str) -> Result<Call, Failure> {
     let models = workshop.models(None).await.unwrap();
     let chosen = models.choose(None)?;
-    let call = Call {
+    Ok(Call {
         request: Request {
             // Longer than what fits into an event, so that it is kept beside the journal.
             messages: vec![Message::user(format!("{words} {}", "word ".repeat(1_000)))],
             max_output: Some(100),
             ..Request::default()
         },
+        prior: None,
         model: models.connect(&chosen, workshop)?,
         chosen,
         priority: Priority::Execution,
@@ -61,9 +67,7 @@ async fn ask(workshop: &Workshop, gateway: &Gateway, words: &str) -> Result<u64,
             session: None,
             run: Some(RunId::from_random([2; 16])),
         },
-    };
-    let answer = gateway.call(call).answer().await?;
-    Ok(answer.charged.tokens.0)
+    })
 }
 
 #[tokio::test]
@@ -114,4 +118,34 @@ async fn what_was_recorded_can_be_played_again() {
     let written = cassette.write_jsonl().unwrap();
     let again = artel_model::Cassette::read_jsonl(&written).unwrap();
     assert_eq!(again, cassette);
+}
+
+#[tokio::test]
+async fn a_recording_goes_back_to_where_its_conversation_began() {
+    let home = tempfile::tempdir().unwrap();
+    let workshop = workshop(home.path(), "");
+    let Open { journal, .. } = workshop.open().unwrap();
+    let models = workshop.models(None).await.unwrap();
+    let gateway = workshop.gateway(&journal, &models).await.unwrap();
+    let mut next = call(&workshop, "one").await.unwrap();
+    let mut sent = Vec::new();
+    for turn in 0..3 {
+        // The second process that works on a run has a trace of its own.
+        next.context.trace = TraceId::from_random([10 + turn / 2; 16]);
+        let answer = gateway.call(next.clone()).answer().await.unwrap();
+        sent.push(next.request.clone());
+        next.prior = Some(answer.prior());
+        let words = Message::user(format!("go on, {turn}"));
+        next.request
+            .messages
+            .extend([Message::assistant(answer.reply.parts), words]);
+    }
+    let requests = |trace: u8| -> Vec<Request> {
+        let trace = TraceId::from_random([trace; 16]).to_string();
+        let cassette = workshop.cassette(&trace).unwrap();
+        let takes = cassette.takes().iter();
+        takes.map(|take| take.request.clone()).collect()
+    };
+    assert_eq!(requests(10), sent[..2]);
+    assert_eq!(requests(11), sent[2..]);
 }

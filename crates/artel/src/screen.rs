@@ -134,6 +134,20 @@ impl Screen {
         }
     }
 
+    /// Returns what tells a person something while the screen is busy, as [`Screen::notes`] does.
+    pub(crate) fn teller(&self) -> std::sync::Arc<dyn Fn(&str) + Send + Sync> {
+        let (json, redactor) = (self.json, self.redactor.clone());
+        std::sync::Arc::new(move |note: &str| {
+            let note = redactor.redact(note);
+            let line = if json {
+                serde_json::json!({ "note": note }).to_string()
+            } else {
+                format!("note: {}", crate::render::harmless(&note))
+            };
+            drop(writeln!(io::stderr(), "{line}"));
+        })
+    }
+
     /// Asks a person; without a terminal nobody can answer, and the answer is a refusal.
     pub(crate) fn confirm(&mut self, question: &str, yes: Yes) -> Result<bool, Problems> {
         if yes == Yes::Given {

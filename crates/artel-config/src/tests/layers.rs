@@ -103,6 +103,13 @@ fn layers_are_joined_key_by_key() {
     policy.secret_fields = []  (default)
     sandbox.accept = "full"  (default)
     sandbox.read = []  (default)
+    agents.tool_calls = "native"  (default)
+    agents.max_turns = 15  (default)
+    agents.max_retries = 3  (default)
+    skills.size_limit = "warn"  (default)
+    portal.share = []  (default)
+    visibility.role = "user"  (default)
+    visibility.hidden_tools = []  (default)
     "#);
 }
 

@@ -17,12 +17,15 @@ use tokio::sync::mpsc;
 
 use crate::choose::Chosen;
 use crate::model::Model;
+use crate::recorded::Prior;
 
 /// A question for a model, with all that decides when and whether it is put.
 #[derive(Clone)]
 pub struct Call {
     /// The question.
     pub request: Request,
+    /// The call before it in the same stream: what it asked is not written down again.
+    pub prior: Option<Prior>,
     /// Who answers.
     pub model: Arc<dyn Model>,
     /// How that was chosen, and what it costs.
@@ -48,6 +51,16 @@ pub struct Context {
     pub session: Option<SessionId>,
     /// The run, if any.
     pub run: Option<RunId>,
+}
+
+impl Answer {
+    /// Returns what the next call of the same stream names as the one before it.
+    pub fn prior(&self) -> Prior {
+        Prior {
+            call: self.call.clone(),
+            request: self.request.clone(),
+        }
+    }
 }
 
 impl Call {
@@ -126,6 +139,8 @@ impl std::fmt::Display for Wait {
 pub struct Answer {
     /// Names the call in the journal.
     pub call: String,
+    /// What was asked: as it is on record, without secrets. The next call begins with it.
+    pub request: Arc<Request>,
     /// What was said: as it is on record, without secrets.
     pub reply: Reply,
     /// Who answered.

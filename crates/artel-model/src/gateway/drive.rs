@@ -18,6 +18,7 @@ use super::entries::Pen;
 use super::health::{Health, Seat};
 use super::intend::Reserved;
 use super::{Gateway, estimate};
+use crate::recorded::{self, Written};
 use crate::rehearsal::fingerprint;
 
 /// How often a call that waits asks what other processes have learnt.
@@ -36,8 +37,29 @@ pub(super) struct Drive {
     pub(super) attempt: u32,
     pub(super) preempted: u32,
     pub(super) failures: HashMap<Class, u32>,
-    /// The request as it is recorded, and what it is found by.
-    pub(super) stored: (Text, String),
+    /// The request without secrets: what is sent and recorded.
+    pub(super) request: Arc<Request>,
+    pub(super) stored: Stored,
+}
+
+/// The request as it is recorded.
+#[derive(Debug, Clone)]
+pub(super) struct Stored {
+    pub(super) text: Text,
+    /// What a recording is found by.
+    pub(super) fingerprint: String,
+    /// The call it begins with.
+    pub(super) prior: Option<String>,
+}
+
+impl Default for Stored {
+    fn default() -> Self {
+        Self {
+            text: Text::from(""),
+            fingerprint: String::new(),
+            prior: None,
+        }
+    }
 }
 
 /// What follows an attempt.
@@ -59,7 +81,8 @@ impl Drive {
             attempt: 0,
             preempted: 0,
             failures: HashMap::new(),
-            stored: (Text::from(""), String::new()),
+            request: Arc::default(),
+            stored: Stored::default(),
         }
     }
 
@@ -73,7 +96,7 @@ impl Drive {
     }
 
     async fn finish(&mut self) -> Result<Box<Answer>, CallError> {
-        self.call.request = self.without_secrets()?;
+        self.request = Arc::new(self.without_secrets()?);
         let health = self.gateway.health(&self.call.chosen).await;
         let health = health.map_err(CallError::Record)?;
         self.store_request().await?;
@@ -142,7 +165,7 @@ impl Drive {
     async fn ask(&self, seat: &Seat, mut reserved: Reserved) -> (Attempted, Reserved) {
         let attempt = self.attempt;
         let setup = self.gateway.setup();
-        let answer = self.call.model.reply(&self.call.request);
+        let answer = self.call.model.reply(&self.request);
         let mut reading =
             Reading::new(answer, &setup.redactor, &self.out, &seat.bell, &setup.clock);
         let mut end = reading.show(Progress::Asking { attempt }).await;
@@ -164,11 +187,8 @@ impl Drive {
     /// Returns how long an answer may become. Providers keep to the limit that was named, and
     /// tokens are only estimated here: many times as much is no answer any more.
     fn longest_answer(&self) -> u64 {
-        let named = self
-            .call
-            .request
-            .max_output
-            .or(self.call.chosen.card.max_output);
+        let card = &self.call.chosen.card;
+        let named = self.request.max_output.or(card.max_output);
         named.map_or(u64::MAX, |most| {
             most.saturating_mul(8).saturating_add(8_192)
         })
@@ -216,8 +236,15 @@ impl Drive {
     }
 
     async fn store_request(&mut self) -> Result<(), CallError> {
-        let text = self.keep(to_json(&self.call.request)?).await?;
-        self.stored = (text, fingerprint(&self.call.request));
+        let written = recorded::write(&self.request, self.call.prior.as_ref());
+        let Written { json, prior } = written.map_err(unwritable)?;
+        self.stored = Stored {
+            text: self.keep(json).await?,
+            fingerprint: fingerprint(&self.request),
+            prior,
+        };
+        // It may be long, and is of no more use.
+        self.call.prior = None;
         Ok(())
     }
 
@@ -239,11 +266,12 @@ impl Drive {
     }
 
     /// Takes secrets out of the question before anybody sees it.
-    fn without_secrets(&self) -> Result<Request, CallError> {
+    fn without_secrets(&mut self) -> Result<Request, CallError> {
+        let request = std::mem::take(&mut self.call.request);
         let redactor = &self.gateway.setup().redactor;
-        let json = to_json(&self.call.request)?;
+        let json = to_json(&request)?;
         match redactor.redact_json(&json) {
-            Cow::Borrowed(_) => Ok(self.call.request.clone()),
+            Cow::Borrowed(_) => Ok(request),
             Cow::Owned(clean) => serde_json::from_str(&clean).map_err(|error| {
                 let what = "the question cannot be sent without a secret that is part of its form";
                 let advice = "a key or password has an everyday word as its value: change it";
@@ -272,8 +300,11 @@ fn warning_text(warning: &BudgetWarned) -> String {
 }
 
 pub(super) fn to_json(value: &impl serde::Serialize) -> Result<String, CallError> {
-    serde_json::to_string(value)
-        .map_err(|error| CallError::Record(Failure::new(Code::X001, error.to_string())))
+    serde_json::to_string(value).map_err(unwritable)
+}
+
+fn unwritable(error: serde_json::Error) -> CallError {
+    CallError::Record(Failure::new(Code::X001, error.to_string()))
 }
 
 /// Returns a name that no other call has.

@@ -8,6 +8,7 @@ use artel_types::{
 
 use super::attempt::Timing;
 use super::call::{Call, Context};
+use super::drive::Stored;
 
 /// Writes the events of one call.
 pub(super) struct Pen<'a> {
@@ -78,8 +79,12 @@ impl Pen<'_> {
         self.quiet(self.stream(), BudgetReleased { key })
     }
 
-    pub(super) fn requested(&self, estimate: Amount, stored: &(Text, String)) -> Draft {
-        let (request, fingerprint) = stored.clone();
+    pub(super) fn requested(&self, estimate: Amount, stored: &Stored) -> Draft {
+        let Stored {
+            text,
+            fingerprint,
+            prior,
+        } = stored.clone();
         let call = self.call;
         let fact = ModelRequested {
             call: self.id.to_owned(),
@@ -92,9 +97,9 @@ impl Pen<'_> {
             privacy: call.privacy,
             account: call.account.clone(),
             estimate,
-            request,
+            request: text,
             fingerprint,
-            prior: None,
+            prior,
         };
         self.quiet(self.stream(), fact).on(self.target())
     }

@@ -46,8 +46,8 @@ impl Drive {
     pub(super) async fn intend(&self, health: &Arc<Health>) -> Result<Reserved, CallError> {
         let mut reserved = Reserved {
             parts: 1,
-            input: estimate::input_tokens(&self.call.request),
-            output: estimate::first_output(&self.call.request, &self.call.chosen.card),
+            input: estimate::input_tokens(&self.request),
+            output: estimate::first_output(&self.request, &self.call.chosen.card),
             passage: Passage::Plain,
         };
         let setup = self.gateway.setup();

@@ -118,6 +118,7 @@ impl Drive {
             first: timing.first,
             total: timing.total,
             attempts: self.attempt,
+            request: self.request.clone(),
             reply,
         })))
     }

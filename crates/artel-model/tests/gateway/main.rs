@@ -7,6 +7,7 @@
 mod budget;
 mod calling_off;
 mod health;
+mod prior;
 mod queue;
 mod record;
 mod retry;

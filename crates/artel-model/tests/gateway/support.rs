@@ -306,6 +306,7 @@ pub(crate) fn call(model: &Arc<Puppet>, words: &str) -> Call {
             max_output: Some(100),
             ..Request::default()
         },
+        prior: None,
         model: model.clone(),
         chosen: chosen(Provider::Anthropic),
         priority: Priority::Execution,

@@ -1,16 +1,22 @@
 //! From what is written to what would be started: wrappers, inner scripts, text fed to a shell.
 
+use std::collections::HashMap;
+
 use super::guard;
 use super::opinion;
 use super::reading::{Launch, Part, Reading};
 use super::scan::{Found, MAX_PARTS, scan};
-use crate::programs::{Doubt, Inner, look};
+use super::soften::soften;
+use crate::programs::{Doubt, Inner, launched_by, look};
 
 /// Programs that run shell text they are handed.
 const SHELLS: &[&str] = &[
     "sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "rbash", "busybox", "toybox", "eval",
     "source", ".", "xargs", "parallel", "at", "batch",
 ];
+
+/// How many new names of commands are remembered.
+const MAX_RENAMED: usize = 64;
 
 /// How many words of a wrapper's line are kept with what it starts.
 const MAX_OUTER: usize = 64;
@@ -23,21 +29,23 @@ pub(super) fn read(text: &str) -> Reading {
         let visible: String = text.chars().filter(|c| !guard::is_hidden(*c)).collect();
         hint(&mut reading, &visible, 0);
     }
-    let found = examine(text, &mut reading);
+    let mut found = scan(text);
+    reading.writes_plainly = soften(text, &mut found);
+    reading.has_input = !found.bodies.is_empty();
+    examine(text, &mut found, &mut reading);
     follow(&mut reading, &found, 0);
     reading.parts = found.parts;
     reading
 }
 
-/// Reads a text with all readers and notes what speaks against it.
-fn examine(text: &str, reading: &mut Reading) -> Found {
-    let mut found = scan(text);
+/// Lets the other readers look at a text, and notes what speaks against it.
+fn examine(text: &str, found: &mut Found, reading: &mut Reading) {
     if let Some(limit) = found.limit {
         reading.refusal.get_or_insert(guard::beyond(limit));
-        return found;
+        return;
     }
-    if found.doubts.is_empty() {
-        found.doubts.extend(opinion::disagreement(text, &found));
+    if found.doubts.is_empty() && found.bodies.is_empty() {
+        found.doubts.extend(opinion::disagreement(text, found));
     }
     reading.has_operators |= !found.operators.is_empty() || found.has_lines;
     for doubt in &found.doubts {
@@ -45,13 +53,17 @@ fn examine(text: &str, reading: &mut Reading) -> Found {
             reading.doubts.push(doubt.clone());
         }
     }
-    found
 }
 
 /// Follows every command to what it starts.
 fn follow(reading: &mut Reading, found: &Found, depth: usize) {
+    let mut renamed = Renamed::default();
     for part in &found.parts {
         let words = part.likely_words();
+        renamed.note(part, &words);
+        if let Some(text) = renamed.meant(&words) {
+            hint(reading, &text, depth + 1);
+        }
         if !words.is_empty() {
             let next = Launch {
                 words,
@@ -63,6 +75,55 @@ fn follow(reading: &mut Reading, found: &Found, depth: usize) {
     }
     for text in fed_texts(found) {
         hint(reading, &text, depth + 1);
+    }
+    for body in &found.bodies {
+        // Whatever reads it may be a language in which it starts programs.
+        for start in launched_by(body) {
+            match start {
+                Inner::Script(text) => hint(reading, &text, depth + 1),
+                Inner::Words(words) | Inner::Open(words) => reading.hints.push(words),
+            }
+        }
+    }
+}
+
+/// New names that a text gives to commands, so that a ban still sees what they mean.
+#[derive(Debug, Default)]
+struct Renamed(HashMap<String, String>);
+
+impl Renamed {
+    /// Notes `alias a=rm`, `BASH_ALIASES[a]=rm` and `hash -p /bin/rm a`.
+    fn note(&mut self, part: &Part, words: &[String]) {
+        for assignment in &part.assignments {
+            let entry = assignment.strip_prefix("BASH_ALIASES[");
+            if let Some((name, meaning)) = entry.and_then(|entry| entry.split_once("]=")) {
+                self.insert(name, meaning);
+            }
+        }
+        match words {
+            [first, rest @ ..] if first == "alias" => {
+                for (name, meaning) in rest.iter().filter_map(|word| word.split_once('=')) {
+                    self.insert(name, meaning);
+                }
+            }
+            [first, option, path, name, ..] if first == "hash" && option == "-p" => {
+                self.insert(name, path);
+            }
+            _ => {}
+        }
+    }
+
+    fn insert(&mut self, name: &str, meaning: &str) {
+        if self.0.len() < MAX_RENAMED {
+            self.0.insert(name.to_owned(), meaning.to_owned());
+        }
+    }
+
+    /// Returns what a command means whose name is such a new one.
+    fn meant(&self, words: &[String]) -> Option<String> {
+        let (name, rest) = words.split_first()?;
+        let meaning = self.0.get(name)?;
+        Some(format!("{meaning} {}", rest.join(" ")))
     }
 }
 
@@ -113,7 +174,9 @@ fn script(reading: &mut Reading, text: &str, depth: usize) {
         reading.refusal.get_or_insert_with(guard::too_many_wrappers);
         return;
     }
-    let found = examine(text, reading);
+    let mut found = scan(text);
+    examine(text, &mut found, reading);
+    reading.writes_plainly &= found.doubts.is_empty();
     follow(reading, &found, depth);
 }
 
@@ -157,11 +220,7 @@ fn fed_texts(found: &Found) -> Vec<String> {
         return Vec::new();
     }
     let is_plain = found.doubts.is_empty();
-    let mut texts = if is_plain {
-        Vec::new()
-    } else {
-        found.bodies.clone()
-    };
+    let mut texts = found.bodies.clone();
     for part in &found.parts {
         let reaches = !is_plain || shells.binary_search(&part.pipeline).is_ok();
         if reaches && is_printer(part) {

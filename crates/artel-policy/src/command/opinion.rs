@@ -100,6 +100,8 @@ fn tree_agrees(text: &str, found: &Found) -> bool {
     if tree.root_node().has_error() {
         return false;
     }
+    let redirections = found.parts.iter().flat_map(|part| &part.redirections);
+    let appends = redirections.map(|one| one.operator).any(|one| one == ">>");
     let mut operators = found.operators.iter();
     let mut agrees = true;
     visit(tree.root_node(), |node| {
@@ -109,7 +111,7 @@ fn tree_agrees(text: &str, found: &Found) -> bool {
         let kind = node.kind();
         if matches!(kind, "&&" | "||" | ";" | "|") {
             agrees &= operators.next() == Some(&(node.start_byte(), kind_name(kind)));
-        } else if FOREIGN.contains(&kind) {
+        } else if FOREIGN.contains(&kind) && !(kind == ">>" && appends) {
             agrees = false;
         }
     });

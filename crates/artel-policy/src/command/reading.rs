@@ -70,6 +70,10 @@ pub struct Reading {
     /// Why it is not judged at all.
     pub(super) refusal: Option<Doubt>,
     pub(super) has_operators: bool,
+    /// Whether a here-document is handed to one of its commands.
+    pub(super) has_input: bool,
+    /// Whether every redirection in it is a plain write, to a file that is named.
+    pub(super) writes_plainly: bool,
 }
 
 impl Part {
@@ -161,6 +165,17 @@ impl Redirection {
     /// Tells whether a file may be written through it.
     pub fn is_write(&self) -> bool {
         self.operator.contains('>')
+    }
+
+    /// Tells whether it writes to a file that is named, and does nothing else.
+    pub(super) fn is_plain_write(&self) -> bool {
+        matches!(self.operator, ">" | ">>")
+            && matches!(self.descriptor.as_deref(), None | Some("1" | "2"))
+            && self
+                .target
+                .as_literal()
+                .is_some_and(|target| !target.is_empty())
+            && self.target.brace_at.is_none()
     }
 
     /// Tells whether it only joins the two outputs, or throws one away.

@@ -4,7 +4,9 @@ use std::path::Path;
 
 use super::Setting;
 use super::course::{Course, Ground};
+use super::own::own_command;
 use super::reading::{Launch, Reading, is_assignable};
+use super::soften::PLAIN_WRITE;
 use crate::programs::Doubt;
 use crate::rules::{Rule, RuleSet};
 use crate::{Answer, Decision};
@@ -44,12 +46,6 @@ const READS_PROGRAM: &[&str] = &[
     "awk", "gawk", "mawk", "nawk", "sed", "gsed", "jq", "yq", "perl", "ruby", "node", "lua", "php",
     "python", "python2", "python3", "sh", "bash", "dash", "zsh", "ksh", "expr", "xargs", "env",
     "timeout", "nice", "nohup", "make", "just", "npm", "yarn", "pnpm", "ssh", "docker",
-];
-
-/// Words of the own command line that change what an agent may do.
-const OWN_SWITCHES: &[&str] = &[
-    "approve", "auth", "config", "deny", "grant", "grants", "policy", "reject", "revoke",
-    "sandbox", "secret", "token", "tool", "trust", "workshop",
 ];
 
 /// Decides about a text that was read.
@@ -205,7 +201,10 @@ fn question(
             return Some(ask_for(&ground));
         }
     }
-    if let Some(Doubt { rule, reason }) = reading.doubts.first() {
+    let is_judged = reading.writes_plainly && workspace.is_some() && setting == Setting::Person;
+    let mut doubts = reading.doubts.iter();
+    let doubt = doubts.find(|doubt| !is_judged || doubt.rule != PLAIN_WRITE);
+    if let Some(Doubt { rule, reason }) = doubt {
         return Some(ask(*rule, reason.as_str()));
     }
     if setting != Setting::Person && reading.has_operators {
@@ -304,27 +303,6 @@ fn paths(launch: &Launch, course: &mut Course<'_>) -> Option<Ground> {
 
 fn is_change(launch: &Launch) -> bool {
     matches!(launch.words[0].as_str(), "cd" | "pushd")
-}
-
-/// What an agent must not do to itself: denied where it changes what it may do, asked about
-/// where it only uses the own command line or the own interface.
-fn own_command(words: &[String]) -> Option<Answer> {
-    let (program, arguments) = words.split_first()?;
-    if program.rsplit('/').next() == Some("artel") {
-        let mut nouns = arguments
-            .iter()
-            .filter(|word| !word.starts_with('-'))
-            .take(3);
-        let is_switch = nouns.any(|word| OWN_SWITCHES.contains(&word.as_str()));
-        return Some(if is_switch { Answer::Deny } else { Answer::Ask });
-    }
-    let is_own = |word: &String| {
-        let is_local = ["localhost", "127.", "[::1]", "0.0.0.0", "::1"];
-        let is_switch = ["approv", "grant", "policy", "artel"];
-        let has = |signs: &[&str]| signs.iter().any(|sign| word.contains(sign));
-        word.contains("artel.sock") || (has(&is_local) && has(&is_switch))
-    };
-    arguments.iter().any(is_own).then_some(Answer::Ask)
 }
 
 fn ask(rule: impl Into<String>, reason: impl Into<String>) -> Decision {

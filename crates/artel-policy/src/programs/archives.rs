@@ -2,7 +2,8 @@
 
 use super::options::{self, Parsed};
 use super::table::{
-    Entry, Operands, Program, Role, Style, Why, asks, asks_flag, checks, reads, starts, writes,
+    Entry, Operands, Program, Role, Style, Why, asks, asks_flag, calls, checks, reads, starts,
+    writes,
 };
 use super::view::View;
 
@@ -16,9 +17,9 @@ pub(super) const TABLE: &[Program] = &[
         .operands(Operands::Call(zip)),
     Program::works("unzip")
         .values(&["-P -x"])
-        .entries(&[writes("-d")])
-        .flags(&["-l -t -v -p -c -z"])
-        .operands(Operands::Read),
+        .entries(&[writes("-d"), asks_flag("-:", Why::Elsewhere)])
+        .flags(&["-l -t -v -p -c -z -Z"])
+        .operands(Operands::Call(unzip)),
     Program::works(
         "gzip gunzip bzip2 bunzip2 xz unxz lzma unlzma lzip zstd unzstd lz4 pigz \
         pbzip2 brotli compress uncompress",
@@ -27,7 +28,7 @@ pub(super) const TABLE: &[Program] = &[
     .flags(&["-c --stdout --to-stdout -t --test -l --list"])
     .entries(&[
         writes("-o --output --output-dir-flat --output-dir-mirror"),
-        reads("-D --files --filelist"),
+        reads("-D --files --filelist --patch-from"),
     ])
     .operands(Operands::Call(compress)),
     Program::works("7z 7za 7zr 7zz p7zip")
@@ -49,7 +50,9 @@ pub(super) const TABLE: &[Program] = &[
             asks("-D --directory", Why::Elsewhere),
         ])
         .operands(Operands::Write),
-    Program::works("ar gar llvm-ar ranlib").operands(Operands::Call(ar)),
+    Program::works("ar gar llvm-ar ranlib")
+        .entries(&[asks("--plugin", Why::Loads)])
+        .operands(Operands::Call(ar)),
     Program::works("pax shar unshar").operands(Operands::Doubt(Why::Starts)),
     Program::works("zipinfo zipgrep zipnote")
         .role(Role::Reads)
@@ -64,7 +67,7 @@ const TAR: Program = Program::works("tar-options")
             --quoting-style",
         "--record-size --sort --strip-components --suffix --warning \
             --newer-mtime",
-        "--occurrence --level --hole-detection --sparse-version --anchored -s --include --options",
+        "--occurrence --level --hole-detection --sparse-version --anchored --include --options",
     ])
     .flags(TAR_FLAGS)
     .entries(TAR_ENTRIES)
@@ -81,13 +84,14 @@ const TAR_ENTRIES: &[Entry] = &[
     starts("--to-command"),
     starts("-F --info-script --new-volume-script"),
     starts("--rsh-command --rmt-command"),
-    checks("--checkpoint-action", checkpoint_action),
+    calls("--checkpoint-action", checkpoint_action),
     asks_flag(
         "-P --absolute-names --absolute-paths --insecure",
         Why::Elsewhere,
     ),
     asks_flag("--remove-files", Why::Writes),
     asks("--transform --xform", Why::Elsewhere),
+    checks("-s", renames),
     asks("-T --files-from", Why::Loads),
     reads("-X --exclude-from"),
     writes("-g --listed-incremental --index-file --volno-file"),
@@ -97,10 +101,19 @@ const TAR_ENTRIES: &[Entry] = &[
     checks("-f --file", archive_place),
 ];
 
-fn checkpoint_action(action: &str) -> Option<Why> {
+fn checkpoint_action(view: &mut View<'_>, action: &str) {
     let is_plain = matches!(action, "dot" | "." | "echo" | "bell" | "totals");
     let is_plain = is_plain || action.starts_with("echo=") || action.starts_with("ttyout=");
-    (!is_plain).then_some(Why::Starts)
+    if !is_plain {
+        view.doubt_word(Why::Starts, action);
+        view.start_script(action.trim_start_matches("exec="));
+    }
+}
+
+/// The other `tar` renames members with `-s`; here it is an option without a value.
+fn renames(value: &str) -> Option<Why> {
+    let is_pattern = value.matches([',', '/', '|', '#', '@']).count() > 2;
+    is_pattern.then_some(Why::Elsewhere)
 }
 
 /// `host:file` is fetched through a remote shell.
@@ -143,8 +156,28 @@ fn tar_operands(view: &mut View<'_>, parsed: &Parsed<'_>) {
             view.write(archive);
         }
     }
-    if !extracts && !lists {
-        parsed.operands.iter().for_each(|path| view.read(path));
+    for operand in &parsed.operands {
+        if operand.starts_with('@') {
+            // The other `tar` copies what another archive holds.
+            view.doubt_word(Why::Loads, operand);
+        }
+        if extracts && !parsed.has("-O --to-stdout") {
+            view.write(operand);
+        } else if !lists {
+            view.read(operand);
+        }
+    }
+}
+
+/// Members that are named are written, wherever their names lead.
+fn unzip(view: &mut View<'_>, parsed: &Parsed<'_>) {
+    let only_shows = parsed.has("-l -t -v -p -c -z -Z");
+    for (at, path) in parsed.operands.iter().enumerate() {
+        if at == 0 || only_shows {
+            view.read(path);
+        } else {
+            view.write(path);
+        }
     }
 }
 
@@ -191,6 +224,11 @@ fn compress(view: &mut View<'_>, parsed: &Parsed<'_>) {
             view.read(path);
         } else {
             view.write(path);
+            // What it makes of `.bashrc.xz` is `.bashrc`.
+            let made = path.rsplit_once('.').map_or("", |(made, _)| made);
+            if crate::path::protected(made).is_some() {
+                view.write(made);
+            }
         }
     }
 }
@@ -200,7 +238,8 @@ fn seven_zip(view: &mut View<'_>, parsed: &Parsed<'_>) {
         return;
     };
     for (at, path) in rest.iter().enumerate() {
-        let is_made = at == 0 && matches!(*sub, "a" | "u" | "d" | "rn" | "m" | "mf");
+        let is_made = at == 0 && matches!(*sub, "a" | "u" | "d" | "rn" | "m" | "mf")
+            || at > 0 && matches!(*sub, "x" | "e");
         if path.starts_with('@') {
             view.doubt_word(Why::Loads, path);
         } else if is_made {
@@ -222,5 +261,16 @@ fn ar(view: &mut View<'_>, parsed: &Parsed<'_>) {
         } else {
             view.write(archive);
         }
+    }
+    if parsed
+        .operands
+        .first()
+        .is_some_and(|keys| keys.starts_with('x'))
+    {
+        parsed
+            .operands
+            .iter()
+            .skip(2)
+            .for_each(|path| view.write(path));
     }
 }

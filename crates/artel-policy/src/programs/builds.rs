@@ -3,8 +3,10 @@
 
 use super::options::Parsed;
 use super::table::{
-    Operands, Program, Style, Subs, Why, asks, asks_flag, checks, inside, lists, starts, writes,
+    Operands, Program, Style, Subs, Why, asks, asks_flag, calls, checks, inside, lists, starts,
+    writes,
 };
+use super::variables;
 use super::view::{View, base_name};
 
 pub(super) const TABLE: &[Program] = &[
@@ -16,37 +18,71 @@ pub(super) const TABLE: &[Program] = &[
         .flags(&["-j? --jobs -O? --output-sync --debug --environment-overrides"])
         .entries(&[
             checks("-f --file --makefile", other_makefile),
-            asks("-C --directory", Why::Elsewhere),
-            asks("--eval -E", Why::Inline),
+            calls("-C --directory", inside_directory),
+            calls("--eval -E", recipe),
             asks("-I --include-dir", Why::Loads),
             asks_flag("-e", Why::Loads),
         ])
-        .operands(Operands::Call(make)),
+        .operands(Operands::Call(variables::make)),
     Program::works("ninja samu")
-        .values(&["-j -k -l -d -w -t"])
-        .entries(&[inside("-C", Why::Elsewhere), inside("-f", Why::Loads)]),
-    Program::works("just task mage rake invoke inv doit scons waf bazel bazelisk buck2 meson")
-        .style(Style::Posix)
+        .values(&["-j -k -l -d -w"])
+        .confined()
+        .entries(&[
+            calls("-C", inside_directory),
+            inside("-f", Why::Loads),
+            checks("-t", other_ninja_tool),
+        ]),
+    Program::works("bazel bazelisk buck2").confined().entries(&[
+        asks(
+            "--run_under --shell_executable --workspace_status_command",
+            Why::Starts,
+        ),
+        asks(
+            "--bazelrc --output_base --output_user_root --override_repository \
+                --override_module --action_env --host_action_env --repo_env --crosstool_top \
+                --extra_toolchains --compiler --java_runtime --python_path --python_top \
+                --plugin --config-file",
+            Why::Loads,
+        ),
+        asks(
+            "--remote_executor --remote_cache --bes_backend --remote_downloader \
+                --remote_proxy --bes_proxy --distdir",
+            Why::Elsewhere,
+        ),
+        checks("-c", sets_something),
+        writes("--out --symlink_prefix --profile"),
+    ]),
+    Program::works("meson")
+        .confined()
+        .entries(&[
+            asks("--native-file --cross-file -D", Why::Loads),
+            asks("--wrap --wrapper --gdb-path", Why::Starts),
+            asks_flag("--gdb --interactive", Why::Interactive),
+            asks("--destdir", Why::Installs),
+            inside("-C", Why::Elsewhere),
+        ])
+        .operands(Operands::Subs(&MESON)),
+    Program::works("just task mage rake invoke inv doit scons waf")
+        .confined()
         .entries(&[
             asks(
-                "-f --file --justfile --taskfile --rakefile -c --collection --search-root",
+                "-f --file --justfile --taskfile --rakefile -c --collection --search-root \
+                --dotenv-path --dotenv-filename -E -I -R --libdir --rakelibdir --site-dir \
+                --sconstruct --top --import -t",
                 Why::Loads,
             ),
             asks(
-                "-d --working-directory -C --dir --directory --workdir",
+                "-d --working-directory -C --dir --directory --workdir -w",
                 Why::Elsewhere,
             ),
             asks(
-                "--shell --shell-arg --command --require -r -e --eval",
+                "--shell --shell-arg --command --require -r -e --eval --chooser --gocmd",
                 Why::Starts,
-            ),
-            asks(
-                "--output_base --output_user_root --bazelrc --workspace_status_command",
-                Why::Loads,
             ),
         ]),
     Program::works("tox nox")
         .values(&["-e --env -s --session -p --python -k"])
+        .confined()
         .entries(&[
             asks(
                 "-c --conf -f --noxfile --workdir --envdir -x --override",
@@ -57,40 +93,58 @@ pub(super) const TABLE: &[Program] = &[
     Program::works("cmake")
         .style(Style::Dash)
         .values(&["-G -T -A -j --parallel --config --target -t --preset -D*"])
+        .confined()
         .flags(&["--build --install -E"])
         .entries(&[
             asks("-P", Why::Loads),
             asks("-C", Why::Loads),
-            writes("-B* --graphviz --prefix --trace-redirect"),
+            writes("-B* --graphviz --prefix --trace-redirect --profiling-output"),
             inside("-S* -H*", Why::Elsewhere),
             asks_flag("--open", Why::Starts),
             asks("--toolchain --debugger-pipe", Why::Loads),
         ])
         .operands(Operands::Call(cmake)),
     Program::works("ctest")
-        .values(&["-R -E -L -LE -j -C --timeout --test-dir -V"])
+        .values(&["-R -E -L -LE -j -C --timeout -V"])
         .style(Style::Dash)
+        .confined()
         .entries(&[
             asks("-S -SP -D -M -T", Why::Loads),
             writes("-O --output-log --output-junit"),
             asks(
-                "--build-and-test --build-makeprogram --test-command",
+                "--build-and-test --build-makeprogram --test-command --launcher --overwrite",
                 Why::Starts,
             ),
         ]),
     Program::works("cargo")
         .values(CARGO_VALUES)
-        .flags(&["--target-applies --version --verbose --release --locked --offline --frozen"])
+        .flags(&[
+            "--target-applies --version --verbose --release --locked --offline --frozen",
+            "--workspace --lib --doc --docs --lib --all --tests --test-threads",
+        ])
+        .confined()
         .entries(&[
-            asks("--config", Why::Loads),
+            asks(
+                "--config --config-file --tool-config-file --db --url",
+                Why::Loads,
+            ),
+            writes("--lockfile-path --archive-file --extract-to --output-dir"),
+            asks(
+                "--cargo-metadata --binaries-metadata --workspace-remap --target-dir-remap",
+                Why::Loads,
+            ),
             inside("--manifest-path", Why::Elsewhere),
             asks("-C", Why::Elsewhere),
             checks("--target", names_specification),
             writes("--target-dir --out-dir --artifact-dir --output-path"),
-            writes("-o --output").of("llvm-cov tarpaulin expand"),
+            writes("-o --output").of("llvm-cov tarpaulin expand mutants flamegraph"),
+            inside("-d --dir", Why::Elsewhere).of("mutants"),
             inside("--path --git", Why::Installs).of("add install"),
             starts("-x --exec -s --shell").of("watch"),
-            asks("--runner --linker", Why::Starts),
+            asks(
+                "--runner --linker --test-runner --debugger --tracer",
+                Why::Starts,
+            ),
             asks_flag("--open", Why::Starts),
         ])
         .operands(Operands::Call(cargo)),
@@ -99,64 +153,38 @@ pub(super) const TABLE: &[Program] = &[
         .style(Style::Dash)
         .values(&[
             "-run -bench -benchtime -count -cover* -cpu -p -parallel -timeout -tags -mod \
-            -buildmode -f -skip -fuzz -fuzztime -shuffle -vet -args",
+            -buildmode -f -skip -fuzz -fuzztime -shuffle -vet",
         ])
-        .flags(&["-v -x -n -race -short -json -a -cover -u -m -e -c"])
+        .flags(&["-v -x -n -race -short -json -a -cover -u -m -e -c -args"])
+        .confined()
         .entries(&[
             starts("-exec"),
             starts("-toolexec"),
             writes(
                 "-o -coverprofile -cpuprofile -memprofile -blockprofile -mutexprofile \
-                -trace -outputdir -pkgdir -test.* -testlogfile",
+                -trace -outputdir -pkgdir -testlogfile",
             ),
-            asks("-overlay -modfile -vettool -pgo -workfile", Why::Loads),
+            calls("-test.*", test_flag),
+            asks(
+                "-overlay -modfile -vettool -pgo -workfile -compiler",
+                Why::Loads,
+            ),
+            asks_flag("-http", Why::Socket),
+            asks("-replace", Why::Elsewhere),
             asks("-C", Why::Elsewhere),
-            checks("-ldflags -gcflags -asmflags -gccgoflags", names_linker),
+            checks(
+                "-ldflags -gcflags -asmflags -gccgoflags",
+                names_linker_or_place,
+            ),
             asks_flag("-w -u", Why::Loads).of("env"),
         ])
         .operands(Operands::Call(go)),
-    Program::works("gradle gradlew ant sbt lein mill")
-        .values(&["-D -P -x --exclude-task --tests --max-workers --console"])
-        .flags(&["--info --debug --stacktrace --parallel --continue --offline"])
-        .entries(&[
-            asks("-I --init-script", Why::Loads),
-            asks(
-                "-p --project-dir -b --build-file -c --settings-file -f",
-                Why::Elsewhere,
-            ),
-            asks(
-                "-g --gradle-user-home --include-build --project-cache-dir",
-                Why::Elsewhere,
-            ),
-        ]),
-    Program::works("mvn mvnw")
-        .style(Style::Dash)
-        .values(&["-P* -D* -pl -projects -T* -rf -l -log-file"])
-        .entries(&[
-            asks(
-                "-s -settings -gs -global-settings -t -toolchains",
-                Why::Loads,
-            ),
-            asks("-f -file", Why::Elsewhere),
-        ])
-        .operands(Operands::Call(maven)),
-    Program::works("dotnet msbuild")
-        .entries(&[
-            writes("-o --output"),
-            asks_flag("-g --global", Why::Installs),
-        ])
-        .operands(Operands::Subs(&DOTNET)),
-    Program::works("swift xcodebuild").entries(&[asks(
-        "--package-path --build-path --scratch-path",
-        Why::Elsewhere,
-    )]),
 ];
 
 const CARGO_VALUES: &[&str] = &[
     "-p --package --bin --test --example --bench --features -F -j --jobs --profile \
         --message-format",
-    "--color -Z --exclude -e --edges -i --invert --depth --prefix --format --lockfile-path \
-        --timings",
+    "--color -Z --exclude -e --edges -i --invert --depth --prefix --format --timings",
     "-E --filter-expr --test-threads --retries --partition --vers --rev --branch --tag --name \
         --edition",
 ];
@@ -181,12 +209,9 @@ const RUSTUP: Subs = Subs {
     unknown: Some(Why::Unknown),
 };
 
-const DOTNET: Subs = Subs {
-    plain: "build test run restore clean format list build-server help --info",
-    doubtful: &[(
-        "tool nuget publish workload new add exec fsi",
-        Why::Installs,
-    )],
+const MESON: Subs = Subs {
+    plain: "setup compile test configure introspect format wrap dist init",
+    doubtful: &[("devenv", Why::Starts), ("install", Why::Installs)],
     starting: "",
     writing: "",
     unknown: Some(Why::Unknown),
@@ -230,15 +255,6 @@ pub(super) fn names_specification(value: &str) -> Option<Why> {
     (value.ends_with(".json") || value.contains('/')).then_some(Why::Loads)
 }
 
-/// Variables given to `make` change what its recipes run.
-fn make(view: &mut View<'_>, parsed: &Parsed<'_>) {
-    for operand in &parsed.operands {
-        if operand.contains('=') {
-            view.doubt_word(Why::ChangesShell, operand);
-        }
-    }
-}
-
 fn cmake(view: &mut View<'_>, parsed: &Parsed<'_>) {
     // `-E` is a tool box: what it runs and copies is a command of its own.
     if parsed.has("-E") {
@@ -259,10 +275,25 @@ fn cmake(view: &mut View<'_>, parsed: &Parsed<'_>) {
             "TOOLCHAIN_FILE",
             "_PROGRAM",
             "_INCLUDE",
+            "_INCLUDES",
+            "_COMMAND",
+            "_EXECUTABLE",
+            "_WRAPPER",
+            "_AR",
+            "_RANLIB",
         ];
+        let setting = value.split_once('=').map_or("", |(_, setting)| setting);
         if is_tool.iter().any(|end| name.ends_with(end)) {
             view.doubt_word(Why::Loads, name);
+        } else if name.contains("_FLAGS") {
+            let words: Vec<&str> = setting.split_whitespace().collect();
+            pass_on(view, "gcc", &words);
+        } else if view.leads_out(setting) {
+            view.doubt_word(Why::Elsewhere, value);
         }
+    }
+    if parsed.has("--install") {
+        view.doubt_word(Why::Installs, "--install");
     }
     let (own, behind) = parsed
         .operands
@@ -295,29 +326,47 @@ fn cargo(view: &mut View<'_>, parsed: &Parsed<'_>) {
             view.doubt_word(Why::Installs, sub);
         }
         "new" | "init" => rest.iter().for_each(|path| view.write(path)),
-        "rustc" | "rustdoc" | "clippy" => pass_on(view, "rustc", behind),
+        "rustc" | "clippy" => pass_on(view, "rustc", behind),
+        "rustdoc" | "doc" | "d" => pass_on(view, "rustdoc", behind),
+        "insta" if rest.first() == Some(&"review") => view.doubt_word(Why::Interactive, "review"),
+        "nextest" if rest.first() == Some(&"self") => view.doubt_word(Why::Installs, "self"),
+        "watch" => {
+            if !behind.is_empty() {
+                view.doubt_word(Why::Starts, behind[0]);
+                view.start_words(behind);
+            }
+        }
         "fmt" => pass_on(view, "rustfmt", behind),
-        "test" | "t" | "bench" => test_log(view, behind),
+        "test" | "t" | "bench" => test_words(view, behind),
         "vendor" => rest.iter().for_each(|path| view.write(path)),
         _ if lists(CARGO_PLAIN, sub) => {}
         _ => view.doubt_word(Why::Unknown, sub),
     }
 }
 
-/// The test programs can write their log to a file.
-fn test_log(view: &mut View<'_>, words: &[&str]) {
+/// The test programs can write their log to a file, and documentation tests can be run by another
+/// program.
+fn test_words(view: &mut View<'_>, words: &[&str]) {
     let mut words = words.iter();
     while let Some(word) = words.next() {
-        if *word == "--logfile" {
-            view.write(words.next().copied().unwrap_or_default());
-        } else if let Some(path) = word.strip_prefix("--logfile=") {
-            view.write(path);
+        let (name, glued) = match word.split_once('=') {
+            Some((name, value)) => (name, Some(value)),
+            None => (*word, None),
+        };
+        match name {
+            "--logfile" => {
+                view.write(glued.or(words.next().copied()).unwrap_or_default());
+            }
+            "--test-runtool" | "--runtool" | "--test-builder" => {
+                view.doubt_word(Why::Starts, name);
+            }
+            _ => {}
         }
     }
 }
 
 /// Looks at words that are handed to another program of the same tool chain.
-fn pass_on(view: &mut View<'_>, program: &str, words: &[&str]) {
+pub(super) fn pass_on(view: &mut View<'_>, program: &str, words: &[&str]) {
     let command = std::iter::once(program).chain(words.iter().copied());
     let command: Vec<String> = command.map(str::to_owned).collect();
     view.also(&command);
@@ -346,12 +395,39 @@ fn go(view: &mut View<'_>, parsed: &Parsed<'_>) {
     }
 }
 
-fn maven(view: &mut View<'_>, parsed: &Parsed<'_>) {
-    for goal in &parsed.operands {
-        let is_launch = goal.starts_with("exec:") || goal.contains("exec-maven-plugin");
-        let is_named = goal.matches(':').count() > 1 && !goal.starts_with(':');
-        if is_launch || is_named || goal.starts_with("deploy") || goal.starts_with("antrun") {
-            view.doubt_word(Why::Starts, goal);
-        }
+/// Rules in the command line, with the recipe behind a semicolon.
+fn recipe(view: &mut View<'_>, text: &str) {
+    view.doubt_word(Why::Inline, text);
+    if let Some((_, shell)) = text.split_once([';', '\t']) {
+        view.start_script(shell);
+    }
+}
+
+/// A directory of the project, but none that is protected.
+pub(super) fn inside_directory(view: &mut View<'_>, path: &str) {
+    if view.leads_out(path) {
+        view.doubt_word(Why::Elsewhere, &format!("-C {path}"));
+    }
+}
+
+fn other_ninja_tool(name: &str) -> Option<Why> {
+    let plain = "list targets commands deps graph query inputs rules compdb missingdeps";
+    (!lists(plain, name)).then_some(Why::Starts)
+}
+
+fn sets_something(value: &str) -> Option<Why> {
+    value.contains('=').then_some(Why::Loads)
+}
+
+fn names_linker_or_place(value: &str) -> Option<Why> {
+    let is_place = View::new("").leads_out(value);
+    names_linker(value).or(is_place.then_some(Why::Writes))
+}
+
+/// The flags of the test program, given to `go test` itself.
+fn test_flag(view: &mut View<'_>, flag: &str) {
+    let (name, value) = flag.split_once('=').unwrap_or((flag, ""));
+    if name.ends_with("profile") || lists("trace outputdir testlogfile fuzzcachedir", name) {
+        view.write(value);
     }
 }

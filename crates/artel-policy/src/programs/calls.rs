@@ -40,6 +40,9 @@ pub(super) fn unknown_program(view: &mut View<'_>, words: &[String]) {
         if word == "--" {
             break;
         }
+        if view.leads_out(word) {
+            view.doubt_word(Why::Elsewhere, word);
+        }
         if !word.starts_with('-') || word == "-" {
             view.read(word);
             continue;
@@ -50,9 +53,13 @@ pub(super) fn unknown_program(view: &mut View<'_>, words: &[String]) {
         };
         match name {
             "--exec" | "--exec-batch" | "--exec-cmd" | "--shell-cmd" | "--pager" | "--editor"
-            | "--rsh" | "--plugin" | "--preload" | "--init-script" | "--on-change" | "--hook" => {
-                view.doubt_word(Why::Starts, name);
-            }
+            | "--rsh" | "--shell" | "--on-change" | "--hook" | "--wrapper" | "--launcher"
+            | "--runner" | "--test-runner" | "--debugger" | "--browser" | "--compiler"
+            | "--linker" => view.doubt_word(Why::Starts, name),
+            "--plugin" | "--plugins" | "--preload" | "--init-script" | "--require" | "--load"
+            | "--loader" | "--import" | "--bootstrap" | "--addon" | "--extension"
+            | "--init-file" | "--rulesdir" => view.doubt_word(Why::Loads, name),
+            "--eval" | "--execute" | "--command" => view.doubt_word(Why::Inline, name),
             "-o" | "--output" | "--out" | "--outfile" | "--output-file" | "--output-dir"
             | "--out-dir" | "--outdir" | "--out-file" | "--log-file" | "--logfile" => {
                 let value = glued.or_else(|| words.next_if(is_value).map(String::as_str));

@@ -15,28 +15,49 @@ pub(super) const TABLE: &[Program] = &[
             "-I* -L* -l* -D* -U* -x -std -include -isystem* -MT -MQ -arch -target -T \
             -u -z",
         ])
+        .confined()
         .entries(CC)
         .operands(Operands::Call(compiler)),
     Program::works("ld ld.gold ld.lld lld as gas ld.bfd mold")
         .style(Style::Dash)
         .values(&["-L* -l* -T* -m* -e* -z* -rpath -soname -u"])
+        .confined()
         .entries(&[
-            writes("-o* --output -Map --Map"),
+            writes("-o* --output -Map --Map --dependency-file --out-implib --MD"),
+            calls("-a*", listing),
             asks("-plugin* --plugin* -dynamic-linker* -I*", Why::Loads),
         ])
         .operands(Operands::Call(compiler)),
     Program::works("objcopy strip patchelf install_name_tool")
         .operands(Operands::Write)
         .values(&["-j -R -K -N -O -I -F"])
-        .entries(&[writes("-o --output")]),
+        .entries(&[writes("-o --output"), asks("--plugin", Why::Loads)]),
+    Program::works("rustdoc")
+        .values(&["--edition --cfg --crate-name --crate-type -A -W -D -F --cap-lints"])
+        .confined()
+        .entries(&[
+            starts("--test-runtool --runtool --test-builder --test-builder-wrapper"),
+            asks(
+                "--theme --html-in-header --html-before-content --html-after-content",
+                Why::Loads,
+            ),
+            writes("-o --output --out-dir --persist-doctests"),
+            calls("-C --codegen -Z -L --extern", rust_setting),
+            asks(
+                "--sysroot --markdown-css --extend-css --index-page",
+                Why::Loads,
+            ),
+        ])
+        .operands(Operands::Call(compiler)),
     Program::works("rustc clippy-driver")
         .values(&[
-            "-D -A -W -F -L -l --cap-lints --cfg --check-cfg --crate-name --crate-type \
+            "-D -A -W -F -l --cap-lints --cfg --check-cfg --crate-name --crate-type \
                 --edition -O",
-            "--target-cpu --print --error-format --color --json --extern --explain -g",
+            "--target-cpu --error-format --color --json --explain -g",
         ])
+        .confined()
         .entries(&[
-            checks("-C --codegen -Z", names_linker),
+            calls("-C --codegen -Z -L --extern --print", rust_setting),
             checks("--target", names_specification),
             writes("-o --out-dir --dep-info"),
             checks("--emit", emits_elsewhere),
@@ -59,9 +80,14 @@ pub(super) const TABLE: &[Program] = &[
         .operands(Operands::Read),
     Program::works("javac java kotlinc scalac groovy jshell jar")
         .style(Style::Dash)
-        .values(&["-source -target --release -D* -Xmx* -Xms* -XX*"])
+        .values(&["-source -target --release -Xmx* -Xms*"])
         .flags(&["-version --version"])
+        .confined()
         .entries(&[
+            asks(
+                "-XX:VMOptionsFile* -XX:StartFlightRecording* -Xlog* -Xloggc* -script",
+                Why::Loads,
+            ),
             asks(
                 "-agentlib* -agentpath* -javaagent* -Xbootclasspath* -Xrun*",
                 Why::Loads,
@@ -84,6 +110,7 @@ pub(super) const TABLE: &[Program] = &[
         .operands(Operands::Call(java)),
     Program::works("tsc tsserver vue-tsc")
         .values(&["-t --target -m --module --lib --jsx"])
+        .confined()
         .entries(&[
             writes(
                 "--outDir --outFile --declarationDir --tsBuildInfoFile --generateTrace \
@@ -92,32 +119,47 @@ pub(super) const TABLE: &[Program] = &[
             checks("-p --project -b --build", other_tsconfig),
             asks("--plugins", Why::Loads),
         ])
-        .operands(Operands::Read),
-    Program::works("protoc buf flatc thrift")
+        .operands(Operands::Call(compiler)),
+    Program::works("buf flatc thrift")
         .style(Style::Dash)
-        .values(&["-I* --proto_path"])
+        .values(&["-I*"])
+        .confined()
+        .entries(&[asks("--plugin* --template", Why::Starts), writes("-o*")])
+        .operands(Operands::Call(compiler)),
+    Program::works("protoc")
+        .style(Style::Dash)
+        .values(&["-I* --proto_path -go_opt -go-grpc_opt -python_opt -ts_opt -js_opt -rust_opt"])
+        .flags(&[
+            "-version -help -include_imports -include_source_info -decode_raw \
+            -experimental_allow_proto3_optional",
+        ])
+        .strict()
         .entries(&[
             asks("--plugin*", Why::Starts),
             writes(
                 "-cpp_out -python_out -java_out \
             -go_out -js_out -ts_out -csharp_out -ruby_out -php_out -kotlin_out -rust_out \
-            -grpc_out -go-grpc_out -descriptor_set_out -o*",
+            -grpc_out -go-grpc_out -descriptor_set_out -dependency_out -o*",
             ),
         ])
-        .operands(Operands::Read),
+        .operands(Operands::Call(compiler)),
 ];
 
 const CC: &[Entry] = &[
     writes("-o*"),
-    writes("-MF*"),
+    writes("-MF* -MJ* -serialize-diagnostics -aux-info -dependency-file -index-store-path"),
     asks("-B*", Why::Loads),
     starts("-wrapper"),
     asks("-fplugin* -specs* --specs* -fuse-ld* -ld-path*", Why::Loads),
     asks(
-        "-Xclang -load -fpass-plugin* -mllvm -fprofile-use*",
+        "-Xclang -load -fpass-plugin* -mllvm -fprofile-use* -iplugindir* -fmodule-mapper* \
+            -ccc-gcc-name -ccc-install-dir -resource-dir -cc1 -auxbase*",
         Why::Loads,
     ),
-    checks("-Wl,* -Wa,* -Xlinker -Xassembler", names_linker),
+    calls(
+        "-Wl,* -Wa,* -Wp,* -Xlinker -Xassembler -Xpreprocessor",
+        passed_on,
+    ),
     asks(
         "--config* -gcc-toolchain* --sysroot* -dumpdir -save-temps*",
         Why::Elsewhere,
@@ -133,7 +175,38 @@ fn other_tsconfig(path: &str) -> Option<Why> {
 
 fn emits_elsewhere(value: &str) -> Option<Why> {
     let mut paths = value.split(',').filter_map(|kind| kind.split_once('='));
-    paths.any(|(_, path)| leaves(path)).then_some(Why::Writes)
+    let leads_out = |path: &str| View::new("").leads_out(path);
+    paths
+        .any(|(_, path)| leads_out(path))
+        .then_some(Why::Writes)
+}
+
+/// What is handed to the linker, the assembler or the preprocessor, with commas for blanks.
+fn passed_on(view: &mut View<'_>, value: &str) {
+    if let Some(why) = names_linker(value) {
+        view.doubt_word(why, value);
+    } else if view.leads_out(value) || value.starts_with('@') {
+        view.doubt_word(Why::Writes, value);
+    }
+}
+
+/// `-a=file` of the assembler is a listing.
+fn listing(view: &mut View<'_>, value: &str) {
+    if let Some((_, path)) = value.split_once('=') {
+        view.write(path);
+    } else if !value.chars().all(|key| "acdghilmns".contains(key)) {
+        view.write(value);
+    }
+}
+
+/// A setting of `rustc` that loads code, or that names a place outside.
+fn rust_setting(view: &mut View<'_>, value: &str) {
+    let loads = ["passes=", "llvm-args", "plugins", "dlltool", "save-temps"];
+    if let Some(why) = names_linker(value) {
+        view.doubt_word(why, value);
+    } else if view.leads_out(value) || loads.iter().any(|name| value.contains(name)) {
+        view.doubt_word(Why::Loads, value);
+    }
 }
 
 /// `@file` holds more options.
@@ -155,6 +228,18 @@ fn java(view: &mut View<'_>, parsed: &Parsed<'_>) {
     }
     if view.name == "jshell" {
         view.doubt_word(Why::Inline, "");
+    }
+    if view.name == "jar"
+        && parsed
+            .operands
+            .first()
+            .is_some_and(|keys| keys.contains('x'))
+    {
+        parsed
+            .operands
+            .iter()
+            .skip(2)
+            .for_each(|path| view.write(path));
     }
 }
 

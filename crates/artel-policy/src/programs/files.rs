@@ -21,6 +21,7 @@ pub(super) const TABLE: &[Program] = &[
         .operands(Operands::Write),
     Program::works("ln gln")
         .values(&["-S --suffix"])
+        .flags(&["-s --symbolic -r --relative"])
         .entries(&[writes("-t --target-directory")])
         .operands(Operands::Call(link)),
     Program::works("link").operands(Operands::Call(link)),
@@ -157,15 +158,31 @@ fn link(view: &mut View<'_>, parsed: &Parsed<'_>) {
         }
         _ => operands,
     };
+    // A symbolic link is read from where it lies: `ln -s ../x sub/y` stays in the project.
+    let from = match operands {
+        [_, made]
+            if parsed.has("-s --symbolic")
+                && !parsed.has("-t --target-directory -r --relative")
+                && !made.contains("..") =>
+        {
+            made.rsplit_once('/').map(|(directory, _)| directory)
+        }
+        _ => None,
+    };
     for target in targets {
-        if view.strays(target) || target.starts_with("..") || target.contains("/..") {
+        let seen = match from {
+            Some(directory) if !target.starts_with(['/', '~']) => format!("{directory}/{target}"),
+            _ => (*target).to_owned(),
+        };
+        let climbs = from.is_none() && (target.starts_with("..") || target.contains("/.."));
+        if view.strays(&seen) || climbs {
             view.doubt_word(Why::LinksOut, target);
         }
         // Another name for what is protected is a way to write it.
         if crate::path::protected(target).is_some() {
             view.write(target);
         }
-        view.read(target);
+        view.read(&seen);
     }
     if operands.len() == 1 && !is_target_named {
         let made = super::view::base_name(operands[0]).to_owned();

@@ -98,10 +98,18 @@ pub(super) fn remote(view: &mut View<'_>, parsed: &Parsed<'_>) {
     }
 }
 
+/// Branches and tags. The same letters mean other things for a tag: it is signed or verified.
+pub(super) fn references(view: &mut View<'_>, parsed: &Parsed<'_>) {
+    let signs = "-s --sign -u --local-user -v --verify";
+    if view.name == "git tag" && parsed.has(signs) {
+        view.doubt_word(Why::Starts, "-s");
+    }
+}
+
 /// As [`remote`], and what is pushed must not overwrite or delete.
 pub(super) fn push(view: &mut View<'_>, parsed: &Parsed<'_>) {
     remote(view, parsed);
-    for reference in parsed.operands.iter().skip(1) {
+    for reference in &parsed.operands {
         if reference.starts_with(['+', ':']) {
             view.doubt_word(Why::Loses, reference);
         }

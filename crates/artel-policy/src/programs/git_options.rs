@@ -1,6 +1,7 @@
 //! Options that several subcommands of `git` have in common.
 
-use super::table::{Entry, Why, asks, asks_flag, checks, lists, reads, starts, writes};
+use super::table::{Entry, Why, asks, asks_flag, calls, checks, lists, starts, writes};
+use super::view::View;
 
 /// Options of everything that shows differences.
 pub(super) const DIFF: &str = "-U? --unified -X? -p -u --patch -s --no-patch --raw \
@@ -24,11 +25,41 @@ pub(super) const DIFF_ENTRIES: &[Entry] = &[
     writes("--output"),
     asks_flag("--ext-diff --textconv", Why::Starts),
     asks_flag("--no-index", Why::Elsewhere),
-    reads("-O"),
+    taken("-O"),
 ];
 
+/// Options of everything that walks through history, or that makes and checks signatures.
+pub(super) const LOG_ENTRIES: &[Entry] = &[
+    asks_flag("--show-signature", Why::Starts),
+    checks("--pretty --format", asks_signature).glued(),
+];
+
+/// Signatures are made and checked by a program that a setting names.
+pub(super) const SIGN_ENTRIES: &[Entry] = &[
+    asks_flag("-S --gpg-sign", Why::Starts).glued(),
+    asks_flag("--verify-signatures", Why::Starts),
+];
+
+/// Options whose value is a file that git reads; it has to lie in the project.
+pub(super) const fn taken(options: &'static str) -> Entry {
+    calls(options, take_file)
+}
+
+fn take_file(view: &mut View<'_>, path: &str) {
+    if view.strays(path) {
+        view.doubt_word(Why::Sends, path);
+    }
+    view.read(path);
+}
+
+/// `%G?` and its kin, and `%(signature)`, check a signature.
+pub(super) fn asks_signature(format: &str) -> Option<Why> {
+    let is_asked = format.contains("%G") || format.contains("%(signature");
+    is_asked.then_some(Why::Starts)
+}
+
 /// Options of everything that walks through history.
-pub(super) const LOG: &str = "--pretty --format --oneline --graph --decorate --no-decorate --all \
+pub(super) const LOG: &str = "--oneline --graph --decorate --no-decorate --all \
     --branches --tags --remotes --merges --no-merges --first-parent --reverse --date-order \
     --author-date-order --topo-order --source --use-mailmap --mailmap --clear-decorations \
     --full-diff --log-size -i --regexp-ignore-case -E --extended-regexp -F --fixed-strings -P \
@@ -36,7 +67,7 @@ pub(super) const LOG: &str = "--pretty --format --oneline --graph --decorate --n
     --right-only --cherry-mark --cherry-pick --cherry --walk-reflogs -g --merge \
     --simplify-merges --simplify-by-decoration --full-history --dense --sparse --ancestry-path \
     --show-pulls --abbrev-commit --no-abbrev-commit --relative-date --parents --children \
-    --show-signature --notes --no-notes --show-notes --expand-tabs --no-expand-tabs \
+    --notes --no-notes --show-notes --expand-tabs --no-expand-tabs \
     --remove-empty --single-worktree --reflog --stdin --ignore-missing --objects --count \
     --timestamp --no-walk --do-walk --bisect --show-linear-break --no-min-parents \
     --no-max-parents --header";
@@ -54,9 +85,9 @@ pub(super) const REMOTE_VALUES: &str = "--depth --shallow-since --shallow-exclud
     --refmap -o --server-option --negotiation-tip --filter";
 pub(super) const UPLOAD: &[Entry] = &[starts("--upload-pack")];
 
-pub(super) const MERGE: &str = "--stat -n --summary --log --squash --commit -e --edit --ff \
-    --ff-only --rerere-autoupdate --verify-signatures -v --verbose -q --quiet --abort --quit \
-    --continue --skip --allow-unrelated-histories --progress -S? --gpg-sign --autostash \
+pub(super) const MERGE: &str = "--stat -n --summary --log --squash --commit --ff \
+    --ff-only --rerere-autoupdate -v --verbose -q --quiet --abort --quit \
+    --continue --skip --allow-unrelated-histories --progress --autostash --no-gpg-sign --no-verify-signatures \
     --overwrite-ignore --signoff --no-verify --verify --no-commit --no-edit --no-ff --no-stat";
 pub(super) const MERGE_VALUES: &str = "-X --strategy-option --cleanup -m --message --into-name";
 pub(super) const MERGE_ENTRIES: &[Entry] = &[checks("-s --strategy", other_strategy)];
@@ -70,7 +101,7 @@ pub(super) const CHECKOUT_VALUES: &str = "-b -B -c -C --create --conflict --orph
 pub(super) const CHECKOUT_ENTRIES: &[Entry] = &[
     asks_flag("-f --force --discard-changes", Why::Loses),
     asks("--force-create", Why::Loses),
-    reads("--pathspec-from-file"),
+    taken("--pathspec-from-file"),
 ];
 
 pub(super) const LISTING: &str = "-n? -l --list -i --ignore-case --omit-empty --color --column \

@@ -4,8 +4,8 @@
 use super::git;
 use super::git_options::{
     CHECKOUT, CHECKOUT_ENTRIES, CHECKOUT_VALUES, DIFF, DIFF_ENTRIES, DIFF_VALUES, LISTING,
-    LISTING_VALUES, LOG, LOG_VALUES, MERGE, MERGE_ENTRIES, MERGE_VALUES, REMOTE, REMOTE_VALUES,
-    UPLOAD, other_strategy,
+    LISTING_VALUES, LOG, LOG_ENTRIES, LOG_VALUES, MERGE, MERGE_ENTRIES, MERGE_VALUES, REMOTE,
+    REMOTE_VALUES, SIGN_ENTRIES, UPLOAD, asks_signature, other_strategy, taken,
 };
 use super::table::{
     Operands, Program, Why, asks, asks_flag, checks, inside, reads, starts, writes,
@@ -21,6 +21,7 @@ pub(super) const TABLE: &[Program] = &[
             --no-object-names",
         ])
         .values(&[DIFF_VALUES, LOG_VALUES, "--group"])
+        .entries(LOG_ENTRIES)
         .shared(DIFF_ENTRIES)
         .operands(Operands::Call(git::history)),
     Program::reads(
@@ -34,6 +35,7 @@ pub(super) const TABLE: &[Program] = &[
         "--root --always --no-dual-color --dual-color --stdin -v",
     ])
     .values(&[DIFF_VALUES, LOG_VALUES, "--creation-factor"])
+    .entries(LOG_ENTRIES)
     .shared(DIFF_ENTRIES)
     .operands(Operands::Call(git::paths)),
     Program::works("git-status")
@@ -55,29 +57,31 @@ pub(super) const TABLE: &[Program] = &[
             "--minimal -C? -M? --abbrev -b --first-parent --reverse",
         ])
         .values(&["-L --ignore-rev --date --since"])
-        .entries(&[reads("--contents -S --ignore-revs-file")])
+        .entries(&[taken("--contents -S --ignore-revs-file")])
         .operands(Operands::Call(git::paths)),
     Program::works("git-branch git-tag git-for-each-ref git-show-ref")
         .strict()
         .flags(&[
             LISTING,
-            "-r --remotes -a --all -d --delete -m --move -M -c --copy -C --show-current -t --track",
+            "-r --remotes -a --all -d --delete -m --move -M -c --copy -C --show-current -t --track \
+                -s --sign --verify",
             "--no-track --unset-upstream -D --verbose --recurse-submodules --tags --heads \
                 --branches",
-            "--head --verify --hash -s --dereference --annotate --sign --shell --perl --python \
+            "--head --hash --dereference --annotate --shell --perl --python \
                 --tcl",
             "--exists --stdin --include-root-refs",
         ])
         .values(&[
             LISTING_VALUES,
-            "-u --set-upstream-to --message -m --local-user --cleanup \
-            --trailer",
+            "-u --local-user --set-upstream-to --message -m --cleanup --trailer",
         ])
         .entries(&[
             asks_flag("--edit-description -e --edit", Why::Interactive),
             asks_flag("-f --force", Why::Loses),
-            reads("-F --file"),
-        ]),
+            taken("-F --file"),
+            checks("--format", asks_signature),
+        ])
+        .operands(Operands::Call(git::references)),
     Program::works("git-grep")
         .strict()
         .flags(&[
@@ -99,7 +103,7 @@ pub(super) const TABLE: &[Program] = &[
             starts("-O --open-files-in-pager").glued(),
             asks_flag("--textconv --ext-grep", Why::Starts),
             asks_flag("--no-index", Why::Elsewhere),
-            reads("-f"),
+            taken("-f"),
         ])
         .operands(Operands::Call(git::paths)),
     Program::works(
@@ -131,7 +135,7 @@ pub(super) const TABLE: &[Program] = &[
         "-x --exclude --exclude-per-directory --with-tree --format --candidates --match \
                 --source --refs",
     ])
-    .entries(&[reads("-X --exclude-from")])
+    .entries(&[taken("-X --exclude-from")])
     .operands(Operands::Call(git::paths)),
     Program::works("git-rev-parse"),
     Program::works("git-cat-file")
@@ -167,26 +171,30 @@ pub(super) const TABLE: &[Program] = &[
         .values(&["--chmod -U --unified --inter-hunk-context"])
         .entries(&[
             asks_flag("-e --edit", Why::Interactive),
-            reads("--pathspec-from-file"),
+            taken("--pathspec-from-file"),
         ])
         .operands(Operands::Call(git::paths)),
     Program::works("git-commit")
         .strict()
         .flags(&[
-            "-q --quiet -v --verbose --reset-author -s --signoff -e --edit --no-edit --status \
-                -S? --gpg-sign",
+            "-q --quiet -v --verbose --reset-author -s --signoff --no-edit --status \
+                --no-gpg-sign",
             "-a --all -i --include --interactive -p --patch -o --only -n --no-verify --verify \
                 --dry-run",
             "--short --branch --ahead-behind --porcelain --long -z --null --amend \
                 --no-post-rewrite -u?",
             "--untracked-files --allow-empty --allow-empty-message --no-status --pathspec-file-nul",
-            "--no-gpg-sign",
         ])
         .values(&[
-            "-m --message --author --date -c --reedit-message -C --reuse-message --fixup --squash",
+            "-m --message --author --date -C --reuse-message --fixup --squash",
             "--trailer --cleanup",
         ])
-        .entries(&[reads("-F --file -t --template --pathspec-from-file")]),
+        .entries(&[
+            taken("-F --file -t --template --pathspec-from-file"),
+            asks_flag("-e --edit", Why::Interactive),
+            asks("-c --reedit-message", Why::Interactive),
+        ])
+        .shared(SIGN_ENTRIES),
     Program::works("git-checkout git-switch git-restore")
         .strict()
         .flags(&[CHECKOUT, "-S --staged -W --worktree --ignore-unmerged"])
@@ -202,7 +210,7 @@ pub(super) const TABLE: &[Program] = &[
         ])
         .entries(&[
             asks_flag("--hard --merge", Why::Loses),
-            reads("--pathspec-from-file"),
+            taken("--pathspec-from-file"),
         ])
         .operands(Operands::Call(git::paths)),
     Program::works("git-rm git-mv")
@@ -213,7 +221,7 @@ pub(super) const TABLE: &[Program] = &[
         ])
         .entries(&[
             asks_flag("-f --force", Why::Loses),
-            reads("--pathspec-from-file"),
+            taken("--pathspec-from-file"),
         ])
         .operands(Operands::Write),
     Program::works("git-stash")
@@ -228,7 +236,7 @@ pub(super) const TABLE: &[Program] = &[
         .entries(&[
             asks_flag("--ext-diff --textconv", Why::Starts),
             asks("--output", Why::Writes),
-            reads("--pathspec-from-file"),
+            taken("--pathspec-from-file"),
         ])
         .operands(Operands::Call(git::stash)),
     Program::works("git-cherry-pick git-revert")
@@ -239,13 +247,22 @@ pub(super) const TABLE: &[Program] = &[
             --reference",
         ])
         .values(&["-X --strategy-option --cleanup -m --mainline --empty"])
-        .entries(&[checks("--strategy", other_strategy)]),
+        .entries(&[
+            checks("--strategy", other_strategy),
+            asks_flag("-e --edit", Why::Interactive),
+        ])
+        .shared(SIGN_ENTRIES),
     Program::works("git-merge")
         .strict()
         .flags(&[MERGE])
         .values(&[MERGE_VALUES])
         .shared(MERGE_ENTRIES)
-        .entries(&[reads("-F --file")]),
+        .entries(&[
+            taken("-F --file"),
+            asks_flag("-e --edit", Why::Interactive),
+            asks_flag("-S --gpg-sign", Why::Starts).glued(),
+            asks_flag("--verify-signatures", Why::Starts),
+        ]),
     Program::works("git-rebase")
         .strict()
         .flags(&[
@@ -261,6 +278,7 @@ pub(super) const TABLE: &[Program] = &[
         .shared(MERGE_ENTRIES)
         .entries(&[
             starts("-x --exec"),
+            asks_flag("-S --gpg-sign", Why::Starts).glued(),
             asks_flag(
                 "-i --interactive --edit-todo -p --preserve-merges",
                 Why::Interactive,
@@ -278,7 +296,12 @@ pub(super) const TABLE: &[Program] = &[
         .flags(&[MERGE, REMOTE, "-r? --rebase --no-rebase"])
         .values(&[MERGE_VALUES, REMOTE_VALUES])
         .shared(UPLOAD)
-        .entries(&[checks("-s --strategy", other_strategy)])
+        .entries(&[
+            checks("-s --strategy", other_strategy),
+            asks_flag("-e --edit", Why::Interactive),
+            asks_flag("-S --gpg-sign", Why::Starts).glued(),
+            asks_flag("--verify-signatures", Why::Starts),
+        ])
         .operands(Operands::Call(git::remote)),
     Program::works("git-ls-remote")
         .strict()
@@ -294,13 +317,14 @@ pub(super) const TABLE: &[Program] = &[
         .flags(&[
             "-v --verbose -q --quiet --all --branches --tags -n --dry-run --porcelain --thin \
                 --progress -u",
-            "--set-upstream --verify --no-verify --follow-tags --signed --atomic -4 --ipv4 -6 \
+            "--set-upstream --verify --no-verify --follow-tags --atomic -4 --ipv4 -6 \
                 --ipv6",
             "--force-if-includes",
         ])
         .values(&["-o --push-option --recurse-submodules"])
         .entries(&[
             starts("--receive-pack --exec"),
+            asks("--signed", Why::Starts).glued(),
             asks_flag(
                 "-f --force --force-with-lease --mirror -d --delete --prune",
                 Why::Loses,
@@ -393,7 +417,7 @@ pub(super) const TABLE: &[Program] = &[
         .strict()
         .flags(&["-f --force --allow-empty --stdin -q -v --no-stripspace"])
         .values(&["--ref -m --message -c -C --reuse-message --separator"])
-        .entries(&[reads("-F --file")])
+        .entries(&[taken("-F --file")])
         .operands(Operands::Call(git::notes)),
     Program::works("git-bundle")
         .strict()
@@ -408,7 +432,7 @@ pub(super) const TABLE: &[Program] = &[
             writes("-o --output"),
             asks("--remote", Why::Elsewhere),
             starts("--exec"),
-            reads("--add-file"),
+            taken("--add-file"),
         ])
         .operands(Operands::Call(git::paths)),
     Program::works("git-format-patch")
@@ -431,7 +455,7 @@ pub(super) const TABLE: &[Program] = &[
         .entries(&[
             writes("-o --output-directory --output"),
             asks_flag("--ext-diff --textconv", Why::Starts),
-            reads("--signature-file --description-file"),
+            taken("--signature-file --description-file"),
         ]),
     Program::works("git-apply")
         .strict()

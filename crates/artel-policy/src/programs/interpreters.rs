@@ -1,9 +1,11 @@
 //! Interpreters: files and modules of the project run under their grant; code in the command line,
 //! code from standard input and preloaded code are asked about.
 
+use super::inline;
 use super::options::Parsed;
 use super::table::{
-    Entry, Operands, Program, Style, Subs, Why, asks, asks_flag, calls, checks, lists, writes,
+    Entry, Operands, Program, Style, Subs, Why, asks, asks_flag, calls, checks, inside, lists,
+    writes,
 };
 use super::view::View;
 
@@ -14,7 +16,7 @@ pub(super) const TABLE: &[Program] = &[
         .strict()
         .flags(&["-V --version -h --help -b -B -d -E -I -O -P -q -s -S -u -v -x -R -t"])
         .entries(&[
-            asks("-c", Why::Inline).last(),
+            calls("-c", inline::code).last(),
             asks_flag("-i", Why::Interactive),
             checks("-X", python_setting),
             asks("--check-hash-based-pycs", Why::Loads),
@@ -37,7 +39,7 @@ pub(super) const TABLE: &[Program] = &[
             "--use-system-ca --abort-on-uncaught-exception --harmony --test-force-exit",
         ])
         .entries(&[
-            asks("-e --eval -p --print", Why::Inline),
+            calls("-e --eval -p --print", inline::code),
             asks(
                 "-r --require --import --loader --experimental-loader",
                 Why::Loads,
@@ -73,7 +75,7 @@ pub(super) const TABLE: &[Program] = &[
         .style(Style::Posix)
         .flags(&["-v --version -h --help -T --transpile-only --files --esm"])
         .entries(&[
-            asks("-e --eval -p --print", Why::Inline),
+            calls("-e --eval -p --print", inline::code),
             asks(
                 "-r --require --import --loader -P --project -C --compiler -x --exec",
                 Why::Loads,
@@ -81,12 +83,16 @@ pub(super) const TABLE: &[Program] = &[
         ])
         .operands(Operands::Call(script)),
     Program::works("deno")
+        .confined()
+        .flags(&["-A --allow-all --allow-read --allow-write --allow-net --allow-env --allow-run"])
         .entries(&[
             asks(
-                "-c --config --import-map --env-file --preload --lock --cert",
+                "-c --config --import-map --env-file --preload --lock --cert --import --require \
+                --plugin",
                 Why::Loads,
             )
             .glued(),
+            inside("--cwd", Why::Elsewhere),
             asks("--inspect --inspect-brk --inspect-wait", Why::Socket).glued(),
             writes("-o --output --coverage --junit-path"),
         ])
@@ -96,7 +102,7 @@ pub(super) const TABLE: &[Program] = &[
         .values(&["-E --encoding --external-encoding --internal-encoding"])
         .flags(&["-v --version -h --help -w -W? -c"])
         .entries(&[
-            asks("-e", Why::Inline),
+            calls("-e", inline::code),
             asks("-r -I -C --require", Why::Loads),
             asks_flag("-i", Why::Writes).glued(),
             asks_flag("-n -p -a -s -S -x", Why::Inline),
@@ -106,7 +112,7 @@ pub(super) const TABLE: &[Program] = &[
         .style(Style::Posix)
         .flags(&["-v -V? -h -w -W -X -t -T -u -U -c"])
         .entries(&[
-            asks("-e -E", Why::Inline),
+            calls("-e -E", inline::code),
             asks("-M -m -I", Why::Loads),
             asks_flag("-d -D", Why::Loads).glued(),
             asks_flag("-i", Why::Writes).glued(),
@@ -118,10 +124,10 @@ pub(super) const TABLE: &[Program] = &[
         .style(Style::Posix)
         .flags(&["-v --version -h --help -l --syntax-check -i --info -m --modules -n -q"])
         .entries(&[
-            asks(
+            calls(
                 "-r --run -B --process-begin -R --process-code -E --process-end -F \
                 --process-file",
-                Why::Inline,
+                inline::code,
             ),
             asks("-c --php-ini -d --define -z --zend-extension", Why::Loads),
             asks("-S --server -t --docroot", Why::Socket),
@@ -133,7 +139,7 @@ pub(super) const TABLE: &[Program] = &[
         .style(Style::Posix)
         .flags(&["-v -W -E"])
         .entries(&[
-            asks("-e", Why::Inline),
+            calls("-e", inline::code),
             asks("-l -j", Why::Loads),
             asks_flag("-i", Why::Interactive),
         ])
@@ -145,7 +151,10 @@ pub(super) const TABLE: &[Program] = &[
     .style(Style::Posix)
     .flags(&["--version --help -v -h --vanilla --no-save --quiet --slave -q"])
     .entries(&[
-        asks("-e -E --eval --print --run --command -c -r -S", Why::Inline),
+        calls(
+            "-e -E --eval --print --run --command -c -r -S",
+            inline::code,
+        ),
         asks(
             "-l -L --load -i --require --project --sysimage -J --startup-file --init-file \
                 -P --path --file -f",
@@ -153,7 +162,9 @@ pub(super) const TABLE: &[Program] = &[
         ),
     ])
     .operands(Operands::Call(script)),
-    Program::works("tclsh wish osascript jimsh").operands(Operands::Call(script)),
+    Program::works("tclsh wish osascript jimsh ocaml utop scala amm")
+        .entries(&[calls("-e", inline::code)])
+        .operands(Operands::Call(script)),
     Program::works("sqlite3 sqlite")
         .style(Style::Dash)
         .values(&["-separator -nullvalue -newline -mmap -vfs -lookaside -pagecache"])
@@ -217,6 +228,7 @@ pub(super) const TABLE: &[Program] = &[
     Program::works("pg_dump mysqldump pg_restore").entries(&[writes("-f --file -r --result-file")]),
     Program::works("rails mix artisan")
         .style(Style::Posix)
+        .confined()
         .operands(Operands::Subs(&RAILS)),
     Program::works("jupyter ipython jupyter-nbconvert papermill")
         .operands(Operands::Subs(&JUPYTER)),
@@ -258,7 +270,8 @@ const DOUBTFUL_MODULES: &str = "pdb timeit code runpy webbrowser ensurepip zipfi
     PyInstaller twine keyring pexpect pty imaplib ftplib telnetlib smtplib nntplib poplib \
     http.client wsgiref.simple_server bdb multiprocessing.spawn multiprocessing.forkserver \
     subprocess os shutil distutils setuptools site py_mini_racer cgi pickle pickletools \
-    modulefinder pstats";
+    modulefinder pstats gunicorn flask uvicorn hypercorn celery ptpython bpython twisted django \
+    fabric ansible sphinx_autobuild streamlit gradio";
 
 /// Modules that are programs of the table under another name.
 const TOOL_MODULES: &str = "pip pytest black ruff mypy flake8 pylint isort coverage bandit yapf \
@@ -300,6 +313,11 @@ fn python(view: &mut View<'_>, parsed: &Parsed<'_>) {
         let words: Vec<String> = words.map(str::to_owned).collect();
         return view.also(&words);
     }
+    for word in &parsed.operands {
+        if view.leads_out(word) {
+            view.doubt_word(Why::Elsewhere, word);
+        }
+    }
     let operands = parsed.operands.iter().filter(|word| !word.starts_with('-'));
     match module {
         "json.tool" => operands.enumerate().for_each(|(at, path)| match at {
@@ -329,6 +347,15 @@ fn script(view: &mut View<'_>, parsed: &Parsed<'_>) {
     };
     if file == "-" || file == "CMD" && view.name == "R" {
         view.doubt_word(Why::Inline, file);
+    } else if file == "artisan" && view.name == "php" {
+        let words: Vec<String> = parsed
+            .operands
+            .iter()
+            .map(|word| (*word).to_owned())
+            .collect();
+        view.also(&words);
+    } else if file == "/dev/stdin" {
+        view.doubt_word(Why::Inline, file);
     } else if view.strays(file) || file.contains("://") || file.starts_with("data:") {
         view.doubt_word(Why::Loads, file);
     }
@@ -340,16 +367,19 @@ fn deno(view: &mut View<'_>, parsed: &Parsed<'_>) {
         return view.doubt_word(Why::Interactive, "");
     };
     match *sub {
-        "fmt" | "lint" | "check" | "test" | "bench" | "task" | "info" | "doc" | "types"
-        | "outdated" => {}
-        "run" | "serve" => {
+        "serve" => view.doubt_word(Why::Socket, sub),
+        "task" | "types" | "outdated" => {}
+        "run" | "fmt" | "lint" | "check" | "test" | "bench" | "info" | "doc" => {
             if let Some(file) = rest.first()
                 && (view.strays(file) || file.contains(':') || *file == "-")
             {
                 view.doubt_word(Why::Loads, file);
             }
         }
-        "eval" | "repl" | "jupyter" => view.doubt_word(Why::Inline, sub),
+        "eval" | "repl" | "jupyter" => {
+            view.doubt_word(Why::Inline, sub);
+            inline::note_launches(view, &rest.join(" "));
+        }
         "install" | "uninstall" | "publish" | "upgrade" | "add" | "init" | "compile" => {
             view.doubt_word(Why::Installs, sub);
         }
@@ -376,6 +406,11 @@ fn sql(view: &mut View<'_>, text: &str) {
     ];
     if text.trim_start().starts_with('.') && !is_plain_dot(&lower) || lower.contains("\n.") {
         view.doubt_word(Why::Starts, text);
+        let shell = text
+            .trim_start()
+            .split_once(' ')
+            .map_or("", |(_, shell)| shell);
+        view.start_script(shell);
     }
     if words.iter().any(|word| lower.contains(word)) {
         view.doubt_word(Why::Writes, text);
@@ -418,6 +453,8 @@ fn psql(view: &mut View<'_>, text: &str) {
         || lower.contains("\\!")
     {
         view.doubt_word(Why::Starts, text);
+        let shell = text.split_once("\\!").map_or("", |(_, shell)| shell);
+        view.start_script(shell);
     }
     if lower.contains("copy ") || lower.contains("pg_read") || lower.contains("lo_") {
         view.doubt_word(Why::Sends, text);

@@ -209,7 +209,12 @@ fn names_encoded_file(value: &str) -> Option<Why> {
 
 fn names_form_file(value: &str) -> Option<Why> {
     let content = value.split_once('=').map(|(_, content)| content);
-    let reads_file = |content: &str| content.starts_with(['@', '<']);
+    let reads_file = |content: &str| {
+        let is_more = [",@", "=@", "=<", ",<"]
+            .iter()
+            .any(|sign| content.contains(sign));
+        content.starts_with(['@', '<']) || is_more
+    };
     content.is_some_and(reads_file).then_some(Why::Sends)
 }
 
@@ -231,16 +236,14 @@ fn urls(view: &mut View<'_>, parsed: &Parsed<'_>) {
         if scheme.contains(['{', '[']) && !scheme.starts_with('[') || lower.starts_with("[f") {
             view.doubt_word(Why::Sends, url);
         }
-        if [
-            "file:", "scp:", "sftp:", "smb:", "gopher:", "dict:", "telnet:", "ldap:",
-        ]
-        .iter()
-        .any(|scheme| lower.starts_with(scheme))
-        {
+        let is_web = lower.starts_with("http://") || lower.starts_with("https://");
+        if !is_web && (lower.contains("://") || lower.starts_with("file:")) {
             view.doubt_word(Why::Sends, url);
         }
     }
-    for value in parsed.values_of("-x --proxy --preproxy") {
+    let detours = "-x --proxy --preproxy --socks4 --socks4a --socks5 --socks5-hostname --doh-url \
+        --resolve --connect-to -Q --quote --dns-servers --interface";
+    for value in parsed.values_of(detours) {
         view.doubt_word(Why::Elsewhere, value);
     }
     for text in parsed.values_of("-w --write-out") {

@@ -1,17 +1,40 @@
 //! What the operands of a program mean.
 
 use super::options::Parsed;
-use super::table::{Operands, Program, Subs, Why, lists};
+use super::table::{Operands, Program, Style, Subs, Unknown, Why, lists};
 use super::view::View;
 
 /// Notes what the operands of a program do.
 pub(super) fn take(view: &mut View<'_>, program: &'static Program, parsed: &Parsed<'_>) {
+    if program.unknown == Unknown::Inside && view.has_part(program, "confined") {
+        keep_inside(view, program, parsed);
+    }
     let subs = match program.operands {
         Operands::Subs(subs) => subs,
         _ if !view.has_part(program, "operands") => return,
         _ => return take_plain(view, program, parsed),
     };
     take_sub(view, program, subs, parsed);
+}
+
+/// Asks about operands that lead out of the project. What stands behind `--` belongs to whatever is
+/// started; the labels of some tools begin with two slashes.
+fn keep_inside(view: &mut View<'_>, program: &Program, parsed: &Parsed<'_>) {
+    let has_labels = lists("bazel bazelisk buck2", &view.name);
+    let own = match program.style {
+        Style::Posix => parsed
+            .operands
+            .iter()
+            .take_while(|word| **word != "--")
+            .count(),
+        _ => parsed.before_end,
+    };
+    for operand in parsed.operands.iter().take(own) {
+        let is_label = has_labels && operand.starts_with("//");
+        if !is_label && view.leads_out(operand) {
+            view.doubt_word(Why::Elsewhere, operand);
+        }
+    }
 }
 
 fn take_plain(view: &mut View<'_>, program: &'static Program, parsed: &Parsed<'_>) {
@@ -67,8 +90,12 @@ fn take_sub(view: &mut View<'_>, program: &'static Program, subs: &Subs, parsed:
     } else if let Some(why) = subs.unknown {
         view.doubt_word(why, sub);
     }
-    if lists("exec x run dlx", sub) && !lists(subs.starting, sub) && !rest.is_empty() {
+    let is_doubtful = subs.doubtful.iter().any(|(names, _)| lists(names, sub));
+    let behind = parsed.operands.get(parsed.before_end..).unwrap_or_default();
+    if is_doubtful && !behind.is_empty() && program.style != Style::Posix {
         // What is doubtful anyway may still start something that a rule denies.
+        view.start_words(behind);
+    } else if lists("exec x run dlx", sub) && !lists(subs.starting, sub) && !rest.is_empty() {
         note_started(view, subs, sub, rest);
     }
 }

@@ -125,8 +125,14 @@ impl<'w> Reader<'w> {
     }
 
     fn unknown(&self, view: &mut View<'_>, word: &str) {
-        if self.program.unknown == Unknown::Asks {
-            view.doubt_word(Why::Unknown, word);
+        match self.program.unknown {
+            Unknown::Fine => {}
+            Unknown::Asks => view.doubt_word(Why::Unknown, word),
+            Unknown::Inside => {
+                if view.leads_out(word) && view.has_part(self.program, "confined") {
+                    view.doubt_word(Why::Elsewhere, word);
+                }
+            }
         }
     }
 

@@ -2,9 +2,10 @@
 //! and its dependencies; it does not cover packages from elsewhere, global installs, publishing,
 //! or options that change which shell, directory or registry is used.
 
+use super::inline;
 use super::options::Parsed;
 use super::table::{
-    Entry, Operands, Program, Style, Subs, Why, asks, asks_flag, inside, lists, reads, starts,
+    Entry, Operands, Program, Style, Subs, Why, asks, asks_flag, calls, inside, lists, starts,
     writes,
 };
 use super::view::View;
@@ -40,7 +41,7 @@ pub(super) const TABLE: &[Program] = &[
             --production",
         ])
         .entries(&[
-            asks("-e --eval -p --print", Why::Inline),
+            calls("-e --eval -p --print", inline::code),
             asks(
                 "-r --preload --require --import -c --config --env-file --define",
                 Why::Loads,
@@ -144,7 +145,7 @@ const PIP: &[Entry] = &[
         Why::Loads,
     ),
     asks_flag("--break-system-packages", Why::Installs),
-    reads("-r --requirement"),
+    calls("-r --requirement", requirements),
     inside("-e --editable", Why::Installs),
     writes("--log --report -d --dest --download-dir -w --wheel-dir --cache-dir"),
 ];
@@ -266,6 +267,14 @@ fn is_registry_name(specification: &str) -> bool {
         None => specification,
     };
     !name.contains(['/', ':', '\\']) && !name.starts_with('.') && !name.is_empty()
+}
+
+/// A list of packages from elsewhere is not the project's.
+fn requirements(view: &mut View<'_>, path: &str) {
+    if view.strays(path) || path.contains("://") {
+        view.doubt_word(Why::Installs, path);
+    }
+    view.read(path);
 }
 
 fn pip(view: &mut View<'_>, parsed: &Parsed<'_>) {

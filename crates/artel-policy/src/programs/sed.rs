@@ -28,6 +28,8 @@ const ENTRIES: &[Entry] = &[
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Deeds {
     runs: bool,
+    /// What it runs, as far as the script says so.
+    commands: Vec<String>,
     writes: Vec<String>,
     reads: Vec<String>,
 }
@@ -72,6 +74,10 @@ fn judge(view: &mut View<'_>, script: &str) {
         if deeds.runs {
             view.doubt_word(Why::Starts, script);
         }
+        deeds
+            .commands
+            .iter()
+            .for_each(|text| view.start_script(text));
         deeds.writes.iter().for_each(|path| view.write(path));
         deeds.reads.iter().for_each(|path| view.read(path));
     }
@@ -120,7 +126,8 @@ impl Reader<'_> {
             }
             'e' => {
                 self.deeds.runs = true;
-                self.line();
+                let command = self.line();
+                self.deeds.commands.push(command);
             }
             'w' | 'W' => {
                 let path = self.line();
@@ -179,11 +186,12 @@ impl Reader<'_> {
             return None;
         }
         self.delimited(delimiter, self.brackets)?;
-        self.delimited(delimiter, Brackets::Plain)?;
+        let replacement = self.delimited(delimiter, Brackets::Plain)?;
         loop {
             match self.rest.peek().copied() {
                 Some('e') => {
                     self.deeds.runs = true;
+                    self.deeds.commands.push(replacement.clone());
                     self.rest.next();
                 }
                 Some('w') => {
@@ -202,16 +210,18 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads up to a delimiter that is not escaped.
-    fn delimited(&mut self, delimiter: char, brackets: Brackets) -> Option<()> {
+    /// Reads up to a delimiter that is not escaped, and returns what stands before it.
+    fn delimited(&mut self, delimiter: char, brackets: Brackets) -> Option<String> {
         let mut in_brackets = 0_usize;
+        let mut text = String::new();
         loop {
             let letter = self.rest.next()?;
+            if letter != delimiter && letter != '\\' {
+                text.push(letter);
+            }
             match letter {
-                '\\' if in_brackets == 0 => {
-                    self.rest.next()?;
-                }
-                _ if letter == delimiter && in_brackets == 0 => return Some(()),
+                '\\' if in_brackets == 0 => text.push(self.rest.next()?),
+                _ if letter == delimiter && in_brackets == 0 => return Some(text),
                 '[' if brackets == Brackets::Shielding && in_brackets == 0 => {
                     in_brackets = 1;
                     self.rest.next_if_eq(&'^');

@@ -160,10 +160,35 @@ fn docker(view: &mut View<'_>, parsed: &Parsed<'_>) {
                 .is_some_and(|inner| lists(DOCKER_LISTING, inner))
             {
                 view.doubt_word(Why::Service, sub);
+                contained(view, rest);
             }
         }
         "compose" => compose_words(view, rest),
-        _ => view.doubt_word(Why::Service, sub),
+        _ => {
+            view.doubt_word(Why::Service, sub);
+            contained(view, &parsed.operands);
+        }
+    }
+}
+
+/// Notes what is started in a container. Which options have a value is not known, so every word
+/// behind one that may be the container or the image is taken for a command.
+fn contained(view: &mut View<'_>, words: &[&str]) {
+    let Some((sub, rest)) = words.split_first() else {
+        return;
+    };
+    if !lists("exec run create", sub) {
+        return;
+    }
+    let is_place = |(_, word): &(usize, &&str)| !word.starts_with('-');
+    for (at, _) in rest.iter().enumerate().filter(is_place).take(12) {
+        view.start_words(rest.get(at + 1..).unwrap_or_default());
+    }
+    for (at, word) in rest.iter().enumerate() {
+        if let Some(program) = word.strip_prefix("--entrypoint") {
+            let program = program.strip_prefix('=').or(rest.get(at + 1).copied());
+            view.start_script(program.unwrap_or_default());
+        }
     }
 }
 
@@ -174,5 +199,10 @@ fn compose(view: &mut View<'_>, parsed: &Parsed<'_>) {
 fn compose_words(view: &mut View<'_>, words: &[&str]) {
     if !words.first().is_some_and(|sub| lists(DOCKER_LISTING, sub)) {
         view.doubt_word(Why::Service, words.first().copied().unwrap_or_default());
+        let at = words
+            .iter()
+            .position(|word| lists("exec run", word))
+            .unwrap_or(0);
+        contained(view, &words[at..]);
     }
 }

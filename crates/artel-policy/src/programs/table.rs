@@ -10,8 +10,8 @@ use std::sync::LazyLock;
 use super::view::View;
 pub(super) use super::why::Why;
 use super::{
-    archives, awk, builds, builtins, checkers, compilers, files, find, git, git_table,
-    interpreters, network, packages, sed, shells, systems, texts, wrappers,
+    archives, awk, builds, builtins, checkers, compilers, documents, files, find, git, git_table,
+    interpreters, languages, network, packages, platforms, sed, shells, systems, texts, wrappers,
 };
 
 /// All that is known about one program, or about one subcommand of `git`.
@@ -63,6 +63,8 @@ pub(super) enum Role {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unknown {
     Fine,
+    /// It may name nothing outside the project and nothing protected, and neither may operands.
+    Inside,
     Asks,
 }
 
@@ -223,10 +225,16 @@ impl Program {
         self
     }
 
+    /// Keeps unknown options and all operands inside the project.
+    pub(super) const fn confined(mut self) -> Self {
+        self.unknown = Unknown::Inside;
+        self
+    }
+
     /// Tells whether a word taken for an option could do harm.
     pub(super) fn has_harm(&self) -> bool {
         let harms = |entry: &Entry| !matches!(entry.act, Act::Read);
-        self.unknown == Unknown::Asks || self.all_entries().any(harms)
+        self.unknown != Unknown::Fine || self.all_entries().any(harms)
     }
 
     pub(super) fn all_entries(&self) -> impl Iterator<Item = &'static Entry> + use<> {
@@ -321,13 +329,16 @@ pub(super) const FAMILIES: &[&[Program]] = &[
     builtins::TABLE,
     checkers::TABLE,
     compilers::TABLE,
+    documents::TABLE,
     files::TABLE,
     find::TABLE,
     git::TABLE,
     git_table::TABLE,
     interpreters::TABLE,
+    languages::TABLE,
     network::TABLE,
     packages::TABLE,
+    platforms::TABLE,
     sed::TABLE,
     shells::TABLE,
     systems::TABLE,
@@ -356,6 +367,9 @@ pub(super) fn parts() -> Vec<String> {
         parts.extend(entries.map(|entry| part(name, entry.options)));
         if program.always.is_some() {
             parts.push(part(name, "always"));
+        }
+        if program.unknown == Unknown::Inside {
+            parts.push(part(name, "confined"));
         }
         match program.operands {
             Operands::Ignored => {}

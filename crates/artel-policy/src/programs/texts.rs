@@ -1,7 +1,10 @@
 //! Programs that read, search, sort and show text.
 
+use super::inline;
 use super::options::Parsed;
-use super::table::{Operands, Program, Style, Why, asks, asks_flag, inside, reads, starts, writes};
+use super::table::{
+    Operands, Program, Style, Why, asks, asks_flag, calls, inside, reads, starts, writes,
+};
 use super::view::View;
 
 pub(super) const TABLE: &[Program] = &[
@@ -12,10 +15,13 @@ pub(super) const TABLE: &[Program] = &[
             colordiff nproc uname arch hostid id whoami groups logname tty users who uptime free \
             lscpu lsblk ps pgrep pidof lsof vmstat iostat cal seq yes factor numfmt expr sleep \
             true false pwd printenv locale getconf tput clear reset tokei cloc scc zcat bzcat \
-            xzcat zstdcat lz4cat zgrep zdiff zcmp exa eza lsd hexyl nm size readelf objdump \
+            xzcat zstdcat lz4cat zgrep zdiff zcmp exa eza lsd hexyl size readelf objdump \
             otool getent c++filt look fc-list",
     )
     .operands(Operands::Read),
+    Program::reads("nm")
+        .entries(&[asks("--plugin", Why::Loads)])
+        .operands(Operands::Read),
     Program::reads("shuf tree iconv")
         .values(&["-L -I -P -n --head-count -i --input-range -f --from-code -t --to-code"])
         .entries(&[writes("-o --output")])
@@ -162,10 +168,15 @@ pub(super) const TABLE: &[Program] = &[
         .values(&["--features --width -w"])
         .entries(&[starts("--pager"), asks("--config", Why::Loads)]),
     Program::doubtful(
-        "vi vim nvim view vimdiff gvim ex ed red emacs emacsclient nano pico micro helix hx kak \
-         joe mcedit code subl gedit kate",
+        "vi vim nvim view vimdiff gvim ex ed red nano pico micro helix hx kak joe mcedit code \
+         subl gedit kate",
         Why::Interactive,
-    ),
+    )
+    .values(&["-c --cmd"])
+    .operands(Operands::Call(editor)),
+    Program::doubtful("emacs emacsclient", Why::Interactive)
+        .values(&["-l --load -f --funcall"])
+        .entries(&[calls("-e --eval --execute", inline::code)]),
     Program::doubtful(
         "fzf sk peco gum dialog whiptail mc ranger nnn lf htop top btop",
         Why::Interactive,
@@ -192,10 +203,17 @@ pub(super) const TABLE: &[Program] = &[
     Program::works("pandoc")
         .values(&[
             "-f --from -r --read -t --to -w --write -V --variable -M --metadata --toc-depth",
-            "--highlight-style --wrap --columns --pdf-engine-opt",
+            "--highlight-style --wrap --columns",
         ])
+        .confined()
         .entries(&[
             writes("-o --output --extract-media --log"),
+            asks("--pdf-engine-opt", Why::Starts),
+            inside(
+                "-H --include-in-header -B --include-before-body -A --include-after-body --csl \
+                --bibliography --syntax-definition -c --css --reference-doc",
+                Why::Loads,
+            ),
             starts("-F --filter"),
             asks(
                 "-L --lua-filter --template -d --defaults --data-dir",
@@ -262,6 +280,21 @@ fn jq(view: &mut View<'_>, parsed: &Parsed<'_>) {
         .iter()
         .skip(own)
         .for_each(|path| view.read(path));
+}
+
+/// An editor runs what stands behind `!` in the commands it is given, and what `system` names.
+fn editor(view: &mut View<'_>, parsed: &Parsed<'_>) {
+    let plus = parsed
+        .operands
+        .iter()
+        .filter_map(|word| word.strip_prefix('+'));
+    for command in plus.chain(parsed.values_of("-c --cmd")) {
+        if let Some((_, shell)) = command.split_once('!') {
+            view.start_script(shell);
+        }
+        inline::note_launches(view, command);
+    }
+    parsed.operands.iter().for_each(|path| view.read(path));
 }
 
 fn has_word(text: &str, word: &str) -> bool {

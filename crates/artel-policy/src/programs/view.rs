@@ -187,6 +187,20 @@ impl<'a> View<'a> {
         !below.is_some_and(|below| (below.is_empty() || below.starts_with('/')) && !climbs(below))
     }
 
+    /// Tells whether a word names, anywhere in it, a place outside the project or one that is
+    /// protected: `--out=/x`, `json:../x`, `-I/x`.
+    pub(super) fn leads_out(&self, word: &str) -> bool {
+        let apart = |letter: char| ",;=:|\"'{}()[] \n\t@".contains(letter);
+        let glued = word
+            .strip_prefix('-')
+            .filter(|rest| !rest.starts_with('-'))
+            .and_then(|rest| rest.char_indices().nth(1).map(|(at, _)| &rest[at..]));
+        let mut pieces = word.split(apart).chain(glued);
+        pieces.any(|piece| {
+            !piece.is_empty() && (self.strays(piece) || crate::path::protected(piece).is_some())
+        })
+    }
+
     /// Tells whether a part of the table counts; a test may have left it out.
     pub(super) fn has_part(&self, program: &Program, what: &str) -> bool {
         self.left_out

@@ -1,7 +1,9 @@
 //! Programs that start another command: they are looked through, and what they start is judged.
 
 use super::options::Parsed;
-use super::table::{Operands, Program, Role, Style, Why, asks, asks_flag, reads, starts, writes};
+use super::table::{
+    Operands, Program, Role, Style, Why, asks, asks_flag, inside, reads, starts, writes,
+};
 use super::view::{UNKNOWN_WORD, View};
 
 pub(super) const TABLE: &[Program] = &[
@@ -130,7 +132,9 @@ pub(super) const TABLE: &[Program] = &[
     Program::works("valgrind")
         .style(Style::Posix)
         .entries(&[
-            writes("--log-file --xml-file --massif-out-file --callgrind-out-file"),
+            writes("--log-file --xml-file --massif-out-file --callgrind-out-file --vgdb-prefix"),
+            inside("--tool --suppressions", Why::Loads),
+            starts("--db-command"),
             asks("--config", Why::Loads),
         ])
         .operands(Operands::Command(0)),

@@ -7,7 +7,7 @@ use super::view::{View, contains};
 const NAME: &str = "password on a command line";
 
 /// A command, its option, and how the password is written behind it.
-const OPTIONS: [(&[u8], u8, Form); 16] = [
+const OPTIONS: [(&[u8], u8, Form); 20] = [
     (b"curl", b'u', Form::UserAndPassword),
     (b"curl", b'U', Form::UserAndPassword),
     (b"wget", b'u', Form::UserAndPassword),
@@ -24,12 +24,18 @@ const OPTIONS: [(&[u8], u8, Form); 16] = [
     (b"zip", b'P', Form::Any),
     (b"sqlcmd", b'P', Form::Any),
     (b"7z", b'p', Form::Glued),
+    (b"openssl enc", b'k', Form::Any),
+    (b"smbclient", b'U', Form::UserPercentPassword),
+    (b"rpcclient", b'U', Form::UserPercentPassword),
+    (b"smbmap", b'p', Form::Any),
 ];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
     /// `-u user:password`
     UserAndPassword,
+    /// `-U user%password`
+    UserPercentPassword,
     /// `-ppassword`
     Glued,
     /// `-p password` or `-ppassword`
@@ -58,6 +64,11 @@ pub(super) fn option(view: &View<'_>, at: usize) -> Verdict {
     };
     match form {
         Form::UserAndPassword => user_and_password(view, start),
+        Form::UserPercentPassword => {
+            let (start, end) = word(view, start);
+            let percent = view.text()[start..end].iter().position(|b| *b == b'%');
+            percent.map_or(Verdict::Nothing, |at| judge(view, start + at + 1, end))
+        }
         Form::Glued if !glued => Verdict::Nothing,
         Form::Glued | Form::Any => password(view, start),
     }
@@ -68,6 +79,31 @@ pub(super) fn user(view: &View<'_>, at: usize, word: usize) -> Verdict {
     let start = view.run(at + word, 4, |byte| b" =".contains(&byte));
     match start > at + word {
         true => user_and_password(view, start),
+        false => Verdict::Nothing,
+    }
+}
+
+/// Judges the arguments at `at` of what takes a user and a password: two literals.
+pub(super) fn pair(view: &View<'_>, at: usize) -> Verdict {
+    let user = view.run(at, 16, |byte| byte.is_ascii_whitespace());
+    let Some(quote @ (b'"' | b'\'')) = view.get(user) else {
+        return Verdict::Nothing;
+    };
+    let user_end = view.run(user + 1, 100, |byte| byte != quote && byte != b'\n');
+    let comma = view.run(user_end + 1, 4, |byte| byte == b' ');
+    let second = view.run(comma + 1, 16, |byte| byte.is_ascii_whitespace());
+    let literal = matches!(view.get(second), Some(b'"' | b'\''));
+    match view.get(user_end) == Some(quote) && view.get(comma) == Some(b',') && literal {
+        true => password(view, second),
+        false => Verdict::Nothing,
+    }
+}
+
+/// Judges the arguments of `Client(` at `at`: the name of an account, and the token that opens it.
+pub(super) fn client(view: &View<'_>, at: usize) -> Verdict {
+    let account = view.run(at + 3, 33, |byte| byte.is_ascii_hexdigit());
+    match (view.starts(at, b"\"AC") || view.starts(at, b"'AC")) && account == at + 35 {
+        true => pair(view, at),
         false => Verdict::Nothing,
     }
 }

@@ -74,12 +74,39 @@ pub(super) fn field(view: &View<'_>, at: usize, extra: &Extra) -> Verdict {
     {
         take_line(view, &mut value);
     }
+    if name.noun == Noun::Password
+        && view.starts(value.start, b"pass:")
+        && value.end > value.start + 5
+    {
+        value.start += 5;
+    }
     let written = written(view, span, name, separator, &value);
     let text = &view.text()[value.start..value.end];
     let secret =
         fits(view, span, name, separator, &value) && values::is_secret(name, text, written);
     match secret {
         true => value.verdict(label(name.noun)),
+        false => Verdict::Nothing,
+    }
+}
+
+/// Judges what follows a word for password in another script, which ends at `at`.
+pub(super) fn foreign(view: &View<'_>, at: usize) -> Verdict {
+    let tie = view.run(at, 8, |byte| b" \t:=\"'\xef\xbc\x9a".contains(&byte));
+    let stop = |byte: u8| byte.is_ascii_whitespace() || b"\"',;<>".contains(&byte);
+    let end = view.run(tie, LONGEST_TAIL, |byte| !stop(byte));
+    let text = &view.text()[tie..end];
+    let tied = view.text()[at..tie]
+        .iter()
+        .any(|byte| !byte.is_ascii_whitespace());
+    let ascii = text.iter().all(u8::is_ascii_graphic);
+    let name = Name {
+        noun: Noun::Password,
+        weight: Weight::Sure,
+        style: Style::Other,
+    };
+    match tied && ascii && values::is_secret(name, text, Written::Loose) {
+        true => Verdict::Secret(tie..end, label(Noun::Password)),
         false => Verdict::Nothing,
     }
 }
@@ -97,14 +124,15 @@ fn fits(view: &View<'_>, span: Span, name: Name, separator: Separator, value: &V
             let plain = text.iter().all(|byte| !b"_()[]{}|&\\,".contains(byte));
             let sure = name.weight != Weight::IfMixed && !values::is_uuid(text);
             let path = name.noun == Noun::Password && text.contains(&b'/');
-            mixed && plain && sure && !path && text.len() >= least
+            let spoken = name.noun == Noun::Password && values::is_spoken_password(text);
+            (mixed && plain && sure && !path || spoken) && text.len() >= least
         }
         Separator::Call => name.weight == Weight::Sure && !text.starts_with(b"\\"),
         Separator::Comma => !text.starts_with(b"\\"),
         Separator::Colon | Separator::Assign if value.quote.is_none() => {
             view.get(value.end) != Some(b'<')
         }
-        _ => name.noun != Noun::Signature || separator == Separator::Query,
+        _ => name.noun != Noun::Signature || separator.is_query(),
     }
 }
 
@@ -146,6 +174,11 @@ fn plain(name: &[u8]) -> Vec<u8> {
 fn span(view: &View<'_>, at: usize) -> Span {
     let mut start = view.run_before(at, LONGEST_NAME, is_name);
     let mut end = view.run(at, LONGEST_TAIL, is_name);
+    // The digits of an escape are no part of the name.
+    let digits = view.run(start, 2.min(at - start), |byte| byte.is_ascii_hexdigit());
+    if view.before(start) == Some(b'%') && digits == start + 2 {
+        start = digits;
+    }
     let dashes = view.run(start, at - start, |byte| byte == b'-') - start;
     start += dashes;
     while end > at + 1 && matches!(view.before(end), Some(b'.' | b'-')) {
@@ -157,10 +190,10 @@ fn span(view: &View<'_>, at: usize) -> Span {
 /// A name of two words, such as `API key`, is found by its second.
 fn judge_name(view: &View<'_>, span: Span) -> Option<Name> {
     let name = &view.text()[span.start..span.end];
-    let judged = names::judge(name)?;
+    let judged = names::judge(name);
     let alone = name.iter().all(u8::is_ascii_alphabetic) && view.before(span.start) == Some(b' ');
-    if judged.weight == Weight::Sure || !alone {
-        return Some(judged);
+    if judged.is_some_and(|name| name.weight == Weight::Sure) || !alone {
+        return judged;
     }
     let first = view.run_before(span.start - 1, 16, |byte| byte.is_ascii_alphabetic());
     names::judge(&view.text()[first..span.end])
@@ -225,10 +258,14 @@ fn written(
         let line = view.line_before(span.start);
         line.iter().all(|byte| b" \t-".contains(byte))
     };
+    let text = &view.text()[value.start..value.end];
+    let spoken = name.noun == Noun::Password && values::is_spoken_password(text);
     match separator {
-        Separator::Element | Separator::Pair | Separator::Sure | Separator::Query => {
-            Written::Literal
-        }
+        Separator::Element
+        | Separator::Pair
+        | Separator::Sure
+        | Separator::Query
+        | Separator::Escaped => Written::Literal,
         Separator::Equals if upper => Written::Literal,
         Separator::Comma if upper => Written::Quoted,
         Separator::Is | Separator::Comma | Separator::Call => Written::Loose,
@@ -241,6 +278,7 @@ fn written(
         }
         Separator::Equals if begins_line() && ends_line() => Written::Literal,
         Separator::Equals if span.dashes > 0 => Written::Option,
+        Separator::Equals | Separator::Option if spoken => Written::Option,
         Separator::Option if follows_option(view, value.end) => Written::Option,
         Separator::Colon | Separator::Assign if begins_line() && ends_line() => Written::Line,
         _ => Written::Loose,

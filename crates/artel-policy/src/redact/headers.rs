@@ -36,7 +36,9 @@ pub(super) fn basic(view: &View<'_>, at: usize) -> Verdict {
     let end = view.run(start, LONGEST, is_base64);
     let text = decode_base64(&view.text()[start..end]);
     let pair = text.contains(&b':') && text.iter().all(|byte| *byte >= b' ');
-    if end - start < 8 || !pair {
+    let least = if is_header(view, at) { 4 } else { 8 };
+    let short = end - start < 8 && (!text.is_ascii() || view.get(end) == Some(b'('));
+    if end - start < least || !pair || short {
         return Verdict::Nothing;
     }
     verdict(start, end, "basic authorization")
@@ -46,7 +48,8 @@ pub(super) fn basic(view: &View<'_>, at: usize) -> Verdict {
 pub(super) fn cookie(view: &View<'_>, at: usize) -> Verdict {
     let mut here = at + 6;
     here += usize::from(matches!(view.get(here), Some(b'"' | b'\'')));
-    if view.get(here) != Some(b':') {
+    let option = view.text()[..at].ends_with(b"--") && matches!(view.get(here), Some(b' ' | b'='));
+    if view.get(here) != Some(b':') && !option {
         return Verdict::Nothing;
     }
     let open = view.run(here + 1, 8, |byte| b" \t\"'".contains(&byte));

@@ -36,6 +36,7 @@ pub(super) fn value(view: &View<'_>, at: usize, separator: Separator) -> Option<
     if separator == Separator::Element {
         return element(view, at);
     }
+    let at = listed(view, at);
     match view.get(at)? {
         quote @ (b'"' | b'\'' | b'`') => quoted(view, at + 1, quote, separator),
         b'\\' if matches!(view.get(at + 1), Some(b'"' | b'\'')) => {
@@ -47,6 +48,18 @@ pub(super) fn value(view: &View<'_>, at: usize, separator: Separator) -> Option<
             finished(at + 4, end, Some(b'"'), Ending::Word)
         }
         _ => wrapped(view, at, separator).or_else(|| bare(view, at, separator)),
+    }
+}
+
+/// A list of one literal is that literal.
+fn listed(view: &View<'_>, at: usize) -> usize {
+    if view.get(at) != Some(b'[') {
+        return at;
+    }
+    let first = view.skip_blanks(at + 1, 4);
+    match view.get(first) {
+        Some(b'"' | b'\'') => first,
+        _ => at,
     }
 }
 
@@ -149,6 +162,9 @@ fn ends_bare(view: &View<'_>, at: usize, byte: u8, separator: Separator) -> bool
             view.get(at + 1),
             Some(b'n' | b'r' | b't' | b'"' | b'\'' | b'\\')
         ),
+        b'%' if separator == Separator::Escaped => {
+            view.starts(at, b"%26") || view.starts(at, b"%23")
+        }
         b'&' => separator.is_query() || names_next(view, at + 1),
         b'#' => separator.is_query(),
         b';' | b',' => {

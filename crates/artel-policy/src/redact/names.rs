@@ -73,7 +73,7 @@ static KEY_OF: LazyLock<Words> = LazyLock::new(|| {
     Words::of(
         "access account admin aes algolia anthropic api app application auth authentication aws \
          azure cipher client cloudflare cohere consumer crypto datadog decryption deploy encrypt \
-         encryption fastly functions gcp gemini google heroku hmac ingest ingestion integration \
+         encryption fastly functions gcp gemini google heroku hmac ingest ingestion instrumentation integration \
          jwt licence license mailgun master mistral openai private recovery rest root rsa secret \
          sendgrid service session shared sign signature signing ssh storage stripe subscription \
          twilio vault webhook write",
@@ -98,7 +98,7 @@ static PAT_OF: LazyLock<Words> = LazyLock::new(|| {
 });
 
 /// Ends of words written in one, such as `dbpassword` and `authtoken`.
-const JOINED: [(&str, Noun); 32] = [
+const JOINED: [(&str, Noun); 39] = [
     ("password", Noun::Password),
     ("passwd", Noun::Password),
     ("passwort", Noun::Password),
@@ -113,6 +113,13 @@ const JOINED: [(&str, Noun); 32] = [
     ("rootpw", Noun::Password),
     ("userpw", Noun::Password),
     ("adminpw", Noun::Password),
+    ("bindpw", Noun::Password),
+    ("dbpw", Noun::Password),
+    ("mailpw", Noun::Password),
+    ("smtppw", Noun::Password),
+    ("ldappw", Noun::Password),
+    ("ftppw", Noun::Password),
+    ("sqlpw", Noun::Password),
     ("pswd", Noun::Password),
     ("secret", Noun::Secret),
     ("token", Noun::Token),
@@ -182,6 +189,7 @@ fn noun_at(words: &[&str], head: usize) -> Option<(Noun, Weight)> {
         "jwt" | "bearer" | "sessionid" | "sessid" | "phpsessid" | "jsessionid" => sure(Noun::Token),
         "tokens" => maybe(Noun::Token),
         "auth" | "authorization" => sure(Noun::Auth),
+        "ident" if before == "auth" => sure(Noun::Auth),
         "sig" | "signature" => sure(Noun::Signature),
         "mnemonic" => sure(Noun::Phrase),
         "phrase" if matches!(before, "seed" | "recovery" | "secret" | "mnemonic") => {

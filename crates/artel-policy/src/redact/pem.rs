@@ -59,6 +59,39 @@ pub(super) fn encoded(view: &View<'_>, at: usize) -> Verdict {
     }
 }
 
+/// Judges a number of a key in JSON, with its name at `at`. What the key is stands around it; the
+/// primes are so long that nothing else looks like them.
+pub(super) fn jwk(view: &View<'_>, at: usize, word: usize) -> Verdict {
+    const LONGEST: usize = 512;
+    let open = view.skip_blanks(at + word, 4);
+    if view.get(open) != Some(b'"') {
+        return Verdict::Nothing;
+    }
+    let dash = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    let end = view.run(open + 1, LONGEST, dash);
+    let number = &view.text()[open + 1..end];
+    let around = view.run_before(at, 200, |_| true);
+    let around = &view.text()[around..at];
+    let told = [&b"\"kty\""[..], b"\"crv\"", b"\"AQAB\""];
+    let least = match told.iter().any(|part| contains(around, part)) {
+        true => 40,
+        false => 80,
+    };
+    let lone = word == 4 && least == 80 && !matches!(view.text()[at + 1], b'p' | b'q');
+    let digits = number.iter().filter(|byte| byte.is_ascii_digit()).count();
+    let capitals = number
+        .iter()
+        .filter(|byte| byte.is_ascii_uppercase())
+        .count();
+    if lone || number.len() < least || digits < 3 || capitals < 3 {
+        return Verdict::Nothing;
+    }
+    match end - open > LONGEST {
+        true => Verdict::Long(open + 1..end, Ending::Quote(b'"'), NAME),
+        false => Verdict::Secret(open + 1..end, NAME),
+    }
+}
+
 /// Follows a key's lines from `from` on. Blank lines and headers belong to it only if more of it
 /// follows soon.
 pub(super) fn follow(view: &View<'_>, from: usize, ending: Ending) -> Followed {

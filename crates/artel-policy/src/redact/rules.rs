@@ -17,6 +17,7 @@ pub(super) enum Rule {
     EncodedKey,
     Url,
     Hook,
+    ChatHook,
     Oracle,
     GoDsn,
     Sql,
@@ -34,10 +35,16 @@ pub(super) enum Rule {
     Discord,
     Crypt,
     Pgpass,
+    Marked,
+    Pair,
+    Client,
+    Salesforce,
+    Jwk,
+    Foreign,
 }
 
 /// The words of names of secrets. What stands around them decides.
-const NAME_WORDS: [&str; 20] = [
+const NAME_WORDS: [&str; 25] = [
     "psk",
     "pass",
     "kennwort",
@@ -45,6 +52,11 @@ const NAME_WORDS: [&str; 20] = [
     "pswd",
     "pw=",
     "pw:",
+    "bindpw",
+    "rootpw",
+    "dbpw",
+    "pw\"",
+    "pw'",
     "secret",
     "token",
     "key",
@@ -60,7 +72,7 @@ const NAME_WORDS: [&str; 20] = [
     "sessionid",
 ];
 
-const OTHERS: [(&str, Rule); 39] = [
+const OTHERS: [(&str, Rule); 74] = [
     ("@tcp(", Rule::GoDsn),
     ("@unix(", Rule::GoDsn),
     ("BEGIN", Rule::Armour),
@@ -70,7 +82,10 @@ const OTHERS: [(&str, Rule); 39] = [
     ("hooks.slack.com/services/", Rule::Hook),
     ("hooks.slack.com/workflows/", Rule::Hook),
     ("hooks.slack.com/triggers/", Rule::Hook),
-    ("/api/webhooks/", Rule::Hook),
+    ("/webhooks/", Rule::ChatHook),
+    ("hooks.zapier.com/hooks/catch/", Rule::Hook),
+    ("/open-apis/bot/v2/hook/", Rule::Hook),
+    ("/cgi-bin/webhook/send?key=", Rule::Hook),
     ("webhook.office.com/webhookb2/", Rule::Hook),
     ("thin:", Rule::Oracle),
     ("; ", Rule::NextCookie),
@@ -80,6 +95,7 @@ const OTHERS: [(&str, Rule); 39] = [
     (" -P", Rule::Option),
     (" -a", Rule::Option),
     (" -w", Rule::Option),
+    (" -k", Rule::Option),
     ("--user", Rule::User),
     ("--proxy-user", Rule::User),
     ("eyJ", Rule::Jwt),
@@ -99,11 +115,43 @@ const OTHERS: [(&str, Rule); 39] = [
     ("$2", Rule::Crypt),
     ("$apr1$", Rule::Crypt),
     ("$argon2", Rule::Crypt),
+    ("{SHA", Rule::Crypt),
+    ("{SSHA", Rule::Crypt),
+    ("{MD5}", Rule::Crypt),
+    ("{SMD5}", Rule::Crypt),
+    ("{CRYPT}", Rule::Crypt),
+    ("pbkdf2_sha", Rule::Crypt),
+    ("pbkdf2:sha", Rule::Crypt),
     (":5432:", Rule::Pgpass),
+    (":5433:", Rule::Pgpass),
+    (":6432:", Rule::Pgpass),
+    ("*:*:", Rule::Pgpass),
+    ("AZDO", Rule::Marked),
+    ("+ASt", Rule::Marked),
+    ("AzFu", Rule::Marked),
+    ("ACDb", Rule::Marked),
+    ("+ARm", Rule::Marked),
+    ("jsn", Rule::Marked),
+    ("auth=(", Rule::Pair),
+    ("Client(", Rule::Client),
+    ("!AQ", Rule::Salesforce),
+    ("\"d\":", Rule::Jwk),
+    ("\"k\":", Rule::Jwk),
+    ("\"p\":", Rule::Jwk),
+    ("\"q\":", Rule::Jwk),
+    ("\"dp\":", Rule::Jwk),
+    ("\"dq\":", Rule::Jwk),
+    ("\"qi\":", Rule::Jwk),
+    ("пароль", Rule::Foreign),
+    ("Пароль", Rule::Foreign),
+    ("密码", Rule::Foreign),
+    ("パスワード", Rule::Foreign),
+    ("contraseña", Rule::Foreign),
 ];
 
-const OTHERS_ANY_CASE: [(&str, Rule); 4] = [
+const OTHERS_ANY_CASE: [(&str, Rule); 5] = [
     ("identified ", Rule::Sql),
+    ("basicauth(", Rule::Pair),
     ("bearer", Rule::Bearer),
     ("basic", Rule::Basic),
     ("cookie", Rule::Cookie),
@@ -159,6 +207,7 @@ impl Rule {
             Self::EncodedKey => pem::encoded(view, at),
             Self::Url => urls::authority(view, at),
             Self::Hook => urls::hook(view, at, word),
+            Self::ChatHook => urls::chat_hook(view, at, word),
             Self::Oracle => urls::oracle(view, at),
             Self::GoDsn => urls::go_dsn(view, at),
             Self::Sql => commands::sql(view, at, word),
@@ -176,6 +225,12 @@ impl Rule {
             Self::Discord => discord(view, at),
             Self::Crypt => crypt(view, at),
             Self::Pgpass => pgpass(view, at, word),
+            Self::Marked => marked(view, at, word),
+            Self::Pair => commands::pair(view, at + word),
+            Self::Client => commands::client(view, at + word),
+            Self::Salesforce => salesforce(view, at),
+            Self::Jwk => pem::jwk(view, at, word),
+            Self::Foreign => fields::foreign(view, at + word),
         }
     }
 }
@@ -239,6 +294,7 @@ fn azure_secret(view: &View<'_>, at: usize) -> Verdict {
 
 fn terraform(view: &View<'_>, at: usize, word: usize) -> Verdict {
     let start = view.run_before(at, 20, |byte| byte.is_ascii_alphanumeric());
+    let start = view.without_escape(start).min(at);
     let end = view.run(at + word, 128, is_base64);
     if at - start < 10 || end - at - word < 40 {
         return Verdict::Nothing;
@@ -269,8 +325,13 @@ fn discord(view: &View<'_>, at: usize) -> Verdict {
 
 /// The hash of a password as it stands in password files, which can be guessed at leisure.
 fn crypt(view: &View<'_>, at: usize) -> Verdict {
-    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"$./,=+-".contains(&byte);
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"$./,=+-_:{}".contains(&byte);
     let end = view.run(at, 200, is_part);
+    if !view.starts(at, b"$") {
+        return directory_hash(view, at, end);
+    }
+    let plain = |byte: u8| is_part(byte) && !b"_:{}".contains(&byte);
+    let end = view.run(at, 200, plain);
     let text = &view.text()[at..end];
     let fields = text.iter().filter(|byte| **byte == b'$').count();
     let bcrypt = text.len() >= 60 && matches!(text.get(2..4), Some(b"a$" | b"b$" | b"x$" | b"y$"));
@@ -281,8 +342,62 @@ fn crypt(view: &View<'_>, at: usize) -> Verdict {
     }
 }
 
+/// `{SSHA}…` as directories keep it, and `pbkdf2_sha256$…` as web frameworks do.
+fn directory_hash(view: &View<'_>, at: usize, end: usize) -> Verdict {
+    let text = &view.text()[at..end];
+    let last = text.rsplit(|byte| b"}$".contains(byte)).next();
+    let hash = last.unwrap_or_default();
+    let mixed = hash.iter().any(u8::is_ascii_digit) && hash.iter().any(u8::is_ascii_alphabetic);
+    match hash.len() >= 22 && hash.len() < text.len() && mixed && hash.iter().all(|b| is_base64(*b))
+    {
+        true => Verdict::Secret(at..end, "password hash"),
+        false => Verdict::Nothing,
+    }
+}
+
+/// Keys that say in their middle or near their end whose they are.
+fn marked(view: &View<'_>, at: usize, word: usize) -> Verdict {
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
+    let start = view
+        .without_escape(view.run_before(at, 90, is_part))
+        .min(at);
+    let tail = view.run(at + word, 16, |byte| byte.is_ascii_alphanumeric());
+    let (before, after) = (&view.text()[start..at], tail - at - word);
+    let gateway = before.len() == 36 && before[10..].starts_with(b"msh") && after == 12;
+    let azure = matches!(before.len(), 42..=46 | 74..=80) && (4..=8).contains(&after);
+    let digits = before.iter().filter(|byte| byte.is_ascii_digit()).count();
+    if digits < 3 || !gateway && (!azure || view.starts(at, b"jsn")) {
+        return Verdict::Nothing;
+    }
+    let end = view.run(tail, 2, |byte| byte == b'=');
+    Verdict::Secret(
+        start..end,
+        if gateway { "rapidapi key" } else { "azure key" },
+    )
+}
+
+/// The number of an organisation, which is no secret, and a token of it.
+fn salesforce(view: &View<'_>, at: usize) -> Verdict {
+    let start = view.run_before(at, 20, |byte| byte.is_ascii_alphanumeric());
+    let start = view.without_escape(start).min(at);
+    let mut end = view.run(at + 1, 200, is_name);
+    while matches!(view.before(end), Some(b'.' | b'-')) {
+        end -= 1;
+    }
+    let organisation = view.text()[start..at].starts_with(b"00D");
+    match organisation && matches!(at - start, 15 | 18) && end - at > 60 {
+        true => Verdict::Secret(at + 1..end, "salesforce token"),
+        false => Verdict::Nothing,
+    }
+}
+
 /// `host:5432:database:user:password`
 fn pgpass(view: &View<'_>, at: usize, word: usize) -> Verdict {
+    // A host that stands for all is part of the word.
+    let (at, word) = match view.starts(at, b"*") {
+        true => (at + 1, word - 1),
+        false => (at, word),
+    };
     let host = view.line_before(at);
     if host.is_empty() || !host.iter().all(|byte| is_name(*byte) || *byte == b'*') {
         return Verdict::Nothing;

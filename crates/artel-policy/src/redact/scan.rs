@@ -6,6 +6,7 @@ use artel_types::{Formats, Inside, Look, TextEnd};
 
 use super::fields::{self, Extra};
 use super::grams::{Anchor, Case, Grams, Hit};
+use super::mend::Mended;
 use super::rules::{self, Rule};
 use super::verdict::{Ending, Followed, Verdict};
 use super::view::{LONGEST_REACH, View, is_token};
@@ -84,6 +85,31 @@ impl Scanner {
         }
     }
 
+    /// Looks at the text as [`Scanner::scan`] does, but as a reader would see it.
+    pub(super) fn look_at(
+        &self,
+        text: &[u8],
+        from: usize,
+        inside: Inside,
+        end: TextEnd,
+        mut found: impl FnMut(Range<usize>, &'static str),
+    ) -> Look {
+        let Some(mended) = Mended::of(text, end) else {
+            return self.scan(&View::new(text, end), from, inside, found);
+        };
+        let view = View::new(&mended.text, end).with_seams(&mended.seams);
+        let index = mended.index(from);
+        let look = self.scan(&view, index, inside, |part, name| {
+            let mut place = mended.place(&part);
+            // What goes on begins where the last look ended, also before a colour.
+            if part.start == index && inside != Inside::Nothing {
+                place.start = from;
+            }
+            found(place, name);
+        });
+        mended.look(look, from)
+    }
+
     /// Asks every rule whose word stands here; the longest secret counts.
     fn judge(&self, view: &View<'_>, hit: &Hit) -> Judged {
         let mut judged = Judged::Nothing;
@@ -119,8 +145,7 @@ impl Formats for Scanner {
         end: TextEnd,
         found: &mut Vec<Range<usize>>,
     ) -> Look {
-        let view = View::new(text, end);
-        self.scan(&view, from, inside, |place, _| found.push(place))
+        self.look_at(text, from, inside, end, |place, _| found.push(place))
     }
 
     fn is_secret_field(&self, name: &str, value: &str) -> bool {
@@ -166,8 +191,8 @@ fn ended(view: &View<'_>, floor: usize) -> Look {
     let mut unseen = looked_at..word.max(looked_at);
     let first = unseen.find(|at| !is_token(view.text()[*at]));
     match first {
-        // A password may stand before this one.
-        Some(at) if view.text()[at] == b'@' => undecided(view, floor, at),
+        // A password may stand before this one, or the last letters of a name.
+        Some(at) if b"@\"'".contains(&view.text()[at]) => undecided(view, floor, at),
         _ => settle(view, floor, first.unwrap_or(word)),
     }
 }
@@ -228,6 +253,19 @@ mod tests {
         "String::from(key=",
         " -p mysql",
         "hooks.slack.com/services/",
+        "/api/webhooks/",
+        "\"d\":\"",
+        "{SSHA}",
+        "pbkdf2_sha",
+        "basicauth('a', '",
+        "Client(",
+        "*:*:",
+        "+ASt",
+        "!AQ",
+        "fm2_,",
+        "password%3D",
+        "password\":\"",
+        "secret a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6 ",
     ];
 
     fn steps(unit: &str, bytes: usize) -> usize {

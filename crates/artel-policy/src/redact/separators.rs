@@ -1,7 +1,7 @@
 //! What stands between a name and its value.
 
 use super::fields::Span;
-use super::view::{View, contains, is_name};
+use super::view::{View, contains, is_base64, is_name};
 
 /// The ways in which a value is tied to its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -10,6 +10,8 @@ pub(super) enum Separator {
     Equals,
     /// `?name=value`, `&name=value`
     Query,
+    /// `name%3Dvalue`, a query within a query
+    Escaped,
     /// `name = value`, `name := value`, `name => value`
     Assign,
     /// `name: value`
@@ -42,7 +44,7 @@ impl Separator {
     }
 
     pub(super) fn is_query(self) -> bool {
-        self == Self::Query
+        matches!(self, Self::Query | Self::Escaped)
     }
 }
 
@@ -62,6 +64,7 @@ pub(super) fn separator(view: &View<'_>, span: Span) -> Option<(Separator, usize
     let (separator, value) = match view.get(next)? {
         b'=' => equals(view, span, at, next)?,
         b':' => colon(view, next, quoted)?,
+        b'%' if next == at && view.starts_any_case(at, b"%3d") => (Separator::Escaped, at + 3),
         b'+' | b'?' if view.get(next + 1) == Some(b'=') => (Separator::Assign, next + 2),
         b',' if quoted.is_some() && is_first(view, span) => (Separator::Comma, next + 1),
         b'(' if next == at && quoted.is_none() => (Separator::Call, next + 1),
@@ -106,13 +109,26 @@ fn is_named(view: &View<'_>, span: Span) -> bool {
 
 /// Returns the position behind the quote that closes a quoted name.
 fn closing_quote(view: &View<'_>, span: Span) -> Option<usize> {
-    let opening = view.before(span.start - span.dashes)?;
+    let opening = view.before(span.start - span.dashes);
     let closing = match view.get(span.end)? {
         b'\\' => view.run(span.end, 3, |byte| byte == b'\\'),
         _ => span.end,
     };
     let quote = view.get(closing).filter(|byte| b"\"'`".contains(byte))?;
-    (quote == opening).then_some(closing + 1)
+    let whole = opening == Some(quote) || is_cut(view, span, closing, quote);
+    whole.then_some(closing + 1)
+}
+
+/// Tells whether the text begins in the middle of a quoted name: no quote stands before it in its
+/// line, and a quoted value follows.
+fn is_cut(view: &View<'_>, span: Span, closing: usize, quote: u8) -> bool {
+    let colon = view.skip_blanks(closing + 1, 4);
+    if view.get(colon) != Some(b':') {
+        return false;
+    }
+    let value = view.run(view.skip_blanks(colon + 1, 4), 3, |byte| byte == b'\\');
+    let line = view.line_before(span.start);
+    view.get(value) == Some(quote) && line.iter().all(|byte| is_name(*byte))
 }
 
 fn equals(view: &View<'_>, span: Span, at: usize, next: usize) -> Option<(Separator, usize)> {
@@ -227,7 +243,20 @@ fn spaced(view: &View<'_>, span: Span, next: usize) -> Option<(Separator, usize)
         || view
             .get(next)
             .is_some_and(|byte| byte.is_ascii_alphanumeric());
-    (starts && !other && is_talk(line)).then_some((Separator::Is, next))
+    let told = is_talk(line) || is_long_mix(view, next);
+    (starts && !other && told).then_some((Separator::Is, next))
+}
+
+/// Tells whether a long run of letters of both cases and digits stands here, which is no word.
+fn is_long_mix(view: &View<'_>, at: usize) -> bool {
+    const LEAST: usize = 32;
+    let end = view.run(at, LEAST, is_base64);
+    let text = &view.text()[at..end.min(view.len())];
+    let count = |is: fn(&u8) -> bool| text.iter().filter(|byte| is(byte)).count();
+    text.len() == LEAST
+        && count(u8::is_ascii_digit) >= 3
+        && count(u8::is_ascii_uppercase) >= 3
+        && count(u8::is_ascii_lowercase) >= 3
 }
 
 /// Tells whether the words before a name are those of a sentence, or none.

@@ -43,11 +43,30 @@ pub(super) fn authority(view: &View<'_>, at: usize) -> Verdict {
 /// Judges the path behind a host that takes messages from whoever knows it.
 pub(super) fn hook(view: &View<'_>, at: usize, word: usize) -> Verdict {
     let path = |byte: u8| byte.is_ascii_alphanumeric() || b"/_-@.%".contains(&byte);
-    let end = view.run(at + word, LONGEST, path);
-    if end - at - word < 16 {
+    let mut end = view.run(at + word, LONGEST, path);
+    while end > at + word && matches!(view.before(end), Some(b'/' | b'.')) {
+        end -= 1;
+    }
+    if end - at - word < 12 {
         return Verdict::Nothing;
     }
     Verdict::Secret(at + word..end, "webhook url")
+}
+
+/// Judges `/webhooks/` at `at`: only behind `/api` or a version of it is it a chat that takes
+/// messages, with a number and a token.
+pub(super) fn chat_hook(view: &View<'_>, at: usize, word: usize) -> Verdict {
+    let version = view.run_before(at, 4, |byte| byte.is_ascii_alphanumeric());
+    let api = match view.text()[version..at].first() {
+        Some(b'v') => version - usize::from(version > 0),
+        _ => at,
+    };
+    let number = view.run(at + word, 24, |byte| byte.is_ascii_digit());
+    let numbered = number - at - word >= 12 && view.get(number) == Some(b'/');
+    match view.text()[..api].ends_with(b"/api") && numbered {
+        true => hook(view, at, word),
+        false => Verdict::Nothing,
+    }
 }
 
 /// Judges `thin:` at `at`: `user/password@host`.

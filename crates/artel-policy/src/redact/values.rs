@@ -28,7 +28,7 @@ static PLAIN: LazyLock<Words> = LazyLock::new(|| {
         "a abc access account an and any api apikey app argon argument array ascii async at auth \
          auto await bar base basic baz bcrypt bearer body bool boolean byte bytes change changeit \
          changeme char class client config const cookie cookies credential credentials data date \
-         datetime db def default dict digest double dummy dynamic email empty encrypted enter \
+         datetime db def default dict digest disabled double dummy dynamic email empty encrypted enabled enter \
          enum env environment err error es example expired f fake false field fields file fixme \
          flag float fn foo for form from func function goes hashed header headers here hex hidden \
          hs i id in include incorrect inherit input insert int integer invalid is isize jwt key \
@@ -40,6 +40,24 @@ static PLAIN: LazyLock<Words> = LazyLock::new(|| {
          server service session set settings sha some static stdin str string struct stub tbd \
          test testing text the this to todo token tokens true type u undefined unknown unset user \
          username usize utf uuid valid value var varchar variable vault void with wrong yes your",
+    )
+});
+
+/// Words of settings and of descriptions that stand joined where a password could stand.
+static ABOUT: LazyLock<Words> = LazyLock::new(|| {
+    Words::of(
+        "accepted algorithm allow allowed almost also always app based be been below bundle by can \
+         case ci cluster command configured create created dash day days deny denied dev \
+         development disable enable encoded entry expiry external fail failed failure field first \
+         free generated given group grant guide has hash help hint http https ignore ignored \
+         inherited initial last length less level list local login long lower lowercase managed \
+         manager manual max maximum min minimum mode must need needed next off old once one only \
+         parent per plain policy prod production protected provided provider quoted read ref \
+         reference release reset role rotated rule safe saved scope see seed sensitive sent setup \
+         shared short should sign signed single sourced stage staging state store stored strong \
+         success successfully supplied team temporary tls two unchanged unencrypted until update \
+         updated upper uppercase use used users using via visible was weak what when will without \
+         write",
     )
 });
 
@@ -90,6 +108,9 @@ pub(super) fn is_secret(name: Name, value: &[u8], written: Written) -> bool {
     if is_template(value) || is_filler(value) || is_elsewhere(value) {
         return false;
     }
+    if name.style == Style::Upper && written == Written::Quoted && is_salt(value, &shape) {
+        return true;
+    }
     if shape.blanks > 0 {
         return is_phrase(name, value, written);
     }
@@ -126,11 +147,18 @@ fn is_password(name: Name, value: &[u8], shape: &Shape, written: Written) -> boo
         Written::Line if simple => {
             let word = shape.letters() == value.len();
             let meant = name.style == Style::Upper || name.noun == Noun::Password;
-            value.len() >= 6 && word && meant && !is_label(value, shape)
+            let code = is_label(value, shape) || is_camel(value) || is_about(value);
+            let whole = word && meant && !code;
+            value.len() >= 6 && whole || is_spoken_password(value)
+        }
+        Written::Loose if simple => {
+            let word =
+                name.noun == Noun::Password && value.iter().filter(|b| **b == b'-').count() >= 2;
+            word && is_spoken_password(value)
         }
         Written::Loose => {
             let path = value.contains(&b'/') && is_wordy(value);
-            value.len() >= 6 && !simple && !path && !is_stem(value)
+            value.len() >= 6 && !path && !is_stem(value)
         }
         Written::Quoted | Written::Option | Written::Line => {
             value.len() >= 4 && !(written == Written::Line && is_stem(value))
@@ -148,11 +176,39 @@ fn is_token(name: Name, value: &[u8], shape: &Shape, written: Written) -> bool {
         Written::Literal => value.len() >= 6 && (shape.digits > 0 || value.len() >= 8),
         Written::Line if upper => value.len() >= 6 && (shape.digits > 0 || value.len() >= 12),
         Written::Quoted if upper && value.len() >= 8 && shape.digits > 0 => true,
+        Written::Quoted if upper && is_spoken_password(value) => true,
+        Written::Quoted if name.noun == Noun::Auth && value.contains(&b':') => {
+            value.len() >= 8 && shape.digits > 0 && !value.contains(&b'(')
+        }
         Written::Quoted | Written::Line | Written::Option => {
             value.len() >= 8 && (!is_wordy(value) || is_random(value, shape))
         }
         Written::Loose => value.len() >= 10 && !is_wordy(value) && !is_identifier(value),
     }
+}
+
+/// Tells whether these are words joined by dashes that say nothing about a password: so people make
+/// one that they can remember.
+pub(super) fn is_spoken_password(value: &[u8]) -> bool {
+    let mut parts = value.split(|byte| *byte == b'-');
+    value.len() >= 10
+        && value.contains(&b'-')
+        && parts.all(|part| {
+            part.len() >= 3 && part[1..].iter().all(u8::is_ascii_lowercase) && !is_about(part)
+        })
+}
+
+/// Tells whether a word speaks of passwords, settings or anything in a sentence.
+fn is_about(word: &[u8]) -> bool {
+    let word = String::from_utf8_lossy(word).to_lowercase();
+    PLAIN.has(&word) || PROSE.has(&word) || PLACEHOLDER.has(&word) || ABOUT.has(&word)
+}
+
+/// `likeThis`, as code names things.
+fn is_camel(value: &[u8]) -> bool {
+    let turns = value.windows(2);
+    let turns = turns.filter(|two| two[0].is_ascii_lowercase() && two[1].is_ascii_uppercase());
+    value[0].is_ascii_lowercase() && turns.count() > 0
 }
 
 /// Values with blanks are sentences, unless the name or the place says that they are not.
@@ -167,7 +223,10 @@ fn is_phrase(name: Name, value: &[u8], written: Written) -> bool {
         .iter()
         .any(|word| PROSE.has(&word.trim_matches(['.', ',', '\'']).to_lowercase()));
     match name.noun {
-        Noun::Phrase => words.len() >= 10 && all_small,
+        Noun::Phrase => {
+            let usual = |word: &&str| (3..=8).contains(&word.len());
+            words.len() >= 10 && all_small && words.iter().all(usual)
+        }
         Noun::Password | Noun::Secret
             if words.iter().all(|word| PLAIN.has(&word.to_lowercase())) =>
         {
@@ -184,6 +243,12 @@ fn is_phrase(name: Name, value: &[u8], written: Written) -> bool {
         },
         _ => false,
     }
+}
+
+/// Tells whether this is a long run of everything that can be typed.
+fn is_salt(value: &[u8], shape: &Shape) -> bool {
+    let kinds = [shape.upper, shape.lower, shape.digits, shape.marks];
+    value.len() >= 40 && shape.blanks <= 4 && kinds.iter().all(|count| *count >= 2)
 }
 
 /// No word of a sentence has marks or digits among its letters.
@@ -230,7 +295,7 @@ pub(super) fn is_template(value: &[u8]) -> bool {
     let name = |text: &[u8]| {
         !text.is_empty() && text.iter().all(|b| b.is_ascii_alphanumeric() || *b == b'_')
     };
-    if !value.iter().any(|byte| b"$<{[%_@#&".contains(byte)) {
+    if !value.iter().any(|byte| b"$<{[(%_@#&".contains(byte)) {
         return false;
     }
     value.starts_with(b"[REDACTED]")
@@ -246,6 +311,7 @@ pub(super) fn is_template(value: &[u8]) -> bool {
         || value.starts_with(b"&lt;")
         || value.starts_with(b"&#")
         || wraps(b"[", b"]")
+        || wraps(b"(", b")")
         || wraps(b"%", b"%")
         || wraps(b"__", b"__")
         || wraps(b"@", b"@")
@@ -333,8 +399,13 @@ fn is_code(value: &[u8], written: Written) -> bool {
     if number || written != Written::Literal && (opens || own) {
         return true;
     }
-    let mut parts = value.split(|byte| *byte == b'.');
-    let chained = value.contains(&b'.')
+    let marks = value
+        .iter()
+        .rev()
+        .take_while(|byte| b"|!?&+".contains(byte));
+    let path = &value[..value.len() - marks.count()];
+    let mut parts = path.split(|byte| *byte == b'.');
+    let chained = path.contains(&b'.')
         && parts.all(|part| {
             part.first()
                 .is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_')
@@ -359,7 +430,7 @@ fn is_stem(value: &[u8]) -> bool {
     let stem = &value[..value.len() - digits];
     let lower = String::from_utf8_lossy(stem).to_lowercase();
     let mut words = lower.split(['_', '-']).filter(|word| !word.is_empty());
-    words.all(|word| PLAIN.has(word))
+    words.all(|word| PLAIN.has(word) || ABOUT.has(word))
 }
 
 /// `several_words_in_1`, as code names things.

@@ -31,6 +31,14 @@ enum Body {
     Harness,
     /// Fourteen characters, a full stop, and 64 of hex.
     Airtable,
+    /// Hexadecimal with dashes or full stops between its parts.
+    HexParts,
+    /// Base64, and commas between several tokens.
+    Listed,
+    /// Alphanumeric parts with dollar signs between.
+    Dollars,
+    /// Alphanumeric with percent escapes.
+    Percent,
 }
 
 /// A body longer than that is hidden while it is read.
@@ -58,7 +66,10 @@ const fn exact(name: &'static str, prefix: &'static str, body: Body, length: usi
     }
 }
 
-use Body::{Airtable, Alnum, Base64, Dash, Dotted, Harness, Hex, Mixed, Upper};
+use Body::{
+    Airtable, Alnum, Base64, Dash, Dollars, Dotted, Harness, Hex, HexParts, Listed, Mixed, Percent,
+    Upper,
+};
 
 /// The formats.
 pub(super) const VENDORS: &[Vendor] = &[
@@ -156,7 +167,7 @@ pub(super) const VENDORS: &[Vendor] = &[
     vendor("vault token", "hvs.", Dash, 20),
     vendor("vault token", "hvb.", Dash, 20),
     vendor("vault token", "hvr.", Dash, 20),
-    vendor("databricks token", "dapi", Hex, 32),
+    vendor("databricks token", "dapi", HexParts, 32),
     vendor("databricks token", "dose", Hex, 32),
     vendor("datadog key", "ddpub_", Alnum, 30),
     vendor("new relic key", "NRAK-", Alnum, 20),
@@ -209,7 +220,9 @@ pub(super) const VENDORS: &[Vendor] = &[
     vendor("vercel token", "vcp_", Alnum, 24),
     vendor("render key", "rnd_", Alnum, 24),
     vendor("deno token", "ddp_", Alnum, 30),
-    vendor("fly token", "fm2_", Base64, 60),
+    vendor("fly token", "fm2_", Listed, 60),
+    vendor("fly token", "fm1r_", Listed, 60),
+    vendor("fly token", "fm1a_", Listed, 60),
     vendor("fly token", "fo1_", Dash, 30),
     vendor("heroku key", "HRKU-", Dash, 30),
     vendor("cloudflare key", "v1.0-", Dash, 150),
@@ -253,7 +266,6 @@ pub(super) const VENDORS: &[Vendor] = &[
     vendor("mapbox token", "sk.eyJ", Dotted, 40),
     vendor("dropbox token", "sl.", Mixed, 60),
     vendor("airtable token", "pat", Airtable, 76),
-    vendor("zapier hook", "hooks.zapier.com/hooks/catch/", Dash, 6),
     vendor("1password secret key", "A3-", Dash, 32),
     vendor("adobe secret", "p8e-", Alnum, 32),
     vendor("aws bedrock key", "bedrock-api-key-", Base64, 20),
@@ -267,6 +279,73 @@ pub(super) const VENDORS: &[Vendor] = &[
     vendor("harness token", "pat.", Harness, 60),
     vendor("harness token", "sat.", Harness, 60),
     vendor("replit token", "replit_", Dash, 40),
+    vendor("aws session token", "IQoJb3JpZ2lu", Base64, 80),
+    vendor("aws session token", "FwoGZXIvYXdz", Base64, 80),
+    vendor("jina key", "jina_", Mixed, 40),
+    vendor("voyage key", "pa-", Mixed, 40),
+    exact("firecrawl key", "fc-", Hex, 32),
+    vendor("together key", "tgp_v1_", Dash, 32),
+    vendor("wandb key", "wandb_v1_", Dash, 32),
+    vendor("e2b key", "e2b_", Hex, 32),
+    vendor("apify token", "apify_api_", Alnum, 24),
+    vendor("browserbase key", "bb_live_", Dash, 20),
+    vendor("cursor key", "crsr_", Hex, 40),
+    vendor("cursor key", "key_", Hex, 64),
+    vendor("coze token", "pat_", Alnum, 60),
+    exact("modal token", "ak-", Mixed, 22),
+    exact("modal token", "as-", Mixed, 22),
+    vendor("kaggle token", "KGAT_", Hex, 32),
+    vendor("stripe key", "sk_live_", Mixed, 30),
+    vendor("stripe key", "sk_test_", Mixed, 30),
+    vendor("secret key", "sk_prod_", Mixed, 30),
+    vendor("razorpay key", "rzp_live_", Alnum, 14),
+    vendor("razorpay key", "rzp_test_", Alnum, 14),
+    vendor("paddle key", "pdl_live_", Dash, 40),
+    vendor("paddle key", "pdl_sdbx_", Dash, 40),
+    vendor("braintree token", "access_token$production$", Dollars, 40),
+    vendor("braintree token", "access_token$sandbox$", Dollars, 40),
+    vendor("square secret", "sq0idb-", Dash, 20),
+    vendor("paypal token", "A21AA", Mixed, 70),
+    vendor("netlify token", "nfc_", Alnum, 30),
+    vendor("netlify token", "nfo_", Alnum, 30),
+    vendor("netlify token", "nfu_", Alnum, 30),
+    vendor("vercel token", "vck_", Alnum, 24),
+    vendor("vercel token", "vca_", Alnum, 24),
+    vendor("vercel token", "vci_", Alnum, 24),
+    vendor("vercel token", "vcr_", Alnum, 24),
+    vendor("vercel token", "vercel_blob_rw_", Dash, 24),
+    vendor("neon password", "npg_", Alnum, 12),
+    vendor("mongodb secret", "mdb_sa_sk_", Dash, 30),
+    vendor("confluent secret", "cflt", Base64, 58),
+    vendor("dropbox token", "sl.u.", Mixed, 60),
+    vendor("trello token", "ATTA", Hex, 60),
+    vendor("intercom token", "dG9rO", Base64, 50),
+    vendor("mailersend token", "mlsn.", Hex, 40),
+    vendor("honeycomb key", "hcaik_", Alnum, 50),
+    vendor("honeycomb key", "hcbik_", Alnum, 50),
+    vendor("honeycomb key", "hcxik_", Alnum, 50),
+    vendor("logfire token", "pylf_v1_", Dash, 32),
+    vendor("axiom token", "xaat-", HexParts, 36),
+    vendor("axiom token", "xapt-", HexParts, 36),
+    vendor("infisical token", "st.", HexParts, 80),
+    vendor("cloudflare key", "cfk_", Alnum, 30),
+    exact("scaleway key", "SCW", Upper, 17),
+    vendor("yandex token", "y0_", Mixed, 50),
+    vendor("vk token", "vk1.a.", Dash, 80),
+    vendor("instagram token", "IGQV", Mixed, 80),
+    exact("twitch token", "oauth:", Alnum, 30),
+    vendor("shopify token", "shpua_", Alnum, 24),
+    vendor("shopify token", "shprt_", Alnum, 24),
+    vendor("google authorization code", "4/0A", Dash, 50),
+    vendor("google api key", "AQ.Ab8", Dash, 40),
+    vendor("slack token", "xwfp-", Dash, 20),
+    vendor("age key", "AGE-SECRET-KEY-PQ-1", Upper, 40),
+    exact("nostr key", "nsec1", Alnum, 58),
+    vendor("snyk token", "snyk_uat.", Dotted, 40),
+    vendor("snyk token", "snyk_sat.", Dotted, 40),
+    vendor("unkey key", "unkey_", Alnum, 16),
+    vendor("twitter token", "AAAAAAAAAAAAAAAAAAAA", Percent, 60),
+    vendor("telnyx key", "KEY0", Mixed, 50),
 ];
 
 impl Vendor {
@@ -283,8 +362,11 @@ impl Vendor {
         if end - body == LONGEST_BODY && self.most == ANY {
             return Verdict::Long(at..end, Ending::Token, self.name);
         }
+        if self.body == Listed {
+            end = end_of_list(view, body, end);
+        }
         // A full stop or dash behind a token ends the sentence, not the token.
-        while end > body && matches!(view.before(end), Some(b'.' | b'-')) {
+        while end > body && matches!(view.before(end), Some(b'.' | b'-' | b',')) {
             end -= 1;
         }
         let length = end - body;
@@ -307,6 +389,10 @@ impl Body {
             Dotted | Harness => is_name(byte),
             Base64 => is_base64(byte),
             Airtable => byte.is_ascii_alphanumeric() || byte == b'.',
+            HexParts => byte.is_ascii_hexdigit() || matches!(byte, b'-' | b'.'),
+            Listed => is_base64(byte) || byte == b',',
+            Dollars => byte.is_ascii_alphanumeric() || byte == b'$',
+            Percent => byte.is_ascii_alphanumeric() || byte == b'%',
         }
     }
 
@@ -326,11 +412,18 @@ impl Body {
         }
         match self {
             Mixed => is_mixed(body),
+            Percent => body.contains(&b'%'),
             Harness => body.split(|byte| *byte == b'.').nth(1).map(<[u8]>::len) == Some(24),
             Airtable => body.get(14) == Some(&b'.') && body.len() == 79,
-            Alnum | Upper | Hex | Dash | Dotted | Base64 => true,
+            Alnum | Upper | Hex | Dash | Dotted | Base64 | HexParts | Listed | Dollars => true,
         }
     }
+}
+
+/// Returns where a list of tokens ends: behind a comma another one follows, or something else.
+fn end_of_list(view: &View<'_>, start: usize, end: usize) -> usize {
+    let ends = |at: &usize| view.text()[*at] == b',' && !view.starts(*at + 1, b"fm");
+    (start..end.min(view.len())).find(ends).unwrap_or(end)
 }
 
 /// Words joined by dashes are a class name or a slug; a token has digits among its letters.

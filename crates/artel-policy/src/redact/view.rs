@@ -18,6 +18,8 @@ pub(super) const LONGEST_REACH: usize = 96;
 pub(super) struct View<'a> {
     text: &'a [u8],
     end: TextEnd,
+    /// Places before which a colour was taken out.
+    seams: &'a [usize],
     touched: Cell<Touched>,
     #[cfg(test)]
     steps: Cell<usize>,
@@ -34,10 +36,17 @@ impl<'a> View<'a> {
         Self {
             text,
             end,
+            seams: &[],
             touched: Cell::new(Touched::No),
             #[cfg(test)]
             steps: Cell::new(0),
         }
+    }
+
+    /// Names the places where a colour was taken out: a word may begin there.
+    pub(super) fn with_seams(mut self, seams: &'a [usize]) -> Self {
+        self.seams = seams;
+        self
     }
 
     pub(super) fn text(&self) -> &'a [u8] {
@@ -150,7 +159,32 @@ impl<'a> View<'a> {
         let escaped = at >= 2 && self.text[at - 2] == b'\\' && b"nrt".contains(&before);
         let percent = at >= 3 && self.text[at - 3] == b'%' && before.is_ascii_hexdigit();
         let unicode = at >= 6 && self.text[at - 6..].starts_with(b"\\u00");
-        escaped || percent || unicode
+        escaped || percent || unicode || self.is_coloured(at)
+    }
+
+    /// Returns where a run that was followed back to `start` begins in truth: the letter of `\n` and
+    /// the digits of `%3D` are no part of it.
+    pub(super) fn without_escape(&self, start: usize) -> usize {
+        let run = &self.text[start..];
+        let digits = run.iter().take(2).filter(|byte| byte.is_ascii_hexdigit());
+        match self.before(start) {
+            Some(b'\\') if run.first().is_some_and(|byte| b"nrt".contains(byte)) => start + 1,
+            Some(b'%') if digits.count() == 2 => start + 2,
+            _ => start,
+        }
+    }
+
+    /// Tells whether a colour ends at `at`: one that was taken out, or one that is spelt as in
+    /// `\u001b[31m`.
+    fn is_coloured(&self, at: usize) -> bool {
+        if self.seams.binary_search(&at).is_ok() {
+            return true;
+        }
+        let start = self.run_before(at, 16, |byte| byte != b'[');
+        let inside = self.text[start..at].strip_suffix(b"m");
+        let spelt = [&b"1b["[..], b"1B[", b"033["];
+        inside.is_some_and(|inside| inside.iter().all(|byte| b"0123456789;".contains(byte)))
+            && spelt.iter().any(|end| self.text[..start].ends_with(end))
     }
 }
 

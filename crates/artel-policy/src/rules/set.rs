@@ -53,7 +53,15 @@ impl RuleSet {
     /// match = ["git status -s"]
     /// not_match = ["git push"]
     /// reason = "only looks"
+    ///
+    /// [[rule]]
+    /// prefix = ["gh", "pr", "list"]
+    /// decision = "allow"
+    /// secrets = ["github"]
     /// ```
+    ///
+    /// A rule that names secrets has them put into the environment of the command it is about,
+    /// if that command stands alone and policy lets the role have them.
     pub fn from_toml(text: &str) -> Result<Self, BadRule> {
         let file: File = toml::from_str(text).map_err(|cause| BadRule::in_file(text, &cause))?;
         let mut set = Self::default();
@@ -87,6 +95,7 @@ struct Entry {
     #[serde(default)]
     not_match: Vec<Spanned<String>>,
     reason: Option<String>,
+    secrets: Option<Spanned<Vec<String>>>,
 }
 
 #[derive(Clone, Copy, Deserialize)]
@@ -108,7 +117,8 @@ impl Entry {
                 "a prefix has at least the program",
             ));
         }
-        let rule = Rule::prefix_of(words, self.reason);
+        let secrets = secrets(self.secrets, self.decision, text)?;
+        let rule = Rule::prefix_of(words, self.reason, secrets);
         let covers = |words: &[String]| match self.decision {
             Verdict::Allow => rule.admits_command(words),
             Verdict::Ask | Verdict::Deny => rule.catches_command(words),
@@ -135,4 +145,25 @@ impl Entry {
         }
         Ok(rule)
     }
+}
+
+/// Reads the names of secrets.
+fn secrets(
+    named: Option<Spanned<Vec<String>>>,
+    decision: Verdict,
+    text: &str,
+) -> Result<Vec<String>, BadRule> {
+    let Some(named) = named else {
+        return Ok(Vec::new());
+    };
+    let place = named.span().start;
+    let names = named.into_inner();
+    if matches!(decision, Verdict::Deny) {
+        let why = "a rule that denies gives no secrets";
+        return Err(BadRule::at(text, place, why));
+    }
+    if names.iter().any(|name| name.trim().is_empty()) {
+        return Err(BadRule::at(text, place, "a secret has a name"));
+    }
+    Ok(names)
 }

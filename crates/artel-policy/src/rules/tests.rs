@@ -142,9 +142,16 @@ fn prefix_rules_check_their_examples() {
         prefix = ["rm"]
         decision = "deny"
         match = ["/bin/rm -rf x"]
+
+        [[rule]]
+        prefix = ["gh", "pr"]
+        decision = "ask"
+        secrets = ["github"]
     "#;
     let set = RuleSet::from_toml(file).unwrap();
-    assert_eq!((set.allow.len(), set.ask.len(), set.deny.len()), (1, 0, 1));
+    assert_eq!((set.allow.len(), set.ask.len(), set.deny.len()), (1, 1, 1));
+    assert_eq!(set.ask[0].secrets(), ["github"]);
+    assert!(set.allow[0].secrets().is_empty());
     assert_eq!(set.allow[0].reason(), Some("only looks"));
     assert_eq!(set.allow[0].text(), "Bash(git status:*)");
 }
@@ -180,6 +187,13 @@ fn a_mistake_in_a_file_has_its_place() {
             "maybe",
         ),
         ("[[rule".to_owned(), 1, 7, ""),
+        (format!("{head}secrets = [\" \"]"), 4, 11, "has a name"),
+        (
+            "[[rule]]\nprefix = [\"a\"]\ndecision = \"deny\"\nsecrets = [\"x\"]".to_owned(),
+            4,
+            11,
+            "gives no secrets",
+        ),
     ];
     for (text, at_line, at_column, part) in cases {
         let error = RuleSet::from_toml(&text).unwrap_err();

@@ -37,7 +37,7 @@ fn lines(file: &'static str) -> impl Iterator<Item = (u64, &'static str)> {
 }
 
 fn case((seed, line): (u64, &str)) -> Case {
-    let filled = fill(&line.replace('⏎', "\n"), seed);
+    let filled = fill(&line.replace('⏎', "\n").replace('␛', "\x1b"), seed);
     let mut clean = String::new();
     for (index, part) in filled.split(['«', '»']).enumerate() {
         clean.push_str(if index % 2 == 0 { part } else { REDACTED });

@@ -78,6 +78,21 @@ fn a_key_without_end_is_swallowed_and_little_is_held() {
 }
 
 #[test]
+fn colours_without_end_are_shown_and_little_is_held() {
+    let mut stream = all().stream();
+    let mut shown = stream.push("password=a1b2c3d4").into_owned();
+    for _ in 0..20_000 {
+        shown.push_str(&stream.push("\x1b[0m"));
+        assert!(held(&stream) < 4096, "{stream:?}");
+    }
+    shown.push_str(&stream.finish());
+    assert_eq!(
+        shown,
+        format!("password={REDACTED}{}", "\x1b[0m".repeat(20_000))
+    );
+}
+
+#[test]
 fn a_value_without_end_is_swallowed_and_little_is_held() {
     for (before, part, after) in [
         ("password=", "a1b2c3d4", " b"),
@@ -165,6 +180,17 @@ fn fragments() -> impl Strategy<Value = Vec<u8>> {
         "-us",
         ":AA",
         "xxxx",
+        "\x1b[31m",
+        "\x1b[0m",
+        "\x1b",
+        "[1;2",
+        "%2D",
+        "%5f",
+        "%3D",
+        "%",
+        "correct-horse-battery",
+        "\"d\":",
+        "fm2_",
         "(",
         ")",
         ",",

@@ -1,7 +1,7 @@
 //! What events do to the state.
 
 use artel_types::model::{Message, Part, Reply, Role, Stop, ToolCall, ToolResult};
-use artel_types::{Fact, Objective, RunAnswered, Text, ToolFinished, ToolRequested};
+use artel_types::{Fact, Objective, RunAnswered, RunAsked, Text, ToolFinished, ToolRequested};
 use serde_json::Value;
 
 use super::call::{Pending, State};
@@ -38,7 +38,7 @@ impl Turn {
             Fact::RunSaid(said) => self.said(inline(kind, &said.text)?, &said.why),
             Fact::RunSteered(steered) => self.steered(&steered.act, &steered.text),
             Fact::RunContinued(_) => self.continued(),
-            Fact::RunAsked(asked) => self.asked(&asked.question, asked.call.as_deref()),
+            Fact::RunAsked(asked) => self.asked(asked),
             Fact::RunAnswered(answered) => self.answered(answered),
             Fact::RunEscalated(_) => self.strikes.escalated(),
             Fact::ContextCompacted(compacted) => {
@@ -300,17 +300,19 @@ impl Turn {
         }
     }
 
-    fn asked(&mut self, question: &str, call: Option<&str>) {
-        self.question = Some(question.to_owned());
+    fn asked(&mut self, asked: &RunAsked) {
+        self.question = Some(asked.clone());
+        let call = asked.call.as_deref();
         if let Some(pending) = call.and_then(|call| self.pending_mut(call)) {
             pending.state = State::Unsure {
-                question: Some(question.to_owned()),
+                question: Some(asked.question.clone()),
             };
         }
     }
 
     fn answered(&mut self, answered: &RunAnswered) {
-        if self.question.as_deref() == Some(&answered.question) {
+        let is_open = |asked: &RunAsked| asked.question == answered.question;
+        if self.question.as_ref().is_some_and(is_open) {
             self.question = None;
         }
         for pending in &mut self.pending {

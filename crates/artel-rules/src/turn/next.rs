@@ -19,9 +19,8 @@ impl Turn {
         if let Some(ending) = &self.ended {
             return Next::End(ending.clone());
         }
-        if let Some(question) = &self.question {
-            let question = question.clone();
-            return Next::Wait(Wait::Answer { question });
+        if let Some(asked) = &self.question {
+            return Next::Wait(Wait::Answer(Box::new(asked.clone())));
         }
         if self.is_paused {
             return Next::Wait(Wait::Resume);

@@ -40,6 +40,7 @@ fn main() {
         ["type", text] => report(type_into_terminal(text)),
         ["descriptors"] => descriptors(),
         ["write-descriptor", path] => report(reopen(path)),
+        ["lend", folder] => lend(folder),
         ["threads"] => report(threads()),
         ["processes"] => report(processes()),
         ["memory", mebibytes] => report(memory(mebibytes)),
@@ -55,6 +56,39 @@ fn report(result: io::Result<String>) {
     match result {
         Ok(detail) => println!("open {detail}"),
         Err(cause) => println!("shut {}", cause.raw_os_error().unwrap_or(-1)),
+    }
+}
+
+/// Tries every way to make a file that lends the rights of its owner or of its group.
+fn lend(folder: &str) {
+    use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags};
+    let plain = Mode::from_raw_mode(0o755);
+    for (name, bits) in [("owner", 0o4755), ("group", 0o2755)] {
+        let mode = Mode::from_raw_mode(bits);
+        let path = |way: &str| format!("{folder}/{name}-{way}");
+        let make = OFlags::CREATE | OFlags::WRONLY;
+        let fresh = |way: &str| rustix::fs::open(path(way), make, plain).unwrap();
+        let said = |done: rustix::io::Result<()>| {
+            report(done.map(|()| name.to_owned()).map_err(Into::into));
+        };
+        said(rustix::fs::open(path("open"), make, mode).map(drop));
+        said(
+            rustix::fs::openat2(CWD, path("openat2"), make, mode, ResolveFlags::empty()).map(drop),
+        );
+        said(rustix::fs::open(folder, OFlags::TMPFILE | OFlags::WRONLY, mode).map(drop));
+        said(rustix::fs::mknodat(
+            CWD,
+            path("mknod"),
+            FileType::RegularFile,
+            mode,
+            0,
+        ));
+        said(rustix::fs::fchmod(fresh("fchmod"), mode));
+        drop(fresh("chmod"));
+        said(rustix::fs::chmod(path("chmod"), mode));
+        drop(fresh("chmodat"));
+        let flags = rustix::fs::AtFlags::empty();
+        said(rustix::fs::chmodat(CWD, path("chmodat"), mode, flags));
     }
 }
 

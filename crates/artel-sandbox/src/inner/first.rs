@@ -3,6 +3,7 @@
 //! It is process 1 of its namespace. When it ends, for whatever reason, the kernel ends everything
 //! in there: what forked twice, what left its session, what ignores signals.
 
+use std::ffi::OsString;
 use std::fs;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
@@ -18,6 +19,7 @@ use super::rlimit::{self, Own};
 use super::step::{At, Failed};
 use super::view::{self, Bait, Built, Resolved};
 use super::{network, privileges, probe, seccomp};
+use crate::cgroup::Way;
 use crate::control::{self, Said};
 use crate::spec::{Numbers, Spec, Task};
 use crate::sys;
@@ -29,6 +31,8 @@ pub(super) struct Orders<'a> {
     pub(super) protected: &'a Protected,
     pub(super) control: OwnedFd,
     pub(super) streams: Streams,
+    /// Where the limits of the tree are kept, as far as this process goes there itself.
+    pub(super) ways: Vec<Way>,
     /// Readable once the limits of the whole tree are in place; its end means the starter died.
     pub(super) go: OwnedFd,
     /// The user and group that stay what they are.
@@ -68,6 +72,9 @@ pub(super) fn say_failed(control: BorrowedFd<'_>, failed: Failed) {
 fn inside(mut orders: Orders<'_>) -> Result<i32, Failed> {
     set_parent_process_death_signal(Some(Signal::KILL))
         .at("starter", "follow the starter's end")?;
+    for way in orders.ways.drain(..) {
+        way.go().at("limits", "go where the limits are kept")?;
+    }
     map_user(orders.user, orders.group)?;
     rustix::process::setsid().at("starter", "make a session")?;
     let spec = &orders.spec;
@@ -97,12 +104,33 @@ fn inside(mut orders: Orders<'_>) -> Result<i32, Failed> {
     if let Some(port) = proxy {
         network::name_proxy(&mut orders.spec.job.env, port);
     }
+    if orders
+        .protected
+        .masked
+        .iter()
+        .any(|path| path.ends_with(".git"))
+    {
+        leave_git_out(&mut orders.spec.job.env);
+    }
     let command = program::start(&orders.spec.job, orders.streams)?;
     let command = i32::try_from(command.id()).unwrap_or(-1);
     let follower = Follower::new(Reach::Namespace)?;
     match follower.follow(command, &orders.control) {
         Followed::Ended(status) => Ok(status),
         Followed::CalledOff => Ok(libc::SIGKILL),
+    }
+}
+
+/// Tells Go not to ask git about a tree that is no repository: it takes the empty folder that stands
+/// for `.git` for one, and gives up when git does not.
+fn leave_git_out(env: &mut Vec<(OsString, OsString)>) {
+    let flag = "-buildvcs=false";
+    match env.iter_mut().rev().find(|(name, _)| name == "GOFLAGS") {
+        Some((_, flags)) => {
+            flags.push(" ");
+            flags.push(flag);
+        }
+        None => env.push(("GOFLAGS".into(), flag.into())),
     }
 }
 

@@ -162,7 +162,7 @@ fn rules(spec: &Spec, protected: &Protected, scratch: &Path) -> Result<Rules, Fa
             .extend(landlock::around(&path, &hidden, &mut rules.list));
     }
     let mut kept = hidden;
-    kept.extend(protected.frozen.iter().cloned());
+    kept.extend(protected.frozen.iter().chain(&protected.masked).cloned());
     for root in view::roots(view)? {
         // Nothing can be made at the root itself: a new protected name could not be told apart.
         rules

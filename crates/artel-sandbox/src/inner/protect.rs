@@ -1,7 +1,8 @@
 //! Protected names: what must stay as it is inside a folder that can be written.
 //!
 //! They are looked for at the root of every writable folder and in every repository found there:
-//! those that exist are shown read-only, those that do not are held by a placeholder. The search
+//! those that exist are shown read-only, those that do not are masked. Other spellings of them are
+//! shown read-only too, and set aside where they appear. The search
 //! is bounded, since a start must not cost a walk through a large tree; what lies deeper or appears
 //! later is for whoever takes the tree's changes over.
 
@@ -10,6 +11,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::placeholder::{Folder, Held};
 use super::step::{At, Failed};
+use super::variant::{self, Spellings, Watched};
 use crate::job::View;
 
 const STEP: &str = "protected names";
@@ -27,6 +29,8 @@ const SKIPPED: &[&str] = &["node_modules", "target", ".venv", "__pycache__"];
 pub(super) struct Protected {
     /// Shown read-only where they are; links stay the links they are.
     pub(super) frozen: Vec<PathBuf>,
+    /// Names that do not exist and cannot be made: a placeholder stands there outside.
+    pub(super) masked: Vec<PathBuf>,
     /// Folders that must keep their place, because something frozen lies below them.
     pub(super) pinned: Vec<PathBuf>,
     /// Metadata of repositories that lies elsewhere: to be readable.
@@ -35,11 +39,17 @@ pub(super) struct Protected {
     pub(super) sockets: Vec<PathBuf>,
     /// To be released when everything has ended.
     folders: Vec<Folder>,
+    /// Where other spellings may appear.
+    watched: Vec<Watched>,
+    spellings: Spellings,
 }
 
 /// Finds everything that must stay, and holds the names that do not exist.
 pub(super) fn prepare(view: &View, roots: &[PathBuf]) -> Result<Protected, Failed> {
-    let mut protected = Protected::default();
+    let mut protected = Protected {
+        spellings: Spellings::of(&view.protected),
+        ..Protected::default()
+    };
     let names = &view.protected;
     // What is hidden is hidden by its path: the folders on the way must not be moved either.
     for hidden in view.hidden.iter().flat_map(fs::canonicalize) {
@@ -50,6 +60,9 @@ pub(super) fn prepare(view: &View, roots: &[PathBuf]) -> Result<Protected, Faile
     let prepared = roots
         .iter()
         .try_for_each(|root| protected.root(root, roots, names));
+    // Sockets that stand for nothing, of starters that run or were killed, are masked and not hidden.
+    let masked = &protected.masked;
+    protected.sockets.retain(|path| !masked.contains(path));
     match prepared {
         Ok(()) => Ok(protected),
         Err(failed) => {
@@ -60,6 +73,13 @@ pub(super) fn prepare(view: &View, roots: &[PathBuf]) -> Result<Protected, Faile
 }
 
 impl Protected {
+    /// Sets aside the other spellings of protected names that have appeared, and tells which.
+    pub(super) fn set_aside(&self) -> Vec<PathBuf> {
+        let watched = self.watched.iter();
+        let moved = watched.flat_map(|watched| watched.set_aside(&self.spellings));
+        variant::reported(moved.collect())
+    }
+
     /// Takes the placeholders away.
     pub(super) fn release(&mut self) {
         self.folders.drain(..).for_each(Folder::release);
@@ -87,6 +107,15 @@ impl Protected {
         roots: &[PathBuf],
         names: &[String],
     ) -> Result<(), Failed> {
+        if names.is_empty() {
+            return Ok(());
+        }
+        let watched = self.spellings.watch(folder);
+        let watched = watched.at(STEP, &format!("look through `{}`", folder.display()))?;
+        for other in watched.known() {
+            self.freeze_with_target(other, roots);
+        }
+        self.watched.push(watched);
         for name in names {
             self.name(folder, Path::new(name), roots)?;
         }
@@ -113,7 +142,7 @@ impl Protected {
             let path = above.join(part);
             match self.hold(&above, Path::new(part))? {
                 Held::Ours => {
-                    self.freeze(path);
+                    self.masked.push(path);
                     return Ok(());
                 }
                 Held::Impossible => return Ok(()),

@@ -101,6 +101,32 @@ const NAMESPACES: &[libc::c_int] = &[
 /// The flag for time namespaces, which `clone` reads as part of a signal.
 const NEW_TIME: u64 = 0x80;
 
+/// Calls that give a file its permissions, and where among their arguments these stand.
+const PERMISSIONS: &[(c_long, u8)] = &[
+    (libc::SYS_fchmod, 1),
+    (libc::SYS_fchmodat, 2),
+    (libc::SYS_fchmodat2, 2),
+    (libc::SYS_mknodat, 2),
+];
+
+/// Those only one architecture has.
+#[cfg(target_arch = "x86_64")]
+const PERMISSIONS_HERE: &[(c_long, u8)] = &[
+    (libc::SYS_chmod, 1),
+    (libc::SYS_mknod, 1),
+    (libc::SYS_creat, 1),
+];
+/// Those only one architecture has.
+#[cfg(not(target_arch = "x86_64"))]
+const PERMISSIONS_HERE: &[(c_long, u8)] = &[];
+
+/// Calls that make a file if their flags say so, and where the flags stand; the permissions follow.
+const OPENING: &[(c_long, u8)] = &[
+    (libc::SYS_openat, 2),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_open, 1),
+];
+
 /// How many sockets are left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sockets {
@@ -126,13 +152,13 @@ fn programs(sockets: Sockets) -> Result<Vec<BpfProgram>, BackendError> {
     Ok(vec![search::program(&by_number()), filter.try_into()?])
 }
 
-/// The calls that are refused as such, and one that is said to be unknown: then the library falls
-/// back to the older one, whose flags a filter can see.
+/// The calls that are refused as such, and two that are said to be unknown: then programs fall back
+/// to the older ones, whose flags and permissions a filter can see.
 fn by_number() -> Vec<(u32, libc::c_int)> {
     let refused = REFUSED.iter().chain(REFUSED_HERE);
     let refused = refused.map(|number| (*number, libc::EPERM));
     refused
-        .chain([(libc::SYS_clone3, libc::ENOSYS)])
+        .chain([libc::SYS_clone3, libc::SYS_openat2].map(|number| (number, libc::ENOSYS)))
         .filter_map(|(number, errno)| Some((u32::try_from(number).ok()?, errno)))
         .collect()
 }
@@ -147,7 +173,8 @@ fn by_argument(sockets: Sockets) -> Result<BTreeMap<c_long, Vec<SeccompRule>>, B
         Sockets::OnlyPairs => Vec::new(),
         Sockets::OfTheNamespace => odd_sockets()?,
     };
-    Ok(BTreeMap::from([
+    let mut rules = foreign_rights()?;
+    rules.extend([
         (libc::SYS_clone, namespace_flags()?),
         (libc::SYS_unshare, unshare),
         (
@@ -156,7 +183,33 @@ fn by_argument(sockets: Sockets) -> Result<BTreeMap<c_long, Vec<SeccompRule>>, B
         ),
         (libc::SYS_personality, vec![odd_personalities()?]),
         (libc::SYS_socket, sockets),
-    ]))
+    ]);
+    Ok(rules)
+}
+
+/// Refuses the bits that make a program run with the rights of its file's owner: inside they mean
+/// nothing, but the file stays where others of the machine can start it.
+fn foreign_rights() -> Result<BTreeMap<c_long, Vec<SeccompRule>>, BackendError> {
+    let bits = [libc::S_ISUID, libc::S_ISGID].map(u64::from);
+    // The second one makes a file that has no name yet.
+    let making = [libc::O_CREAT, libc::O_TMPFILE & !libc::O_DIRECTORY];
+    let making = making.map(|flag| u64::from(flag.cast_unsigned()));
+    let mut rules = BTreeMap::new();
+    for (call, place) in PERMISSIONS.iter().chain(PERMISSIONS_HERE) {
+        let bits = bits.map(|bit| rule(&[(*place, Op::MaskedEq(bit), bit)]));
+        rules.insert(*call, bits.into_iter().collect::<Result<_, _>>()?);
+    }
+    for (call, place) in OPENING {
+        let mut refused = Vec::new();
+        for flag in making {
+            for bit in bits {
+                let flags = (*place, Op::MaskedEq(flag), flag);
+                refused.push(rule(&[flags, (*place + 1, Op::MaskedEq(bit), bit)])?);
+            }
+        }
+        rules.insert(*call, refused);
+    }
+    Ok(rules)
 }
 
 fn namespace_flags() -> Result<Vec<SeccompRule>, BackendError> {

@@ -1,12 +1,14 @@
 //! What is not on any disk: devices, terminals, processes, private folders, and what covers files.
 
+use std::ffi::OsStr;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
-use rustix::fs::{Mode, OFlags, fstat, mkdirat, openat, symlinkat};
+use rustix::fs::{AtFlags, Mode, OFlags, chmodat, fstat, mkdirat, openat, symlinkat};
 use rustix::mount::MountAttrFlags;
 
+use super::placeholder::Kind;
 use super::step::{At, Failed};
 use super::tree::{self, Rights};
 use crate::job::Limits;
@@ -41,10 +43,13 @@ const MASKED: &[&str] = &[
     "sched_debug",
 ];
 
-/// An empty file and an empty folder that nobody may open, to be put over what must not be seen.
+/// An empty file and an empty folder that nobody may open, to be put over what must not be seen, and
+/// an empty file and an empty folder to be read, for names under which nothing may be made.
 pub(super) struct Covers {
     file: OwnedFd,
     folder: OwnedFd,
+    empty_file: OwnedFd,
+    empty_folder: OwnedFd,
 }
 
 impl Covers {
@@ -54,6 +59,8 @@ impl Covers {
             tree::make_folders(root, Path::new("proc"))?;
             tree::make_file(root, Path::new("proc/file"), 0)?;
             mkdirat(root, "proc/folder", Mode::empty())?;
+            tree::make_file(root, Path::new("proc/empty-file"), 0o444)?;
+            mkdirat(root, "proc/empty-folder", Mode::from_raw_mode(0o555))?;
             let read_only = |path: &str| {
                 let below = tree::open_inside(root, Path::new(path))?;
                 let copy = tree::copy(below.as_fd(), Rights::ReadOnly)?;
@@ -63,6 +70,8 @@ impl Covers {
             Ok(Self {
                 file: read_only("proc/file")?,
                 folder: read_only("proc/folder")?,
+                empty_file: read_only("proc/empty-file")?,
+                empty_folder: read_only("proc/empty-folder")?,
             })
         };
         made().at("hidden files", "make what covers them")
@@ -79,20 +88,59 @@ impl Covers {
         let copy = tree::copy_as_is(cover.as_fd())?;
         tree::attach(copy.as_fd(), target)
     }
+
+    /// Keeps a name in a folder from being made; a placeholder stands under it.
+    pub(super) fn mask(&self, folder: BorrowedFd<'_>, name: &OsStr) -> io::Result<()> {
+        let cover = match Kind::of(Path::new(name)) {
+            Kind::Folder => &self.empty_folder,
+            Kind::Socket => &self.empty_file,
+        };
+        let copy = tree::copy_as_is(cover.as_fd())?;
+        tree::attach_named(copy.as_fd(), folder, name)
+    }
 }
 
-/// How much the private folders in memory may hold together with the command's own memory.
-pub(super) fn scratch_size(limits: &Limits) -> String {
-    (limits.memory / 2).max(1 << 20).to_string()
+/// The private folders in memory. They are parts of one file system, so that one bound holds for
+/// them together.
+pub(super) struct Private {
+    all: OwnedFd,
 }
 
-/// Mounts a private folder in memory.
-pub(super) fn mount_scratch(root: BorrowedFd<'_>, name: &str, size: &str) -> Result<(), Failed> {
-    let what = format!("make a private `/{name}`");
-    let options = [("mode", Some("1777")), ("size", Some(size))];
-    let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
-    let scratch = tree::fresh("tmpfs", &options, attributes).at("private files", &what)?;
-    tree::place(root, Path::new(name), scratch.as_fd()).at("private files", &what)
+impl Private {
+    /// Makes the file system where the processes will be shown, so that only its parts are seen.
+    pub(super) fn mount(root: BorrowedFd<'_>, limits: &Limits) -> Result<Self, Failed> {
+        let size = (limits.memory / 2).max(1 << 20).to_string();
+        let options = [("mode", Some("0700")), ("size", Some(size.as_str()))];
+        let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
+        let made = || {
+            let all = tree::fresh("tmpfs", &options, attributes)?;
+            tree::place(root, Path::new("proc/private"), all.as_fd())?;
+            Ok::<_, io::Error>(Self { all })
+        };
+        made().at("private files", "make private folders")
+    }
+
+    /// Shows a part of it as a folder.
+    pub(super) fn show(
+        &self,
+        root: BorrowedFd<'_>,
+        name: &str,
+        path: &Path,
+        mode: u32,
+    ) -> Result<(), Failed> {
+        let made = || {
+            mkdirat(&self.all, name, Mode::from_raw_mode(mode))?;
+            let part = tree::open_inside(self.all.as_fd(), Path::new(name))?;
+            // What is made is less open than it was to be, by the person's own settings.
+            chmodat(&self.all, name, Mode::from_raw_mode(mode), AtFlags::empty())?;
+            let copy = tree::copy_as_is(part.as_fd())?;
+            tree::place(root, path, copy.as_fd())
+        };
+        made().at(
+            "private files",
+            &format!("make a private `{}`", path.display()),
+        )
+    }
 }
 
 /// Opens the devices in the host's view.
@@ -110,11 +158,10 @@ pub(super) fn open_devices() -> Result<Vec<(&'static str, OwnedFd)>, Failed> {
     Ok(opened)
 }
 
-/// Shows the devices, a private folder in memory, and terminals of our own.
+/// Shows the devices and terminals of our own.
 pub(super) fn mount_devices(
     root: BorrowedFd<'_>,
     devices: Vec<(&str, OwnedFd)>,
-    scratch: &str,
 ) -> Result<(), Failed> {
     let step = "devices";
     tree::make_folders(root, Path::new("dev/pts")).at(step, "make `/dev`")?;
@@ -126,7 +173,6 @@ pub(super) fn mount_devices(
     for (target, name) in DEVICE_LINKS {
         symlinkat(*target, root, Path::new("dev").join(name)).at(step, "make a link")?;
     }
-    mount_scratch(root, "dev/shm", scratch)?;
     let options = [("ptmxmode", Some("0666")), ("mode", Some("0620"))];
     let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NOEXEC;
     let terminals = tree::fresh("devpts", &options, attributes).at(step, "make terminals")?;

@@ -2,6 +2,7 @@
 
 use std::io::{self, Read};
 use std::os::fd::{AsFd, OwnedFd};
+use std::path::PathBuf;
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{Mode, OFlags};
@@ -14,9 +15,11 @@ use super::program::Streams;
 use super::protect::{self, Protected};
 use super::step::{At, Failed};
 use super::view::{self, Resolved};
+use super::written::{Kept, Meter, PERIOD};
 use crate::cgroup;
 use crate::control::{self, Said};
 use crate::level::Level;
+use crate::process::Limited;
 use crate::spec::Spec;
 use crate::sys::{self, Ended, Side};
 
@@ -86,13 +89,18 @@ fn run(spec: Spec, control: &OwnedFd, streams: Streams) -> Result<(), Failed> {
     }
     let groups = make_groups(&spec)?;
     let ended = plain::run(spec, control, streams, &groups);
-    finish(&groups, control, ended)
+    // Without namespaces nothing at all can be made where protected names stand.
+    let left = Left {
+        set_aside: Vec::new(),
+        kept: Kept::Yes,
+    };
+    finish(&groups, control, ended, left)
 }
 
 fn full(spec: Spec, control: &OwnedFd, streams: Streams) -> Result<(), Failed> {
     let roots = view::roots(&spec.job.view)?;
     let mut protected = protect::prepare(&spec.job.view, &roots)?;
-    let done = Resolved::of(&spec.job.view, &protected)
+    let done = Resolved::of(&spec.job, &protected)
         .and_then(|resolved| tree(spec, control, streams, &resolved, &protected));
     protected.release();
     done
@@ -110,9 +118,14 @@ fn tree(
         rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).at("starter", "make a pipe")?;
     let pump = Pump::before(&mut streams)?;
     let limits = spec.job.limits;
-    let bases = spec.groups.clone();
     let (user, group) = (rustix::process::geteuid(), rustix::process::getegid());
-    let side = sys::clone_into(NAMESPACES).at("user namespace", "make namespaces")?;
+    let groups = make_groups(&spec)?;
+    let ways = groups.ways_in().at("limits", "open the cgroups");
+    let side = ways.and_then(|ways| {
+        let side = sys::clone_into(NAMESPACES).at("user namespace", "make namespaces")?;
+        Ok((side, ways))
+    });
+    let (side, ways) = side.inspect_err(|_| groups.remove())?;
     let (pid, first) = match side {
         Side::Parent { pid, pidfd } => (pid, pidfd),
         Side::Child => {
@@ -123,6 +136,7 @@ fn tree(
                 resolved,
                 protected,
                 streams,
+                ways,
                 go,
                 user: user.as_raw(),
                 group: group.as_raw(),
@@ -130,50 +144,64 @@ fn tree(
             std::process::exit(first::run(orders))
         }
     };
-    drop((go, streams));
+    drop((go, streams, ways));
     // Our memory holds the command's environment: nobody of this user need look into it.
     set_dumpable_behavior(DumpableBehavior::NotDumpable).at("starter", "close its memory")?;
-    // While the first process builds the view, its limits are made here.
     let made = control::say(control.as_fd(), &Said::Hello, &[first.as_fd()])
         .at("starter", "report the start")
-        .and_then(|()| limit(&bases, &limits, pid));
-    let groups = match made {
-        Ok(groups) => groups,
-        Err(failed) => {
-            drop(ready);
-            let _ = rustix::process::pidfd_send_signal(&first, rustix::process::Signal::KILL);
-            drop(sys::wait(pid, 0));
-            return Err(failed);
-        }
-    };
+        .and_then(|()| {
+            let admitted = groups.admit_to_the_rest(pid);
+            admitted.at("limits", "put the command under its limits")
+        });
+    if let Err(failed) = made {
+        drop(ready);
+        let _ = rustix::process::pidfd_send_signal(&first, rustix::process::Signal::KILL);
+        drop(sys::wait(pid, 0));
+        groups.remove();
+        return Err(failed);
+    }
     // A first process that failed already told why.
     let _ = rustix::io::write(&ready, &[1]);
     drop(ready);
+    let mut meter = Meter {
+        first: &first,
+        pid,
+        groups: &groups,
+        most: limits.written,
+        kept: Kept::Yes,
+    };
     if let Some(pump) = pump {
-        pump.run(&first);
+        pump.run(&mut meter);
     }
+    await_end(&mut meter);
+    let kept = meter.kept;
     let ended = sys::wait(pid, 0)
         .at("starter", "wait for the command")
         .and_then(|ended| ended.ok_or_else(|| Failed::new("starter", "lost the command")));
-    finish(&groups, control, ended)
+    let left = Left {
+        set_aside: protected.set_aside(),
+        kept,
+    };
+    finish(&groups, control, ended, left)
 }
 
-fn limit(
-    bases: &cgroup::Groups,
-    limits: &crate::job::Limits,
-    pid: i32,
-) -> Result<cgroup::Own, Failed> {
-    let groups = bases.make(limits).at("limits", "make the cgroups")?;
-    match groups
-        .admit(pid)
-        .at("limits", "put the command under its limits")
-    {
-        Ok(()) => Ok(groups),
-        Err(failed) => {
-            groups.remove();
-            Err(failed)
+/// Waits for the end of the first process and looks at what was written meanwhile.
+fn await_end(meter: &mut Meter<'_>) {
+    loop {
+        let mut fds = [PollFd::new(meter.first, PollFlags::IN)];
+        match poll(&mut fds, Some(&PERIOD)) {
+            Ok(0) => meter.look(),
+            Err(rustix::io::Errno::INTR) => {}
+            // Whoever waits afterwards finds out what is wrong.
+            Ok(_) | Err(_) => return,
         }
     }
+}
+
+/// What is known of a tree once it has ended, besides how.
+struct Left {
+    set_aside: Vec<PathBuf>,
+    kept: Kept,
 }
 
 fn make_groups(spec: &Spec) -> Result<cgroup::Own, Failed> {
@@ -187,6 +215,7 @@ fn finish(
     groups: &cgroup::Own,
     control: &OwnedFd,
     ended: Result<Ended, Failed>,
+    left: Left,
 ) -> Result<(), Failed> {
     let used = (groups.peak(), groups.limited());
     groups.remove();
@@ -195,7 +224,11 @@ fn finish(
         status: ended.status,
         peak: used.0.unwrap_or(ended.largest),
         cpu: ended.cpu,
-        limited: used.1,
+        limited: match left.kept {
+            Kept::Yes => used.1,
+            Kept::No => Some(Limited::FileSize),
+        },
+        set_aside: left.set_aside,
     };
     // Whoever started us may be gone; the tree has ended all the same.
     drop(control::say(control.as_fd(), &said, &[]));
@@ -226,18 +259,24 @@ impl Pump {
     }
 
     /// Carries until the terminal or the tree ends.
-    fn run(self, first: &OwnedFd) {
+    fn run(self, meter: &mut Meter<'_>) {
+        let first = meter.first;
         let mut typed = [0; 4096];
         loop {
             let mut fds = [
                 PollFd::new(first, PollFlags::IN),
                 PollFd::new(&self.terminal, PollFlags::IN),
             ];
-            if poll(&mut fds, None).is_err() {
-                continue;
+            match poll(&mut fds, Some(&PERIOD)) {
+                Ok(0) => meter.look(),
+                Ok(_) => {}
+                Err(_) => continue,
             }
             if !fds[0].revents().is_empty() {
                 return;
+            }
+            if fds[1].revents().is_empty() {
+                continue;
             }
             let count = match rustix::io::read(&self.terminal, &mut typed) {
                 Ok(0) | Err(_) => return,

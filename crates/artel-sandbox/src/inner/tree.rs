@@ -1,5 +1,6 @@
 //! Mounts by handle: what is mounted and where are opened first and never looked up again.
 
+use std::ffi::OsStr;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -95,6 +96,16 @@ pub(super) fn copy_as_is(source: BorrowedFd<'_>) -> io::Result<OwnedFd> {
 pub(super) fn attach(tree: BorrowedFd<'_>, target: BorrowedFd<'_>) -> io::Result<()> {
     let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
     Ok(move_mount(tree, "", target, "", flags)?)
+}
+
+/// Puts a tree onto a name in a folder; a link under that name is covered and not followed.
+pub(super) fn attach_named(
+    tree: BorrowedFd<'_>,
+    folder: BorrowedFd<'_>,
+    name: &OsStr,
+) -> io::Result<()> {
+    let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
+    Ok(move_mount(tree, "", folder, name, flags)?)
 }
 
 /// Mounts a tree at a path inside the new root, and makes what it stands on.

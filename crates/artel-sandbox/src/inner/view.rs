@@ -15,10 +15,10 @@ use rustix::fs::{CWD, readlinkat, symlinkat};
 use rustix::mount::{MountAttrFlags, MountPropagationFlags, UnmountFlags, mount_change, unmount};
 
 use super::protect::Protected;
-use super::special::{self, Covers};
+use super::special::{self, Covers, Private};
 use super::step::{At, Failed};
 use super::tree::{self, Rights};
-use crate::job::{Limits, Overlay, View};
+use crate::job::{Job, Limits, Overlay, View};
 use crate::sys;
 
 const STEP: &str = "view";
@@ -45,6 +45,8 @@ pub(super) struct Resolved {
     links: BTreeMap<PathBuf, PathBuf>,
     hidden: Vec<PathBuf>,
     overlays: Vec<Overlay>,
+    /// The person's home folder, unless something shown holds it: inside it is a private one.
+    home: Option<PathBuf>,
 }
 
 /// What the walls behind this one need to know.
@@ -58,7 +60,8 @@ pub(super) struct Built {
 
 impl Resolved {
     /// Resolves every link once, in the host's view.
-    pub(super) fn of(view: &View, protected: &Protected) -> Result<Self, Failed> {
+    pub(super) fn of(job: &Job, protected: &Protected) -> Result<Self, Failed> {
+        let view = &job.view;
         let mut resolved = Self::default();
         for path in view.read.iter().chain(&protected.readable) {
             resolved.add(path, Rights::ReadOnly);
@@ -74,11 +77,33 @@ impl Resolved {
             .chain(protected.sockets.iter().cloned())
             .collect();
         resolved.overlays.clone_from(&view.overlays);
+        let home = job.env.iter().rev().find(|(name, _)| name == "HOME");
+        resolved.home = home.and_then(|(_, home)| resolved.own_home(Path::new(home)));
         Ok(resolved)
     }
 
-    /// Follows a path from the root; links on the way are noted, so that the path works inside too.
+    /// Returns where a private home folder can be, if nothing that is shown is in its way.
+    fn own_home(&mut self, home: &Path) -> Option<PathBuf> {
+        let special = ["/proc", "/dev", "/sys", "/tmp"].map(Path::new);
+        let home = self.follow(home).filter(|_| home.is_absolute())?;
+        let shown = self.pieces.keys().map(PathBuf::as_path);
+        let overlays = self.overlays.iter().map(|overlay| overlay.at.as_path());
+        let is_free = home.parent().is_some()
+            && !special.contains(&home.as_path())
+            && !shown.chain(overlays).any(|above| home.starts_with(above));
+        (is_free && home.is_dir()).then_some(home)
+    }
+
     fn add(&mut self, path: &Path, rights: Rights) {
+        if let Some(here) = self.follow(path)
+            && here.symlink_metadata().is_ok()
+        {
+            self.pieces.entry(here).or_insert(rights);
+        }
+    }
+
+    /// Follows a path from the root; links on the way are noted, so that the path works inside too.
+    fn follow(&mut self, path: &Path) -> Option<PathBuf> {
         let mut waiting: Vec<OsString> = path
             .components()
             .rev()
@@ -101,7 +126,7 @@ impl Resolved {
             };
             links += 1;
             if links > 40 {
-                return;
+                return None;
             }
             let target = PathBuf::from(OsString::from_vec(target.into_bytes()));
             if target.is_absolute() {
@@ -114,9 +139,7 @@ impl Resolved {
                 _ => None,
             }));
         }
-        if here.symlink_metadata().is_ok() {
-            self.pieces.entry(here).or_insert(rights);
-        }
+        Some(here)
     }
 
     /// Opens every piece in the host's view, leaving out what a piece above shows just the same.
@@ -174,8 +197,12 @@ pub(super) fn build(
     let root = new_root()?;
     let covers = Covers::make(root.as_fd())?;
     let mut built = Built::default();
-    let scratch = special::scratch_size(limits);
-    special::mount_scratch(root.as_fd(), "tmp", &scratch)?;
+    let private = Private::mount(root.as_fd(), limits)?;
+    private.show(root.as_fd(), "tmp", Path::new("/tmp"), 0o1777)?;
+    if let Some(home) = &resolved.home {
+        private.show(root.as_fd(), "home", home, 0o700)?;
+        built.writable.push(home.clone());
+    }
     let mut shown = Vec::new();
     for (path, rights, tree) in pieces {
         tree::place(root.as_fd(), &path, tree.as_fd())
@@ -188,9 +215,11 @@ pub(super) fn build(
         shown.push((path, Rights::Writable));
     }
     make_links(root.as_fd(), &resolved.links);
-    special::mount_devices(root.as_fd(), devices, &scratch)?;
+    special::mount_devices(root.as_fd(), devices)?;
+    private.show(root.as_fd(), "shm", Path::new("/dev/shm"), 0o1777)?;
     built.proc = special::mount_proc(root.as_fd(), pid_max, &covers)?;
     freeze(root.as_fd(), protected)?;
+    mask(root.as_fd(), protected, &covers)?;
     hide(root.as_fd(), &resolved.hidden, &covers)?;
     if bait == Bait::Laid {
         let path = tree::relative(Path::new(BAIT));
@@ -278,6 +307,26 @@ fn freeze(root: BorrowedFd<'_>, protected: &Protected) -> Result<(), Failed> {
         let target = tree::open_inside(root, path).at(step, &what)?;
         let copy = tree::copy(target.as_fd(), rights).at(step, &what)?;
         tree::attach(copy.as_fd(), target.as_fd()).at(step, &what)?;
+    }
+    Ok(())
+}
+
+/// Keeps names from being made. They come folder by folder, so each folder is opened once.
+fn mask(root: BorrowedFd<'_>, protected: &Protected, covers: &Covers) -> Result<(), Failed> {
+    let step = "protected names";
+    let mut open: Option<(&Path, OwnedFd)> = None;
+    for path in &protected.masked {
+        let what = || format!("keep `{}` from being made", path.display());
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+            continue;
+        };
+        if open.as_ref().is_none_or(|(folder, _)| *folder != parent) {
+            let folder = tree::open_inside(root, parent).at(step, &what())?;
+            open = Some((parent, folder));
+        }
+        if let Some((_, folder)) = &open {
+            covers.mask(folder.as_fd(), name).at(step, &what())?;
+        }
     }
     Ok(())
 }

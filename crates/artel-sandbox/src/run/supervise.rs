@@ -2,6 +2,7 @@
 
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use artel_rules::patience::{self, Ending, Graces, Patience, Step, Verdict};
@@ -40,6 +41,10 @@ pub(super) trait Tree {
     fn try_wait(&self) -> Option<Exit>;
     /// Returns what it used.
     fn usage(&self) -> Usage;
+    /// Returns what it made that was set aside.
+    fn set_aside(&self) -> Vec<PathBuf> {
+        Vec::new()
+    }
 }
 
 impl Tree for Process {
@@ -61,6 +66,10 @@ impl Tree for Process {
 
     fn usage(&self) -> Usage {
         self.usage()
+    }
+
+    fn set_aside(&self) -> Vec<PathBuf> {
+        self.set_aside()
     }
 }
 
@@ -255,6 +264,7 @@ impl<T: Tree> Supervisor<'_, T> {
     fn finish(self, duration: Duration) -> Finished {
         let usage = self.tree.usage();
         let killed = self.killed(&usage);
+        let set_aside = self.tree.set_aside();
         let live = self.live;
         let [stdout, stderr] = self.channels.map(|channel| channel.finish(&mut *live));
         Finished {
@@ -265,6 +275,7 @@ impl<T: Tree> Supervisor<'_, T> {
             stdout,
             stderr,
             usage,
+            set_aside,
         }
     }
 

@@ -82,8 +82,7 @@ const PASSED: &[&str] = &[
 pub(crate) struct Row {
     /// What the report calls it.
     pub(crate) name: &'static str,
-    /// Programs on the path without which the row says nothing; `a|b` is one of them, `python3:a` a
-    /// module.
+    /// Programs on the path without which the row says nothing; `a|b` is one of them.
     pub(crate) needs: &'static [&'static str],
     /// Files of the fresh folder.
     pub(crate) files: &'static [(&'static str, &'static str)],
@@ -218,24 +217,10 @@ pub(crate) fn compare(row: &Row, limits: Limits) -> Result<(), String> {
     Ok(())
 }
 
-/// Tells whether a program is on the path, or one of several parted by `|`, or a module is known to
-/// its interpreter.
+/// Tells whether a program is on the path, or one of several parted by `|`.
 pub(crate) fn is_installed(need: &str) -> bool {
     let on_path = |program: &str| path().iter().any(|folder| folder.join(program).is_file());
-    match need.split_once(':') {
-        Some((program, module)) => on_path(program) && knows(program, module),
-        None => need.split('|').any(on_path),
-    }
-}
-
-fn knows(interpreter: &str, module: &str) -> bool {
-    Command::new(interpreter)
-        .args(["-c", &format!("import {module}")])
-        .env_clear()
-        .envs(environment())
-        .stderr(Stdio::null())
-        .status()
-        .is_ok_and(|status| status.success())
+    need.split('|').any(on_path)
 }
 
 /// A script that hangs on either side fails its own row and not the whole list.

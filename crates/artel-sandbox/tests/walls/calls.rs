@@ -135,3 +135,27 @@ fn privileges_are_gone_for_good() {
     assert_eq!(setuid.stdout, "done\n");
     assert!(!place.inside.join("node").exists());
 }
+
+#[test]
+fn no_file_lends_the_rights_of_its_owner() {
+    use std::os::unix::fs::PermissionsExt;
+    let modes = |place: &Place| -> Vec<u32> {
+        let entries = std::fs::read_dir(&place.inside).unwrap();
+        let mode = |entry: std::fs::DirEntry| entry.metadata().unwrap().permissions().mode();
+        entries.map(|entry| mode(entry.unwrap()) & 0o6000).collect()
+    };
+    let place = Place::new();
+    let outside = place.outside("\"$PROBE\" lend .");
+    assert!(!outside.stdout.contains("shut"), "{outside:?}");
+    assert!(modes(&place).iter().any(|bits| *bits != 0));
+    let place = Place::new();
+    let inside = place.inside("\"$PROBE\" lend .; chmod u+s owner-chmod; chmod 0640 owner-chmod");
+    assert!(!inside.stdout.contains("open"), "{inside:?}");
+    assert_eq!(inside.stdout.lines().count(), 14, "{inside:?}");
+    assert!(modes(&place).iter().all(|bits| *bits == 0), "{inside:?}");
+    assert_eq!(
+        inside.exit,
+        artel_sandbox::Exit::Code(0),
+        "other permissions can be given"
+    );
+}

@@ -251,3 +251,26 @@ fn links_of_the_system_work_inside() {
     let inside = run(&job);
     assert_eq!(inside.stdout, "founddeep\n", "{inside:?}");
 }
+
+#[test]
+fn the_home_folder_is_a_private_one() {
+    let place = Place::new();
+    let home = place.outside.join("home");
+    std::fs::create_dir_all(home.join("tools")).unwrap();
+    std::fs::write(home.join("tools/program"), "text").unwrap();
+    std::fs::write(home.join("diary"), "secret").unwrap();
+    let script =
+        "mkdir -p ~/.cache/go-build && echo x > ~/.cache/go-build/x && cat ~/.cache/go-build/x
+                  cat ~/tools/program; echo; cat ~/diary; echo y > ~/tools/program; ls -A ~";
+    let mut job = place.job(&["/bin/sh", "-c", script]);
+    job.env.push(("HOME".into(), home.clone().into()));
+    job.view.read.push(home.join("tools"));
+    let before = place.snapshot();
+    let inside = run(&job);
+    assert_eq!(inside.stdout, "x\ntext\n.cache\ntools\n", "{inside:?}");
+    assert_eq!(place.snapshot(), before);
+    // A home folder that is shown is the one that is shown.
+    job.view.read.push(home);
+    job.argv[2] = "cat ~/diary; echo x > ~/new || echo refused".into();
+    assert_eq!(run(&job).stdout, "secretrefused\n");
+}

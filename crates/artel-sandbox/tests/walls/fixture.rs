@@ -43,6 +43,7 @@ pub(crate) struct Outcome {
     pub(crate) stdout: String,
     pub(crate) stderr: String,
     pub(crate) usage: Usage,
+    pub(crate) set_aside: Vec<PathBuf>,
 }
 
 impl Place {
@@ -102,6 +103,7 @@ impl Place {
             stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
             stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
             usage: Usage::default(),
+            set_aside: Vec::new(),
         }
     }
 
@@ -142,6 +144,7 @@ pub(crate) fn finish(started: Started) -> Outcome {
         stdout,
         stderr: stderr.join().unwrap(),
         usage: process.usage(),
+        set_aside: process.set_aside(),
     }
 }
 

@@ -95,3 +95,20 @@ fn open_files_are_limited_and_no_core_is_written() {
     });
     assert_eq!(limits.stdout, "100\n0\n");
 }
+
+#[test]
+fn all_that_is_written_has_a_bound() {
+    // A folder that is certainly on a disk: what is written to memory is bounded otherwise.
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let place = Place::new();
+    let script =
+        "i=0; while [ $i -lt 4000 ]; do i=$((i+1)); head -c 1M /dev/zero > $i; done; echo all";
+    let mut job = place.job(&["/bin/sh", "-c", script]);
+    job.view.write = vec![folder.path().to_owned()];
+    job.cwd = folder.path().to_owned();
+    job.limits.written = 16 << 20;
+    let writer = run(&job);
+    assert_eq!(writer.exit, Exit::Signal(libc::SIGKILL), "{writer:?}");
+    assert_eq!(writer.usage.limited, Some(Limited::FileSize));
+    assert_eq!(writer.stdout, "");
+}

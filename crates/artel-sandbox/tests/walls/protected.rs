@@ -241,6 +241,49 @@ fn a_hidden_file_is_not_uncovered_by_moving_what_holds_it() {
 }
 
 #[test]
+fn another_spelling_stays_if_it_was_there_and_is_set_aside_if_it_appears() {
+    let place = Place::new();
+    fs::create_dir(place.inside.join(".Artel")).unwrap();
+    let script =
+        "mkdir .GIT && echo x > .GIT/config; echo x > .BashRC; echo x > .Artel/x && echo wrote
+                  mv .Artel away 2>/dev/null && echo moved; mkdir -p sub/.GIT; ls -A | wc -l";
+    let inside = place.inside(script);
+    assert_eq!(inside.exit, Exit::Code(0), "{inside:?}");
+    assert!(!inside.stdout.contains('o'), "{inside:?}");
+    let mut set_aside = inside.set_aside;
+    set_aside.sort();
+    let expected = [".BashRC", ".GIT"].map(|name| place.inside.join(name));
+    assert_eq!(set_aside, expected);
+    let kept = fs::read_to_string(place.inside.join(".GIT.set-aside/config")).unwrap();
+    assert_eq!(kept, "x\n");
+    let mut names: Vec<_> = fs::read_dir(&place.inside)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    let expected = [".Artel", ".BashRC.set-aside", ".GIT.set-aside", "sub"];
+    assert_eq!(names, expected);
+}
+
+#[test]
+fn names_that_are_held_look_empty_and_are_in_nobodys_way() {
+    let place = Place::new();
+    init(&place.inside.join("repository"), &[]);
+    fs::create_dir(place.inside.join("plain")).unwrap();
+    let mut job = place.job(&[
+        "/bin/sh",
+        "-c",
+        "cat .bashrc .envrc .artel; ls -A .git; git -C repository status --porcelain; \
+         git rev-parse --git-dir 2>/dev/null; cp -r . /tmp/copy && grep -rc x . | wc -l",
+    ]);
+    job.env.push(("GIT_CONFIG_NOSYSTEM".into(), "1".into()));
+    let inside = run(&job);
+    assert!(!inside.stdout.contains("??"), "{inside:?}");
+    assert!(inside.stderr.is_empty(), "{inside:?}");
+    assert_eq!(inside.exit, Exit::Code(0), "{inside:?}");
+}
+
+#[test]
 fn a_name_that_leaves_its_folder_is_refused() {
     let place = Place::new();
     let mut job = place.job(&["true"]);

@@ -81,8 +81,9 @@ impl Tool for Diagnostics {
     }
 
     fn intends(&self, input: &Value, bench: &Bench) -> Result<Vec<Action>, Trouble> {
-        let (_, checks) = plan(&parse(input)?, bench)?;
-        let words = checks
+        let plan = plan(&parse(input)?, bench)?;
+        let words = plan
+            .checks
             .into_iter()
             .filter_map(|check| check.words)
             .map(Action::Words);
@@ -95,8 +96,15 @@ impl Tool for Diagnostics {
     }
 
     fn run(&self, input: &Value, bench: &Bench) -> Result<Observation, Trouble> {
-        let (paths, checks) = plan(&parse(input)?, bench)?;
-        let mut told = Told::default();
+        let Plan {
+            paths,
+            checks,
+            left,
+        } = plan(&parse(input)?, bench)?;
+        let mut told = Told {
+            left,
+            ..Told::default()
+        };
         for check in &checks {
             let Some(words) = &check.words else {
                 told.missing(check);
@@ -108,6 +116,12 @@ impl Tool for Diagnostics {
             }
         }
         Ok(told.observation())
+    }
+}
+
+impl Check {
+    fn named(&self) -> Value {
+        json!({"tool": self.checker.id(), "folder": shown(&self.folder)})
     }
 }
 
@@ -146,7 +160,16 @@ fn is_cargo(checker: Checker) -> bool {
     matches!(checker, Checker::Clippy | Checker::CargoCheck)
 }
 
-fn plan(input: &Input, bench: &Bench) -> Result<(Vec<String>, Vec<Check>), Trouble> {
+/// What one call does.
+struct Plan {
+    /// What it is narrowed to.
+    paths: Vec<String>,
+    checks: Vec<Check>,
+    /// The checks that are too many for one call.
+    left: Vec<Check>,
+}
+
+fn plan(input: &Input, bench: &Bench) -> Result<Plan, Trouble> {
     let programs = launch::programs(bench)?;
     let paths = input.paths.iter().map(|path| inside(path, bench));
     let paths = paths.collect::<Result<Vec<_>, _>>()?;
@@ -171,7 +194,7 @@ fn plan(input: &Input, bench: &Bench) -> Result<(Vec<String>, Vec<Check>), Troub
         let what = "no checker of this tree is for these paths";
         return Err(Trouble::new(TroubleKind::NotFound, what));
     }
-    checks.truncate(MOST_CHECKS);
+    let left = checks.split_off(MOST_CHECKS.min(checks.len()));
     for check in checks
         .iter_mut()
         .filter(|check| check.checker.takes() == Takes::Paths)
@@ -181,7 +204,11 @@ fn plan(input: &Input, bench: &Bench) -> Result<(Vec<String>, Vec<Check>), Troub
             words.extend(rest);
         }
     }
-    Ok((paths, checks))
+    Ok(Plan {
+        paths,
+        checks,
+        left,
+    })
 }
 
 /// Returns the paths that a checker is given, as seen from its folder.
@@ -246,8 +273,8 @@ struct Told {
     findings: Vec<Finding>,
     notes: Vec<String>,
     checks: Vec<Value>,
-    ran: usize,
     sandbox: Value,
+    left: Vec<Check>,
 }
 
 impl Told {
@@ -271,14 +298,12 @@ impl Told {
         };
         let all = found.len();
         found.retain(is_meant);
-        if ran.exit != 0 && all == 0 {
+        let has_failed = ran.exit != 0 && all == 0;
+        if has_failed {
             let id = check.checker.id();
-            self.notes.push(format!(
-                "{id} ended with exit code {}:\n{}",
-                ran.exit, ran.excerpt
-            ));
+            self.notes
+                .push(format!("{id} failed and found nothing:\n{}", ran.excerpt));
         }
-        self.ran += 1;
         self.sandbox = ran.data["sandbox"].clone();
         self.checks.push(json!({
             "tool": check.checker.id(),
@@ -288,6 +313,7 @@ impl Told {
             "confidence": check.evidence.strength.word(),
             "is_installed": true,
             "exit": ran.exit,
+            "failed": has_failed,
             "findings": found.len(),
         }));
         self.findings.extend(found);
@@ -330,12 +356,9 @@ impl Told {
         };
         let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
         let mut lines = Vec::new();
-        if self.ran > 0 {
-            let names = self
-                .checks
-                .iter()
-                .filter(|check| check["is_installed"] == true);
-            let names: Vec<_> = names.filter_map(|check| check["tool"].as_str()).collect();
+        let names = self.checks.iter().filter(|check| check["failed"] == false);
+        let names: Vec<_> = names.filter_map(|check| check["tool"].as_str()).collect();
+        if !names.is_empty() {
             lines.push(format!(
                 "{errors} errors, {warnings} warnings from {}",
                 names.join(", ")
@@ -348,6 +371,8 @@ impl Told {
             lines.push(format!("… {more} more: narrow it with `paths`"));
         }
         lines.append(&mut self.notes);
+        lines.extend(left_out(&self.left));
+        let left: Vec<_> = self.left.iter().map(Check::named).collect();
         Observation {
             text: lines.join("\n"),
             data: json!({
@@ -355,12 +380,34 @@ impl Told {
                 "warnings": warnings,
                 "findings": self.findings.iter().take(10 * MOST_SHOWN).collect::<Vec<_>>(),
                 "checks": self.checks,
+                "left_out": left,
                 "sandbox": self.sandbox,
             }),
-            is_partial: more > 0,
+            is_partial: more > 0 || !self.left.is_empty(),
             ..Observation::default()
         }
     }
+}
+
+/// Says which checks were not run because there were too many.
+fn left_out(left: &[Check]) -> Option<String> {
+    const NAMED: usize = 5;
+    let named = left.iter().take(NAMED);
+    let named: Vec<_> = named
+        .map(|check| format!("{} in `{}`", check.checker.id(), shown(&check.folder)))
+        .collect();
+    let more = match left.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    (!left.is_empty()).then(|| {
+        format!(
+            "{} of {} checks were left out ({}{more}): run them with `paths`",
+            left.len(),
+            left.len() + MOST_CHECKS,
+            named.join(", ")
+        )
+    })
 }
 
 fn finding_text(finding: &Finding) -> String {

@@ -90,6 +90,22 @@ impl Programs {
         )
     }
 
+    /// Returns the names of what lies where programs do, a bounded number of them.
+    pub(crate) fn names(&self) -> Vec<String> {
+        const MOST: usize = 10_000;
+        let folders = self.0.iter().filter(|folder| folder.is_absolute());
+        let entries = folders
+            .filter_map(|folder| folder.read_dir().ok())
+            .flatten();
+        let mut names: Vec<String> = entries
+            .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+            .take(MOST)
+            .collect();
+        names.sort();
+        names.dedup();
+        names
+    }
+
     /// Tells whether a program is there.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.0

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use artel_sandbox::proxy::{Observer, Passage, Proxy, Reach, Verdict};
+use artel_sandbox::run::Cancel;
 use artel_sandbox::{Door, DoorKind};
 use encoding_rs::{Encoding, UTF_8};
 use reqwest::header::{CONTENT_TYPE, LOCATION};
@@ -18,6 +19,9 @@ const LONGEST: Duration = Duration::from_secs(30);
 
 /// How long a connection may take.
 const CONNECT: Duration = Duration::from_secs(10);
+
+/// How soon a request that was called off is noticed.
+const GLANCE: Duration = Duration::from_millis(50);
 
 /// What a host answered.
 #[derive(Debug)]
@@ -52,6 +56,7 @@ enum Content {
 enum Failed {
     Client(reqwest::Error),
     System(std::io::Error),
+    Cancelled,
 }
 
 /// Asks for a page.
@@ -60,6 +65,7 @@ pub(super) fn get(
     most: u64,
     reach: &Reach,
     told: Observer,
+    cancel: &Cancel,
 ) -> Result<Answer, Trouble> {
     let machine = |what: String| Trouble::new(TroubleKind::Machine, what);
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0));
@@ -85,7 +91,7 @@ pub(super) fn get(
     // A runtime of its own in a thread of its own: the caller may be inside another.
     let answer = std::thread::scope(|scope| {
         let way = format!("http://{door}");
-        let asking = scope.spawn(move || ask(page, most, &way));
+        let asking = scope.spawn(move || ask(page, most, &way, cancel));
         asking.join()
     });
     proxy.stop();
@@ -97,6 +103,7 @@ pub(super) fn get(
         Ok(Ok(answer)) => Ok(answer),
         Ok(Err(Failed::Client(error))) => Err(not_answered(page, &error)),
         Ok(Err(Failed::System(error))) => Err(machine(error.to_string())),
+        Ok(Err(Failed::Cancelled)) => Err(called_off(page)),
         Err(_) => Err(machine("the request ended unexpectedly".to_owned())),
     }
 }
@@ -120,6 +127,11 @@ fn stopped(page: &Page, passage: &Passage) -> Option<Trouble> {
     }
 }
 
+fn called_off(page: &Page) -> Trouble {
+    let what = format!("{} had not answered when it was called off", page.host());
+    Trouble::new(TroubleKind::Cancelled, what)
+}
+
 fn not_answered(page: &Page, error: &reqwest::Error) -> Trouble {
     let mut why = Vec::new();
     let mut next: Option<&dyn std::error::Error> = std::error::Error::source(error);
@@ -140,7 +152,7 @@ fn not_answered(page: &Page, error: &reqwest::Error) -> Trouble {
     Trouble::new(kind, format!("{} {what}", page.host()))
 }
 
-fn ask(page: &Page, most: u64, way: &str) -> Result<Answer, Failed> {
+fn ask(page: &Page, most: u64, way: &str, cancel: &Cancel) -> Result<Answer, Failed> {
     // Whoever installs first wins, and everybody installs the same.
     drop(rustls::crypto::ring::default_provider().install_default());
     let proxy = reqwest::Proxy::all(way).map_err(Failed::Client)?;
@@ -158,13 +170,23 @@ fn ask(page: &Page, most: u64, way: &str) -> Result<Answer, Failed> {
         .build()
         .map_err(Failed::System)?;
     runtime.block_on(async {
-        let response = client
-            .get(page.url().clone())
-            .send()
-            .await
-            .map_err(Failed::Client)?;
-        take(page, response, most).await.map_err(Failed::Client)
+        let answer = async {
+            let response = client.get(page.url().clone()).send().await;
+            let response = response.map_err(Failed::Client)?;
+            take(page, response, most).await.map_err(Failed::Client)
+        };
+        tokio::select! {
+            answer = answer => answer,
+            () = cancelled(cancel) => Err(Failed::Cancelled),
+        }
     })
+}
+
+/// Returns once the run has been called off.
+async fn cancelled(cancel: &Cancel) {
+    while !cancel.is_cancelled() {
+        tokio::time::sleep(GLANCE).await;
+    }
 }
 
 async fn take(page: &Page, mut response: Response, most: u64) -> Result<Answer, reqwest::Error> {

@@ -4,6 +4,7 @@ use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::sync::Arc;
 
 use artel_sandbox::proxy::{Dialer, Reach as Way, Resolver};
+use artel_sandbox::run::Cancel;
 use proptest::prelude::*;
 use reqwest::Url;
 
@@ -55,7 +56,7 @@ fn fetched(url: &str, answer: &'static [u8], most: u64) -> Result<Observation, T
     ];
     let way = world(&names, server(answer));
     let page = Page::parse(url)?;
-    let answer = get::get(&page, most, &way, Arc::new(|_| {}))?;
+    let answer = get::get(&page, most, &way, Arc::new(|_| {}), &Cancel::new().unwrap())?;
     told(&page, answer)
 }
 
@@ -199,4 +200,59 @@ proptest! {
         let base = Url::parse("https://docs.example/").unwrap();
         html::to_text(&html, &base);
     }
+}
+
+#[test]
+fn a_request_that_is_called_off_ends_although_nobody_answers() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let way = world(&[("docs.example", PUBLIC)], listener.local_addr().unwrap());
+    let cancel = Cancel::new().unwrap();
+    let caller_off = cancel.clone();
+    let silent = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        caller_off.soft();
+        // It holds the line until the other side is gone, and never says a word.
+        let mut heard = Vec::new();
+        stream.read_to_end(&mut heard).ok();
+    });
+    let page = Page::parse("http://docs.example/slow").unwrap();
+    let trouble = get::get(&page, 100, &way, Arc::new(|_| {}), &cancel).unwrap_err();
+    assert_eq!(trouble.kind, TroubleKind::Cancelled, "{trouble}");
+    assert!(trouble.what.contains("docs.example"), "{trouble}");
+    silent.join().unwrap();
+}
+
+/// Whoever answers for a name has to prove it: a certificate that nobody vouches for is not
+/// enough, and the request is not even sent.
+#[test]
+fn a_certificate_that_nobody_vouches_for_is_refused() {
+    use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
+    let certificate = include_bytes!("tests/self-signed.der").as_slice();
+    let key = include_bytes!("tests/self-signed-key.der").as_slice();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = rustls::ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(
+            vec![CertificateDer::from(certificate)],
+            PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key)),
+        )
+        .unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let way = world(&[("docs.example", PUBLIC)], listener.local_addr().unwrap());
+    let server = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut session = rustls::ServerConnection::new(Arc::new(config)).unwrap();
+        let mut heard = Vec::new();
+        let end = rustls::Stream::new(&mut session, &mut stream).read_to_end(&mut heard);
+        (heard, end.is_err())
+    });
+    let page = Page::parse("https://docs.example/").unwrap();
+    let cancel = Cancel::new().unwrap();
+    let trouble = get::get(&page, 100, &way, Arc::new(|_| {}), &cancel).unwrap_err();
+    assert_eq!(trouble.kind, TroubleKind::Failed, "{trouble}");
+    assert!(trouble.what.contains("certificate"), "{trouble}");
+    let (heard, is_broken) = server.join().unwrap();
+    assert!(heard.is_empty() && is_broken, "{heard:?}");
 }

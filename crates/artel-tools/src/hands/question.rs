@@ -1,9 +1,7 @@
 //! What a person is asked: the record, the reason, and the answers that are offered.
 
 use artel_policy::rules::Rule;
-use artel_policy::{Action, Decision, Grant, Record, Scope, command, too_broad};
-
-use crate::Tool;
+use artel_policy::{Action, Decision, Grant, Place, Record, Scope, command, too_broad};
 
 /// A question whether a call may be carried out.
 #[derive(Debug, Clone)]
@@ -14,7 +12,8 @@ pub struct Question {
     pub decision: Decision,
     /// What would be done, completely.
     pub record: Record,
-    /// What may be granted beyond this once, narrow rules only.
+    /// What may be granted beyond this once, narrow rules only; together they spare the whole
+    /// question, so where one part has none, nothing is offered.
     pub offers: Vec<Offer>,
 }
 
@@ -30,10 +29,10 @@ pub struct Offer {
 /// What a person answered.
 #[derive(Debug, Clone)]
 pub enum Reply {
-    /// Yes, once, or with a grant that holds longer.
+    /// Yes, once, or with grants that hold longer.
     Yes {
-        /// What is granted besides this call.
-        grant: Option<Grant>,
+        /// What is granted besides this call; nothing for once.
+        grants: Vec<Grant>,
     },
     /// No.
     No {
@@ -43,33 +42,70 @@ pub enum Reply {
 }
 
 impl Question {
-    pub(super) fn about(
-        tool: &dyn Tool,
+    pub(super) fn about<'a>(
+        tool: &str,
         decision: &Decision,
         record: &Record,
-        actions: &[Action],
+        actions: impl Iterator<Item = &'a Action>,
     ) -> Self {
-        let offers = actions.iter().filter_map(offer);
         Self {
-            tool: tool.card().name.clone(),
+            tool: tool.to_owned(),
             decision: decision.clone(),
             record: record.clone(),
-            offers: offers.collect(),
+            offers: actions
+                .map(|action| offer(tool, action))
+                .collect::<Option<_>>()
+                .unwrap_or_default(),
         }
+    }
+
+    /// Returns how far a yes to all of the offers may reach; nothing beyond once without offers.
+    pub fn scopes(&self) -> Vec<Scope> {
+        let Some((first, rest)) = self.offers.split_first() else {
+            return Vec::new();
+        };
+        let is_everywhere = |scope: &&Scope| rest.iter().all(|offer| offer.scopes.contains(scope));
+        first.scopes.iter().filter(is_everywhere).copied().collect()
+    }
+
+    /// Returns the yes that grants every offer as far as said.
+    pub fn yes(&self, scope: Scope, reason: &str) -> Reply {
+        let grant = |offer: &Offer| {
+            Some(Grant {
+                rule: Rule::parse(&offer.rule).ok()?,
+                scope,
+                reason: reason.to_owned(),
+            })
+        };
+        let grants = match scope {
+            Scope::Once => Vec::new(),
+            Scope::Run | Scope::Session | Scope::Always => {
+                self.offers.iter().filter_map(grant).collect()
+            }
+        };
+        Reply::Yes { grants }
     }
 }
 
 /// Returns the narrowest useful rule for an action. Where only a broad one would help, none.
-fn offer(action: &Action) -> Option<Offer> {
+fn offer(tool: &str, action: &Action) -> Option<Offer> {
     let rule = match action {
         Action::Shell(text) => shell_rule(text)?,
         Action::Network(host) => format!("Fetch(domain:{host})"),
         Action::Secret(name) => format!("Secret({name})"),
         Action::Trust { what, .. } => format!("Trust({what})"),
-        Action::Read(target) => format!("Read({})", target.path),
+        // The words of these tools are the author's or the project's; a script's name is not.
+        Action::Words(_) if tool != "script" => tool.to_owned(),
+        // A rule says nothing of the tree that a file is in.
+        Action::Read(target) if target.place == Place::Worktree => {
+            format!("Read({})", globset::escape(&target.path))
+        }
         _ => return None,
     };
     let parsed = Rule::parse(&rule).ok()?;
+    if matches!(action, Action::Read(target) if !parsed.admits_path("read", &target.path)) {
+        return None;
+    }
     let mut scopes = vec![Scope::Run, Scope::Session];
     if too_broad(&parsed).is_none() {
         scopes.push(Scope::Always);

@@ -48,7 +48,8 @@ impl Hands {
             }),
             // What is not there is said better by the tool; nothing of it is touched.
             Err(error) if error.is_missing() => Ok(target),
-            Err(error) => Err(Trouble::new(TroubleKind::Refused, error.to_string())),
+            Err(error) => Err(Trouble::new(TroubleKind::Refused, error.to_string())
+                .hint("name files relative to the tree; `list` shows what is in it")),
         }
     }
 

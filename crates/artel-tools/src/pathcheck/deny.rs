@@ -37,14 +37,14 @@ impl Denials {
         texts.iter().map(read).collect::<Result<_, _>>().map(Self)
     }
 
-    pub(super) fn judge(&self, alias: Option<&str>, path: &str, op: Op) -> Result<(), Refusal> {
+    /// Judges a path, which may also have been asked for as `@Name/path`.
+    pub(super) fn judge(&self, named: Option<String>, path: &str, op: Op) -> Result<(), Refusal> {
         let tools: &[&str] = match op {
             Op::Read => &["read", "list", "glob", "grep"],
             Op::Write => &["write", "edit", "multi_edit"],
             Op::Delete => &["write", "edit", "multi_edit", "delete"],
         };
         let plain = path.trim_end_matches('/').to_owned();
-        let named = alias.map(|alias| format!("@{alias}/{plain}"));
         let paths = [Some(plain), named, Some(path.to_owned())];
         let hits = |rule: &Rule| {
             let paths = paths.iter().flatten();

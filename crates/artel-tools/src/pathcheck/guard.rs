@@ -6,20 +6,23 @@ use artel_files::{Guard, Op, Refusal, Root};
 use artel_policy::path::{protected, sensitive};
 
 use super::Metadata;
+use super::alias::Alias;
 use super::deny::Denials;
 
 /// Judges resolved paths as for an agent to whom nobody granted anything more: protected names are
 /// not written, sensitive files are not read, the rules that deny hold.
 pub struct PathGuard<'g> {
+    root: &'g Root,
     metadata: Metadata<'g>,
-    /// The name of the root, as in `@Name/path`, if it has one.
-    alias: Option<&'g str>,
+    /// The name by which the path was asked for, as in `@Name/path`, if it was.
+    alias: Option<&'g Alias>,
     denials: &'g Denials,
 }
 
 impl<'g> PathGuard<'g> {
-    pub(super) fn new(root: &'g Root, alias: Option<&'g str>, denials: &'g Denials) -> Self {
+    pub(super) fn new(root: &'g Root, alias: Option<&'g Alias>, denials: &'g Denials) -> Self {
         Self {
+            root,
             metadata: Metadata::of(root),
             alias,
             denials,
@@ -30,19 +33,23 @@ impl<'g> PathGuard<'g> {
 impl Guard for PathGuard<'_> {
     fn judge(&self, path: &Path, op: Op) -> Result<(), Refusal> {
         let name = path.to_string_lossy();
-        let ground = match op {
-            Op::Read => sensitive(&name).map(|ground| (ground, "it may hold secrets")),
+        // A name may lead into the middle of what is protected, so its own path counts too.
+        let whole = self.alias.and_then(|alias| alias.whole(self.root, path));
+        let ground = |name: &str| match op {
+            Op::Read => sensitive(name).map(|ground| (ground, "it may hold secrets")),
             Op::Write | Op::Delete => {
-                protected(&name).map(|ground| (ground, "agents never change it"))
+                protected(name).map(|ground| (ground, "agents never change it"))
             }
         };
+        let ground = ground(&name).or_else(|| whole.as_deref().and_then(ground));
         if let Some((rule, reason)) = ground {
             return Err(Refusal {
                 rule: rule.to_owned(),
                 reason: reason.to_owned(),
             });
         }
-        self.denials.judge(self.alias, &name, op)?;
+        let named = self.alias.and_then(|alias| alias.named(path));
+        self.denials.judge(named, &name, op)?;
         self.metadata.judge(path, op)
     }
 }

@@ -84,7 +84,12 @@ fn deletes() {
 
 #[test]
 fn aliases() {
-    let aliases = json!({"aliases": {"Lib": "{B}/lib", "Gone": "{B}/gone", "Rel": "lib"}});
+    let aliases = json!({"aliases": {
+        "Lib": "{B}/lib", "Gone": "{B}/gone", "Rel": "src", "Here": ".", "Empty": "",
+        "Whole": "{P}", "Inside": "{P}/src", "Link": "in-dir", "Up": "..", "OutLink": "out-dir",
+        "Parent": "{B}", "Slash": "/", "Git": ".git", "LibGit": "{B}/lib/.git", "Env": ".env",
+        "Missing": "missing",
+    }});
     let mut world = World::new();
     for (op, path, expected) in ALIASES {
         check(&mut world, op, path, expected, &aliases);
@@ -96,6 +101,28 @@ fn rules_that_deny_hold_for_the_resolved_path() {
     let mut world = World::new();
     for (op, rule, path, expected) in DENIALS {
         check(&mut world, op, path, expected, &json!({"deny": [rule]}));
+    }
+}
+
+#[test]
+fn rules_that_deny_hold_for_paths_with_a_name() {
+    let mut world = World::new();
+    let aliases = json!({"Rel": "src", "Link": "in-dir", "Lib": "{B}/lib"});
+    for (rule, path, expected) in [
+        ("Read(src/**)", "@Rel/main.rs", "!Read(src/**)"),
+        ("Read(@Rel/**)", "@Rel/main.rs", "!Read(@Rel/**)"),
+        ("Read(@Rel/deep/**)", "@Rel/main.rs", "=main"),
+        ("Read(src/main.rs)", "@Link/main.rs", "!Read(src/main.rs)"),
+        ("Read(@Link/**)", "@Link/main.rs", "!Read(@Link/**)"),
+        (
+            "Read(@Lib/private/**)",
+            "@Lib/private/x",
+            "!Read(@Lib/private/**)",
+        ),
+        ("Read(private/**)", "@Lib/private/x", "!Read(private/**)"),
+    ] {
+        let extra = json!({"deny": [rule], "aliases": aliases});
+        check(&mut world, "read", path, expected, &extra);
     }
 }
 

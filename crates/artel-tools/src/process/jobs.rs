@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 use artel_sandbox::Level;
 use artel_sandbox::run::Cancel;
 
-use super::{Order, Workroom};
+use super::{Order, Turn, Workroom};
 use crate::{Bench, Observation, Trouble, TroubleKind};
 
 /// The background commands of a run. When it is dropped, all of them end.
@@ -19,6 +19,8 @@ pub struct Jobs {
 /// How far a background command is.
 #[derive(Debug, Clone, PartialEq)]
 pub enum JobState {
+    /// It waits for its turn, for what this says.
+    Waiting(String),
     /// It runs.
     Running,
     /// It has ended.
@@ -26,7 +28,7 @@ pub enum JobState {
 }
 
 struct Entry {
-    words: Vec<String>,
+    label: String,
     cancel: Cancel,
     state: Arc<Mutex<JobState>>,
     thread: Option<JoinHandle<()>>,
@@ -45,13 +47,19 @@ impl Jobs {
         let cancel =
             Cancel::new().map_err(|error| Trouble::new(TroubleKind::Machine, error.to_string()))?;
         let state = Arc::new(Mutex::new(JobState::Running));
-        let words = order.words.clone();
+        let label = order.label();
         let watch = {
             let (room, bench, cancel) = (Arc::clone(room), bench.clone(), cancel.clone());
             let state = Arc::clone(&state);
             move || {
+                let turn = |turn: Turn<'_>| {
+                    *lock(&state) = match turn {
+                        Turn::Awaited(what) => JobState::Waiting(what.to_owned()),
+                        Turn::Come => JobState::Running,
+                    };
+                };
                 let result = room
-                    .finish(&bench, &order, cancel)
+                    .finish(&bench, &order, cancel, &turn)
                     .and_then(|finished| room.observe(&order.words, &finished));
                 *lock(&state) = JobState::Ended(result);
             }
@@ -65,7 +73,7 @@ impl Jobs {
         jobs.insert(
             number,
             Entry {
-                words,
+                label,
                 cancel,
                 state,
                 thread: Some(thread),
@@ -74,11 +82,11 @@ impl Jobs {
         Ok(number)
     }
 
-    /// Returns every command with how far it is.
-    pub fn list(&self) -> Vec<(u64, Vec<String>, JobState)> {
+    /// Returns every command, as its order names it, with how far it is.
+    pub fn list(&self) -> Vec<(u64, String, JobState)> {
         let jobs = lock(&self.jobs);
         let one = |(number, entry): (&u64, &Entry)| {
-            (*number, entry.words.clone(), lock(&entry.state).clone())
+            (*number, entry.label.clone(), lock(&entry.state).clone())
         };
         jobs.iter().map(one).collect()
     }
@@ -107,8 +115,9 @@ impl Jobs {
     }
 }
 
-impl Drop for Jobs {
-    fn drop(&mut self) {
+impl Jobs {
+    /// Ends every job and waits until it is gone.
+    pub fn end(&self) {
         let mut jobs = lock(&self.jobs);
         for entry in jobs.values() {
             entry.cancel.hard();
@@ -117,6 +126,12 @@ impl Drop for Jobs {
         for thread in threads.collect::<Vec<_>>() {
             thread.join().ok();
         }
+    }
+}
+
+impl Drop for Jobs {
+    fn drop(&mut self) {
+        self.end();
     }
 }
 

@@ -36,7 +36,9 @@ impl Tool for Script {
 
     fn intends(&self, input: &Value, bench: &Bench) -> Result<Vec<Action>, Trouble> {
         let input: Input = parse(input)?;
-        Ok(vec![Action::Words(words(&input, bench)?)])
+        let mut actions = vec![Action::Words(words(&input, bench)?)];
+        actions.extend(bench.skill_secrets.iter().cloned().map(Action::Secret));
+        Ok(actions)
     }
 
     fn run(&self, input: &Value, bench: &Bench) -> Result<Observation, Trouble> {
@@ -48,6 +50,7 @@ impl Tool for Script {
             Order {
                 cwd: bench.notes().cwd.clone(),
                 timeout: Some(PATIENCE),
+                secrets: bench.skill_secrets.clone(),
                 stdin: input.stdin.into_bytes(),
                 environment: input.env.into_iter().collect(),
                 read: vec![skill.path().to_owned()],

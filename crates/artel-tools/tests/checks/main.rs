@@ -7,23 +7,16 @@
     reason = "a test program reads the clock and the environment itself"
 )]
 
-use std::fs;
-use std::num::NonZeroUsize;
-use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
-use std::time::Instant;
+mod shell;
+mod shop;
 
-use artel_files::{Guard, Op, Refusal, Root};
-use artel_policy::{Action, Place, redact};
-use artel_rules::patience::Graces;
-use artel_sandbox::proxy::{Passage, Reach};
-use artel_sandbox::run::{Cancel, Live};
-use artel_sandbox::slots::{Slots, Who};
-use artel_sandbox::{Demand, Level, Limits, Sandbox, Setup, Standard, View};
-use artel_tools::{Audience, Bench, Judge, Keys, Tool, TroubleKind, Workroom, check_tools};
-use artel_types::{Clock, Secret, Timestamp};
+use std::fs;
+
+use artel_policy::Action;
+use artel_tools::TroubleKind;
 use serde_json::json;
+
+use crate::shop::{Shop, has, tool};
 
 const TESTS: &[(&str, fn())] = &[
     (
@@ -33,6 +26,34 @@ const TESTS: &[(&str, fn())] = &[
     (
         "nothing_runs_without_a_framework",
         nothing_runs_without_a_framework,
+    ),
+    (
+        "formatters_change_the_named_file_alone",
+        formatters_change_the_named_file_alone,
+    ),
+    (
+        "checkers_say_file_line_and_severity",
+        checkers_say_file_line_and_severity,
+    ),
+    (
+        "checks_that_are_too_many_are_counted",
+        checks_that_are_too_many_are_counted,
+    ),
+    (
+        "whoever_waits_is_told_for_what",
+        shell::whoever_waits_is_told_for_what,
+    ),
+    (
+        "secrets_reach_one_child_and_no_text",
+        shell::secrets_reach_one_child_and_no_text,
+    ),
+    (
+        "a_program_that_is_missing_has_others_named",
+        shell::a_program_that_is_missing_has_others_named,
+    ),
+    (
+        "without_network_a_command_says_what_has_it",
+        shell::without_network_a_command_says_what_has_it,
     ),
 ];
 
@@ -117,96 +138,100 @@ fn nothing_runs_without_a_framework() {
     );
 }
 
-fn tool(name: &str) -> Arc<dyn Tool> {
-    check_tools()
-        .into_iter()
-        .find(|tool| tool.card().name == name)
-        .unwrap()
-}
-
-/// A tree with a sandbox around it.
-struct Shop {
-    _dir: tempfile::TempDir,
-    spool: std::path::PathBuf,
-    bench: Bench,
-}
-
-struct Anything;
-
-impl Judge for Anything {
-    fn in_place(&self, _: &Place) -> Arc<dyn Guard + Send + Sync> {
-        Arc::new(|_: &Path, _: Op| Ok::<(), Refusal>(()))
+fn formatters_change_the_named_file_alone() {
+    let ugly = "pub  fn  f( )->u8{1}\n";
+    let Some(shop) = Shop::new(&[
+        ("go.mod", "module x\n\ngo 1.19\n"),
+        ("a.go", "package   x\nfunc  F( )  int {\nreturn 1}\n"),
+        ("bad.go", "package x\nfunc {\n"),
+        ("Cargo.toml", MANIFEST),
+        ("src/lib.rs", "mod  other;\npub  fn  f( )->u8{1}\n"),
+        ("src/other.rs", ugly),
+    ]) else {
+        return;
+    };
+    let format = |path: &str| {
+        tool("format")
+            .run(&json!({"paths": [path]}), &shop.bench)
+            .unwrap()
+    };
+    let text = |path: &str| fs::read_to_string(shop.bench.tree.path().join(path)).unwrap();
+    if has("gofmt") {
+        let seen = format("a.go");
+        assert_eq!(seen.changed, ["a.go"], "{}", seen.text);
+        assert_eq!(text("a.go"), "package x\n\nfunc F() int {\n\treturn 1\n}\n");
+        assert!(format("a.go").changed.is_empty(), "it is formatted already");
+        let seen = format("bad.go");
+        assert!(seen.text.contains("gofmt failed"), "{}", seen.text);
+        assert_eq!(text("bad.go"), "package x\nfunc {\n");
+    }
+    if has("rustfmt") {
+        let seen = format("src/lib.rs");
+        assert_eq!(seen.changed, ["src/lib.rs"], "{}", seen.text);
+        assert_eq!(
+            text("src/lib.rs"),
+            "mod other;\npub fn f() -> u8 {\n    1\n}\n"
+        );
+        assert_eq!(text("src/other.rs"), ugly, "a module was not named");
     }
 }
 
-struct Nobody;
+const MANIFEST: &str = "[package]\nname = \"x\"\nversion = \"0.1.0\"\nedition = \"2021\"\n";
 
-impl Keys for Nobody {
-    fn secret(&self, _: &str) -> Option<Secret> {
-        None
-    }
-}
-
-impl Audience for Nobody {
-    fn output(&self, _: &Live<'_>) {}
-    fn passage(&self, _: &Passage) {}
-    fn waiting(&self, _: &str) {}
-}
-
-impl Shop {
-    /// Makes a tree; nothing where the machine has no walls or no Python to run behind them.
-    fn new(files: &[(&str, &str)]) -> Option<Self> {
-        let dir = tempfile::tempdir().unwrap();
-        let (tree, spool) = (dir.path().join("tree"), dir.path().join("spool"));
-        fs::create_dir_all(&tree).unwrap();
-        fs::create_dir_all(&spool).unwrap();
-        for (path, content) in files {
-            let path = tree.join(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, content).unwrap();
+fn checkers_say_file_line_and_severity() {
+    let Some(shop) = Shop::new(&[
+        ("go/go.mod", "module x\n\ngo 1.19\n"),
+        (
+            "go/a.go",
+            "package x\n\nimport \"fmt\"\n\nfunc F() {\n\tfmt.Printf(\"%d\", \"x\")\n}\n",
+        ),
+        ("rust/Cargo.toml", MANIFEST),
+        ("rust/src/lib.rs", "pub fn f() -> u8 {\n    \"x\"\n}\n"),
+    ]) else {
+        return;
+    };
+    for (program, path, file, line) in [
+        ("go", "go", "go/a.go", 6),
+        ("cargo", "rust", "rust/src/lib.rs", 2),
+    ] {
+        if !has(program) {
+            continue;
         }
-        let sandbox = Sandbox::new(Setup::of_this_program().unwrap()).unwrap();
-        let level = sandbox.engaged().level;
-        if level == Level::None || !Path::new("/usr/bin/python3").exists() {
-            println!("not run: the sandbox has level {level}, or there is no /usr/bin/python3");
-            return None;
-        }
-        let root = Root::open(&tree).unwrap();
-        let mut view = View::standard(&Standard {
-            home: None,
-            path: vec!["/usr/bin".into(), "/bin".into()],
-            read: Vec::new(),
-        });
-        view.write.push(root.path().to_owned());
-        let mut bench = Bench::new(root, Arc::new(Anything), "tester");
-        bench.workroom = Some(Arc::new(Workroom {
-            sandbox,
-            demand: Demand(level),
-            view,
-            environment: vec![("PATH".into(), "/usr/bin:/bin".into())],
-            limits: Limits::default(),
-            spool: spool.clone(),
-            clock: clock(),
-            graces: Graces::default(),
-            known: Vec::new(),
-            formats: redact::formats_with_fields(Vec::<String>::new()),
-            reach: Reach::default(),
-            keys: Arc::new(Nobody),
-            audience: Arc::new(Nobody),
-            slots: Slots::of_cores(dir.path().join("slots"), NonZeroUsize::MIN).unwrap(),
-            who: Who::Person,
-            cancel: Cancel::new().unwrap(),
-            count: AtomicU64::new(1),
-        }));
-        Some(Self {
-            _dir: dir,
-            spool,
-            bench,
-        })
+        let seen = tool("diagnostics")
+            .run(&json!({"paths": [path]}), &shop.bench)
+            .unwrap();
+        let found = &seen.data["findings"][0];
+        assert_eq!(found["file"], file, "{}", seen.text);
+        assert_eq!(found["line"], line, "{}", seen.text);
+        assert!(
+            seen.text.contains(&format!("{file}:{line}")),
+            "{}",
+            seen.text
+        );
     }
 }
 
-fn clock() -> Clock {
-    let start = Instant::now();
-    Clock::new(|| Timestamp::from_micros(0), move || start.elapsed())
+fn checks_that_are_too_many_are_counted() {
+    let modules: Vec<String> = (1..=11)
+        .map(|number| format!("m{number:02}/go.mod"))
+        .collect();
+    let files: Vec<_> = modules
+        .iter()
+        .map(|path| (path.as_str(), "module x\n"))
+        .collect();
+    let Some(shop) = Shop::new(&files) else {
+        return;
+    };
+    let seen = tool("diagnostics").run(&json!({}), &shop.bench).unwrap();
+    let last = seen.text.lines().last().unwrap();
+    assert_eq!(
+        last,
+        "3 of 11 checks were left out (go-vet in `m09`, go-vet in `m10`, go-vet in `m11`): run \
+         them with `paths`"
+    );
+    assert_eq!(
+        seen.data["left_out"][0],
+        json!({"tool": "go-vet", "folder": "m09"})
+    );
+    assert!(seen.is_partial);
 }

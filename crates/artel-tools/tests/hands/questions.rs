@@ -68,7 +68,9 @@ fn a_grant_for_the_run_spares_the_next_question() {
         reason: "needed".to_owned(),
     };
     let script = Script::of(vec![Box::new(move |_| {
-        Some(Reply::Yes { grant: Some(grant) })
+        Some(Reply::Yes {
+            grants: vec![grant],
+        })
     })]);
     let run = with_person(
         Policy {
@@ -103,7 +105,7 @@ fn a_link_that_turns_meanwhile_is_asked_about_again() {
         Box::new(move |_: &artel_tools::Question| {
             std::fs::remove_file(&link).unwrap();
             std::os::unix::fs::symlink("second.txt", &link).unwrap();
-            Some(Reply::Yes { grant: None })
+            Some(Reply::Yes { grants: Vec::new() })
         })
     };
     let no = Box::new(|_: &artel_tools::Question| {

@@ -45,6 +45,15 @@ impl Journal {
             .collect()
     }
 
+    /// Returns the kinds with their outcomes, in order.
+    pub(crate) fn outcomes(&self) -> Vec<(&'static str, Outcome)> {
+        let facts = self.facts.lock().unwrap();
+        facts
+            .iter()
+            .map(|(fact, outcome)| (fact.kind(), *outcome))
+            .collect()
+    }
+
     pub(crate) fn last_outcome(&self) -> Outcome {
         self.facts.lock().unwrap().last().unwrap().1
     }
@@ -97,7 +106,7 @@ impl Approver for Script {
 }
 
 pub(crate) fn yes() -> Answering {
-    Box::new(|_| Some(Reply::Yes { grant: None }))
+    Box::new(|_| Some(Reply::Yes { grants: Vec::new() }))
 }
 
 impl Run {

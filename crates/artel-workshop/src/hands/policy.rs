@@ -1,15 +1,21 @@
-//! The policy in force: settings, the workshop's grants, the role.
+//! The policy in force: settings, the workshop's grants and command rules, the role.
+
+use std::path::Path;
 
 use artel_config::Settings;
-use artel_policy::rules::{BadRule, Rule};
+use artel_policy::rules::{BadRule, Rule, RuleSet};
 use artel_policy::{
     Action, Admits, Bound, Commands, Decision, Grant, GrantFile, Policy, Scope, Situation,
+    too_broad,
 };
 use artel_types::{Code, Failure};
 
 use super::role::Role;
 use crate::caller::Caller;
 use crate::trouble::Problems;
+
+/// More than anybody writes by hand.
+const LARGEST: u64 = 1 << 20;
 
 /// A command that somebody wants to know about.
 #[derive(Debug, Clone, Default)]
@@ -54,6 +60,9 @@ impl Caller {
             role: role.unwrap_or("default").to_owned(),
             ..Policy::default()
         };
+        if let Some(root) = self.workshop_root()? {
+            policy.obey(command_rules(&root)?);
+        }
         if let Some(name) = role
             && let Some(role) = self.role(name)?
         {
@@ -84,9 +93,10 @@ impl Caller {
     }
 }
 
-/// What a role adds to a policy.
+/// What files add to a policy.
 trait Apply {
     fn apply(&mut self, role: Role);
+    fn obey(&mut self, rules: RuleSet);
 }
 
 impl Apply for Policy {
@@ -98,6 +108,40 @@ impl Apply for Policy {
                 admits: Admits::Rules(tools),
             });
         }
+    }
+
+    fn obey(&mut self, rules: RuleSet) {
+        let grant = |rule: Rule| Grant {
+            reason: rule.reason().unwrap_or_default().to_owned(),
+            scope: Scope::Always,
+            rule,
+        };
+        self.grants.extend(rules.allow.into_iter().map(grant));
+        self.ask.extend(rules.ask);
+        self.deny.extend(rules.deny);
+    }
+}
+
+/// Reads `Policy/rules.toml`, where a person writes prefix rules for commands with examples that
+/// are checked now; none where there is no file.
+fn command_rules(root: &Path) -> Result<RuleSet, Failure> {
+    let file = root.join("Policy/rules.toml");
+    if !file.exists() {
+        return Ok(RuleSet::default());
+    }
+    let unread = |why: &dyn std::fmt::Display| {
+        broken(&file, &why).advise("mend that place; until then agents run nothing here")
+    };
+    let bytes = artel_files::read_bounded(&file, LARGEST).map_err(|error| unread(&error))?;
+    let text = String::from_utf8(bytes).map_err(|error| unread(&error))?;
+    let rules = RuleSet::from_toml(&text).map_err(|bad| unread(&bad))?;
+    let broad = |rule: &&Rule| too_broad(rule).is_some();
+    match rules.allow.iter().find(broad) {
+        Some(rule) => {
+            let why = too_broad(rule).unwrap_or_default();
+            Err(unread(&format!("`{}` is too broad: {why}", rule.text())))
+        }
+        None => Ok(rules),
     }
 }
 

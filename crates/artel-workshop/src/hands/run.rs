@@ -80,8 +80,15 @@ impl Keys for CallKeys {
     }
 }
 
-/// Nobody watches a trial; the hosts that it wanted to reach are on record all the same.
-pub(crate) struct Recorder(pub(crate) Arc<dyn Log>);
+/// Whoever is told what a call waits for.
+pub(crate) type Told = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// Nobody watches the output of a trial; the hosts that it wanted to reach are on record all the
+/// same, and the person is told what it waits for.
+pub(crate) struct Recorder {
+    pub(crate) log: Arc<dyn Log>,
+    pub(crate) told: Told,
+}
 
 impl Audience for Recorder {
     fn output(&self, _: &Live<'_>) {}
@@ -105,8 +112,10 @@ impl Audience for Recorder {
             Outcome::Denied
         };
         // The traffic is over; a journal that fails stops the call where its result is recorded.
-        drop(self.0.append(fact.into(), outcome));
+        drop(self.log.append(fact.into(), outcome));
     }
 
-    fn waiting(&self, _: &str) {}
+    fn waiting(&self, what: &str) {
+        (self.told)(what);
+    }
 }

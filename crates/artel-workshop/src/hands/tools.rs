@@ -13,7 +13,7 @@ use artel_types::{Code, Failure, SandboxEngaged};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::run::{CallKeys, JournalLog, Recorder, TrialLog};
+use super::run::{CallKeys, JournalLog, Recorder, Told, TrialLog};
 use super::scratch::{Scratch, differences};
 use crate::caller::{Caller, fresh_trace};
 use crate::trouble::Problems;
@@ -83,11 +83,13 @@ impl Caller {
         Ok(shown(tool.card()))
     }
 
-    /// Runs a tool in a scratch copy of a folder, and says what it changed there.
+    /// Runs a tool in a scratch copy of a folder, and says what it changed there. `told` hears what
+    /// the call waits for.
     pub fn run_tool(
         &self,
         run: &ToolRun,
         approver: Option<Arc<dyn Approver>>,
+        told: Told,
     ) -> Result<ToolDone, Problems> {
         let input: Value = serde_json::from_str(&run.input).map_err(|error| {
             Failure::new(Code::T002, "the input is not JSON")
@@ -118,7 +120,10 @@ impl Caller {
             tool: run.name.clone(),
             role: role.to_owned(),
         };
-        let audience = Arc::new(Recorder(Arc::clone(&log)));
+        let audience = Arc::new(Recorder {
+            log: Arc::clone(&log),
+            told,
+        });
         let spool = scratch.path().join("spool");
         let workroom = self.workroom(tree.path(), spool, audience, Arc::new(keys))?;
         let engaged = workroom.sandbox.engaged().clone();
@@ -151,7 +156,9 @@ impl Caller {
             .map_err(|error| Failure::new(Code::W008, error.to_string()))?;
         Ok(ToolDone {
             decision: called.decision,
-            result: called.result,
+            result: called
+                .result
+                .map(|seen| without_spool(seen, scratch.path())),
             difference: differences.iter().map(|it| it.text.as_str()).collect(),
             changed: differences.into_iter().map(|it| it.path).collect(),
         })
@@ -253,6 +260,18 @@ fn declaration(file: &Path) -> Result<Declared, Failure> {
         .and_then(|stem| stem.to_str())
         .unwrap_or_default();
     Declared::parse(stem, &text).map_err(|error| bad(error.to_string()))
+}
+
+/// Takes out the names of files that are gone with the scratch folder.
+fn without_spool(mut seen: Observation, scratch: &Path) -> Observation {
+    if let Value::Object(data) = &mut seen.data {
+        data.retain(|_, value| {
+            !value
+                .as_str()
+                .is_some_and(|text| Path::new(text).starts_with(scratch))
+        });
+    }
+    seen
 }
 
 fn shown(card: &Card) -> ToolShown {

@@ -1,17 +1,20 @@
 //! `artel tool`
 
-use std::io::{self, IsTerminal as _, Write as _};
+mod terminal;
+
+use std::io::{self, IsTerminal as _};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use artel_policy::record::visible;
-use artel_tools::{Approver, Question, Reply};
+use artel_tools::Approver;
 use artel_types::FailureKind;
 use artel_workshop::{Caller, Problems, ToolDone, ToolRun, ToolShown};
 
 use crate::Verdict;
 use crate::render::{harmless, harmless_lines};
 use crate::screen::{Paint, Screen};
+
+use terminal::Terminal;
 
 /// Look at the tools that agents have, and try one
 #[derive(Debug, clap::Args)]
@@ -72,8 +75,9 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
                 role: role.clone(),
             };
             let can_ask = !screen.json && io::stdin().is_terminal();
-            let person = can_ask.then(|| Arc::new(Terminal) as Arc<dyn Approver>);
-            done(&caller.run_tool(&run, person)?, screen)
+            let person = can_ask.then(|| Arc::new(Terminal::of(caller)) as Arc<dyn Approver>);
+            let told = screen.teller();
+            done(&caller.run_tool(&run, person, told)?, screen)
         }
     }
 }
@@ -158,35 +162,4 @@ fn done(done: &ToolDone, screen: &mut Screen) -> Result<Verdict, Problems> {
         screen.line(format!("\n{}", harmless_lines(&done.difference)))?;
     }
     Ok(verdict)
-}
-
-/// The person at the terminal.
-struct Terminal;
-
-impl Approver for Terminal {
-    fn approve(&self, question: &Question) -> Option<Reply> {
-        let mut screen = io::stderr().lock();
-        let mut put = |text: &str| drop(writeln!(screen, "{text}"));
-        put(&format!("wants to run: {}", visible(&question.tool)));
-        for line in question.record.lines() {
-            put(&format!("  {line}"));
-        }
-        put(&format!(
-            "  why asked: {} ({})",
-            visible(&question.decision.reason),
-            visible(&question.decision.rule)
-        ));
-        drop(write!(screen, "Allow it once? [y/N] "));
-        drop(screen.flush());
-        let mut answer = String::new();
-        io::stdin().read_line(&mut answer).ok()?;
-        let is_yes = matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes");
-        Some(if is_yes {
-            Reply::Yes { grant: None }
-        } else {
-            Reply::No {
-                reason: "said at the terminal".to_owned(),
-            }
-        })
-    }
 }

@@ -42,6 +42,7 @@ mod support;
 mod terminal;
 mod tool;
 mod tool_declared;
+mod tool_questions;
 mod trace;
 mod trust;
 mod usage;

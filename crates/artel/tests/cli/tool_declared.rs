@@ -297,7 +297,8 @@ fn a_secret_goes_into_one_child_and_nowhere_else() {
         "{listed}"
     );
     let (screen, code) = greeted(&house, "engineer", "y\n");
-    assert!(screen.contains("Allow it once? [y/N]"), "{screen}");
+    let choices = "Allow it? [o]nce  [r]un  [s]ession  [a]lways  [N]o";
+    assert!(screen.contains(choices), "{screen}");
     assert!(
         screen.contains("secret github"),
         "the question names it: {screen}"
@@ -308,15 +309,35 @@ fn a_secret_goes_into_one_child_and_nowhere_else() {
     assert!(code == 3 && !refused.contains("GITHUB_TOKEN"), "{refused}");
     // A role that has no use for it is not even asked about.
     let (denied, code) = greeted(&house, "tester", "y\n");
-    assert!(code == 3 && !denied.contains("[y/N]"), "{denied}");
+    assert!(code == 3 && !denied.contains("Allow it?"), "{denied}");
     for shown in [screen, refused, denied] {
         assert!(!shown.contains(KEY), "{shown}");
     }
     let used = house.ok(["journal", "export", "--kind", "secret.used"]).out;
-    let used: Value = serde_json::from_str(&used).unwrap();
-    assert_eq!(used["payload"]["secret"], "github");
-    assert_eq!(used["payload"]["verdict"], "granted");
-    assert_eq!(used["payload"]["role"], "engineer");
+    let used: Vec<Value> = used
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let told: Vec<_> = used
+        .iter()
+        .map(|event| {
+            assert_eq!(event["payload"]["secret"], "github");
+            let text = |value: &Value| value.as_str().unwrap().to_owned();
+            [
+                text(&event["payload"]["role"]),
+                text(&event["payload"]["verdict"]),
+                text(&event["outcome"]),
+            ]
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            ["engineer", "granted", "done"],
+            ["engineer", "denied", "denied"],
+            ["tester", "denied", "denied"],
+        ]
+    );
     assert_eq!(
         holding(&house.root(), KEY.as_bytes()),
         Vec::<PathBuf>::new()

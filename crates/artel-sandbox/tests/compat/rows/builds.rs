@@ -76,7 +76,7 @@ pub(super) const ROWS: &[Row] = &[
         name: "git blame, grep and ls-files",
         needs: &["git"],
         before: REPOSITORY,
-        script: "git blame file; git grep -n two; git ls-files -o -c; git branch -a",
+        script: "git blame --date=short file; git grep -n two; git ls-files -o -c; git branch -a",
         says: r"(?s)Not Committed Yet.*file:2:two\n.*\* main\n$",
         ..ROW
     },
@@ -177,7 +177,7 @@ int main(void) {
                 "package main\nimport \"fmt\"\nfunc main() { fmt.Println(42) }\n",
             ),
         ],
-        script: "GOCACHE=$PWD/cache go build -o a . && ./a && go env GOOS",
+        script: "go build -o a . && ./a && go env GOOS",
         says: r"^42\nlinux\n$",
         ..ROW
     },

@@ -172,15 +172,32 @@ print(socket.getaddrinfo("localhost", 80, socket.AF_INET)[0][4])
     },
     Row {
         name: "pip install of a folder",
-        needs: &["pip", "python3:setuptools", "python3:wheel"],
+        needs: &["pip"],
         files: &[
             ("dep/dep.py", "answer = 42\n"),
             (
-                "dep/setup.py",
-                "from setuptools import setup\nsetup(name='dep', version='1', py_modules=['dep'])\n",
+                "dep/pyproject.toml",
+                "[build-system]\nrequires = []\nbuild-backend = 'build'\nbackend-path = ['.']\n",
+            ),
+            (
+                "dep/build.py",
+                r#"
+import zipfile
+def build_wheel(folder, settings=None, metadata=None):
+    name = "dep-1-py3-none-any.whl"
+    about = "dep-1.dist-info/"
+    with zipfile.ZipFile(folder + "/" + name, "w") as wheel:
+        wheel.write("dep.py")
+        wheel.writestr(about + "METADATA", "Metadata-Version: 2.1\nName: dep\nVersion: 1\n")
+        tag = "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        wheel.writestr(about + "WHEEL", tag)
+        wheel.writestr(about + "RECORD", "")
+    return name
+"#,
             ),
         ],
-        script: "python3 -m pip install -q --no-index --no-build-isolation --no-deps \
+        script: "python=$(python3 -c 'import sys; print(sys.executable)')
+                 \"$python\" -m pip install -q --no-index --no-deps \
                      --disable-pip-version-check --target lib ./dep
                  PYTHONPATH=lib python3 -c 'import dep; print(dep.answer)'",
         says: r"^42\n$",
@@ -201,12 +218,12 @@ print(socket.getaddrinfo("localhost", 80, socket.AF_INET)[0][4])
     },
     Row {
         name: "pytest",
-        needs: &["python3:pytest"],
+        needs: &["pytest"],
         files: &[(
             "test_a.py",
             "def test_it(tmp_path):\n    (tmp_path / 'a').write_text('x')\n",
         )],
-        script: "python3 -m pytest -q -p no:cacheprovider",
+        script: "pytest -q -p no:cacheprovider",
         says: r"1 passed",
         ..ROW
     },

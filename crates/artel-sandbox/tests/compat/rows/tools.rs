@@ -114,9 +114,9 @@ pub(super) const ROWS: &[Row] = &[
     },
     Row {
         name: "fd",
-        needs: &["fd"],
+        needs: &["fd|fdfind"],
         files: FILES,
-        script: "fd -e txt . tree | sort",
+        script: "\"$(command -v fd || command -v fdfind)\" -e txt . tree | sort",
         says: r"^tree/a.txt\n",
         ..ROW
     },

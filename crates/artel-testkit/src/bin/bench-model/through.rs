@@ -81,6 +81,7 @@ fn call(address: Address) -> Call {
     let remote = Remote::new(connection, address, MODEL, question::card(), system_clock());
     Call {
         request: question::question(),
+        prior: None,
         model: Arc::new(remote),
         chosen: Chosen {
             wanted: "default".into(),

@@ -1,0 +1,159 @@
+//! Settings of runs: skills, turns, shared folders, who is shown what.
+
+use std::str::FromStr;
+
+use artel_types::Failure;
+
+use crate::Setting;
+use crate::form::Form;
+use crate::schema::Field;
+use crate::value::Kind;
+use crate::values::Values;
+
+pub(crate) const FIELDS: &[Field] = &[
+    Field {
+        key: "agents.tool_calls",
+        kind: Kind::Choice(&["native", "text"]),
+        default: Some("native"),
+        about: "How models call tools; text is for those that have no form of their own for it.",
+    },
+    Field {
+        key: "agents.max_turns",
+        kind: Kind::Whole {
+            least: 1,
+            most: 100,
+        },
+        default: Some("15"),
+        about: "How many turns a run has, where its skill does not say.",
+    },
+    Field {
+        key: "agents.max_retries",
+        kind: Kind::Whole { least: 0, most: 10 },
+        default: Some("3"),
+        about: "How often one call may fail with the same arguments before it is refused.",
+    },
+    Field {
+        key: "skills.size_limit",
+        kind: Kind::Choice(&["warn", "enforce"]),
+        default: Some("warn"),
+        about: "What a SKILL.md of more than 500 lines means: a warning, or that it is not loaded.",
+    },
+    Field {
+        key: "portal.share",
+        kind: Kind::List(Form::Line),
+        default: Some(""),
+        about: "More ignored folders that runs can see and change for themselves, as they can \
+                node_modules, .venv, target, vendor and .gradle.",
+    },
+    Field {
+        key: "visibility.role",
+        kind: Kind::Choice(&["user", "developer", "admin"]),
+        default: Some("user"),
+        about: "Whose view of runs is shown: a user's summary, or everything.",
+    },
+    Field {
+        key: "visibility.hidden_tools",
+        kind: Kind::List(Form::Line),
+        default: Some(""),
+        about: "Tools, or sorts of tools such as `mcp__db__*`, of which is shown only that they ran.",
+    },
+];
+
+/// How runs go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Runs {
+    /// How models call tools.
+    pub tool_calls: Setting<ToolCalls>,
+    /// How many turns there are.
+    pub max_turns: Setting<u64>,
+    /// How often one call may fail.
+    pub max_retries: Setting<u64>,
+    /// What too long a skill means.
+    pub size_limit: Setting<SizeLimit>,
+    /// More folders that runs share.
+    pub share: Setting<Vec<String>>,
+    /// Whose view is shown.
+    pub role: Setting<Viewer>,
+    /// Tools whose input and output nobody is shown.
+    pub hidden_tools: Setting<Vec<String>>,
+}
+
+/// How models call tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ToolCalls {
+    /// In the provider's own form.
+    Native,
+    /// As text.
+    Text,
+}
+
+/// What a SKILL.md of more than 500 lines means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SizeLimit {
+    /// A warning.
+    Warn,
+    /// It is not loaded.
+    Enforce,
+}
+
+/// Whose view of runs is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Viewer {
+    /// What came of it.
+    User,
+    /// Everything.
+    Developer,
+    /// Everything, and who did it.
+    Admin,
+}
+
+impl Runs {
+    pub(crate) fn from_values(values: &Values) -> Result<Self, Failure> {
+        Ok(Self {
+            tool_calls: values.word("agents.tool_calls")?,
+            max_turns: values.whole("agents.max_turns")?,
+            max_retries: values.whole("agents.max_retries")?,
+            size_limit: values.word("skills.size_limit")?,
+            share: values.list("portal.share")?,
+            role: values.word("visibility.role")?,
+            hidden_tools: values.list("visibility.hidden_tools")?,
+        })
+    }
+}
+
+impl FromStr for ToolCalls {
+    type Err = ();
+
+    fn from_str(word: &str) -> Result<Self, ()> {
+        match word {
+            "native" => Ok(Self::Native),
+            "text" => Ok(Self::Text),
+            _ => Err(()),
+        }
+    }
+}
+
+impl FromStr for SizeLimit {
+    type Err = ();
+
+    fn from_str(word: &str) -> Result<Self, ()> {
+        match word {
+            "warn" => Ok(Self::Warn),
+            "enforce" => Ok(Self::Enforce),
+            _ => Err(()),
+        }
+    }
+}
+
+impl FromStr for Viewer {
+    type Err = ();
+
+    fn from_str(word: &str) -> Result<Self, ()> {
+        match word {
+            "user" => Ok(Self::User),
+            "developer" => Ok(Self::Developer),
+            "admin" => Ok(Self::Admin),
+            _ => Err(()),
+        }
+    }
+}

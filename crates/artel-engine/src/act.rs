@@ -1,0 +1,178 @@
+//! Carries out calls.
+
+use std::sync::Arc;
+
+use artel_rules::turn::Act;
+use artel_tools::{Called, Hands, NotRecorded};
+use artel_types::model::Image;
+use artel_types::{Code, Failure, Outcome, Text, ToolFinished};
+
+use crate::chronicle::Entry;
+use crate::drive::{Driver, blocking};
+use crate::log::{CallLog, Gathers, Written};
+use crate::steer::{Steering, Stop};
+
+/// What came of a call, on record.
+struct Done {
+    finished: ToolFinished,
+    text: String,
+    images: Vec<Image>,
+}
+
+impl Driver {
+    /// Carries out calls, several at once where none changes anything.
+    pub(crate) async fn act(&mut self, acts: Vec<Act>) -> Result<(), Failure> {
+        let Some(first) = acts.first() else {
+            return Ok(());
+        };
+        let hands = self.ready(&first.tool).await?;
+        let kinds = &self.setup.turn.rules().tools;
+        let is_pure = kinds.get(&first.tool).is_some_and(|kind| kind.is_pure);
+        let gathers = if is_pure { Gathers::Yes } else { Gathers::No };
+        let mut calls = Vec::new();
+        for act in acts.clone() {
+            let (hands, log) = (Arc::clone(&hands), Arc::clone(&self.setup.log));
+            calls.push(tokio::task::spawn_blocking(move || {
+                call(&hands, &log, &act, gathers)
+            }));
+        }
+        let mut all = Box::pin(futures_util::future::join_all(calls));
+        let called = loop {
+            tokio::select! {
+                biased;
+                called = &mut all => break called,
+                () = self.setup.steering.turned(&hands, &mut self.setup.turn) => {}
+            }
+        };
+        let mut done = Vec::new();
+        let mut entries = Vec::new();
+        for (called, act) in called.into_iter().zip(&acts) {
+            let (result, written) =
+                called.map_err(|error| Failure::new(Code::X001, error.to_string()))??;
+            entries.extend(written.entries);
+            let finished = written.finished.unwrap_or_else(|| {
+                // There is no such tool, so nothing was written down yet.
+                let finished = unknown_tool(act, &result);
+                let entry = Entry::quiet(finished.clone());
+                entries.push(entry.ending(Outcome::Failed));
+                finished
+            });
+            done.push(of(&result, finished));
+        }
+        if !entries.is_empty() {
+            self.setup.chronicle.append(entries).await?;
+        }
+        for Done {
+            finished,
+            text,
+            images,
+        } in done
+        {
+            self.setup.turn.result(&finished, text, images);
+        }
+        Ok(())
+    }
+
+    /// Gets the files ready, and puts on record what was done for that.
+    async fn ready(&mut self, tool: &str) -> Result<Arc<Hands>, Failure> {
+        if !self.setup.workplace.needs_ground(tool) {
+            return Ok(Arc::clone(self.setup.workplace.hands()));
+        }
+        let mut workplace = self.setup.workplace.clone();
+        let tool = tool.to_owned();
+        let (workplace, ready) = blocking(move || {
+            let ready = workplace.ready(&tool)?;
+            Ok((workplace, ready))
+        })
+        .await?;
+        self.setup.workplace = workplace;
+        for entry in ready.entries {
+            self.record(entry).await?;
+        }
+        Ok(ready.hands)
+    }
+}
+
+fn call(
+    hands: &Hands,
+    log: &CallLog,
+    act: &Act,
+    gathers: Gathers,
+) -> Result<(Called, Written), Failure> {
+    log.begin(&act.id, gathers);
+    let called = hands.call(&act.id, &act.tool, &act.input);
+    let written = log.end(&act.id);
+    let called = called.map_err(|NotRecorded(why)| {
+        Failure::new(Code::J001, "the journal did not take a call").because(why)
+    })?;
+    Ok((called, written))
+}
+
+/// Joins what the model sees with what is on record.
+fn of(called: &Called, finished: ToolFinished) -> Done {
+    let (text, images) = match &called.result {
+        Ok(observation) => (observation.text.clone(), &observation.images[..]),
+        Err(trouble) => (trouble.to_string(), &[][..]),
+    };
+    let images = images.iter().map(|image| Image {
+        media_type: image.media_type.clone(),
+        data: base64(&image.bytes),
+    });
+    Done {
+        finished,
+        text,
+        images: images.collect(),
+    }
+}
+
+fn unknown_tool(act: &Act, called: &Called) -> ToolFinished {
+    let text = match &called.result {
+        Ok(observation) => observation.text.clone(),
+        Err(trouble) => trouble.to_string(),
+    };
+    ToolFinished {
+        call: act.id.clone(),
+        tool: act.tool.clone(),
+        observation: Text::Inline(text),
+        trouble: Some("not-found".to_owned()),
+        changed: Vec::new(),
+        millis: 0,
+        sandbox: None,
+        redacted: 0,
+        exit: None,
+        memory: None,
+        images: None,
+    }
+}
+
+impl Steering {
+    /// Waits for something to reach the run, and takes it in. A cancelled run ends what it runs.
+    async fn turned(&mut self, hands: &Hands, turn: &mut artel_rules::turn::Turn) {
+        if let Some(fact) = self.heard().await {
+            // Facts of people hold nothing that was kept apart.
+            drop(turn.fold(&fact));
+        }
+        if (turn.is_cancelled() || self.stop() == Stop::Now)
+            && let Some(room) = &hands.bench.workroom
+        {
+            room.cancel.soft();
+        }
+    }
+}
+
+/// Writes bytes as standard base64, as images are sent.
+pub(crate) fn base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for chunk in bytes.chunks(3) {
+        let mut group = [0; 3];
+        group[..chunk.len()].copy_from_slice(chunk);
+        let bits = u32::from_be_bytes([0, group[0], group[1], group[2]]);
+        for place in 0..4_usize {
+            let letter = LETTERS[(bits >> (18 - 6 * place) & 63) as usize];
+            let is_there = place <= chunk.len();
+            text.push(if is_there { char::from(letter) } else { '=' });
+        }
+    }
+    text
+}

@@ -1,0 +1,208 @@
+//! Puts the conversation to the model.
+
+use std::sync::Arc;
+
+use artel_model::{Answer, Call, CallError, Chosen, Context, Gateway, Model, Prior, Progress};
+use artel_rules::turn::{Calls, Ending};
+use artel_tools::Card;
+use artel_types::Failure;
+use artel_types::model::{
+    Attribution, Cache, Chunk, FaultKind, Priority, Privacy, Request, ToolSpec,
+};
+
+use crate::drive::{Driver, Left};
+use crate::family::Family;
+use crate::steer::Stop;
+
+/// So often the model may take longer than it may.
+const MOST_SLOW: u32 = 3;
+
+/// The model of a run, and on whose account it is asked.
+#[derive(Clone)]
+pub struct Voice {
+    /// The door to all models.
+    pub gateway: Gateway,
+    /// Who answers.
+    pub model: Arc<dyn Model>,
+    /// How that was chosen.
+    pub chosen: Chosen,
+    /// How urgent it is.
+    pub priority: Priority,
+    /// Where content may go.
+    pub privacy: Privacy,
+    /// On whose account.
+    pub account: Attribution,
+    /// What every event names.
+    pub context: Context,
+    /// How freely it chooses its words.
+    pub temperature: Option<f64>,
+}
+
+/// What came of asking.
+pub(crate) enum Asked {
+    /// The reply is taken in.
+    Replied,
+    /// Something changed; look again what comes next.
+    Again,
+    /// The run is left here.
+    Left(Left),
+    /// The run is over.
+    Ended(Ending),
+}
+
+/// What came of one call of the gateway.
+enum Heard {
+    Answer(Box<Answer>),
+    Failed(Box<CallError>),
+    /// Nobody waits for it any more: the run was cancelled, or is to be left.
+    CalledOff,
+    Slow,
+}
+
+impl Driver {
+    /// Asks, and takes the reply in.
+    pub(crate) async fn ask(&mut self) -> Result<Asked, Failure> {
+        if self.setup.family.is_spent() {
+            let most = Family::MOST_TURNS;
+            let why = format!("global iteration limit ({most}) exceeded");
+            return Ok(Asked::Ended(self.setup.turn.partial(why)));
+        }
+        if self.shorten().await? {
+            return Ok(Asked::Again);
+        }
+        let request = self.request();
+        match self.hear(request).await? {
+            Heard::Answer(answer) => {
+                self.prior = Some(Prior {
+                    call: answer.call.clone(),
+                    request: Arc::clone(&answer.request),
+                });
+                let turns = self.setup.turn.turns();
+                self.setup.turn.replied(&answer.call, &answer.reply);
+                if self.setup.turn.turns() > turns {
+                    self.setup.family.take();
+                }
+                Ok(Asked::Replied)
+            }
+            Heard::Failed(error) => Ok(self.failed(*error)),
+            Heard::CalledOff => Ok(Asked::Again),
+            Heard::Slow => {
+                self.slow += 1;
+                if self.slow < MOST_SLOW {
+                    return Ok(Asked::Again);
+                }
+                let why = "the model took longer than an iteration may, three times".to_owned();
+                Ok(Asked::Ended(self.setup.turn.partial(why)))
+            }
+        }
+    }
+
+    /// Says what a failed call means for the run.
+    fn failed(&mut self, error: CallError) -> Asked {
+        match error {
+            CallError::OverBudget { .. } | CallError::NoPrice { .. } => {
+                let why = Failure::from(error).to_string();
+                Asked::Ended(self.setup.turn.partial(why))
+            }
+            CallError::Fault { ref fault, .. }
+                if matches!(fault.kind, FaultKind::ContextOverflow | FaultKind::TooLarge)
+                    && !self.has_shortened =>
+            {
+                // What was thought to fit does not: from here on half as much is sent.
+                self.has_shortened = true;
+                self.setup.window /= 2;
+                Asked::Again
+            }
+            other => Asked::Left(Left::Model(other.into())),
+        }
+    }
+
+    /// Puts the request together.
+    fn request(&self) -> Request {
+        let setup = &self.setup;
+        let mut request = Request {
+            system: setup.system.clone(),
+            cache: Cache::Short,
+            temperature: setup.voice.temperature,
+            ..Request::default()
+        };
+        if setup.turn.rules().calls == Calls::Native {
+            let hands = setup.workplace.hands();
+            let found = hands.bench.notes().found.clone();
+            let sent = hands.registry.sent(&setup.viewer, &found);
+            request.tools = sent.into_iter().map(spec).collect();
+        }
+        setup.turn.fill(&mut request);
+        request
+    }
+
+    async fn hear(&mut self, request: Request) -> Result<Heard, Failure> {
+        let Voice {
+            gateway,
+            model,
+            chosen,
+            priority,
+            privacy,
+            account,
+            context,
+            ..
+        } = self.setup.voice.clone();
+        let mut calling = gateway.call(Call {
+            request,
+            model,
+            chosen,
+            priority,
+            privacy,
+            account,
+            context,
+            prior: self.prior.clone(),
+        });
+        let patience = self.setup.patience;
+        let mut late = std::pin::pin!(async move {
+            match patience {
+                Some(patience) => tokio::time::sleep(patience).await,
+                None => std::future::pending().await,
+            }
+        });
+        loop {
+            let progress = tokio::select! {
+                biased;
+                progress = calling.next() => progress,
+                fact = self.setup.steering.heard() => {
+                    if let Some(fact) = fact {
+                        self.fold(&fact)?;
+                    }
+                    let is_off = self.setup.turn.is_cancelled();
+                    if is_off || self.setup.steering.stop() != Stop::No {
+                        return Ok(Heard::CalledOff);
+                    }
+                    continue;
+                }
+                () = &mut late => return Ok(Heard::Slow),
+            };
+            match progress {
+                Some(Progress::Piece(Chunk::Text { text })) => self.setup.audience.words(&text),
+                Some(Progress::Asking { .. }) => self.setup.audience.begins(),
+                Some(Progress::Waiting(wait)) => self.setup.audience.waits(&wait.to_string()),
+                Some(Progress::Notice(text)) => self.setup.audience.notice(&text),
+                Some(Progress::Done(answer)) => return Ok(Heard::Answer(answer)),
+                Some(Progress::Failed(error)) => return Ok(Heard::Failed(error)),
+                Some(Progress::Piece(_)) => {}
+                None => return Ok(Heard::Failed(Box::new(CallError::CalledOff))),
+            }
+        }
+    }
+
+    /// Makes the conversation shorter where it would not fit, and tells whether it did.
+    async fn shorten(&mut self) -> Result<bool, Failure> {
+        Ok(false)
+    }
+}
+
+fn spec(card: &Card) -> ToolSpec {
+    ToolSpec {
+        name: card.name.clone(),
+        description: format!("{}. {}", card.line, card.description),
+        schema: card.input.clone(),
+    }
+}

@@ -1,0 +1,199 @@
+//! The journal of one run: what is appended to it, and all of it again.
+
+use artel_journal::{Batch, Fence, Filter, Journal, Query};
+use artel_types::{
+    Actor, Code, Draft, Event, Fact, Failure, Outcome, RunId, SessionId, Stream, Text, TraceId,
+    Visibility,
+};
+
+/// Larger texts are kept beside the journal, and the event names them.
+const LARGEST_INLINE: usize = 4 * 1024;
+
+/// The journal of one run.
+#[derive(Debug, Clone)]
+pub struct Chronicle {
+    journal: Journal,
+    run: RunId,
+    trace: TraceId,
+    session: Option<SessionId>,
+    actor: Actor,
+    /// The proof that this process drives the run.
+    fence: Option<Fence>,
+}
+
+/// Something to append.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    /// What happened.
+    pub fact: Fact,
+    /// How it ended.
+    pub outcome: Option<Outcome>,
+    /// Who is shown it.
+    pub visibility: Visibility,
+    /// Who did it, if not the run's agent.
+    pub actor: Option<Actor>,
+}
+
+impl Entry {
+    /// Everybody sees it.
+    pub fn shown(fact: impl Into<Fact>) -> Self {
+        Self {
+            fact: fact.into(),
+            outcome: None,
+            visibility: Visibility::Summary,
+            actor: None,
+        }
+    }
+
+    /// Only the full view has it.
+    pub fn quiet(fact: impl Into<Fact>) -> Self {
+        Self {
+            visibility: Visibility::Full,
+            ..Self::shown(fact)
+        }
+    }
+
+    /// Says how it ended.
+    #[must_use]
+    pub fn ending(mut self, outcome: Outcome) -> Self {
+        self.outcome = Some(outcome);
+        self
+    }
+
+    /// Says who did it.
+    #[must_use]
+    pub fn by(mut self, actor: Actor) -> Self {
+        self.actor = Some(actor);
+        self
+    }
+}
+
+impl Chronicle {
+    /// Opens the journal of a run.
+    pub fn new(
+        journal: Journal,
+        run: RunId,
+        trace: TraceId,
+        session: Option<SessionId>,
+        actor: Actor,
+    ) -> Self {
+        Self {
+            journal,
+            run,
+            trace,
+            session,
+            actor,
+            fence: None,
+        }
+    }
+
+    /// Appends only as long as a lease holds.
+    #[must_use]
+    pub fn fenced(mut self, fence: Fence) -> Self {
+        self.fence = Some(fence);
+        self
+    }
+
+    /// Returns the run.
+    pub fn run(&self) -> RunId {
+        self.run
+    }
+
+    /// Returns the piece of work.
+    pub fn trace(&self) -> TraceId {
+        self.trace
+    }
+
+    /// Returns the journal.
+    pub fn journal(&self) -> &Journal {
+        &self.journal
+    }
+
+    /// Appends, and returns once that is durable.
+    pub async fn append(&self, entries: Vec<Entry>) -> Result<(), Failure> {
+        self.journal.append(self.batch(entries)).await?;
+        Ok(())
+    }
+
+    /// The same for a thread that may wait.
+    pub fn append_blocking(&self, entries: Vec<Entry>) -> Result<(), Failure> {
+        self.journal.append(self.batch(entries)).wait()?;
+        Ok(())
+    }
+
+    fn batch(&self, entries: Vec<Entry>) -> Batch {
+        let batch = Batch::of(entries.into_iter().map(|entry| self.draft(entry)));
+        match &self.fence {
+            Some(fence) => batch.fenced(fence),
+            None => batch,
+        }
+    }
+
+    fn draft(&self, entry: Entry) -> Draft {
+        let actor = entry.actor.unwrap_or_else(|| self.actor.clone());
+        let mut draft = Draft::new(Stream::run(self.run), self.trace, actor, entry.fact)
+            .in_run(self.run)
+            .shown(entry.visibility);
+        draft.session = self.session;
+        draft.outcome = entry.outcome;
+        draft
+    }
+
+    /// Puts a text where an event can name it; this may wait for the disk.
+    pub fn keep(&self, text: String) -> Result<Text, Failure> {
+        if text.len() <= LARGEST_INLINE {
+            return Ok(Text::Inline(text));
+        }
+        let blob = self.journal.blobs().put(text.as_bytes())?;
+        Ok(Text::Kept(blob))
+    }
+
+    /// Returns a text, wherever it is.
+    pub fn text(&self, text: &Text) -> Result<String, Failure> {
+        match text {
+            Text::Inline(text) => Ok(text.clone()),
+            Text::Kept(at) => {
+                let bytes = self.journal.blobs().get(&at.blob)?;
+                String::from_utf8(bytes).map_err(|error| {
+                    let what = format!("the kept text {} is not text", at.blob);
+                    Failure::new(Code::J001, what).because(error.to_string())
+                })
+            }
+        }
+    }
+
+    /// Returns every event of the run, with the texts put back in that machines need.
+    pub fn events(&self) -> Result<Vec<Event>, Failure> {
+        let filter = Filter {
+            run: Some(self.run.to_string()),
+            ..Filter::default()
+        };
+        let mut events = Vec::new();
+        for record in self.journal.reader().records(&Query::of(filter))? {
+            let mut event = record.event()?;
+            self.put_back(&mut event.fact)?;
+            events.push(event);
+        }
+        Ok(events)
+    }
+
+    fn put_back(&self, fact: &mut Fact) -> Result<(), Failure> {
+        let texts: Vec<&mut Text> = match fact {
+            Fact::RunPrepared(it) => vec![&mut it.system, &mut it.opening],
+            Fact::RunSaid(it) => vec![&mut it.text],
+            Fact::ModelReplied(it) => vec![&mut it.reply],
+            Fact::ToolFinished(it) => {
+                let memory = it.memory.iter_mut();
+                std::iter::once(&mut it.observation).chain(memory).collect()
+            }
+            Fact::ContextCompacted(it) => vec![&mut it.messages],
+            _ => Vec::new(),
+        };
+        for text in texts {
+            if matches!(text, Text::Kept(_)) {
+                *text = Text::Inline(self.text(text)?);
+            }
+        }
+        Ok(())
+    }
+}

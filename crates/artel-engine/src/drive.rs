@@ -1,0 +1,370 @@
+//! Drives one run: does what the machine says, writes down what came of it, and folds that.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use artel_model::Prior;
+use artel_rules::turn::{Act, Ending, Kind, Next, Rules, Turn, Wait};
+use artel_tools::{Card, Effect, Person, Registry, Unknown, Viewer};
+use artel_types::{
+    Clock, Code, Fact, Failure, FileChange, Outcome, RunAnswered, RunAsked, RunEscalated,
+    RunFinished, RunSaid, RunState, Text, ToolFinished,
+};
+
+use crate::ask::{Asked, Voice};
+use crate::audience::Audience;
+use crate::chronicle::{Chronicle, Entry};
+use crate::family::Family;
+use crate::ground::Workplace;
+use crate::log::CallLog;
+use crate::steer::{Steering, Stop};
+
+/// The last lines of an answer that a list of runs shows.
+const LONGEST_SUMMARY: usize = 200;
+
+/// What a run is driven with.
+pub struct Setup {
+    /// Its journal.
+    pub chronicle: Chronicle,
+    /// The state it goes on from.
+    pub turn: Turn,
+    /// Its model.
+    pub voice: Voice,
+    /// Its hands and its files.
+    pub workplace: Workplace,
+    /// Where its calls are written down.
+    pub log: Arc<CallLog>,
+    /// Which tools it sees.
+    pub viewer: Viewer,
+    /// What it is told all the time.
+    pub system: String,
+    /// How many tokens of conversation fit.
+    pub window: u64,
+    /// How people reach it.
+    pub steering: Steering,
+    /// Who watches.
+    pub audience: Arc<dyn Audience>,
+    /// Who can answer.
+    pub person: Option<Arc<dyn Person>>,
+    /// The turns it shares with its relatives.
+    pub family: Family,
+    /// How many turns it has left, for those it forks.
+    pub left: Arc<AtomicU32>,
+    /// How long one answer of the model may take.
+    pub patience: Option<Duration>,
+    /// Whether it began the tree, and so ends it.
+    pub is_root: bool,
+    /// Tells the time.
+    pub clock: Clock,
+}
+
+/// A run under way.
+pub struct Driver {
+    pub(crate) setup: Setup,
+    /// What was asked last: the next request begins with it.
+    pub(crate) prior: Option<Prior>,
+    /// How often the model was too slow.
+    pub(crate) slow: u32,
+    /// Whether the conversation was made shorter because the provider refused it.
+    pub(crate) has_shortened: bool,
+}
+
+/// How driving ended.
+#[derive(Debug)]
+pub enum Ended {
+    /// The run is over.
+    Over(Box<RunFinished>),
+    /// The run can be taken up again.
+    Left(Left),
+}
+
+/// Why a run was left.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Left {
+    /// Whoever sits at this process wanted it.
+    Interrupted,
+    /// A person has to answer.
+    Question(Box<RunAsked>),
+    /// The model cannot be asked now.
+    Model(Failure),
+}
+
+impl Driver {
+    /// Makes a driver.
+    pub fn new(setup: Setup) -> Self {
+        Self {
+            setup,
+            prior: None,
+            slow: 0,
+            has_shortened: false,
+        }
+    }
+
+    /// Drives the run to its end, or to where it has to be left.
+    pub async fn drive(mut self) -> Result<Ended, Failure> {
+        loop {
+            for fact in self.setup.steering.news() {
+                self.fold(&fact)?;
+            }
+            let left = self.setup.turn.left();
+            self.setup.left.store(left, Ordering::Relaxed);
+            let next = self.setup.turn.next();
+            if let Next::End(ending) = next {
+                let finished = self.finish(&ending).await?;
+                return Ok(Ended::Over(Box::new(finished)));
+            }
+            if self.setup.steering.stop() != Stop::No {
+                return Ok(Ended::Left(Left::Interrupted));
+            }
+            if let Some(ended) = self.step(next).await? {
+                return Ok(ended);
+            }
+        }
+    }
+
+    async fn step(&mut self, next: Next) -> Result<Option<Ended>, Failure> {
+        match next {
+            Next::Ask => return self.asked().await,
+            Next::Act(acts) => self.act(acts).await?,
+            Next::Refuse { act, trouble, text } => self.refuse(&act, trouble, text).await?,
+            Next::Say { text, why } => self.say(text, why).await?,
+            Next::AskPerson { act } => self.ask_person(&act).await?,
+            Next::Escalate {
+                snapshot,
+                why,
+                failures,
+            } => self.escalate(snapshot, why, failures).await?,
+            Next::Wait(Wait::Resume) => {
+                self.setup
+                    .audience
+                    .waits("paused; `artel resume` lets it go on");
+                if let Some(fact) = self.setup.steering.heard().await {
+                    self.fold(&fact)?;
+                }
+            }
+            Next::Wait(Wait::Answer(asked)) => return self.await_answer(*asked).await,
+            Next::End(_) => {}
+        }
+        Ok(None)
+    }
+
+    /// Puts the conversation to the model and takes its reply in.
+    async fn asked(&mut self) -> Result<Option<Ended>, Failure> {
+        let ending = match self.ask().await? {
+            Asked::Replied => return Ok(None),
+            Asked::Again => return Ok(None),
+            Asked::Left(left) => return Ok(Some(Ended::Left(left))),
+            Asked::Ended(ending) => ending,
+        };
+        let finished = self.finish(&ending).await?;
+        Ok(Some(Ended::Over(Box::new(finished))))
+    }
+
+    /// Appends a fact and takes it in.
+    pub(crate) async fn record(&mut self, entry: Entry) -> Result<(), Failure> {
+        let fact = entry.fact.clone();
+        self.setup.chronicle.append(vec![entry]).await?;
+        self.fold(&fact)
+    }
+
+    pub(crate) fn fold(&mut self, fact: &Fact) -> Result<(), Failure> {
+        self.setup.turn.fold(fact).map_err(|unreadable| {
+            Failure::new(Code::X001, unreadable.to_string()).advise("`artel journal verify`")
+        })
+    }
+
+    async fn say(&mut self, text: String, why: &'static str) -> Result<(), Failure> {
+        let said = RunSaid {
+            text: Text::Inline(text),
+            why: why.to_owned(),
+        };
+        self.record(Entry::quiet(said)).await
+    }
+
+    /// Answers a call without carrying it out.
+    async fn refuse(
+        &mut self,
+        act: &Act,
+        trouble: &'static str,
+        text: String,
+    ) -> Result<(), Failure> {
+        let outcome = match trouble {
+            "refused" => Outcome::Denied,
+            "cancelled" => Outcome::Cancelled,
+            _ => Outcome::Failed,
+        };
+        let finished = ToolFinished {
+            call: act.id.clone(),
+            tool: act.tool.clone(),
+            observation: Text::Inline(text),
+            trouble: Some(trouble.to_owned()),
+            changed: Vec::new(),
+            millis: 0,
+            sandbox: None,
+            redacted: 0,
+            exit: None,
+            memory: None,
+            images: None,
+        };
+        self.record(Entry::quiet(finished).ending(outcome)).await
+    }
+
+    async fn escalate(
+        &mut self,
+        snapshot: Option<String>,
+        why: String,
+        failures: Vec<String>,
+    ) -> Result<(), Failure> {
+        let ground = self.setup.workplace.ground().cloned();
+        if let (Some(ground), Some(label)) = (ground, snapshot) {
+            let back = blocking(move || ground.restore(&label, "strikes")).await?;
+            if let Some(entry) = back {
+                self.record(entry).await?;
+            }
+        }
+        let escalated = RunEscalated { why, failures };
+        self.record(Entry::shown(escalated).ending(Outcome::Failed))
+            .await
+    }
+
+    /// Asks about a call of which nobody knows whether it happened.
+    async fn ask_person(&mut self, act: &Act) -> Result<(), Failure> {
+        let asked = RunAsked {
+            question: format!("unknown-{}", act.id),
+            text: format!(
+                "The process ended while `{}` ran with {}. It may not run twice by itself. Did it \
+                 happen?",
+                act.tool, act.input
+            ),
+            choices: ["happened", "again", "skip"].map(str::to_owned).to_vec(),
+            call: Some(act.id.clone()),
+        };
+        self.record(Entry::shown(asked)).await
+    }
+
+    async fn await_answer(&mut self, asked: RunAsked) -> Result<Option<Ended>, Failure> {
+        let Some(person) = self.setup.person.clone() else {
+            return Ok(Some(Ended::Left(Left::Question(Box::new(asked)))));
+        };
+        let (text, choices) = (asked.text.clone(), asked.choices.clone());
+        let answer = blocking(move || Ok(person.answer(&text, &choices))).await?;
+        let Some(answer) = answer else {
+            return Ok(Some(Ended::Left(Left::Question(Box::new(asked)))));
+        };
+        let answered = RunAnswered {
+            question: asked.question,
+            answer,
+        };
+        self.record(Entry::shown(answered)).await?;
+        Ok(None)
+    }
+
+    /// Ends the run: the last snapshot, what was changed, what it took.
+    async fn finish(&mut self, ending: &Ending) -> Result<RunFinished, Failure> {
+        let hands = Arc::clone(self.setup.workplace.hands());
+        let ground = self.setup.workplace.ground().cloned();
+        let ground = ground.filter(|_| self.setup.is_root);
+        let (entry, changed) = blocking(move || {
+            hands.bench.jobs.end();
+            let Some(ground) = ground else {
+                return Ok((None, Vec::new()));
+            };
+            Ok((ground.snap("end")?, ground.changes()?))
+        })
+        .await?;
+        if let Some(entry) = entry {
+            self.record(entry).await?;
+        }
+        let finished = self.finished(ending, changed).await?;
+        let outcome = match ending.state() {
+            RunState::Complete => Outcome::Done,
+            RunState::Cancelled => Outcome::Cancelled,
+            RunState::Partial | RunState::Failed => Outcome::Failed,
+        };
+        let entry = Entry::shown(finished.clone()).ending(outcome);
+        self.setup.chronicle.append(vec![entry]).await?;
+        Ok(finished)
+    }
+
+    async fn finished(
+        &self,
+        ending: &Ending,
+        changed: Vec<FileChange>,
+    ) -> Result<RunFinished, Failure> {
+        let chronicle = self.setup.chronicle.clone();
+        let answer = ending.answer().map(str::to_owned);
+        let (answer, metrics) = blocking(move || {
+            let answer = answer.map(|answer| chronicle.keep(answer)).transpose()?;
+            let events = chronicle.events()?;
+            Ok((answer, artel_rules::tally::of_run(&events)))
+        })
+        .await?;
+        let turn = &self.setup.turn;
+        let shown = ending.answer().or(ending.why()).unwrap_or_default();
+        let line = shown.lines().find(|line| !line.trim().is_empty());
+        let summary: String = line
+            .unwrap_or_default()
+            .chars()
+            .take(LONGEST_SUMMARY)
+            .collect();
+        Ok(RunFinished {
+            state: Some(ending.state().as_str().to_owned()),
+            answer,
+            why: ending.why().map(str::to_owned),
+            objectives: Some(turn.objectives().to_vec()).filter(|list| !list.is_empty()),
+            changed: Some(changed).filter(|changed| !changed.is_empty()),
+            snapshot: turn.snapshot().map(str::to_owned),
+            metrics: Some(metrics),
+            ..RunFinished::new(self.setup.chronicle.run(), summary)
+        })
+    }
+}
+
+/// Returns what the machine has to know about the tools of a registry.
+pub fn kinds(registry: &Registry) -> BTreeMap<String, Kind> {
+    registry
+        .cards()
+        .map(|card| (card.name.clone(), kind_of(card)))
+        .collect()
+}
+
+fn kind_of(card: &Card) -> Kind {
+    let has = |effect: Effect| card.effects.contains(&effect);
+    let asks = matches!(card.name.as_str(), "ask_person" | "skill");
+    Kind {
+        is_pure: card.unknown == Unknown::Pure
+            && !has(Effect::Write)
+            && !has(Effect::Process)
+            && !asks,
+        is_edit: has(Effect::Write) && !has(Effect::Process),
+        is_check: matches!(card.name.as_str(), "run_tests" | "diagnostics"),
+        is_shell: card.name == "bash",
+    }
+}
+
+/// Returns the rules of a run that was prepared.
+pub fn rules_of(prepared: &artel_types::RunPrepared, registry: &Registry) -> Rules {
+    Rules {
+        turns: prepared.turns,
+        retries: prepared.retries,
+        checks_itself: prepared.checks_itself,
+        calls: if prepared.calls == "text" {
+            artel_rules::turn::Calls::Text
+        } else {
+            artel_rules::turn::Calls::Native
+        },
+        tools: kinds(registry),
+    }
+}
+
+/// Does what may wait for a disk or a process where waiting harms nobody.
+pub(crate) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
+) -> Result<T, Failure> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done,
+        Err(error) => Err(Failure::new(Code::X001, error.to_string())),
+    }
+}

@@ -1,0 +1,313 @@
+//! The files of a run: the person's folder until something is to be changed, then a tree of its
+//! own with snapshots.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use artel_git::{Change, Fingerprint, Making, RunTree, Snapshot, TreeError};
+use artel_tools::{Effect, Hands, Unknown};
+use artel_types::{
+    ChangeKind, Clock, Code, Failure, FileChange, TreeMade, TreeRestored, TreeSnapped,
+};
+
+use crate::chronicle::Entry;
+
+/// Puts the hands of a run together for its own tree, from those that only read the folder.
+pub type Furnish = dyn Fn(&RunTree, &Hands) -> Result<Hands, Failure> + Send + Sync;
+
+/// The files of a run and all that it calls.
+pub struct Ground {
+    git: Option<PathBuf>,
+    origin: PathBuf,
+    at: PathBuf,
+    /// Ignored files that the person named.
+    named: Vec<PathBuf>,
+    /// More folders that are shared and not copied.
+    share: Vec<String>,
+    clock: Clock,
+    state: Mutex<State>,
+}
+
+/// Where a run's files come from and where its own tree is made.
+#[derive(Debug, Clone)]
+pub struct Plot {
+    /// The git to use, by absolute path.
+    pub git: Option<PathBuf>,
+    /// The person's folder.
+    pub origin: PathBuf,
+    /// Where the tree is made.
+    pub at: PathBuf,
+    /// Ignored files that the person named.
+    pub named: Vec<PathBuf>,
+    /// More folders that are shared and not copied.
+    pub share: Vec<String>,
+}
+
+#[derive(Default)]
+struct State {
+    tree: Option<Arc<RunTree>>,
+    /// The newest snapshot, and what the tree looked like then.
+    newest: Option<(String, Fingerprint)>,
+    count: u32,
+}
+
+/// What stands ready before a call.
+pub(crate) struct Ready {
+    pub(crate) hands: Arc<Hands>,
+    /// What was done for it, to be put on record before the call.
+    pub(crate) entries: Vec<Entry>,
+}
+
+/// Where a run works.
+#[derive(Clone)]
+pub struct Workplace {
+    hands: Arc<Hands>,
+    ground: Option<Arc<Ground>>,
+    furnish: Arc<Furnish>,
+    is_furnished: bool,
+}
+
+impl Ground {
+    /// Names the folder and where a tree is made once one is needed.
+    pub fn new(plot: Plot, clock: Clock) -> Self {
+        let Plot {
+            git,
+            origin,
+            at,
+            named,
+            share,
+        } = plot;
+        Self {
+            git,
+            origin,
+            at,
+            named,
+            share,
+            clock,
+            state: Mutex::default(),
+        }
+    }
+
+    /// Opens the tree that another process made.
+    pub fn reopen(&self, newest: &str) -> Result<(), Failure> {
+        let tree = RunTree::open(self.git()?, &self.at).map_err(|error| failed(&error))?;
+        let count = newest.rsplit('-').next().and_then(|last| last.parse().ok());
+        let mut state = self.lock();
+        state.count = count.unwrap_or(0);
+        state.tree = Some(Arc::new(tree));
+        Ok(())
+    }
+
+    /// Returns the tree, if one was made.
+    pub fn tree(&self) -> Option<Arc<RunTree>> {
+        self.lock().tree.clone()
+    }
+
+    /// Returns the folder that the run works on.
+    pub fn origin(&self) -> &Path {
+        &self.origin
+    }
+
+    /// Makes the tree.
+    fn make(&self) -> Result<(Arc<RunTree>, Entry), Failure> {
+        let began = self.clock.uptime();
+        let tree = RunTree::make(&Making {
+            git: self.git()?,
+            from: &self.origin,
+            at: &self.at,
+            named: &self.named,
+            share: &self.share,
+        })
+        .map_err(|error| failed(&error))?;
+        let fingerprint = tree.fingerprint().map_err(|error| failed(&error))?;
+        let tree = Arc::new(tree);
+        let snapshot = tree.start().label().to_owned();
+        let made = TreeMade {
+            origin: self.origin.display().to_string(),
+            path: tree.files().display().to_string(),
+            snapshot: snapshot.clone(),
+            how: if tree.is_copy() {
+                "a plain copy: the folder is in no git repository".to_owned()
+            } else {
+                "a tree with its own repository".to_owned()
+            },
+            millis: self.millis_since(began),
+        };
+        let mut state = self.lock();
+        state.tree = Some(Arc::clone(&tree));
+        state.newest = Some((snapshot, fingerprint));
+        Ok((tree, Entry::quiet(made)))
+    }
+
+    /// Takes a snapshot, unless the tree is as it was at the last one.
+    pub(crate) fn snap(&self, why: &str) -> Result<Option<Entry>, Failure> {
+        let Some(tree) = self.tree() else {
+            return Ok(None);
+        };
+        let began = self.clock.uptime();
+        let now = tree.fingerprint().map_err(|error| failed(&error))?;
+        let label = {
+            let mut state = self.lock();
+            if state.newest.as_ref().is_some_and(|(_, then)| *then == now) {
+                return Ok(None);
+            }
+            state.count += 1;
+            format!("snap-{}", state.count)
+        };
+        let snapshot = tree.snapshot(&label).map_err(|error| failed(&error))?;
+        self.lock().newest = Some((label.clone(), now));
+        let snapped = TreeSnapped {
+            snapshot: snapshot.label().to_owned(),
+            why: why.to_owned(),
+            millis: self.millis_since(began),
+        };
+        Ok(Some(Entry::quiet(snapped)))
+    }
+
+    /// Puts the tree back to a snapshot.
+    pub(crate) fn restore(&self, label: &str, why: &str) -> Result<Option<Entry>, Failure> {
+        let Some(tree) = self.tree() else {
+            return Ok(None);
+        };
+        let snapshot = self.find(&tree, label)?;
+        let restored = tree.restore(&snapshot).map_err(|error| failed(&error))?;
+        let now = tree.fingerprint().map_err(|error| failed(&error))?;
+        self.lock().newest = Some((label.to_owned(), now));
+        let fact = TreeRestored {
+            snapshot: label.to_owned(),
+            why: why.to_owned(),
+            files: u64::try_from(restored.written.len() + restored.removed.len()).unwrap_or(0),
+        };
+        Ok(Some(Entry::quiet(fact)))
+    }
+
+    /// Returns what the run has made and changed since its start.
+    pub fn changes(&self) -> Result<Vec<FileChange>, Failure> {
+        let Some(tree) = self.tree() else {
+            return Ok(Vec::new());
+        };
+        let changes = tree.changes(tree.start()).map_err(|error| failed(&error))?;
+        let is_wanted = |change: &&Change| !change.is_ignored;
+        Ok(changes.iter().filter(is_wanted).map(change_of).collect())
+    }
+
+    fn git(&self) -> Result<&Path, Failure> {
+        self.git.as_deref().ok_or_else(|| {
+            Failure::new(Code::W008, "a run needs git for a tree of its own")
+                .because("there is no `git` on the PATH")
+                .advise("install git")
+        })
+    }
+
+    fn find(&self, tree: &RunTree, label: &str) -> Result<Snapshot, Failure> {
+        if tree.start().label() == label {
+            return Ok(tree.start().clone());
+        }
+        tree.find(label).map_err(|error| failed(&error))
+    }
+
+    fn millis_since(&self, began: std::time::Duration) -> u64 {
+        let span = self.clock.uptime().saturating_sub(began);
+        u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Workplace {
+    /// Begins with hands that only read; without a ground they stay as they are.
+    pub fn new(hands: Hands, ground: Option<Arc<Ground>>, furnish: Arc<Furnish>) -> Self {
+        Self {
+            hands: Arc::new(hands),
+            ground,
+            furnish,
+            is_furnished: false,
+        }
+    }
+
+    /// Returns the hands as they are now.
+    pub fn hands(&self) -> &Arc<Hands> {
+        &self.hands
+    }
+
+    /// Returns the files.
+    pub fn ground(&self) -> Option<&Arc<Ground>> {
+        self.ground.as_ref()
+    }
+
+    /// Tells whether a call changes files or starts a process.
+    pub(crate) fn needs_ground(&self, tool: &str) -> bool {
+        let touches = |effect: &Effect| matches!(effect, Effect::Write | Effect::Process);
+        let tool = self.hands.registry.get(tool);
+        self.ground.is_some() && tool.is_ok_and(|tool| tool.card().effects.iter().any(touches))
+    }
+
+    /// Gets the files ready for a call: a tree where it changes something or starts a process, a
+    /// snapshot where an unknown outcome means going back.
+    pub(crate) fn ready(&mut self, tool: &str) -> Result<Ready, Failure> {
+        let mut entries = Vec::new();
+        let known = self.hands.registry.get(tool);
+        let goes_back = known.is_ok_and(|tool| tool.card().unknown == Unknown::Restore);
+        if self.needs_ground(tool)
+            && let Some(ground) = self.ground.clone()
+        {
+            if ground.tree().is_none() {
+                let (_, made) = ground.make()?;
+                entries.push(made);
+            }
+            self.furnished()?;
+            if goes_back {
+                entries.extend(ground.snap("before")?);
+            }
+        }
+        Ok(Ready {
+            hands: Arc::clone(&self.hands),
+            entries,
+        })
+    }
+
+    /// Moves into the tree, once there is one.
+    pub(crate) fn furnished(&mut self) -> Result<(), Failure> {
+        let tree = self.ground.as_ref().and_then(|ground| ground.tree());
+        if let Some(tree) = tree
+            && !self.is_furnished
+        {
+            self.hands = Arc::new((self.furnish)(&tree, &self.hands)?);
+            self.is_furnished = true;
+        }
+        Ok(())
+    }
+}
+
+/// Says why a tree could not be had.
+pub(crate) fn failed(error: &TreeError) -> Failure {
+    let mut why = Vec::new();
+    let mut next = std::error::Error::source(error);
+    while let Some(cause) = next {
+        why.push(cause.to_string());
+        next = cause.source();
+    }
+    let failure = Failure::new(Code::W008, error.to_string());
+    if why.is_empty() {
+        failure
+    } else {
+        failure.because(why.join(": "))
+    }
+}
+
+fn change_of(change: &Change) -> FileChange {
+    FileChange {
+        path: change.path.to_string_lossy().into_owned(),
+        kind: match change.kind {
+            artel_git::ChangeKind::Made => ChangeKind::Made,
+            artel_git::ChangeKind::Changed => ChangeKind::Changed,
+            artel_git::ChangeKind::Deleted => ChangeKind::Deleted,
+            artel_git::ChangeKind::Mode => ChangeKind::Mode,
+        },
+        added: change.lines_added,
+        removed: change.lines_removed,
+        bytes: change.bytes,
+    }
+}

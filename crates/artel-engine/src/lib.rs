@@ -1,0 +1,26 @@
+//! The drivers: they carry out what the machines of `artel-rules` decide, write down what came of
+//! it, and go on from there; live, or after a process died.
+#![warn(missing_docs)]
+
+mod act;
+mod ask;
+mod audience;
+mod chronicle;
+mod drive;
+mod family;
+mod ground;
+mod log;
+mod prompt;
+mod resume;
+mod steer;
+
+pub use ask::Voice;
+pub use audience::{Audience, Nobody};
+pub use chronicle::{Chronicle, Entry};
+pub use drive::{Driver, Ended, Left, Setup, kinds, rules_of};
+pub use family::Family;
+pub use ground::{Furnish, Ground, Plot, Workplace};
+pub use log::{CallLog, Knock};
+pub use prompt::{Prompt, ROLE, Sections};
+pub use resume::{fold, prepared, settle};
+pub use steer::{Steering, Stop, Wheel};

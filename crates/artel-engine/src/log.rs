@@ -1,0 +1,153 @@
+//! Where tool calls of a run are written down.
+//!
+//! The intent of a call that changes something is durable before it begins. A call that changes
+//! nothing has its intent in the reply that made it: what it writes is gathered and appended at
+//! once, before its result is used.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use artel_tools::{Approver, Log, Question, Reply};
+use artel_types::{BlobRef, Fact, Outcome, Text, ToolFinished};
+
+use crate::chronicle::{Chronicle, Entry};
+
+/// The journal as the tools of a run see it.
+pub struct CallLog {
+    chronicle: Chronicle,
+    calls: Mutex<HashMap<String, Bucket>>,
+}
+
+/// What one call has written.
+#[derive(Default)]
+struct Bucket {
+    /// Whether it waits to be appended together.
+    gathers: bool,
+    entries: Vec<Entry>,
+    finished: Option<ToolFinished>,
+}
+
+/// What a call left to do.
+pub(crate) struct Written {
+    /// To be appended.
+    pub(crate) entries: Vec<Entry>,
+    /// Its result.
+    pub(crate) finished: Option<ToolFinished>,
+}
+
+impl CallLog {
+    /// Writes into the journal of a run.
+    pub fn new(chronicle: Chronicle) -> Self {
+        Self {
+            chronicle,
+            calls: Mutex::default(),
+        }
+    }
+
+    /// Begins a call; one that changes nothing gathers what it writes.
+    pub(crate) fn begin(&self, call: &str, gathers: Gathers) {
+        let bucket = Bucket {
+            gathers: gathers == Gathers::Yes,
+            ..Bucket::default()
+        };
+        self.lock().insert(call.to_owned(), bucket);
+    }
+
+    /// Ends a call, and returns what is still to be appended.
+    pub(crate) fn end(&self, call: &str) -> Written {
+        let bucket = self.lock().remove(call).unwrap_or_default();
+        Written {
+            entries: bucket.entries,
+            finished: bucket.finished,
+        }
+    }
+
+    /// Appends what was gathered so far: a person is about to be asked.
+    fn flush(&self) -> Result<(), String> {
+        let mut entries = Vec::new();
+        for bucket in self.lock().values_mut() {
+            entries.append(&mut bucket.entries);
+        }
+        if entries.is_empty() {
+            return Ok(());
+        }
+        let appended = self.chronicle.append_blocking(entries);
+        appended.map_err(|failure| failure.to_string())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Bucket>> {
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Large results are kept beside the journal.
+    fn stored(&self, fact: Fact) -> Result<Fact, String> {
+        let Fact::ToolFinished(mut finished) = fact else {
+            return Ok(fact);
+        };
+        if let Text::Inline(text) = finished.observation {
+            let kept = self.chronicle.keep(text);
+            finished.observation = kept.map_err(|failure| failure.to_string())?;
+        }
+        Ok(Fact::ToolFinished(finished))
+    }
+}
+
+/// Whether a call gathers what it writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Gathers {
+    Yes,
+    No,
+}
+
+impl Log for CallLog {
+    fn append(&self, fact: Fact, outcome: Outcome) -> Result<(), String> {
+        let fact = self.stored(fact)?;
+        let call = call_of(&fact).map(str::to_owned);
+        let finished = match &fact {
+            Fact::ToolFinished(finished) => Some(finished.clone()),
+            _ => None,
+        };
+        let entry = Entry::quiet(fact).ending(outcome);
+        {
+            let mut calls = self.lock();
+            if let Some(bucket) = call.and_then(|call| calls.get_mut(&call)) {
+                bucket.finished = finished.or(bucket.finished.take());
+                if bucket.gathers {
+                    bucket.entries.push(entry);
+                    return Ok(());
+                }
+            }
+        }
+        let appended = self.chronicle.append_blocking(vec![entry]);
+        appended.map_err(|failure| failure.to_string())
+    }
+
+    fn keep(&self, bytes: &[u8]) -> Option<BlobRef> {
+        self.chronicle.journal().blobs().put(bytes).ok()
+    }
+}
+
+fn call_of(fact: &Fact) -> Option<&str> {
+    match fact {
+        Fact::ToolRequested(fact) => Some(&fact.call),
+        Fact::ToolAnswered(fact) => Some(&fact.call),
+        Fact::ToolFinished(fact) => Some(&fact.call),
+        Fact::SecretUsed(fact) => Some(&fact.call),
+        _ => None,
+    }
+}
+
+/// Asks a person, once everything up to the question is on record.
+pub struct Knock {
+    /// Who asks.
+    pub inner: Arc<dyn Approver>,
+    /// What has to be on record first.
+    pub log: Arc<CallLog>,
+}
+
+impl Approver for Knock {
+    fn approve(&self, question: &Question) -> Option<Reply> {
+        self.log.flush().ok()?;
+        self.inner.approve(question)
+    }
+}

@@ -1,0 +1,96 @@
+//! Takes up a run that another process left: folds what is on record, and settles what was in
+//! flight by the rule of its tool.
+
+use artel_rules::turn::{InFlight, Turn};
+use artel_types::model::Image;
+use artel_types::{Code, Event, Fact, Failure, RunContinued, RunPrepared, Text, ToolFinished};
+
+use crate::act::base64;
+use crate::chronicle::{Chronicle, Entry};
+use crate::drive::rules_of;
+use crate::ground::Workplace;
+
+/// Finds what a run was prepared with.
+pub fn prepared(events: &[Event]) -> Option<&RunPrepared> {
+    events.iter().find_map(|event| match &event.fact {
+        Fact::RunPrepared(prepared) => Some(prepared),
+        _ => None,
+    })
+}
+
+/// Folds the events of a run into its state.
+pub fn fold(
+    chronicle: &Chronicle,
+    events: &[Event],
+    workplace: &Workplace,
+) -> Result<Turn, Failure> {
+    let prepared = prepared(events).ok_or_else(|| {
+        Failure::new(
+            Code::J001,
+            "the run was never prepared, so nothing can go on from it",
+        )
+    })?;
+    let opening = chronicle.text(&prepared.opening)?;
+    let hands = workplace.hands();
+    let mut turn = Turn::new(rules_of(prepared, &hands.registry), opening);
+    for event in events {
+        if let Fact::ToolFinished(finished) = &event.fact {
+            if let Some(Text::Inline(memory)) = &finished.memory {
+                let recalled = hands.bench.recall(memory);
+                recalled.map_err(|trouble| Failure::new(Code::J001, trouble.what))?;
+            }
+            let text = chronicle.text(&finished.observation)?;
+            let images = images(chronicle, finished)?;
+            turn.result(finished, text, images);
+            continue;
+        }
+        turn.fold(&event.fact)
+            .map_err(|unreadable| Failure::new(Code::J001, unreadable.to_string()))?;
+        if matches!(event.fact, Fact::ContextCompacted(_)) {
+            hands.bench.seen().forget_sent();
+        }
+    }
+    Ok(turn)
+}
+
+fn images(chronicle: &Chronicle, finished: &ToolFinished) -> Result<Vec<Image>, Failure> {
+    let kept = finished.images.iter().flatten();
+    kept.map(|image| {
+        let bytes = chronicle.journal().blobs().get(&image.at.blob)?;
+        Ok(Image {
+            media_type: image.media_type.clone(),
+            data: base64(&bytes),
+        })
+    })
+    .collect()
+}
+
+/// Settles what was in flight: puts the tree back where that is the rule, and says what is done
+/// about each. What may have happened once and may not happen twice is left to a person.
+pub fn settle(turn: &mut Turn, after: u64, workplace: &Workplace) -> Result<Vec<Entry>, Failure> {
+    let flights = turn.in_flight();
+    let mut entries = Vec::new();
+    let goes_back = |flight: &InFlight| flight.was_allowed && flight.unknown == "restore";
+    if flights.iter().any(goes_back)
+        && let Some(ground) = workplace.ground()
+        && let Some(label) = turn.snapshot()
+    {
+        entries.extend(ground.restore(label, "unknown-outcome")?);
+    }
+    let settled = flights.iter().map(|flight| {
+        let what = match (flight.unknown.as_str(), flight.was_allowed) {
+            (_, false) => "nothing had begun: decided anew",
+            ("restore", _) => "the tree is put back, and it is run again",
+            ("once", _) => "a person is asked whether it happened",
+            ("probe", _) => "run again: it looks first",
+            _ => "run again",
+        };
+        format!("{} {}: {what}", flight.act.id, flight.act.tool)
+    });
+    let continued = RunContinued {
+        after,
+        settled: settled.collect(),
+    };
+    entries.push(Entry::shown(continued));
+    Ok(entries)
+}

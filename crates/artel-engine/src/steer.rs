@@ -1,0 +1,117 @@
+//! How people reach a run under way: what they record in its stream from any process, and the
+//! wish of whoever sits at this one that it stop.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use artel_journal::{Filter, Journal};
+use artel_types::{Fact, RunId};
+use tokio::sync::{mpsc, watch};
+
+/// Whether this process should go on.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stop {
+    /// Go on.
+    #[default]
+    No,
+    /// Begin nothing new; what runs may end.
+    Politely,
+    /// End what runs, too.
+    Now,
+}
+
+/// Hears what people record for runs, for all runs of this process.
+#[derive(Debug, Clone, Default)]
+pub struct Wheel(Arc<Mutex<HashMap<RunId, mpsc::UnboundedSender<Fact>>>>);
+
+/// What reaches one run.
+#[derive(Debug)]
+pub struct Steering {
+    facts: mpsc::UnboundedReceiver<Fact>,
+    stop: watch::Receiver<Stop>,
+    wheel: Wheel,
+    run: RunId,
+}
+
+impl Wheel {
+    /// Begins to listen, from behind `after` on; it ends with the runtime.
+    pub fn listen(journal: &Journal, after: u64) -> Self {
+        let wheel = Self::default();
+        let filter = Filter {
+            kind: Some("run.".to_owned()),
+            ..Filter::default()
+        };
+        let mut heard = journal.subscribe(filter, after);
+        let ears = wheel.clone();
+        tokio::spawn(async move {
+            while let Ok(record) = heard.next().await {
+                let is_ours = matches!(record.kind.as_str(), "run.steered" | "run.answered");
+                if is_ours && let Ok(event) = record.event() {
+                    ears.pass_on(event.run, event.fact);
+                }
+            }
+        });
+        wheel
+    }
+
+    fn pass_on(&self, run: Option<RunId>, fact: Fact) {
+        let lock = self.lock();
+        if let Some(sender) = run.and_then(|run| lock.get(&run)) {
+            // A run that has just ended hears nothing more.
+            drop(sender.send(fact));
+        }
+    }
+
+    /// Connects a run.
+    pub fn steer(&self, run: RunId, stop: watch::Receiver<Stop>) -> Steering {
+        let (sender, facts) = mpsc::unbounded_channel();
+        self.lock().insert(run, sender);
+        Steering {
+            facts,
+            stop,
+            wheel: self.clone(),
+            run,
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<RunId, mpsc::UnboundedSender<Fact>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Steering {
+    /// Returns what has come since.
+    pub(crate) fn news(&mut self) -> Vec<Fact> {
+        let mut news = Vec::new();
+        while let Ok(fact) = self.facts.try_recv() {
+            news.push(fact);
+        }
+        news
+    }
+
+    /// Waits for something to come, or for the wish to stop to grow.
+    pub(crate) async fn heard(&mut self) -> Option<Fact> {
+        let Self { facts, stop, .. } = self;
+        tokio::select! {
+            fact = facts.recv() => fact,
+            () = grown(stop) => None,
+        }
+    }
+
+    pub(crate) fn stop(&self) -> Stop {
+        *self.stop.borrow()
+    }
+}
+
+/// Waits for the wish to stop to grow; for ever where nobody can have it.
+async fn grown(stop: &mut watch::Receiver<Stop>) {
+    if stop.changed().await.is_err() {
+        std::future::pending().await
+    }
+}
+
+impl Drop for Steering {
+    fn drop(&mut self) {
+        self.wheel.lock().remove(&self.run);
+    }
+}

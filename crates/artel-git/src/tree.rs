@@ -1,0 +1,328 @@
+//! A run's own tree: made from the person's folder as it is, kept in snapshots, put back, put in
+//! place.
+//!
+//! ```text
+//! <run>/tree/        the files; `.git` in it leads to the repository beside it
+//! <run>/git/         a repository of the run's own, which borrows the person's objects
+//! <run>/index        git's index of snapshots, so that the visible one stays the person's commit
+//! <run>/snapshots/   a record of each snapshot
+//! <run>/plan         what is being put in place at this moment
+//! <run>/run          what the tree was made of; written last, so a tree without it is not whole
+//! ```
+//!
+//! Nothing is written in the person's folder or repository before the person agreed. The run's
+//! repository lies beside the tree, out of reach of what runs in the tree, and has no setting of
+//! the person's: no token in an address, no filter, no hook. Removing a run is removing a folder.
+
+mod apply;
+mod beneath;
+mod copy;
+mod difference;
+mod error;
+mod ignores;
+mod listing;
+mod own;
+mod place;
+mod plan;
+mod restore;
+mod snapshot;
+mod walk;
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::Duration;
+
+pub use apply::Applied;
+pub use difference::{Change, ChangeKind};
+pub use error::{ApplyError, TreeError};
+pub use ignores::{SHARED_NAMES, shared_folders};
+pub use restore::Restored;
+pub use snapshot::{Fingerprint, Snapshot};
+
+use copy::Copy;
+use ignores::{LeftOut, Rules};
+use listing::Listing;
+use own::Own;
+use place::Repository;
+use snapshot::Known;
+
+/// Longer than git takes for the largest tree.
+const LONGEST_CALL: Duration = Duration::from_secs(300);
+
+/// More than the list of all files of the largest tree.
+const MOST_OUTPUT: usize = 256 << 20;
+
+/// How the record of a tree begins.
+const RECORD: &str = "artel run 1";
+
+/// The name of the first snapshot.
+const START: &str = "start";
+
+/// What a tree is made of.
+#[derive(Debug, Clone, Copy)]
+pub struct Making<'m> {
+    /// The git to use, by absolute path.
+    pub git: &'m Path,
+    /// The person's folder.
+    pub from: &'m Path,
+    /// The run's folder: empty, or not there yet. What an earlier attempt left is replaced.
+    pub at: &'m Path,
+    /// Files and folders to take along even if git ignores them, relative to the person's folder
+    /// or absolute.
+    pub named: &'m [PathBuf],
+    /// More names of folders that are shared and not copied, beside [`SHARED_NAMES`].
+    pub share: &'m [String],
+}
+
+/// A run's own tree.
+#[derive(Debug)]
+pub struct RunTree {
+    own: Own,
+    origin: PathBuf,
+    share: Vec<String>,
+    start: Snapshot,
+    left_out: LeftOut,
+    /// Folders of objects that the tree's repository reads and does not own.
+    borrowed: Vec<PathBuf>,
+    known: Mutex<Known>,
+    kind: Kind,
+}
+
+/// What a tree was made from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// A commit: the repository borrows its objects.
+    Commit,
+    /// A repository without a commit yet.
+    Unborn,
+    /// A folder in no repository.
+    Folder,
+}
+
+impl RunTree {
+    /// Makes a tree from a person's folder as it is: what git knows, as it is on disk, what is new
+    /// and not ignored, and what was named. Modes and times are those of the person's files. What
+    /// leads through a link, and what is neither file nor link, is left out.
+    pub fn make(making: &Making<'_>) -> Result<Self, TreeError> {
+        let at = making.at;
+        if at.join("run").symlink_metadata().is_ok() {
+            return Err(TreeError::Exists { at: at.to_owned() });
+        }
+        artel_files::make_dirs(at, 0o700)?;
+        for part in ["tree", "git", "snapshots"] {
+            let part = at.join(part);
+            copy::remove_all(&part).map_err(TreeError::system("remove", &part))?;
+        }
+        drop(fs::remove_file(at.join("index")));
+        artel_files::make_dir(&at.join("snapshots"), 0o700)?;
+        let origin = making.from.canonicalize();
+        let origin = origin.map_err(TreeError::system("find", making.from))?;
+        let at = at.canonicalize().map_err(TreeError::system("find", at))?;
+        let repository = Repository::find(&origin);
+        let head = match &repository {
+            Some(repository) => repository.head(making.git)?,
+            None => None,
+        };
+        let prefix = repository
+            .as_ref()
+            .map_or(Path::new(""), Repository::prefix);
+        let own = Own::new(making.git, &at, prefix);
+        fs::create_dir_all(&own.files).map_err(TreeError::system("make", &own.files))?;
+        let copied = copy_files(making, &own, &origin, repository.as_ref())?;
+        own.lay_out(repository.as_ref(), head.as_ref())?;
+        own.fill(head.as_ref(), prefix)?;
+        let kind = match (&repository, &head) {
+            (Some(_), Some(_)) => Kind::Commit,
+            (Some(_), None) => Kind::Unborn,
+            (None, _) => Kind::Folder,
+        };
+        let mut tree = Self {
+            left_out: LeftOut::new(making.share, copied.iter().map(PathBuf::as_path)),
+            own,
+            origin,
+            share: making.share.to_vec(),
+            start: Snapshot::unknown(START),
+            borrowed: borrowed(kind, repository.as_ref()),
+            known: Mutex::default(),
+            kind,
+        };
+        tree.start = tree.snapshot(START)?;
+        tree.write_record(prefix)?;
+        Ok(tree)
+    }
+
+    /// Opens a tree that was made before.
+    pub fn open(git: &Path, at: &Path) -> Result<Self, TreeError> {
+        let not_made = || TreeError::NotMade { at: at.to_owned() };
+        let whole = at.canonicalize().map_err(|_| not_made())?;
+        let record = whole.join("run");
+        let bytes = artel_files::read_bounded(&record, 1 << 20).map_err(|_| not_made())?;
+        let damaged = || TreeError::Damaged {
+            path: record.clone(),
+            why: "it is no record of a tree",
+        };
+        let mut fields = bytes.split(|byte| *byte == 0).map(OsStr::from_bytes);
+        if fields.next() != Some(OsStr::new(RECORD)) {
+            return Err(damaged());
+        }
+        let kind = fields.next().and_then(Kind::of).ok_or_else(damaged)?;
+        let origin = PathBuf::from(fields.next().ok_or_else(damaged)?);
+        let prefix = PathBuf::from(fields.next().ok_or_else(damaged)?);
+        let share = fields.filter(|name| !name.is_empty());
+        let share = share.map(|name| name.to_string_lossy().into_owned());
+        let mut tree = Self {
+            own: Own::new(git, &whole, &prefix),
+            share: share.collect(),
+            start: Snapshot::unknown(START),
+            left_out: LeftOut::new(&[], std::iter::empty()),
+            borrowed: borrowed(kind, Repository::find(&origin).as_ref()),
+            known: Mutex::default(),
+            origin,
+            kind,
+        };
+        tree.start = tree.find(START)?;
+        let began = tree.manifest(tree.start.tree())?;
+        tree.left_out = LeftOut::new(&tree.share, began.keys().map(PathBuf::as_path));
+        Ok(tree)
+    }
+
+    /// Returns where the run's files are.
+    pub fn files(&self) -> &Path {
+        &self.own.files
+    }
+
+    /// Returns the person's folder, without links.
+    pub fn origin(&self) -> &Path {
+        &self.origin
+    }
+
+    /// Returns the snapshot of what the run began with.
+    pub fn start(&self) -> &Snapshot {
+        &self.start
+    }
+
+    /// Tells whether this is a plain copy, without a commit of the person's beneath it.
+    pub fn is_copy(&self) -> bool {
+        self.kind != Kind::Commit
+    }
+
+    /// Returns the run's own repository. What runs in the tree may read it and never writes it.
+    pub fn repository(&self) -> PathBuf {
+        self.own.repository()
+    }
+
+    /// Returns the folders that git in the tree reads beside the run's own: the person's objects.
+    pub fn borrowed(&self) -> &[PathBuf] {
+        &self.borrowed
+    }
+
+    /// Copies a shared folder into the tree, for systems that cannot show the person's own. It is
+    /// in no snapshot as long as git ignores it.
+    pub fn bring(&self, folder: &Path) -> Result<(), TreeError> {
+        let paths = Listing {
+            program: &self.own.program,
+            folder: &self.origin,
+            repository: None,
+            named: &[folder.to_owned()],
+            share: &self.share,
+            without: self.own.at.parent().unwrap_or(&self.own.at),
+        };
+        let paths = paths.named_only()?;
+        Copy::new(&self.origin, &self.own.files)?.all(&paths)?;
+        Ok(())
+    }
+
+    /// Removes the tree with all its snapshots.
+    pub fn remove(self) -> Result<(), TreeError> {
+        let at = &self.own.at;
+        // Without its record it is no tree any more, should removing the rest be cut short.
+        drop(fs::remove_file(at.join("run")));
+        copy::remove_all(at).map_err(TreeError::system("remove", at))
+    }
+
+    /// Tells whether the files are the whole tree and not a part below it.
+    fn is_whole(&self) -> bool {
+        self.own.files == self.own.tree()
+    }
+
+    fn rules(&self) -> Rules {
+        if self.kind == Kind::Folder {
+            return Rules::none(&self.own.files);
+        }
+        let exclude = self.own.repository().join("info/exclude");
+        Rules::in_tree(&self.own.tree(), &self.own.files, &exclude)
+    }
+
+    fn write_record(&self, prefix: &Path) -> Result<(), TreeError> {
+        let fields = [
+            RECORD.as_bytes(),
+            self.kind.text().as_bytes(),
+            self.origin.as_os_str().as_bytes(),
+            prefix.as_os_str().as_bytes(),
+        ];
+        let share = self.share.iter().map(String::as_bytes);
+        let mut record = Vec::new();
+        for field in fields.into_iter().chain(share) {
+            record.extend_from_slice(field);
+            record.push(0);
+        }
+        artel_files::write_atomic(&self.own.at.join("run"), &record, 0o600)?;
+        Ok(())
+    }
+}
+
+impl Kind {
+    fn text(self) -> &'static str {
+        match self {
+            Self::Commit => "commit",
+            Self::Unborn => "unborn",
+            Self::Folder => "folder",
+        }
+    }
+
+    fn of(text: &OsStr) -> Option<Self> {
+        [Self::Commit, Self::Unborn, Self::Folder]
+            .into_iter()
+            .find(|kind| text == kind.text())
+    }
+}
+
+fn borrowed(kind: Kind, repository: Option<&Repository>) -> Vec<PathBuf> {
+    let repository = repository.filter(|_| kind == Kind::Commit);
+    repository.map(Repository::objects).unwrap_or_default()
+}
+
+/// Copies the files, and the ignore files above them, which decide about them too.
+fn copy_files(
+    making: &Making<'_>,
+    own: &Own,
+    origin: &Path,
+    repository: Option<&Repository>,
+) -> Result<Vec<PathBuf>, TreeError> {
+    let listing = Listing {
+        program: making.git,
+        folder: origin,
+        repository,
+        named: making.named,
+        share: making.share,
+        without: own.at.parent().unwrap_or(&own.at),
+    };
+    let copied = Copy::new(origin, &own.files)?.all(&listing.paths()?)?;
+    let Some(repository) = repository else {
+        return Ok(copied);
+    };
+    let above = repository.prefix().ancestors().skip(1);
+    for folder in above.map(|folder| folder.join(".gitignore")) {
+        if let Ok(text) = artel_files::read_bounded(&repository.top.join(&folder), 1 << 20) {
+            let to = own.tree().join(&folder);
+            fs::write(&to, text).map_err(TreeError::system("write", &to))?;
+        }
+    }
+    Ok(copied)
+}
+
+#[cfg(test)]
+mod tests;

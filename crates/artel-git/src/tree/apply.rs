@@ -1,0 +1,571 @@
+//! Putting what a run changed in place: all of it or nothing.
+//!
+//! First everything is compared with what the run began with; a file that the person touched
+//! meanwhile is refused by name before anything is written. Then the plan is written down. Then
+//! each file is replaced in one step. Should one fail, those before it are put back. Should the
+//! process be killed, the plan is still there, and the next call goes on with it: what already is
+//! as planned counts as done.
+
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FileType, Stat};
+
+use super::beneath::{Beneath, Content, FileMode, Wanted, is_executable};
+use super::difference::{Difference, Lines, Side};
+use super::plan::{Plan, Step};
+use super::{ApplyError, RunTree, TreeError};
+
+/// What was put in place.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Applied {
+    /// Files that were made or changed.
+    pub written: Vec<PathBuf>,
+    /// Files that were removed.
+    pub deleted: Vec<PathBuf>,
+    /// Files that were as the run left them already.
+    pub already: Vec<PathBuf>,
+}
+
+/// How far a call goes. Tests stop it, or let it fail, at each point.
+#[derive(Debug, Default)]
+pub(super) struct Pace {
+    #[cfg(test)]
+    pub(super) left: Option<(usize, Then)>,
+}
+
+/// What happens when a pace is used up.
+#[cfg(test)]
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Then {
+    /// Nothing more, as if the process had been killed.
+    Stop,
+    /// The next write fails.
+    Fail,
+}
+
+/// Why carrying out a plan ended early.
+#[derive(Debug)]
+enum Halt {
+    Failed(PathBuf, TreeError),
+    Touched(PathBuf),
+    #[cfg(test)]
+    Killed,
+}
+
+impl From<TreeError> for Halt {
+    fn from(error: TreeError) -> Self {
+        Self::Failed(PathBuf::from("."), error)
+    }
+}
+
+/// How the person's file stands to a step.
+enum State {
+    /// As the run began with it; the stamp tells whether it stays so.
+    Before(Option<Box<Stat>>),
+    /// As the run left it.
+    After,
+    /// Neither: the person's.
+    Touched,
+}
+
+impl RunTree {
+    /// Puts what the run changed since its start into the person's folder: these paths, or all
+    /// that git does not ignore. `is_protected` names what no run may put in place.
+    ///
+    /// Files that the person touched since the start, and protected ones, are refused by name and
+    /// nothing is written. Killed in the middle, it is completed by the next call.
+    pub fn put_in_place(
+        &self,
+        paths: Option<&[PathBuf]>,
+        is_protected: &dyn Fn(&Path) -> bool,
+    ) -> Result<Applied, ApplyError> {
+        self.put_at_pace(paths, is_protected, &mut Pace::default())
+    }
+
+    pub(super) fn put_at_pace(
+        &self,
+        paths: Option<&[PathBuf]>,
+        is_protected: &dyn Fn(&Path) -> bool,
+        pace: &mut Pace,
+    ) -> Result<Applied, ApplyError> {
+        let placing = Placing {
+            run: self,
+            origin: Beneath::open(&self.origin)?,
+            temp: self.temp_name(),
+        };
+        let mut applied = Applied::default();
+        if let Some(plan) = Plan::read(&self.plan_path())? {
+            placing.carry_out(&plan, pace, &mut applied)?;
+        }
+        let taken = self.take()?;
+        let differences = self.differences(self.start.tree(), &taken.tree, Lines::Uncounted)?;
+        let chosen = self.choose(differences, paths)?;
+        let refused = chosen.iter().filter(|one| is_protected(&one.path));
+        let refused: Vec<_> = refused.map(|one| one.path.clone()).collect();
+        if !refused.is_empty() {
+            return Err(ApplyError::Protected { paths: refused });
+        }
+        let plan = placing.plan(chosen, &mut applied)?;
+        if plan.steps.is_empty() {
+            return Ok(applied);
+        }
+        plan.write(&self.plan_path())?;
+        placing.carry_out(&plan, pace, &mut applied)?;
+        Ok(applied)
+    }
+
+    /// Picks the paths that were asked for; the person knows them from the list of changes.
+    fn choose(
+        &self,
+        differences: Vec<Difference>,
+        paths: Option<&[PathBuf]>,
+    ) -> Result<Vec<Difference>, ApplyError> {
+        let Some(paths) = paths else {
+            let mut rules = self.rules();
+            let keeps = |one: &Difference| one.old.is_some() || !rules.ignores_file(&one.path);
+            return Ok(differences.into_iter().filter(keeps).collect());
+        };
+        let known: BTreeSet<&PathBuf> = differences.iter().map(|one| &one.path).collect();
+        let unknown = paths.iter().filter(|path| !known.contains(path));
+        let unknown: Vec<_> = unknown.cloned().collect();
+        if !unknown.is_empty() {
+            return Err(ApplyError::Unchanged { paths: unknown });
+        }
+        let asked: BTreeSet<&PathBuf> = paths.iter().collect();
+        let chosen = differences.into_iter();
+        Ok(chosen.filter(|one| asked.contains(&one.path)).collect())
+    }
+
+    fn plan_path(&self) -> PathBuf {
+        self.own.at.join("plan")
+    }
+
+    /// Every run has a name of its own for unfinished files, the same at each try.
+    pub(super) fn temp_name(&self) -> OsString {
+        let hash = blake3::hash(self.own.at.as_os_str().as_bytes()).to_hex();
+        format!("{}{}", artel_files::TEMP_PREFIX, &hash[..16]).into()
+    }
+}
+
+/// Writing into the person's folder.
+struct Placing<'p> {
+    run: &'p RunTree,
+    origin: Beneath,
+    temp: OsString,
+}
+
+impl Placing<'_> {
+    /// Compares everything with what the run began with, and plans what is left to do.
+    fn plan(&self, chosen: Vec<Difference>, applied: &mut Applied) -> Result<Plan, ApplyError> {
+        let mut steps: Vec<Step> = chosen.into_iter().map(|one| Step::of(one, 0)).collect();
+        steps.sort_by_key(|step| step.new.is_some());
+        let states = self.states(&steps)?;
+        let mut plan = Plan::default();
+        let mut touched = Vec::new();
+        for (mut step, state) in steps.into_iter().zip(states) {
+            match state {
+                State::Before(stat) => {
+                    step.mode = stat.map_or(0, |stat| stat.st_mode & 0o7777);
+                    plan.steps.push(step);
+                }
+                State::After => applied.already.push(step.path),
+                State::Touched => touched.push(step.path),
+            }
+        }
+        if !touched.is_empty() {
+            return Err(ApplyError::Touched { paths: touched });
+        }
+        plan.folders = self.missing_folders(&plan.steps)?;
+        Ok(plan)
+    }
+
+    fn missing_folders(&self, steps: &[Step]) -> Result<Vec<PathBuf>, TreeError> {
+        let mut missing = BTreeSet::new();
+        for step in steps.iter().filter(|step| step.new.is_some()) {
+            for folder in step.path.ancestors().skip(1) {
+                let is_there = folder.as_os_str().is_empty()
+                    || missing.contains(folder)
+                    || self.origin.look(folder)?.is_some_and(is_folder);
+                if is_there {
+                    break;
+                }
+                missing.insert(folder.to_owned());
+            }
+        }
+        Ok(missing.into_iter().collect())
+    }
+
+    /// Finds out how the person's files stand to the steps.
+    fn states(&self, steps: &[Step]) -> Result<Vec<State>, TreeError> {
+        let gone = steps.iter().filter(|step| step.new.is_none());
+        let gone: BTreeSet<&Path> = gone.map(|step| step.path.as_path()).collect();
+        let mut states = Vec::with_capacity(steps.len());
+        let mut asked = Vec::new();
+        for (number, step) in steps.iter().enumerate() {
+            let (state, ask) = self.glance(step, &gone)?;
+            if ask {
+                asked.push(number);
+            }
+            states.push(state);
+        }
+        // What is there has to be compared byte by byte, first with the old, then with the new.
+        for side in [
+            |step: &Step| step.old.clone(),
+            |step: &Step| step.new.clone(),
+        ] {
+            let sides: Vec<(usize, Side)> = asked
+                .iter()
+                .filter(|number| matches!(states[**number], State::Touched))
+                .filter_map(|number| Some((*number, side(&steps[*number])?)))
+                .collect();
+            let ids: Vec<&str> = sides.iter().map(|(_, side)| side.id.as_str()).collect();
+            self.run.contents(&ids, |index, bytes| {
+                let (number, side) = &sides[index];
+                let step = &steps[*number];
+                let stat = self.origin.look(&step.path)?;
+                if holds(&self.origin.content(&step.path)?, side, bytes) {
+                    states[*number] = if step.old.as_ref() == Some(side) {
+                        State::Before(stat.map(Box::new))
+                    } else {
+                        State::After
+                    };
+                }
+                Ok::<(), TreeError>(())
+            })?;
+        }
+        Ok(states)
+    }
+
+    /// Says what can be said without comparing bytes, and whether they have to be compared.
+    fn glance(&self, step: &Step, gone: &BTreeSet<&Path>) -> Result<(State, bool), TreeError> {
+        let stat = match self.origin.look(&step.path) {
+            Ok(stat) => stat,
+            Err(TreeError::LedAway { .. }) if self.is_behind_gone(&step.path, gone) => None,
+            Err(TreeError::LedAway { .. }) => return Ok((State::Touched, false)),
+            Err(error) => return Err(error),
+        };
+        Ok(match (stat, &step.old, &step.new) {
+            (None, None, _) => (State::Before(None), false),
+            (None, Some(_), None) => (State::After, false),
+            (None, Some(_), Some(_)) => (State::Touched, false),
+            (Some(stat), None, Some(_)) if is_folder(stat) => {
+                let is_free = self.will_be_empty(&step.path, gone);
+                let state = if is_free {
+                    State::Before(None)
+                } else {
+                    State::Touched
+                };
+                (state, false)
+            }
+            // A folder stands where the run removed a file, because the plan puts it there.
+            (Some(stat), Some(_), None) if is_folder(stat) => (State::After, false),
+            (Some(_), _, _) => (State::Touched, true),
+        })
+    }
+
+    /// Tells whether what leads away is itself a link that the plan removes first.
+    fn is_behind_gone(&self, path: &Path, gone: &BTreeSet<&Path>) -> bool {
+        path.ancestors().skip(1).any(|above| gone.contains(above))
+    }
+
+    /// Tells whether a folder holds nothing but files that the plan removes.
+    fn will_be_empty(&self, folder: &Path, gone: &BTreeSet<&Path>) -> bool {
+        let Ok(entries) = std::fs::read_dir(self.run.origin.join(folder)) else {
+            return false;
+        };
+        entries.into_iter().all(|entry| {
+            entry.is_ok_and(|entry| {
+                let path = folder.join(entry.file_name());
+                let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+                gone.contains(path.as_path()) || (is_folder && self.will_be_empty(&path, gone))
+            })
+        })
+    }
+
+    /// Does what is left of a plan. Whatever stops it, the person's folder ends up whole.
+    fn carry_out(
+        &self,
+        plan: &Plan,
+        pace: &mut Pace,
+        applied: &mut Applied,
+    ) -> Result<(), ApplyError> {
+        let states = self.states(&plan.steps)?;
+        let mut done: Vec<usize> = Vec::new();
+        let mut touched = Vec::new();
+        for (number, state) in states.iter().enumerate() {
+            match state {
+                State::After => done.push(number),
+                State::Touched => touched.push(plan.steps[number].path.clone()),
+                State::Before(_) => {}
+            }
+        }
+        if !touched.is_empty() {
+            self.take_back(plan, &done, &touched[0], None)?;
+            return Err(ApplyError::Touched { paths: touched });
+        }
+        match self.do_steps(plan, &states, pace, &mut done) {
+            Ok(()) => {}
+            Err(Halt::Touched(path)) => {
+                self.take_back(plan, &done, &path, None)?;
+                return Err(ApplyError::Touched { paths: vec![path] });
+            }
+            Err(Halt::Failed(path, cause)) => {
+                let cause = self.take_back(plan, &done, &path, Some(cause))?;
+                let cause = Box::new(cause.unwrap_or(TreeError::LedAway { path: path.clone() }));
+                return Err(ApplyError::TakenBack { path, cause });
+            }
+            #[cfg(test)]
+            Err(Halt::Killed) => {
+                let label = "killed".to_owned();
+                return Err(TreeError::NoSnapshot { label }.into());
+            }
+        }
+        self.finish(plan, applied)
+    }
+
+    fn do_steps(
+        &self,
+        plan: &Plan,
+        states: &[State],
+        pace: &mut Pace,
+        done: &mut Vec<usize>,
+    ) -> Result<(), Halt> {
+        pace.point(Path::new("."))?;
+        let mut puts = Vec::new();
+        for (number, step) in plan.steps.iter().enumerate() {
+            let State::Before(stat) = &states[number] else {
+                continue;
+            };
+            if step.new.is_some() {
+                puts.push((number, stat.as_deref()));
+                continue;
+            }
+            self.unchanged(&step.path, stat.as_deref())?;
+            let removed = self.origin.remove(&step.path);
+            removed.map_err(|error| Halt::Failed(step.path.clone(), error))?;
+            done.push(number);
+            pace.point(&step.path)?;
+        }
+        let new = |number: usize| plan.steps[number].new.as_ref();
+        let ids: Vec<&str> = puts
+            .iter()
+            .filter_map(|(number, _)| Some(new(*number)?.id.as_str()))
+            .collect();
+        self.run.contents(&ids, |index, bytes| {
+            let (number, stat) = puts[index];
+            let step = &plan.steps[number];
+            let Some(side) = &step.new else {
+                return Ok(());
+            };
+            self.make_room(&step.path, stat)?;
+            self.unchanged(&step.path, stat)?;
+            let mode = mode_of(step, side, stat);
+            let put = self
+                .origin
+                .put(&step.path, content_of(side, bytes, mode), &self.temp);
+            put.map_err(|error| Halt::Failed(step.path.clone(), error))?;
+            done.push(number);
+            pace.point(&step.path)
+        })
+    }
+
+    /// Removes a folder, by now empty, from where a file comes.
+    fn make_room(&self, path: &Path, stat: Option<&Stat>) -> Result<(), Halt> {
+        let there = self.origin.look(path)?;
+        if stat.is_some() || !there.is_some_and(is_folder) {
+            return Ok(());
+        }
+        let mut folders = vec![path.to_owned()];
+        let mut next = 0;
+        while next < folders.len() {
+            let here = folders[next].clone();
+            next += 1;
+            let entries = std::fs::read_dir(self.run.origin.join(&here));
+            for entry in entries.into_iter().flatten().flatten() {
+                folders.push(here.join(entry.file_name()));
+            }
+        }
+        for folder in folders.iter().rev() {
+            if !self.origin.remove_empty(folder)? {
+                return Err(Halt::Touched(folder.clone()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses a file that changed between the comparison and now.
+    fn unchanged(&self, path: &Path, before: Option<&Stat>) -> Result<(), Halt> {
+        let now = match self.origin.look(path) {
+            Ok(now) => now,
+            Err(TreeError::LedAway { .. }) => return Err(Halt::Touched(path.to_owned())),
+            Err(error) => return Err(Halt::Failed(path.to_owned(), error)),
+        };
+        if stamp(now.as_ref()) == stamp(before) {
+            return Ok(());
+        }
+        Err(Halt::Touched(path.to_owned()))
+    }
+
+    /// Puts back what was done, and forgets the plan.
+    fn take_back(
+        &self,
+        plan: &Plan,
+        done: &[usize],
+        failed: &Path,
+        cause: Option<TreeError>,
+    ) -> Result<Option<TreeError>, ApplyError> {
+        let mut at = failed.to_owned();
+        match self.undo(plan, done, &mut at) {
+            Ok(()) => Ok(cause),
+            Err(error) => Err(ApplyError::Halfway {
+                path: failed.to_owned(),
+                stuck: at,
+                cause: Box::new(cause.unwrap_or(error)),
+            }),
+        }
+    }
+
+    fn undo(&self, plan: &Plan, done: &[usize], at: &mut PathBuf) -> Result<(), TreeError> {
+        let steps: Vec<&Step> = done.iter().map(|number| &plan.steps[*number]).collect();
+        // What is new goes first: it may stand where an old folder was.
+        for step in steps.iter().filter(|step| step.old.is_none()) {
+            at.clone_from(&step.path);
+            self.origin.remove(&step.path)?;
+        }
+        for step in &plan.steps {
+            let leftover = step.path.with_file_name(&self.temp);
+            if !matches!(self.origin.look(&leftover), Err(_) | Ok(None)) {
+                self.origin.remove(&leftover)?;
+            }
+        }
+        for folder in plan.folders.iter().rev() {
+            at.clone_from(folder);
+            self.origin.remove_empty(folder)?;
+        }
+        let olds: Vec<(&Step, &Side)> = steps
+            .iter()
+            .filter_map(|step| Some((*step, step.old.as_ref()?)))
+            .collect();
+        let ids: Vec<&str> = olds.iter().map(|(_, side)| side.id.as_str()).collect();
+        self.run.contents(&ids, |index, bytes| {
+            let (step, side) = olds[index];
+            at.clone_from(&step.path);
+            let owner = self.origin.look(&step.path)?;
+            let owner = owner.map_or((u32::MAX, u32::MAX), |stat| (stat.st_uid, stat.st_gid));
+            let mode = FileMode::Exactly(step.mode, owner);
+            self.origin
+                .put(&step.path, content_of(side, bytes, mode), &self.temp)
+        })?;
+        self.forget()
+    }
+
+    /// Removes folders that the run left nothing of, then the plan.
+    fn finish(&self, plan: &Plan, applied: &mut Applied) -> Result<(), ApplyError> {
+        for step in plan.steps.iter().filter(|step| step.new.is_none()) {
+            for folder in step.path.ancestors().skip(1) {
+                let is_the_runs = self.run.own.files.join(folder).is_dir();
+                let is_top = folder.as_os_str().is_empty();
+                // Whatever the person keeps there makes the folder stay, and that is no error.
+                if is_top || is_the_runs || !self.origin.remove_empty(folder).unwrap_or(false) {
+                    break;
+                }
+            }
+        }
+        self.forget()?;
+        for step in &plan.steps {
+            let list = match step.new {
+                Some(_) => &mut applied.written,
+                None => &mut applied.deleted,
+            };
+            list.push(step.path.clone());
+        }
+        Ok(())
+    }
+
+    fn forget(&self) -> Result<(), TreeError> {
+        Beneath::open(&self.run.own.at)?.remove(Path::new("plan"))
+    }
+}
+
+impl Pace {
+    #[cfg(not(test))]
+    #[expect(
+        clippy::unused_self,
+        clippy::unnecessary_wraps,
+        reason = "tests count here"
+    )]
+    fn point(&mut self, _at: &Path) -> Result<(), Halt> {
+        Ok(())
+    }
+
+    #[cfg(test)]
+    fn point(&mut self, at: &Path) -> Result<(), Halt> {
+        match &mut self.left {
+            Some((0, Then::Stop)) => Err(Halt::Killed),
+            Some((0, Then::Fail)) => {
+                let full = rustix::io::Errno::NOSPC;
+                let error = TreeError::system("write", at)(full);
+                Err(Halt::Failed(at.to_owned(), error))
+            }
+            Some((left, _)) => {
+                *left -= 1;
+                Ok(())
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+fn is_folder(stat: Stat) -> bool {
+    FileType::from_raw_mode(stat.st_mode).is_dir()
+}
+
+fn holds(content: &Content, side: &Side, bytes: &[u8]) -> bool {
+    match content {
+        Content::File { bytes: here, mode } => {
+            !side.is_link() && is_executable(*mode) == side.is_executable() && here == bytes
+        }
+        Content::Link(target) => side.is_link() && target.as_bytes() == bytes,
+        Content::Nothing | Content::Other => false,
+    }
+}
+
+fn content_of<'w>(side: &Side, bytes: &'w [u8], mode: FileMode) -> Wanted<'w> {
+    if side.is_link() {
+        return Wanted::Link(OsStr::from_bytes(bytes));
+    }
+    Wanted::File { bytes, mode }
+}
+
+/// A file keeps its permissions; only the executable bit follows the run.
+fn mode_of(step: &Step, side: &Side, stat: Option<&Stat>) -> FileMode {
+    let was_file = step.old.as_ref().is_some_and(|old| !old.is_link());
+    let Some(stat) = stat.filter(|_| was_file) else {
+        return FileMode::New(if side.is_executable() { 0o777 } else { 0o666 });
+    };
+    let mode = stat.st_mode & 0o777;
+    let mode = match (is_executable(mode), side.is_executable()) {
+        // Whoever may read it may run it.
+        (false, true) => mode | (mode & 0o444) >> 2,
+        (true, false) => mode & !0o111,
+        _ => mode,
+    };
+    FileMode::Exactly(mode, (stat.st_uid, stat.st_gid))
+}
+
+/// What tells that a file is still the one that was compared.
+fn stamp(stat: Option<&Stat>) -> Option<(u64, u32, i64, i64, u64, i64, u64)> {
+    let stat = stat?;
+    Some((
+        stat.st_ino,
+        stat.st_mode,
+        stat.st_size,
+        stat.st_mtime,
+        stat.st_mtime_nsec,
+        stat.st_ctime,
+        stat.st_ctime_nsec,
+    ))
+}

@@ -1,0 +1,302 @@
+//! Files beneath a folder held open, without following a single link.
+//!
+//! The person's folder is read and written while the person works in it, and the run's own tree
+//! may be changed by whatever the run left running. Every path is therefore opened by the kernel
+//! beneath the folder's handle with links forbidden in all of it, and what is replaced is replaced
+//! by a rename in the handle of its folder: a folder exchanged for a link leads nowhere.
+
+use std::ffi::{CString, OsStr, OsString};
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, FileType, Gid, Mode, OFlags, ResolveFlags, Stat, Uid};
+use rustix::io::Errno;
+
+use super::TreeError;
+
+/// The kernel gives up with EAGAIN when something is renamed while it checks a path.
+const MOST_AGAINS: u32 = 64;
+
+/// A folder held open.
+#[derive(Debug)]
+pub(super) struct Beneath {
+    handle: OwnedFd,
+    syncs: bool,
+}
+
+/// What stands at a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Content {
+    Nothing,
+    File {
+        bytes: Vec<u8>,
+        mode: u32,
+    },
+    Link(OsString),
+    /// A folder, a pipe, a device: nothing that a run puts in place.
+    Other,
+}
+
+/// What should stand at a path.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Wanted<'w> {
+    /// A file with these bytes. The mode is exact where one is given, and else that of a new file.
+    File {
+        bytes: &'w [u8],
+        mode: FileMode,
+    },
+    Link(&'w OsStr),
+}
+
+/// The permissions of a file that is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FileMode {
+    /// These bits and, where the system lets us, this owner.
+    Exactly(u32, (u32, u32)),
+    /// What the umask leaves of it.
+    New(u32),
+}
+
+impl Beneath {
+    pub(super) fn open(folder: &Path) -> Result<Self, TreeError> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let handle = rustix::fs::open(folder, flags, Mode::empty())
+            .map_err(TreeError::system("open the folder", folder))?;
+        Ok(Self {
+            handle,
+            syncs: true,
+        })
+    }
+
+    /// Does not wait for the disk: for files that can be written again from a snapshot.
+    pub(super) fn without_waiting(mut self) -> Self {
+        self.syncs = false;
+        self
+    }
+
+    /// Opens what is there under a path, a link as a link.
+    fn entry(&self, path: &Path) -> Result<Option<(OwnedFd, Stat)>, Errno> {
+        let found = self.open_at(path, OFlags::PATH | OFlags::NOFOLLOW);
+        let handle = match found {
+            Ok(handle) => handle,
+            Err(Errno::NOENT | Errno::NOTDIR) => return Ok(None),
+            Err(cause) => return Err(cause),
+        };
+        let stat = rustix::fs::fstat(&handle)?;
+        Ok(Some((handle, stat)))
+    }
+
+    /// Looks at what is there under a path. A link in the path is an error.
+    pub(super) fn look(&self, path: &Path) -> Result<Option<Stat>, TreeError> {
+        let found = self.entry(path);
+        let found = found.map_err(TreeError::beneath("look at", path))?;
+        Ok(found.map(|(_, stat)| stat))
+    }
+
+    /// Opens an ordinary file for reading; never waits for a pipe.
+    pub(super) fn open_file(&self, path: &Path) -> Result<File, TreeError> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
+        let handle = self.open_at(path, flags);
+        handle
+            .map(File::from)
+            .map_err(TreeError::beneath("open", path))
+    }
+
+    /// Returns where a link leads.
+    pub(super) fn read_link(&self, path: &Path) -> Result<OsString, TreeError> {
+        let read = || {
+            let handle = self.open_at(path, OFlags::PATH | OFlags::NOFOLLOW)?;
+            rustix::fs::readlinkat(&handle, c"", Vec::new())
+        };
+        let target: CString = read().map_err(TreeError::beneath("read the link", path))?;
+        Ok(OsString::from_vec(target.into_bytes()))
+    }
+
+    /// Returns what stands at a path, with all of its bytes.
+    pub(super) fn content(&self, path: &Path) -> Result<Content, TreeError> {
+        let Some(stat) = self.look(path)? else {
+            return Ok(Content::Nothing);
+        };
+        Ok(match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile => {
+                let mut bytes = Vec::new();
+                let mut file = self.open_file(path)?;
+                file.read_to_end(&mut bytes)
+                    .map_err(TreeError::system("read", path))?;
+                let mode = stat.st_mode & 0o7777;
+                Content::File { bytes, mode }
+            }
+            FileType::Symlink => Content::Link(self.read_link(path)?),
+            _ => Content::Other,
+        })
+    }
+
+    /// Puts a file or link under a path in one step, with the folders above it. `temp` is the name
+    /// of the unfinished file beside it; one that is there is a leftover and is replaced.
+    pub(super) fn put(
+        &self,
+        path: &Path,
+        wanted: Wanted<'_>,
+        temp: &OsStr,
+    ) -> Result<(), TreeError> {
+        self.put_once(path, wanted, temp)
+            .map_err(TreeError::beneath("put in place", path))
+    }
+
+    fn put_once(&self, path: &Path, wanted: Wanted<'_>, temp: &OsStr) -> Result<(), Errno> {
+        let name = path.file_name().ok_or(Errno::INVAL)?;
+        let above = path.parent().unwrap_or(Path::new(""));
+        self.make_folders_once(above)?;
+        let folder = self.open_at(above, OFlags::RDONLY | OFlags::DIRECTORY)?;
+        match rustix::fs::unlinkat(&folder, temp, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => {}
+            Err(cause) => return Err(cause),
+        }
+        let placed = self
+            .fill(&folder, temp, wanted)
+            .and_then(|()| rustix::fs::renameat(&folder, temp, &folder, name));
+        if placed.is_err() {
+            // What failed is told; the leftover has a name of ours.
+            drop(rustix::fs::unlinkat(&folder, temp, AtFlags::empty()));
+            return placed;
+        }
+        self.sync(&folder)
+    }
+
+    /// Gives a file other permissions.
+    pub(super) fn set_mode(&self, path: &Path, mode: u32) -> Result<(), TreeError> {
+        let file = self.open_file(path)?;
+        rustix::fs::fchmod(&file, Mode::from_raw_mode(mode))
+            .map_err(TreeError::system("set the mode of", path))
+    }
+
+    /// Removes a file or link; one that is gone is fine.
+    pub(super) fn remove(&self, path: &Path) -> Result<(), TreeError> {
+        self.unlink(path, AtFlags::empty())
+    }
+
+    /// Removes a folder if it is empty, and says whether it is gone.
+    pub(super) fn remove_empty(&self, path: &Path) -> Result<bool, TreeError> {
+        match self.unlink(path, AtFlags::REMOVEDIR) {
+            Ok(()) => Ok(true),
+            Err(TreeError::System { cause, .. })
+                if matches!(
+                    Errno::from_io_error(&cause),
+                    Some(Errno::NOTEMPTY | Errno::EXIST | Errno::NOTDIR)
+                ) =>
+            {
+                Ok(false)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn unlink(&self, path: &Path, flags: AtFlags) -> Result<(), TreeError> {
+        let remove = || {
+            let name = path.file_name().ok_or(Errno::INVAL)?;
+            let above = path.parent().unwrap_or(Path::new(""));
+            let folder = self.open_at(above, OFlags::RDONLY | OFlags::DIRECTORY)?;
+            rustix::fs::unlinkat(&folder, name, flags)?;
+            self.sync(&folder)
+        };
+        match remove() {
+            Ok(()) | Err(Errno::NOENT) => Ok(()),
+            // Nothing can be below what is no folder.
+            Err(Errno::NOTDIR) if !flags.contains(AtFlags::REMOVEDIR) => Ok(()),
+            Err(cause) => Err(TreeError::beneath("remove", path)(cause)),
+        }
+    }
+
+    /// Makes a folder and those above it.
+    pub(super) fn make_folders(&self, path: &Path) -> Result<(), TreeError> {
+        self.make_folders_once(path)
+            .map_err(TreeError::beneath("make the folder", path))
+    }
+
+    fn make_folders_once(&self, path: &Path) -> Result<(), Errno> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+        if self.open_at(path, flags).is_ok() {
+            return Ok(());
+        }
+        let mut here = PathBuf::new();
+        for name in path {
+            let folder = self.open_at(&here, flags)?;
+            match rustix::fs::mkdirat(&folder, name, Mode::from_raw_mode(0o777)) {
+                Ok(()) => self.sync(&folder)?,
+                Err(Errno::EXIST) => {}
+                Err(cause) => return Err(cause),
+            }
+            here.push(name);
+        }
+        self.open_at(path, flags).map(drop)
+    }
+
+    fn open_at(&self, path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+        let path = if path.as_os_str().is_empty() {
+            OsStr::new(".")
+        } else {
+            path.as_os_str()
+        };
+        let resolve = ResolveFlags::BENEATH
+            | ResolveFlags::NO_SYMLINKS
+            | ResolveFlags::NO_MAGICLINKS
+            | ResolveFlags::NO_XDEV;
+        let flags = flags | OFlags::CLOEXEC;
+        let mut said = Errno::AGAIN;
+        for _ in 0..MOST_AGAINS {
+            match rustix::fs::openat2(&self.handle, path, flags, Mode::empty(), resolve) {
+                Err(cause @ (Errno::AGAIN | Errno::INTR)) => said = cause,
+                done => return done,
+            }
+        }
+        Err(said)
+    }
+
+    fn fill(&self, folder: &OwnedFd, temp: &OsStr, wanted: Wanted<'_>) -> Result<(), Errno> {
+        let (bytes, mode) = match wanted {
+            Wanted::Link(target) => {
+                return rustix::fs::symlinkat(target.as_bytes(), folder, temp);
+            }
+            Wanted::File { bytes, mode } => (bytes, mode),
+        };
+        let made_as = match mode {
+            FileMode::Exactly(mode, _) => mode & 0o700,
+            FileMode::New(mode) => mode,
+        };
+        let flags =
+            OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let handle = rustix::fs::openat(folder, temp, flags, Mode::from_raw_mode(made_as))?;
+        let mut file = File::from(handle);
+        let io = |cause: std::io::Error| Errno::from_io_error(&cause).unwrap_or(Errno::IO);
+        file.write_all(bytes).map_err(io)?;
+        if let FileMode::Exactly(mode, (user, group)) = mode {
+            let (user, group) = (Uid::from_raw(user), Gid::from_raw(group));
+            // Only root may give files away; for everyone else the file becomes the writer's.
+            drop(rustix::fs::fchown(&file, Some(user), Some(group)));
+            rustix::fs::fchmod(&file, Mode::from_raw_mode(mode))?;
+        }
+        if self.syncs {
+            file.sync_all().map_err(io)?;
+        }
+        Ok(())
+    }
+
+    /// Makes the names in a folder durable, where the file system can.
+    fn sync(&self, folder: &OwnedFd) -> Result<(), Errno> {
+        if !self.syncs {
+            return Ok(());
+        }
+        match rustix::fs::fsync(folder) {
+            Ok(()) | Err(Errno::INVAL) => Ok(()),
+            Err(cause) => Err(cause),
+        }
+    }
+}
+
+/// Tells whether a file counts as executable, as git sees it.
+pub(super) fn is_executable(mode: u32) -> bool {
+    mode & 0o100 != 0
+}

@@ -1,0 +1,200 @@
+//! Copying files out of a person's folder: bounded, with modes and times, cloned where possible.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FileType, Stat, Timespec, Timestamps};
+use rustix::io::Errno;
+
+use super::TreeError;
+use super::beneath::Beneath;
+
+/// More than a run should take along.
+pub(super) const MOST_FILES: usize = 200_000;
+pub(super) const MOST_BYTES: u64 = 4 << 30;
+
+/// How many of the largest folders an error names.
+const NAMED: usize = 3;
+
+/// A copy under way.
+pub(super) struct Copy<'c> {
+    folder: &'c Path,
+    from: Beneath,
+    to: &'c Path,
+    /// Whether the file system shares blocks between files; found out by trying.
+    clones: bool,
+    made: HashSet<PathBuf>,
+}
+
+impl<'c> Copy<'c> {
+    pub(super) fn new(folder: &'c Path, to: &'c Path) -> Result<Self, TreeError> {
+        Ok(Self {
+            folder,
+            from: Beneath::open(folder)?,
+            to,
+            clones: true,
+            made: HashSet::new(),
+        })
+    }
+
+    /// Copies what is there of these paths, and returns those that were copied. A path that leads
+    /// through a link is as good as gone, and so is what is neither file nor link.
+    pub(super) fn all(&mut self, paths: &BTreeSet<PathBuf>) -> Result<Vec<PathBuf>, TreeError> {
+        let mut there = Vec::with_capacity(paths.len());
+        for path in paths {
+            match self.from.look(path) {
+                Ok(Some(stat)) => there.push((path, stat)),
+                Ok(None) | Err(TreeError::LedAway { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        there.retain(|(_, stat)| {
+            let kind = FileType::from_raw_mode(stat.st_mode);
+            kind.is_file() || kind.is_symlink()
+        });
+        self.check(&there, (MOST_FILES, MOST_BYTES))?;
+        for (path, stat) in &there {
+            self.one(path, stat)?;
+        }
+        Ok(there.into_iter().map(|(path, _)| path.clone()).collect())
+    }
+
+    /// Refuses what is too much, and names where it lies.
+    pub(super) fn check(
+        &self,
+        there: &[(&PathBuf, Stat)],
+        (most_files, most_bytes): (usize, u64),
+    ) -> Result<(), TreeError> {
+        let bytes = there.iter().map(|(_, stat)| size(stat)).sum();
+        if there.len() <= most_files && bytes <= most_bytes {
+            return Ok(());
+        }
+        let mut folders: BTreeMap<&Path, (u64, usize)> = BTreeMap::new();
+        for (path, stat) in there {
+            let folder = path.parent().and_then(|above| above.iter().next());
+            let sums = folders
+                .entry(Path::new(folder.unwrap_or(".".as_ref())))
+                .or_default();
+            sums.0 += size(stat);
+            sums.1 += 1;
+        }
+        let mut folders: Vec<_> = folders.into_iter().collect();
+        // By whichever of the two bounds was passed.
+        let by_bytes = bytes > most_bytes;
+        folders.sort_by_key(|(_, (bytes, files))| {
+            std::cmp::Reverse(if by_bytes { *bytes } else { *files as u64 })
+        });
+        let largest: Vec<_> = folders
+            .iter()
+            .take(NAMED)
+            .map(|(path, (bytes, files))| {
+                format!("`{}` ({files} files, {bytes} bytes)", path.display())
+            })
+            .collect();
+        Err(TreeError::TooLarge {
+            folder: self.folder.to_owned(),
+            files: there.len(),
+            bytes,
+            most_files,
+            most_bytes,
+            largest: largest.join(", "),
+        })
+    }
+
+    fn one(&mut self, path: &Path, stat: &Stat) -> Result<(), TreeError> {
+        let to = self.to.join(path);
+        if let Some(above) = path.parent() {
+            self.folders(above)?;
+        }
+        if FileType::from_raw_mode(stat.st_mode).is_symlink() {
+            let target = self.from.read_link(path)?;
+            return std::os::unix::fs::symlink(target, &to)
+                .map_err(TreeError::system("make the link", &to));
+        }
+        let mut source = self.from.open_file(path)?;
+        let mode = stat.st_mode & 0o777;
+        let mut copy = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(mode | 0o200)
+            .open(&to)
+            .map_err(TreeError::system("make", &to))?;
+        self.bytes(&mut source, &mut copy)
+            .map_err(TreeError::system("copy", &to))?;
+        finish(&copy, mode, stat).map_err(TreeError::system("set mode and time of", &to))
+    }
+
+    fn bytes(&mut self, source: &mut File, copy: &mut File) -> io::Result<()> {
+        if self.clones {
+            match rustix::fs::ioctl_ficlone(&*copy, &*source) {
+                Ok(()) => return Ok(()),
+                Err(_) => self.clones = false,
+            }
+        }
+        io::copy(source, copy).map(drop)
+    }
+
+    /// Makes folders with the permissions they have in the person's folder.
+    fn folders(&mut self, path: &Path) -> Result<(), TreeError> {
+        if path.as_os_str().is_empty() || self.made.contains(path) {
+            return Ok(());
+        }
+        if let Some(above) = path.parent() {
+            self.folders(above)?;
+        }
+        let mode = self.from.look(path)?.map_or(0o777, |stat| stat.st_mode);
+        let to = self.to.join(path);
+        let made = DirBuilder::new().mode(mode & 0o777 | 0o700).create(&to);
+        match made {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(TreeError::system("make the folder", &to)(error)),
+        }
+        self.made.insert(path.to_owned());
+        Ok(())
+    }
+}
+
+/// Removes a folder, also where a folder inside may not be changed.
+pub(super) fn remove_all(path: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(path) {
+        Ok(()) => return Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(_) => open_up(path)?,
+    }
+    fs::remove_dir_all(path)
+}
+
+fn open_up(folder: &Path) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    fs::set_permissions(folder, fs::Permissions::from_mode(0o700))?;
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            open_up(&entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+fn finish(copy: &File, mode: u32, stat: &Stat) -> Result<(), Errno> {
+    rustix::fs::fchmod(copy, rustix::fs::Mode::from_raw_mode(mode))?;
+    let modified = Timespec {
+        tv_sec: stat.st_mtime,
+        tv_nsec: i64::try_from(stat.st_mtime_nsec).unwrap_or(0),
+    };
+    rustix::fs::futimens(
+        copy,
+        &Timestamps {
+            last_access: modified,
+            last_modification: modified,
+        },
+    )
+}
+
+fn size(stat: &Stat) -> u64 {
+    u64::try_from(stat.st_size).unwrap_or(0)
+}

@@ -1,0 +1,235 @@
+//! Folders that a run shares or leaves out: dependencies and build results that git ignores.
+
+use std::collections::{BTreeSet, HashMap};
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+
+use super::place::Repository;
+
+/// Folders of dependencies and build results, as the tools that make them call them.
+pub const SHARED_NAMES: &[&str] = &[
+    "node_modules",
+    ".venv",
+    "venv",
+    "target",
+    "vendor",
+    ".gradle",
+];
+
+/// Folders of caches. They are never shared, and no snapshot needs them.
+const CACHE_NAMES: &[&str] = &[
+    "__pycache__",
+    ".pytest_cache",
+    ".mypy_cache",
+    ".ruff_cache",
+    ".tox",
+];
+
+/// More than an ignore file holds.
+const LARGEST_RULES: u64 = 1 << 20;
+
+/// How deep shared folders are looked for.
+const DEEPEST: usize = 4;
+
+/// Returns the folders of dependencies and build results below a folder that exist and that git
+/// ignores (all of them where there is no git), relative to it, in order. Names that `extra` lists
+/// count as well. What lies in one of them is not looked at.
+pub fn shared_folders(origin: &Path, extra: &[String]) -> Vec<PathBuf> {
+    let repository = Repository::find(origin);
+    let mut search = Search {
+        origin,
+        rules: Rules::of(origin, repository.as_ref()),
+        extra,
+        found: Vec::new(),
+    };
+    search.folder(Path::new(""), 1);
+    search.found.sort();
+    search.found
+}
+
+struct Search<'s> {
+    origin: &'s Path,
+    rules: Rules,
+    extra: &'s [String],
+    found: Vec<PathBuf>,
+}
+
+impl Search<'_> {
+    /// What cannot be listed cannot be shared either.
+    fn folder(&mut self, path: &Path, depth: usize) {
+        let Ok(entries) = std::fs::read_dir(self.origin.join(path)) else {
+            return;
+        };
+        for entry in entries.flatten() {
+            let name = entry.file_name();
+            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            if !is_folder || name == ".git" {
+                continue;
+            }
+            let path = path.join(&name);
+            if is_shared(&name, self.extra) && self.rules.ignores(&path) {
+                self.found.push(path);
+            } else if depth < DEEPEST {
+                self.folder(&path, depth + 1);
+            }
+        }
+    }
+}
+
+/// Decides which folders of a run's tree no snapshot holds.
+#[derive(Debug)]
+pub(super) struct LeftOut {
+    extra: Vec<String>,
+    /// Folders with something in them that the run began with: their files are the run's.
+    kept: BTreeSet<PathBuf>,
+}
+
+impl LeftOut {
+    /// `began` are the files of the first snapshot.
+    pub(super) fn new<'p>(extra: &[String], began: impl Iterator<Item = &'p Path>) -> Self {
+        let mut left_out = Self {
+            extra: extra.to_vec(),
+            kept: BTreeSet::new(),
+        };
+        let kept = began.flat_map(|path| path.ancestors().skip(1));
+        let kept: BTreeSet<PathBuf> = kept
+            .filter(|folder| folder.file_name().is_some_and(|name| left_out.may(name)))
+            .map(Path::to_owned)
+            .collect();
+        left_out.kept = kept;
+        left_out
+    }
+
+    pub(super) fn is_left_out(&self, folder: &Path, rules: &mut Rules) -> bool {
+        folder.file_name().is_some_and(|name| self.may(name))
+            && !self.kept.contains(folder)
+            && rules.ignores(folder)
+    }
+
+    fn may(&self, name: &OsStr) -> bool {
+        is_shared(name, &self.extra) || CACHE_NAMES.iter().any(|cache| name == *cache)
+    }
+}
+
+/// Tells whether a folder of that name can be shared or left out.
+pub(super) fn is_shared(name: &OsStr, extra: &[String]) -> bool {
+    SHARED_NAMES.iter().any(|shared| name == *shared)
+        || extra.iter().any(|shared| name == shared.as_str())
+}
+
+/// The ignore files of a tree, read when they are asked about.
+#[derive(Debug)]
+pub(super) struct Rules {
+    /// The root of the repository; nothing where there is none, and then every folder with such a
+    /// name counts as ignored.
+    top: Option<PathBuf>,
+    /// The folder that asked paths are relative to.
+    folder: PathBuf,
+    exclude: Option<Gitignore>,
+    read: HashMap<PathBuf, Gitignore>,
+}
+
+impl Rules {
+    /// Rules for paths relative to `folder`, which lies in that repository.
+    pub(super) fn of(folder: &Path, repository: Option<&Repository>) -> Self {
+        let Some(repository) = repository else {
+            return Self::none(folder);
+        };
+        let exclude = repository.common.join("info/exclude");
+        Self::in_tree(&repository.top, &repository.folder, &exclude)
+    }
+
+    /// Rules where nobody wrote any.
+    pub(super) fn none(folder: &Path) -> Self {
+        Self {
+            top: None,
+            folder: folder.to_owned(),
+            exclude: None,
+            read: HashMap::new(),
+        }
+    }
+
+    /// Rules for paths relative to `folder`, from the ignore files of `top` and below.
+    pub(super) fn in_tree(top: &Path, folder: &Path, exclude: &Path) -> Self {
+        Self {
+            top: Some(top.to_owned()),
+            folder: folder.to_owned(),
+            exclude: Some(read(top, exclude)),
+            read: HashMap::new(),
+        }
+    }
+
+    /// Tells whether git ignores a folder.
+    pub(super) fn ignores(&mut self, folder: &Path) -> bool {
+        self.top.is_none() || self.matches(folder, Kind::Folder)
+    }
+
+    /// Tells whether git ignores a file that it does not know yet.
+    pub(super) fn ignores_file(&mut self, file: &Path) -> bool {
+        self.top.is_some() && self.matches(file, Kind::File)
+    }
+
+    /// The ignore file nearest to the path has the last word, and an ignored folder takes all that
+    /// is in it along.
+    fn matches(&mut self, path: &Path, kind: Kind) -> bool {
+        let Some(top) = self.top.clone() else {
+            return false;
+        };
+        let path = self.folder.join(path);
+        let Ok(inside) = path.strip_prefix(&top) else {
+            return false;
+        };
+        let mut here = top.clone();
+        let count = inside.iter().count();
+        for (number, name) in inside.iter().enumerate() {
+            here.push(name);
+            let kind = if number + 1 < count {
+                Kind::Folder
+            } else {
+                kind
+            };
+            if self.says(&top, &here, kind) {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn says(&mut self, top: &Path, path: &Path, kind: Kind) -> bool {
+        let is_folder = kind == Kind::Folder;
+        let folders = path.ancestors().skip(1);
+        let folders = folders.take_while(|folder| folder.starts_with(top));
+        for folder in folders {
+            let rules = self
+                .read
+                .entry(folder.to_owned())
+                .or_insert_with(|| read(folder, &folder.join(".gitignore")));
+            let said = rules.matched(path, is_folder);
+            if !said.is_none() {
+                return said.is_ignore();
+            }
+        }
+        self.exclude
+            .as_ref()
+            .is_some_and(|exclude| exclude.matched(path, is_folder).is_ignore())
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    File,
+    Folder,
+}
+
+/// Reads an ignore file as git would: a link or a pipe in its place, a line that makes no sense,
+/// or one file of absurd size ignores nothing.
+fn read(folder: &Path, file: &Path) -> Gitignore {
+    let text = artel_files::read_bounded(file, LARGEST_RULES).unwrap_or_default();
+    let mut builder = GitignoreBuilder::new(folder);
+    for line in String::from_utf8_lossy(&text).lines() {
+        drop(builder.add_line(None, line));
+    }
+    builder.build().unwrap_or_else(|_| Gitignore::empty())
+}

@@ -1,0 +1,189 @@
+//! What of a person's folder a run takes along.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Component, Path, PathBuf};
+
+use super::TreeError;
+use super::beneath::Beneath;
+use super::ignores::is_shared;
+use super::place::Repository;
+
+/// Deeper than any tree of files that people made.
+const DEEPEST: usize = 200;
+
+/// What to list.
+pub(super) struct Listing<'l> {
+    pub(super) program: &'l Path,
+    /// The folder, without links.
+    pub(super) folder: &'l Path,
+    pub(super) repository: Option<&'l Repository>,
+    pub(super) named: &'l [PathBuf],
+    pub(super) share: &'l [String],
+    /// A folder that is left out: where runs are kept, should it lie in the folder.
+    pub(super) without: &'l Path,
+}
+
+impl Listing<'_> {
+    /// Returns the paths of all files and links to take, relative to the folder. Some may be gone
+    /// from the working tree.
+    pub(super) fn paths(&self) -> Result<BTreeSet<PathBuf>, TreeError> {
+        let beneath = Beneath::open(self.folder)?;
+        let mut found = BTreeSet::new();
+        match self.repository {
+            Some(repository) => {
+                let prefix = repository.prefix();
+                self.ask_git(&beneath, repository, prefix, Path::new(""), &mut found)?;
+            }
+            None => self.folder(Path::new(""), Take::NotShared, 0, &mut found)?,
+        }
+        found.extend(self.named_only()?);
+        Ok(found)
+    }
+
+    /// Returns the paths of what was named, and nothing else.
+    pub(super) fn named_only(&self) -> Result<BTreeSet<PathBuf>, TreeError> {
+        let beneath = Beneath::open(self.folder)?;
+        let mut found = BTreeSet::new();
+        for named in self.named {
+            self.name(&beneath, named, &mut found)?;
+        }
+        Ok(found)
+    }
+
+    /// Takes what git knows or does not ignore below `prefix` of a repository; `at` is where the
+    /// folder asked about lies in the run's tree.
+    fn ask_git(
+        &self,
+        beneath: &Beneath,
+        repository: &Repository,
+        prefix: &Path,
+        at: &Path,
+        found: &mut BTreeSet<PathBuf>,
+    ) -> Result<(), TreeError> {
+        let git = repository.git(self.program);
+        let mut arguments = vec!["ls-files", "-z", "-c", "-o", "--exclude-standard"];
+        // Names that are no text cannot be asked for; all of the repository is listed instead.
+        if let Some(prefix) = prefix.to_str().filter(|prefix| !prefix.is_empty()) {
+            arguments.extend(["--", prefix]);
+        }
+        let listed = git.run(&arguments)?;
+        let paths = listed.split(|byte| *byte == 0).map(OsStr::from_bytes);
+        for path in paths.map(Path::new) {
+            let Ok(path) = path.strip_prefix(prefix) else {
+                continue;
+            };
+            let path: PathBuf = at.join(path).components().collect();
+            if path.as_os_str().is_empty() || self.is_without(&path) || found.contains(&path) {
+                continue;
+            }
+            if is_folder(beneath, &path)? {
+                self.nested(beneath, &path, found)?;
+            } else {
+                found.insert(path);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the working files of a repository in the repository, be it a submodule or not.
+    fn nested(
+        &self,
+        beneath: &Beneath,
+        at: &Path,
+        found: &mut BTreeSet<PathBuf>,
+    ) -> Result<(), TreeError> {
+        if at.iter().count() > DEEPEST {
+            return Ok(());
+        }
+        let folder = self.folder.join(at);
+        match Repository::find(&folder) {
+            Some(inner) if inner.prefix().as_os_str().is_empty() && inner.top == folder => {
+                self.ask_git(beneath, &inner, Path::new(""), at, found)
+            }
+            _ => self.folder(at, Take::NotShared, 0, found),
+        }
+    }
+
+    fn folder(
+        &self,
+        at: &Path,
+        take: Take,
+        depth: usize,
+        found: &mut BTreeSet<PathBuf>,
+    ) -> Result<(), TreeError> {
+        let folder = self.folder.join(at);
+        if depth > DEEPEST {
+            return Ok(());
+        }
+        let failed = || TreeError::system("list", &folder);
+        for entry in std::fs::read_dir(&folder).map_err(failed())? {
+            let entry = entry.map_err(failed())?;
+            let name = entry.file_name();
+            let path = at.join(&name);
+            if name.eq_ignore_ascii_case(".git") || self.is_without(&path) {
+                continue;
+            }
+            if !entry.file_type().map_err(failed())?.is_dir() {
+                found.insert(path);
+            } else if take == Take::All || !is_shared(&name, self.share) {
+                self.folder(&path, take, depth + 1, found)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes what was named, whether git ignores it or not.
+    fn name(
+        &self,
+        beneath: &Beneath,
+        named: &Path,
+        found: &mut BTreeSet<PathBuf>,
+    ) -> Result<(), TreeError> {
+        let not_below = || TreeError::NotBelow {
+            path: named.to_owned(),
+            folder: self.folder.to_owned(),
+        };
+        let path = match named.is_absolute() {
+            true => named.strip_prefix(self.folder).map_err(|_| not_below())?,
+            false => named,
+        };
+        let path: PathBuf = path
+            .components()
+            .filter(|part| *part != Component::CurDir)
+            .collect();
+        let is_plain = |part: Component| match part {
+            Component::Normal(name) => !name.eq_ignore_ascii_case(".git"),
+            _ => false,
+        };
+        let is_below = !path.as_os_str().is_empty() && path.components().all(is_plain);
+        if !is_below || beneath.look(&path)?.is_none() {
+            return Err(not_below());
+        }
+        if is_folder(beneath, &path)? {
+            return self.folder(&path, Take::All, 0, found);
+        }
+        found.insert(path);
+        Ok(())
+    }
+
+    fn is_without(&self, path: &Path) -> bool {
+        self.folder.join(path).starts_with(self.without)
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Take {
+    NotShared,
+    All,
+}
+
+/// Tells whether a folder is there. What a link leads to is not.
+fn is_folder(beneath: &Beneath, path: &Path) -> Result<bool, TreeError> {
+    match beneath.look(path) {
+        Ok(Some(stat)) => Ok(rustix::fs::FileType::from_raw_mode(stat.st_mode).is_dir()),
+        Ok(None) | Err(TreeError::LedAway { .. }) => Ok(false),
+        Err(error) => Err(error),
+    }
+}

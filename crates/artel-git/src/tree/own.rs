@@ -1,0 +1,243 @@
+//! The repository of a run's own, beside its tree: written by hand, used by git.
+//!
+//! It lies outside of the tree, where nothing that runs in the tree can write, so its settings are
+//! ours alone: no filter, no hook, no driver exists in it. It borrows the person's objects and
+//! never writes there.
+
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use crate::{Git, Identity};
+
+use super::TreeError;
+use super::place::{Head, Repository};
+
+/// Over every `.gitattributes` of the tree: bytes in are bytes out.
+const ATTRIBUTES: &str = "* -text -filter -ident -working-tree-encoding !eol !crlf !diff !merge\n";
+
+/// Settings of every call here: names and bytes as they are, objects durable, with one wait of the
+/// disk for all of them.
+const SETTINGS: &[&str] = &[
+    "core.autocrlf=false",
+    "core.eol=lf",
+    "core.safecrlf=false",
+    "core.fileMode=true",
+    "core.symlinks=true",
+    "core.ignoreCase=false",
+    "core.protectHFS=false",
+    "core.protectNTFS=false",
+    "core.sparseCheckout=false",
+    "core.splitIndex=false",
+    "core.logAllRefUpdates=false",
+    "core.looseCompression=1",
+    "core.fsync=loose-object,pack,index",
+    "core.fsyncMethod=batch",
+];
+
+/// The places of a run's folder.
+#[derive(Debug, Clone)]
+pub(super) struct Own {
+    pub(super) program: PathBuf,
+    /// The run's folder.
+    pub(super) at: PathBuf,
+    /// Where in the tree the files are: below the same folders as in the person's repository.
+    pub(super) files: PathBuf,
+}
+
+impl Own {
+    pub(super) fn new(program: &Path, at: &Path, prefix: &Path) -> Self {
+        Self {
+            program: program.to_owned(),
+            at: at.to_owned(),
+            files: at.join("tree").join(prefix).components().collect(),
+        }
+    }
+
+    pub(super) fn tree(&self) -> PathBuf {
+        self.at.join("tree")
+    }
+
+    pub(super) fn repository(&self) -> PathBuf {
+        self.at.join("git")
+    }
+
+    /// The file that leads git from the tree to the repository.
+    pub(super) fn dot_git(&self) -> PathBuf {
+        self.tree().join(".git")
+    }
+
+    fn private_index(&self) -> PathBuf {
+        self.at.join("index")
+    }
+
+    /// Git with the index that people and agents see.
+    pub(super) fn visible(&self) -> Git {
+        self.git(&self.tree())
+    }
+
+    /// Git with the index of snapshots; paths are relative to the files.
+    pub(super) fn private(&self) -> Git {
+        let index = self.private_index();
+        // A git that was killed leaves its lock; nobody else uses this index.
+        drop(fs::remove_file(index.with_extension("lock")));
+        self.git(&self.files).variable("GIT_INDEX_FILE", index)
+    }
+
+    fn git(&self, tree: &Path) -> Git {
+        let identity = Identity {
+            name: "Artel".to_owned(),
+            email: "artel@localhost".to_owned(),
+        };
+        let git = Git::new(&self.program, tree, identity)
+            .patiently(super::LONGEST_CALL, super::MOST_OUTPUT)
+            .variable("GIT_DIR", self.repository())
+            .variable("GIT_WORK_TREE", tree);
+        SETTINGS.iter().fold(git, |git, setting| git.set(setting))
+    }
+
+    /// Writes the repository's files, and the one that leads to it.
+    pub(super) fn lay_out(
+        &self,
+        repository: Option<&Repository>,
+        head: Option<&Head>,
+    ) -> Result<(), TreeError> {
+        let git = self.repository();
+        for folder in [
+            "objects/info",
+            "objects/pack",
+            "refs/heads",
+            "refs/artel",
+            "info",
+        ] {
+            let folder = git.join(folder);
+            fs::create_dir_all(&folder).map_err(TreeError::system("make the folder", &folder))?;
+        }
+        let put = |name: &str, bytes: &[u8]| {
+            let path = git.join(name);
+            fs::write(&path, bytes).map_err(TreeError::system("write", &path))
+        };
+        put("config", config(head).as_bytes())?;
+        put("info/attributes", ATTRIBUTES.as_bytes())?;
+        put("HEAD", b"ref: refs/heads/main\n")?;
+        if let Some(repository) = repository {
+            let exclude =
+                artel_files::read_bounded(&repository.common.join("info/exclude"), 1 << 20);
+            put("info/exclude", &exclude.unwrap_or_default())?;
+        }
+        if let (Some(repository), Some(head)) = (repository, head) {
+            put("objects/info/alternates", &alternate(&repository.common))?;
+            if let Ok(shallow) = fs::read(repository.common.join("shallow")) {
+                put("shallow", &shallow)?;
+            }
+            let commit = format!("{}\n", head.commit);
+            match &head.branch {
+                None => put("HEAD", commit.as_bytes())?,
+                Some(branch) => {
+                    let above = git.join(branch);
+                    let above = above.parent().unwrap_or(&git);
+                    fs::create_dir_all(above)
+                        .map_err(TreeError::system("make the folder", above))?;
+                    put(branch, commit.as_bytes())?;
+                    put("HEAD", format!("ref: {branch}\n").as_bytes())?;
+                }
+            }
+        }
+        self.lead()
+    }
+
+    /// Writes the file that leads git from the tree to the repository, in the place of whatever
+    /// was put there.
+    pub(super) fn lead(&self) -> Result<(), TreeError> {
+        let path = self.dot_git();
+        match path.symlink_metadata() {
+            Ok(about) if about.is_dir() => {
+                super::copy::remove_all(&path).map_err(TreeError::system("remove", &path))?
+            }
+            Ok(_) if artel_files::read_bounded(&path, 64).is_ok_and(|said| said == DOT_GIT) => {
+                return Ok(());
+            }
+            Ok(_) => fs::remove_file(&path).map_err(TreeError::system("remove", &path))?,
+            Err(_) => {}
+        }
+        artel_files::create_new(&path, DOT_GIT, 0o644)?;
+        Ok(())
+    }
+
+    /// Fills both indexes from the person's last commit, and notes which files are unchanged. No
+    /// object is written for those, and so none of the person's is touched.
+    pub(super) fn fill(&self, head: Option<&Head>, prefix: &Path) -> Result<(), TreeError> {
+        if head.is_none() {
+            return Ok(());
+        }
+        let visible = self.visible();
+        visible.run(&["read-tree", "HEAD"])?;
+        if prefix.as_os_str().is_empty() {
+            visible.run(&["update-index", "-q", "--refresh"])?;
+            let (from, to) = (self.repository().join("index"), self.private_index());
+            fs::copy(&from, &to).map_err(TreeError::system("copy", &from))?;
+            return Ok(());
+        }
+        self.hide_others(&visible, prefix)?;
+        visible.run(&["update-index", "-q", "--refresh"])?;
+        let part = format!("HEAD:{}", prefix.display());
+        let private = self.private();
+        // A folder that the last commit does not know, or whose name is no text, has no part in it.
+        if private.run(&["read-tree", &part]).is_ok() {
+            private.run(&["update-index", "-q", "--refresh"])?;
+        }
+        Ok(())
+    }
+
+    /// Tells git not to miss what lies outside of the part that the run has.
+    fn hide_others(&self, visible: &Git, prefix: &Path) -> Result<(), TreeError> {
+        let listed = visible.run(&["ls-files", "-z"])?;
+        let mut prefix = prefix.as_os_str().as_bytes().to_vec();
+        prefix.push(b'/');
+        let mut others = Vec::new();
+        for path in listed.split(|byte| *byte == 0) {
+            if !path.is_empty() && !path.starts_with(&prefix) {
+                others.extend_from_slice(path);
+                others.push(0);
+            }
+        }
+        visible.run_with(
+            &["update-index", "--skip-worktree", "-z", "--stdin"],
+            others,
+        )?;
+        Ok(())
+    }
+}
+
+/// What the tree's `.git` says.
+const DOT_GIT: &[u8] = b"gitdir: ../git\n";
+
+fn config(head: Option<&Head>) -> String {
+    let format = head.map_or("sha1", |head| &head.format);
+    let (version, extension) = match format {
+        "sha1" => (0, String::new()),
+        other => (1, format!("[extensions]\n\tobjectFormat = {other}\n")),
+    };
+    format!(
+        "[core]\n\trepositoryformatversion = {version}\n\tfilemode = true\n\tbare = false\n\
+         \tlogallrefupdates = false\n\tautocrlf = false\n\thooksPath = /dev/null\n\
+         [gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n{extension}"
+    )
+}
+
+/// Writes a path as git's list of borrowed objects wants it: quoted where it would be misread.
+fn alternate(common: &Path) -> Vec<u8> {
+    let path = common.join("objects");
+    let bytes = path.as_os_str().as_bytes();
+    let mut line = Vec::with_capacity(bytes.len() + 3);
+    line.push(b'"');
+    for byte in bytes {
+        match byte {
+            b'"' | b'\\' => line.extend([b'\\', *byte]),
+            b'\n' => line.extend(*b"\\n"),
+            byte => line.push(*byte),
+        }
+    }
+    line.extend(*b"\"\n");
+    line
+}

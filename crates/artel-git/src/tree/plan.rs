@@ -1,0 +1,137 @@
+//! The plan of what is put in place, written down before the first file is.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use super::TreeError;
+use super::difference::{Difference, Side};
+
+/// How a plan begins.
+const PLAN: &str = "artel plan 1";
+
+/// More than a plan holds.
+const LARGEST: u64 = 256 << 20;
+
+/// What a side that is not there is written as.
+const NOTHING: &str = "-";
+
+/// One file to put in place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Step {
+    pub(super) path: PathBuf,
+    /// What the run began with; nothing where the file is new.
+    pub(super) old: Option<Side>,
+    /// What the run made of it; nothing where the file is to go.
+    pub(super) new: Option<Side>,
+    /// The permission bits of the person's file.
+    pub(super) mode: u32,
+}
+
+/// Everything to put in place, in order.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Plan {
+    /// Files to go first, so that folders can take the places of files and the other way round.
+    pub(super) steps: Vec<Step>,
+    /// Folders that have to be made.
+    pub(super) folders: Vec<PathBuf>,
+}
+
+impl Step {
+    pub(super) fn of(difference: Difference, mode: u32) -> Self {
+        Self {
+            path: difference.path,
+            old: difference.old,
+            new: difference.new,
+            mode,
+        }
+    }
+}
+
+impl Plan {
+    /// Writes the plan, durably.
+    pub(super) fn write(&self, path: &Path) -> Result<(), TreeError> {
+        let mut bytes = PLAN.as_bytes().to_vec();
+        bytes.push(0);
+        for step in &self.steps {
+            let line = format!(
+                "{} {} {:o}",
+                side_text(step.old.as_ref()),
+                side_text(step.new.as_ref()),
+                step.mode
+            );
+            add(&mut bytes, line.as_bytes(), &step.path);
+        }
+        for folder in &self.folders {
+            add(&mut bytes, b"folder", folder);
+        }
+        artel_files::write_atomic(path, &bytes, 0o600)?;
+        Ok(())
+    }
+
+    /// Reads the plan that was under way; nothing if none was.
+    pub(super) fn read(path: &Path) -> Result<Option<Self>, TreeError> {
+        let bytes = match artel_files::read_bounded(path, LARGEST) {
+            Ok(bytes) => bytes,
+            Err(error) if error.system_kind() == Some(std::io::ErrorKind::NotFound) => {
+                return Ok(None);
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let plan = parse(&bytes).ok_or_else(|| TreeError::Damaged {
+            path: path.to_owned(),
+            why: "it is no plan",
+        })?;
+        Ok(Some(plan))
+    }
+}
+
+fn add(bytes: &mut Vec<u8>, line: &[u8], path: &Path) {
+    bytes.extend_from_slice(line);
+    bytes.push(0);
+    bytes.extend_from_slice(path.as_os_str().as_bytes());
+    bytes.push(0);
+}
+
+fn side_text(side: Option<&Side>) -> String {
+    side.map_or(format!("{NOTHING} {NOTHING}"), |side| {
+        format!("{:o} {}", side.mode, side.id)
+    })
+}
+
+fn parse(bytes: &[u8]) -> Option<Plan> {
+    let mut fields = bytes.strip_suffix(b"\0")?.split(|byte| *byte == 0);
+    if fields.next() != Some(PLAN.as_bytes()) {
+        return None;
+    }
+    let mut plan = Plan::default();
+    while let Some(line) = fields.next() {
+        let path = PathBuf::from(OsStr::from_bytes(fields.next()?));
+        if line == b"folder" {
+            plan.folders.push(path);
+            continue;
+        }
+        let words: Vec<&str> = std::str::from_utf8(line).ok()?.split(' ').collect();
+        let [old_mode, old_id, new_mode, new_id, mode] = words[..] else {
+            return None;
+        };
+        plan.steps.push(Step {
+            path,
+            old: parse_side(old_mode, old_id)?,
+            new: parse_side(new_mode, new_id)?,
+            mode: u32::from_str_radix(mode, 8).ok()?,
+        });
+    }
+    Some(plan)
+}
+
+/// The outer nothing is an error, the inner one a side that is not there.
+fn parse_side(mode: &str, id: &str) -> Option<Option<Side>> {
+    if mode == NOTHING {
+        return Some(None);
+    }
+    Some(Some(Side {
+        mode: u32::from_str_radix(mode, 8).ok()?,
+        id: id.to_owned(),
+    }))
+}

@@ -1,0 +1,138 @@
+//! Putting a run's files back to a snapshot.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use super::beneath::{Beneath, FileMode, Wanted};
+use super::copy::remove_all;
+use super::difference::{Difference, Lines, Side};
+use super::snapshot::Taken;
+use super::{RunTree, Snapshot, TreeError};
+
+/// The name of a file on its way. A leftover of it is replaced by the next.
+const TEMP: &str = ".artel-tmp-restore";
+
+/// What a restore did.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Restored {
+    /// Files that were written.
+    pub written: Vec<PathBuf>,
+    /// Files and folders that were removed.
+    pub removed: Vec<PathBuf>,
+    /// Ignored folders of dependencies and build results, which were left as they are.
+    pub left: Vec<PathBuf>,
+}
+
+impl RunTree {
+    /// Makes the files exactly what they were: bytes, links, executable bits, empty folders. What
+    /// was not there goes, except ignored folders of dependencies and build results. Cut short, it
+    /// can be done again.
+    pub fn restore(&self, snapshot: &Snapshot) -> Result<Restored, TreeError> {
+        self.own.lead()?;
+        let taken = self.take()?;
+        let beneath = Beneath::open(&self.own.files)?.without_waiting();
+        let differences = self.differences(&taken.tree, snapshot.tree(), Lines::Uncounted)?;
+        let mut restored = Restored {
+            left: taken.walk.left_out.clone(),
+            ..Restored::default()
+        };
+        for path in &taken.walk.set_aside {
+            self.clear(&beneath, path)?;
+            restored.removed.push(path.clone());
+        }
+        for gone in differences.iter().filter(|one| one.new.is_none()) {
+            beneath.remove(&gone.path)?;
+            restored.removed.push(gone.path.clone());
+        }
+        let empty = self.empty_then(snapshot, &taken)?;
+        let wanted = folders_of(&taken, &differences, &empty);
+        // Deepest first.
+        for folder in taken.walk.folders.iter().rev() {
+            if !wanted.contains(folder.as_path()) && beneath.remove_empty(folder)? {
+                restored.removed.push(folder.clone());
+            }
+        }
+        self.write_back(&beneath, &differences, &mut restored)?;
+        for folder in &empty {
+            beneath.make_folders(folder)?;
+        }
+        Ok(restored)
+    }
+
+    /// Returns the folders that were empty at the snapshot; those of today where its name has
+    /// moved on to another.
+    fn empty_then(&self, snapshot: &Snapshot, taken: &Taken) -> Result<Vec<PathBuf>, TreeError> {
+        match self.record(snapshot.label()) {
+            Ok((tree, empty)) if tree == snapshot.tree() => Ok(empty),
+            Ok(_) | Err(TreeError::NoSnapshot { .. }) => Ok(taken.walk.empty.clone()),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn write_back(
+        &self,
+        beneath: &Beneath,
+        differences: &[Difference],
+        restored: &mut Restored,
+    ) -> Result<(), TreeError> {
+        let wanted: Vec<(&Path, &Side)> = differences
+            .iter()
+            .filter_map(|one| Some((one.path.as_path(), one.new.as_ref()?)))
+            .collect();
+        let ids: Vec<&str> = wanted.iter().map(|(_, side)| side.id.as_str()).collect();
+        self.contents(&ids, |number, bytes| {
+            let (path, side) = wanted[number];
+            let content = wanted_of(side, bytes);
+            let is_blocked = beneath.look(path)?.is_some_and(is_folder);
+            if is_blocked {
+                self.clear(beneath, path)?;
+            }
+            beneath.put(path, content, TEMP.as_ref())?;
+            restored.written.push(path.to_owned());
+            Ok::<(), TreeError>(())
+        })
+    }
+
+    /// Removes whatever stands under a path, with all that is in it.
+    fn clear(&self, beneath: &Beneath, path: &Path) -> Result<(), TreeError> {
+        let Some(stat) = beneath.look(path)? else {
+            return Ok(());
+        };
+        if !is_folder(stat) {
+            return beneath.remove(path);
+        }
+        let whole = self.own.files.join(path);
+        remove_all(&whole).map_err(TreeError::system("remove", &whole))
+    }
+}
+
+fn is_folder(stat: rustix::fs::Stat) -> bool {
+    rustix::fs::FileType::from_raw_mode(stat.st_mode).is_dir()
+}
+
+fn wanted_of<'w>(side: &Side, bytes: &'w [u8]) -> Wanted<'w> {
+    if side.is_link() {
+        return Wanted::Link(OsStr::from_bytes(bytes));
+    }
+    let mode = FileMode::New(if side.is_executable() { 0o777 } else { 0o666 });
+    Wanted::File { bytes, mode }
+}
+
+/// Returns every folder that will hold something, or should be there empty.
+fn folders_of<'f>(
+    taken: &'f Taken,
+    differences: &'f [Difference],
+    empty: &'f [PathBuf],
+) -> BTreeSet<&'f Path> {
+    let gone = differences.iter().filter(|one| one.new.is_none());
+    let gone: BTreeSet<&PathBuf> = gone.map(|one| &one.path).collect();
+    let there = taken.walk.files.keys().filter(|path| !gone.contains(path));
+    let coming = differences.iter().filter(|one| one.new.is_some());
+    there
+        .chain(coming.map(|one| &one.path))
+        .flat_map(|path| path.ancestors().skip(1))
+        .chain(empty.iter().flat_map(|path| path.ancestors()))
+        .collect()
+}

@@ -1,0 +1,256 @@
+//! Snapshots: git trees of a run's files, and the list of folders that git does not keep.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::PoisonError;
+
+use super::walk::{Files, Look, Walk};
+use super::{RunTree, TreeError};
+
+/// How the record of a snapshot begins.
+const RECORD: &str = "artel snapshot 1";
+
+/// More than the record of a snapshot holds.
+const LARGEST_RECORD: u64 = 64 << 20;
+
+/// The state of a run's files at one moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Snapshot {
+    label: String,
+    tree: String,
+    set_aside: Vec<PathBuf>,
+}
+
+impl Snapshot {
+    /// One that is still to be taken or found.
+    pub(super) fn unknown(label: &str) -> Self {
+        Self {
+            label: label.to_owned(),
+            tree: String::new(),
+            set_aside: Vec::new(),
+        }
+    }
+
+    /// Returns the name it is found by.
+    pub fn label(&self) -> &str {
+        &self.label
+    }
+
+    /// Returns the git tree that holds the files. Two snapshots of the same files have the same.
+    pub fn tree(&self) -> &str {
+        &self.tree
+    }
+
+    /// Returns what was found and is in no snapshot: metadata of repositories that the run made,
+    /// pipes, devices. It is known only to the call that took the snapshot.
+    pub fn set_aside(&self) -> &[PathBuf] {
+        &self.set_aside
+    }
+}
+
+/// A hash of what the system knows of every file. While it is the same, nothing changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fingerprint(blake3::Hash);
+
+/// What was last written into the private index.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    pub(super) files: Files,
+    /// The tree of it; nothing until the first look.
+    pub(super) tree: Option<String>,
+}
+
+/// The state of the files, not yet under a name.
+#[derive(Debug)]
+pub(super) struct Taken {
+    pub(super) tree: String,
+    pub(super) walk: Walk,
+}
+
+impl RunTree {
+    /// Looks at every file without reading it, to find out whether anything changed.
+    pub fn fingerprint(&self) -> Result<Fingerprint, TreeError> {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(Fingerprint(self.look(&known.files)?.hash()))
+    }
+
+    /// Keeps the files as they are now under a name, durably. The same name again means the new
+    /// state. Where nothing changed since the last time, no process is started.
+    pub fn snapshot(&self, label: &str) -> Result<Snapshot, TreeError> {
+        check(label)?;
+        let taken = self.take()?;
+        self.keep(label, &taken.tree, &taken.walk)?;
+        Ok(Snapshot {
+            label: label.to_owned(),
+            tree: taken.tree,
+            set_aside: taken.walk.set_aside,
+        })
+    }
+
+    /// Finds a snapshot by its name.
+    pub fn find(&self, label: &str) -> Result<Snapshot, TreeError> {
+        check(label)?;
+        let (tree, _) = self.record(label)?;
+        Ok(Snapshot {
+            label: label.to_owned(),
+            tree,
+            set_aside: Vec::new(),
+        })
+    }
+
+    pub(super) fn look(&self, known: &Files) -> Result<Walk, TreeError> {
+        Look {
+            files: &self.own.files,
+            ours: self.is_whole().then_some(Path::new(".git")),
+            left_out: &self.left_out,
+            rules: self.rules(),
+            clock: &self.own.at.join("clock"),
+            known,
+        }
+        .all()
+    }
+
+    /// Writes the files as they are into the object database.
+    pub(super) fn take(&self) -> Result<Taken, TreeError> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let walk = self.look(&known.files)?;
+        let tree = match &known.tree {
+            Some(tree) => {
+                let changed = changed(&known.files, &walk.files);
+                match changed.is_empty() {
+                    true => tree.clone(),
+                    false => self.write(&changed)?,
+                }
+            }
+            None => {
+                let indexed = self.own.private().run(&["ls-files", "-z"])?;
+                let indexed = indexed
+                    .split(|byte| *byte == 0)
+                    .filter(|path| !path.is_empty());
+                let indexed = indexed.map(|path| PathBuf::from(OsStr::from_bytes(path)));
+                let mut paths: BTreeSet<PathBuf> = indexed.collect();
+                paths.extend(walk.files.keys().cloned());
+                let paths: Vec<_> = paths.iter().map(PathBuf::as_path).collect();
+                self.write(&present_or_free(&paths, &walk.files))?
+            }
+        };
+        known.files.clone_from(&walk.files);
+        known.tree = Some(tree.clone());
+        Ok(Taken { tree, walk })
+    }
+
+    /// Brings these paths of the private index up to date and writes its tree.
+    fn write(&self, paths: &[&Path]) -> Result<String, TreeError> {
+        let mut list = Vec::new();
+        for path in paths {
+            list.extend_from_slice(path.as_os_str().as_bytes());
+            list.push(0);
+        }
+        let git = self.own.private();
+        if !list.is_empty() {
+            let update = [
+                "update-index",
+                "--add",
+                "--remove",
+                "--replace",
+                "-z",
+                "--stdin",
+            ];
+            git.run_with(&update, list)?;
+        }
+        let said = git.run(&["write-tree"])?;
+        Ok(String::from_utf8_lossy(&said).trim().to_owned())
+    }
+
+    /// Gives a tree a name. The record is what counts; the ref lets git see it too, and is made
+    /// anew from the record should it be lost.
+    pub(super) fn keep(&self, label: &str, tree: &str, walk: &Walk) -> Result<(), TreeError> {
+        let mut record = format!("{RECORD}\n{tree}\n").into_bytes();
+        for folder in &walk.empty {
+            record.extend_from_slice(folder.as_os_str().as_bytes());
+            record.push(0);
+        }
+        let reference = self.own.repository().join("refs/artel").join(label);
+        let said = format!("{tree}\n");
+        std::fs::write(&reference, said).map_err(TreeError::system("write", &reference))?;
+        artel_files::write_atomic(&self.record_path(label), &record, 0o600)?;
+        Ok(())
+    }
+
+    fn record_path(&self, label: &str) -> PathBuf {
+        self.own.at.join("snapshots").join(label)
+    }
+
+    /// Reads the tree of a snapshot and the folders that were empty.
+    pub(super) fn record(&self, label: &str) -> Result<(String, Vec<PathBuf>), TreeError> {
+        let path = self.record_path(label);
+        let bytes = match artel_files::read_bounded(&path, LARGEST_RECORD) {
+            Ok(bytes) => bytes,
+            Err(error) if error.system_kind() == Some(std::io::ErrorKind::NotFound) => {
+                return Err(TreeError::NoSnapshot {
+                    label: label.to_owned(),
+                });
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let damaged = |why| TreeError::Damaged {
+            path: path.clone(),
+            why,
+        };
+        let mut parts = bytes.splitn(3, |byte| *byte == b'\n');
+        if parts.next() != Some(RECORD.as_bytes()) {
+            return Err(damaged("it is no record of a snapshot"));
+        }
+        let tree = parts.next().map(String::from_utf8_lossy);
+        let tree =
+            tree.filter(|tree| tree.len() >= 40 && tree.bytes().all(|b| b.is_ascii_hexdigit()));
+        let tree = tree
+            .ok_or_else(|| damaged("it names no tree"))?
+            .into_owned();
+        let empty = parts.next().unwrap_or_default().split(|byte| *byte == 0);
+        let empty = empty.filter(|path| !path.is_empty());
+        let empty = empty.map(|path| PathBuf::from(OsStr::from_bytes(path)));
+        Ok((tree, empty.collect()))
+    }
+}
+
+/// Returns the paths that differ: gone ones first.
+fn changed<'f>(old: &'f Files, new: &'f Files) -> Vec<&'f Path> {
+    let gone = old.keys().filter(|path| !new.contains_key(*path));
+    let mut paths: Vec<&Path> = gone.map(PathBuf::as_path).collect();
+    for (path, seen) in new {
+        if !old.get(path).is_some_and(|known| known.is_as(seen)) {
+            paths.push(path);
+        }
+    }
+    present_or_free(&paths, new)
+}
+
+/// Drops paths below something that is a file now: git lets go of them when it takes that file,
+/// and would not look behind a link.
+fn present_or_free<'p>(paths: &[&'p Path], files: &Files) -> Vec<&'p Path> {
+    let is_free = |path: &&&Path| {
+        !path
+            .ancestors()
+            .skip(1)
+            .any(|above| files.contains_key(above))
+    };
+    paths.iter().filter(is_free).copied().collect()
+}
+
+/// Lets only through what is a name of a file and of a ref.
+fn check(label: &str) -> Result<(), TreeError> {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+    let is_good = !label.is_empty()
+        && label.len() <= 200
+        && !label.starts_with('-')
+        && label.bytes().all(is_plain);
+    if is_good {
+        return Ok(());
+    }
+    Err(TreeError::BadLabel {
+        label: label.to_owned(),
+    })
+}

@@ -1,0 +1,323 @@
+//! Looking at a run's tree: every file's stamp, in process and by handle.
+//!
+//! A snapshot needs to know what changed since the last one. A file whose stamp (size, times,
+//! number, mode) is what it was has not changed, with one exception that git knows as well: the
+//! clock of a file system moves in steps, so a file changed twice within one step can look the
+//! same. Files changed in the step of the look are therefore remembered with a hash of their
+//! bytes, and compared by it the next time.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
+use rustix::io::Errno;
+
+use super::TreeError;
+use super::copy::MOST_FILES;
+use super::ignores::{LeftOut, Rules};
+
+/// Each level holds a handle.
+const DEEPEST: usize = 200;
+
+/// What is known of a file without reading it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Stamp {
+    pub(super) size: u64,
+    modified: (i64, u64),
+    changed: (i64, u64),
+    inode: u64,
+    mode: u32,
+}
+
+/// A file as it was seen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Seen {
+    pub(super) stamp: Stamp,
+    /// The hash of its bytes, if it was once seen too soon after a change to trust the stamp.
+    content: Option<blake3::Hash>,
+    /// The stamp alone cannot be trusted the next time.
+    is_fresh: bool,
+}
+
+pub(super) type Files = BTreeMap<PathBuf, Seen>;
+
+/// What a look at the tree found.
+#[derive(Debug, Default)]
+pub(super) struct Walk {
+    /// Files and links.
+    pub(super) files: Files,
+    /// Every folder that was entered.
+    pub(super) folders: Vec<PathBuf>,
+    /// Folders with nothing in them.
+    pub(super) empty: Vec<PathBuf>,
+    /// What no snapshot may hold: metadata of repositories, pipes and devices.
+    pub(super) set_aside: Vec<PathBuf>,
+    /// Ignored folders of dependencies and build results.
+    pub(super) left_out: Vec<PathBuf>,
+}
+
+/// What a look needs.
+pub(super) struct Look<'l> {
+    pub(super) files: &'l Path,
+    /// The one `.git` that is neither a finding nor part of a snapshot.
+    pub(super) ours: Option<&'l Path>,
+    pub(super) left_out: &'l LeftOut,
+    pub(super) rules: Rules,
+    /// The file whose change tells the time of the file system.
+    pub(super) clock: &'l Path,
+    pub(super) known: &'l Files,
+}
+
+impl Look<'_> {
+    /// Looks at the whole tree.
+    pub(super) fn all(mut self) -> Result<Walk, TreeError> {
+        let now = tick(self.clock)?;
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let top = rustix::fs::open(self.files, flags, Mode::empty())
+            .map_err(TreeError::system("open the folder", self.files))?;
+        let mut walk = Walk::default();
+        self.folder(top, Path::new(""), now, &mut walk)?;
+        Ok(walk)
+    }
+
+    fn folder(
+        &mut self,
+        handle: OwnedFd,
+        at: &Path,
+        now: (i64, u64),
+        walk: &mut Walk,
+    ) -> Result<(), TreeError> {
+        let whole = self.files.join(at);
+        let failed = |doing| TreeError::beneath(doing, &whole);
+        if at.iter().count() > DEEPEST {
+            return Err(failed("go as deep as")(Errno::NAMETOOLONG));
+        }
+        let mut dir = Dir::new(handle).map_err(failed("list"))?;
+        let mut names: Vec<OsString> = Vec::new();
+        while let Some(entry) = dir.read() {
+            let entry = entry.map_err(failed("list"))?;
+            let name = OsStr::from_bytes(entry.file_name().to_bytes());
+            if name != "." && name != ".." {
+                names.push(name.to_owned());
+            }
+        }
+        if names.is_empty() && !at.as_os_str().is_empty() {
+            walk.empty.push(at.to_owned());
+        }
+        let handle = dir.fd().map_err(failed("list"))?;
+        for name in names {
+            let path = at.join(&name);
+            match rustix::fs::statat(handle, &name, AtFlags::SYMLINK_NOFOLLOW) {
+                Ok(stat) => self.entry(&handle, &name, path, &stat, now, walk)?,
+                // Gone since it was listed.
+                Err(Errno::NOENT) => {}
+                Err(cause) => return Err(TreeError::beneath("look at", &path)(cause)),
+            }
+        }
+        Ok(())
+    }
+
+    fn entry(
+        &mut self,
+        folder: &impl std::os::fd::AsFd,
+        name: &OsStr,
+        path: PathBuf,
+        stat: &Stat,
+        now: (i64, u64),
+        walk: &mut Walk,
+    ) -> Result<(), TreeError> {
+        let kind = FileType::from_raw_mode(stat.st_mode);
+        if is_set_aside(name, kind) {
+            if self.ours != Some(&path) || kind != FileType::RegularFile {
+                walk.set_aside.push(path);
+            }
+            return Ok(());
+        }
+        if kind == FileType::Directory {
+            if self.left_out.is_left_out(&path, &mut self.rules) {
+                walk.left_out.push(path);
+                return Ok(());
+            }
+            let inner = open_folder(folder, name, stat);
+            let inner = inner.map_err(TreeError::beneath("open the folder", &path))?;
+            walk.folders.push(path.clone());
+            return self.folder(inner, &path, now, walk);
+        }
+        if walk.files.len() >= MOST_FILES {
+            return Err(TreeError::TooLarge {
+                folder: self.files.to_owned(),
+                files: walk.files.len() + 1,
+                bytes: walk.files.values().map(|seen| seen.stamp.size).sum(),
+                most_files: MOST_FILES,
+                most_bytes: super::copy::MOST_BYTES,
+                largest: format!("`{}`", path.parent().unwrap_or(&path).display()),
+            });
+        }
+        // Git cannot keep what its owner may not read, and keeps no such mode either.
+        let is_closed = kind == FileType::RegularFile && stat.st_mode & 0o400 == 0;
+        let opened = is_closed.then(|| grant(folder, name, 0o400)).transpose();
+        let opened = opened.map_err(TreeError::beneath("open up", &path))?;
+        let seen = self.seen(folder, name, &path, opened.as_ref().unwrap_or(stat), now);
+        let seen = seen.map_err(TreeError::beneath("read", &path))?;
+        walk.files.insert(path, seen);
+        Ok(())
+    }
+
+    fn seen(
+        &self,
+        folder: &impl std::os::fd::AsFd,
+        name: &OsStr,
+        path: &Path,
+        stat: &Stat,
+        now: (i64, u64),
+    ) -> Result<Seen, Errno> {
+        let stamp = Stamp::of(stat);
+        let is_fresh = stamp.changed >= now;
+        let known = self.known.get(path).filter(|known| known.stamp == stamp);
+        if let Some(known) = known.filter(|known| !known.is_fresh) {
+            return Ok(known.clone());
+        }
+        let content = if is_fresh || known.is_some() {
+            Some(hash(folder, name, stat)?)
+        } else {
+            None
+        };
+        Ok(Seen {
+            stamp,
+            content,
+            is_fresh,
+        })
+    }
+}
+
+impl Seen {
+    /// Tells whether it is the same file with the same bytes.
+    pub(super) fn is_as(&self, other: &Self) -> bool {
+        self.stamp == other.stamp && self.content == other.content
+    }
+}
+
+impl Stamp {
+    fn of(stat: &Stat) -> Self {
+        let time = |seconds: i64, parts: u64| (seconds, parts);
+        Self {
+            size: u64::try_from(stat.st_size).unwrap_or(0),
+            modified: time(stat.st_mtime, stat.st_mtime_nsec),
+            changed: time(stat.st_ctime, stat.st_ctime_nsec),
+            inode: stat.st_ino,
+            mode: stat.st_mode,
+        }
+    }
+
+    /// Feeds all of it to a hash.
+    fn feed(&self, hasher: &mut blake3::Hasher) {
+        for number in [self.size, self.modified.1, self.changed.1, self.inode] {
+            hasher.update(&number.to_le_bytes());
+        }
+        for number in [self.modified.0, self.changed.0, i64::from(self.mode)] {
+            hasher.update(&number.to_le_bytes());
+        }
+    }
+}
+
+impl Walk {
+    /// Returns one hash of all that was seen.
+    pub(super) fn hash(&self) -> blake3::Hash {
+        let mut hasher = blake3::Hasher::new();
+        let path = |hasher: &mut blake3::Hasher, path: &Path| {
+            let bytes = path.as_os_str().as_bytes();
+            hasher.update(&(bytes.len() as u64).to_le_bytes());
+            hasher.update(bytes);
+        };
+        for (name, seen) in &self.files {
+            path(&mut hasher, name);
+            seen.stamp.feed(&mut hasher);
+            if let Some(content) = &seen.content {
+                hasher.update(content.as_bytes());
+            }
+        }
+        for list in [&self.empty, &self.set_aside] {
+            hasher.update(&(list.len() as u64).to_le_bytes());
+            list.iter().for_each(|name| path(&mut hasher, name));
+        }
+        hasher.finalize()
+    }
+}
+
+/// Metadata of a repository however it is written, a link where git wants a file, and what is
+/// neither file, folder nor link.
+fn is_set_aside(name: &OsStr, kind: FileType) -> bool {
+    let is_plain = matches!(
+        kind,
+        FileType::RegularFile | FileType::Directory | FileType::Symlink
+    );
+    !is_plain
+        || name.eq_ignore_ascii_case(".git")
+        || (kind == FileType::Symlink && name.eq_ignore_ascii_case(".gitmodules"))
+}
+
+/// Opens a folder, also one that its maker closed for its owner.
+fn open_folder(
+    folder: &impl std::os::fd::AsFd,
+    name: &OsStr,
+    stat: &Stat,
+) -> Result<OwnedFd, Errno> {
+    if stat.st_mode & 0o700 != 0o700 {
+        grant(folder, name, 0o700)?;
+    }
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    rustix::fs::openat(folder, name, flags, Mode::empty())
+}
+
+/// Gives the owner more rights on what stands there, itself and not what a link leads to.
+fn grant(folder: &impl std::os::fd::AsFd, name: &OsStr, bits: u32) -> Result<Stat, Errno> {
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let handle = rustix::fs::openat(folder, name, flags, Mode::empty())?;
+    let stat = rustix::fs::fstat(&handle)?;
+    if FileType::from_raw_mode(stat.st_mode).is_symlink() {
+        return Ok(stat);
+    }
+    // The kernel changes no mode through such a handle; by the handle's own name it does.
+    let itself = format!("/proc/self/fd/{}", handle.as_raw_fd());
+    let mode = Mode::from_raw_mode(stat.st_mode & 0o7777 | bits);
+    rustix::fs::chmod(itself, mode)?;
+    rustix::fs::fstat(&handle)
+}
+
+fn hash(folder: &impl std::os::fd::AsFd, name: &OsStr, stat: &Stat) -> Result<blake3::Hash, Errno> {
+    if FileType::from_raw_mode(stat.st_mode).is_symlink() {
+        let target = rustix::fs::readlinkat(folder, name, Vec::new())?;
+        return Ok(blake3::hash(target.as_bytes()));
+    }
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = File::from(rustix::fs::openat(folder, name, flags, Mode::empty())?);
+    let mut hasher = blake3::Hasher::new();
+    hasher
+        .update_reader(file)
+        .map_err(|cause| Errno::from_io_error(&cause).unwrap_or(Errno::IO))?;
+    Ok(hasher.finalize())
+}
+
+/// Changes a file of ours and returns when that was, by the clock of the file system.
+fn tick(clock: &Path) -> Result<(i64, u64), TreeError> {
+    let read = || {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::CLOEXEC;
+        let file = rustix::fs::open(clock, flags, Mode::from_raw_mode(0o600))?;
+        let now = rustix::fs::Timespec {
+            tv_sec: 0,
+            tv_nsec: rustix::fs::UTIME_NOW,
+        };
+        let times = rustix::fs::Timestamps {
+            last_access: now,
+            last_modification: now,
+        };
+        rustix::fs::futimens(&file, &times)?;
+        rustix::fs::fstat(&file)
+    };
+    let stat = read().map_err(TreeError::system("change", clock))?;
+    Ok((stat.st_ctime, stat.st_ctime_nsec))
+}

@@ -1,0 +1,271 @@
+//! How requests stand in the journal: each names the call it begins with and holds the rest.
+//!
+//! A conversation is sent as a whole every time, and grows with every turn. Written down whole, it
+//! would take the square of its length. What is written here is put together again here.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use artel_types::model::{Message, Request};
+use artel_types::{Code, Failure, ModelRequested, Text};
+use serde::Serialize;
+
+/// An earlier call of the same stream whose request the new one may begin with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Prior {
+    /// Names the call in the journal. It must have been answered: then its request is on record.
+    pub call: String,
+    /// Its request as it is on record.
+    pub request: Arc<Request>,
+}
+
+/// A request as it is written down.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Written {
+    /// The whole request, or what comes after the messages of the prior one.
+    pub(crate) json: String,
+    /// The call it begins with.
+    pub(crate) prior: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Rest<'a> {
+    messages: &'a [Message],
+}
+
+/// Writes down a request: what is new where it begins as the prior one does, else the whole.
+pub(crate) fn write(
+    request: &Request,
+    prior: Option<&Prior>,
+) -> Result<Written, serde_json::Error> {
+    let shared = prior.and_then(|prior| Some((prior, rest(&prior.request, request)?)));
+    Ok(match shared {
+        Some((prior, messages)) => Written {
+            json: serde_json::to_string(&Rest { messages })?,
+            prior: Some(prior.call.clone()),
+        },
+        None => Written {
+            json: serde_json::to_string(request)?,
+            prior: None,
+        },
+    })
+}
+
+/// Returns what a request says after an earlier one; nothing if it does not begin with it. Every
+/// field is named, so that a new one cannot be forgotten.
+fn rest<'a>(prior: &Request, request: &'a Request) -> Option<&'a [Message]> {
+    let Request {
+        system,
+        messages,
+        tools,
+        tool_choice,
+        format,
+        max_output,
+        temperature,
+        stop,
+        thinking,
+        cache,
+    } = prior;
+    let is_same = *system == request.system
+        && *tools == request.tools
+        && *tool_choice == request.tool_choice
+        && *format == request.format
+        && *max_output == request.max_output
+        && *temperature == request.temperature
+        && *stop == request.stop
+        && *thinking == request.thinking
+        && *cache == request.cache;
+    if !is_same {
+        return None;
+    }
+    request.messages.strip_prefix(messages.as_slice())
+}
+
+/// The recorded requests of a stream, to be put together again.
+#[derive(Debug, Clone, Default)]
+pub struct Asked {
+    calls: HashMap<String, Noted>,
+}
+
+#[derive(Debug, Clone)]
+struct Noted {
+    prior: Option<String>,
+    text: Text,
+    /// What stands there, once it was read.
+    own: Option<Request>,
+}
+
+impl Asked {
+    /// Takes in a recorded request. Attempts of one call all hold the same.
+    pub fn note(&mut self, fact: &ModelRequested) {
+        self.calls
+            .entry(fact.call.clone())
+            .or_insert_with(|| Noted {
+                prior: fact.prior.clone(),
+                text: fact.request.clone(),
+                own: None,
+            });
+    }
+
+    /// Tells whether a request was noted for a call.
+    pub fn knows(&self, call: &str) -> bool {
+        self.calls.contains_key(call)
+    }
+
+    /// Returns the call that is missing before the request of this one can be put together.
+    pub fn missing(&self, call: &str) -> Option<String> {
+        let mut at = call;
+        // No chain is longer than there are calls, unless it bites its own tail.
+        for _ in 0..=self.calls.len() {
+            let Some(noted) = self.calls.get(at) else {
+                return Some(at.to_owned());
+            };
+            at = noted.prior.as_deref()?;
+        }
+        None
+    }
+
+    /// Returns the whole request of a call. `read` fetches a text from where it is kept; each is
+    /// fetched once.
+    pub fn whole(
+        &mut self,
+        call: &str,
+        read: impl Fn(&Text) -> Result<String, Failure>,
+    ) -> Result<Request, Failure> {
+        let mut chain = Vec::new();
+        let mut next = Some(call.to_owned());
+        while let Some(at) = next {
+            if chain.len() > self.calls.len() {
+                return Err(broken("it begins with itself"));
+            }
+            let Some(noted) = self.calls.get_mut(&at) else {
+                return Err(broken(&format!("the call `{at}` is not on record here")));
+            };
+            if noted.own.is_none() {
+                let json = read(&noted.text)?;
+                let own = serde_json::from_str(&json);
+                noted.own = Some(own.map_err(|error| broken(&error.to_string()))?);
+            }
+            next = noted.prior.clone();
+            chain.push(at);
+        }
+        let own = |at: String| self.calls.get(&at).and_then(|noted| noted.own.as_ref());
+        let mut parts = chain.into_iter().rev().filter_map(own);
+        let mut whole = parts.next().cloned().unwrap_or_default();
+        parts.for_each(|part| whole.messages.extend_from_slice(&part.messages));
+        Ok(whole)
+    }
+}
+
+fn broken(why: &str) -> Failure {
+    Failure::new(Code::M011, "a recorded request cannot be put together").because(why)
+}
+
+#[cfg(test)]
+mod tests {
+    use artel_types::Amount;
+    use artel_types::model::{Attribution, Priority, Privacy, Provider, ToolSpec};
+
+    use super::*;
+
+    fn fact(call: &str, written: &Written) -> ModelRequested {
+        ModelRequested {
+            call: call.to_owned(),
+            attempt: 1,
+            wanted: String::new(),
+            resolved: String::new(),
+            provider: Provider::Rehearsal,
+            model: String::new(),
+            priority: Priority::Execution,
+            privacy: Privacy::Any,
+            account: Attribution::default(),
+            estimate: Amount::default(),
+            request: Text::Inline(written.json.clone()),
+            fingerprint: String::new(),
+            prior: written.prior.clone(),
+        }
+    }
+
+    fn read(text: &Text) -> Result<String, Failure> {
+        match text {
+            Text::Inline(text) => Ok(text.clone()),
+            Text::Kept(_) => Err(broken("kept apart")),
+        }
+    }
+
+    fn said(words: &[&str]) -> Request {
+        Request {
+            system: "be brief".into(),
+            messages: words.iter().copied().map(Message::user).collect(),
+            ..Request::default()
+        }
+    }
+
+    fn prior(call: &str, request: &Request) -> Prior {
+        Prior {
+            call: call.to_owned(),
+            request: Arc::new(request.clone()),
+        }
+    }
+
+    #[test]
+    fn only_a_true_beginning_is_left_out() {
+        let before = said(&["a", "b"]);
+        let tool = ToolSpec {
+            name: "read".into(),
+            description: String::new(),
+            schema: serde_json::json!({}),
+        };
+        let changed = |change: &dyn Fn(&mut Request)| {
+            let mut request = said(&["a", "b", "c"]);
+            change(&mut request);
+            request
+        };
+        let table: [(&str, Request, bool); 9] = [
+            ("longer", said(&["a", "b", "c"]), true),
+            ("the same", said(&["a", "b"]), true),
+            ("shorter", said(&["a"]), false),
+            ("another beginning", said(&["a", "x", "c"]), false),
+            ("system", changed(&|it| it.system = "x".into()), false),
+            ("tools", changed(&|it| it.tools.push(tool.clone())), false),
+            ("limit", changed(&|it| it.max_output = Some(9)), false),
+            ("warmth", changed(&|it| it.temperature = Some(0.5)), false),
+            ("stops", changed(&|it| it.stop.push("x".into())), false),
+        ];
+        for (name, request, is_shared) in table {
+            let written = write(&request, Some(&prior("1", &before))).unwrap();
+            assert_eq!(written.prior.is_some(), is_shared, "{name}");
+            let mut asked = Asked::default();
+            asked.note(&fact("1", &write(&before, None).unwrap()));
+            asked.note(&fact("2", &written));
+            assert_eq!(asked.whole("2", read).unwrap(), request, "{name}");
+        }
+        let written = write(&said(&["a", "b", "c"]), Some(&prior("1", &before))).unwrap();
+        let expected = r#"{"messages":[{"role":"user","parts":[{"part":"text","text":"c"}]}]}"#;
+        assert_eq!(written.json, expected);
+    }
+
+    #[test]
+    fn a_chain_that_is_not_whole_is_said_not_guessed() {
+        let written = |json: &str, prior: Option<&str>| Written {
+            json: json.to_owned(),
+            prior: prior.map(str::to_owned),
+        };
+        let mut asked = Asked::default();
+        asked.note(&fact("2", &written(r#"{"messages":[]}"#, Some("1"))));
+        asked.note(&fact("3", &written(r#"{"messages":[]}"#, Some("3"))));
+        asked.note(&fact("4", &written("{", None)));
+        for (call, why) in [
+            ("2", "`1` is not on record"),
+            ("3", "begins with itself"),
+            ("4", "EOF"),
+            ("5", "`5` is not on record"),
+        ] {
+            let failure = asked.whole(call, read).unwrap_err();
+            assert!(failure.to_string().contains(why), "{failure}");
+        }
+        assert_eq!(asked.missing("2").as_deref(), Some("1"));
+        assert_eq!(asked.missing("3"), None);
+        assert!(asked.knows("4") && asked.missing("4").is_none());
+    }
+}

@@ -1,0 +1,152 @@
+//! Here-documents that are only data, and redirections that are only writes.
+//!
+//! A here-document with a quoted delimiter is handed over as it stands. It is cut out of the text
+//! and what is left is read by all readers, as any plain text; they are never shown its body.
+
+use super::opinion;
+use super::scan::{Found, scan};
+use crate::programs::Doubt;
+
+/// The ground of a text that writes files by plain redirections and is plain otherwise. The
+/// targets are judged as paths, so where the root of the workspace is known this is no question.
+pub(super) const PLAIN_WRITE: &str = "shell.redirection";
+const HEREDOC: &str = "shell.heredoc";
+
+/// Takes back the doubts about a here-document that is only data, and tells whether all
+/// redirections are plain writes.
+pub(super) fn soften(text: &str, found: &mut Found) -> bool {
+    let is_soft = |doubt: &Doubt| matches!(doubt.rule, PLAIN_WRITE | HEREDOC);
+    if found.doubts.is_empty() || !found.doubts.iter().all(is_soft) || found.limit.is_some() {
+        return false;
+    }
+    let rest = match found.bodies.as_slice() {
+        [] => Some(text.to_owned()),
+        [body] => lift(text, body),
+        _ => None,
+    };
+    let Some(rest) = rest else {
+        return false;
+    };
+    let again = scan(&rest);
+    let words = |found: &Found| {
+        let parts = found.parts.iter().map(|part| part.likely_words());
+        parts.collect::<Vec<_>>()
+    };
+    // The other readers are shown nothing but plain writes: a long number before a redirection is
+    // more than one of them can read.
+    let mut redirections = again.parts.iter().flat_map(|part| &part.redirections);
+    let is_alike = again.bodies.is_empty()
+        && again.doubts.iter().all(|doubt| doubt.rule == PLAIN_WRITE)
+        && again.parts.iter().all(|part| !part.words.is_empty())
+        && redirections.all(|one| one.is_plain_write() || one.is_harmless())
+        && words(&again) == words(found)
+        && opinion::disagreement(&rest, &again).is_none();
+    if is_alike {
+        found.doubts.retain(|doubt| doubt.rule != HEREDOC);
+        found.has_lines |= again.has_lines;
+    }
+    is_alike
+}
+
+/// Cuts a here-document out of a text: one with a quoted, plain delimiter that stands in the first
+/// line, has a line that ends it, and holds what was found.
+fn lift(text: &str, body: &str) -> Option<String> {
+    let (line, below) = text.split_once('\n')?;
+    if line.matches("<<").count() != 1 || line.contains("<<<") {
+        return None;
+    }
+    let (before, after) = line.split_once("<<")?;
+    let quote = after
+        .chars()
+        .next()
+        .filter(|quote| matches!(quote, '\'' | '"'))?;
+    let (delimiter, behind) = after[1..].split_once(quote)?;
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    let stands_apart = before.ends_with(' ') && (behind.is_empty() || behind.starts_with(' '));
+    if delimiter.is_empty() || !delimiter.bytes().all(is_plain) || !stands_apart {
+        return None;
+    }
+    let mut length = 0;
+    for line in below.split_inclusive('\n') {
+        if line.strip_suffix('\n').unwrap_or(line) == delimiter {
+            let rest = &below[length + line.len()..];
+            let is_whole = below.get(..length) == Some(body);
+            return is_whole.then(|| format!("{before} {behind}\n{rest}"));
+        }
+        length += line.len();
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use crate::Answer;
+    use crate::command::{Setting, judge, plain_argv, read};
+    use crate::rules::RuleSet;
+
+    fn answer(text: &str, workspace: Option<&Path>, setting: Setting) -> Answer {
+        let (rules, _) = RuleSet::parse(&["Bash".to_owned()], &[], &[]);
+        judge(&read(text), &rules, setting, workspace).answer
+    }
+
+    #[test]
+    fn a_plain_write_is_judged_as_a_path_where_the_root_is_known() {
+        let root = Some(Path::new("/home/me/project"));
+        for written in [
+            "echo x > out.txt",
+            "cargo test >> build/log.txt 2>&1",
+            "cat <<'EOF' > src/a.txt\n$x `y`\nEOF",
+            "cat > src/a.txt <<\"EOF\"\nx\nEOF\nls",
+            "echo x > /home/me/project/a.txt",
+        ] {
+            assert_eq!(
+                answer(written, root, Setting::Person),
+                Answer::Allow,
+                "{written}"
+            );
+            assert_eq!(
+                answer(written, None, Setting::Person),
+                Answer::Ask,
+                "{written}"
+            );
+            assert_eq!(
+                answer(written, root, Setting::Skill),
+                Answer::Ask,
+                "{written}"
+            );
+        }
+        for doubtful in [
+            "echo x > .git/config",
+            "cat <<'EOF' > .git/hooks/x\nx\nEOF",
+            "echo x > ../x",
+            "echo x > /etc/x",
+            "echo x > $y",
+            "echo x >| y",
+            "echo x <> y",
+            "echo x < y",
+            "echo x 3> y",
+            "echo x 99999999999999> y",
+            "echo x > y*",
+            "> y",
+            "cat <<< x > y",
+            "cat <<EOF > y\n$(id)\nEOF",
+            "sh -c 'echo x > y'",
+            "cd .. && echo x > y",
+        ] {
+            assert_eq!(
+                answer(doubtful, root, Setting::Person),
+                Answer::Ask,
+                "{doubtful}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_command_with_a_here_document_needs_a_shell() {
+        let reading = read("cat <<'EOF'\nx\nEOF\n");
+        assert!(reading.is_plain());
+        assert_eq!(plain_argv(&reading), None);
+    }
+}

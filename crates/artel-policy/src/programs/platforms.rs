@@ -1,0 +1,167 @@
+//! The builds of virtual machines and platforms: Gradle, Maven, .NET, Swift.
+
+use super::builds::inside_directory;
+use super::options::Parsed;
+use super::table::{
+    Operands, Program, Style, Why, asks, asks_flag, calls, checks, inside, lists, writes,
+};
+use super::view::View;
+
+pub(super) const TABLE: &[Program] = &[
+    Program::works("gradle gradlew ant sbt lein mill")
+        .values(&["-x --exclude-task --tests --max-workers --console"])
+        .confined()
+        .flags(&["--info --debug --stacktrace --parallel --continue --offline"])
+        .entries(&[
+            asks("-I --init-script --import", Why::Loads),
+            checks("-D -P", sets_tool),
+            asks_flag("--scan", Why::Sends),
+            asks(
+                "-p --project-dir -b --build-file -c --settings-file -f",
+                Why::Elsewhere,
+            ),
+            asks(
+                "-g --gradle-user-home --include-build --project-cache-dir \
+                --gradle-distribution-url",
+                Why::Elsewhere,
+            ),
+        ])
+        .operands(Operands::Call(gradle)),
+    Program::works("mvn mvnw")
+        .style(Style::Dash)
+        .values(&["-P* -pl -projects -T* -rf"])
+        .confined()
+        .entries(&[
+            checks("-D*", sets_tool),
+            writes("-l -log-file"),
+            asks(
+                "-s -settings -gs -global-settings -t -toolchains",
+                Why::Loads,
+            ),
+            asks("-f -file", Why::Elsewhere),
+        ])
+        .operands(Operands::Call(maven)),
+    Program::works("dotnet msbuild")
+        .style(Style::Dash)
+        .confined()
+        .values(&["-c --configuration -f --framework -r --runtime -v --verbosity --filter"])
+        .entries(&[
+            writes("-o --output --results-directory --diag --report"),
+            asks(
+                "--settings -s --test-adapter-path --configfile --source --packages --logger-path",
+                Why::Loads,
+            ),
+            inside("--project", Why::Elsewhere),
+            asks(
+                "-logger:* -l:* -fl* -dl* -distributedLogger* -bl* -binaryLogger* -rsp*",
+                Why::Loads,
+            )
+            .glued(),
+            calls("--logger -l", inside_directory),
+            checks("-p:* -property:*", sets_tool),
+            asks_flag("-g --global", Why::Installs),
+        ])
+        .operands(Operands::Call(dotnet)),
+    Program::works("swift xcodebuild")
+        .style(Style::Dash)
+        .values(&["-scheme -sdk -c -configuration"])
+        .confined()
+        .entries(&[
+            asks("--package-path --build-path --scratch-path", Why::Elsewhere),
+            asks(
+                "-Xlinker -Xcc -Xswiftc -Xcxx --toolchain --destination",
+                Why::Loads,
+            ),
+            asks("-e", Why::Inline),
+        ])
+        .operands(Operands::Call(swift)),
+];
+
+const DOTNET_PLAIN: &str = "build test run restore clean format list build-server help msbuild";
+
+/// Properties decide which virtual machine, agent or extension is loaded.
+fn sets_tool(value: &str) -> Option<Why> {
+    let lower = value.to_ascii_lowercase();
+    let tools = [
+        "jvmargs",
+        "java.home",
+        "agent",
+        "argline",
+        "jvm=",
+        "classpath",
+        "class.path",
+        "executable",
+        "plugin",
+        "ext.",
+        "tool",
+        "targets",
+        "import",
+        "repo.local",
+        "url=",
+        "init",
+    ];
+    let is_tool = tools.iter().any(|tool| lower.contains(tool));
+    (is_tool || View::new("").leads_out(value)).then_some(Why::Loads)
+}
+
+/// Tasks that publish, and texts that `sbt` and `lein` run.
+fn gradle(view: &mut View<'_>, parsed: &Parsed<'_>) {
+    for task in &parsed.operands {
+        let name = task.rsplit(':').next().unwrap_or(task);
+        if name.starts_with("publish") || name.starts_with("upload") || name.starts_with("deploy") {
+            view.doubt_word(Why::Installs, task);
+        } else if task.starts_with(['!', ';'])
+            || lists(
+                "eval console repl exec update-in set",
+                task.split(' ').next().unwrap_or_default(),
+            ) && lists("sbt lein", &view.name)
+        {
+            view.doubt_word(Why::Inline, task);
+        }
+    }
+}
+
+fn maven(view: &mut View<'_>, parsed: &Parsed<'_>) {
+    for goal in &parsed.operands {
+        let is_launch = goal.starts_with("exec:") || goal.contains("exec-maven-plugin");
+        let is_named = goal.matches(':').count() > 1 && !goal.starts_with(':');
+        if is_launch || is_named || goal.starts_with("deploy") || goal.starts_with("antrun") {
+            view.doubt_word(Why::Starts, goal);
+        }
+    }
+}
+
+/// Its switches are also spelled with a slash or a colon, so every word is looked at.
+fn dotnet(view: &mut View<'_>, parsed: &Parsed<'_>) {
+    for word in &parsed.operands {
+        let is_switch = word.starts_with('@') || word.starts_with('/') || word.contains(":/");
+        if is_switch {
+            view.doubt_word(Why::Loads, word);
+        }
+    }
+    let sub = parsed.operands.first().copied().unwrap_or_default();
+    if lists("tool nuget publish workload new add exec fsi", sub) {
+        view.doubt_word(Why::Installs, sub);
+    } else if !sub.is_empty() && !lists(DOTNET_PLAIN, sub) && view.name == "dotnet" {
+        view.doubt_word(Why::Unknown, sub);
+    }
+}
+
+fn swift(view: &mut View<'_>, parsed: &Parsed<'_>) {
+    if view.name != "swift" {
+        return;
+    }
+    match parsed.operands.as_slice() {
+        ["build" | "test" | "run", ..] => {}
+        ["package", sub, ..]
+            if lists(
+                "describe resolve update dump-package show-dependencies",
+                sub,
+            ) => {}
+        [] if parsed.has("--version") => {}
+        operands => {
+            let first = operands.first().copied().unwrap_or_default();
+            view.doubt_word(Why::Inline, first);
+        }
+    }
+}

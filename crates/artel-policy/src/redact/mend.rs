@@ -1,0 +1,214 @@
+//! Text as a reader sees it: without the colours of a terminal, and with the dashes, underscores
+//! and full stops that a URL may spell as escapes.
+//!
+//! Both can stand in the middle of a token and hide it from every rule. The rules look at the
+//! mended text; a table leads each of its bytes back to where it stood. Most text needs no
+//! mending, and that is told by one quick search.
+
+use std::ops::Range;
+
+use artel_types::{Inside, Look, TextEnd};
+
+const ESCAPE: u8 = 0x1b;
+
+/// No colour is longer; what is longer is text.
+const LONGEST_COLOUR: usize = 32;
+
+/// At most so many bytes of colours stand together; what is more is text. Otherwise colours without
+/// end would have to be held until a letter comes.
+const MOST_TOGETHER: usize = 256;
+
+/// Mended text and where it came from.
+pub(super) struct Mended {
+    pub(super) text: Vec<u8>,
+    /// Places in the mended text before which a colour stood.
+    pub(super) seams: Vec<usize>,
+    runs: Vec<Run>,
+    /// How far the text was mended.
+    end: usize,
+}
+
+/// A part of the mended text that stood together.
+struct Run {
+    /// Where it begins in the mended text,
+    at: usize,
+    /// where it began before,
+    from: usize,
+    /// and how many bytes each of its bytes was spelt in.
+    width: usize,
+}
+
+/// What stands at a place that may have to be mended.
+enum Piece {
+    /// A colour of so many bytes.
+    Colour(usize),
+    /// This byte, spelt as an escape.
+    Escaped(u8),
+    Plain,
+    /// The beginning of one of the others, as far as the text goes.
+    Begun,
+}
+
+impl Mended {
+    /// Mends the text, if there is anything to mend. What may be the beginning of a colour or an
+    /// escape at an open end is left out.
+    pub(super) fn of(text: &[u8], end: TextEnd) -> Option<Self> {
+        let mut at = first(text, end)?;
+        let mut mended = Self {
+            text: Vec::with_capacity(text.len()),
+            seams: Vec::new(),
+            runs: Vec::new(),
+            end: text.len(),
+        };
+        mended.take(text, 0..at);
+        let mut together = 0;
+        while at < text.len() {
+            match piece(&text[at..], end) {
+                Piece::Colour(length) if together + length > MOST_TOGETHER => {
+                    mended.take(text, at..at + length);
+                    at += length;
+                }
+                Piece::Colour(length) => {
+                    mended.seams.push(mended.text.len());
+                    (at, together) = (at + length, together + length);
+                }
+                Piece::Escaped(byte) => {
+                    mended.begin(at, 3);
+                    mended.text.push(byte);
+                    (at, together) = (at + 3, 0);
+                }
+                Piece::Plain => {
+                    let next = next_mark(text, at + 1);
+                    mended.take(text, at..next);
+                    (at, together) = (next, 0);
+                }
+                Piece::Begun => {
+                    mended.end = at;
+                    break;
+                }
+            }
+        }
+        Some(mended)
+    }
+
+    /// Returns the first byte that stood at `from` or behind.
+    pub(super) fn index(&self, from: usize) -> usize {
+        let next = self.runs.partition_point(|run| run.from < from);
+        let after = self.runs.get(next).map_or(self.text.len(), |run| run.at);
+        let Some(run) = next.checked_sub(1).and_then(|run| self.runs.get(run)) else {
+            return after;
+        };
+        after.min(run.at + (from - run.from).div_ceil(run.width))
+    }
+
+    /// Returns where a part of the mended text stood.
+    pub(super) fn place(&self, part: &Range<usize>) -> Range<usize> {
+        let start = self.start_of(part.start);
+        start..self.end_of(part.end).max(start)
+    }
+
+    /// Leads a look at the mended text back to the text, which was looked at from `from` on.
+    pub(super) fn look(&self, look: Look, from: usize) -> Look {
+        let (before, after) = (self.end_of(look.settled), self.start_of(look.settled));
+        // A colour in the middle of a secret belongs to it, so it waits for what follows.
+        let settled = match look.inside {
+            Inside::Secret(_) => before,
+            Inside::Nothing => after,
+        };
+        Look {
+            settled: settled.max(from),
+            inside: look.inside,
+        }
+    }
+
+    fn start_of(&self, index: usize) -> usize {
+        match self.run(index) {
+            Some(run) if index < self.text.len() => run.from + (index - run.at) * run.width,
+            _ => self.end,
+        }
+    }
+
+    fn end_of(&self, index: usize) -> usize {
+        let last = index.saturating_sub(1);
+        let run = self.run(last).filter(|_| index > 0);
+        run.map_or(0, |run| run.from + (last - run.at + 1) * run.width)
+    }
+
+    fn run(&self, index: usize) -> Option<&Run> {
+        let after = self.runs.partition_point(|run| run.at <= index);
+        self.runs.get(after.checked_sub(1)?)
+    }
+
+    fn take(&mut self, text: &[u8], part: Range<usize>) {
+        if !part.is_empty() {
+            self.begin(part.start, 1);
+            self.text.extend_from_slice(&text[part]);
+        }
+    }
+
+    fn begin(&mut self, from: usize, width: usize) {
+        let at = self.text.len();
+        self.runs.push(Run { at, from, width });
+    }
+}
+
+/// Returns the first place that has to be mended.
+fn first(text: &[u8], end: TextEnd) -> Option<usize> {
+    let mut at = 0;
+    loop {
+        at = next_mark(text, at);
+        match piece(text.get(at..).filter(|rest| !rest.is_empty())?, end) {
+            Piece::Plain => at += 1,
+            Piece::Colour(_) | Piece::Escaped(_) | Piece::Begun => return Some(at),
+        }
+    }
+}
+
+/// Returns where the next byte stands that may begin a colour or an escape, or the end.
+fn next_mark(text: &[u8], from: usize) -> usize {
+    const BLOCK: usize = 64;
+    let is_mark = |byte: &u8| matches!(*byte, ESCAPE | b'%');
+    let mut at = from.min(text.len());
+    for block in text[at..].chunks(BLOCK) {
+        // Without a way out early, a block is compared at once.
+        let marks = block
+            .iter()
+            .fold(0, |marks, byte| marks | u8::from(is_mark(byte)));
+        if marks != 0 {
+            return at + block.iter().position(is_mark).unwrap_or(0);
+        }
+        at += block.len();
+    }
+    text.len()
+}
+
+fn piece(text: &[u8], end: TextEnd) -> Piece {
+    let open = end == TextEnd::Open;
+    match text {
+        [ESCAPE, ..] => colour(text, end),
+        [b'%', b'2', b'd' | b'D', ..] => Piece::Escaped(b'-'),
+        [b'%', b'2', b'e' | b'E', ..] => Piece::Escaped(b'.'),
+        [b'%', b'5', b'f' | b'F', ..] => Piece::Escaped(b'_'),
+        [b'%'] | [b'%', b'2' | b'5'] if open => Piece::Begun,
+        _ => Piece::Plain,
+    }
+}
+
+/// Reads `ESC [ … letter` and `ESC ( letter`.
+fn colour(text: &[u8], end: TextEnd) -> Piece {
+    let ends = match text.get(1) {
+        Some(b'[') => text[2..]
+            .iter()
+            .position(|byte| !(b' '..=b'?').contains(byte)),
+        Some(b'(' | b')') => text.get(2).map(|_| 0),
+        Some(_) => return Piece::Plain,
+        None => None,
+    };
+    match ends {
+        Some(letter) if text[letter + 2].is_ascii_alphabetic() && letter < LONGEST_COLOUR => {
+            Piece::Colour(letter + 3)
+        }
+        None if end == TextEnd::Open && text.len() < LONGEST_COLOUR => Piece::Begun,
+        _ => Piece::Plain,
+    }
+}

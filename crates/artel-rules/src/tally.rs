@@ -1,0 +1,270 @@
+//! What a run took: a fold over its events, and nothing else.
+//!
+//! Handed in are the events that name the run, in their order, and the `run.started` of the runs
+//! that it called. The same events give the same numbers at any time, so what a report says can be
+//! looked up.
+
+mod recovery;
+mod spans;
+mod stats;
+mod tries;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use artel_types::{
+    Event, Fact, ModelFailed, ModelReplied, Money, Outcome, RunFinished, RunId, RunMetrics,
+    RunPrepared, RunStarted, RunState, Text, Timestamp, ToolFinished, ToolRequested,
+};
+use serde_json::Value;
+
+use crate::tokens;
+use recovery::Recoveries;
+use spans::{Spans, Waits, millis};
+use tries::Tries;
+
+pub use recovery::kind_of_failure;
+pub use stats::SkillStats;
+
+/// The tool that ends a run; a reply that only calls it is no turn.
+const FINISH: &str = "finish";
+
+/// Adds up the events of one run as they go by.
+#[derive(Debug, Clone, Default)]
+pub struct Tally {
+    metrics: RunMetrics,
+    run: Option<RunId>,
+    first: Option<Timestamp>,
+    last: Option<Timestamp>,
+    /// The replies whose calls were seen.
+    turns: BTreeSet<String>,
+    /// The intents of calls, by the call's name.
+    inputs: BTreeMap<String, (String, Value)>,
+    /// When attempts at an answer began.
+    asked: BTreeMap<(String, u32), Timestamp>,
+    tools: Spans,
+    people: Waits,
+    tries: Tries,
+    recoveries: Recoveries,
+    /// Whether something was charged whose price nobody knows.
+    is_unpriced: bool,
+    cost: Money,
+    skill_folder: Option<String>,
+    loaded: BTreeSet<String>,
+    state: Option<RunState>,
+}
+
+/// Adds up the events of a run.
+pub fn of_run<'e>(events: impl IntoIterator<Item = &'e Event>) -> RunMetrics {
+    let mut tally = Tally::default();
+    for event in events {
+        tally.fold(event);
+    }
+    tally.metrics(None)
+}
+
+/// Returns the tokens that loading on demand saved, in percent, where all files of the skill
+/// together have `all`.
+pub fn saved_percent(metrics: &RunMetrics, all: u64) -> Option<u64> {
+    let taken = metrics.tokens_initial.saturating_add(metrics.tokens_loaded);
+    let saved = all.saturating_sub(taken).saturating_mul(100);
+    saved.checked_div(all)
+}
+
+impl Tally {
+    /// Takes in an event.
+    pub fn fold(&mut self, event: &Event) {
+        if let Fact::RunStarted(started) = &event.fact
+            && self.is_of_child(started)
+        {
+            self.metrics.children += 1;
+            return;
+        }
+        self.first.get_or_insert(event.at);
+        self.last = Some(event.at);
+        match &event.fact {
+            Fact::RunStarted(started) => self.run = Some(started.id),
+            Fact::RunPrepared(prepared) => self.prepared(prepared),
+            Fact::ModelRequested(asked) => {
+                let key = (asked.call.clone(), asked.attempt);
+                self.asked.insert(key, event.at);
+            }
+            Fact::ModelReplied(replied) => self.replied(replied),
+            Fact::ModelFailed(failed) => self.failed(event, failed),
+            Fact::ToolRequested(requested) => self.requested(event, requested),
+            Fact::ToolAnswered(answered) => self.people.end(&answered.call, event.at),
+            Fact::ToolFinished(finished) => self.finished(event, finished),
+            Fact::RunAsked(asked) => self.people.begin(&asked.question, event.at),
+            Fact::RunAnswered(answered) => self.people.end(&answered.question, event.at),
+            Fact::RunSteered(steered) => self.steered(event, &steered.act),
+            Fact::TreeMade(made) => self.snapped(made.millis),
+            Fact::TreeSnapped(snapped) => self.snapped(snapped.millis),
+            Fact::ContextCompacted(_) => self.metrics.compactions += 1,
+            Fact::RunFinished(finished) => self.ended(finished),
+            _ => {}
+        }
+    }
+
+    /// Returns what it took so far. `ending` is how the run is about to end, where that is not on
+    /// record yet.
+    pub fn metrics(&self, ending: Option<RunState>) -> RunMetrics {
+        let state = self.state.or(ending);
+        let total = self.first.zip(self.last);
+        RunMetrics {
+            turns: self.turns.len() as u64,
+            retries: self.tries.again(),
+            recoveries: self.recoveries.by_kind(state),
+            cost: (!self.is_unpriced).then_some(self.cost),
+            files_loaded: self.loaded.len() as u64,
+            tool_ms: self.tools.millis(),
+            person_ms: self.people.millis(),
+            total_ms: total.map_or(0, |(first, last)| millis(last.since(first))),
+            ..self.metrics.clone()
+        }
+    }
+
+    fn is_of_child(&self, started: &RunStarted) -> bool {
+        started.parent.is_some() && started.parent == self.run
+    }
+
+    fn prepared(&mut self, prepared: &RunPrepared) {
+        let standing = prepared.parts.iter();
+        let standing = standing.filter(|part| matches!(&*part.name, "skill" | "standing"));
+        self.metrics.tokens_initial = standing.map(|part| part.tokens).sum();
+        self.skill_folder.clone_from(&prepared.skill_folder);
+    }
+
+    fn replied(&mut self, fact: &ModelReplied) {
+        self.asked.remove(&(fact.call.clone(), fact.attempt));
+        let metrics = &mut self.metrics;
+        metrics.model_calls += 1;
+        metrics.model_ms += fact.total_ms;
+        match fact.usage {
+            Some(usage) => {
+                metrics.tokens_input += usage.input;
+                metrics.tokens_cached += usage.cache_read;
+                metrics.tokens_output += usage.output;
+            }
+            None => {
+                let charged = fact.charged.tokens.0;
+                let output = tokens::of_bytes(length(&fact.reply)).min(charged);
+                metrics.tokens_output += output;
+                metrics.tokens_input += charged - output;
+            }
+        }
+        let model = format!("{}:{}", fact.provider, fact.model);
+        self.charge(model, fact.charged.tokens.0, fact.cost);
+    }
+
+    /// A refused or called-off attempt is no failure; what it took is counted all the same.
+    fn failed(&mut self, event: &Event, fact: &ModelFailed) {
+        let asked = self.asked.remove(&(fact.call.clone(), fact.attempt));
+        let is_failure = !matches!(event.outcome, Some(Outcome::Cancelled | Outcome::Denied));
+        self.metrics.model_failures += u64::from(is_failure);
+        self.metrics.model_ms += asked.map_or(0, |asked| millis(event.at.since(asked)));
+        self.metrics.tokens_input += fact.charged.tokens.0;
+        let model = format!("{}:{}", fact.provider, fact.model);
+        self.charge(model, fact.charged.tokens.0, fact.cost);
+    }
+
+    fn charge(&mut self, model: String, tokens: u64, cost: Option<Money>) {
+        match cost {
+            Some(cost) => {
+                self.cost += cost;
+                *self.metrics.cost_by_model.entry(model).or_default() += cost;
+            }
+            None => self.is_unpriced |= tokens > 0,
+        }
+    }
+
+    fn requested(&mut self, event: &Event, fact: &ToolRequested) {
+        if fact.decision == "ask" {
+            self.people.begin(&fact.call, event.at);
+        }
+        let input = match &fact.input {
+            Text::Inline(text) => serde_json::from_str(text).unwrap_or_default(),
+            // Two inputs kept in the same place are the same.
+            Text::Kept(kept) => Value::from(kept.blob.to_string()),
+        };
+        self.tries.begin(&fact.call, &fact.tool, &input);
+        self.recoveries.begin(&fact.call);
+        self.inputs
+            .insert(fact.call.clone(), (fact.tool.clone(), input));
+    }
+
+    fn finished(&mut self, event: &Event, fact: &ToolFinished) {
+        // What nobody answered any more is no time that a person took.
+        self.people.forget(&fact.call);
+        let (_, input) = self.inputs.remove(&fact.call).unwrap_or_default();
+        let failure = kind_of_failure(fact);
+        self.metrics.tool_calls += 1;
+        self.metrics.tool_failures += u64::from(failure.is_some());
+        self.tools.add(event.at, fact.millis);
+        if fact.tool != FINISH {
+            self.turns.insert(turn_of(&fact.call).to_owned());
+        }
+        self.tries.end(&fact.call, failure.is_some());
+        self.recoveries.end(fact, &input, failure);
+        if failure.is_none() {
+            self.loaded(fact, &input);
+        }
+    }
+
+    /// A file of the skill was read: by its path, or by the tool that brings other skills.
+    fn loaded(&mut self, fact: &ToolFinished, input: &Value) {
+        let name = match &*fact.tool {
+            "read" => {
+                let path = input["path"].as_str().unwrap_or_default();
+                let folder = self.skill_folder.as_deref().filter(|it| !it.is_empty());
+                let is_inside = folder.is_some_and(|folder| lies_in(path, folder));
+                is_inside.then(|| path.to_owned())
+            }
+            "skill" => Some(format!("skill {input}")),
+            _ => None,
+        };
+        if let Some(name) = name {
+            self.loaded.insert(name);
+            self.metrics.tokens_loaded += tokens::of_bytes(length(&fact.observation));
+        }
+    }
+
+    /// While a run is paused, it waits for a person.
+    fn steered(&mut self, event: &Event, act: &str) {
+        match act {
+            "pause" => self.people.begin("pause", event.at),
+            "resume" | "cancel" => self.people.end("pause", event.at),
+            _ => {}
+        }
+    }
+
+    fn snapped(&mut self, millis: u64) {
+        self.metrics.snapshots += 1;
+        self.metrics.snapshot_ms += millis;
+    }
+
+    /// What the files on disk said at the end cannot be found out from events later.
+    fn ended(&mut self, fact: &RunFinished) {
+        self.state = fact.state.as_deref().and_then(|word| word.parse().ok());
+        let metrics = fact.metrics.as_ref();
+        self.metrics.saved_percent = metrics.and_then(|metrics| metrics.saved_percent);
+    }
+}
+
+/// Returns the reply that a call belongs to: calls are named by the reply's number and their own.
+fn turn_of(call: &str) -> &str {
+    call.split_once('.').map_or(call, |(reply, _)| reply)
+}
+
+fn lies_in(path: &str, folder: &str) -> bool {
+    let rest = path.strip_prefix(folder.trim_end_matches('/'));
+    rest.is_some_and(|rest| rest.starts_with('/'))
+}
+
+fn length(text: &Text) -> u64 {
+    match text {
+        Text::Inline(text) => text.len() as u64,
+        Text::Kept(kept) => kept.bytes,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,99 @@
+//! How a skill does, over many runs.
+
+use std::collections::BTreeMap;
+
+use artel_types::{Money, RunMetrics, RunState};
+use serde::Serialize;
+
+/// What many runs of a skill amount to. Sums are kept; rates are worked out when asked for.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct SkillStats {
+    /// Runs that have ended and were not cancelled by a person.
+    pub runs: u64,
+    /// Of them, complete ones.
+    pub complete: u64,
+    /// Of them, partial ones.
+    pub partial: u64,
+    /// Runs that a person cancelled; they say nothing about the skill and count nowhere else.
+    pub cancelled: u64,
+    /// Turns of all runs.
+    pub turns: u64,
+    /// Calls that failed.
+    pub failures: u64,
+    /// Failures after which the goal was reached another way, by kind.
+    pub recoveries: BTreeMap<String, u64>,
+    /// Tokens read and written.
+    pub tokens: u64,
+    /// What the runs with a known price cost.
+    pub cost: Money,
+    /// How many runs have no known price.
+    pub unpriced: u64,
+    /// The sum of what loading on demand saved in percent.
+    saved: u64,
+    /// How many runs know it.
+    saving: u64,
+}
+
+impl SkillStats {
+    /// Adds a run that has ended.
+    pub fn add(&mut self, state: RunState, metrics: &RunMetrics) {
+        if state == RunState::Cancelled {
+            self.cancelled += 1;
+            return;
+        }
+        self.runs += 1;
+        self.complete += u64::from(state == RunState::Complete);
+        self.partial += u64::from(state == RunState::Partial);
+        self.turns += metrics.turns;
+        self.failures += metrics.tool_failures;
+        for (kind, count) in &metrics.recoveries {
+            *self.recoveries.entry(kind.clone()).or_default() += count;
+        }
+        self.tokens += metrics.tokens_input + metrics.tokens_output;
+        match metrics.cost {
+            Some(cost) => self.cost += cost,
+            None => self.unpriced += 1,
+        }
+        if let Some(saved) = metrics.saved_percent {
+            self.saved += saved;
+            self.saving += 1;
+        }
+    }
+
+    /// Returns the share of complete runs, from 0 to 1; nothing where there are no runs.
+    pub fn success_rate(&self) -> Option<f64> {
+        share(self.complete, self.runs)
+    }
+
+    /// Returns how many turns a run takes.
+    pub fn average_turns(&self) -> Option<f64> {
+        share(self.turns, self.runs)
+    }
+
+    /// Returns the share of failed calls after which the goal was reached, from 0 to 1.
+    pub fn recovery_rate(&self) -> Option<f64> {
+        share(self.recovered(), self.failures)
+    }
+
+    /// Returns the most common kind of recovery with its share of all of them; of several that
+    /// are as common, the first in the alphabet.
+    pub fn common_recovery(&self) -> Option<(&str, f64)> {
+        let kinds = self.recoveries.iter().rev();
+        let (kind, count) = kinds.max_by_key(|(_, count)| **count)?;
+        Some((kind, share(*count, self.recovered())?))
+    }
+
+    /// Returns the tokens that loading on demand saves, in percent, averaged over the runs that
+    /// know it.
+    pub fn saved_percent(&self) -> Option<u64> {
+        self.saved.checked_div(self.saving)
+    }
+
+    fn recovered(&self) -> u64 {
+        self.recoveries.values().sum()
+    }
+}
+
+fn share(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
+}

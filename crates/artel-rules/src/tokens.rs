@@ -1,0 +1,175 @@
+//! How many tokens something has, before anybody has counted.
+//!
+//! The provider's count is the truth and replaces the estimate. Until then a little too much is
+//! better than too little: what was set aside in excess comes back, and what was cut in excess is
+//! still in the journal.
+
+use std::iter::Sum;
+use std::ops::Add;
+
+use artel_types::model::{Message, Part, Request, ToolSpec};
+
+/// Text of all sorts has between three and four bytes a token.
+pub const BYTES_PER_TOKEN: u64 = 3;
+
+/// What providers count for a picture of ordinary size.
+const TOKENS_PER_IMAGE: u64 = 1_600;
+
+/// What stands around every part, in bytes.
+pub(crate) const AROUND_PART: u64 = 12;
+
+/// The size of something that is sent. Sizes add up without rounding; tokens do not.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Size {
+    /// Bytes of text.
+    pub bytes: u64,
+    /// Pictures.
+    pub images: u64,
+}
+
+impl Size {
+    /// Measures one part of a message.
+    pub fn of_part(part: &Part) -> Self {
+        let (bytes, images) = match part {
+            Part::Text { text, .. } | Part::Thinking { text, .. } => (text.len(), 0),
+            Part::Image(_) => (0, 1),
+            Part::ToolCall(call) => (call.name.len() + call.arguments.len(), 0),
+            Part::ToolResult(result) => (result.text.len(), result.images.len()),
+        };
+        Self {
+            bytes: bytes as u64 + AROUND_PART,
+            images: images as u64,
+        }
+    }
+
+    /// Measures a message.
+    pub fn of_message(message: &Message) -> Self {
+        message.parts.iter().map(Self::of_part).sum()
+    }
+
+    /// Measures a conversation.
+    pub fn of_messages(messages: &[Message]) -> Self {
+        messages.iter().map(Self::of_message).sum()
+    }
+
+    /// Measures a tool as the model is told about it.
+    pub fn of_tool(tool: &ToolSpec) -> Self {
+        let schema = tool.schema.to_string().len();
+        Self::of_bytes(tool.name.len() + tool.description.len() + schema)
+    }
+
+    /// Measures a text.
+    pub fn of_text(text: &str) -> Self {
+        Self::of_bytes(text.len())
+    }
+
+    /// Measures all that is sent.
+    pub fn of_request(request: &Request) -> Self {
+        let tools: Self = request.tools.iter().map(Self::of_tool).sum();
+        Self::of_text(&request.system) + Self::of_messages(&request.messages) + tools
+    }
+
+    fn of_bytes(bytes: usize) -> Self {
+        Self {
+            bytes: bytes as u64,
+            images: 0,
+        }
+    }
+
+    /// Returns how many tokens that is.
+    pub fn tokens(self) -> u64 {
+        of_bytes(self.bytes).saturating_add(self.images.saturating_mul(TOKENS_PER_IMAGE))
+    }
+}
+
+impl Add for Size {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            bytes: self.bytes.saturating_add(other.bytes),
+            images: self.images.saturating_add(other.images),
+        }
+    }
+}
+
+impl Sum for Size {
+    fn sum<I: Iterator<Item = Self>>(sizes: I) -> Self {
+        sizes.fold(Self::default(), Add::add)
+    }
+}
+
+/// Returns how many tokens so many bytes of text have.
+pub fn of_bytes(bytes: u64) -> u64 {
+    bytes.div_ceil(BYTES_PER_TOKEN)
+}
+
+/// Returns how many tokens a request has.
+pub fn of_request(request: &Request) -> u64 {
+    Size::of_request(request).tokens()
+}
+
+/// Returns how many tokens a conversation has.
+pub fn of_messages(messages: &[Message]) -> u64 {
+    Size::of_messages(messages).tokens()
+}
+
+#[cfg(test)]
+mod tests {
+    use artel_types::model::{Image, Role, ToolCall, ToolResult};
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn everything_that_is_sent_is_counted() {
+        let image = Image {
+            media_type: "image/png".into(),
+            data: "A".repeat(1_000_000),
+        };
+        let of_part = |part: Part| Request {
+            messages: vec![Message {
+                role: Role::User,
+                parts: vec![part],
+            }],
+            ..Request::default()
+        };
+        let call = ToolCall {
+            id: "not counted".into(),
+            name: "read".into(),
+            arguments: "x".repeat(14),
+            seal: None,
+        };
+        let result = ToolResult {
+            id: "1".into(),
+            name: "read".into(),
+            text: "x".repeat(18),
+            images: vec![image.clone(), image.clone()],
+            is_error: false,
+        };
+        let tool = ToolSpec {
+            name: "read".into(),
+            description: "it reads".into(),
+            schema: json!({}),
+        };
+        let with = |system: &str, tools: Vec<ToolSpec>| Request {
+            system: system.into(),
+            tools,
+            ..Request::default()
+        };
+        let table = [
+            ("nothing", Request::default(), 0),
+            ("words", of_part(Part::text("a".repeat(3_000))), 1_004),
+            ("a picture", of_part(Part::Image(image)), 1_604),
+            ("a call", of_part(Part::ToolCall(call)), 10),
+            ("a result", of_part(Part::ToolResult(result)), 3_210),
+            ("standing words", with("abcd", Vec::new()), 2),
+            ("a tool", with("", vec![tool]), 5),
+        ];
+        for (name, request, tokens) in table {
+            assert_eq!(of_request(&request), tokens, "{name}");
+            let messages = Size::of_messages(&request.messages);
+            assert!(messages.tokens() <= tokens, "{name}");
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Finds the skills in several places, and says which of two with the same name counts.
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use crate::folder::SKIPPED;
+use crate::{Complaint, Scope, SizeLimit, Skill, load, name};
+
+const MOST_DEPTH: usize = 6;
+const MOST_FOLDERS: usize = 2_000;
+
+/// A folder that may hold skills.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Source {
+    /// Where they lie; it need not exist.
+    pub folder: PathBuf,
+    /// Whose they are.
+    pub scope: Scope,
+}
+
+/// What was found in all sources together.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Found {
+    /// The skills that count, in the order of their names.
+    pub skills: Vec<Skill>,
+    /// Skills that another of the same name stands before.
+    pub shadowed: Vec<Shadowed>,
+    /// Folders that hold a `SKILL.md` and no skill, and folders that were not searched.
+    pub broken: Vec<Broken>,
+}
+
+/// A skill that does not count because another has its name.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Shadowed {
+    /// The name that both have, as this one writes it.
+    pub name: String,
+    /// Where it lies.
+    pub path: PathBuf,
+    /// Where the one lies that counts.
+    pub by: PathBuf,
+}
+
+/// A folder that could not be taken as a skill.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Broken {
+    /// Where it lies.
+    pub path: PathBuf,
+    /// Why.
+    pub complaints: Vec<Complaint>,
+}
+
+/// Finds all skills. Of two with the same name, in whatever case, the one from the earlier source
+/// counts, and within a source the one whose path comes first.
+///
+/// A folder may be a link. In the workshop and in the person's own folders it may lead anywhere;
+/// in a portal it must stay inside the project, which is the folder two levels above the source.
+pub fn discover(sources: &[Source], limit: SizeLimit) -> Found {
+    let mut found = Found::default();
+    let mut known: HashMap<String, PathBuf> = HashMap::new();
+    for source in sources {
+        let Some(folders) = search(source, &mut found.broken) else {
+            continue;
+        };
+        for folder in folders {
+            match load(&folder, source.scope, limit) {
+                Err(complaints) => found.broken.push(Broken {
+                    path: folder,
+                    complaints,
+                }),
+                Ok(skill) => admit(skill, &mut known, &mut found),
+            }
+        }
+    }
+    found.skills.sort_by(|a, b| a.name.cmp(&b.name));
+    found
+}
+
+fn admit(skill: Skill, known: &mut HashMap<String, PathBuf>, found: &mut Found) {
+    let same = name::normal(&skill.name).to_lowercase();
+    match known.get(&same) {
+        // Two sources may lead to one folder; it is one skill.
+        Some(by) if *by == skill.folder => {}
+        Some(by) => found.shadowed.push(Shadowed {
+            name: skill.name,
+            path: skill.folder,
+            by: by.clone(),
+        }),
+        None => {
+            known.insert(same, skill.folder.clone());
+            found.skills.push(skill);
+        }
+    }
+}
+
+/// Returns the folders of a source that hold a `SKILL.md`, sorted.
+fn search(source: &Source, broken: &mut Vec<Broken>) -> Option<Vec<PathBuf>> {
+    let top = source.folder.canonicalize().ok()?;
+    let project = source.folder.parent().and_then(Path::parent);
+    let within = match source.scope {
+        Scope::Portal => Some(project.unwrap_or(&top).canonicalize().ok()?),
+        Scope::Workshop | Scope::User => None,
+    };
+    let mut search = Search {
+        within,
+        seen: HashSet::new(),
+        skills: Vec::new(),
+        broken,
+    };
+    search.folder(&top, 0);
+    search.skills.sort();
+    Some(search.skills)
+}
+
+struct Search<'b> {
+    within: Option<PathBuf>,
+    seen: HashSet<PathBuf>,
+    skills: Vec<PathBuf>,
+    broken: &'b mut Vec<Broken>,
+}
+
+impl Search<'_> {
+    fn folder(&mut self, folder: &Path, depth: usize) {
+        // Links may lead here twice, or round and round.
+        let is_new = self.seen.len() <= MOST_FOLDERS && self.seen.insert(folder.to_owned());
+        if !is_new {
+            return;
+        }
+        if self.seen.len() > MOST_FOLDERS {
+            let message = format!("more than {MOST_FOLDERS} folders; the rest is not searched");
+            return self.complain(folder, message);
+        }
+        if self
+            .within
+            .as_ref()
+            .is_some_and(|within| !folder.starts_with(within))
+        {
+            self.complain(folder, "it is a link that leads out of the project".into());
+            return;
+        }
+        if folder.join("SKILL.md").symlink_metadata().is_ok() {
+            self.skills.push(folder.to_owned());
+            return;
+        }
+        if depth >= MOST_DEPTH {
+            return;
+        }
+        for below in folders_in(folder) {
+            self.folder(&below, depth + 1);
+        }
+    }
+
+    fn complain(&mut self, folder: &Path, message: String) {
+        self.broken.push(Broken {
+            path: folder.to_owned(),
+            complaints: vec![Complaint::new("folder", message)],
+        });
+    }
+}
+
+/// Returns the folders in a folder, links resolved, in the order of their names.
+fn folders_in(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return Vec::new();
+    };
+    let mut paths: Vec<PathBuf> = entries
+        .filter_map(Result::ok)
+        .filter(|entry| SKIPPED.iter().all(|name| entry.file_name() != *name))
+        .take(20_000)
+        .map(|entry| entry.path())
+        .filter(|path| path.is_dir())
+        .collect();
+    paths.sort();
+    paths
+        .iter()
+        .filter_map(|path| path.canonicalize().ok())
+        .collect()
+}

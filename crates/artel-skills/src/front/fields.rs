@@ -1,0 +1,145 @@
+//! The fields one by one: what each holds, and how bad it is when it holds something else.
+
+use super::read::Weight;
+use super::rules;
+use super::value::{
+    Exactness, Fault, bounded_text, flag, money, one_of, span, text, texts, whole, word,
+};
+use super::{AgentKind, Context, Front, Mode};
+use crate::complaint::shown;
+use crate::yaml::{Node, Value};
+
+/// Reads one field into its place. Nothing is returned for a key that has no meaning here.
+pub(super) fn read(
+    front: &mut Front,
+    field: &str,
+    node: &Node,
+    how: Exactness,
+) -> Option<(Weight, Result<(), Fault>)> {
+    use Weight::{Grave, Light};
+    Some(match field {
+        "license" => (
+            Light,
+            put(&mut front.license, bounded_text(node, how, usize::MAX)),
+        ),
+        "compatibility" => (
+            Light,
+            put(&mut front.compatibility, bounded_text(node, how, 500)),
+        ),
+        "allowed-tools" => tools(&mut front.allowed_tools, node, how),
+        "model" => (Grave, set(&mut front.model, model(node, how))),
+        "context" => {
+            let choices = [("inherit", Context::Inherit), ("fork", Context::Fork)];
+            (Grave, set(&mut front.context, one_of(node, &choices)))
+        }
+        "agent" => (Grave, put(&mut front.agent, agent(node, how))),
+        "execution-mode" => {
+            let choices = [("autonomous", Mode::Autonomous), ("simple", Mode::Simple)];
+            (Grave, put(&mut front.mode, one_of(node, &choices)))
+        }
+        "max-iterations" => (
+            Grave,
+            put(&mut front.max_iterations, whole(node, how, 1..=100)),
+        ),
+        "max-retries-per-tool" => (
+            Grave,
+            put(&mut front.max_retries_per_tool, whole(node, how, 0..=10)),
+        ),
+        "timeout-per-iteration" => (Grave, put(&mut front.timeout_per_iteration, span(node))),
+        "early-termination" => (Grave, put(&mut front.early_termination, flag(node, how))),
+        "legacy-large-file" => (Grave, set(&mut front.legacy_large_file, flag(node, how))),
+        "max-cost-usd" | "max-cost" => (Grave, put(&mut front.max_cost, money(node, how))),
+        "user-invocable" => (Grave, put(&mut front.user_invocable, flag(node, how))),
+        "disable-model-invocation" => (
+            Grave,
+            set(&mut front.disable_model_invocation, flag(node, how)),
+        ),
+        "argument-hint" => (Light, put(&mut front.argument_hint, hint(node))),
+        "paths" => (Light, set(&mut front.paths, texts(node, how, by_commas))),
+        "secrets" => (Grave, set(&mut front.secrets, secrets(node, how))),
+        _ => return None,
+    })
+}
+
+fn put<T>(place: &mut Option<T>, value: Result<T, Fault>) -> Result<(), Fault> {
+    *place = Some(value?);
+    Ok(())
+}
+
+fn set<T>(place: &mut T, value: Result<T, Fault>) -> Result<(), Fault> {
+    *place = value?;
+    Ok(())
+}
+
+/// A rule that cannot be read allows nothing; the others stand. A skill that says something else
+/// than rules is not taken: without a bound it could do more than its author meant.
+fn tools(
+    place: &mut Option<Vec<String>>,
+    node: &Node,
+    how: Exactness,
+) -> (Weight, Result<(), Fault>) {
+    let found = match texts(node, how, rules::split) {
+        Ok(found) => found,
+        Err(fault) => return (Weight::Grave, Err(fault)),
+    };
+    let found = found.iter().map(|rule| rule.trim().to_owned());
+    let (good, bad): (Vec<_>, Vec<_>) = found.partition(|rule| rules::is_rule(rule));
+    *place = Some(good);
+    let wrong = bad.first().map(|rule| {
+        let rule = shown(rule);
+        Fault::new(format!(
+            "`{rule}` is not a rule of the form `Tool` or `Tool(…)`"
+        ))
+    });
+    (Weight::Light, wrong.map_or(Ok(()), Err))
+}
+
+/// To inherit a model is to name none.
+fn model(node: &Node, how: Exactness) -> Result<Option<String>, Fault> {
+    Ok(Some(word(node, how)?).filter(|name| name != "inherit"))
+}
+
+fn agent(node: &Node, how: Exactness) -> Result<AgentKind, Fault> {
+    let name = word(node, how)?;
+    Ok(match name.to_ascii_lowercase().as_str() {
+        "explore" => AgentKind::Explore,
+        "plan" => AgentKind::Plan,
+        "general" | "general-purpose" => AgentKind::General,
+        _ => AgentKind::Custom(name),
+    })
+}
+
+/// People write `argument-hint: [file] [format]`, which YAML takes for a list.
+fn hint(node: &Node) -> Result<String, Fault> {
+    match &node.value {
+        Value::List(items) => {
+            let words: Result<Vec<String>, Fault> = items
+                .iter()
+                .map(|item| text(item, Exactness::Loose))
+                .collect();
+            Ok(format!("[{}]", words?.join(", ")))
+        }
+        _ => text(node, Exactness::Loose),
+    }
+}
+
+fn secrets(node: &Node, how: Exactness) -> Result<Vec<String>, Fault> {
+    let names = texts(node, how, by_commas)?;
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
+    let bad = |name: &&String| name.is_empty() || name.len() > 128 || !name.chars().all(is_plain);
+    match names.iter().find(bad) {
+        Some(name) => Err(
+            Fault::new(format!("`{}` is not the name of a secret", shown(name)))
+                .advise("secrets are named, never written down: `artel key` keeps their values"),
+        ),
+        None => Ok(names),
+    }
+}
+
+fn by_commas(text: &str) -> Vec<String> {
+    let parts = text.split(',').map(str::trim);
+    parts
+        .filter(|part| !part.is_empty())
+        .map(str::to_owned)
+        .collect()
+}

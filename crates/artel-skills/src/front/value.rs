@@ -1,0 +1,243 @@
+//! Single values: what a field may hold, and what to say when it holds something else.
+
+use std::time::Duration;
+
+use artel_types::{Money, parse_span};
+
+use crate::complaint::shown;
+use crate::yaml::{Key, Kind, Node, Style, Value, kind};
+
+/// A turn that takes longer hangs.
+const LONGEST_TURN: Duration = Duration::from_secs(24 * 60 * 60);
+/// More money than a run can cost; beyond it the number is a mistake.
+const MOST_DOLLARS: f64 = 1_000_000.0;
+
+/// Why a value is not what its field may hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Fault {
+    pub(crate) message: String,
+    pub(crate) remedy: Option<String>,
+}
+
+impl Fault {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            remedy: None,
+        }
+    }
+
+    #[must_use]
+    pub(crate) fn advise(mut self, remedy: impl Into<String>) -> Self {
+        self.remedy = Some(remedy.into());
+        self
+    }
+}
+
+/// How exactly a value must be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exactness {
+    /// Numbers without quotes, text that YAML takes for text.
+    Exact,
+    /// A number in quotes is a number, and a number is a text.
+    Loose,
+}
+
+impl Exactness {
+    /// Returns how a scalar counts that was written in some way.
+    fn style(self, written: Style) -> Style {
+        match self {
+            Self::Exact => written,
+            Self::Loose => Style::Plain,
+        }
+    }
+}
+
+/// Returns the text of a field that holds text.
+pub(crate) fn text(node: &Node, exactness: Exactness) -> Result<String, Fault> {
+    let Value::Scalar { text, style } = &node.value else {
+        return Err(Fault::new(format!("{} is not text", described(node))));
+    };
+    match (kind(text, *style), exactness) {
+        (Kind::Text, _) => Ok(text.clone()),
+        (Kind::Null, _) => Err(Fault::new("it has no value")),
+        (_, Exactness::Loose) => Ok(text.clone()),
+        (_, Exactness::Exact) => Err(Fault::new(format!(
+            "{} is not text to YAML",
+            described(node)
+        ))
+        .advise(format!("put it in quotes: `\"{}\"`", shown(text)))),
+    }
+}
+
+/// Returns a text of so many letters that is not blank.
+pub(crate) fn bounded_text(
+    node: &Node,
+    exactness: Exactness,
+    most: usize,
+) -> Result<String, Fault> {
+    let text = text(node, exactness)?;
+    if text.trim().is_empty() {
+        return Err(Fault::new("it is blank"));
+    }
+    let letters = text.chars().count();
+    if letters > most {
+        let message = format!("it has {letters} letters; at most {most} fit");
+        return Err(Fault::new(message));
+    }
+    Ok(text)
+}
+
+/// Returns a single word of letters that names are made of.
+pub(crate) fn word(node: &Node, exactness: Exactness) -> Result<String, Fault> {
+    let text = bounded_text(node, exactness, 200)?;
+    let is_plain = |letter: char| letter.is_alphanumeric() || "-_.:/@+[]".contains(letter);
+    if !text.chars().all(is_plain) {
+        return Err(Fault::new(format!("`{}` is not one word", shown(&text))));
+    }
+    Ok(text)
+}
+
+/// Returns a whole number within a range.
+pub(crate) fn whole(
+    node: &Node,
+    exactness: Exactness,
+    range: std::ops::RangeInclusive<u32>,
+) -> Result<u32, Fault> {
+    let (least, most) = (range.start(), range.end());
+    let wrong = || {
+        Fault::new(format!(
+            "{} is not a whole number from {least} to {most}",
+            described(node)
+        ))
+    };
+    let Value::Scalar { text, style } = &node.value else {
+        return Err(wrong());
+    };
+    match kind(text.trim(), exactness.style(*style)) {
+        Kind::Int(number) => u32::try_from(number)
+            .ok()
+            .filter(|number| range.contains(number))
+            .ok_or_else(wrong),
+        Kind::Text if text.trim().parse::<i64>().is_ok() => {
+            Err(wrong().advise(format!("write {} without quotes", shown(text.trim()))))
+        }
+        _ => Err(wrong()),
+    }
+}
+
+/// Returns yes or no.
+pub(crate) fn flag(node: &Node, exactness: Exactness) -> Result<bool, Fault> {
+    let wrong = || Fault::new(format!("{} is neither `true` nor `false`", described(node)));
+    let Value::Scalar { text, style } = &node.value else {
+        return Err(wrong());
+    };
+    match (kind(text, *style), exactness) {
+        (Kind::Bool(yes), _) => Ok(yes),
+        (_, Exactness::Exact) => Err(wrong()),
+        (_, Exactness::Loose) => match text.trim().to_ascii_lowercase().as_str() {
+            "true" | "yes" | "on" => Ok(true),
+            "false" | "no" | "off" => Ok(false),
+            _ => Err(wrong()),
+        },
+    }
+}
+
+/// Returns one of several words.
+pub(crate) fn one_of<T: Copy>(node: &Node, choices: &[(&str, T)]) -> Result<T, Fault> {
+    let wrong = || {
+        let words: Vec<String> = choices
+            .iter()
+            .map(|(word, _)| format!("`{word}`"))
+            .collect();
+        Fault::new(format!("{} is not {}", described(node), words.join(" or ")))
+    };
+    let Value::Scalar { text, .. } = &node.value else {
+        return Err(wrong());
+    };
+    let found = choices.iter().find(|(word, _)| word == text);
+    found.map(|(_, choice)| *choice).ok_or_else(wrong)
+}
+
+/// Returns a span of time such as `30s`.
+pub(crate) fn span(node: &Node) -> Result<Duration, Fault> {
+    let wrong = || {
+        Fault::new(format!(
+            "{} is not a span of time from `1ms` to `24h`",
+            described(node)
+        ))
+        .advise("write a number with its unit: `30s`, `2m`, `500ms`")
+    };
+    let Value::Scalar { text, .. } = &node.value else {
+        return Err(wrong());
+    };
+    let span = parse_span(text.trim()).map_err(|_| wrong())?;
+    if span.is_zero() || span > LONGEST_TURN {
+        return Err(wrong());
+    }
+    Ok(span)
+}
+
+/// Returns an amount of US dollars.
+pub(crate) fn money(node: &Node, exactness: Exactness) -> Result<Money, Fault> {
+    let wrong = || {
+        Fault::new(format!(
+            "{} is not an amount of US dollars from 0 to 1,000,000",
+            described(node)
+        ))
+        .advise("write a number such as `0.50`")
+    };
+    let Value::Scalar { text, style } = &node.value else {
+        return Err(wrong());
+    };
+    let dollars = match kind(text.trim(), exactness.style(*style)) {
+        Kind::Int(number) => f64::from(i32::try_from(number).map_err(|_| wrong())?),
+        Kind::Number(number) => number,
+        _ => return Err(wrong()),
+    };
+    if !(0.0..=MOST_DOLLARS).contains(&dollars) {
+        return Err(wrong());
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "it is between nought and a million million"
+    )]
+    Ok(Money((dollars * 1_000_000.0).round() as u64))
+}
+
+/// Returns a list of texts; one text alone is split by `split`.
+pub(crate) fn texts(
+    node: &Node,
+    exactness: Exactness,
+    split: impl Fn(&str) -> Vec<String>,
+) -> Result<Vec<String>, Fault> {
+    match &node.value {
+        Value::List(items) => items.iter().map(|item| text(item, exactness)).collect(),
+        Value::Scalar { .. } => Ok(split(&text(node, exactness)?)),
+        Value::Map(_) => Err(Fault::new("a map is neither text nor a list of texts")),
+    }
+}
+
+/// Returns the entries of a map.
+pub(crate) fn entries(node: &Node) -> Result<&[(Key, Node)], Fault> {
+    match &node.value {
+        Value::Map(entries) => Ok(entries),
+        _ => Err(Fault::new(format!(
+            "{} is not a map of texts",
+            described(node)
+        ))),
+    }
+}
+
+/// Returns a value as it is named in a message.
+pub(crate) fn described(node: &Node) -> String {
+    match &node.value {
+        Value::Scalar { text, style } if kind(text, *style) == Kind::Null => {
+            "an empty value".into()
+        }
+        Value::Scalar { text, .. } => format!("`{}`", shown(text)),
+        Value::List(_) => "a list".into(),
+        Value::Map(_) => "a map".into(),
+    }
+}

@@ -1,0 +1,197 @@
+//! Cuts a text into what is literal, what is a command, and what is a variable.
+
+/// A piece of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Segment<'t> {
+    Literal(&'t str),
+    /// What stands between the backticks, without spaces around it.
+    Command(&'t str),
+    Variable(Variable<'t>),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Variable<'t> {
+    pub(super) name: &'t str,
+    pub(super) written: &'t str,
+    pub(super) form: Form,
+    /// It stands in a fenced code block.
+    pub(super) is_in_code: bool,
+}
+
+/// How a variable was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// `$NAME`
+    Bare,
+    /// `${NAME}`
+    Braced,
+}
+
+/// The pieces of a text with where they begin; together they are the whole text.
+pub(super) struct Segments<'t> {
+    text: &'t str,
+    at: usize,
+    /// A piece found behind a literal that was given first.
+    next: Option<(usize, usize, Segment<'t>)>,
+    fence: Fence,
+    has_commands: bool,
+}
+
+/// The longest name that is looked for.
+const MOST_NAME: usize = 64;
+
+impl<'t> Segments<'t> {
+    pub(super) fn of(text: &'t str) -> Self {
+        Self {
+            text,
+            at: 0,
+            next: None,
+            fence: Fence::default(),
+            has_commands: true,
+        }
+    }
+
+    pub(super) fn without_commands(text: &'t str) -> Self {
+        Self {
+            has_commands: false,
+            ..Self::of(text)
+        }
+    }
+
+    /// Returns the piece that begins at a sign, if one does, and where it ends.
+    fn piece(&mut self, sign: usize) -> Option<(usize, Segment<'t>)> {
+        let before = self.text[..sign].chars().next_back();
+        let rest = &self.text[sign..];
+        if before == Some('\\') {
+            return None;
+        }
+        if let Some(inner) = rest.strip_prefix("!`") {
+            let is_word = before.is_some_and(char::is_alphanumeric);
+            if !self.has_commands || is_word {
+                return None;
+            }
+            let length = inner.find('`')?;
+            let command = inner[..length].trim();
+            return (!command.is_empty())
+                .then_some((sign + 2 + length + 1, Segment::Command(command)));
+        }
+        let (name, length, form) = variable(rest)?;
+        self.fence.read_to(self.text, sign);
+        let variable = Variable {
+            name,
+            written: &rest[..length],
+            form,
+            is_in_code: self.fence.is_open(),
+        };
+        Some((sign + length, Segment::Variable(variable)))
+    }
+}
+
+impl<'t> Iterator for Segments<'t> {
+    type Item = (usize, Segment<'t>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if let Some((start, end, segment)) = self.next.take() {
+            self.at = end;
+            return Some((start, segment));
+        }
+        let start = self.at;
+        let mut from = start;
+        while let Some(found) = self.text[from..].find(['!', '$']) {
+            let sign = from + found;
+            if let Some((end, segment)) = self.piece(sign) {
+                if sign == start {
+                    self.at = end;
+                    return Some((start, segment));
+                }
+                self.next = Some((sign, end, segment));
+                return Some((start, Segment::Literal(&self.text[start..sign])));
+            }
+            from = sign + 1;
+        }
+        let rest = &self.text[start..];
+        self.at = self.text.len();
+        (!rest.is_empty()).then_some((start, Segment::Literal(rest)))
+    }
+}
+
+/// Reads `$NAME`, `${NAME}` or `$1` at the beginning: the name, the length of all, and its
+/// form.
+fn variable(text: &str) -> Option<(&str, usize, Form)> {
+    let inner = text.strip_prefix('$')?;
+    if let Some(inner) = inner.strip_prefix('{') {
+        let length = name_length(inner);
+        let name = inner.get(..length)?;
+        let is_closed = inner[length..].starts_with('}');
+        return (is_name(name) && is_closed).then_some((name, length + 3, Form::Braced));
+    }
+    if let Some(b'1'..=b'9') = inner.bytes().next() {
+        let mut after = inner.bytes().skip(1);
+        let is_amount = match after.next() {
+            Some(b'.' | b',') => after.next().is_some_and(|byte| byte.is_ascii_digit()),
+            Some(byte) => byte.is_ascii_alphanumeric() || byte == b'_',
+            None => false,
+        };
+        return (!is_amount).then_some((&inner[..1], 2, Form::Bare));
+    }
+    let length = name_length(inner);
+    let name = &inner[..length];
+    (is_name(name) && length < MOST_NAME).then_some((name, length + 1, Form::Bare))
+}
+
+fn name_length(text: &str) -> usize {
+    let bytes = text.bytes().take(MOST_NAME);
+    bytes
+        .take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
+        .count()
+}
+
+fn is_name(name: &str) -> bool {
+    let is_number = matches!(name.as_bytes(), [b'1'..=b'9']);
+    is_number || name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+}
+
+/// Follows the fences of code blocks through a text, forwards only.
+#[derive(Debug, Default)]
+struct Fence {
+    /// Where the first line begins that has not been looked at.
+    line: usize,
+    /// Up to here that line has no end; without this a long line would be searched for each name.
+    searched: usize,
+    open: Option<(u8, usize)>,
+}
+
+impl Fence {
+    fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
+    /// Looks at every line that ends before `end`.
+    fn read_to(&mut self, text: &str, end: usize) {
+        while let Some(found) = text[self.searched..end].find('\n') {
+            let line = &text[self.line..self.searched + found];
+            self.searched += found + 1;
+            self.line = self.searched;
+            self.look(line);
+        }
+        self.searched = end;
+    }
+
+    fn look(&mut self, line: &str) {
+        let line = line.trim_start();
+        let Some(sign @ (b'`' | b'~')) = line.bytes().next() else {
+            return;
+        };
+        let length = line.bytes().take_while(|byte| *byte == sign).count();
+        let rest = line[length..].trim();
+        match self.open {
+            None if length >= 3 && !(sign == b'`' && rest.contains('`')) => {
+                self.open = Some((sign, length));
+            }
+            Some((open, least)) if open == sign && length >= least && rest.is_empty() => {
+                self.open = None;
+            }
+            _ => {}
+        }
+    }
+}

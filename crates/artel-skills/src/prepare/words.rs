@@ -1,0 +1,85 @@
+//! Splits a line into words as a shell does, without anything that a shell would compute.
+
+/// A quote that is never closed, or a backslash with nothing after it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unbalanced;
+
+/// Splits a line at spaces outside of quotes; quotes and backslashes are taken away.
+pub fn split_words(line: &str) -> Result<Vec<String>, Unbalanced> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut letters = line.chars().peekable();
+    while let Some(letter) = letters.next() {
+        match letter {
+            letter if letter.is_whitespace() => words.extend(word.take()),
+            '\'' => {
+                let word = word.get_or_insert_default();
+                until(&mut letters, '\'', word)?;
+            }
+            '"' => {
+                let word = word.get_or_insert_default();
+                in_double_quotes(&mut letters, word)?;
+            }
+            '\\' => word
+                .get_or_insert_default()
+                .push(letters.next().ok_or(Unbalanced)?),
+            letter => word.get_or_insert_default().push(letter),
+        }
+    }
+    words.extend(word);
+    Ok(words)
+}
+
+fn until(
+    letters: &mut impl Iterator<Item = char>,
+    end: char,
+    word: &mut String,
+) -> Result<(), Unbalanced> {
+    for letter in letters {
+        if letter == end {
+            return Ok(());
+        }
+        word.push(letter);
+    }
+    Err(Unbalanced)
+}
+
+fn in_double_quotes(
+    letters: &mut impl Iterator<Item = char>,
+    word: &mut String,
+) -> Result<(), Unbalanced> {
+    while let Some(letter) = letters.next() {
+        match letter {
+            '"' => return Ok(()),
+            '\\' => match letters.next().ok_or(Unbalanced)? {
+                escaped @ ('"' | '\\' | '$' | '`') => word.push(escaped),
+                other => word.extend(['\\', other]),
+            },
+            letter => word.push(letter),
+        }
+    }
+    Err(Unbalanced)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_split_as_a_shell_would() {
+        let table: &[(&str, &[&str])] = &[
+            ("", &[]),
+            ("  a  b ", &["a", "b"]),
+            ("'a b' c", &["a b", "c"]),
+            (r#""a \"b\"" c\ d"#, &["a \"b\"", "c d"]),
+            (r#"x'y'"z" '' "#, &["xyz", ""]),
+            (r#"'a\b' "a\nb""#, &["a\\b", "a\\nb"]),
+        ];
+        for (line, expected) in table {
+            assert_eq!(split_words(line).unwrap(), *expected, "{line}");
+        }
+        for line in ["'a", "\"a", "a\\", "\"a\\"] {
+            assert_eq!(split_words(line), Err(Unbalanced), "{line}");
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! What loading on demand saves, computed from the real files.
+
+use std::collections::BTreeMap;
+
+use crate::Skill;
+
+/// The same rule as the gateway's before a provider has counted: a little too much.
+const BYTES_PER_TOKEN: u64 = 3;
+
+/// How many tokens a skill's files take.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Sizes {
+    /// `SKILL.md`, which every turn carries.
+    pub skill: u64,
+    /// Each supporting file that is text, by its path.
+    pub files: BTreeMap<String, u64>,
+}
+
+impl Sizes {
+    /// Estimates a skill's files.
+    pub fn of(skill: &Skill) -> Self {
+        let texts = skill.files.iter().filter(|file| file.lines.is_some());
+        Self {
+            skill: tokens(skill.bytes),
+            files: texts
+                .map(|file| (file.path.clone(), tokens(file.bytes)))
+                .collect(),
+        }
+    }
+
+    /// Returns what a turn would carry if everything were loaded at once.
+    pub fn all(&self) -> u64 {
+        self.skill + self.files.values().sum::<u64>()
+    }
+}
+
+/// Estimates how many tokens so many bytes of text have.
+pub fn tokens(bytes: u64) -> u64 {
+    bytes.div_ceil(BYTES_PER_TOKEN)
+}
+
+/// Returns how many percent of the skill's tokens were saved: against a run of as many turns, each
+/// of which carries all files. `per_turn_loaded` is what each turn really carried.
+pub fn saved(per_turn_loaded: &[u64], all: u64) -> f64 {
+    let everything = all.saturating_mul(per_turn_loaded.len() as u64);
+    if everything == 0 {
+        return 0.0;
+    }
+    let carried: u64 = per_turn_loaded.iter().sum();
+    #[expect(clippy::cast_precision_loss, reason = "a percentage needs no more")]
+    let share = carried as f64 / everything as f64;
+    100.0 * (1.0 - share)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_share_is_over_all_turns() {
+        // Three turns with the skill alone, three with one file, nine with both.
+        let turns = [[9_000; 3].as_slice(), &[33_000; 3], &[49_000; 9]].concat();
+        assert!((saved(&turns, 55_000) - 31.27).abs() < 0.01);
+        assert!(saved(&[100, 100], 100).abs() < f64::EPSILON);
+        assert!(saved(&[], 100).abs() < f64::EPSILON);
+        assert!(saved(&[0], 0).abs() < f64::EPSILON);
+        assert_eq!(tokens(10), 4);
+    }
+}

@@ -1,0 +1,323 @@
+//! YAML as far as frontmatter uses it: scalars, lists and maps, with the line of each.
+//!
+//! Read from the parser's events rather than into types, because three things must survive: how a
+//! scalar was written (`1.0` is a version to one author and a number to another), the line of each
+//! key, and the names of keys that stand there twice. Anchors, aliases and tags are refused: no
+//! skill needs them, and they are what hostile YAML is made of.
+
+mod scalar;
+
+use std::collections::HashSet;
+
+use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, Span, Tag};
+
+pub(crate) use scalar::{Kind, Style, kind};
+
+use crate::complaint::shown;
+
+/// Deeper than any frontmatter goes.
+const MOST_DEPTH: usize = 16;
+/// More nodes than a person writes.
+const MOST_NODES: usize = 10_000;
+const TOO_DEEP: &str = "it is nested too deeply";
+
+/// One value, and where it begins.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Node {
+    /// Counted from 1, in the text that was parsed.
+    pub(crate) line: usize,
+    pub(crate) value: Value,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Value {
+    Scalar {
+        text: String,
+        style: Style,
+    },
+    List(Vec<Node>),
+    /// Keys in their order; each stands there once.
+    Map(Vec<(Key, Node)>),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Key {
+    pub(crate) text: String,
+    pub(crate) line: usize,
+}
+
+/// Why a text is not YAML that is taken here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct YamlError {
+    pub(crate) line: usize,
+    /// The keys above, then the key that stands there twice; empty if it is not about that.
+    pub(crate) duplicate: Vec<String>,
+    pub(crate) message: String,
+    pub(crate) remedy: Option<&'static str>,
+}
+
+impl YamlError {
+    fn new(line: usize, message: impl Into<String>) -> Self {
+        Self {
+            line,
+            duplicate: Vec::new(),
+            message: message.into(),
+            remedy: None,
+        }
+    }
+
+    fn of(error: &ScanError) -> Self {
+        let line = error.marker().line();
+        if let ErrorKind::RecursionLimitExceeded = error.kind() {
+            return Self::new(line, TOO_DEEP);
+        }
+        Self {
+            remedy: Some("values that hold `: ` or begin with a sign need quotes"),
+            ..Self::new(line, shown(&error.info()))
+        }
+    }
+}
+
+/// Reads one document. Nothing at all is a null.
+pub(crate) fn parse(text: &str) -> Result<Node, YamlError> {
+    let options = granit_parser::options! {
+        disallow_directives: true,
+        emit_comments: false,
+        flow_nesting_limit: MOST_DEPTH,
+        block_nesting_limit: MOST_DEPTH,
+    };
+    let mut reader = Reader::default();
+    for event in Parser::new_from_str_with_options(text, options) {
+        let (event, span) = event.map_err(|error| YamlError::of(&error))?;
+        reader.take(event, span)?;
+    }
+    let empty = Node {
+        line: 1,
+        value: plain(""),
+    };
+    Ok(reader.root.unwrap_or(empty))
+}
+
+fn plain(text: &str) -> Value {
+    Value::Scalar {
+        text: text.to_owned(),
+        style: Style::Plain,
+    }
+}
+
+/// Builds the tree without recursion, so that depth is a number and not a stack.
+#[derive(Default)]
+struct Reader {
+    open: Vec<Open>,
+    root: Option<Node>,
+    nodes: usize,
+    documents: usize,
+}
+
+/// A list or map that has begun.
+enum Open {
+    List(usize, Vec<Node>),
+    Map {
+        line: usize,
+        entries: Vec<(Key, Node)>,
+        seen: HashSet<String>,
+        key: Option<Key>,
+    },
+}
+
+impl Reader {
+    fn take(&mut self, event: Event<'_>, span: Span) -> Result<(), YamlError> {
+        let line = span.start.line();
+        match event {
+            Event::DocumentStart(..) => {
+                self.documents += 1;
+                if self.documents > 1 {
+                    return Err(YamlError::new(line, "there is a second document"));
+                }
+            }
+            Event::Scalar(text, style, anchor, tag) => {
+                refuse(line, anchor, tag.as_deref())?;
+                let value = Value::Scalar {
+                    text: text.into_owned(),
+                    style: match style {
+                        ScalarStyle::Plain => Style::Plain,
+                        _ => Style::Quoted,
+                    },
+                };
+                self.put(Node { line, value })?;
+            }
+            Event::SequenceStart(_, anchor, tag) => {
+                refuse(line, anchor, tag.as_deref())?;
+                self.begin(Open::List(line, Vec::new()))?;
+            }
+            Event::MappingStart(_, anchor, tag) => {
+                refuse(line, anchor, tag.as_deref())?;
+                self.begin(Open::Map {
+                    line,
+                    entries: Vec::new(),
+                    seen: HashSet::new(),
+                    key: None,
+                })?;
+            }
+            Event::SequenceEnd | Event::MappingEnd => self.end()?,
+            Event::Alias(_) | Event::UnresolvedAlias(_) => {
+                return Err(YamlError::new(line, "aliases (`*name`) are not used here"));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self, open: Open) -> Result<(), YamlError> {
+        let (Open::List(line, _) | Open::Map { line, .. }) = &open;
+        if self.open.len() >= MOST_DEPTH {
+            return Err(YamlError::new(*line, TOO_DEEP));
+        }
+        if let Some(Open::Map { key: None, .. }) = self.open.last() {
+            return Err(YamlError::new(*line, "a key must be plain text"));
+        }
+        self.open.push(open);
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<(), YamlError> {
+        let node = match self.open.pop() {
+            Some(Open::List(line, items)) => Node {
+                line,
+                value: Value::List(items),
+            },
+            Some(Open::Map { line, entries, .. }) => Node {
+                line,
+                value: Value::Map(entries),
+            },
+            None => return Ok(()),
+        };
+        self.put(node)
+    }
+
+    /// Adds a finished node to what is open: as an item, a key, or the value of the last key.
+    fn put(&mut self, node: Node) -> Result<(), YamlError> {
+        self.nodes += 1;
+        if self.nodes > MOST_NODES {
+            let message = format!("it has more than {MOST_NODES} values");
+            return Err(YamlError::new(node.line, message));
+        }
+        match self.open.last_mut() {
+            None => self.root = Some(node),
+            Some(Open::List(_, items)) => items.push(node),
+            Some(Open::Map { entries, key, .. }) if key.is_some() => {
+                entries.extend(key.take().map(|key| (key, node)));
+            }
+            Some(Open::Map { seen, key, .. }) => {
+                let Value::Scalar { text, .. } = node.value else {
+                    return Err(YamlError::new(node.line, "a key must be plain text"));
+                };
+                if !seen.insert(text.clone()) {
+                    return Err(self.duplicate(text, node.line));
+                }
+                *key = Some(Key {
+                    text,
+                    line: node.line,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn duplicate(&self, text: String, line: usize) -> YamlError {
+        let above = self.open.iter().filter_map(|open| match open {
+            Open::Map { key, .. } => key.as_ref().map(|key| key.text.clone()),
+            Open::List(..) => None,
+        });
+        let message = format!("the key `{}` is given twice", shown(&text));
+        YamlError {
+            line,
+            duplicate: above.chain([text]).collect(),
+            message,
+            remedy: Some("keep one of them"),
+        }
+    }
+}
+
+fn refuse(line: usize, anchor: usize, tag: Option<&Tag>) -> Result<(), YamlError> {
+    if anchor != 0 {
+        return Err(YamlError::new(line, "anchors (`&name`) are not used here"));
+    }
+    if tag.is_some() {
+        return Err(YamlError::new(line, "tags (`!name`) are not used here"));
+    }
+    Ok(())
+}
+
+impl Node {
+    /// Says whether nothing was written.
+    pub(crate) fn is_null(&self) -> bool {
+        matches!(&self.value, Value::Scalar { text, style } if kind(text, *style) == Kind::Null)
+    }
+
+    /// Returns the value as JSON, to be kept or shown.
+    pub(crate) fn to_json(&self) -> serde_json::Value {
+        use serde_json::Value as Json;
+        match &self.value {
+            Value::Scalar { text, style } => match kind(text, *style) {
+                Kind::Null => Json::Null,
+                Kind::Bool(yes) => Json::Bool(yes),
+                Kind::Int(number) => Json::from(number),
+                Kind::Number(_) | Kind::Text => Json::from(text.as_str()),
+            },
+            Value::List(items) => items.iter().map(Self::to_json).collect(),
+            Value::Map(entries) => entries
+                .iter()
+                .map(|(key, node)| (key.text.clone(), node.to_json()))
+                .collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn duplicates_are_named_with_what_is_above() {
+        let error = parse("a: 1\nb:\n  c: 1\n  c: 2\n").unwrap_err();
+        assert_eq!(error.duplicate, ["b", "c"]);
+        assert_eq!(error.line, 4);
+        let error = parse("{x: 1, \"x\": 2}").unwrap_err();
+        assert_eq!(error.duplicate, ["x"]);
+    }
+
+    #[test]
+    fn hostile_yaml_is_refused_at_once() {
+        let laughs = (1..9).fold("a0: &a0 [x, x]\n".to_owned(), |text, level| {
+            let above = level - 1;
+            text + &format!("a{level}: &a{level} [*a{above}, *a{above}]\n")
+        });
+        let deep_block = (0..500).fold(String::new(), |text, depth| {
+            text + &" ".repeat(depth) + "a:\n"
+        });
+        let hostile = [
+            laughs,
+            "[".repeat(60_000),
+            "{a: ".repeat(15_000),
+            "- ".repeat(30_000),
+            deep_block,
+            "? ".repeat(30_000),
+            "a: !!python/object:os.system x".into(),
+            "a: !ruby/object {}".into(),
+            "a: &x 1\nb: *x".into(),
+            "<<: *missing".into(),
+            "[a]: b".into(),
+            "{a: b}: c".into(),
+            "a: b\n---\nc: d".into(),
+            "a: \"unclosed".into(),
+            "a:\n\tb: c".into(),
+            "a: b\n\tc: d".into(),
+            "%YAML 1.1\n---\na: b".into(),
+            "x,".repeat(30_000).replace("x,", "- a\n"),
+        ];
+        for text in hostile {
+            assert!(parse(&text).is_err(), "{}", shown(&text));
+        }
+    }
+}

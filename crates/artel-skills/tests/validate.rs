@@ -1,0 +1,381 @@
+//! The strict judgement, field by field: what is taken, what is not, and which field is named.
+
+use artel_skills::{validate_request, validate_skill};
+use proptest::prelude::*;
+
+/// A skill with these lines added to what every skill needs.
+fn skill(lines: &str) -> String {
+    format!("---\nname: pdf\ndescription: Reads PDF files.\n{lines}\n---\n\nDo it.\n")
+}
+
+fn request(without: &str, lines: &str) -> String {
+    let fields = [
+        ("trace_id", "3f0c9a52-7d1e-4b8a-9c40-5e6f7a8b9c0d"),
+        ("created", "2026-11-15T08:30:00Z"),
+        ("status", "pending"),
+        ("agent", "default"),
+        ("source", "cli"),
+        ("created_by", "anna"),
+    ];
+    let kept: String = fields
+        .iter()
+        .filter(|(field, _)| *field != without)
+        .map(|(field, value)| format!("{field}: {value}\n"))
+        .collect();
+    format!("---\n{kept}{lines}\n---\n\nAdd rate limiting.\n")
+}
+
+fn fields(text: &str) -> Vec<String> {
+    let complaints = validate_skill(text, None);
+    complaints
+        .into_iter()
+        .map(|complaint| complaint.field)
+        .collect()
+}
+
+#[test]
+fn what_the_format_allows_is_taken() {
+    let good = [
+        "",
+        "license: Apache-2.0",
+        "compatibility: Needs git",
+        "metadata:\n  author: me\n  version: \"1.0\"",
+        "metadata: {}",
+        "allowed-tools: Read Bash(git log:*)",
+        "allowed-tools: Read, Grep",
+        "allowed-tools: [Read, \"Bash(git:*)\"]",
+        "allowed-tools: []",
+        "allowed_tools: Read",
+        "model: haiku",
+        "model: claude-opus-4.1",
+        "context: fork",
+        "context: inherit",
+        "agent: Explore",
+        "agent: my-role",
+        "execution-mode: simple",
+        "execution_mode: autonomous",
+        "max-iterations: 1",
+        "max_iterations: 100",
+        "max-retries-per-tool: 0",
+        "max-retries-per-tool: 10",
+        "timeout-per-iteration: 30s",
+        "timeout-per-iteration: \"500ms\"",
+        "early-termination: false",
+        "legacy_large_file: true",
+        "max_cost_usd: 1.0",
+        "max-cost-usd: 0",
+        "max-cost: 2",
+        "user-invocable: false",
+        "disable-model-invocation: true",
+        "argument-hint: \"[file]\"",
+        "argument-hint: [file]",
+        "paths: \"src/**\"",
+        "paths: [a, b]",
+        "secrets: [github-token]",
+        "hooks:\n  Stop:\n    - command: x",
+        "something-new: {a: [1, 2]}",
+        "metadata: {artel.max-iterations: \"20\"}",
+        "# a comment",
+    ];
+    for lines in good {
+        assert_eq!(validate_skill(&skill(lines), Some("pdf")), [], "{lines}");
+    }
+}
+
+#[test]
+fn what_it_does_not_allow_names_the_field() {
+    let long = |letters: usize| "x".repeat(letters);
+    let table = [
+        ("license:", "license"),
+        ("license: [MIT]", "license"),
+        ("compatibility: \"\"", "compatibility"),
+        (&*format!("compatibility: {}", long(501)), "compatibility"),
+        ("compatibility: {os: linux}", "compatibility"),
+        ("metadata: text", "metadata"),
+        ("metadata: [a]", "metadata"),
+        ("metadata: {a: {b: c}}", "metadata"),
+        ("metadata: {a: [b]}", "metadata"),
+        ("metadata: {version: 1.0}", "metadata"),
+        ("metadata: {a: b, a: c}", "metadata"),
+        (
+            "metadata: {artel.max-iterations: \"0\"}",
+            "metadata.artel.max-iterations",
+        ),
+        ("allowed-tools: {Read: true}", "allowed-tools"),
+        ("allowed-tools: [Read, 5]", "allowed-tools"),
+        ("allowed-tools: Bash(git", "allowed-tools"),
+        ("allowed-tools: [\"\"]", "allowed-tools"),
+        ("allowed_tools: [[Read]]", "allowed_tools"),
+        ("model: \"\"", "model"),
+        ("model: two words", "model"),
+        ("context: share", "context"),
+        ("context: Fork", "context"),
+        ("agent: [a]", "agent"),
+        ("agent: two words", "agent"),
+        ("execution-mode: turbo", "execution-mode"),
+        ("execution_mode: 5", "execution_mode"),
+        ("max-iterations: 0", "max-iterations"),
+        ("max_iterations: 101", "max_iterations"),
+        ("max-iterations: -1", "max-iterations"),
+        ("max-iterations: 1.5", "max-iterations"),
+        ("max-iterations: \"15\"", "max-iterations"),
+        ("max-iterations: many", "max-iterations"),
+        ("max-iterations:", "max-iterations"),
+        ("max-iterations: 99999999999999999999", "max-iterations"),
+        ("max-retries-per-tool: 11", "max-retries-per-tool"),
+        ("max-retries-per-tool: -1", "max-retries-per-tool"),
+        ("timeout-per-iteration: 30", "timeout-per-iteration"),
+        ("timeout-per-iteration: 0s", "timeout-per-iteration"),
+        ("timeout-per-iteration: soon", "timeout-per-iteration"),
+        ("timeout-per-iteration: -5s", "timeout-per-iteration"),
+        ("timeout-per-iteration: 25h", "timeout-per-iteration"),
+        ("early-termination: maybe", "early-termination"),
+        ("early-termination: \"true\"", "early-termination"),
+        ("legacy_large_file: 1", "legacy_large_file"),
+        ("max_cost_usd: -1", "max_cost_usd"),
+        ("max_cost_usd: free", "max_cost_usd"),
+        ("max_cost_usd: .nan", "max_cost_usd"),
+        ("max_cost_usd: .inf", "max_cost_usd"),
+        ("user-invocable: perhaps", "user-invocable"),
+        ("disable-model-invocation: 0", "disable-model-invocation"),
+        ("paths: {a: b}", "paths"),
+        ("secrets: [\"a b\"]", "secrets"),
+        ("max-iterations: 5\nmax_iterations: 6", "max_iterations"),
+        ("name: again", "name"),
+        ("license: MIT\nlicense: MIT", "license"),
+        ("a: b: c", "frontmatter"),
+        ("a: &x 1\nb: *x", "frontmatter"),
+        ("a: !!python/object x", "frontmatter"),
+        ("\tb: c", "frontmatter"),
+        ("[a]: b", "frontmatter"),
+    ];
+    for (lines, field) in table {
+        assert_eq!(fields(&skill(lines)), [field], "{lines}");
+    }
+}
+
+#[test]
+fn names_descriptions_and_structure() {
+    let table: &[(&str, &[&str])] = &[
+        ("", &["frontmatter"]),
+        ("no frontmatter", &["frontmatter"]),
+        ("---\nname: pdf\n", &["frontmatter"]),
+        ("---\n---\nbody", &["frontmatter", "name", "description"]),
+        (
+            "---\n- a\n---\nbody",
+            &["frontmatter", "name", "description"],
+        ),
+        ("---\nname: pdf\n---\nbody", &["description"]),
+        ("---\ndescription: x\n---\nbody", &["name"]),
+        ("---\nname: PDF\ndescription: x\n---\nbody", &["name"]),
+        ("---\nname: 5\ndescription: x\n---\nbody", &["name"]),
+        ("---\nname:\ndescription: x\n---\nbody", &["name"]),
+        ("---\nname: [a]\ndescription: x\n---\nbody", &["name"]),
+        ("---\nname: \"\"\ndescription: x\n---\nbody", &["name"]),
+        ("---\nname: a--b\ndescription: x\n---\nbody", &["name"]),
+        (
+            "---\nname: a\ndescription: \"  \"\n---\nbody",
+            &["description"],
+        ),
+        ("---\nname: a\ndescription:\n---\nbody", &["description"]),
+        ("---\nname: a\ndescription: 5\n---\nbody", &["description"]),
+        (
+            "---\nname: a\ndescription: {b: c}\n---\nbody",
+            &["description"],
+        ),
+        ("---\nname: a\ndescription: x\n---\n", &["body"]),
+        ("---\nname: a\ndescription: x\n---\n \n\n", &["body"]),
+        ("---\nname: a\ndescription: x\n---\nbo\0dy", &["body"]),
+        (
+            "\u{feff}---\nname: a\ndescription: x\n---\nbody",
+            &["frontmatter"],
+        ),
+        ("---\r\nname: a\r\ndescription: x\r\n---\r\nbody", &[]),
+        ("---\nname: größe\ndescription: x\n---\nbody", &[]),
+        (
+            "---\nname: a\ndescription: >-\n  two\n  lines\n---\nbody",
+            &[],
+        ),
+    ];
+    for (text, expected) in table {
+        assert_eq!(fields(text), *expected, "{text:?}");
+    }
+    let letters = |count: usize| "ü".repeat(count);
+    let described = |count| format!("---\nname: a\ndescription: {}\n---\nb", letters(count));
+    assert_eq!(fields(&described(1024)), [""; 0]);
+    assert_eq!(fields(&described(1025)), ["description"]);
+    let named = |count| format!("---\nname: {}\ndescription: x\n---\nb", "a".repeat(count));
+    assert_eq!(fields(&named(64)), [""; 0]);
+    assert_eq!(fields(&named(65)), ["name"]);
+    for dir in ["pdf", "skills/pdf", "/skills/pdf/"] {
+        assert_eq!(validate_skill(&skill(""), Some(dir)), []);
+    }
+    let other = validate_skill(&skill(""), Some("docx"));
+    assert_eq!(other[0].field, "name");
+    assert_eq!(other[0].line, Some(2));
+}
+
+#[test]
+fn a_message_says_line_value_range_and_remedy() {
+    let complaints = validate_skill(&skill("max-iterations: 0"), None);
+    assert_eq!(complaints[0].line, Some(4));
+    assert_eq!(
+        complaints[0].message,
+        "`0` is not a whole number from 1 to 100"
+    );
+    let complaints = validate_skill(&skill("execution-mode: turbo"), None);
+    assert_eq!(
+        complaints[0].message,
+        "`turbo` is not `autonomous` or `simple`"
+    );
+    let complaints = validate_skill(&skill("timeout-per-iteration: 30"), None);
+    assert!(complaints[0].remedy.as_ref().unwrap().contains("`30s`"));
+    let complaints = validate_skill(&skill("license: MIT\nlicense: X"), None);
+    assert_eq!(complaints[0].message, "the key `license` is given twice");
+    assert_eq!(complaints[0].line, Some(5));
+    let complaints = validate_skill(&skill("metadata:\n  a: 1\n  b: x\n  a: 2"), None);
+    assert_eq!(complaints[0].message, "the key `a` is given twice");
+    assert_eq!(complaints[0].line, Some(7));
+}
+
+#[test]
+fn more_than_five_hundred_lines_are_no_error_here() {
+    let text = skill("") + &"line\n".repeat(600);
+    assert_eq!(validate_skill(&text, None), []);
+}
+
+#[test]
+fn what_is_hostile_is_refused_and_little_of_it_is_shown() {
+    let huge = "x".repeat(1_000_000);
+    let hostile = [
+        format!("---\nname: {huge}\ndescription: x\n---\nb"),
+        skill(&format!("model: {}", "x".repeat(50_000))),
+        skill(&format!("{}: 1", "k".repeat(900)).repeat(1)),
+        skill(&format!("{0}: 1\n{0}: 2", "k".repeat(900))),
+        skill(&format!("allowed-tools: {}", "(".repeat(50_000))),
+        skill(&format!("a: {}", "[".repeat(50_000))),
+        skill(&format!("metadata: {{{}: 1}}", "k".repeat(900))),
+        format!("---\n{}", "a: b\n".repeat(20_000_000)),
+        format!(
+            "---\nname: a\ndescription: x\n---\n{}",
+            "b".repeat(100_000_000)
+        ),
+        "-".repeat(10_000_000),
+        "---\n".repeat(1_000_000),
+    ];
+    for text in hostile {
+        for complaint in validate_skill(&text, Some("pdf")) {
+            let all = format!("{complaint}");
+            assert!(all.chars().count() < 500, "{all}");
+            let longest = all.split(' ').map(|word| word.chars().count()).max();
+            assert!(longest <= Some(200), "{all}");
+        }
+    }
+}
+
+#[test]
+fn requests_are_judged_field_by_field() {
+    let good = [
+        "",
+        "priority: low",
+        "priority: critical",
+        "portal: my-app",
+        "tags: [a, b]",
+        "tags: []",
+        "flow: review",
+    ];
+    for lines in good {
+        assert_eq!(validate_request(&request("", lines)), [], "{lines}");
+    }
+    let required = [
+        "trace_id",
+        "created",
+        "status",
+        "agent",
+        "source",
+        "created_by",
+    ];
+    for field in required {
+        let complaints = validate_request(&request(field, ""));
+        assert_eq!(complaints.len(), 1, "{field}");
+        assert_eq!(
+            (&*complaints[0].field, &*complaints[0].message),
+            (field, "it is missing")
+        );
+    }
+}
+
+#[test]
+fn a_wrong_value_of_a_request_names_its_field() {
+    let table = [
+        ("trace_id", "5"),
+        ("trace_id", "not-a-uuid"),
+        ("trace_id", "3f0c9a527d1e4b8a9c405e6f7a8b9c0d"),
+        ("trace_id", "3f0c9a52-7d1e-1b8a-9c40-5e6f7a8b9c0d"),
+        ("trace_id", "3f0c9a52-7d1e-4b8a-cc40-5e6f7a8b9c0d"),
+        ("trace_id", "00000000-0000-0000-0000-000000000000"),
+        ("trace_id", "\"{3f0c9a52-7d1e-4b8a-9c40-5e6f7a8b9c0d}\""),
+        ("created", "yesterday"),
+        ("created", "2026-11-15"),
+        ("created", "2026-11-15 08:30:00Z"),
+        ("created", "2026-11-15T08:30:00"),
+        ("created", "2026-11-15T08:30Z"),
+        ("created", "2026-02-30T08:30:00Z"),
+        ("created", "2026-13-01T08:30:00Z"),
+        ("created", "2026-11-15T24:30:00Z"),
+        ("created", "2026-11-15T08:30:00+25:00"),
+        ("created", "2026-11-15T08:30:00.Z"),
+        ("created", "20261115T083000Z"),
+        ("created", "1794732600"),
+        ("status", "banana"),
+        ("status", ""),
+        ("agent", ""),
+        ("agent", "[a]"),
+        ("source", "web"),
+        ("source", "CLI"),
+        ("created_by", ""),
+        ("created_by", "\" \""),
+        ("priority", "5"),
+        ("priority", "urgent"),
+        ("portal", "\"\""),
+        ("portal", "[a]"),
+        ("tags", "a"),
+        ("tags", "{a: b}"),
+        ("tags", "[a, [b]]"),
+        ("tags", "[\" \"]"),
+    ];
+    for (field, value) in table {
+        let complaints = validate_request(&request(field, &format!("{field}: {value}")));
+        let named: Vec<&str> = complaints.iter().map(|one| &*one.field).collect();
+        assert_eq!(named, [field], "{field}: {value}");
+    }
+    for created in [
+        "2026-11-15T08:30:00.123456+01:00",
+        "2026-11-15t08:30:00z",
+        "2024-02-29T23:59:60Z",
+        "\"2026-11-15T08:30:00-00:00\"",
+    ] {
+        let text = request("created", &format!("created: {created}"));
+        assert_eq!(validate_request(&text), [], "{created}");
+    }
+    let twice = validate_request(&request("", "status: pending"));
+    assert_eq!((&*twice[0].field, twice.len()), ("status", 1));
+    let empty = "---\ntrace_id: x\n---\n";
+    assert!(
+        validate_request(empty)
+            .iter()
+            .any(|one| one.field == "body")
+    );
+    assert_eq!(validate_request("hello")[0].field, "frontmatter");
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_judged(text in "\\PC{0,400}", front in "[-a-z:{}\\[\\]\"'&*!|> \\n#]{0,200}") {
+        validate_skill(&text, None);
+        validate_request(&text);
+        let wrapped = format!("---\n{front}\n---\nbody");
+        validate_skill(&wrapped, Some("a"));
+        validate_request(&wrapped);
+    }
+}

@@ -1,0 +1,158 @@
+//! What the journal gets of a call: the request with its decision, the answer, the secrets that were
+//! not given, the result.
+
+use artel_policy::{Action, Answer, Decision};
+use artel_types::{
+    Fact, KeptImage, Outcome, SecretUsed, Text, ToolAnswered, ToolFinished, ToolRequested,
+};
+use serde_json::Value;
+
+use super::{Call, Hands, NotRecorded, Reply};
+use crate::{Observation, Trouble, TroubleKind};
+
+impl Hands {
+    pub(super) fn requested(
+        &self,
+        call: &Call<'_>,
+        decision: &Decision,
+        record: &str,
+    ) -> Result<(), NotRecorded> {
+        let input = call.input.to_string();
+        let card = call.tool.card();
+        let outcome = match decision.answer {
+            Answer::Allow => Outcome::Allowed,
+            Answer::Deny => Outcome::Denied,
+            // The question is put; what is answered is an event of its own.
+            Answer::Ask => Outcome::Done,
+        };
+        self.append(
+            ToolRequested {
+                call: call.id.to_owned(),
+                tool: card.name.clone(),
+                role: self.bench.role.clone(),
+                input: Text::Inline(self.redactor.redact_json(&input).into_owned()),
+                decision: format!("{:?}", decision.answer).to_lowercase(),
+                rule: decision.rule.clone(),
+                reason: self.redactor.redact(&decision.reason).into_owned(),
+                record: record.to_owned(),
+                unknown: format!("{:?}", card.unknown).to_lowercase(),
+            },
+            outcome,
+        )
+    }
+
+    pub(super) fn answered(
+        &self,
+        call: &Call<'_>,
+        record: &str,
+        reply: Option<&Reply>,
+    ) -> Result<(), NotRecorded> {
+        let (answer, reason) = match reply {
+            None => ("nobody", ""),
+            Some(Reply::No { reason }) => ("no", reason.as_str()),
+            Some(Reply::Yes { grants }) => match grants.first() {
+                None => ("once", ""),
+                Some(grant) => (grant.scope.word(), grant.reason.as_str()),
+            },
+        };
+        let outcome = match reply {
+            Some(Reply::Yes { .. }) => Outcome::Allowed,
+            // Where nobody can answer, the answer is no.
+            Some(Reply::No { .. }) | None => Outcome::Denied,
+        };
+        self.append(
+            ToolAnswered {
+                call: call.id.to_owned(),
+                record: record.to_owned(),
+                answer: answer.to_owned(),
+                reason: self.redactor.redact(reason).into_owned(),
+            },
+            outcome,
+        )
+    }
+
+    pub(super) fn finished(
+        &self,
+        call: &Call<'_>,
+        result: &Result<Observation, Trouble>,
+        millis: u64,
+    ) -> Result<(), NotRecorded> {
+        let (text, trouble, changed) = match result {
+            Ok(observation) => (observation.text.clone(), None, observation.changed.clone()),
+            Err(trouble) => (trouble.to_string(), Some(trouble.kind), Vec::new()),
+        };
+        let outcome = match trouble {
+            None => Outcome::Done,
+            Some(TroubleKind::Refused) => Outcome::Denied,
+            Some(TroubleKind::Cancelled) => Outcome::Cancelled,
+            Some(_) => Outcome::Failed,
+        };
+        let data = result.as_ref().ok().map(|observation| &observation.data);
+        let number = |name: &str| data.and_then(|data| data.get(name));
+        self.append(
+            ToolFinished {
+                call: call.id.to_owned(),
+                tool: call.tool.card().name.clone(),
+                observation: Text::Inline(text),
+                trouble: trouble.map(TroubleKind::word).map(str::to_owned),
+                changed,
+                millis,
+                sandbox: number("sandbox").and_then(Value::as_str).map(str::to_owned),
+                redacted: number("redacted").and_then(Value::as_u64).unwrap_or(0),
+                exit: number("exit").and_then(Value::as_i64),
+                memory: self.news(),
+                images: self.kept_images(result),
+            },
+            outcome,
+        )
+    }
+
+    /// Returns what the run remembers since the last call.
+    fn news(&self) -> Option<Text> {
+        let news = self.bench.news()?;
+        Some(Text::Inline(self.redactor.redact_json(&news).into_owned()))
+    }
+
+    /// Keeps the pictures of a result where a process that takes over finds them.
+    fn kept_images(&self, result: &Result<Observation, Trouble>) -> Option<Vec<KeptImage>> {
+        let images = &result.as_ref().ok()?.images;
+        let kept = images.iter().filter_map(|image| {
+            let at = self.log.keep(&image.bytes)?;
+            let media_type = image.media_type.clone();
+            Some(KeptImage { media_type, at })
+        });
+        let kept: Vec<_> = kept.collect();
+        (!kept.is_empty()).then_some(kept)
+    }
+
+    /// Puts on record which secrets a refused call does not get. One that policy would have given
+    /// was not what the refusal was about.
+    pub(super) fn secrets_denied(
+        &self,
+        call: &Call<'_>,
+        actions: &[Action],
+    ) -> Result<(), NotRecorded> {
+        let tool = &call.tool.card().name;
+        for action in actions {
+            let Action::Secret(name) = action else {
+                continue;
+            };
+            if self.decide(tool, std::slice::from_ref(action)).answer == Answer::Allow {
+                continue;
+            }
+            let used = SecretUsed {
+                call: call.id.to_owned(),
+                secret: name.clone(),
+                role: self.bench.role.clone(),
+                tool: tool.clone(),
+                verdict: "denied".to_owned(),
+            };
+            self.append(used, Outcome::Denied)?;
+        }
+        Ok(())
+    }
+
+    fn append(&self, fact: impl Into<Fact>, outcome: Outcome) -> Result<(), NotRecorded> {
+        self.log.append(fact.into(), outcome).map_err(NotRecorded)
+    }
+}

@@ -1,0 +1,91 @@
+//! What a run remembers between calls, as it stands in the journal: a process that takes over
+//! knows what the one before it knew.
+
+use serde::{Deserialize, Serialize};
+
+use crate::notes::Notes;
+use crate::seen::News;
+use crate::{Bench, Trouble, TroubleKind};
+
+/// What changed with one call.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Change {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notes: Option<Notes>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    seen: Vec<News>,
+}
+
+impl Bench {
+    /// Returns what the run remembers since this was last asked, as JSON; nothing where nothing is
+    /// new.
+    pub fn news(&self) -> Option<String> {
+        let change = Change {
+            notes: self.changed_notes(),
+            seen: self.seen().news(),
+        };
+        if change.notes.is_none() && change.seen.is_empty() {
+            return None;
+        }
+        serde_json::to_string(&change).ok()
+    }
+
+    /// Takes in what a run remembered before.
+    pub fn recall(&self, news: &str) -> Result<(), Trouble> {
+        let change: Change = serde_json::from_str(news).map_err(|error| {
+            let what = format!("what the run remembered cannot be read: {error}");
+            Trouble::new(TroubleKind::Machine, what)
+        })?;
+        self.seen().learn(change.seen);
+        if let Some(notes) = change.notes {
+            *self.notes() = notes;
+            // Known from the journal is as good as written there.
+            drop(self.changed_notes());
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use artel_files::Root;
+    use artel_policy::{Place, Target};
+
+    use crate::seen::Standing;
+    use crate::{Bench, NoGuard, Task, TaskState};
+
+    #[test]
+    fn what_one_process_knew_the_next_one_knows() {
+        let folder = tempfile::tempdir().unwrap();
+        let bench = || {
+            let tree = Root::open(folder.path()).unwrap();
+            Bench::new(tree, Arc::new(NoGuard), "default")
+        };
+        let file = Target {
+            place: Place::Worktree,
+            path: "a".to_owned(),
+        };
+        let (one, two) = (bench(), bench());
+        assert_eq!(one.news(), None);
+        one.seen().send(&file, b"text", (1, 10), Some("latin1"));
+        one.notes().cwd = "src".to_owned();
+        one.notes().todo.push(Task {
+            text: "it".to_owned(),
+            state: TaskState::Pending,
+        });
+        let news = one.news().unwrap();
+        assert_eq!(one.news(), None, "told once");
+        two.recall(&news).unwrap();
+        assert_eq!(two.news(), None, "known already");
+        assert_eq!(two.seen().standing(&file, b"text"), Standing::Same);
+        assert_eq!(two.seen().encoding(&file), Some("latin1"));
+        assert_eq!(*two.notes(), *one.notes());
+        one.seen().forget(&file);
+        two.recall(&one.news().unwrap()).unwrap();
+        assert_eq!(two.seen().standing(&file, b"text"), Standing::Unread);
+        assert!(two.recall("{").is_err());
+    }
+}

@@ -1,0 +1,125 @@
+//! Names for folders: `@Name/path` is beneath the folder that the name stands for.
+//!
+//! A folder beneath the root stays part of it: its paths are those of the root, so that every rule
+//! about the root holds and a swapped link leads nowhere. A folder beside the root is a root of its
+//! own. One that holds the root, such as `/`, would undo the root and is refused.
+
+use std::path::{Component, Path, PathBuf};
+
+use artel_files::Root;
+
+/// A name that was used in a path.
+#[derive(Debug)]
+pub(super) struct Alias {
+    name: String,
+    lies: Lies,
+}
+
+#[derive(Debug)]
+enum Lies {
+    /// At this path beneath the root.
+    Beneath(PathBuf),
+    /// Elsewhere, as a root of its own.
+    Beside,
+}
+
+/// Where a path is to be looked for.
+pub(super) struct Placed {
+    pub(super) root: Root,
+    pub(super) alias: Option<Alias>,
+    pub(super) path: PathBuf,
+}
+
+impl Alias {
+    /// Finds the root and the path beneath it for `inside` of the folder that `name` stands for. A
+    /// folder that is not absolute is meant beneath the root.
+    pub(super) fn place(
+        name: &str,
+        folder: &str,
+        inside: &str,
+        root: Root,
+    ) -> Result<Placed, String> {
+        if climbs(Path::new(inside)) {
+            return Err(format!("`{inside}` leads outside of `@{name}`"));
+        }
+        let folder = Path::new(folder);
+        let (root, lies) = match beneath(folder, &root) {
+            Some(folder) => {
+                let path = root
+                    .resolve(&folder)
+                    .map_err(|error| error.to_string())?
+                    .path;
+                (root, Lies::Beneath(path))
+            }
+            None => beside(name, folder, root)?,
+        };
+        let path = match &lies {
+            Lies::Beneath(folder) => folder.join(inside),
+            Lies::Beside => PathBuf::from(inside),
+        };
+        let alias = Some(Self {
+            name: name.to_owned(),
+            lies,
+        });
+        Ok(Placed { root, alias, path })
+    }
+
+    /// Returns a resolved path as it is spelt with the name, if it lies beneath the folder.
+    pub(super) fn named(&self, path: &Path) -> Option<String> {
+        let inside = match &self.lies {
+            Lies::Beneath(folder) => path.strip_prefix(folder).ok()?,
+            Lies::Beside => path,
+        };
+        let inside = inside.to_string_lossy();
+        Some(format!("@{}/{}", self.name, inside.trim_end_matches('/')))
+    }
+
+    /// Returns a resolved path with that of its root before it, where the root is the name's own.
+    pub(super) fn whole(&self, root: &Root, path: &Path) -> Option<String> {
+        let Lies::Beside = self.lies else {
+            return None;
+        };
+        let whole = root.path().join(path);
+        let whole = whole.to_string_lossy();
+        Some(whole.trim_start_matches('/').to_owned())
+    }
+}
+
+/// Returns the folder as a path beneath the root, if it is written so.
+fn beneath(folder: &Path, root: &Root) -> Option<PathBuf> {
+    let folder = match folder.is_absolute() {
+        true => folder.strip_prefix(root.path()).ok()?,
+        false => folder,
+    };
+    let is_root = folder.as_os_str().is_empty();
+    Some(if is_root { Path::new(".") } else { folder }.to_owned())
+}
+
+/// Opens a folder that is written as one beside the root. Links may show it to be another.
+fn beside(name: &str, folder: &Path, root: Root) -> Result<(Root, Lies), String> {
+    let own = Root::open(folder).map_err(|error| error.to_string())?;
+    if let Ok(path) = own.path().strip_prefix(root.path()) {
+        return Ok((root, Lies::Beneath(path.to_owned())));
+    }
+    if root.path().starts_with(own.path()) {
+        return Err(format!(
+            "`@{name}` stands for `{}`, which holds the root itself and is outside of it",
+            folder.display()
+        ));
+    }
+    Ok((own, Lies::Beside))
+}
+
+/// Tells whether a path leads above where it begins, as it is written.
+fn climbs(path: &Path) -> bool {
+    let mut depth = 0_usize;
+    for component in path.components() {
+        match component {
+            Component::Normal(_) => depth += 1,
+            Component::ParentDir if depth == 0 => return true,
+            Component::ParentDir => depth -= 1,
+            Component::CurDir | Component::RootDir | Component::Prefix(_) => {}
+        }
+    }
+    false
+}

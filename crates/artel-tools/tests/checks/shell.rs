@@ -1,0 +1,164 @@
+//! Commands and scripts: waiting for their turn, their secrets, what helps when they fail.
+
+use std::fs;
+use std::path::Path;
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex};
+
+use artel_files::Root;
+use artel_policy::rules::RuleSet;
+use artel_sandbox::proxy::Passage;
+use artel_sandbox::run::{Cancel, Live};
+use artel_sandbox::slots::Who;
+use artel_tools::{Audience, Keys};
+use artel_types::Secret;
+use serde_json::json;
+
+use crate::shop::{Shop, has, tool};
+
+/// Keeps what a person would be told, and rings at the first of it.
+struct Heard {
+    said: Mutex<Vec<String>>,
+    bell: Mutex<Sender<()>>,
+}
+
+impl Audience for Heard {
+    fn output(&self, _: &Live<'_>) {}
+    fn passage(&self, _: &Passage) {}
+    fn waiting(&self, what: &str) {
+        self.said.lock().unwrap().push(what.to_owned());
+        self.bell.lock().unwrap().send(()).ok();
+    }
+}
+
+pub(crate) fn whoever_waits_is_told_for_what() {
+    let (bell, rung) = channel();
+    let heard = Arc::new(Heard {
+        said: Mutex::default(),
+        bell: Mutex::new(bell),
+    });
+    let audience = Arc::clone(&heard);
+    let Some(shop) = Shop::with(&[("x.sh", "")], move |room| room.audience = audience) else {
+        return;
+    };
+    let room = shop.bench.workroom.clone().unwrap();
+    let cancel = Cancel::new().unwrap();
+    let hold = |label: &str| {
+        let never = &mut |_: &_| panic!("a slot is free");
+        room.slots
+            .acquire(Who::Person, label, &cancel, never)
+            .unwrap()
+    };
+    let held = [hold("first build"), hold("second build")];
+    let background = json!({"command": "echo back", "background": true});
+    let job = tool("bash").run(&background, &shop.bench);
+    std::thread::scope(|scope| {
+        if job.is_ok() {
+            rung.recv().unwrap();
+            let seen = tool("job").run(&json!({"id": 1}), &shop.bench).unwrap();
+            assert!(
+                seen.text.starts_with("1 waits for a free place"),
+                "{}",
+                seen.text
+            );
+            assert!(seen.text.contains("`first build`"), "{}", seen.text);
+            assert_eq!(seen.data["state"], "waiting");
+        }
+        let front =
+            scope.spawn(|| tool("bash").run(&json!({"command": "echo front"}), &shop.bench));
+        let is_told = || {
+            let said = heard.said.lock().unwrap();
+            said.iter().any(|said| said.starts_with("`echo front`"))
+        };
+        while !is_told() {
+            rung.recv().unwrap();
+        }
+        drop(held);
+        let seen = front.join().unwrap().unwrap();
+        assert!(seen.text.contains("front"), "{}", seen.text);
+    });
+    let said = heard.said.lock().unwrap();
+    let is_told = |said: &String| {
+        said.starts_with("`echo front` waits for a free place") && said.contains("`second build`")
+    };
+    assert!(said.iter().any(is_told), "{said:?}");
+}
+
+struct Store;
+
+impl Keys for Store {
+    fn secret(&self, name: &str) -> Option<Secret> {
+        (name == "github").then(|| Secret::new("value-of-the-store-9"))
+    }
+}
+
+pub(crate) fn secrets_reach_one_child_and_no_text() {
+    let files = [(
+        "skill/scripts/go.sh",
+        "echo \"<$GITHUB_TOKEN> ${#GITHUB_TOKEN}\"\n",
+    )];
+    let Some(shop) = Shop::with(&files, |room| room.keys = Arc::new(Store)) else {
+        return;
+    };
+    let mut bench = shop.bench.clone();
+    let skill = Root::open(&bench.tree.path().join("skill")).unwrap();
+    bench.skill = Some(Arc::new(skill));
+    bench.skill_secrets = vec!["github".to_owned()];
+    let rules = RuleSet::from_toml(
+        "[[rule]]\nprefix = [\"bash\", \"skill/scripts/go.sh\"]\ndecision = \"ask\"\nsecrets = \
+         [\"github\"]\n",
+    );
+    bench.secret_rules = rules.unwrap().ask.into();
+    let script = json!({"path": "scripts/go.sh"});
+    let line = json!({"command": "bash skill/scripts/go.sh"});
+    let piped = json!({"command": "bash skill/scripts/go.sh | cat"});
+    for (name, input, length) in [
+        ("script", &script, 20),
+        ("bash", &line, 20),
+        ("bash", &piped, 0),
+    ] {
+        let seen = tool(name).run(input, &bench).unwrap();
+        assert!(!seen.text.contains("value-of-the-store-9"), "{}", seen.text);
+        assert!(
+            seen.text.contains(&format!("> {length}")),
+            "{input}: {}",
+            seen.text
+        );
+        for stream in ["stdout", "stderr"] {
+            let spooled = fs::read_to_string(seen.data[stream].as_str().unwrap()).unwrap();
+            assert!(!spooled.contains("value-of-the-store-9"), "{spooled}");
+        }
+    }
+}
+
+pub(crate) fn a_program_that_is_missing_has_others_named() {
+    let Some(shop) = Shop::new(&[("x", "")]) else {
+        return;
+    };
+    for (command, hint) in [
+        ("pythom3 -V", "installed programs like `pythom3`: python3"),
+        ("fd x", "instead of `fd`: the `glob` tool, find"),
+    ] {
+        if command.starts_with("fd") && Path::new("/usr/bin/fd").exists() {
+            println!("not run: there is an fd");
+            continue;
+        }
+        let seen = tool("bash")
+            .run(&json!({"command": command}), &shop.bench)
+            .unwrap();
+        assert!(seen.text.contains(hint), "{}", seen.text);
+        assert!(seen.text.contains("bash: line 1: "), "{}", seen.text);
+        assert!(!seen.text.contains("state-"), "{}", seen.text);
+    }
+}
+
+pub(crate) fn without_network_a_command_says_what_has_it() {
+    let Some(shop) = Shop::new(&[("x", "")]) else {
+        return;
+    };
+    if has("curl") {
+        let command = json!({"command": "curl -sS http://docs.example/"});
+        let seen = tool("bash").run(&command, &shop.bench).unwrap();
+        assert!(seen.text.contains("the `fetch` tool"), "{}", seen.text);
+    }
+}

@@ -1,0 +1,145 @@
+//! A tree with a real sandbox around it, and the programs that tests find on the machine.
+
+use std::fs;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::Instant;
+
+use artel_files::{Guard, Op, Refusal, Root};
+use artel_policy::{Place, redact};
+use artel_rules::patience::Graces;
+use artel_sandbox::proxy::{Passage, Reach};
+use artel_sandbox::run::{Cancel, Live};
+use artel_sandbox::slots::{Slots, Who};
+use artel_sandbox::{Demand, Level, Limits, Sandbox, Setup, Standard, View};
+use artel_tools::{Audience, Bench, Judge, Keys, Tool, Workroom, built_in};
+use artel_types::{Clock, Secret, Timestamp};
+
+/// A tree with a sandbox around it.
+pub(crate) struct Shop {
+    _dir: tempfile::TempDir,
+    pub(crate) spool: PathBuf,
+    pub(crate) bench: Bench,
+}
+
+struct Anything;
+
+impl Judge for Anything {
+    fn in_place(&self, _: &Place) -> Arc<dyn Guard + Send + Sync> {
+        Arc::new(|_: &Path, _: Op| Ok::<(), Refusal>(()))
+    }
+}
+
+struct Nobody;
+
+impl Keys for Nobody {
+    fn secret(&self, _: &str) -> Option<Secret> {
+        None
+    }
+}
+
+impl Audience for Nobody {
+    fn output(&self, _: &Live<'_>) {}
+    fn passage(&self, _: &Passage) {}
+    fn waiting(&self, _: &str) {}
+}
+
+impl Shop {
+    /// Makes a tree; nothing where the machine has no walls or no Python to run behind them.
+    pub(crate) fn new(files: &[(&str, &str)]) -> Option<Self> {
+        Self::with(files, |_| {})
+    }
+
+    pub(crate) fn with(files: &[(&str, &str)], change: impl FnOnce(&mut Workroom)) -> Option<Self> {
+        let dir = tempfile::tempdir().unwrap();
+        let (tree, spool) = (dir.path().join("tree"), dir.path().join("spool"));
+        fs::create_dir_all(&tree).unwrap();
+        fs::create_dir_all(&spool).unwrap();
+        for (path, content) in files {
+            let path = tree.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, content).unwrap();
+        }
+        let sandbox = Sandbox::new(Setup::of_this_program().unwrap()).unwrap();
+        let level = sandbox.engaged().level;
+        if level == Level::None || !Path::new("/usr/bin/python3").exists() {
+            println!("not run: the sandbox has level {level}, or there is no /usr/bin/python3");
+            return None;
+        }
+        let root = Root::open(&tree).unwrap();
+        let toolchain = toolchain();
+        let rust = toolchain.iter().map(|folder| folder.join("bin"));
+        let path: Vec<_> = rust.chain(["/usr/bin".into(), "/bin".into()]).collect();
+        let mut view = View::standard(&Standard {
+            home: None,
+            path: path.clone(),
+            read: toolchain.into_iter().collect(),
+        });
+        view.write.push(root.path().to_owned());
+        let mut bench = Bench::new(root, Arc::new(Anything), "tester");
+        let mut room = Workroom {
+            sandbox,
+            demand: Demand(level),
+            view,
+            environment: vec![
+                ("PATH".into(), std::env::join_paths(path).unwrap()),
+                ("HOME".into(), "/tmp".into()),
+            ],
+            limits: Limits::default(),
+            spool: spool.clone(),
+            clock: clock(),
+            graces: Graces::default(),
+            known: Vec::new(),
+            formats: redact::formats_with_fields(Vec::<String>::new()),
+            reach: Reach::default(),
+            keys: Arc::new(Nobody),
+            audience: Arc::new(Nobody),
+            slots: Slots::of_cores(dir.path().join("slots"), NonZeroUsize::MIN).unwrap(),
+            who: Who::Person,
+            cancel: Cancel::new().unwrap(),
+            count: AtomicU64::new(1),
+        };
+        change(&mut room);
+        bench.workroom = Some(Arc::new(room));
+        Some(Self {
+            _dir: dir,
+            spool,
+            bench,
+        })
+    }
+}
+
+fn clock() -> Clock {
+    let start = Instant::now();
+    Clock::new(|| Timestamp::from_micros(0), move || start.elapsed())
+}
+
+/// Tells whether a program is there, and says so where it is not.
+pub(crate) fn has(program: &str) -> bool {
+    let mut folders = vec!["/usr/bin".into()];
+    folders.extend(toolchain().map(|folder| folder.join("bin")));
+    let is_there = folders
+        .iter()
+        .any(|folder: &PathBuf| folder.join(program).exists());
+    if !is_there {
+        println!("not run: there is no {program}");
+    }
+    is_there
+}
+
+/// Returns the folder of the Rust that builds this test, if Cargo runs it.
+fn toolchain() -> Option<PathBuf> {
+    let cargo = PathBuf::from(std::env::var_os("CARGO")?)
+        .canonicalize()
+        .ok()?;
+    Some(cargo.parent()?.parent()?.to_owned())
+}
+
+pub(crate) fn tool(name: &str) -> Arc<dyn Tool> {
+    built_in()
+        .into_iter()
+        .find(|tool| tool.card().name == name)
+        .unwrap()
+}
