@@ -10,6 +10,7 @@ use artel_types::{Code, Failure};
 use toml::Spanned;
 use toml::de::{DeInteger, DeTable, DeValue};
 
+use crate::hooks::{self, HookEntry, Page};
 use crate::layers::Entry;
 use crate::nearest::nearest_key;
 use crate::schema::{self, dotted};
@@ -24,24 +25,42 @@ const STACK: usize = 16 * 1024 * 1024;
 /// What one file says about one setting, or what is wrong there.
 type Said = Result<Entry, Failure>;
 
-/// Reads the text of a settings file, in order of line. `origin` makes the origin of a line.
-pub(crate) fn read(text: &str, path: &Path, origin: impl Fn(usize) -> Origin + Send) -> Vec<Said> {
+/// What one file says.
+#[derive(Debug, Default)]
+pub(crate) struct Read {
+    /// Its settings, and what is wrong with it, in order of line.
+    pub(crate) said: Vec<Said>,
+    /// Its hooks, in order of line.
+    pub(crate) hooks: Vec<HookEntry>,
+}
+
+/// Reads the text of a settings file. `origin` makes the origin of a line.
+pub(crate) fn read(text: &str, path: &Path, origin: impl Fn(usize) -> Origin + Send) -> Read {
     let parsed = std::thread::scope(|scope| {
         let reader = std::thread::Builder::new().stack_size(STACK);
         let reader = reader.spawn_scoped(scope, || read_here(text, path, origin));
         reader.map(|reader| reader.join())
     });
     match parsed {
-        Ok(Ok(said)) => said,
+        Ok(Ok(read)) => read,
         Ok(Err(_)) => {
             let what = format!("reading `{}` went wrong", problem::shown_path(path));
-            vec![Err(Failure::new(Code::X001, what))]
+            Read::wrong(Failure::new(Code::X001, what))
         }
-        Err(cause) => vec![Err(problem::unreadable(path, &cause.to_string()))],
+        Err(cause) => Read::wrong(problem::unreadable(path, &cause.to_string())),
     }
 }
 
-fn read_here(text: &str, path: &Path, origin: impl Fn(usize) -> Origin) -> Vec<Said> {
+impl Read {
+    fn wrong(failure: Failure) -> Self {
+        Self {
+            said: vec![Err(failure)],
+            hooks: Vec::new(),
+        }
+    }
+}
+
+fn read_here(text: &str, path: &Path, origin: impl Fn(usize) -> Origin) -> Read {
     let lines = Lines::of(text);
     match DeTable::parse(text) {
         Ok(table) => {
@@ -50,6 +69,7 @@ fn read_here(text: &str, path: &Path, origin: impl Fn(usize) -> Origin) -> Vec<S
                 lines,
                 origin,
                 said: Vec::new(),
+                hooks: Vec::new(),
             };
             walk.table(&mut Vec::new(), table.get_ref());
             walk.finish()
@@ -57,11 +77,11 @@ fn read_here(text: &str, path: &Path, origin: impl Fn(usize) -> Origin) -> Vec<S
         Err(cause) => {
             // Only the first: what follows a syntax error is mostly its echo.
             let at = cause.span().map_or(0, |span| span.start);
-            vec![Err(problem::not_toml(
+            Read::wrong(problem::not_toml(
                 path,
                 lines.position(text, at),
                 cause.message(),
-            ))]
+            ))
         }
     }
 }
@@ -99,11 +119,16 @@ struct Walk<'t, O> {
     origin: O,
     /// With the line, because tables come in order of name and people read in order of line.
     said: Vec<(usize, Said)>,
+    hooks: Vec<(usize, HookEntry)>,
 }
 
 impl<O: Fn(usize) -> Origin> Walk<'_, O> {
     fn table(&mut self, path: &mut Vec<String>, table: &DeTable<'_>) {
         for (key, value) in table {
+            if path.is_empty() && key.get_ref() == "hooks" {
+                self.hooks(value);
+                continue;
+            }
             path.push(key.get_ref().to_string());
             self.item(path, key.span().start, value);
             path.pop();
@@ -137,17 +162,40 @@ impl<O: Fn(usize) -> Origin> Walk<'_, O> {
         self.said.push((line, said));
     }
 
+    /// Hooks are a list of tables, which no table of settings describes.
+    fn hooks(&mut self, section: &Spanned<DeValue<'_>>) {
+        let read = hooks::read(
+            section,
+            &Page {
+                origin: &|at| (self.origin)(self.lines.line(at)),
+                source: &|span| self.source(span).to_owned(),
+            },
+        );
+        for (at, read) in read {
+            let line = self.lines.line(at);
+            match read {
+                Ok(hook) => self.hooks.push((at, hook)),
+                Err(failure) => self.said.push((line, Err(failure))),
+            }
+        }
+    }
+
     fn source(&self, span: Range<usize>) -> &str {
         self.text.get(span).unwrap_or_default()
     }
 
-    fn finish(mut self) -> Vec<Said> {
+    fn finish(mut self) -> Read {
         self.said.sort_by_key(|(line, _)| *line);
-        self.said.into_iter().map(|(_, said)| said).collect()
+        self.hooks.sort_by_key(|(at, _)| *at);
+        Read {
+            said: self.said.into_iter().map(|(_, said)| said).collect(),
+            hooks: self.hooks.into_iter().map(|(_, hook)| hook).collect(),
+        }
     }
 }
 
-fn given(value: &DeValue<'_>) -> Given {
+/// Returns what a file says, before it is checked.
+pub(crate) fn given(value: &DeValue<'_>) -> Given {
     match value {
         DeValue::String(text) => Given::Text(text.to_string()),
         DeValue::Integer(number) => Given::Whole(whole(number)),

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use artel_types::Failure;
 
+use crate::hooks::HookEntry;
 use crate::nearest::{nearest_key, nearest_variable};
 use crate::schema::{Field, fields, own_sections, sections};
 use crate::value::Given;
@@ -28,6 +29,7 @@ pub(crate) struct Entry {
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     pub(crate) entries: Vec<Result<Entry, Failure>>,
+    pub(crate) hooks: Vec<HookEntry>,
     pub(crate) files: Vec<PathBuf>,
     pub(crate) unknown_variables: Vec<String>,
 }
@@ -41,9 +43,9 @@ impl Found {
             Err(why) => return self.entries.push(Err(problem::unreadable(path, &why))),
         };
         self.files.push(path.to_owned());
-        self.entries.extend(document::read(&text, path, |line| {
-            origin(path.to_owned(), line)
-        }));
+        let read = document::read(&text, path, |line| origin(path.to_owned(), line));
+        self.entries.extend(read.said);
+        self.hooks.extend(read.hooks);
     }
 
     /// Adds the variables `ARTEL_…`. An empty one counts as not set, which is how a shell line

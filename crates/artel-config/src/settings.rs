@@ -10,8 +10,8 @@ use crate::layers::{Entry, Found};
 use crate::schema::{dotted, fields};
 use crate::values::{Held, Values};
 use crate::{
-    Clean, Environment, Gateway, Hands, Journal, Origin, Output, Places, Runs, Setting, budget,
-    models, prices,
+    Clean, Environment, Gateway, Hands, HookEntry, Journal, Origin, Output, Places, Runs, Setting,
+    budget, models, prices,
 };
 
 /// Every setting, typed, with where it came from.
@@ -35,6 +35,8 @@ pub struct Settings {
     pub hands: Hands,
     /// How runs go.
     pub runs: Runs,
+    /// Commands that runs go past, the user's first; each layer adds its own.
+    pub hooks: Vec<HookEntry>,
     /// Variables that begin with `ARTEL_` and mean nothing to this build.
     pub unknown_variables: Vec<String>,
     /// The settings files that were read, lowest layer first.
@@ -80,6 +82,7 @@ impl Settings {
     fn from_found(found: Found) -> Result<Self, Vec<Failure>> {
         let Found {
             entries,
+            hooks,
             files,
             unknown_variables,
         } = found;
@@ -93,11 +96,12 @@ impl Settings {
         if !problems.is_empty() {
             return Err(problems);
         }
-        Self::typed(values, files, unknown_variables)
+        Self::typed(values, hooks, files, unknown_variables)
     }
 
     fn typed(
         values: Values,
+        hooks: Vec<HookEntry>,
         files: Vec<PathBuf>,
         unknown_variables: Vec<String>,
     ) -> Result<Self, Vec<Failure>> {
@@ -113,6 +117,7 @@ impl Settings {
             clean: Clean::from_values(&values).map_err(one)?,
             hands: Hands::from_values(&values).map_err(one)?,
             runs: Runs::from_values(&values).map_err(one)?,
+            hooks,
             unknown_variables,
             files,
             values,
@@ -129,7 +134,14 @@ impl Settings {
             origin: setting.origin.to_string(),
             about: field.about,
         };
-        all.into_iter().map(row).collect()
+        let hook = |hook: &HookEntry| Row {
+            key: format!("hooks.{}", hook.event),
+            value: hook.to_toml(),
+            origin: hook.origin.to_string(),
+            about: "A command that runs go past.",
+        };
+        let hooks = self.hooks.iter().map(hook);
+        all.into_iter().map(row).chain(hooks).collect()
     }
 
     /// Returns the BLAKE3 hash, in hex, of the values in force. Where they came from, and how a
@@ -138,6 +150,10 @@ impl Settings {
         let mut hasher = blake3::Hasher::new();
         for (path, Held { setting, .. }) in self.values.all() {
             let line = format!("{}={}\n", dotted(path), setting.value.canonical());
+            hasher.update(line.as_bytes());
+        }
+        for hook in &self.hooks {
+            let line = format!("hooks.{}={}\n", hook.event, hook.to_toml());
             hasher.update(line.as_bytes());
         }
         hasher.finalize().to_hex().to_string()

@@ -241,7 +241,11 @@ impl Workplace {
     pub(crate) fn needs_ground(&self, tool: &str) -> bool {
         let touches = |effect: &Effect| matches!(effect, Effect::Write | Effect::Process);
         let tool = self.hands.registry.get(tool);
-        self.ground.is_some() && tool.is_ok_and(|tool| tool.card().effects.iter().any(touches))
+        let Some(ground) = &self.ground else {
+            return false;
+        };
+        let is_new = ground.tree().is_some() && !self.is_furnished;
+        is_new || tool.is_ok_and(|tool| tool.card().effects.iter().any(touches))
     }
 
     /// Gets the files ready for a call: a tree where it changes something or starts a process, a
@@ -269,7 +273,7 @@ impl Workplace {
     }
 
     /// Moves into the tree, once there is one.
-    pub(crate) fn furnished(&mut self) -> Result<(), Failure> {
+    pub fn furnished(&mut self) -> Result<(), Failure> {
         let tree = self.ground.as_ref().and_then(|ground| ground.tree());
         if let Some(tree) = tree
             && !self.is_furnished

@@ -1,6 +1,6 @@
 //! One repository, and calls in it.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -134,6 +134,15 @@ impl Git {
 
     /// Runs a subcommand with input.
     pub fn run_with(&self, arguments: &[&str], stdin: Vec<u8>) -> Result<Vec<u8>, GitError> {
+        self.run_on(arguments, stdin)
+    }
+
+    /// Like [`Git::run_with`], with arguments that may be names of files.
+    pub(crate) fn run_on(
+        &self,
+        arguments: &[impl AsRef<OsStr>],
+        stdin: Vec<u8>,
+    ) -> Result<Vec<u8>, GitError> {
         let output = trusted::run(&self.call(arguments, stdin))?;
         if output.code == Some(0) {
             return Ok(output.stdout);
@@ -154,8 +163,9 @@ impl Git {
         } else {
             said
         };
+        let command = arguments.first().map_or(OsStr::new(""), AsRef::as_ref);
         Err(GitError::Refused {
-            command: arguments.first().copied().unwrap_or_default().to_owned(),
+            command: command.to_string_lossy().into_owned(),
             said,
         })
     }
@@ -177,7 +187,7 @@ impl Git {
         Ok(PathBuf::from(OsString::from_vec(said)))
     }
 
-    fn call(&self, arguments: &[&str], stdin: Vec<u8>) -> Call {
+    fn call(&self, arguments: &[impl AsRef<OsStr>], stdin: Vec<u8>) -> Call {
         let mut args: Vec<OsString> = vec!["--no-pager".into(), "--literal-pathspecs".into()];
         let safe = [
             format!("safe.directory={}", self.tree.display()),
@@ -191,7 +201,11 @@ impl Git {
         for setting in &self.settings {
             args.extend(["-c".into(), setting.clone()]);
         }
-        args.extend(arguments.iter().map(OsString::from));
+        args.extend(
+            arguments
+                .iter()
+                .map(|argument| argument.as_ref().to_owned()),
+        );
         Call {
             args,
             env: self.environment(),

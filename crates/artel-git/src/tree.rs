@@ -228,7 +228,7 @@ impl RunTree {
             repository: None,
             named: &[folder.to_owned()],
             share: &self.share,
-            without: self.own.at.parent().unwrap_or(&self.own.at),
+            run: &self.own.at,
         };
         let paths = paths.named_only()?;
         Copy::new(&self.origin, &self.own.files)?.all(&paths)?;
@@ -308,7 +308,7 @@ fn copy_files(
         repository,
         named: making.named,
         share: making.share,
-        without: own.at.parent().unwrap_or(&own.at),
+        run: &own.at,
     };
     let copied = Copy::new(origin, &own.files)?.all(&listing.paths()?)?;
     let Some(repository) = repository else {

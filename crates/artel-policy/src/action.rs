@@ -50,6 +50,8 @@ pub enum Place {
     Worktree,
     /// A portal, by its name.
     Portal(String),
+    /// The folder of the skill that is active; it is only read.
+    Skill,
 }
 
 /// What is done in git, as the permission matrix has it.

@@ -118,6 +118,12 @@ impl Policy {
         if let Some(never) = never::denies(action) {
             return never;
         }
+        if let Action::Read(target) = action
+            && target.place == Place::Skill
+            && path::sensitive(&target.path).is_none()
+        {
+            return allow("shipped.skill", "a skill reads its own files");
+        }
         let outside = self.bounds.iter().find(|bound| !bound.admits(tool, action));
         if let Some(bound) = outside {
             return deny(

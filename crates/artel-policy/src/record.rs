@@ -173,6 +173,7 @@ impl fmt::Display for Place {
         match self {
             Self::Worktree => Ok(()),
             Self::Portal(name) => write!(f, "@{name}"),
+            Self::Skill => f.write_str("@skill"),
         }
     }
 }

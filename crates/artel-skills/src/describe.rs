@@ -15,6 +15,8 @@ pub(crate) fn describe(body: &str, files: &mut [Supporting]) {
     let mut places: HashMap<String, usize> = HashMap::new();
     for (at, file) in files.iter().enumerate() {
         places.insert(file.path.clone(), at);
+        // People write REFERENCE.md for a file that is called reference.md.
+        places.entry(file.path.to_lowercase()).or_insert(at);
     }
     for line in body.lines() {
         for (start, end) in words(line) {
@@ -25,7 +27,10 @@ pub(crate) fn describe(body: &str, files: &mut [Supporting]) {
                 .strip_prefix('/')
                 .filter(|_| follows_variable(line, start))
                 .unwrap_or(path);
-            let Some(file) = places.get(path).and_then(|at| files.get_mut(*at)) else {
+            let found = places
+                .get(path)
+                .or_else(|| places.get(&path.to_lowercase()));
+            let Some(file) = found.and_then(|at| files.get_mut(*at)) else {
                 continue;
             };
             if file.description.is_none() {
@@ -82,8 +87,31 @@ fn said(before: &str, after: &str, word: &str) -> Option<String> {
         let label = label.trim_matches(['`', '*']);
         (!word.ends_with(label)).then(|| label.to_owned())
     };
-    let text = for_what(rest).or_else(listed).or_else(linked)?;
+    let text = for_what(rest)
+        .or_else(listed)
+        .or_else(|| purpose_before(before))
+        .or_else(linked)?;
     tidy(&text)
+}
+
+/// Returns what stands between the words in `For details of the API, see reference.md`.
+fn purpose_before(before: &str) -> Option<String> {
+    const VERBS: &[&str] = &["see", "read", "check", "consult", "load", "refer to", "use"];
+    const BEGINNINGS: &[&str] = &["For ", "If ", "When ", "To ", "Before "];
+    let skipped = before.char_indices().rev().nth(2 * MOST_LETTERS);
+    let near = skipped.map_or(before, |(at, _)| &before[at..]);
+    let near = near.rsplit(". ").next()?;
+    let near = near.trim_end_matches(['`', '"', '\'', '*', '[', '(', '_', ' ']);
+    let near = VERBS.iter().find_map(|verb| {
+        let end = near.len().checked_sub(verb.len())?;
+        let is_verb = near.get(end..)?.eq_ignore_ascii_case(verb);
+        is_verb.then(|| near[..end].trim_end())
+    })?;
+    let clause = near.strip_suffix(',')?.trim_start_matches(['-', '*', ' ']);
+    let purpose = BEGINNINGS
+        .iter()
+        .find_map(|beginning| clause.strip_prefix(beginning))?;
+    Some(purpose.to_owned())
 }
 
 /// Takes away `(1,200 lines)` at the beginning: lines are counted, not believed.
@@ -139,6 +167,14 @@ mod tests {
             (
                 "Use ${SKILL_DIR}/reference.md for API details.",
                 "API details",
+            ),
+            (
+                "Steps are below. For API details, see REFERENCE.md.",
+                "API details",
+            ),
+            (
+                "- If you need API details, read `reference.md` and do it",
+                "you need API details",
             ),
             (
                 "Consult ./reference.md to learn API details",

@@ -7,7 +7,7 @@
 //!
 //! *Commands* are `` !`git status --short` ``, anywhere but right after a letter, a digit or a
 //! backslash. They are given to the caller ([`commands`]), which decides and runs them; variables
-//! in them are not replaced, save for [what the system makes](command::SYSTEM), as the beginning
+//! in them are not replaced, save for [what the system makes](SYSTEM), as the beginning
 //! of a word.
 //!
 //! *Variables* are replaced in code blocks as elsewhere, so that an example shows what will

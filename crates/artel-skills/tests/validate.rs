@@ -41,6 +41,7 @@ fn what_the_format_allows_is_taken() {
         "compatibility: Needs git",
         "metadata:\n  author: me\n  version: \"1.0\"",
         "metadata: {}",
+        "metadata: {version: 1.0, internal: true}",
         "allowed-tools: Read Bash(git log:*)",
         "allowed-tools: Read, Grep",
         "allowed-tools: [Read, \"Bash(git:*)\"]",
@@ -95,7 +96,7 @@ fn what_it_does_not_allow_names_the_field() {
         ("metadata: [a]", "metadata"),
         ("metadata: {a: {b: c}}", "metadata"),
         ("metadata: {a: [b]}", "metadata"),
-        ("metadata: {version: 1.0}", "metadata"),
+        ("metadata: {version: }", "metadata"),
         ("metadata: {a: b, a: c}", "metadata"),
         (
             "metadata: {artel.max-iterations: \"0\"}",
@@ -233,7 +234,7 @@ fn a_message_says_line_value_range_and_remedy() {
     let complaints = validate_skill(&skill("license: MIT\nlicense: X"), None);
     assert_eq!(complaints[0].message, "the key `license` is given twice");
     assert_eq!(complaints[0].line, Some(5));
-    let complaints = validate_skill(&skill("metadata:\n  a: 1\n  b: x\n  a: 2"), None);
+    let complaints = validate_skill(&skill("metadata:\n  a: x\n  b: x\n  a: 2"), None);
     assert_eq!(complaints[0].message, "the key `a` is given twice");
     assert_eq!(complaints[0].line, Some(7));
 }

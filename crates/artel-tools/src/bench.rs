@@ -40,6 +40,10 @@ pub struct Bench {
     pub jobs: Arc<Jobs>,
     /// Who can be asked; nobody where no person is there.
     pub person: Option<Arc<dyn Person>>,
+    /// Folders that the run's tree stands for: the person's, by its path.
+    pub stands_for: Vec<PathBuf>,
+    /// What fills in the variables of a skill's files when they are read.
+    pub fill_in: Option<Arc<FillIn>>,
     /// The call that is carried out, by its name in the journal.
     pub call: String,
     seen: Arc<Mutex<Seen>>,
@@ -47,6 +51,9 @@ pub struct Bench {
     /// The notes as they were last written down.
     written: Arc<Mutex<Notes>>,
 }
+
+/// Fills in the variables of a text.
+pub type FillIn = dyn Fn(&str) -> String + Send + Sync;
 
 /// Judges a resolved path in a place. The policy of the run stands behind it.
 pub trait Judge: Send + Sync {
@@ -89,6 +96,8 @@ impl Bench {
             secret_rules: Arc::default(),
             jobs: Arc::default(),
             person: None,
+            stands_for: Vec::new(),
+            fill_in: None,
             call: String::new(),
             seen: Arc::default(),
             notes: Arc::default(),
@@ -98,6 +107,9 @@ impl Bench {
 
     /// Finds the tree that a path is in, and the path in it. `@Name/path` is in a portal.
     pub fn find(&self, path: &str) -> Result<(Target, &Root), Trouble> {
+        if let Some(found) = self.find_by_whole_path(path) {
+            return Ok(found);
+        }
         let Some(rest) = path.strip_prefix('@') else {
             let target = Target {
                 place: Place::Worktree,
@@ -106,6 +118,15 @@ impl Bench {
             return Ok((target, &self.tree));
         };
         let (name, inside) = rest.split_once('/').unwrap_or((rest, ""));
+        if name == "skill"
+            && let Some(skill) = &self.skill
+        {
+            let target = Target {
+                place: Place::Skill,
+                path: inside.to_owned(),
+            };
+            return Ok((target, skill));
+        }
         let root = self.portals.get(name).ok_or_else(|| {
             let known: Vec<_> = self
                 .portals
@@ -128,6 +149,25 @@ impl Bench {
             path: inside.to_owned(),
         };
         Ok((target, root))
+    }
+
+    /// Finds a path that is written out: in the skill's folder, or in the folder that the run's
+    /// tree stands for.
+    fn find_by_whole_path(&self, path: &str) -> Option<(Target, &Root)> {
+        let whole = Path::new(path);
+        if !whole.is_absolute() {
+            return None;
+        }
+        let inside = |folder: &Path| Some(whole.strip_prefix(folder).ok()?.to_str()?.to_owned());
+        if let Some(skill) = &self.skill
+            && let Some(path) = inside(skill.path())
+        {
+            let place = Place::Skill;
+            return Some((Target { place, path }, skill));
+        }
+        let path = self.stands_for.iter().find_map(|folder| inside(folder))?;
+        let place = Place::Worktree;
+        Some((Target { place, path }, &self.tree))
     }
 
     /// Returns what was read so far.

@@ -105,6 +105,24 @@ impl Hands {
         }
     }
 
+    /// Puts hands together for another place: the same tools and grants, other files.
+    #[must_use]
+    pub fn moved(&self, bench: Bench, change: impl FnOnce(&mut Policy, &mut Situation)) -> Self {
+        let mut policy = Policy::clone(&self.policy());
+        let mut situation = self.situation.clone();
+        change(&mut policy, &mut situation);
+        Self {
+            registry: self.registry.clone(),
+            bench,
+            policy: Mutex::new(Arc::new(policy)),
+            situation,
+            log: Arc::clone(&self.log),
+            approver: self.approver.clone(),
+            redactor: self.redactor.clone(),
+            clock: self.clock.clone(),
+        }
+    }
+
     /// Carries out one call, or says why not. `id` names it in the journal.
     pub fn call(&self, id: &str, name: &str, input: &Value) -> Result<Called, NotRecorded> {
         let tool = match self.registry.get(name) {

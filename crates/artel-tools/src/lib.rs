@@ -22,7 +22,7 @@ mod similar;
 mod talk;
 mod tool;
 
-pub use bench::{Bench, Judge, NoGuard, Person};
+pub use bench::{Bench, FillIn, Judge, NoGuard, Person};
 pub use checks::check_tools;
 pub use declared::{BadDeclaration, Declared};
 pub use fetch::fetch_tools;
@@ -30,7 +30,7 @@ pub use files::file_tools;
 pub use git::git_tools;
 pub use hands::{Approver, Called, Hands, Log, NotRecorded, Offer, Question, Reply};
 pub use notes::{Finish, Memory, Notes, Task, TaskState};
-pub use process::{Audience, JobState, Jobs, Keys, Order, Workroom, workroom};
+pub use process::{Audience, JobState, Jobs, Keys, Order, Workroom, run as run_order, workroom};
 pub use registry::{FindTools, Line, MOST_FOUND, Registry, Viewer};
 pub use seen::{Part, Seen, Standing};
 pub use shell::shell_tools;

@@ -88,6 +88,8 @@ pub struct Order {
     pub cwd: String,
     /// How long it may take; what is known of its words decides if nothing is said.
     pub timeout: Option<Duration>,
+    /// Whether output does not stretch that time.
+    pub is_exact: bool,
     /// Secrets it gets, by name.
     pub secrets: Vec<String>,
     /// Hosts it reaches.
@@ -139,7 +141,7 @@ impl Order {
 }
 
 /// Runs an order to its end and says what came of it.
-pub(crate) fn run(bench: &Bench, order: Order) -> Result<Observation, Trouble> {
+pub fn run(bench: &Bench, order: Order) -> Result<Observation, Trouble> {
     let room = workroom(bench)?;
     let cancel = room.cancel.clone();
     let finished = room.finish(bench, &order, cancel, &|_| {})?;
@@ -168,6 +170,7 @@ impl Workroom {
         turn(Turn::Come);
         let (job, redactor) = self.job(bench, order)?;
         let patience = match order.timeout {
+            Some(time) if order.is_exact => patience::Limits::exactly(time),
             Some(time) => patience::Limits::of_base(time),
             None => patience::Limits::of_command(&order.words),
         };

@@ -259,6 +259,31 @@ codes! {
         "The message is what an agent would see, with what to try instead."
     T004 Usage "a declared tool cannot be used"
         "A file in `Tools/` is not right. The message names the file, the place and the remedy."
+    R001 NotFound "no such skill"
+        "Skills are folders with a `SKILL.md`: in `Skills/` of the workshop, in `.agents/skills` \
+         and `.claude/skills` of the project and of your home folder. `artel skill list` shows what \
+         was found, and what could not be loaded."
+    R002 Usage "a skill cannot be used"
+        "Its `SKILL.md` is not right. The message names the file, the line, the field and the \
+         remedy; `artel skill validate` checks it as a whole."
+    R003 Refused "the skill is not trusted"
+        "It comes from outside the workshop, and you have not yet said that you trust it as it is. \
+         `artel skill show NAME` shows what it may run; `artel skill trust NAME` trusts it until a \
+         file of it changes."
+    R004 NotFound "no such run"
+        "`artel runs` shows the runs there are."
+    R005 Failed "the run did not come to its end"
+        "It is over, and not all was achieved: the message says why. `artel trace RUN` shows \
+         everything that happened."
+    R006 Refused "files were changed meanwhile"
+        "You, or another program, touched files that the run changed, too. Nothing was put in \
+         place. The message names them; the run's own files are still there."
+    R007 Interrupted "the run was left and can be taken up"
+        "Nothing is lost: `artel resume RUN` goes on from the last event."
+    R008 Refused "the run is not in a state for that"
+        "A run that is over cannot be steered, and one that is under way cannot be applied."
+    R009 Usage "a hook cannot be used"
+        "Its declaration is not right. The message names the file and the remedy."
     X001 Bug "a mistake in Artel"
         "This should not have happened. Please report it with the message and what you did."
     X002 Interrupted "interrupted"

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use artel_config::{Environment, Places, Settings, person, system_clock};
 use artel_keyring::Keyring;
 use artel_types::{
-    Actor, Clock, Code, Failure, Formats, Redactor, Secret, TraceId, Via, WorkshopId,
+    Actor, Clock, Code, Failure, Formats, Redactor, RunId, Secret, TraceId, Via, WorkshopId,
 };
 use artel_vault::{SystemStore, Vault};
 
@@ -183,6 +183,11 @@ fn is_program(path: &std::path::Path) -> bool {
 /// Returns a trace of its own.
 pub(crate) fn fresh_trace() -> Result<TraceId, Failure> {
     random().map(TraceId::from_random)
+}
+
+/// Returns a run id of its own.
+pub(crate) fn random_run() -> Result<RunId, Failure> {
+    random().map(RunId::from_random)
 }
 
 /// Returns a workshop id of its own.

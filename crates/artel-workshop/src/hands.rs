@@ -10,6 +10,9 @@ mod run;
 mod scratch;
 mod tools;
 
+pub(crate) use run::{CallKeys, Recorder};
+pub(crate) use tools::layer_text;
+
 pub use command::{SandboxRun, Sandboxed};
 pub use policy::CommandCheck;
 pub use tools::{ToolDone, ToolRun, ToolShown};

@@ -16,6 +16,7 @@ mod marker;
 mod models;
 mod providers;
 mod registry;
+mod runs;
 mod safety;
 mod stats;
 mod trace;
@@ -35,6 +36,9 @@ pub use keys::{Account, KeyReport, KeyStatus, Stored};
 pub use marker::Marker;
 pub use models::{Models, key_origin};
 pub use providers::{Card, ModelRow, ModelShown, Prices};
+pub use runs::{
+    Company, Left, RunDone, RunOrder, SkillsFound, Stop, Trust, TrustQuestion,
+};
 pub use stats::{Count, Stats};
 pub use trace::Story;
 pub use trial::{Feature, Trial};

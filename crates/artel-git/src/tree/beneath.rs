@@ -55,7 +55,7 @@ pub(super) enum Wanted<'w> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FileMode {
     /// These bits and, where the system lets us, this owner.
-    Exactly(u32, (u32, u32)),
+    Exactly(u32, Option<(u32, u32)>),
     /// What the umask leaves of it.
     New(u32),
 }
@@ -160,17 +160,10 @@ impl Beneath {
             .and_then(|()| rustix::fs::renameat(&folder, temp, &folder, name));
         if placed.is_err() {
             // What failed is told; the leftover has a name of ours.
-            drop(rustix::fs::unlinkat(&folder, temp, AtFlags::empty()));
+            let _ = rustix::fs::unlinkat(&folder, temp, AtFlags::empty());
             return placed;
         }
         self.sync(&folder)
-    }
-
-    /// Gives a file other permissions.
-    pub(super) fn set_mode(&self, path: &Path, mode: u32) -> Result<(), TreeError> {
-        let file = self.open_file(path)?;
-        rustix::fs::fchmod(&file, Mode::from_raw_mode(mode))
-            .map_err(TreeError::system("set the mode of", path))
     }
 
     /// Removes a file or link; one that is gone is fine.
@@ -272,10 +265,11 @@ impl Beneath {
         let mut file = File::from(handle);
         let io = |cause: std::io::Error| Errno::from_io_error(&cause).unwrap_or(Errno::IO);
         file.write_all(bytes).map_err(io)?;
-        if let FileMode::Exactly(mode, (user, group)) = mode {
-            let (user, group) = (Uid::from_raw(user), Gid::from_raw(group));
+        if let FileMode::Exactly(mode, owner) = mode {
+            let user = owner.map(|(user, _)| Uid::from_raw(user));
+            let group = owner.map(|(_, group)| Gid::from_raw(group));
             // Only root may give files away; for everyone else the file becomes the writer's.
-            drop(rustix::fs::fchown(&file, Some(user), Some(group)));
+            let _ = rustix::fs::fchown(&file, user, group);
             rustix::fs::fchmod(&file, Mode::from_raw_mode(mode))?;
         }
         if self.syncs {

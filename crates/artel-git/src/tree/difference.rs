@@ -217,8 +217,8 @@ impl RunTree {
             }
             let said = self.ask("--batch", &ids[first..next], bytes)?;
             let mut rest = &said[..];
-            for number in first..next {
-                let size = usize::try_from(sizes[number]).unwrap_or(usize::MAX);
+            for (number, size) in sizes.iter().enumerate().take(next).skip(first) {
+                let size = usize::try_from(*size).unwrap_or(usize::MAX);
                 let (content, after) = split(rest, size).ok_or_else(|| self.damaged())?;
                 each(number, content)?;
                 rest = after;

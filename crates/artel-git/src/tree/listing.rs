@@ -21,8 +21,8 @@ pub(super) struct Listing<'l> {
     pub(super) repository: Option<&'l Repository>,
     pub(super) named: &'l [PathBuf],
     pub(super) share: &'l [String],
-    /// A folder that is left out: where runs are kept, should it lie in the folder.
-    pub(super) without: &'l Path,
+    /// The run's folder. Should it lie in the folder, it is left out with its neighbours.
+    pub(super) run: &'l Path,
 }
 
 impl Listing<'_> {
@@ -70,6 +70,7 @@ impl Listing<'_> {
         }
         let listed = git.run(&arguments)?;
         let paths = listed.split(|byte| *byte == 0).map(OsStr::from_bytes);
+        let paths = paths.filter(|path| !path.is_empty());
         for path in paths.map(Path::new) {
             let Ok(path) = path.strip_prefix(prefix) else {
                 continue;
@@ -169,7 +170,10 @@ impl Listing<'_> {
     }
 
     fn is_without(&self, path: &Path) -> bool {
-        self.folder.join(path).starts_with(self.without)
+        let runs = self.run.parent().unwrap_or(self.run);
+        let is_inside = runs != self.folder && runs.starts_with(self.folder);
+        let without = if is_inside { runs } else { self.run };
+        self.folder.join(path).starts_with(without)
     }
 }
 

@@ -16,8 +16,8 @@ use super::place::{Head, Repository};
 /// Over every `.gitattributes` of the tree: bytes in are bytes out.
 const ATTRIBUTES: &str = "* -text -filter -ident -working-tree-encoding !eol !crlf !diff !merge\n";
 
-/// Settings of every call here: names and bytes as they are, objects durable, with one wait of the
-/// disk for all of them.
+/// Settings of every call here: names and bytes as they are. Objects are handed to the disk as they
+/// are written, and the one wait for the disk is that of the record which names them.
 const SETTINGS: &[&str] = &[
     "core.autocrlf=false",
     "core.eol=lf",
@@ -31,8 +31,8 @@ const SETTINGS: &[&str] = &[
     "core.splitIndex=false",
     "core.logAllRefUpdates=false",
     "core.looseCompression=1",
-    "core.fsync=loose-object,pack,index",
-    "core.fsyncMethod=batch",
+    "core.fsync=loose-object,pack",
+    "core.fsyncMethod=writeout-only",
 ];
 
 /// The places of a run's folder.
@@ -65,6 +65,11 @@ impl Own {
     /// The file that leads git from the tree to the repository.
     pub(super) fn dot_git(&self) -> PathBuf {
         self.tree().join(".git")
+    }
+
+    /// Forgets the index of snapshots; the next look reads every file.
+    pub(super) fn forget(&self) {
+        drop(fs::remove_file(self.private_index()));
     }
 
     fn private_index(&self) -> PathBuf {

@@ -1,12 +1,13 @@
 //! Snapshots: git trees of a run's files, and the list of folders that git does not keep.
 
-use std::collections::BTreeSet;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
-use super::walk::{Files, Look, Walk};
+use crate::GitError;
+
+use super::walk::{Files, Look, Seen, Walk};
 use super::{RunTree, TreeError};
 
 /// How the record of a snapshot begins.
@@ -14,6 +15,12 @@ const RECORD: &str = "artel snapshot 1";
 
 /// More than the record of a snapshot holds.
 const LARGEST_RECORD: u64 = 64 << 20;
+
+/// So many new contents are worth a pack.
+const MANY: usize = 64;
+
+/// More names than that are handed over on the input, in a call of their own.
+const LONGEST_ARGUMENTS: usize = 64 * 1024;
 
 /// The state of a run's files at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -118,48 +125,65 @@ impl RunTree {
         let walk = self.look(&known.files)?;
         let tree = match &known.tree {
             Some(tree) => {
-                let changed = changed(&known.files, &walk.files);
-                match changed.is_empty() {
+                let changed = Changed::between(&known.files, &walk.files);
+                match changed.old.is_empty() && changed.new.is_empty() {
                     true => tree.clone(),
                     false => self.write(&changed)?,
                 }
             }
-            None => {
-                let indexed = self.own.private().run(&["ls-files", "-z"])?;
-                let indexed = indexed
-                    .split(|byte| *byte == 0)
-                    .filter(|path| !path.is_empty());
-                let indexed = indexed.map(|path| PathBuf::from(OsStr::from_bytes(path)));
-                let mut paths: BTreeSet<PathBuf> = indexed.collect();
-                paths.extend(walk.files.keys().cloned());
-                let paths: Vec<_> = paths.iter().map(PathBuf::as_path).collect();
-                self.write(&present_or_free(&paths, &walk.files))?
-            }
+            None => self.write_all(&walk.files)?,
         };
         known.files.clone_from(&walk.files);
         known.tree = Some(tree.clone());
         Ok(Taken { tree, walk })
     }
 
+    /// Brings the whole private index up to date, with git's own memory of what is unchanged.
+    fn write_all(&self, files: &Files) -> Result<String, TreeError> {
+        let listed = self.own.private().run(&["ls-files", "-z"]);
+        let indexed = match listed {
+            Err(GitError::Refused { .. }) => {
+                // The index is not waited for; one that a loss of power cut short is made anew.
+                self.own.forget();
+                Vec::new()
+            }
+            listed => listed?,
+        };
+        let indexed = indexed.split(|byte| *byte == 0);
+        let indexed = indexed.filter(|path| !path.is_empty());
+        let old = indexed.map(|path| Path::new(OsStr::from_bytes(path)));
+        self.write(&Changed {
+            old: old.filter(|path| !files.contains_key(*path)).collect(),
+            new: files.keys().map(PathBuf::as_path).collect(),
+        })
+    }
+
     /// Brings these paths of the private index up to date and writes its tree.
-    fn write(&self, paths: &[&Path]) -> Result<String, TreeError> {
-        let mut list = Vec::new();
-        for path in paths {
-            list.extend_from_slice(path.as_os_str().as_bytes());
-            list.push(0);
+    fn write(&self, changed: &Changed<'_>) -> Result<String, TreeError> {
+        let mut git = self.own.private();
+        if changed.new.len() > MANY {
+            // Git writes what it takes for large into one pack, and not each into a file.
+            git = git.set("core.bigFileThreshold=1").set("pack.compression=1");
         }
-        let git = self.own.private();
-        if !list.is_empty() {
-            let update = [
-                "update-index",
-                "--add",
-                "--remove",
-                "--replace",
-                "-z",
-                "--stdin",
-            ];
-            git.run_with(&update, list)?;
+        let mut arguments: Vec<OsString> = vec!["update-index".into()];
+        let bytes: usize = changed
+            .old
+            .iter()
+            .map(|path| path.as_os_str().len() + 3)
+            .sum();
+        if bytes <= LONGEST_ARGUMENTS {
+            arguments.push("--force-remove".into());
+            // A name that begins with a dash is no option then.
+            let names = changed.old.iter().map(|path| Path::new(".").join(path));
+            arguments.extend(names.map(PathBuf::into_os_string));
+            arguments.push("--no-force-remove".into());
+        } else {
+            let forget = ["update-index", "--force-remove", "-z", "--stdin"];
+            git.run_with(&forget, list(&changed.old))?;
         }
+        let add = ["--add", "--remove", "--replace", "-z", "--stdin"];
+        arguments.extend(add.map(OsString::from));
+        git.run_on(&arguments, list(&changed.new))?;
         let said = git.run(&["write-tree"])?;
         Ok(String::from_utf8_lossy(&said).trim().to_owned())
     }
@@ -216,28 +240,40 @@ impl RunTree {
     }
 }
 
-/// Returns the paths that differ: gone ones first.
-fn changed<'f>(old: &'f Files, new: &'f Files) -> Vec<&'f Path> {
-    let gone = old.keys().filter(|path| !new.contains_key(*path));
-    let mut paths: Vec<&Path> = gone.map(PathBuf::as_path).collect();
-    for (path, seen) in new {
-        if !old.get(path).is_some_and(|known| known.is_as(seen)) {
-            paths.push(path);
-        }
-    }
-    present_or_free(&paths, new)
+/// What has to be done to an index.
+struct Changed<'f> {
+    /// To be forgotten: gone, or read anew. Git would trust the times of a file, and those can be
+    /// set back.
+    old: Vec<&'f Path>,
+    /// To be read.
+    new: Vec<&'f Path>,
 }
 
-/// Drops paths below something that is a file now: git lets go of them when it takes that file,
-/// and would not look behind a link.
-fn present_or_free<'p>(paths: &[&'p Path], files: &Files) -> Vec<&'p Path> {
-    let is_free = |path: &&&Path| {
-        !path
-            .ancestors()
-            .skip(1)
-            .any(|above| files.contains_key(above))
-    };
-    paths.iter().filter(is_free).copied().collect()
+impl<'f> Changed<'f> {
+    fn between(old: &'f Files, new: &'f Files) -> Self {
+        let is_same =
+            |path: &Path, seen: &Seen| old.get(path).is_some_and(|known| known.is_as(seen));
+        let changed = new.iter().filter(|(path, seen)| !is_same(path, seen));
+        let changed: Vec<&Path> = changed.map(|(path, _)| path.as_path()).collect();
+        let known = changed
+            .iter()
+            .copied()
+            .filter(|path| old.contains_key(*path));
+        let gone = old.keys().filter(|path| !new.contains_key(*path));
+        Self {
+            old: gone.map(PathBuf::as_path).chain(known).collect(),
+            new: changed,
+        }
+    }
+}
+
+fn list(paths: &[&Path]) -> Vec<u8> {
+    let mut list = Vec::new();
+    for path in paths {
+        list.extend_from_slice(path.as_os_str().as_bytes());
+        list.push(0);
+    }
+    list
 }
 
 /// Lets only through what is a name of a file and of a ref.

@@ -14,6 +14,10 @@ pub(super) fn denies(action: &Action) -> Option<Decision> {
                 );
                 return Some(deny("never.portal-tree", reason));
             }
+            if target.place == Place::Skill {
+                let reason = "a skill's own files are never changed; write into the run's tree";
+                return Some(deny("never.skill-folder", reason));
+            }
             let ground = path::protected(&target.path)?;
             let reason = format!("agents never write `{}`", target.path);
             Some(deny(ground, reason))

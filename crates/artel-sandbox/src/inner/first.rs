@@ -104,12 +104,8 @@ fn inside(mut orders: Orders<'_>) -> Result<i32, Failed> {
     if let Some(port) = proxy {
         network::name_proxy(&mut orders.spec.job.env, port);
     }
-    if orders
-        .protected
-        .masked
-        .iter()
-        .any(|path| path.ends_with(".git"))
-    {
+    let masked = &orders.protected.masked;
+    if orders.protected.has_go && masked.iter().any(|path| path.ends_with(".git")) {
         leave_git_out(&mut orders.spec.job.env);
     }
     let command = program::start(&orders.spec.job, orders.streams)?;

@@ -37,6 +37,8 @@ pub(super) struct Protected {
     pub(super) readable: Vec<PathBuf>,
     /// Sockets of the host.
     pub(super) sockets: Vec<PathBuf>,
+    /// Whether Go's modules were found.
+    pub(super) has_go: bool,
     /// To be released when everything has ended.
     folders: Vec<Folder>,
     /// Where other spellings may appear.
@@ -88,6 +90,7 @@ impl Protected {
     fn root(&mut self, root: &Path, roots: &[PathBuf], names: &[String]) -> Result<(), Failed> {
         let found = search(root);
         self.sockets.extend(found.sockets);
+        self.has_go |= found.has_go;
         self.repository(root, roots, names)?;
         for bare in found.bare {
             self.pin(root, bare.parent().unwrap_or(root));
@@ -208,6 +211,7 @@ struct Found {
     repositories: Vec<PathBuf>,
     bare: Vec<PathBuf>,
     sockets: Vec<PathBuf>,
+    has_go: bool,
 }
 
 /// Looks through the upper folders of a tree, those nearest to the root first.
@@ -238,6 +242,7 @@ fn search(root: &Path) -> Found {
             names.push(name);
         }
         let has = |wanted: &str| names.iter().any(|name| name == wanted);
+        found.has_go |= has("go.mod");
         if has("HEAD") && has("objects") && has("refs") && folder != root {
             found.bare.push(folder);
             continue;

@@ -150,7 +150,8 @@ impl Reader {
             Err(fault) => return self.note("metadata", key.line, Weight::Light, fault),
         };
         for (inner, node) in found {
-            match text(node, self.exactness()) {
+            // `version: 1.0` is text here, as the format's own validator has it.
+            match text(node, Exactness::Loose) {
                 Ok(value) => {
                     if let Some(field) = inner.text.strip_prefix("artel.") {
                         let name = format!("metadata.{}", inner.text);

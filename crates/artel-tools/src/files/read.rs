@@ -1,7 +1,7 @@
 //! `read`: text with line numbers, pictures, documents and notebooks; what was sent before is not
 //! sent again.
 
-use artel_policy::Action;
+use artel_policy::{Action, Place};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -94,7 +94,7 @@ impl Tool for Read {
         let spot = Spot::find(bench, &input.path)?;
         let bytes = spot.read(MOST_BYTES)?;
         let name = spot.name();
-        let rendered = match (named, kind(&bytes, &name)) {
+        let mut rendered = match (named, kind(&bytes, &name)) {
             (Some(encoding), _) => plain(&name, &bytes, encoding)?,
             (None, Kind::Image(media)) => return image(&spot, bytes, media, bench),
             (None, Kind::Pdf) => document(&name, &bytes)?,
@@ -106,6 +106,11 @@ impl Tool for Read {
                 plain(&name, &bytes, encoding)?
             }
         };
+        if spot.target.place == Place::Skill
+            && let Some(fill_in) = &bench.fill_in
+        {
+            rendered.text = fill_in(&rendered.text);
+        }
         let part = (
             input.offset.unwrap_or(1),
             input.limit.unwrap_or(USUAL_LINES),

@@ -167,6 +167,7 @@ pub(crate) fn shown(place: &Place, path: &str) -> String {
     match place {
         Place::Worktree => path.to_owned(),
         Place::Portal(name) => format!("@{name}/{path}"),
+        Place::Skill => format!("@skill/{path}"),
     }
 }
 

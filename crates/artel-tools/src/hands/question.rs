@@ -91,7 +91,7 @@ impl Question {
 fn offer(tool: &str, action: &Action) -> Option<Offer> {
     let rule = match action {
         Action::Shell(text) => shell_rule(text)?,
-        Action::Network(host) => format!("Fetch(domain:{host})"),
+        Action::Network(host) => format!("Fetch({})", globset::escape(host)),
         Action::Secret(name) => format!("Secret({name})"),
         Action::Trust { what, .. } => format!("Trust({what})"),
         // The words of these tools are the author's or the project's; a script's name is not.

@@ -34,6 +34,9 @@ impl Hands {
     fn resolve(&self, target: Target) -> Result<Target, Trouble> {
         let root = match &target.place {
             Place::Worktree => self.bench.tree.as_ref(),
+            Place::Skill => self.bench.skill.as_deref().ok_or_else(|| {
+                Trouble::new(TroubleKind::NotFound, "no skill is active")
+            })?,
             Place::Portal(name) => self.bench.portals.get(name).ok_or_else(|| {
                 Trouble::new(
                     TroubleKind::NotFound,

@@ -40,7 +40,12 @@ fn offers_are_narrow_and_would_spare_the_next_question() {
             &["Bash(cargo build:*)"],
             &all,
         ),
-        ("bash", json!({"command": "python3 x.py"}), &[], &[]),
+        (
+            "bash",
+            json!({"command": "python3 x.py"}),
+            &["Bash(python3 x.py:*)"],
+            &all,
+        ),
         ("bash", json!({"command": "ls; ls"}), &[], &[]),
         ("read", json!({"path": ".env"}), &["Read(.env)"], &all),
         (
@@ -52,7 +57,7 @@ fn offers_are_narrow_and_would_spare_the_next_question() {
         (
             "fetch",
             json!({"url": "https://docs.rs/x"}),
-            &["Fetch(domain:docs.rs)"],
+            &["Fetch(docs.rs)"],
             &all,
         ),
     ];

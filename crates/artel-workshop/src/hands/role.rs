@@ -52,6 +52,20 @@ enum Names {
 }
 
 impl Caller {
+    /// Returns how a role works, in the words of its file; nothing where it has none.
+    pub(crate) fn persona(&self, name: &str) -> Option<String> {
+        let root = self.workshop_root().ok()??;
+        let file = root.join(format!("Agents/{name}.md"));
+        let bytes = artel_files::read_bounded(&file, LARGEST).ok()?;
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let body = match text.strip_prefix("---\n") {
+            Some(rest) => rest.split_once("\n---").map_or("", |(_, body)| body),
+            None => &text,
+        };
+        let body = body.trim().to_owned();
+        (!body.is_empty()).then_some(body)
+    }
+
     /// Reads a role of the workshop in use. A role that is built in may have no file.
     pub(crate) fn role(&self, name: &str) -> Result<Option<Role>, Problems> {
         let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_".contains(letter);

@@ -174,10 +174,7 @@ impl Caller {
                 })?;
             }
         }
-        let viewer = Viewer {
-            role: role.to_owned(),
-            tools: self.role_tools(role)?,
-        };
+        let viewer = self.viewer(role)?;
         let find = FindTools::new(registry.clone(), viewer);
         registry
             .add(Arc::new(find))
@@ -185,8 +182,12 @@ impl Caller {
         Ok(registry)
     }
 
-    fn role_tools(&self, role: &str) -> Result<Option<Vec<artel_policy::rules::Rule>>, Problems> {
-        Ok(self.role(role)?.and_then(|role| role.tools))
+    /// Returns what a role sees of the tools.
+    pub(crate) fn viewer(&self, role: &str) -> Result<Viewer, Problems> {
+        Ok(Viewer {
+            role: role.to_owned(),
+            tools: self.role(role)?.and_then(|role| role.tools),
+        })
     }
 
     /// The workshop's journal where there is one; a trial elsewhere is written down nowhere.
@@ -207,19 +208,21 @@ impl Caller {
         demand: artel_sandbox::Demand,
     ) -> Result<(), Problems> {
         let settings = self.settings_here()?;
-        let layer = |layer: &artel_sandbox::Layer| {
-            let stands = if layer.stands { "" } else { "missing: " };
-            format!("{stands}{}: {}", layer.name, layer.detail)
-        };
         let fact = SandboxEngaged {
             level: engaged.level.to_string(),
             demanded: demand.0.to_string(),
             profile: format!("{:?}", settings.hands.profile.value).to_lowercase(),
-            layers: engaged.layers.iter().map(layer).collect(),
+            layers: engaged.layers.iter().map(layer_text).collect(),
         };
         log.append(fact.into(), artel_types::Outcome::Done)
             .map_err(|error| Failure::new(Code::J001, error).into())
     }
+}
+
+/// Says how a wall of the sandbox stands.
+pub(crate) fn layer_text(layer: &artel_sandbox::Layer) -> String {
+    let stands = if layer.stands { "" } else { "missing: " };
+    format!("{stands}{}: {}", layer.name, layer.detail)
 }
 
 /// Reads the declared tools of a folder, by name.

@@ -126,7 +126,7 @@ fn a_command_rule_hands_a_secret_to_its_command() {
     let (screen, code) = in_terminal(bash("printenv GITHUB_TOKEN"), "o\n");
     assert!(screen.contains("secret github") && code == 0, "{screen}");
     assert!(
-        !screen.contains(KEY) && screen.contains("[redacted"),
+        !screen.contains(KEY) && screen.contains("[REDACTED]"),
         "{screen}"
     );
     // Nothing is handed to a line that does more.

@@ -319,12 +319,15 @@ fn shared_folders_are_found_where_they_are_ignored() {
 }
 
 #[test]
-fn a_run_kept_inside_the_folder_does_not_take_itself_along() {
+fn runs_kept_inside_or_beside_the_folder_are_not_taken_along() {
     let scene = Scene::new();
     scene.write("a.txt", "a\n");
-    let at = scene.origin().join(".artel/runs/one");
-    for count in 0..2 {
-        let at = at.with_file_name(format!("run{count}"));
+    let places = [
+        scene.folder.path().join("beside"),
+        scene.origin().join(".artel/runs/one"),
+        scene.origin().join(".artel/runs/two"),
+    ];
+    for at in places {
         let making = Making {
             git: &program(),
             from: &scene.origin(),

@@ -109,6 +109,7 @@ fn a_tree_opened_again_goes_on_where_it_was() {
     drop(tree);
     // A git that was killed while it wrote.
     fs::write(scene.at().join("index.lock"), "").unwrap();
+    fs::write(scene.at().join("index"), "DIRC, but cut short").unwrap();
     let tree = RunTree::open(&program(), &scene.at()).unwrap();
     fs::remove_file(tree.files().join("b.txt")).unwrap();
     fs::remove_dir(tree.files().join("empty")).unwrap();
@@ -140,6 +141,26 @@ fn a_tree_opened_again_goes_on_where_it_was() {
 }
 
 #[test]
+fn many_files_are_kept_as_faithfully_as_few() {
+    let scene = Scene::new();
+    for number in 0..150 {
+        scene.write(
+            &format!("d{}/{number}", number % 7),
+            &format!("{number}\r\n"),
+        );
+    }
+    let tree = scene.make();
+    let before = files_of(&tree);
+    for number in 0..150 {
+        let path = tree.files().join(format!("d{}/{number}", number % 7));
+        fs::write(path, format!("changed {number}\n")).unwrap();
+    }
+    assert_eq!(changed(&tree).len(), 150);
+    tree.restore(tree.start()).unwrap();
+    assert_eq!(files_of(&tree), before);
+}
+
+#[test]
 fn files_and_folders_that_nobody_may_read_are_kept_and_removed() {
     let scene = Scene::committed(&[("a.txt", "a\n")]);
     let tree = scene.make();
@@ -147,8 +168,8 @@ fn files_and_folders_that_nobody_may_read_are_kept_and_removed() {
     let folder = tree.files().join("closed");
     fs::create_dir(&folder).unwrap();
     fs::write(folder.join("f"), "f").unwrap();
-    fs::set_permissions(folder.join("f"), fs::Permissions::from_mode(0)).unwrap();
-    fs::set_permissions(&folder, fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(folder.join("f"), fs::Permissions::from_mode(0o000)).unwrap();
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o000)).unwrap();
     assert_eq!(changed(&tree), [("closed/f".to_owned(), ChangeKind::Made)]);
     tree.restore(tree.start()).unwrap();
     assert_eq!(files_of(&tree), before);

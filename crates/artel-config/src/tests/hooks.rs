@@ -1,0 +1,69 @@
+//! Hooks of settings files: read in order, each with its line, and helpful where they are wrong.
+
+use std::time::Duration;
+
+use super::house::House;
+use crate::{OnFailure, Origin};
+
+#[test]
+fn layers_add_up_and_keep_their_order() {
+    let house = House::new()
+        .user(
+            "[[hooks.PreToolUse]]\nmatcher = \"Bash\"\ncommand = \"~/mine.sh\"\ntimeout = \"5s\"\n\
+             priority = 0\non_failure = \"block\"\nnetwork = [\"example.org\"]\nread = [\"~/data\"]\n\
+             write = [\"/srv/out\"]\n",
+        )
+        .workshop(
+            "[[hooks.Stop]]\ncommand = \"b\"\n[[hooks.PreToolUse]]\nmatcher = \"\"\ncommand = \"a\"\n\
+             write = [\"target\"]\n",
+        );
+    let settings = house.load().unwrap();
+    let commands: Vec<_> = settings.hooks.iter().map(|hook| &hook.command).collect();
+    assert_eq!(commands, ["~/mine.sh", "b", "a"]);
+    let mine = &settings.hooks[0];
+    assert_eq!(mine.timeout, Some(Duration::from_secs(5)));
+    assert_eq!((mine.priority, mine.on_failure), (0, OnFailure::Block));
+    assert_eq!(mine.network, ["example.org"]);
+    assert_eq!(mine.origin, Origin::User(house.user_file(), 2));
+    let other = &settings.hooks[2];
+    assert_eq!((other.priority, other.on_failure), (50, OnFailure::Warn));
+    assert_eq!(other.origin, Origin::Workshop(house.workshop_file(), 4));
+    assert!(other.matcher.is_empty());
+    let rows = settings.rows();
+    let row = rows.iter().find(|row| row.key == "hooks.Stop").unwrap();
+    assert_eq!(
+        row.value,
+        "{ matcher = \"\", command = \"b\", priority = 50 }"
+    );
+    let others = House::new().workshop("[[hooks.Stop]]\ncommand = \"b\"\n");
+    let none = House::new().load().unwrap().checksum();
+    assert_ne!(others.load().unwrap().checksum(), none);
+}
+
+#[test]
+fn everything_wrong_with_hooks_is_named_with_its_line() {
+    let house = House::new().workshop(
+        "[[hooks.PreTolUse]]\ncommand = \"a\"\n\
+         [[hooks.Stop]]\ntimeout = 30\npriority = 101\non_failure = \"stop\"\ncomand = \"x\"\n\
+         [[hooks.Stop]]\nmatcher = \"*\"\n\
+         [[hooks.PostToolUse]]\ncommand = \"c\"\nnetwork = [\"example.org\"]\nread = [\"/etc\"]\n\
+         write = [\"../up\"]\n\
+         [hooks.SessionEnd]\ncommand = \"d\"\n",
+    );
+    insta::assert_snapshot!(house.complaints(), @"");
+}
+
+#[test]
+fn hooks_that_are_no_section_are_refused() {
+    for text in [
+        "hooks = 1",
+        "hooks.Stop = [1]",
+        "[[hooks]]\ncommand = \"x\"",
+    ] {
+        let complaints = House::new().workshop(text).complaints();
+        assert!(
+            complaints.contains("is not a list of hooks"),
+            "{complaints}"
+        );
+    }
+}

@@ -1,0 +1,141 @@
+//! What of a conversation is sent: all of it while it fits, and less when it does not.
+//!
+//! Two stages. Old results of tools are left out first: they can be had again. If that is not
+//! enough, everything but the task and the newest turns becomes a summary. Whatever the stage, a
+//! call and its result stay together, the order stays, and a single text that is too large is cut
+//! in the middle, so that nothing unbounded is ever sent. The journal keeps all of it.
+
+mod cut;
+mod elide;
+mod fallback;
+mod handover;
+mod pinned;
+mod summary;
+
+use artel_types::model::{Message, Role};
+
+use crate::tokens::{self, Size};
+
+pub use cut::cut_middle;
+pub use fallback::fallback_summary;
+pub use handover::{Handover, handover};
+pub use summary::{summary_request, with_summary};
+
+/// So many of the newest turns are kept whole.
+const RECENT_TURNS: usize = 4;
+
+/// What to do with a conversation before it is sent.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Plan {
+    /// Send it as it is: it fits, or nothing of it can be made smaller.
+    Fits,
+    /// Go on with this one.
+    Elide(Vec<Message>),
+    /// Have the old part summarised, and go on with [`with_summary`].
+    Summarise {
+        /// The task, with what pinned tools answered.
+        head: Message,
+        /// What becomes a summary, an earlier summary first. It is bounded, and so is
+        /// [`summary_request`].
+        old: Vec<Message>,
+        /// The newest turns.
+        recent: Vec<Message>,
+    },
+}
+
+/// How large things may be, in tokens.
+#[derive(Debug, Clone, Copy)]
+struct Limits {
+    window: u64,
+    /// From here on the conversation is made shorter.
+    threshold: u64,
+}
+
+impl Limits {
+    /// Having left out so much is enough.
+    fn enough(self) -> u64 {
+        self.threshold / 2
+    }
+
+    /// What is cut is cut to this, so that there is room to go on.
+    fn target(self) -> u64 {
+        self.threshold / 4 * 3
+    }
+}
+
+/// Plans what is sent of a conversation. `window` is how many tokens the model takes in all;
+/// `reserve` is for what is sent and answered besides: instructions, tools, the reply.
+pub fn plan(messages: &[Message], window: u64, reserve: u64) -> Plan {
+    let limits = Limits {
+        window,
+        threshold: window.saturating_sub(reserve) / 4 * 3,
+    };
+    let Some((head, rest)) = messages.split_first() else {
+        return Plan::Fits;
+    };
+    if tokens::of_messages(messages) <= limits.threshold {
+        return Plan::Fits;
+    }
+    let recent = recent_of(rest);
+    let (old, recent) = rest.split_at(rest.len() - recent);
+    let head = bounded_head(head, limits);
+    let mut elided = vec![head.clone()];
+    elided.extend(elide::old_results(old));
+    elided.extend_from_slice(recent);
+    if tokens::of_messages(&elided) <= limits.enough() {
+        return Plan::Elide(elided);
+    }
+    let pinned = pinned::of(old);
+    let stays: u64 = pinned.iter().map(|part| Size::of_part(part).bytes).sum();
+    // A summary of less would be none.
+    if Size::of_messages(old).bytes > summary::LONGEST as u64 + stays {
+        let head = pinned::keep(head, pinned);
+        return summarise(head, old, recent, limits);
+    }
+    cut::to_fit(&mut elided, limits.target());
+    match elided == messages {
+        true => Plan::Fits,
+        false => Plan::Elide(elided),
+    }
+}
+
+fn summarise(head: Message, old: &[Message], recent: &[Message], limits: Limits) -> Plan {
+    let (head, earlier) = summary::split_off(head);
+    let mut before: Vec<Message> = earlier.into_iter().map(Message::user).collect();
+    before.extend_from_slice(old);
+    cut::to_fit(&mut before, limits.target());
+    let mut kept = vec![head];
+    kept.extend_from_slice(recent);
+    let room = tokens::of_bytes(summary::LONGEST as u64);
+    cut::to_fit(&mut kept, limits.target().saturating_sub(room));
+    let recent = kept.split_off(1);
+    let head = kept.pop().unwrap_or_else(|| Message::user(""));
+    Plan::Summarise {
+        head,
+        old: before,
+        recent,
+    }
+}
+
+/// The task stays whole, unless it takes a quarter of the window for itself.
+fn bounded_head(head: &Message, limits: Limits) -> Message {
+    let mut head = vec![head.clone()];
+    if tokens::of_messages(&head) > limits.window / 4 {
+        cut::to_fit(&mut head, limits.window / 4);
+    }
+    head.pop().unwrap_or_else(|| Message::user(""))
+}
+
+/// Returns how many messages at the end belong to the newest turns. A turn begins with what the
+/// model said, so that a call is never parted from its result.
+fn recent_of(rest: &[Message]) -> usize {
+    let said = rest.iter().enumerate().rev();
+    let said = said.filter(|(_, message)| message.role == Role::Assistant);
+    match said.take(RECENT_TURNS).last() {
+        Some((at, _)) => rest.len() - at,
+        None => rest.len(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,147 @@
+//! Texts that are too large, cut in the middle.
+
+use artel_types::model::{Message, Part};
+use serde_json::Value;
+
+use super::pinned::is_pinned;
+use crate::tokens::{self, BYTES_PER_TOKEN, Size};
+
+/// No text is cut to less.
+const SHORTEST: usize = 300;
+
+/// What stands where a picture was.
+const NO_PICTURE: &str = "[a picture was left out]";
+
+/// Which texts may be cut. What can be had again goes first, what only the model knows goes last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Depth {
+    /// What tools answered.
+    Results,
+    /// All words but thoughts and sealed ones, which providers want back unchanged.
+    Words,
+    /// What tools were called with, too.
+    Arguments,
+}
+
+/// Returns a text of at most so many bytes: its beginning and its end, with a notice in between.
+/// One that is as small already comes back as it is; less than the notice is not possible.
+pub fn cut_middle(text: &str, most: usize) -> String {
+    if text.len() <= most {
+        return text.to_owned();
+    }
+    let notice = |left_out: usize| format!("\n[… {left_out} bytes left out …]\n");
+    let room = most.saturating_sub(notice(text.len()).len());
+    let head = text.floor_char_boundary(room / 5 * 3);
+    let tail = text.ceil_char_boundary(text.len() - room / 5 * 2);
+    let notice = notice(tail - head);
+    [&text[..head], &notice, &text[tail..]].concat()
+}
+
+/// Makes a conversation fit into so many tokens, as far as it can be: the largest texts are cut to
+/// one common length, first those of tools.
+pub(super) fn to_fit(messages: &mut [Message], target: u64) {
+    for depth in [Depth::Results, Depth::Words, Depth::Arguments] {
+        if tokens::of_messages(messages) <= target {
+            return;
+        }
+        if depth == Depth::Words {
+            leave_out_pictures(messages, target);
+        }
+        let mut lengths = Vec::new();
+        visit(messages, depth, &mut |text| lengths.push(text.len()));
+        let size = Size::of_messages(messages);
+        let pictures = Size { bytes: 0, ..size }.tokens();
+        let texts: usize = lengths.iter().sum();
+        let room = target.saturating_sub(pictures) * BYTES_PER_TOKEN;
+        let room = room.saturating_sub(size.bytes.saturating_sub(texts as u64));
+        let most = common_length(lengths, usize::try_from(room).unwrap_or(usize::MAX));
+        visit(messages, depth, &mut |text| {
+            if text.len() > most {
+                *text = cut_middle(text, most);
+            }
+        });
+    }
+}
+
+/// Returns the length to which texts must be cut to fit together: short ones stay whole.
+fn common_length(mut lengths: Vec<usize>, mut room: usize) -> usize {
+    lengths.sort_unstable();
+    let mut left = lengths.len();
+    for length in lengths {
+        let share = room / left.max(1);
+        if length > share {
+            return share.max(SHORTEST);
+        }
+        room -= length;
+        left -= 1;
+    }
+    usize::MAX
+}
+
+/// Visits the texts that may be cut, and only those.
+fn visit(messages: &mut [Message], depth: Depth, each: &mut dyn FnMut(&mut String)) {
+    let parts = messages.iter_mut().flat_map(|message| &mut message.parts);
+    for part in parts {
+        match part {
+            Part::ToolResult(result) => {
+                if depth != Depth::Results || !is_pinned(&result.name) {
+                    each(&mut result.text);
+                }
+            }
+            Part::Text { text, seal: None } if depth != Depth::Results => each(text),
+            Part::ToolCall(call) if depth == Depth::Arguments => {
+                visit_arguments(&mut call.arguments, each);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Arguments stay well-formed: it is their texts that are cut. What was not well-formed before is
+/// a text of its own.
+fn visit_arguments(arguments: &mut String, each: &mut dyn FnMut(&mut String)) {
+    let before = arguments.clone();
+    let Ok(mut value) = serde_json::from_str::<Value>(&before) else {
+        return each(arguments);
+    };
+    visit_value(&mut value, each);
+    let after = value.to_string();
+    if after.len() < before.len() {
+        *arguments = after;
+    }
+}
+
+fn visit_value(value: &mut Value, each: &mut dyn FnMut(&mut String)) {
+    match value {
+        Value::String(text) => each(text),
+        Value::Array(items) => items.iter_mut().for_each(|item| visit_value(item, each)),
+        Value::Object(fields) => fields
+            .values_mut()
+            .for_each(|field| visit_value(field, each)),
+        _ => {}
+    }
+}
+
+/// Leaves out pictures, the oldest first, until it fits.
+fn leave_out_pictures(messages: &mut [Message], target: u64) {
+    let mut size = Size::of_messages(messages);
+    let parts = messages.iter_mut().flat_map(|message| &mut message.parts);
+    for part in parts {
+        if size.tokens() <= target {
+            return;
+        }
+        let before = Size::of_part(part);
+        match part {
+            Part::Image(_) => *part = Part::text(NO_PICTURE),
+            Part::ToolResult(result) if !result.images.is_empty() => {
+                result.images.clear();
+                result.text.push('\n');
+                result.text.push_str(NO_PICTURE);
+            }
+            _ => continue,
+        }
+        let after = Size::of_part(part);
+        size.images -= before.images;
+        size.bytes += after.bytes - before.bytes;
+    }
+}

@@ -1,0 +1,106 @@
+//! Old results of tools, left out: a line stays that says how to have them again.
+
+use artel_types::model::{Message, Part, Role, ToolCall, ToolResult};
+
+use super::pinned::is_pinned;
+use crate::turn::{TextReply, read_text};
+
+/// How such a line ends.
+const AGAIN: &str = "left out; call it again if it is needed]";
+
+/// How a result begins where calls are text.
+pub(super) const OBSERVATION: &str = "Observation: ";
+
+/// No more of the arguments is shown.
+const LONGEST_ARGUMENTS: usize = 120;
+
+/// Returns the messages with the results of tools left out.
+pub(super) fn old_results(messages: &[Message]) -> Vec<Message> {
+    let mut calls = Vec::new();
+    let elide = |message: &Message| {
+        if message.role == Role::Assistant {
+            calls = calls_of(message);
+        }
+        let parts = message.parts.iter().map(|part| match part {
+            Part::ToolResult(result) => Part::ToolResult(of_result(result, &calls)),
+            Part::Text { text, seal: None } if message.role == Role::User => {
+                Part::text(of_text(text, &calls))
+            }
+            other => other.clone(),
+        });
+        Message {
+            role: message.role,
+            parts: parts.collect(),
+        }
+    };
+    messages.iter().map(elide).collect()
+}
+
+/// Returns the calls of a message, in whichever form they are.
+pub(super) fn calls_of(message: &Message) -> Vec<ToolCall> {
+    let mut calls = Vec::new();
+    for part in &message.parts {
+        match part {
+            Part::ToolCall(call) => calls.push(call.clone()),
+            Part::Text { text, .. } if message.role == Role::Assistant => {
+                if let TextReply::Call(call) = read_text(text, "text", |_| true) {
+                    calls.push(call);
+                }
+            }
+            _ => {}
+        }
+    }
+    calls
+}
+
+/// Returns the beginning of a text, on one line.
+pub(super) fn in_short(text: &str, most: usize) -> String {
+    let line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}
+
+fn of_result(result: &ToolResult, calls: &[ToolCall]) -> ToolResult {
+    if is_pinned(&result.name) {
+        return result.clone();
+    }
+    let call = calls.iter().find(|call| call.id == result.id);
+    let text = shorter(&result.text, &result.name, call, result.images.len());
+    ToolResult {
+        text,
+        images: Vec::new(),
+        ..result.clone()
+    }
+}
+
+fn of_text(text: &str, calls: &[ToolCall]) -> String {
+    let (Some(observed), Some(call)) = (text.strip_prefix(OBSERVATION), calls.first()) else {
+        return text.to_owned();
+    };
+    if is_pinned(&call.name) {
+        return text.to_owned();
+    }
+    let line = shorter(observed, &call.name, Some(call), 0);
+    format!("{OBSERVATION}{line}")
+}
+
+/// Returns the line for a result, or the result where that is no longer.
+fn shorter(text: &str, tool: &str, call: Option<&ToolCall>, images: usize) -> String {
+    if text.ends_with(AGAIN) {
+        return text.to_owned();
+    }
+    let arguments = call.map_or("", |call| call.arguments.as_str());
+    let arguments = in_short(arguments, LONGEST_ARGUMENTS);
+    let pictures = match images {
+        0 => String::new(),
+        count => format!(" and {}", artel_types::counted(count as u64, "picture")),
+    };
+    let size = artel_types::counted(text.len() as u64, "byte");
+    let line = format!("[{tool} {arguments}: {size}{pictures} {AGAIN}");
+    match line.len() < text.len() || images > 0 {
+        true => line,
+        false => text.to_owned(),
+    }
+}

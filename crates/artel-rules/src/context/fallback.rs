@@ -1,0 +1,132 @@
+//! A summary that needs no model: what calls and results say by themselves.
+
+use artel_types::model::{Message, Part, Role, ToolCall};
+use serde_json::Value;
+
+use super::cut_middle;
+use super::elide::{calls_of, in_short};
+use super::handover::section;
+use super::summary::{LONGEST, words_of};
+use crate::turn::Approach;
+
+/// No more files, and no more failures, are listed.
+const MOST_LISTED: usize = 30;
+
+/// What tools are known to do to the files that they name.
+const READERS: [&str; 5] = ["read", "list", "grep", "glob", "outline"];
+const WRITERS: [&str; 5] = ["write", "edit", "patch", "notebook_edit", "replace"];
+
+/// How an earlier summary begins.
+const BEFORE: &str = "Before: ";
+
+/// What the old part of a conversation shows by itself.
+#[derive(Debug, Default)]
+struct Shown {
+    earlier: String,
+    read: Vec<String>,
+    written: Vec<String>,
+    todo: Vec<String>,
+    failed: Vec<String>,
+    last_words: String,
+}
+
+/// Returns a summary of the old part of a conversation where no model gives one: the files that
+/// calls named, the last list of things to do, what failed, and the last words.
+pub fn fallback_summary(old: &[Message]) -> String {
+    let mut shown = Shown::default();
+    let mut calls = Vec::new();
+    for (at, message) in old.iter().enumerate() {
+        match message.role {
+            Role::Assistant => {
+                calls = calls_of(message);
+                shown.said(message, &calls);
+            }
+            Role::User => shown.answered(message, &calls, at),
+        }
+    }
+    shown.text()
+}
+
+impl Shown {
+    fn said(&mut self, message: &Message, calls: &[ToolCall]) {
+        for call in calls {
+            self.called(call);
+        }
+        let words = message.parts.iter().filter_map(|part| match part {
+            Part::Text { text, .. } => Some(text.trim()),
+            _ => None,
+        });
+        let words = words.collect::<Vec<_>>().join("\n");
+        if !words.is_empty() {
+            self.last_words = words;
+        }
+    }
+
+    fn called(&mut self, call: &ToolCall) {
+        let input = call.input().map(Value::Object).unwrap_or_default();
+        if call.name == "todo" {
+            let tasks = input["tasks"].as_array().map(Vec::as_slice);
+            let line = |task: &Value| {
+                let state = task["state"].as_str().unwrap_or("open");
+                let text = in_short(task["text"].as_str().unwrap_or_default(), 200);
+                format!("{text} ({state})")
+            };
+            self.todo = tasks.unwrap_or_default().iter().map(line).collect();
+        }
+        let Some(path) = input["path"].as_str() else {
+            return;
+        };
+        let path = in_short(path, 200);
+        if WRITERS.contains(&&*call.name) {
+            note(&mut self.written, path);
+        } else if READERS.contains(&&*call.name) {
+            note(&mut self.read, path);
+        }
+    }
+
+    fn answered(&mut self, message: &Message, calls: &[ToolCall], at: usize) {
+        for part in &message.parts {
+            match part {
+                Part::ToolResult(result) if result.is_error => {
+                    let call = calls.iter().find(|call| call.id == result.id);
+                    let input = call.and_then(|call| call.input().ok());
+                    let input = input.map(Value::Object).unwrap_or_default();
+                    let approach = Approach::of(&result.name, &input);
+                    let error = result.text.lines().next().unwrap_or_default();
+                    note(
+                        &mut self.failed,
+                        format!("{approach}: {}", in_short(error, 200)),
+                    );
+                }
+                // An earlier summary comes first and is gone on with.
+                Part::Text { text, .. } if at == 0 => {
+                    let words = words_of(text);
+                    let words = words.strip_prefix(BEFORE).unwrap_or(words);
+                    self.earlier = words.to_owned();
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn text(self) -> String {
+        let earlier = cut_middle(&self.earlier, LONGEST / 4);
+        let last_words = cut_middle(&self.last_words, LONGEST / 4);
+        let mut text = section("Before", &[earlier]);
+        text += &section("Files changed", &self.written);
+        text += &section("Files read", &self.read);
+        text += &section("To do", &self.todo);
+        text += &section("Failed, not to be tried again", &self.failed);
+        text += &section("Last words", &[last_words]);
+        cut_middle(text.trim_end(), LONGEST / 8 * 7)
+    }
+}
+
+/// Adds a line, unless it stands there; the oldest goes where there are too many.
+fn note(lines: &mut Vec<String>, line: String) {
+    lines.retain(|known| *known != line);
+    lines.push(line);
+    if lines.len() > MOST_LISTED {
+        lines.remove(0);
+    }
+}

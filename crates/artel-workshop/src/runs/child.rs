@@ -1,0 +1,316 @@
+//! Runs that runs call: a skill that calls another, in a conversation of its own.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use artel_engine::{Family, Ground};
+use artel_journal::{Filter, Query};
+use artel_policy::Action;
+use artel_skills::{AgentKind, Context, Skill};
+use artel_tools::{
+    Bench, Card, Observation, Reach, Registry, Tool, Trouble, TroubleKind, Unknown, parse,
+};
+use artel_types::{Fact, Failure, RunId, RunState, TraceId};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::runtime::Handle;
+
+use super::house::House;
+use super::order::{RunDone, RunOrder};
+use super::prepare::Limits;
+use super::start::Beginning;
+use crate::caller::random_run;
+
+/// What a run has from the runs above it.
+#[derive(Clone)]
+pub(super) struct Kin {
+    pub(super) parent: Option<RunId>,
+    /// The call of the parent that began it.
+    pub(super) call: Option<String>,
+    /// The run whose tree it works in, if not its own.
+    pub(super) root_run: Option<RunId>,
+    /// The skills from the first run down to this one.
+    pub(super) chain: Vec<String>,
+    /// How many forks lie above it.
+    pub(super) depth: u32,
+    pub(super) family: Family,
+    pub(super) ground: Option<Arc<Ground>>,
+    /// What kind of sub-agent it is.
+    pub(super) agent: Option<AgentKind>,
+    /// How many turns it gets at most, as a fork.
+    pub(super) share: Option<u32>,
+    /// What the run that called it wants it to know.
+    pub(super) told: Option<String>,
+}
+
+impl Kin {
+    /// A run that nobody called.
+    pub(super) fn root(chain: Vec<String>) -> Self {
+        Self {
+            parent: None,
+            call: None,
+            root_run: None,
+            chain,
+            depth: 0,
+            family: Family::default(),
+            ground: None,
+            agent: None,
+            share: None,
+            told: None,
+        }
+    }
+
+    /// Returns the role that it plays.
+    pub(super) fn role(&self) -> String {
+        match &self.agent {
+            Some(AgentKind::Custom(role)) => role.clone(),
+            _ => "default".to_owned(),
+        }
+    }
+
+    /// A fork has no more turns than its share.
+    pub(super) fn bounded(&self, mut limits: Limits) -> Limits {
+        if let Some(share) = self.share {
+            limits.turns = limits.turns.min(share);
+        }
+        limits
+    }
+}
+
+impl House {
+    /// Puts the tools of a run together: those of its role, and the one that calls skills.
+    pub(super) fn registry(
+        self: &Arc<Self>,
+        kin: &Kin,
+        (run, trace): (RunId, TraceId),
+        ground: &Arc<Ground>,
+        left: &Arc<AtomicU32>,
+    ) -> Result<Registry, Failure> {
+        let registry = self.workshop.caller.registry(&kin.role());
+        let mut registry = registry.map_err(|problems| problems.first())?;
+        let tool = SkillTool {
+            card: card(),
+            house: Arc::clone(self),
+            kin: kin.clone(),
+            run,
+            trace,
+            ground: Arc::clone(ground),
+            left: Arc::clone(left),
+            runtime: Handle::current(),
+        };
+        let added = registry.add(Arc::new(tool));
+        added.map_err(|trouble| Failure::new(artel_types::Code::X001, trouble.what))?;
+        Ok(registry)
+    }
+
+    /// Finds the run that a call began before this process.
+    fn child_of(
+        &self,
+        trace: TraceId,
+        parent: RunId,
+        call: &str,
+    ) -> Result<Option<RunId>, Failure> {
+        let filter = Filter {
+            trace: Some(trace.to_string()),
+            kind: Some("run.started".to_owned()),
+            ..Filter::default()
+        };
+        for record in self.journal.reader().records(&Query::of(filter))? {
+            if let Fact::RunStarted(started) = record.event()?.fact
+                && started.parent == Some(parent)
+                && started.call.as_deref() == Some(call)
+            {
+                return Ok(Some(started.id));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Calls a skill from within a run.
+struct SkillTool {
+    card: Card,
+    house: Arc<House>,
+    kin: Kin,
+    run: RunId,
+    trace: TraceId,
+    ground: Arc<Ground>,
+    left: Arc<AtomicU32>,
+    runtime: Handle,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    skill: String,
+    #[serde(default)]
+    arguments: String,
+}
+
+fn card() -> Card {
+    Card {
+        name: "skill".to_owned(),
+        line: "Carry out one of the available skills and get its answer".to_owned(),
+        description: "The skill works by itself, in a conversation of its own, on the same files. \
+                      It knows nothing of yours: say in `arguments` all that it needs."
+            .to_owned(),
+        input: json!({
+            "type": "object",
+            "additionalProperties": false,
+            "required": ["skill"],
+            "properties": {
+                "skill": {"type": "string", "description": "Its name"},
+                "arguments": {"type": "string", "description": "What it is to work on"},
+            },
+        }),
+        effects: Vec::new(),
+        unknown: Unknown::Idempotent,
+        bundle: "notes",
+        keywords: &["skill", "agent", "delegate", "fork"],
+        reach: Reach::Always,
+    }
+}
+
+impl SkillTool {
+    /// Returns the place of a called skill among the runs, or why it cannot be called.
+    fn kin_of(&self, skill: &Skill, call: &str) -> Result<Kin, Trouble> {
+        let mut chain = self.kin.chain.clone();
+        let shown = || {
+            let mut names = chain.clone();
+            names.push(skill.name.clone());
+            names.join(" -> ")
+        };
+        let refused = |what: String| Err(Trouble::new(TroubleKind::Refused, what));
+        if chain.contains(&skill.name) {
+            return refused(format!(
+                "`{}` is at work already. Skill chain: {}",
+                skill.name,
+                shown()
+            ));
+        }
+        if chain.len() >= Family::MOST_SKILLS {
+            let most = Family::MOST_SKILLS;
+            return refused(format!(
+                "Skill chain depth limit ({most}) exceeded. Skill chain: {}",
+                shown()
+            ));
+        }
+        let is_fork = skill.front.context == Context::Fork;
+        let depth = self.kin.depth + u32::from(is_fork);
+        if depth > Family::MOST_DEPTH {
+            let most = Family::MOST_DEPTH;
+            return refused(format!(
+                "Maximum sub-agent depth ({most}) exceeded. Skill chain: {}",
+                shown()
+            ));
+        }
+        chain.push(skill.name.clone());
+        let left = self.left.load(Ordering::Relaxed);
+        Ok(Kin {
+            parent: Some(self.run),
+            call: Some(call.to_owned()),
+            root_run: Some(self.kin.root_run.unwrap_or(self.run)),
+            chain,
+            depth,
+            family: self.kin.family.clone(),
+            ground: Some(Arc::clone(&self.ground)),
+            agent: is_fork.then(|| skill.front.agent.clone().unwrap_or(AgentKind::General)),
+            share: is_fork.then(|| (left / 2).max(1)),
+            told: None,
+        })
+    }
+
+    async fn carry_out(
+        &self,
+        skill: Arc<Skill>,
+        input: &Input,
+        kin: Kin,
+    ) -> Result<RunDone, Failure> {
+        self.house.ensure_trust(&skill).await?;
+        let call = kin.call.clone().unwrap_or_default();
+        if let Some(run) = self.house.child_of(self.trace, self.run, &call)? {
+            return self.house.take_up(run, Some(kin)).await;
+        }
+        let order = RunOrder {
+            skill: Some(skill.name.clone()),
+            arguments: Some(input.arguments.clone())
+                .filter(|text| !text.trim().is_empty())
+                .into_iter()
+                .collect(),
+            ..RunOrder::default()
+        };
+        let beginning = Beginning {
+            run: random_run()?,
+            trace: self.trace,
+            skill: Some(skill),
+            order,
+            kin,
+        };
+        // A run that calls a run that calls a run: the type of one would hold the next.
+        Box::pin(self.house.begin(beginning)).await
+    }
+}
+
+impl Tool for SkillTool {
+    fn card(&self) -> &Card {
+        &self.card
+    }
+
+    fn intends(&self, input: &Value, _: &Bench) -> Result<Vec<Action>, Trouble> {
+        let input: Input = parse(input)?;
+        self.find(&input.skill)?;
+        Ok(vec![Action::Nothing])
+    }
+
+    fn run(&self, input: &Value, bench: &Bench) -> Result<Observation, Trouble> {
+        let input: Input = parse(input)?;
+        let skill = Arc::new(self.find(&input.skill)?);
+        let kin = self.kin_of(&skill, &bench.call)?;
+        let done = self.runtime.block_on(self.carry_out(skill, &input, kin));
+        match done {
+            Ok(done) => told(&input.skill, &done),
+            Err(failure) => {
+                let what = format!("the skill `{}` did not begin: {failure}", input.skill);
+                Err(Trouble::new(TroubleKind::Failed, what))
+            }
+        }
+    }
+}
+
+impl SkillTool {
+    fn find(&self, name: &str) -> Result<Skill, Trouble> {
+        let found = self.house.skills.get(name).cloned();
+        found.map_err(|failure| {
+            let trouble = Trouble::new(TroubleKind::NotFound, failure.what.clone());
+            match &failure.advice {
+                Some(advice) => trouble.hint(advice.clone()),
+                None => trouble,
+            }
+        })
+    }
+}
+
+/// Says what a called run came to, with where all of it can be seen.
+fn told(skill: &str, done: &RunDone) -> Result<Observation, Trouble> {
+    let trace = format!("trace: `artel trace {}`", done.run);
+    let Some(finished) = &done.finished else {
+        let what = format!("the skill `{skill}` was left before its end; {trace}");
+        return Err(Trouble::new(TroubleKind::Cancelled, what));
+    };
+    let state: Option<RunState> = finished.state.as_deref().and_then(|it| it.parse().ok());
+    let answer = done.answer.as_deref().unwrap_or(&finished.summary);
+    let data = json!({ "run": done.run.to_string(), "state": finished.state });
+    match state {
+        Some(RunState::Complete) => Ok(Observation {
+            text: format!("{answer}\n\n[skill `{skill}` is done; {trace}]"),
+            data,
+            ..Observation::default()
+        }),
+        _ => {
+            let why = finished.why.as_deref().unwrap_or("it did not say why");
+            let what = format!("the skill `{skill}` is not done: {why}\n{answer}\n[{trace}]");
+            Err(Trouble::new(TroubleKind::Failed, what)
+                .hint("do the rest yourself, or call it again with other arguments"))
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! What all runs of one process share: the journal, the gateway, the models, the skills.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use artel_engine::{Audience, Stop, Wheel};
+use artel_journal::Journal;
+use artel_model::Gateway;
+use artel_tools::{Approver, Person};
+use artel_types::{Actor, Failure};
+use tokio::sync::watch;
+
+use super::skills::SkillsFound;
+use super::trust::Trust;
+use crate::models::Models;
+use crate::workshop::{Open, Workshop};
+
+/// Who is there while a run goes on.
+#[derive(Clone)]
+pub struct Company {
+    /// Watches.
+    pub audience: Arc<dyn Audience>,
+    /// Says yes or no to calls.
+    pub approver: Option<Arc<dyn Approver>>,
+    /// Answers questions.
+    pub person: Option<Arc<dyn Person>>,
+    /// Trusts skills at their first use.
+    pub trust: Arc<dyn Trust>,
+    /// Says when this process should stop.
+    pub stop: watch::Receiver<Stop>,
+}
+
+/// What all runs of one process share.
+pub(crate) struct House {
+    pub(crate) workshop: Arc<Workshop>,
+    pub(crate) journal: Journal,
+    pub(crate) models: Models,
+    pub(crate) gateway: Gateway,
+    pub(crate) wheel: Wheel,
+    pub(crate) skills: SkillsFound,
+    pub(crate) company: Company,
+    /// The folder that runs work on, without links.
+    pub(crate) folder: PathBuf,
+}
+
+impl House {
+    /// Opens everything that a run needs. `named` is the model that the person named.
+    pub(crate) async fn open(
+        workshop: &Arc<Workshop>,
+        folder: &Path,
+        named: Option<&str>,
+        company: Company,
+    ) -> Result<Arc<Self>, Failure> {
+        let models = workshop.models(named).await?;
+        let Open { journal, notes } = workshop.open()?;
+        for note in notes {
+            company.audience.notice(&note);
+        }
+        let gateway = workshop.gateway(&journal, &models).await?;
+        let wheel = Wheel::listen(&journal, journal.reader().head()?);
+        let skills = workshop.find_skills(folder);
+        Ok(Arc::new(Self {
+            workshop: Arc::clone(workshop),
+            journal,
+            models,
+            gateway,
+            wheel,
+            skills,
+            company,
+            folder: folder.to_owned(),
+        }))
+    }
+
+    /// Returns the person on whose behalf everything happens.
+    pub(crate) fn person(&self) -> Actor {
+        self.workshop.caller.actor()
+    }
+
+    /// Returns where the trees of runs are.
+    pub(crate) fn tree_of(&self, run: artel_types::RunId) -> PathBuf {
+        let trees = self.workshop.home.state().join("worktrees");
+        trees.join(run.to_string())
+    }
+}

@@ -1,0 +1,193 @@
+//! Commands in a skill's text: judged, run in the sandbox before the first turn, and replaced by
+//! what they printed.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use artel_engine::{Chronicle, Entry};
+use artel_policy::command::{self, Setting};
+use artel_policy::rules::{Rule, RuleSet};
+use artel_policy::{Action, Answer, Policy, Situation};
+use artel_skills::{Skill, prepare};
+use artel_tools::{Bench, Order, TroubleKind, run_order};
+use artel_types::{Failure, Outcome, SkillInjected};
+
+/// No command takes longer.
+const LONGEST: Duration = Duration::from_secs(5);
+
+/// No more of its output is taken in.
+const MOST_CHARS: usize = 10_000;
+
+/// All commands of one skill together take no longer: so many run, the others are told.
+const MOST_COMMANDS: usize = 20;
+
+/// What is needed to judge and run the commands of a skill.
+pub(crate) struct Injection {
+    pub(crate) skill: Arc<Skill>,
+    pub(crate) variables: Arc<prepare::Variables>,
+    pub(crate) rules: Vec<Rule>,
+    pub(crate) policy: Policy,
+    pub(crate) situation: Situation,
+    /// A bench whose workroom only reads.
+    pub(crate) bench: Bench,
+}
+
+/// What takes the place of a command.
+struct Injected {
+    text: String,
+    rule: String,
+    outcome: Outcome,
+    millis: u64,
+}
+
+impl Injection {
+    /// Runs every distinct command once, together, and records each.
+    pub(crate) async fn run(
+        self,
+        chronicle: &Chronicle,
+    ) -> Result<BTreeMap<String, String>, Failure> {
+        let commands: Vec<String> = prepare::commands(&self.skill.body)
+            .into_iter()
+            .map(str::to_owned)
+            .collect();
+        let this = Arc::new(self);
+        let mut running = Vec::new();
+        for (index, command) in commands.iter().enumerate() {
+            let (this, command) = (Arc::clone(&this), command.clone());
+            running.push(tokio::task::spawn_blocking(move || {
+                if index < MOST_COMMANDS {
+                    this.one(&command)
+                } else {
+                    Injected::refused(&command, "skill.too-many-commands")
+                }
+            }));
+        }
+        let mut injected = BTreeMap::new();
+        let mut entries = Vec::new();
+        for (command, running) in commands.into_iter().zip(running) {
+            let done = running.await.unwrap_or_else(|error| Injected {
+                text: format!("[Command execution error: {error}]"),
+                rule: "skill.error".to_owned(),
+                outcome: Outcome::Failed,
+                millis: 0,
+            });
+            let output = chronicle.keep(done.text.clone())?;
+            let fact = SkillInjected {
+                skill: this.skill.name.clone(),
+                command: command.clone(),
+                output,
+                rule: done.rule,
+                millis: done.millis,
+            };
+            entries.push(Entry::quiet(fact).ending(done.outcome));
+            injected.insert(command, done.text);
+        }
+        if !entries.is_empty() {
+            chronicle.append(entries).await?;
+        }
+        Ok(injected)
+    }
+
+    fn one(&self, command: &str) -> Injected {
+        let rule = match self.refusal(command) {
+            Ok(rule) => rule,
+            Err(rule) => return Injected::refused(command, &rule),
+        };
+        let Ok(words) = prepare::argv(command, &self.variables) else {
+            return Injected::refused(command, "skill.form");
+        };
+        let order = Order {
+            timeout: Some(LONGEST),
+            is_exact: true,
+            read: vec![self.skill.folder.clone()],
+            ..Order::of(words)
+        };
+        let (text, outcome, millis) = match run_order(&self.bench, order) {
+            Ok(seen) => {
+                let millis = seen.data["millis"].as_u64().unwrap_or(0);
+                let file = |name: &str| read_start(seen.data[name].as_str());
+                match seen.data["exit"].as_i64() {
+                    Some(0) => (cut(&file("stdout")), Outcome::Done, millis),
+                    _ => {
+                        let (error, output) = (file("stderr"), file("stdout"));
+                        let said = if error.trim().is_empty() {
+                            output
+                        } else {
+                            error
+                        };
+                        let said = cut(said.trim());
+                        (format!("[Command failed: {said}]"), Outcome::Failed, millis)
+                    }
+                }
+            }
+            Err(trouble) if trouble.kind == TroubleKind::TimedOut => {
+                let text = format!("[Command timed out after {}s]", LONGEST.as_secs());
+                (text, Outcome::Failed, 5_000)
+            }
+            Err(trouble) => {
+                let text = format!("[Command execution error: {}]", trouble.what);
+                (text, Outcome::Failed, 0)
+            }
+        };
+        Injected {
+            text,
+            rule,
+            outcome,
+            millis,
+        }
+    }
+
+    /// Returns the rule that lets a command run, or the one that does not. It must be plain in
+    /// form, on the skill's own list, and within what holds anyway.
+    fn refusal(&self, command: &str) -> Result<String, String> {
+        prepare::check_command(command).map_err(|_| "skill.form".to_owned())?;
+        let rules = RuleSet {
+            allow: self.rules.clone(),
+            ..RuleSet::default()
+        };
+        let reading = command::read(command);
+        let workspace = self.situation.workspace.as_deref();
+        let listed = command::judge(&reading, &rules, Setting::Skill, workspace);
+        if listed.answer != Answer::Allow {
+            return Err(listed.rule);
+        }
+        let action = [Action::Shell(command.to_owned())];
+        let held = self.policy.decide("bash", &action, &self.situation);
+        if held.answer != Answer::Allow {
+            return Err(held.rule);
+        }
+        Ok(listed.rule)
+    }
+}
+
+impl Injected {
+    fn refused(command: &str, rule: &str) -> Self {
+        Self {
+            text: format!("[Command not allowed: {command}]"),
+            rule: rule.to_owned(),
+            outcome: Outcome::Denied,
+            millis: 0,
+        }
+    }
+}
+
+/// Returns the beginning of what a command printed.
+fn read_start(path: Option<&str>) -> String {
+    use std::io::Read as _;
+    let Some(file) = path.and_then(|path| std::fs::File::open(Path::new(path)).ok()) else {
+        return String::new();
+    };
+    let mut bytes = Vec::new();
+    // What cannot be read is not there.
+    drop(file.take(4 * MOST_CHARS as u64 + 4).read_to_end(&mut bytes));
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(MOST_CHARS) {
+        Some((end, _)) => format!("{}\n... (truncated at {MOST_CHARS} chars)", &text[..end]),
+        None => text.trim_end_matches('\n').to_owned(),
+    }
+}

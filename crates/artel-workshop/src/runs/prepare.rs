@@ -1,0 +1,232 @@
+//! Everything that is settled before the first turn: the skill's text, the prompt, the limits.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use artel_engine::{Prompt, ROLE, Sections};
+use artel_rules::turn::Calls;
+use artel_skills::prepare::{Arguments, Variables};
+use artel_skills::{Mode, Skill, body, catalogue, prepare};
+use artel_tools::{Registry, Viewer};
+use artel_types::model::ToolSpec;
+use artel_types::{Failure, Money, RunPrepared};
+
+use super::furnish::Outfit;
+use super::house::House;
+use super::lessons;
+use super::order::RunOrder;
+use super::standing::Standing;
+
+/// How much of a prompt the list of skills may take.
+const CATALOGUE_CHARS: usize = 8_000;
+
+/// How many tokens fit a model of which nobody knows.
+const USUAL_WINDOW: u64 = 128_000;
+
+/// The limits of a run.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    pub(crate) turns: u32,
+    pub(crate) retries: u32,
+    pub(crate) cost: Option<Money>,
+    pub(crate) mode: Mode,
+}
+
+impl Limits {
+    /// What the person says beats the skill, which beats the settings.
+    pub(crate) fn of(house: &House, order: &RunOrder, skill: Option<&Skill>) -> Self {
+        let front = skill.map(|skill| &skill.front);
+        let settings = &house.workshop.settings.runs;
+        let usual = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
+        let mode = order.mode.or(front.and_then(|front| front.mode));
+        let mode = mode.unwrap_or(Mode::Autonomous);
+        let turns = order
+            .max_turns
+            .or(front.and_then(|front| front.max_iterations));
+        Self {
+            turns: match mode {
+                Mode::Simple => 1,
+                Mode::Autonomous => turns.unwrap_or(usual(settings.max_turns.value)),
+            },
+            retries: front
+                .and_then(|front| front.max_retries_per_tool)
+                .unwrap_or(usual(settings.max_retries.value)),
+            cost: order.max_cost.or(front.and_then(|front| front.max_cost)),
+            mode,
+        }
+    }
+}
+
+/// Returns the values that names in a skill's text stand for.
+pub(crate) fn variables(
+    house: &House,
+    outfit_files: &std::path::Path,
+    skill: &Skill,
+    session: &str,
+    arguments: &[String],
+) -> Variables {
+    let caller = &house.workshop.caller;
+    let user = caller
+        .environment()
+        .get("USER")
+        .and_then(|user| user.to_str());
+    Variables {
+        arguments: Arguments::from_words(arguments.to_vec()),
+        skill_dir: skill.folder.display().to_string(),
+        workspace: outfit_files.display().to_string(),
+        session: session.to_owned(),
+        user: user.unwrap_or("unknown").to_owned(),
+        date: caller.clock.now().to_string().chars().take(10).collect(),
+        custom: BTreeMap::new(),
+    }
+}
+
+/// What a run is told at its start.
+pub(crate) struct Told<'t> {
+    pub(crate) house: &'t House,
+    pub(crate) skill: Option<&'t Skill>,
+    pub(crate) variables: Option<&'t Variables>,
+    pub(crate) injected: &'t BTreeMap<String, String>,
+    pub(crate) arguments: &'t [String],
+    pub(crate) registry: &'t Registry,
+    pub(crate) viewer: &'t Viewer,
+    pub(crate) calls: Calls,
+    pub(crate) standing: &'t Standing,
+    /// What a role's own file says about how it works.
+    pub(crate) persona: Option<String>,
+    /// What a run that called this one wants it to know.
+    pub(crate) from_parent: Option<String>,
+}
+
+impl Told<'_> {
+    /// Puts the prompt together.
+    pub(crate) fn prompt(&self) -> Result<Prompt, Failure> {
+        let mut role = self.persona.clone().unwrap_or_else(|| ROLE.to_owned());
+        let skill_text = match (self.skill, self.variables) {
+            (Some(skill), Some(variables)) => {
+                role = format!(
+                    "You are executing the '{}' skill autonomously. {role}",
+                    skill.name
+                );
+                let expanded = prepare::expand(&skill.body, variables, self.injected);
+                for name in &expanded.undefined {
+                    let notice = format!("the skill uses {name}, which is not defined");
+                    self.house.company.audience.notice(&notice);
+                }
+                body::section(skill, &expanded.text)
+            }
+            _ => self.catalogue(),
+        };
+        let lessons = match self.skill {
+            Some(skill) => {
+                let kept = lessons::kept(self.house.journal.reader(), &skill.name)?;
+                lessons::section(&kept)
+            }
+            None => String::new(),
+        };
+        let spec = |card: &artel_tools::Card| ToolSpec {
+            name: card.name.clone(),
+            description: format!("{}. {}", card.line, card.description),
+            schema: card.input.clone(),
+        };
+        let sections = Sections {
+            role,
+            skill: skill_text,
+            manifest: self.registry.manifest(self.viewer, &[]),
+            tools: self
+                .registry
+                .sent(self.viewer, &[])
+                .into_iter()
+                .map(spec)
+                .collect(),
+            calls: self.calls,
+            standing: self.standing.text.clone(),
+            lessons,
+            task: self.task(),
+        };
+        Ok(sections.prompt())
+    }
+
+    fn task(&self) -> String {
+        let arguments = Arguments::from_words(self.arguments.to_vec());
+        let words = arguments.text().trim();
+        let task = match (self.skill, words.is_empty()) {
+            (Some(skill), true) => format!("Carry out the skill `{}`.", skill.name),
+            (Some(skill), false) => format!("Carry out the skill `{}` for: {words}", skill.name),
+            (None, _) => words.to_owned(),
+        };
+        match &self.from_parent {
+            Some(text) => format!("{text}\n\n{task}"),
+            None => task,
+        }
+    }
+
+    /// Lists the skills that a model may call by itself.
+    fn catalogue(&self) -> String {
+        let skills = self.house.skills.skills.iter();
+        let open: Vec<Skill> = skills
+            .filter(|skill| !skill.front.disable_model_invocation)
+            .cloned()
+            .collect();
+        let (block, dropped) = catalogue::block(&open, CATALOGUE_CHARS);
+        if !dropped.is_empty() {
+            let notice = format!(
+                "not named to the model, for want of room: {}",
+                dropped.join(", ")
+            );
+            self.house.company.audience.notice(&notice);
+        }
+        if block.is_empty() {
+            return block;
+        }
+        format!("{block}\nThe `skill` tool carries one of them out.")
+    }
+}
+
+/// Returns what is put on record about a run that is ready to begin.
+pub(crate) fn prepared(
+    outfit: &Outfit,
+    prompt: &Prompt,
+    limits: &Limits,
+    calls: Calls,
+    model: Option<&str>,
+    window: Option<u64>,
+    standing: &Standing,
+) -> Result<RunPrepared, Failure> {
+    let skill = outfit.skill.as_ref();
+    let keep = |text: &str| outfit.chronicle.keep(text.to_owned());
+    Ok(RunPrepared {
+        role: outfit.role.clone(),
+        model: model.map(str::to_owned),
+        mode: match limits.mode {
+            Mode::Simple => "simple",
+            Mode::Autonomous => "autonomous",
+        }
+        .to_owned(),
+        calls: match calls {
+            Calls::Native => "native",
+            Calls::Text => "text",
+        }
+        .to_owned(),
+        system: keep(&prompt.system)?,
+        opening: keep(&prompt.opening)?,
+        turns: limits.turns,
+        retries: limits.retries,
+        cost: limits.cost,
+        checks_itself: skill.is_some_and(|skill| skill.front.early_termination == Some(false)),
+        window: window.unwrap_or(USUAL_WINDOW),
+        skill_folder: skill.map(|skill| skill.folder.display().to_string()),
+        skill_hash: skill.map(|skill| skill.hash.clone()),
+        allowed_tools: skill.and_then(|skill| skill.front.allowed_tools.clone()),
+        parts: prompt.parts.clone(),
+        standing: standing.files.clone(),
+    })
+}
+
+/// Returns how tools are called here.
+pub(crate) fn calls_of(house: &Arc<House>) -> Calls {
+    match house.workshop.settings.runs.tool_calls.value {
+        artel_config::ToolCalls::Native => Calls::Native,
+        artel_config::ToolCalls::Text => Calls::Text,
+    }
+}

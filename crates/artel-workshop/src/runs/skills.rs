@@ -1,0 +1,129 @@
+//! The skills that can be used from a folder, and in which order they count.
+
+use std::path::{Path, PathBuf};
+
+use artel_skills::{Broken, Complaint, Found, Scope, Shadowed, SizeLimit, Skill, Source, discover};
+use artel_types::{Code, Failure};
+
+use crate::caller::Caller;
+use crate::workshop::Workshop;
+
+/// The skills that were found.
+#[derive(Debug, Clone, Default)]
+pub struct SkillsFound {
+    /// Those that can be used, by name.
+    pub skills: Vec<Skill>,
+    /// Those of a name that another one has, which counts.
+    pub shadowed: Vec<Shadowed>,
+    /// Those that could not be loaded.
+    pub broken: Vec<Broken>,
+}
+
+impl Workshop {
+    /// Finds the skills of the workshop, of the project that a folder is in, and of the person;
+    /// of two with one name the one found first counts.
+    pub fn find_skills(&self, folder: &Path) -> SkillsFound {
+        let mut sources = vec![Source {
+            folder: self.root.join("Skills"),
+            scope: Scope::Workshop,
+        }];
+        sources.extend(self.caller.skill_sources(folder));
+        let limit = match self.settings.runs.size_limit.value {
+            artel_config::SizeLimit::Warn => SizeLimit::Warn,
+            artel_config::SizeLimit::Enforce => SizeLimit::Enforce,
+        };
+        SkillsFound::from(discover(&sources, limit))
+    }
+}
+
+impl Caller {
+    /// Returns where skills are besides the workshop: in the project that a folder is in, then in
+    /// the person's home.
+    pub(crate) fn skill_sources(&self, folder: &Path) -> Vec<Source> {
+        let below = |root: &Path, scope| {
+            [".agents/skills", ".claude/skills"].map(|name| Source {
+                folder: root.join(name),
+                scope,
+            })
+        };
+        let mut sources = Vec::new();
+        for root in project_folders(folder, self.places.home()) {
+            sources.extend(below(&root, Scope::Portal));
+        }
+        sources.extend(below(self.places.home(), Scope::User));
+        sources
+    }
+}
+
+/// Returns a folder and those above it, up to the root of its repository; only itself where there
+/// is none.
+fn project_folders(folder: &Path, home: &Path) -> Vec<PathBuf> {
+    let is_root = |folder: &&Path| folder.join(".git").exists();
+    let root = folder.ancestors().find(is_root);
+    let above = folder
+        .ancestors()
+        .take_while(|it| root.is_none_or(|root| it.starts_with(root)));
+    let folders: Vec<_> = match root {
+        Some(_) => above.map(Path::to_owned).collect(),
+        None => vec![folder.to_owned()],
+    };
+    folders.into_iter().filter(|it| it != home).collect()
+}
+
+impl SkillsFound {
+    /// Returns a skill by its name.
+    pub fn get(&self, name: &str) -> Result<&Skill, Failure> {
+        if let Some(skill) = self.skills.iter().find(|skill| skill.name == name) {
+            return Ok(skill);
+        }
+        let is_broken = |broken: &&Broken| {
+            let folder = broken.path.file_name().and_then(|name| name.to_str());
+            folder == Some(name)
+        };
+        if let Some(broken) = self.broken.iter().find(is_broken) {
+            return Err(cannot_load(broken));
+        }
+        let names = self.skills.iter().map(|skill| skill.name.as_str());
+        let near = artel_tools::nearest(name, names, 1);
+        let shown: String = name.chars().take(80).collect();
+        let failure = Failure::new(Code::R001, format!("there is no skill `{shown}`"));
+        Err(match near.first() {
+            Some(near) => failure.advise(format!("did you mean `{near}`?")),
+            None if self.skills.is_empty() => {
+                failure.advise("`artel skill new NAME` makes one to begin with")
+            }
+            None => failure.advise("`artel skill list` shows what there is"),
+        })
+    }
+}
+
+/// Says why a skill is not there.
+pub(crate) fn cannot_load(broken: &Broken) -> Failure {
+    let what = format!("the skill in `{}` cannot be used", broken.path.display());
+    let failure = Failure::new(Code::R002, what);
+    match broken.complaints.first() {
+        Some(complaint) => explained(failure, complaint),
+        None => failure,
+    }
+}
+
+fn explained(failure: Failure, complaint: &Complaint) -> Failure {
+    let line = complaint
+        .line
+        .map_or(String::new(), |line| format!("line {line}, "));
+    let failure = failure.because(format!("{line}{}: {}", complaint.field, complaint.message));
+    match &complaint.remedy {
+        Some(remedy) => failure.advise(remedy.clone()),
+        None => failure,
+    }
+}
+
+impl From<Found> for SkillsFound {
+    fn from(found: Found) -> Self {
+        Self {
+            skills: found.skills,
+            shadowed: found.shadowed,
+            broken: found.broken,
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! What holds in a folder whatever is done there: AGENTS.md and the workshop's own context.
+
+use std::path::{Path, PathBuf};
+
+use crate::workshop::Workshop;
+
+/// All of it together has no more bytes; what comes last is cut.
+const MOST: usize = 32 * 1024;
+
+/// Standing context, and the files it came from.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Standing {
+    pub(crate) text: String,
+    /// Each file with the BLAKE3 of its bytes.
+    pub(crate) files: Vec<String>,
+}
+
+impl Workshop {
+    /// Reads what stands for a folder: the project's files from its root down, so that what is
+    /// nearer comes later and counts more; then `Knowledge/Context`.
+    pub(crate) fn standing_context(&self, folder: &Path) -> Standing {
+        let mut standing = Standing::default();
+        for file in project_files(folder) {
+            standing.add(&file);
+        }
+        let context = self.root.join("Knowledge/Context");
+        let mut files: Vec<_> = std::fs::read_dir(context)
+            .into_iter()
+            .flatten()
+            .filter_map(|entry| Some(entry.ok()?.path()))
+            .filter(|path| path.extension().is_some_and(|ending| ending == "md"))
+            .collect();
+        files.sort();
+        for file in files {
+            standing.add(&file);
+        }
+        standing
+    }
+}
+
+impl Standing {
+    fn add(&mut self, file: &Path) {
+        let Ok(bytes) = artel_files::read_bounded(file, 1 << 20) else {
+            return;
+        };
+        let text = String::from_utf8_lossy(&bytes);
+        let hash = blake3::hash(&bytes).to_hex();
+        let room = MOST.saturating_sub(self.text.len());
+        if text.trim().is_empty() || room == 0 {
+            return;
+        }
+        let shown = &text[..text.floor_char_boundary(room.min(text.len()))];
+        let cut = if shown.len() < text.len() {
+            "\n[cut]"
+        } else {
+            ""
+        };
+        let path = file.display();
+        self.text.push_str(&format!(
+            "<standing file=\"{path}\">\n{}{cut}\n</standing>\n",
+            shown.trim_end()
+        ));
+        self.files.push(format!("{path} {hash}"));
+    }
+}
+
+/// Returns the instruction files from the root of the project down to a folder: in each folder
+/// `AGENTS.override.md`, else `AGENTS.md`, else `CLAUDE.md`.
+fn project_files(folder: &Path) -> Vec<PathBuf> {
+    let root = folder.ancestors().find(|it| it.join(".git").exists());
+    let mut folders: Vec<_> = match root {
+        Some(root) => folder
+            .ancestors()
+            .take_while(|it| it.starts_with(root))
+            .collect(),
+        None => vec![folder],
+    };
+    folders.reverse();
+    let first = |folder: &Path| {
+        ["AGENTS.override.md", "AGENTS.md", "CLAUDE.md"]
+            .iter()
+            .map(|name| folder.join(name))
+            .find(|file| file.is_file())
+    };
+    folders.into_iter().filter_map(first).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_nearer_comes_later_and_all_of_it_is_bounded() {
+        let home = tempfile::tempdir().unwrap();
+        let put = |name: &str, text: &str| {
+            let path = home.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        put("AGENTS.md", "above the repository");
+        put("repo/.git/HEAD", "");
+        put("repo/AGENTS.md", "root rules");
+        put("repo/CLAUDE.md", "not read beside AGENTS.md");
+        put("repo/src/CLAUDE.md", "source rules");
+        put("repo/src/deep/AGENTS.md", "plain");
+        put("repo/src/deep/AGENTS.override.md", "override");
+        let mut standing = Standing::default();
+        for file in project_files(&home.path().join("repo/src/deep")) {
+            standing.add(&file);
+        }
+        let order = ["root rules", "source rules", "override"];
+        let places: Vec<_> = order.iter().map(|text| standing.text.find(text)).collect();
+        assert!(places.iter().all(Option::is_some), "{}", standing.text);
+        assert!(places.is_sorted());
+        assert_eq!(standing.files.len(), 3);
+        put("repo/src/deep/AGENTS.override.md", &"x".repeat(100_000));
+        let mut long = Standing::default();
+        for file in project_files(&home.path().join("repo/src/deep")) {
+            long.add(&file);
+        }
+        assert!(long.text.len() < MOST + 1_000 && long.text.contains("[cut]"));
+    }
+}

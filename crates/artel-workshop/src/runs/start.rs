@@ -1,0 +1,376 @@
+//! Begins a run.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
+use std::time::Duration;
+
+use artel_engine::{
+    CallLog, Chronicle, Driver, Ended, Entry, Ground, Plot, Setup, Voice, Workplace,
+    rules_of,
+};
+use artel_journal::{Fence, Owner};
+use artel_model::{Chosen, Context, Model};
+use artel_rules::turn::Turn;
+use artel_skills::Skill;
+use artel_tools::Viewer;
+use artel_types::model::{Attribution, Priority, Privacy};
+use artel_types::{
+    Actor, Amount, BudgetLimited, Code, Failure, Level, RunId, RunStarted, Stream, TraceId,
+};
+
+use super::child::Kin;
+use super::furnish::{Outfit, skill_rules};
+use super::house::{Company, House};
+use super::inject::Injection;
+use super::order::{RunDone, RunOrder};
+use super::prepare::{Limits, Told, calls_of, prepared, variables};
+use crate::caller::random_run;
+use crate::workshop::Workshop;
+
+/// How long a lease on a run holds, and how often it is renewed.
+pub(super) const LEASE: Duration = Duration::from_secs(60);
+pub(super) const RENEW: Duration = Duration::from_secs(20);
+
+/// How long calls that were called off may take to be settled.
+pub(super) const LAST_REST: Duration = Duration::from_secs(1);
+
+/// A run as it stands before it is driven.
+pub(super) struct Beginning {
+    pub(super) run: RunId,
+    pub(super) trace: TraceId,
+    pub(super) skill: Option<Arc<Skill>>,
+    pub(super) order: RunOrder,
+    pub(super) kin: Kin,
+}
+
+impl Workshop {
+    /// Begins a run and drives it to its end, or to where it has to be left.
+    pub async fn start_run(
+        self: &Arc<Self>,
+        order: &RunOrder,
+        company: Company,
+    ) -> Result<RunDone, Failure> {
+        let folder = self.run_folder(order.folder.as_deref())?;
+        let house = House::open(self, &folder, order.model.as_deref(), company).await?;
+        let skill = match &order.skill {
+            Some(name) => Some(Arc::new(house.skills.get(name)?.clone())),
+            None => None,
+        };
+        if let Some(skill) = &skill {
+            house.ensure_trust(skill).await?;
+            for remark in &skill.remarks {
+                house.company.audience.notice(&remark.to_string());
+            }
+        }
+        let run = random_run()?;
+        let names = skill.iter().map(|skill| skill.name.clone());
+        let kin = Kin::root(names.collect());
+        let beginning = Beginning {
+            run,
+            trace: self.trace_id(),
+            skill,
+            order: order.clone(),
+            kin,
+        };
+        let done = house.begin(beginning).await;
+        house.gateway.rest(LAST_REST).await;
+        done
+    }
+
+    /// Returns the folder that a run works on, without links.
+    pub(crate) fn run_folder(&self, named: Option<&std::path::Path>) -> Result<PathBuf, Failure> {
+        let folder = self
+            .caller
+            .absolute(named.unwrap_or(std::path::Path::new(".")));
+        folder.canonicalize().map_err(|error| {
+            Failure::new(
+                Code::W010,
+                format!("there is no folder `{}`", folder.display()),
+            )
+            .because(error.to_string())
+        })
+    }
+}
+
+impl House {
+    /// Prepares a run and drives it.
+    pub(super) async fn begin(self: &Arc<Self>, beginning: Beginning) -> Result<RunDone, Failure> {
+        let Beginning {
+            run,
+            trace,
+            skill,
+            order,
+            kin,
+        } = beginning;
+        let (chosen, model) = self.choose(&order, skill.as_deref())?;
+        let role = kin.role();
+        let actor = Actor::agent(&role);
+        let chronicle = Chronicle::new(self.journal.clone(), run, trace, None, actor);
+        let fence = self.lease(run).await?;
+        let chronicle = chronicle.fenced(fence.clone());
+        let started = self.started(run, skill.as_deref(), &order, &kin);
+        let person = self.person();
+        chronicle
+            .append(vec![Entry::shown(started).by(person)])
+            .await?;
+        let log = Arc::new(CallLog::new(chronicle.clone()));
+        let at = self.tree_of(kin.root_run.unwrap_or(run));
+        let left = Arc::new(AtomicU32::new(0));
+        let ground = kin
+            .ground
+            .clone()
+            .unwrap_or_else(|| self.ground(&at, &order.arguments));
+        let registry = self.registry(&kin, (run, trace), &ground, &left)?;
+        let mut outfit = Outfit {
+            house: Arc::clone(self),
+            chronicle: chronicle.clone(),
+            log: Arc::clone(&log),
+            registry,
+            role,
+            skill: skill.clone(),
+            variables: None,
+            agent: kin.agent.clone(),
+            at,
+        };
+        if let Some(skill) = &skill {
+            let values = variables(
+                self,
+                &outfit.files(),
+                skill,
+                &run.to_string(),
+                &order.arguments,
+            );
+            outfit.variables = Some(Arc::new(values));
+        }
+        let outfit = Arc::new(outfit);
+        let limits = kin.bounded(Limits::of(self, &order, skill.as_deref()));
+        let injected = self.inject(&outfit).await?;
+        let viewer = self.viewer(&outfit.role)?;
+        let standing = self.workshop.standing_context(&self.folder);
+        let calls = calls_of(self);
+        let prompt = Told {
+            house: self,
+            skill: skill.as_deref(),
+            variables: outfit.variables.as_deref(),
+            injected: &injected,
+            arguments: &order.arguments,
+            registry: &outfit.registry,
+            viewer: &viewer,
+            calls,
+            standing: &standing,
+            persona: self.persona(&outfit.role),
+            from_parent: kin.told.clone(),
+        }
+        .prompt()?;
+        let window = chosen.card.context;
+        let model_name = order.model.as_deref().or(skill
+            .as_deref()
+            .and_then(|skill| skill.front.model.as_deref()));
+        let facts = prepared(
+            &outfit, &prompt, &limits, calls, model_name, window, &standing,
+        )?;
+        let mut entries = vec![Entry::quiet(facts.clone())];
+        entries.extend(limits.cost.map(|cost| {
+            let limit = BudgetLimited {
+                level: Level::Run(run.to_string()),
+                limit: Amount::new(artel_rules::budget::UNLIMITED, cost.0),
+            };
+            Entry::quiet(limit)
+        }));
+        chronicle.append(entries).await?;
+        let workplace = Workplace::new(outfit.reading()?, Some(ground), outfit.furnish());
+        let turn = Turn::new(rules_of(&facts, &outfit.registry), prompt.opening);
+        let setup = Setup {
+            voice: self.voice(model, chosen, run, trace, &outfit),
+            turn,
+            workplace,
+            log,
+            viewer,
+            system: prompt.system,
+            window: facts.window,
+            steering: self.wheel.steer(run, self.company.stop.clone()),
+            audience: Arc::clone(&self.company.audience),
+            person: self.company.person.clone(),
+            family: kin.family.clone(),
+            left,
+            patience: skill
+                .as_deref()
+                .and_then(|it| it.front.timeout_per_iteration),
+            is_root: kin.root_run.is_none(),
+            clock: self.workshop.caller.clock.clone(),
+            chronicle,
+        };
+        self.drive(setup, &fence).await
+    }
+
+    /// Drives a run while its lease is renewed.
+    pub(super) async fn drive(&self, setup: Setup, fence: &Fence) -> Result<RunDone, Failure> {
+        let (run, trace) = (setup.chronicle.run(), setup.chronicle.trace());
+        let chronicle = setup.chronicle.clone();
+        let driving = Driver::new(setup).drive();
+        let mut driving = std::pin::pin!(driving);
+        let mut renewal = tokio::time::interval(RENEW);
+        renewal.tick().await;
+        let ended = loop {
+            tokio::select! {
+                biased;
+                ended = &mut driving => break ended,
+                _ = renewal.tick() => self.journal.renew_lease(fence, LEASE).await?,
+            }
+        };
+        // Whoever comes next takes the lease over if it cannot be given back.
+        drop(self.journal.release_lease(fence).await);
+        let done = match ended? {
+            Ended::Over(finished) => {
+                let answer = finished
+                    .answer
+                    .as_ref()
+                    .map(|answer| chronicle.text(answer));
+                RunDone {
+                    run,
+                    trace,
+                    answer: answer.transpose()?,
+                    finished: Some(finished),
+                    left: None,
+                }
+            }
+            Ended::Left(left) => RunDone {
+                run,
+                trace,
+                finished: None,
+                left: Some(left),
+                answer: None,
+            },
+        };
+        Ok(done)
+    }
+
+    pub(super) async fn lease(&self, run: RunId) -> Result<Fence, Failure> {
+        let owner = Owner::this_process("artel run");
+        let name = Stream::run(run).to_string();
+        let lease = self.journal.take_lease(&name, owner, LEASE).await?;
+        Ok(lease.fence)
+    }
+
+    fn choose(
+        &self,
+        order: &RunOrder,
+        skill: Option<&Skill>,
+    ) -> Result<(Chosen, Arc<dyn Model>), Failure> {
+        let by_skill = skill.and_then(|skill| skill.front.model.as_deref());
+        self.connect(order.model.as_deref().or(by_skill))
+    }
+
+    pub(super) fn connect(
+        &self,
+        wanted: Option<&str>,
+    ) -> Result<(Chosen, Arc<dyn Model>), Failure> {
+        let chosen = self.models.choose(wanted)?;
+        let model = self.models.connect(&chosen, &self.workshop)?;
+        Ok((chosen, model))
+    }
+
+    fn started(
+        &self,
+        run: RunId,
+        skill: Option<&Skill>,
+        order: &RunOrder,
+        kin: &Kin,
+    ) -> RunStarted {
+        let words = order.arguments.join(" ");
+        let title = match skill {
+            Some(skill) => format!("{} {words}", skill.name),
+            None => words.clone(),
+        };
+        RunStarted {
+            skill: skill.map(|skill| skill.name.clone()),
+            task: Some(words.as_str().into()),
+            folder: Some(self.folder.display().to_string()),
+            parent: kin.parent,
+            call: kin.call.clone(),
+            chain: Some(kin.chain.clone()),
+            depth: Some(kin.depth),
+            ..RunStarted::new(run, title.trim().chars().take(120).collect::<String>())
+        }
+    }
+
+    /// Runs the commands in a skill's text.
+    async fn inject(
+        self: &Arc<Self>,
+        outfit: &Arc<Outfit>,
+    ) -> Result<std::collections::BTreeMap<String, String>, Failure> {
+        let (Some(skill), Some(variables)) = (&outfit.skill, &outfit.variables) else {
+            return Ok(Default::default());
+        };
+        if artel_skills::prepare::commands(&skill.body).is_empty() {
+            return Ok(Default::default());
+        }
+        let room = outfit.reading_room()?;
+        let situation = outfit.reading_situation(&room);
+        let mut bench = outfit.reading()?.bench;
+        bench.workroom = Some(Arc::new(room));
+        let injection = Injection {
+            skill: Arc::clone(skill),
+            variables: Arc::clone(variables),
+            rules: skill_rules(skill),
+            policy: outfit.policy()?,
+            situation,
+            bench,
+        };
+        injection.run(&outfit.chronicle).await
+    }
+
+    pub(super) fn viewer(&self, role: &str) -> Result<Viewer, Failure> {
+        let viewer = self.workshop.caller.viewer(role);
+        viewer.map_err(|problems| problems.first())
+    }
+
+    /// Returns what the file of a role says about how it works.
+    pub(super) fn persona(&self, role: &str) -> Option<String> {
+        self.workshop.caller.persona(role)
+    }
+
+    /// Returns the ground of a run of its own.
+    pub(super) fn ground(&self, at: &std::path::Path, arguments: &[String]) -> Arc<Ground> {
+        let named = arguments.iter().map(|word| self.folder.join(word));
+        let plot = Plot {
+            git: self.workshop.caller.program("git"),
+            origin: self.folder.clone(),
+            at: at.to_owned(),
+            named: named.filter(|path| path.exists()).collect(),
+            share: self.workshop.settings.runs.share.value.clone(),
+        };
+        Arc::new(Ground::new(plot, self.workshop.caller.clock.clone()))
+    }
+
+    pub(super) fn voice(
+        &self,
+        model: Arc<dyn Model>,
+        chosen: Chosen,
+        run: RunId,
+        trace: TraceId,
+        outfit: &Outfit,
+    ) -> Voice {
+        Voice {
+            gateway: self.gateway.clone(),
+            model,
+            chosen,
+            priority: Priority::User,
+            privacy: Privacy::Any,
+            account: Attribution {
+                role: Some(outfit.role.clone()),
+                skill: outfit.skill.as_ref().map(|skill| skill.name.clone()),
+                person: Some(self.person().id),
+                ..Attribution::default()
+            },
+            context: Context {
+                trace,
+                actor: Actor::agent(&outfit.role),
+                session: None,
+                run: Some(run),
+            },
+            temperature: None,
+        }
+    }
+}

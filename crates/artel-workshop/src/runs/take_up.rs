@@ -1,0 +1,292 @@
+//! Takes up runs that another process left.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
+
+use artel_engine::{CallLog, Chronicle, Family, Setup, Workplace, fold, prepared, settle};
+use artel_journal::{Filter, Query};
+use artel_skills::{Scope, SizeLimit, Skill};
+use artel_types::{
+    Actor, Code, Event, Fact, Failure, RunFinished, RunId, RunStarted, TraceId, TreeMade,
+};
+
+use super::child::Kin;
+use super::furnish::Outfit;
+use super::house::{Company, House};
+use super::order::RunDone;
+use super::prepare::variables;
+use super::start::LAST_REST;
+use crate::workshop::Workshop;
+
+impl Workshop {
+    /// Goes on with a run from its last event.
+    pub async fn resume_run(
+        self: &Arc<Self>,
+        run: RunId,
+        model: Option<&str>,
+        company: Company,
+    ) -> Result<RunDone, Failure> {
+        let started = self.started(run)?.0;
+        let folder = started.folder.clone().map(PathBuf::from);
+        let folder = self.run_folder(folder.as_deref())?;
+        let house = House::open(self, &folder, model, company).await?;
+        let done = house.take_up(run, None).await;
+        house.gateway.rest(LAST_REST).await;
+        done
+    }
+
+    /// Returns how a run began.
+    pub(crate) fn started(&self, run: RunId) -> Result<(RunStarted, TraceId), Failure> {
+        let filter = Filter {
+            run: Some(run.to_string()),
+            kind: Some("run.started".to_owned()),
+            ..Filter::default()
+        };
+        let found = self.reader()?.records(&Query::of(filter).limit(1))?;
+        let record = found.first().ok_or_else(|| no_such_run(&run.to_string()))?;
+        let event = record.event()?;
+        match event.fact {
+            Fact::RunStarted(started) => Ok((started, event.trace)),
+            _ => Err(no_such_run(&run.to_string())),
+        }
+    }
+}
+
+pub(crate) fn no_such_run(id: &str) -> Failure {
+    Failure::new(Code::R004, format!("there is no run `{id}`"))
+        .advise("`artel runs` shows what there is")
+}
+
+impl House {
+    /// Takes a run up where it was left.
+    pub(super) async fn take_up(
+        self: &Arc<Self>,
+        run: RunId,
+        kin: Option<Kin>,
+    ) -> Result<RunDone, Failure> {
+        let (started, trace) = self.workshop.started(run)?;
+        let fence = self.lease(run).await?;
+        let bare = Chronicle::new(
+            self.journal.clone(),
+            run,
+            trace,
+            None,
+            Actor::agent("default"),
+        );
+        let events = bare.events()?;
+        if let Some(finished) = finished(&events) {
+            drop(self.journal.release_lease(&fence).await);
+            return over(run, trace, finished, &bare);
+        }
+        let facts = prepared(&events).cloned().ok_or_else(|| {
+            Failure::new(Code::R008, "the run ended before its first turn was ready")
+                .advise("begin it anew: nothing was done yet")
+        })?;
+        let kin = kin.unwrap_or_else(|| self.kin_of(&started));
+        let chronicle = Chronicle::new(
+            self.journal.clone(),
+            run,
+            trace,
+            None,
+            Actor::agent(&facts.role),
+        )
+        .fenced(fence.clone());
+        let log = Arc::new(CallLog::new(chronicle.clone()));
+        let at = self.tree_of(kin.root_run.unwrap_or(run));
+        let left = Arc::new(AtomicU32::new(0));
+        let ground = kin.ground.clone().unwrap_or_else(|| self.ground(&at, &[]));
+        if ground.tree().is_none() && self.has_tree(trace, &events)? {
+            ground.reopen(newest_snapshot(&events).unwrap_or("start"))?;
+        }
+        let registry = self.registry(&kin, (run, trace), &ground, &left)?;
+        let skill = self.skill_again(
+            &started,
+            facts.skill_folder.as_deref(),
+            facts.skill_hash.as_deref(),
+        )?;
+        let mut outfit = Outfit {
+            house: Arc::clone(self),
+            chronicle: chronicle.clone(),
+            log: Arc::clone(&log),
+            registry,
+            role: facts.role.clone(),
+            skill: skill.clone(),
+            variables: None,
+            agent: kin.agent.clone(),
+            at,
+        };
+        if let Some(skill) = &skill {
+            let words = started
+                .task
+                .as_ref()
+                .map(|task| chronicle.text(task))
+                .transpose()?;
+            let words: Vec<_> = words.into_iter().collect();
+            let values = variables(self, &outfit.files(), skill, &run.to_string(), &words);
+            outfit.variables = Some(Arc::new(values));
+        }
+        let outfit = Arc::new(outfit);
+        let mut workplace = Workplace::new(outfit.reading()?, Some(ground), outfit.furnish());
+        workplace.furnished()?;
+        let mut turn = fold(&chronicle, &events, &workplace)?;
+        let after = events.last().map_or(0, |event| event.seq);
+        for entry in settle(&mut turn, after, &workplace)? {
+            let fact = entry.fact.clone();
+            chronicle.append(vec![entry]).await?;
+            turn.fold(&fact)
+                .map_err(|error| Failure::new(Code::X001, error.to_string()))?;
+        }
+        let (chosen, model) = self.connect(facts.model.as_deref())?;
+        let setup = Setup {
+            voice: self.voice(model, chosen, run, trace, &outfit),
+            turn,
+            workplace,
+            log,
+            viewer: self.viewer(&outfit.role)?,
+            system: chronicle.text(&facts.system)?,
+            window: facts.window,
+            steering: self.wheel.steer(run, self.company.stop.clone()),
+            audience: Arc::clone(&self.company.audience),
+            person: self.company.person.clone(),
+            family: kin.family.clone(),
+            left,
+            patience: skill
+                .as_deref()
+                .and_then(|it| it.front.timeout_per_iteration),
+            is_root: kin.root_run.is_none(),
+            clock: self.workshop.caller.clock.clone(),
+            chronicle,
+        };
+        Box::pin(self.drive(setup, &fence)).await
+    }
+
+    /// Returns the place of a run that is taken up by itself.
+    fn kin_of(&self, started: &RunStarted) -> Kin {
+        Kin {
+            parent: started.parent,
+            call: started.call.clone(),
+            root_run: started.parent.map(|parent| self.root_of(parent)),
+            depth: started.depth.unwrap_or(0),
+            family: Family::with(self.turns_of(started.id)),
+            ..Kin::root(started.chain.clone().unwrap_or_default())
+        }
+    }
+
+    /// Returns the run at the top.
+    fn root_of(&self, run: RunId) -> RunId {
+        let mut top = run;
+        // A chain is short; a journal that says otherwise is not followed for ever.
+        for _ in 0..Family::MOST_SKILLS {
+            match self
+                .workshop
+                .started(top)
+                .ok()
+                .and_then(|(it, _)| it.parent)
+            {
+                Some(parent) => top = parent,
+                None => break,
+            }
+        }
+        top
+    }
+
+    /// Returns how many replies a run and all that it called have had: no fewer than its turns.
+    fn turns_of(&self, run: RunId) -> u32 {
+        let Ok((_, trace)) = self.workshop.started(run) else {
+            return 0;
+        };
+        let filter = Filter {
+            trace: Some(trace.to_string()),
+            kind: Some("model.replied".to_owned()),
+            ..Filter::default()
+        };
+        let replies = self.journal.reader().records(&Query::of(filter));
+        replies.map_or(0, |replies| {
+            u32::try_from(replies.len()).unwrap_or(u32::MAX)
+        })
+    }
+
+    /// Tells whether a tree was made, by this run or by one that works in the same.
+    fn has_tree(&self, trace: TraceId, events: &[Event]) -> Result<bool, Failure> {
+        if events
+            .iter()
+            .any(|event| matches!(event.fact, Fact::TreeMade(TreeMade { .. })))
+        {
+            return Ok(true);
+        }
+        let filter = Filter {
+            trace: Some(trace.to_string()),
+            kind: Some("tree.made".to_owned()),
+            ..Filter::default()
+        };
+        let made = self.journal.reader().records(&Query::of(filter).limit(1))?;
+        Ok(!made.is_empty())
+    }
+
+    /// Returns the skill that a run began with. What it says is on record; its files are needed
+    /// as they were.
+    fn skill_again(
+        &self,
+        started: &RunStarted,
+        folder: Option<&str>,
+        hash: Option<&str>,
+    ) -> Result<Option<Arc<Skill>>, Failure> {
+        let (Some(name), Some(folder)) = (&started.skill, folder) else {
+            return Ok(None);
+        };
+        let same = |skill: &&Skill| skill.folder.display().to_string() == folder;
+        let skill = match self.skills.skills.iter().find(same) {
+            Some(skill) => skill.clone(),
+            None => {
+                artel_skills::load(folder.as_ref(), Scope::User, SizeLimit::Warn).map_err(|_| {
+                    Failure::new(
+                        Code::R001,
+                        format!("the skill `{name}` is no longer in `{folder}`"),
+                    )
+                    .advise("put it back, or begin anew")
+                })?
+            }
+        };
+        if hash.is_some_and(|hash| hash != skill.hash) {
+            let notice = format!("the skill `{name}` has changed since the run began");
+            self.company.audience.notice(&notice);
+        }
+        Ok(Some(Arc::new(skill)))
+    }
+}
+
+fn finished(events: &[Event]) -> Option<&RunFinished> {
+    events.iter().find_map(|event| match &event.fact {
+        Fact::RunFinished(finished) => Some(finished),
+        _ => None,
+    })
+}
+
+fn newest_snapshot(events: &[Event]) -> Option<&str> {
+    events.iter().rev().find_map(|event| match &event.fact {
+        Fact::TreeMade(made) => Some(made.snapshot.as_str()),
+        Fact::TreeSnapped(snapped) => Some(snapped.snapshot.as_str()),
+        _ => None,
+    })
+}
+
+/// Returns what came of a run that is over.
+fn over(
+    run: RunId,
+    trace: TraceId,
+    finished: &RunFinished,
+    chronicle: &Chronicle,
+) -> Result<RunDone, Failure> {
+    let answer = finished
+        .answer
+        .as_ref()
+        .map(|answer| chronicle.text(answer));
+    Ok(RunDone {
+        run,
+        trace,
+        answer: answer.transpose()?,
+        finished: Some(Box::new(finished.clone())),
+        left: None,
+    })
+}
