@@ -9,6 +9,7 @@ mod chronicle;
 mod drive;
 mod family;
 mod ground;
+pub mod hooks;
 mod log;
 mod prompt;
 mod resume;

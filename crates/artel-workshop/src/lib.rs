@@ -25,6 +25,8 @@ mod trouble;
 mod usage;
 mod workshop;
 
+pub use artel_engine::{Audience, Nobody};
+pub use artel_skills::Mode;
 pub use caller::{Caller, Flags};
 pub use clean::{Cleaned, Rubbish, Sort};
 pub use doctor::{Check, Health};

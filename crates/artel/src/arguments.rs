@@ -6,7 +6,7 @@ use artel_workshop::Flags;
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    auth, clean, config, doctor, explain, init, journal, model, policy, sandbox, tool, trace,
+    auth, clean, config, doctor, explain, init, journal, model, policy, run, sandbox, tool, trace,
     usage, workshop,
 };
 use crate::screen::Readers;
@@ -39,6 +39,7 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Init(init::Args),
+    Run(Box<run::Args>),
     Doctor(doctor::Args),
     Auth(auth::Args),
     Model(model::Args),

@@ -6,8 +6,10 @@ use std::task::Poll;
 use std::time::Duration;
 
 use artel_types::{Code, Failure};
+use artel_workshop::Stop;
 use tokio::runtime::{Builder, Handle};
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
 
 /// How long what was under way may take to end well after an interruption.
 const GRACE: Duration = Duration::from_secs(1);
@@ -34,6 +36,40 @@ pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> Result<T, Failure>
         done.ok_or_else(interrupted)
     });
     // Somebody may still wait in a thread, for a name or a key press; nobody waits for them.
+    runtime.shutdown_background();
+    done
+}
+
+/// Waits for something that can be asked to stop: the first Ctrl-C asks it to, politely, the second
+/// at once; the third is not waited for.
+pub(crate) fn block_on_stoppable<T>(
+    future: impl Future<Output = T>,
+    stop: &watch::Sender<Stop>,
+) -> Result<T, Failure> {
+    let not_started = |error: std::io::Error| {
+        Failure::new(Code::X001, "the runtime could not be started").because(error.to_string())
+    };
+    let runtime = Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(not_started)?;
+    let done = runtime.block_on(async {
+        let mut interrupt = signal(SignalKind::interrupt()).map_err(not_started)?;
+        let mut terminate = signal(SignalKind::terminate()).map_err(not_started)?;
+        let mut future = pin!(future);
+        loop {
+            tokio::select! {
+                biased;
+                done = &mut future => return Ok(done),
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
+            }
+            let wish = *stop.borrow();
+            match wish {
+                Stop::No => stop.send_replace(Stop::Politely),
+                Stop::Politely => stop.send_replace(Stop::Now),
+                Stop::Now => return Err(interrupted()),
+            };
+        }
+    });
     runtime.shutdown_background();
     done
 }

@@ -50,7 +50,38 @@ fn everything_wrong_with_hooks_is_named_with_its_line() {
          write = [\"../up\"]\n\
          [hooks.SessionEnd]\ncommand = \"d\"\n",
     );
-    insta::assert_snapshot!(house.complaints(), @"");
+    insta::assert_snapshot!(house.complaints(), @r#"
+    error[S003]: there are no hooks for `PreTolUse`
+      why: `WORKSHOP/artel.toml` line 1
+      try: did you mean `hooks.PreToolUse`?
+    error[S004]: `hooks.Stop.timeout` has the wrong type
+      why: `WORKSHOP/artel.toml` line 4 has a whole number: `30`
+      try: write a span in quotes, such as "200ms", "30s", "15m", "24h", "7d", "2w"; more than zero
+    error[S005]: `hooks.Stop.priority` cannot be `101`
+      why: `WORKSHOP/artel.toml` line 5
+      try: write a whole number from 0 to 100
+    error[S005]: `hooks.Stop.on_failure` cannot be `"stop"`
+      why: `WORKSHOP/artel.toml` line 6
+      try: write "warn" or "block"
+    error[S003]: unknown setting `hooks.Stop.comand`
+      why: `WORKSHOP/artel.toml` line 7
+      try: did you mean `hooks.Stop.command`?
+    error[S005]: a hook for Stop has no command
+      why: `WORKSHOP/artel.toml` line 9
+      try: write what it runs: command = "./check.sh"
+    error[S005]: `hooks.PostToolUse.network` cannot be `["example.org"]`
+      why: `WORKSHOP/artel.toml` line 12; only your own settings file lets a hook out of the run's files
+      try: declare the hook in your own settings file, or name folders of the run's files
+    error[S005]: `hooks.PostToolUse.read` cannot be `["/etc"]`
+      why: `WORKSHOP/artel.toml` line 13; only your own settings file lets a hook out of the run's files
+      try: declare the hook in your own settings file, or name folders of the run's files
+    error[S005]: `hooks.PostToolUse.write` cannot be `["../up"]`
+      why: `WORKSHOP/artel.toml` line 14; only your own settings file lets a hook out of the run's files
+      try: declare the hook in your own settings file, or name folders of the run's files
+    error[S004]: `hooks.SessionEnd` is not a list of hooks
+      why: `WORKSHOP/artel.toml` line 15
+      try: write `[[hooks.PreToolUse]]` on a line of its own, and `command = …` below it
+    "#);
 }
 
 #[test]

@@ -238,7 +238,11 @@ impl Output {
             answer.verdict = answer.verdict.or_stricter(verdict);
         }
         answer.input = specific.updated_input;
-        if answer.input.as_ref().is_some_and(|input| !input.is_object()) {
+        if answer
+            .input
+            .as_ref()
+            .is_some_and(|input| !input.is_object())
+        {
             return Err("`updatedInput` is not an object".to_owned());
         }
         let words = |text: Option<String>| text.map(|text| bounded(text.trim()));

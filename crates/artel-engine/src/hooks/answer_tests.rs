@@ -24,10 +24,18 @@ fn exit_codes_mean_what_the_convention_says() {
     let pre = Event::PreToolUse;
     let deny = |why: &str| Verdict::Deny(why.to_owned());
     assert_eq!(ended(0, "", "noise").answer(pre), Ok(Answer::default()));
-    assert_eq!(ended(0, "plain words", "").answer(pre), Ok(Answer::default()));
-    let blocked = ended(2, "{\"ignored\": true}", " not here\n").answer(pre).unwrap();
+    assert_eq!(
+        ended(0, "plain words", "").answer(pre),
+        Ok(Answer::default())
+    );
+    let blocked = ended(2, "{\"ignored\": true}", " not here\n")
+        .answer(pre)
+        .unwrap();
     assert_eq!(blocked.verdict, deny("not here"));
-    assert_eq!(ended(2, "", "").answer(pre).unwrap().verdict, deny("it gave no reason"));
+    assert_eq!(
+        ended(2, "", "").answer(pre).unwrap().verdict,
+        deny("it gave no reason")
+    );
     let stopped = ended(2, "", "tests fail").answer(Event::Stop).unwrap();
     assert_eq!(stopped.block.as_deref(), Some("tests fail"));
     assert_eq!(stopped.verdict, Verdict::Pass);
@@ -37,7 +45,10 @@ fn exit_codes_mean_what_the_convention_says() {
         (126, "exit code 126: oops"),
         (255, "exit code 255: oops"),
     ] {
-        assert_eq!(ended(code, "", "oops").answer(pre), Err(expected.to_owned()));
+        assert_eq!(
+            ended(code, "", "oops").answer(pre),
+            Err(expected.to_owned())
+        );
     }
     assert!(Ended::default().answer(pre).is_err());
     let late = Ended {
@@ -54,14 +65,32 @@ fn decisions_are_read_in_every_form() {
         "permissionDecision": "ask",
         "permissionDecisionReason": "looks odd",
     }});
-    let ask = ended(0, &why.to_string(), "").answer(Event::PreToolUse).unwrap();
+    let ask = ended(0, &why.to_string(), "")
+        .answer(Event::PreToolUse)
+        .unwrap();
     assert_eq!(ask.verdict, Verdict::Ask("looks odd".to_owned()));
     for (event, text, word) in [
-        (Event::PreToolUse, r#"{"decision": "block", "reason": "no"}"#, "deny"),
+        (
+            Event::PreToolUse,
+            r#"{"decision": "block", "reason": "no"}"#,
+            "deny",
+        ),
         (Event::PreToolUse, r#"{"decision": "approve"}"#, "allow"),
-        (Event::PostToolUse, r#"{"decision": "block", "reason": "no"}"#, "block"),
-        (Event::Stop, r#"{"decision": "block", "reason": "go on"}"#, "block"),
-        (Event::Stop, r#"{"continue": false, "stopReason": "enough"}"#, "block"),
+        (
+            Event::PostToolUse,
+            r#"{"decision": "block", "reason": "no"}"#,
+            "block",
+        ),
+        (
+            Event::Stop,
+            r#"{"decision": "block", "reason": "go on"}"#,
+            "block",
+        ),
+        (
+            Event::Stop,
+            r#"{"continue": false, "stopReason": "enough"}"#,
+            "block",
+        ),
         (Event::Stop, "{}", "none"),
         (Event::SessionStart, "the branch is main", "context"),
         (Event::UserPromptSubmit, "today is Sunday", "context"),
@@ -92,7 +121,10 @@ fn what_is_not_the_json_of_a_hook_is_a_failure() {
         &specific(Event::PreToolUse, "updatedInput", json!("text")),
         &specific(Event::PreToolUse, "permissionDecision", json!("perhaps")),
     ] {
-        assert!(ended(0, text, "").answer(Event::PreToolUse).is_err(), "{text}");
+        assert!(
+            ended(0, text, "").answer(Event::PreToolUse).is_err(),
+            "{text}"
+        );
     }
     let ask = specific(Event::PostToolUse, "permissionDecision", json!("ask"));
     assert!(ended(0, &ask, "").answer(Event::PostToolUse).is_err());
@@ -108,9 +140,15 @@ fn words_are_bounded_and_told_apart() {
             "updatedInput": {"command": "true"},
         },
     });
-    let answer = ended(0, &text.to_string(), "").answer(Event::PreToolUse).unwrap();
+    let answer = ended(0, &text.to_string(), "")
+        .answer(Event::PreToolUse)
+        .unwrap();
     let context = answer.context.unwrap();
-    assert!(context.ends_with("[cut: 10000 more bytes]"), "{}", context.len());
+    assert!(
+        context.ends_with("[cut: 10000 more bytes]"),
+        "{}",
+        context.len()
+    );
     assert_eq!(answer.notice.as_deref(), Some("for the person"));
     assert_eq!(answer.stop.as_deref(), Some("it gave no reason"));
     assert_eq!(answer.input, Some(json!({"command": "true"})));
@@ -133,5 +171,8 @@ fn the_strictest_verdict_stands_whatever_the_order() {
         }
     }
     let first = Verdict::Deny(word("first"));
-    assert_eq!(first.clone().or_stricter(Verdict::Deny(word("second"))), first);
+    assert_eq!(
+        first.clone().or_stricter(Verdict::Deny(word("second"))),
+        first
+    );
 }

@@ -5,6 +5,7 @@
 //! never writes there.
 
 use std::fs;
+use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
@@ -165,8 +166,9 @@ impl Own {
             Ok(_) => fs::remove_file(&path).map_err(TreeError::system("remove", &path))?,
             Err(_) => {}
         }
-        artel_files::create_new(&path, DOT_GIT, 0o644)?;
-        Ok(())
+        let mut file = fs::File::create_new(&path).map_err(TreeError::system("make", &path))?;
+        file.write_all(DOT_GIT)
+            .map_err(TreeError::system("write", &path))
     }
 
     /// Fills both indexes from the person's last commit, and notes which files are unchanged. No

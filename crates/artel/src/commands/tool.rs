@@ -14,7 +14,7 @@ use crate::Verdict;
 use crate::render::{harmless, harmless_lines};
 use crate::screen::{Paint, Screen};
 
-use terminal::Terminal;
+pub(super) use terminal::Terminal;
 
 /// Look at the tools that agents have, and try one
 #[derive(Debug, clap::Args)]

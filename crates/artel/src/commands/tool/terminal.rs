@@ -8,13 +8,13 @@ use artel_tools::{Approver, Question, Reply};
 use artel_workshop::{Caller, Problems, Workshop};
 
 /// The person at the terminal.
-pub(super) struct Terminal {
+pub(crate) struct Terminal {
     /// Where a yes for good is kept; nothing where there is no workshop to keep it in.
     workshop: Option<Workshop>,
 }
 
 impl Terminal {
-    pub(super) fn of(caller: &Caller) -> Self {
+    pub(crate) fn of(caller: &Caller) -> Self {
         Self {
             workshop: caller.workshop().ok(),
         }

@@ -1,0 +1,195 @@
+//! Runs the hooks of an event, one after another, and puts each on record.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use artel_types::{Failure, HookRan, Outcome};
+use serde_json::{Map, Value, json};
+
+use super::answer::Answer;
+use super::event::Event;
+use super::hook::{Action, Hook, OnFailure};
+use super::matcher::names_of;
+use super::runner::{self, Task};
+use super::{Heard, Runner, ToolCall, input, trust};
+
+/// The hooks of a run, in order, with what they need.
+pub(super) struct Shared {
+    pub(super) hooks: Vec<Hook>,
+    pub(super) runner: Runner,
+    /// The run's files as they are now.
+    tree: Mutex<PathBuf>,
+}
+
+impl Shared {
+    pub(super) fn new(hooks: Vec<Hook>, runner: Runner, tree: PathBuf) -> Self {
+        Self {
+            hooks,
+            runner,
+            tree: Mutex::new(tree),
+        }
+    }
+
+    /// Runs the hooks of an event in order. What one changes, the next one is told.
+    pub(super) fn fire(
+        &self,
+        event: Event,
+        names: &[&str],
+        facts: Value,
+    ) -> Result<Heard, Failure> {
+        let tree = self.tree();
+        let mut told = input::common(&self.runner.session, event, &tree);
+        if let Value::Object(facts) = facts {
+            told.extend(facts);
+        }
+        let mut heard = Heard::default();
+        let is_wanted = |hook: &&Hook| hook.event == event && hook.matcher.admits(names);
+        for hook in self.hooks.iter().filter(is_wanted) {
+            let answer = self.run(hook, &told, &tree, &mut heard.notices)?;
+            if let Some(input) = &answer.input {
+                told.insert("tool_input".to_owned(), input.clone());
+            }
+            heard.take(answer);
+            if event.is_gate() && heard.is_final() {
+                break;
+            }
+        }
+        Ok(heard)
+    }
+
+    /// Runs one hook and puts that on record.
+    fn run(
+        &self,
+        hook: &Hook,
+        told: &Map<String, Value>,
+        tree: &Path,
+        notices: &mut Vec<String>,
+    ) -> Result<Answer, Failure> {
+        let uptime = || self.runner.room.as_ref().map(|room| room.clock.uptime());
+        let began = uptime();
+        let (exit, answer) = self.ask(hook, told, tree);
+        let took = uptime()
+            .zip(began)
+            .map(|(now, then)| now.saturating_sub(then));
+        let millis = took.map_or(0, |took| took.as_millis());
+        let (answer, message, outcome) = match answer {
+            Ok(answer) => {
+                let outcome = match answer.word() {
+                    "deny" | "block" => Outcome::Denied,
+                    _ => Outcome::Done,
+                };
+                let message = answer.message();
+                (answer, message, outcome)
+            }
+            Err(Trouble { why, is_open }) => {
+                let said = format!("the hook `{}` failed: {why}", short(hook.label()));
+                notices.push(said.clone());
+                let is_open = is_open && hook.on_failure == OnFailure::Warn;
+                let answer = match is_open {
+                    true => Answer::default(),
+                    false => Answer::blocking(hook.event, said),
+                };
+                (answer, why, Outcome::Failed)
+            }
+        };
+        let ran = HookRan {
+            event: hook.event.name().to_owned(),
+            hook: short(hook.label()),
+            exit,
+            decision: answer.word().to_owned(),
+            message,
+            millis: u64::try_from(millis).unwrap_or(u64::MAX),
+        };
+        (self.runner.record)(ran, outcome)?;
+        Ok(answer)
+    }
+
+    fn ask(
+        &self,
+        hook: &Hook,
+        told: &Map<String, Value>,
+        tree: &Path,
+    ) -> (Option<i32>, Result<Answer, Trouble>) {
+        let command = match &hook.action {
+            Action::Command(command) => command,
+            Action::BuiltIn(hook_in) => {
+                let answer = hook_in.answer(hook.event, &Value::Object(told.clone()));
+                return (None, answer.map_err(Trouble::open));
+            }
+        };
+        if trust::stranger(hook, tree, &self.runner.trusted).is_some() {
+            // The run itself may have changed it: a guard is not switched off that way.
+            let why = "a file that it runs is not as it was trusted; put it back, or end the run \
+                       and have a person trust it again";
+            return (None, Err(Trouble::shut(why)));
+        }
+        let Some(room) = &self.runner.room else {
+            let why = "no process can be started here".to_owned();
+            return (None, Err(Trouble::open(why)));
+        };
+        let tree_text = tree.to_string_lossy().into_owned();
+        let ended = runner::run(
+            room,
+            Task {
+                hook,
+                command,
+                stdin: Value::Object(told.clone()).to_string().into_bytes(),
+                environment: vec![
+                    ("CLAUDE_PROJECT_DIR", tree_text.clone()),
+                    ("ARTEL_PROJECT_DIR", tree_text),
+                    ("ARTEL_HOOK_EVENT", hook.event.name().to_owned()),
+                    ("ARTEL_SESSION_ID", self.runner.session.id.clone()),
+                ],
+                tree,
+            },
+        );
+        (ended.exit, ended.answer(hook.event).map_err(Trouble::open))
+    }
+
+    /// Returns what hooks are told about a call.
+    pub(super) fn call(&self, call: &ToolCall) -> Value {
+        json!({
+            "tool_name": names_of(&call.tool).first(),
+            "tool_input": input::outward(&call.tool, &call.input, &self.tree()),
+            "tool_use_id": call.id,
+        })
+    }
+
+    /// Says where the run's files are from now on.
+    pub(super) fn works_in(&self, tree: &Path) {
+        let mut now = self.tree.lock().unwrap_or_else(PoisonError::into_inner);
+        tree.clone_into(&mut now);
+    }
+
+    pub(super) fn tree(&self) -> PathBuf {
+        let tree = self.tree.lock().unwrap_or_else(PoisonError::into_inner);
+        tree.clone()
+    }
+}
+
+/// Why a hook failed, and whether that may be overlooked.
+struct Trouble {
+    why: String,
+    is_open: bool,
+}
+
+impl Trouble {
+    fn open(why: String) -> Self {
+        Self { why, is_open: true }
+    }
+
+    fn shut(why: &str) -> Self {
+        Self {
+            why: why.to_owned(),
+            is_open: false,
+        }
+    }
+}
+
+/// Returns enough of a command to know it by.
+fn short(command: &str) -> String {
+    match command.char_indices().nth(200) {
+        Some((end, _)) => format!("{}…", &command[..end]),
+        None => command.to_owned(),
+    }
+}

@@ -1,0 +1,48 @@
+//! Hooks that hear of a question before a person does.
+
+use std::sync::Arc;
+
+use artel_tools::{Approver, Question, Reply};
+use serde_json::{Value, json};
+
+use super::answer::Verdict;
+use super::event::Event;
+use super::matcher::names_of;
+use super::{Hooks, input};
+
+/// Puts questions to hooks first. They can say no; a yes is the person's alone.
+pub struct Gate {
+    /// The hooks.
+    pub hooks: Hooks,
+    /// Who is asked then; nobody where no person is there.
+    pub person: Option<Arc<dyn Approver>>,
+}
+
+impl Approver for Gate {
+    fn approve(&self, question: &Question) -> Option<Reply> {
+        match self.refused(question) {
+            Some(reason) => Some(Reply::No { reason }),
+            None => self.person.as_ref()?.approve(question),
+        }
+    }
+}
+
+impl Gate {
+    /// Returns why hooks say no, if they do. Where that cannot be written down, it is a no, too.
+    fn refused(&self, question: &Question) -> Option<String> {
+        let names = names_of(&question.tool);
+        let shared = self.hooks.wanted(Event::PermissionRequest, &names)?;
+        let given = serde_json::from_str(&question.record.input).unwrap_or(Value::Null);
+        let facts = json!({
+            "tool_name": names.first(),
+            "tool_input": input::outward(&question.tool, &given, &shared.tree()),
+        });
+        match shared.fire(Event::PermissionRequest, &names, facts) {
+            Ok(heard) => match heard.verdict {
+                Verdict::Deny(why) => Some(format!("a hook: {why}")),
+                _ => heard.stop,
+            },
+            Err(failure) => Some(failure.to_string()),
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! Runs commands of hooks: always in the sandbox, with the run's files to read.
+
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use artel_rules::{excerpt, patience};
+use artel_sandbox::proxy::{Passage, Proxy};
+use artel_sandbox::run::{By, Finished, Live, Spool, Spooled, Watch};
+use artel_sandbox::{Exit, Host, Job, Network, Stdin, View};
+use artel_tools::Workroom;
+use artel_types::Redactor;
+
+use super::answer::Ended;
+use super::hook::{Hook, Source};
+
+/// More output than this is no answer.
+const LARGEST_OUTPUT: u64 = 256 << 10;
+
+/// What is kept behind it, only to see that there was more.
+const TAIL: usize = 1 << 10;
+
+/// What one command gets.
+pub(super) struct Task<'t> {
+    pub(super) hook: &'t Hook,
+    pub(super) command: &'t str,
+    pub(super) stdin: Vec<u8>,
+    pub(super) environment: Vec<(&'static str, String)>,
+    pub(super) tree: &'t Path,
+}
+
+/// Runs a command to its end.
+pub(super) fn run(room: &Workroom, task: Task<'_>) -> Ended {
+    let number = room.count.fetch_add(1, Ordering::Relaxed);
+    let folder = room.spool.join(format!("hook-{number:06}"));
+    let ended = run_in(room, task, &folder).unwrap_or_else(Ended::failed);
+    // What it said has been read; a folder that stays is swept with the others.
+    drop(std::fs::remove_dir_all(&folder));
+    ended
+}
+
+fn run_in(room: &Workroom, task: Task<'_>, folder: &Path) -> Result<Ended, String> {
+    artel_files::make_dirs(folder, 0o700).map_err(|error| error.to_string())?;
+    let time = task.hook.time();
+    let label: String = task.command.chars().take(80).collect();
+    let mut waiting = |_: &artel_sandbox::slots::Waiting| {
+        room.audience
+            .waiting(&format!("the hook `{label}` waits for a free place"));
+    };
+    let slot = room
+        .slots
+        .acquire(room.who, &label, &room.cancel, &mut waiting)
+        .map_err(|error| error.to_string())?;
+    let hosts = hosts(task.hook)?;
+    let job = job(room, task, hosts.clone());
+    let mut live = |_: Live<'_>| {};
+    let redactor = Redactor::of_known_values(&room.known).with_formats(Arc::clone(&room.formats));
+    let watch = Watch {
+        live: &mut live,
+        clock: room.clock.clone(),
+        patience: patience::Limits::exactly(time),
+        graces: room.graces,
+        cancel: room.cancel.clone(),
+        redactor,
+        spool: Spool {
+            folder: folder.to_owned(),
+            head: LARGEST_OUTPUT,
+            tail: TAIL,
+        },
+        excerpt: excerpt::Limits::default(),
+    };
+    let audience = Arc::clone(&room.audience);
+    let observer = Arc::new(move |passage: Passage| audience.passage(&passage));
+    let finished = room.sandbox.run(&job, room.demand, watch, |doors| {
+        (!doors.is_empty()).then(|| {
+            Proxy::serve(doors, hosts, room.reach.clone(), observer)
+                .map_err(|error| error.to_string())
+        })
+    });
+    drop(slot);
+    let finished = finished.map_err(|error| error.to_string())?;
+    Ended::of(&finished, time)
+}
+
+impl Ended {
+    fn failed(trouble: String) -> Self {
+        Self {
+            trouble: Some(trouble),
+            ..Self::default()
+        }
+    }
+
+    fn of(finished: &Finished, time: Duration) -> Result<Self, String> {
+        if let Some(killed) = &finished.killed {
+            return Err(match killed.by {
+                By::Timeout(_) => format!("it took longer than {time:?}"),
+                By::Cancel => "it was called off".to_owned(),
+                By::Limit(limited) => format!("it met a limit: {limited:?}"),
+            });
+        }
+        let exit = match &finished.exit {
+            Some(Exit::Code(code)) => *code,
+            Some(Exit::Signal(signal)) => return Err(format!("signal {signal} ended it")),
+            Some(Exit::NotStarted { step, why }) => {
+                return Err(format!("it was not started ({step}): {why}"));
+            }
+            None => return Err("it cannot be ended".to_owned()),
+        };
+        Ok(Self {
+            exit: Some(exit),
+            stdout: text(&finished.stdout.spooled)?,
+            stderr: finished.stderr.excerpt.text.clone(),
+            trouble: None,
+        })
+    }
+}
+
+/// Reads the whole output; half an answer is none.
+fn text(spooled: &Spooled) -> Result<String, String> {
+    if spooled.bytes > LARGEST_OUTPUT {
+        return Err(format!("it said more than {LARGEST_OUTPUT} bytes"));
+    }
+    let most = LARGEST_OUTPUT + 4096;
+    let bytes =
+        artel_files::read_bounded(&spooled.path, most).map_err(|error| error.to_string())?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn job(room: &Workroom, task: Task<'_>, hosts: Vec<Host>) -> Job {
+    let mut env = room.environment.clone();
+    let own = task.environment.into_iter();
+    env.extend(own.map(|(name, value)| (name.into(), value.into())));
+    Job {
+        argv: ["/bin/sh", "-c", task.command].map(Into::into).to_vec(),
+        cwd: task.tree.to_owned(),
+        env,
+        view: view(room, task.hook, task.command, task.tree),
+        network: if hosts.is_empty() {
+            Network::None
+        } else {
+            Network::Hosts(hosts)
+        },
+        limits: room.limits,
+        stdin: Stdin::Bytes(task.stdin),
+    }
+}
+
+/// Returns what a hook can see: what every command can, and the run's files, which it cannot change
+/// unless it says so. Only the person's own hooks see more.
+fn view(room: &Workroom, hook: &Hook, command: &str, tree: &Path) -> View {
+    let mut view = room.view.clone();
+    view.write.clear();
+    view.overlays.clear();
+    view.read.push(tree.to_owned());
+    let profile = &hook.profile;
+    let Source::User(_) = hook.source else {
+        let inside = profile.write.iter();
+        view.write
+            .extend(inside.filter_map(|path| inside_of(path, tree)));
+        return view;
+    };
+    let home = home(room);
+    let whole = |path: &PathBuf| at(path, tree, home.as_deref());
+    view.read.extend(profile.read.iter().filter_map(whole));
+    view.write.extend(profile.write.iter().filter_map(whole));
+    // Their own scripts lie anywhere; the words of the command alone say where.
+    let scripts = command
+        .split_whitespace()
+        .map(|word| PathBuf::from(word.trim_matches(['"', '\''])));
+    let scripts = scripts.filter(|path| path.is_absolute() || path.starts_with("~"));
+    let scripts = scripts.filter_map(|path| at(&path, tree, home.as_deref()));
+    view.read.extend(scripts.filter(|path| path.is_file()));
+    view
+}
+
+/// Returns where a path that stays inside a tree really is; links out of it lead nowhere.
+fn inside_of(path: &Path, tree: &Path) -> Option<PathBuf> {
+    let is_plain = |part| matches!(part, Component::Normal(_) | Component::CurDir);
+    if !path.components().all(is_plain) {
+        return None;
+    }
+    let tree = tree.canonicalize().ok()?;
+    let real = tree.join(path).canonicalize().ok()?;
+    (real.starts_with(&tree) && real.is_dir()).then_some(real)
+}
+
+/// Returns where a path of the person's own settings is: whole, in their home, or in the tree.
+fn at(path: &Path, tree: &Path, home: Option<&Path>) -> Option<PathBuf> {
+    if let Ok(rest) = path.strip_prefix("~") {
+        return Some(home?.join(rest)).filter(|path| path.exists());
+    }
+    if path.is_absolute() {
+        return Some(path.to_owned()).filter(|path| path.exists());
+    }
+    inside_of(path, tree)
+}
+
+fn home(room: &Workroom) -> Option<PathBuf> {
+    let pairs = room.environment.iter();
+    let home = pairs.rev().find(|(name, _)| name == "HOME");
+    home.map(|(_, value)| PathBuf::from(value))
+}
+
+/// Returns the hosts that a hook reaches. Nothing that came with the work has any.
+fn hosts(hook: &Hook) -> Result<Vec<Host>, String> {
+    let Source::User(_) = hook.source else {
+        return Ok(Vec::new());
+    };
+    let hosts = hook.profile.network.iter().map(|host| Host::parse(host));
+    let hosts: Result<_, _> = hosts.collect();
+    hosts.map_err(|bad| bad.to_string())
+}

@@ -1,0 +1,249 @@
+//! Trust: a hook that came with the work runs only as a person saw it.
+//!
+//! The hash is over what it is run for, what is run, what it can write, and the content of every
+//! file among the run's that its command names. Files that those load are not followed: the sandbox
+//! bounds what any of it can do.
+
+use std::collections::BTreeSet;
+use std::path::{Component, Path, PathBuf};
+
+use artel_types::HookTrusted;
+
+use super::hook::{Action, Hook, Source};
+
+/// Larger files are not scripts; a hook that names one is not trusted.
+const LARGEST: u64 = 4 << 20;
+
+/// No command that can be trusted names more files.
+const MOST_FILES: usize = 32;
+
+/// The same for folders.
+const MOST_FOLDERS: usize = 8;
+
+/// A hook that a person has not seen as it is now.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stranger {
+    /// What is written down once they trust it.
+    pub fact: HookTrusted,
+    /// What they are shown.
+    pub lines: Vec<String>,
+}
+
+/// A file that a command names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Named {
+    word: String,
+    /// Its content, if it could be read whole.
+    hash: Option<blake3::Hash>,
+}
+
+/// Returns the hooks that a person has to see first.
+pub fn strangers(hooks: &[Hook], tree: &Path, trusted: &BTreeSet<String>) -> Vec<Stranger> {
+    let mut seen = BTreeSet::new();
+    let unknown = hooks
+        .iter()
+        .filter_map(|hook| stranger(hook, tree, trusted));
+    unknown
+        .filter(|it| seen.insert(it.fact.hash.clone()))
+        .collect()
+}
+
+/// Returns what a person has to see of a hook, unless they have.
+pub(super) fn stranger(hook: &Hook, tree: &Path, trusted: &BTreeSet<String>) -> Option<Stranger> {
+    let (Action::Command(command), Source::Other(file)) = (&hook.action, &hook.source) else {
+        return None;
+    };
+    let files = named(command, tree);
+    let hash = hash(hook, command, &files);
+    if trusted.contains(&hash) && files.iter().all(|file| file.hash.is_some()) {
+        return None;
+    }
+    let mut lines = vec![
+        format!("hook      {} ({})", hook.event.name(), matcher(hook)),
+        format!("from      {}", file.display()),
+        format!("runs      {}", visible(command)),
+    ];
+    let write = hook.profile.write.iter();
+    lines.extend(write.map(|path| format!("writes    {}", path.display())));
+    lines.extend(files.iter().map(|file| match &file.hash {
+        Some(hash) => format!("file      {} {}", file.word, &hash.to_hex()[..16]),
+        None => format!("file      {} cannot be read whole", file.word),
+    }));
+    Some(Stranger {
+        fact: HookTrusted {
+            file: file.display().to_string(),
+            command: command.clone(),
+            hash,
+        },
+        lines,
+    })
+}
+
+/// Returns the hash that trust is bound to. Every part is written with its length.
+fn hash(hook: &Hook, command: &str, files: &[Named]) -> String {
+    let mut hasher = blake3::Hasher::new();
+    let mut put = |bytes: &[u8]| {
+        hasher.update(&(bytes.len() as u64).to_le_bytes());
+        hasher.update(bytes);
+    };
+    put(b"artel hook 1");
+    put(hook.event.name().as_bytes());
+    put(hook.matcher.text().as_bytes());
+    put(command.as_bytes());
+    for path in &hook.profile.write {
+        put(path.as_os_str().as_encoded_bytes());
+    }
+    put(b"files");
+    for file in files {
+        put(file.word.as_bytes());
+        match &file.hash {
+            Some(hash) => put(hash.as_bytes()),
+            None => put(b""),
+        }
+    }
+    hasher.finalize().to_hex().to_string()
+}
+
+/// Finds the files of a tree that a command names, whatever they are to it: also those that it
+/// names from a folder which it names.
+fn named(command: &str, tree: &Path) -> Vec<Named> {
+    let Ok(tree) = tree.canonicalize() else {
+        return Vec::new();
+    };
+    let words: BTreeSet<_> = words(command).into_iter().collect();
+    let found = |word: &str| {
+        let path = inside(word, &tree)?.canonicalize().ok()?;
+        path.starts_with(&tree).then_some(path)
+    };
+    let is_folder = |word: &&String| found(word).is_some_and(|path| path.is_dir());
+    let folders = words.iter().filter(is_folder).take(MOST_FOLDERS);
+    let deeper =
+        folders.flat_map(|folder| words.iter().map(move |word| format!("{folder}/{word}")));
+    let all = words.iter().cloned().chain(deeper);
+    let file = |word: String| {
+        let path = found(&word).filter(|path| path.is_file())?;
+        let bytes = artel_files::read_bounded(&path, LARGEST).ok();
+        let hash = bytes.map(|bytes| blake3::hash(&bytes));
+        Some(Named { word, hash })
+    };
+    let mut files: Vec<_> = all.filter_map(file).take(MOST_FILES + 1).collect();
+    if files.len() > MOST_FILES {
+        // More than anybody looks at: it stays a stranger.
+        files.iter_mut().for_each(|file| file.hash = None);
+    }
+    files
+}
+
+/// Returns where a word of a command would be in a tree; nothing if it is surely elsewhere.
+fn inside(word: &str, tree: &Path) -> Option<PathBuf> {
+    let path = Path::new(word);
+    if path.is_absolute() {
+        return path.starts_with(tree).then(|| path.to_owned());
+    }
+    let is_named = path
+        .components()
+        .any(|part| matches!(part, Component::Normal(_)));
+    is_named.then(|| tree.join(path))
+}
+
+/// Takes a command apart, roughly: whatever could be a path is a word, quoted or not, and what
+/// stands for the tree is left away.
+fn words(command: &str) -> Vec<String> {
+    let plain = command
+        .replace("${CLAUDE_PROJECT_DIR}", ".")
+        .replace("$CLAUDE_PROJECT_DIR", ".")
+        .replace("${ARTEL_PROJECT_DIR}", ".")
+        .replace("$ARTEL_PROJECT_DIR", ".")
+        .replace(['"', '\''], "");
+    let splits = |letter: char| letter.is_whitespace() || ";|&()<>=`:,".contains(letter);
+    let words = plain.split(splits).filter(|word| !word.is_empty());
+    words.map(str::to_owned).collect()
+}
+
+fn matcher(hook: &Hook) -> &str {
+    match hook.matcher.text() {
+        "" => "*",
+        text => text,
+    }
+}
+
+/// Writes characters that could deceive the eye as escapes.
+fn visible(text: &str) -> String {
+    let letter = |letter: char| {
+        let is_invisible = matches!(
+            letter,
+            '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}'
+        );
+        if letter.is_control() || is_invisible {
+            return letter.escape_default().to_string();
+        }
+        letter.to_string()
+    };
+    text.chars().map(letter).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::super::event::Event;
+    use super::super::matcher::Matcher;
+    use super::*;
+
+    fn hook(command: &str) -> Hook {
+        let matcher = Matcher::new("Bash").unwrap();
+        let source = Source::Other("/w/artel.toml".into());
+        Hook::of_command(Event::PreToolUse, matcher, command, source)
+    }
+
+    fn hash_of(hook: &Hook, tree: &Path) -> String {
+        stranger(hook, tree, &BTreeSet::new()).unwrap().fact.hash
+    }
+
+    #[test]
+    fn whatever_is_run_is_part_of_the_hash() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join("ci")).unwrap();
+        fs::write(dir.path().join("ci/check.sh"), "true").unwrap();
+        for command in [
+            "./ci/check.sh",
+            "ci/check.sh --quick",
+            "sh -e ci/check.sh",
+            "\"$CLAUDE_PROJECT_DIR\"/ci/check.sh",
+            "\"${CLAUDE_PROJECT_DIR}/ci/check.sh\" x",
+            "cd . && ./ci/check.sh; true",
+            "CONFIG=ci/check.sh make",
+            "cd ci && ./check.sh",
+        ] {
+            let hook = hook(command);
+            let before = hash_of(&hook, dir.path());
+            let trusted = BTreeSet::from([before.clone()]);
+            assert_eq!(stranger(&hook, dir.path(), &trusted), None, "{command}");
+            fs::write(dir.path().join("ci/check.sh"), "false").unwrap();
+            assert!(stranger(&hook, dir.path(), &trusted).is_some(), "{command}");
+            fs::write(dir.path().join("ci/check.sh"), "true").unwrap();
+            assert_eq!(hash_of(&hook, dir.path()), before);
+        }
+        let plain = hash_of(&hook("make lint"), dir.path());
+        let mut other = hook("make lint");
+        other.matcher = Matcher::new("Edit").unwrap();
+        assert_ne!(hash_of(&other, dir.path()), plain);
+        let mut writes = hook("make lint");
+        writes.profile.write = vec!["target".into()];
+        assert_ne!(hash_of(&writes, dir.path()), plain);
+        let mut later = hook("make lint");
+        later.event = Event::PostToolUse;
+        assert_ne!(hash_of(&later, dir.path()), plain);
+    }
+
+    #[test]
+    fn the_persons_own_hooks_are_no_strangers_and_the_rest_is_shown() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut own = hook("make\u{202e}");
+        let lines = strangers(&[own.clone(), own.clone()], dir.path(), &BTreeSet::new());
+        assert_eq!(lines.len(), 1);
+        assert_eq!(lines[0].lines[2], "runs      make\\u{202e}");
+        own.source = Source::User("/home/ada/artel.toml".into());
+        assert!(strangers(&[own], dir.path(), &BTreeSet::new()).is_empty());
+    }
+}
