@@ -118,7 +118,7 @@ impl Driver {
     }
 
     /// Puts the request together.
-    fn request(&self) -> Request {
+    pub(crate) fn request(&self) -> Request {
         let setup = &self.setup;
         let mut request = Request {
             system: setup.system.clone(),
@@ -191,11 +191,6 @@ impl Driver {
                 None => return Ok(Heard::Failed(Box::new(CallError::CalledOff))),
             }
         }
-    }
-
-    /// Makes the conversation shorter where it would not fit, and tells whether it did.
-    async fn shorten(&mut self) -> Result<bool, Failure> {
-        Ok(false)
     }
 }
 

@@ -13,6 +13,7 @@ pub mod hooks;
 mod log;
 mod prompt;
 mod resume;
+mod shorten;
 mod steer;
 
 pub use ask::Voice;

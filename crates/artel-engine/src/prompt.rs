@@ -1,6 +1,7 @@
 //! What an agent is told before it begins, in an order that stays: role, skill, tools, standing
 //! context; then the task. Provider caches hold as long as the beginning is the same.
 
+use artel_rules::tokens;
 use artel_rules::turn::{Calls, directive_of_text_calls, tools_as_text};
 use artel_tools::Line;
 use artel_types::PromptPart;
@@ -70,7 +71,7 @@ impl Sections {
             .filter(|(_, text)| !text.is_empty())
             .map(|(name, text)| PromptPart {
                 name: (*name).to_owned(),
-                tokens: tokens(text),
+                tokens: tokens::of_bytes(text.len() as u64),
             });
         Prompt {
             parts: parts.collect(),
@@ -101,11 +102,6 @@ impl Sections {
         }
         text
     }
-}
-
-/// Estimates the tokens of a text, as the gateway does.
-pub(crate) fn tokens(text: &str) -> u64 {
-    u64::try_from(text.len().div_ceil(4)).unwrap_or(u64::MAX)
 }
 
 fn joined(parts: &[(&str, &str)]) -> String {

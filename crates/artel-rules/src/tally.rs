@@ -202,7 +202,7 @@ impl Tally {
         if fact.tool != FINISH {
             self.turns.insert(turn_of(&fact.call).to_owned());
         }
-        self.tries.end(&fact.call, failure.is_some());
+        self.tries.end(&fact.call, failure);
         self.recoveries.end(fact, &input, failure);
         if failure.is_none() {
             self.loaded(fact, &input);

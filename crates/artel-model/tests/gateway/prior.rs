@@ -176,15 +176,3 @@ async fn a_secret_is_out_of_the_prior_too() {
         .collect();
     assert!(!written.contains("canary"), "{written}");
 }
-
-#[tokio::test(start_paused = true)]
-async fn zz_sizes() {
-    let house = house(|_| {});
-    talk(&house, 3, Naming::Prior).await;
-    for event in house.book.events() {
-        let payload = event.fact.encode().unwrap();
-        let envelope = event.stream.to_string().len() + 36 + 36 + 36 + event.actor.id.len() + event.fact.kind().len() + event.target.as_deref().unwrap_or("").len() + 64 + 20;
-        eprintln!("{} payload {} envelope {} {}", event.fact.kind(), payload.len(), envelope, &payload[..payload.len().min(900)]);
-    }
-    panic!();
-}

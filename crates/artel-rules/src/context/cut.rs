@@ -83,10 +83,8 @@ fn visit(messages: &mut [Message], depth: Depth, each: &mut dyn FnMut(&mut Strin
     let parts = messages.iter_mut().flat_map(|message| &mut message.parts);
     for part in parts {
         match part {
-            Part::ToolResult(result) => {
-                if depth != Depth::Results || !is_pinned(&result.name) {
-                    each(&mut result.text);
-                }
+            Part::ToolResult(result) if depth != Depth::Results || !is_pinned(&result.name) => {
+                each(&mut result.text);
             }
             Part::Text { text, seal: None } if depth != Depth::Results => each(text),
             Part::ToolCall(call) if depth == Depth::Arguments => {

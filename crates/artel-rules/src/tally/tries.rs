@@ -37,9 +37,8 @@ impl Tries {
         self.open.insert(call.to_owned(), approach);
     }
 
-    pub(super) fn end(&mut self, call: &str, is_failure: bool) {
-        let approach = self.open.remove(call);
-        if let Some(approach) = approach.filter(|_| is_failure) {
+    pub(super) fn end(&mut self, call: &str, failure: Option<&str>) {
+        if let (Some(approach), Some(_)) = (self.open.remove(call), failure) {
             self.failed.insert(approach);
         }
     }

@@ -31,6 +31,13 @@ pub(super) enum State {
     Done(Box<ToolResult>),
 }
 
+/// What came of a call.
+pub(super) struct Outcome {
+    pub(super) text: String,
+    pub(super) images: Vec<Image>,
+    pub(super) is_error: bool,
+}
+
 impl Pending {
     pub(super) fn new(reply: u32, index: usize, call: &ToolCall) -> Self {
         Self {
@@ -70,7 +77,13 @@ impl Pending {
         }
     }
 
-    pub(super) fn finish(&mut self, text: String, images: Vec<Image>, is_error: bool) {
+    /// Takes the result in, under the names that the provider knows.
+    pub(super) fn finish(&mut self, result: Outcome) {
+        let Outcome {
+            text,
+            images,
+            is_error,
+        } = result;
         self.state = State::Done(Box::new(ToolResult {
             id: self.call.id.clone(),
             name: self.call.name.clone(),

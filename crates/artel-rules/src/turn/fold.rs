@@ -4,9 +4,10 @@ use artel_types::model::{Message, Part, Reply, Role, Stop, ToolCall, ToolResult}
 use artel_types::{Fact, Objective, RunAnswered, RunAsked, Text, ToolFinished, ToolRequested};
 use serde_json::Value;
 
-use super::call::{Pending, State};
+use super::call::{Outcome, Pending, State};
 use super::react::{TextReply, clean, read_text};
 use super::strikes::Row;
+use super::stuck::Seen;
 use super::{Approach, Calls, Closing, Ending, Kind, Turn};
 use crate::patience;
 
@@ -28,6 +29,8 @@ impl Turn {
     pub fn fold(&mut self, fact: &Fact) -> Result<(), Unreadable> {
         let kind = fact.kind();
         match fact {
+            // A summary of the conversation is no part of it.
+            Fact::ModelReplied(replied) if replied.account.step.as_deref() == Some("summary") => {}
             Fact::ModelReplied(replied) => {
                 let reply = from_json(kind, &replied.reply)?;
                 self.replied(&replied.call, &reply);
@@ -163,10 +166,18 @@ impl Turn {
         };
         let input = pending.input.clone().unwrap_or(Value::Null);
         let tool = pending.call.name.clone();
-        pending.finish(text.clone(), images, is_error);
+        pending.finish(Outcome {
+            text: text.clone(),
+            images,
+            is_error,
+        });
         let kind = self.rules.tools.get(&tool).copied().unwrap_or_default();
         let approach = Approach::of(&tool, &input);
-        self.stuck.called(approach.clone(), &text, is_error);
+        self.stuck.called(Seen {
+            approach: approach.clone(),
+            result: text.chars().take(2_000).collect(),
+            is_error,
+        });
         let was_tried = !matches!(finished.trouble.as_deref(), Some("refused" | "cancelled"));
         if was_tried {
             let is_failure = is_error || exit.is_some();

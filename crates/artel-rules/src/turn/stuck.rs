@@ -41,21 +41,18 @@ pub(super) struct Stuck {
     has_nudged: bool,
 }
 
+/// A call with what came of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Seen {
-    approach: Approach,
-    result: String,
-    is_error: bool,
+pub(super) struct Seen {
+    pub(super) approach: Approach,
+    pub(super) result: String,
+    pub(super) is_error: bool,
 }
 
 impl Stuck {
-    pub(super) fn called(&mut self, approach: Approach, result: &str, is_error: bool) {
+    pub(super) fn called(&mut self, call: Seen) {
         self.silent = 0;
-        self.calls.push_back(Seen {
-            approach,
-            result: result.chars().take(2_000).collect(),
-            is_error,
-        });
+        self.calls.push_back(call);
         while self.calls.len() > 2 * ROUNDS {
             self.calls.pop_front();
         }

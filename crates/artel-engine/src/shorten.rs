@@ -1,0 +1,99 @@
+//! Makes a conversation shorter before it no longer fits: old results are left out, then the old
+//! part becomes a summary. All of it stays in the journal.
+
+use artel_model::{Call, CallError};
+use artel_rules::context::{Plan, fallback_summary, plan, summary_request, with_summary};
+use artel_rules::tokens;
+use artel_types::model::{Message, Request};
+use artel_types::{ContextCompacted, Failure};
+
+use crate::chronicle::Entry;
+use crate::drive::{Driver, blocking};
+
+/// By this step calls for summaries are known; they are not turns of the agent.
+const STEP: &str = "summary";
+
+/// Room for the reply, and for what the estimate misses.
+const RESERVE: u64 = 8_000;
+
+impl Driver {
+    /// Makes the conversation shorter where it would not fit, and tells whether it did.
+    pub(crate) async fn shorten(&mut self) -> Result<bool, Failure> {
+        // The instructions and tools never take more than half; a short conversation always fits.
+        let before = tokens::of_messages(self.setup.turn.messages());
+        if before <= self.setup.window / 4 {
+            return Ok(false);
+        }
+        let request = self.request();
+        let bare = Request {
+            messages: Vec::new(),
+            ..request.clone()
+        };
+        let reserve = tokens::of_request(&bare).saturating_add(RESERVE);
+        let window = self.setup.window;
+        let (how, messages) = match plan(&request.messages, window, reserve.min(window / 2)) {
+            Plan::Fits => return Ok(false),
+            Plan::Elide(messages) => ("elided", messages),
+            Plan::Summarise { head, old, recent } => {
+                let summary = self.summary(&old).await;
+                ("summarised", with_summary(head, &summary, recent))
+            }
+        };
+        self.compacted(how, before, messages).await?;
+        Ok(true)
+    }
+
+    async fn compacted(
+        &mut self,
+        how: &str,
+        before: u64,
+        messages: Vec<Message>,
+    ) -> Result<(), Failure> {
+        let after = tokens::of_messages(&messages);
+        let json = serde_json::to_string(&messages).unwrap_or_default();
+        let chronicle = self.setup.chronicle.clone();
+        let stored = json.clone();
+        let kept = blocking(move || chronicle.keep(stored)).await?;
+        let mut fact = ContextCompacted {
+            how: how.to_owned(),
+            before,
+            after,
+            messages: kept,
+        };
+        let entry = Entry::quiet(fact.clone());
+        self.setup.chronicle.append(vec![entry]).await?;
+        fact.messages = artel_types::Text::Inline(json);
+        self.fold(&fact.into())?;
+        // What was sent before is gone from the conversation; a file that is asked for once more
+        // is sent once more.
+        self.setup.workplace.hands().bench.seen().forget_sent();
+        Ok(())
+    }
+
+    /// Asks for a summary; where none comes, one is made from what the calls say.
+    async fn summary(&mut self, old: &[Message]) -> String {
+        let voice = self.setup.voice.clone();
+        let mut account = voice.account;
+        account.step = Some(STEP.to_owned());
+        let calling = voice.gateway.call(Call {
+            request: Request {
+                messages: vec![Message::user(summary_request(old))],
+                max_output: Some(2_000),
+                ..Request::default()
+            },
+            model: voice.model,
+            chosen: voice.chosen,
+            priority: voice.priority,
+            privacy: voice.privacy,
+            account,
+            context: voice.context,
+            prior: None,
+        });
+        let answer: Result<_, CallError> = calling.answer().await;
+        let text = answer.map(|answer| answer.reply.text()).unwrap_or_default();
+        if text.trim().is_empty() {
+            return fallback_summary(old);
+        }
+        text
+    }
+}
