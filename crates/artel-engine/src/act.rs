@@ -9,6 +9,7 @@ use artel_types::{Code, Failure, Outcome, Text, ToolFinished};
 
 use crate::chronicle::Entry;
 use crate::drive::{Driver, blocking};
+use crate::hooked::{Cleared, asking, response};
 use crate::log::{CallLog, Gathers, Written};
 use crate::steer::{Steering, Stop};
 
@@ -29,9 +30,16 @@ impl Driver {
         let kinds = &self.setup.turn.rules().tools;
         let is_pure = kinds.get(&first.tool).is_some_and(|kind| kind.is_pure);
         let gathers = if is_pure { Gathers::Yes } else { Gathers::No };
+        let cleared = self.pass_calls(acts, &hands).await?;
+        let mut acts = Vec::new();
         let mut calls = Vec::new();
-        for act in acts.clone() {
-            let (hands, log) = (Arc::clone(&hands), Arc::clone(&self.setup.log));
+        for Cleared { act, is_asked } in cleared {
+            acts.push(act.clone());
+            let log = Arc::clone(&self.setup.log);
+            let hands = match is_asked {
+                true => Arc::new(asking(&hands, &act.tool)),
+                false => Arc::clone(&hands),
+            };
             calls.push(tokio::task::spawn_blocking(move || {
                 call(&hands, &log, &act, gathers)
             }));
@@ -45,6 +53,7 @@ impl Driver {
             }
         };
         let mut done = Vec::new();
+        let mut came = Vec::new();
         let mut entries = Vec::new();
         for (called, act) in called.into_iter().zip(&acts) {
             let (result, written) =
@@ -57,6 +66,9 @@ impl Driver {
                 entries.push(entry.ending(Outcome::Failed));
                 finished
             });
+            if !self.hooked.hooks.is_none() {
+                came.push((act.clone(), response(&result)));
+            }
             done.push(of(&result, finished));
         }
         if !entries.is_empty() {
@@ -70,7 +82,7 @@ impl Driver {
         {
             self.setup.turn.result(&finished, text, images);
         }
-        Ok(())
+        self.tell_calls(came).await
     }
 
     /// Gets the files ready, and puts on record what was done for that.

@@ -70,6 +70,9 @@ impl Driver {
         if self.shorten().await? {
             return Ok(Asked::Again);
         }
+        if let Some(ending) = self.pass_model().await? {
+            return Ok(Asked::Ended(ending));
+        }
         let request = self.request();
         match self.hear(request).await? {
             Heard::Answer(answer) => {
@@ -82,6 +85,7 @@ impl Driver {
                 if self.setup.turn.turns() > turns {
                     self.setup.family.take();
                 }
+                self.tell_reply(&answer.reply).await?;
                 Ok(Asked::Replied)
             }
             Heard::Failed(error) => Ok(self.failed(*error)),

@@ -18,6 +18,7 @@ use crate::audience::Audience;
 use crate::chronicle::{Chronicle, Entry};
 use crate::family::Family;
 use crate::ground::Workplace;
+use crate::hooked::Hooked;
 use crate::log::CallLog;
 use crate::steer::{Steering, Stop};
 
@@ -69,6 +70,8 @@ pub struct Driver {
     pub(crate) slow: u32,
     /// Whether the conversation was made shorter because the provider refused it.
     pub(crate) has_shortened: bool,
+    /// What it goes past.
+    pub(crate) hooked: Hooked,
 }
 
 /// How driving ended.
@@ -99,6 +102,7 @@ impl Driver {
             prior: None,
             slow: 0,
             has_shortened: false,
+            hooked: Hooked::none(),
         }
     }
 
@@ -108,10 +112,17 @@ impl Driver {
             for fact in self.setup.steering.news() {
                 self.fold(&fact)?;
             }
+            if let Some(ending) = self.pass_begin().await? {
+                let finished = self.finish(&ending).await?;
+                return Ok(Ended::Over(Box::new(finished)));
+            }
             let left = self.setup.turn.left();
             self.setup.left.store(left, Ordering::Relaxed);
             let next = self.setup.turn.next();
             if let Next::End(ending) = next {
+                if self.is_held(&ending).await? {
+                    continue;
+                }
                 let finished = self.finish(&ending).await?;
                 return Ok(Ended::Over(Box::new(finished)));
             }
@@ -175,7 +186,7 @@ impl Driver {
         })
     }
 
-    async fn say(&mut self, text: String, why: &'static str) -> Result<(), Failure> {
+    pub(crate) async fn say(&mut self, text: String, why: &'static str) -> Result<(), Failure> {
         let said = RunSaid {
             text: Text::Inline(text),
             why: why.to_owned(),
@@ -184,7 +195,7 @@ impl Driver {
     }
 
     /// Answers a call without carrying it out.
-    async fn refuse(
+    pub(crate) async fn refuse(
         &mut self,
         act: &Act,
         trouble: &'static str,
@@ -263,6 +274,7 @@ impl Driver {
 
     /// Ends the run: the last snapshot, what was changed, what it took.
     async fn finish(&mut self, ending: &Ending) -> Result<RunFinished, Failure> {
+        self.tell_end(ending).await?;
         let hands = Arc::clone(self.setup.workplace.hands());
         let ground = self.setup.workplace.ground().cloned();
         let ground = ground.filter(|_| self.setup.is_root);

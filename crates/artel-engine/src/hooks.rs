@@ -21,7 +21,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use artel_tools::Workroom;
+use artel_tools::{Approver, Workroom};
 use artel_types::{Failure, HookRan, Outcome};
 use serde_json::{Value, json};
 
@@ -141,6 +141,19 @@ impl Hooks {
         }
     }
 
+    /// Puts the hooks that hear of questions before whoever answers them.
+    pub fn before(&self, person: Option<Arc<dyn Approver>>) -> Option<Arc<dyn Approver>> {
+        let hears = |shared: &Arc<Shared>| {
+            let mut hooks = shared.hooks.iter();
+            hooks.any(|hook| hook.event == Event::PermissionRequest)
+        };
+        if !self.0.as_ref().is_some_and(hears) {
+            return person;
+        }
+        let hooks = self.clone();
+        Some(Arc::new(Gate { hooks, person }))
+    }
+
     /// A run begins: `startup`, `resume`, `clear` or `compact`.
     pub async fn session_started(&self, source: &str) -> Result<Heard, Failure> {
         let facts = json!({"source": source});
@@ -244,6 +257,17 @@ impl Hooks {
         let facts = json!({"trigger": trigger});
         self.fire(Event::PostCompact, vec![trigger.to_owned()], facts)
             .await
+    }
+
+    /// Tells whether they are those of a run that another one called.
+    pub(crate) fn is_of_agent(&self) -> bool {
+        let session = self.0.as_ref().map(|shared| &shared.runner.session);
+        session.is_some_and(|session| session.agent.is_some())
+    }
+
+    /// Tells whether there are any.
+    pub fn is_none(&self) -> bool {
+        self.0.is_none()
     }
 
     fn agent(&self) -> Vec<String> {

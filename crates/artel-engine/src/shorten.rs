@@ -31,7 +31,11 @@ impl Driver {
         };
         let reserve = tokens::of_request(&bare).saturating_add(RESERVE);
         let window = self.setup.window;
-        let (how, messages) = match plan(&request.messages, window, reserve.min(window / 2)) {
+        let plan = plan(&request.messages, window, reserve.min(window / 2));
+        if plan == Plan::Fits || self.keeps_length().await? {
+            return Ok(false);
+        }
+        let (how, messages) = match plan {
             Plan::Fits => return Ok(false),
             Plan::Elide(messages) => ("elided", messages),
             Plan::Summarise { head, old, recent } => {
@@ -40,6 +44,7 @@ impl Driver {
             }
         };
         self.compacted(how, before, messages).await?;
+        self.tell_shortened().await?;
         Ok(true)
     }
 

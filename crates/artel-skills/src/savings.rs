@@ -34,6 +34,15 @@ impl Sizes {
     }
 }
 
+/// Returns how many percent a usual run of a skill saves: eight turns, the first two with
+/// `SKILL.md` alone, the others with its largest file too. Nothing where there is no file to save.
+pub fn usual(sizes: &Sizes) -> Option<f64> {
+    let largest = sizes.files.values().copied().max()?;
+    let mut turns = vec![sizes.skill; 2];
+    turns.resize(8, sizes.skill + largest);
+    Some(saved(&turns, sizes.all()))
+}
+
 /// Estimates how many tokens so many bytes of text have.
 pub fn tokens(bytes: u64) -> u64 {
     bytes.div_ceil(BYTES_PER_TOKEN)
@@ -65,5 +74,13 @@ mod tests {
         assert!(saved(&[], 100).abs() < f64::EPSILON);
         assert!(saved(&[0], 0).abs() < f64::EPSILON);
         assert_eq!(tokens(10), 4);
+        let mut sizes = Sizes {
+            skill: 100,
+            files: BTreeMap::new(),
+        };
+        assert_eq!(usual(&sizes), None);
+        sizes.files = [("a".into(), 100), ("b".into(), 200)].into();
+        // Two turns of 100 and six of 300, against eight of 400.
+        assert!((usual(&sizes).unwrap() - 37.5).abs() < 0.01);
     }
 }

@@ -5,6 +5,7 @@
 //! the hash of the record that was shown; the intent is on record before the deed, the result
 //! before anyone sees it.
 
+mod fit;
 mod judge;
 mod question;
 mod record;
@@ -19,7 +20,7 @@ use serde_json::Value;
 
 pub use question::{Offer, Question, Reply};
 
-use crate::{Bench, Observation, Registry, Tool, Trouble, TroubleKind};
+use crate::{Bench, Hints, Observation, Registry, Tool, Trouble, TroubleKind};
 
 /// How often a question is put again because what it was about changed meanwhile.
 const MOST_QUESTIONS: usize = 3;
@@ -42,6 +43,8 @@ pub struct Hands {
     pub redactor: Redactor,
     /// The clock.
     pub clock: Clock,
+    /// Whether the caller sees what to try instead.
+    pub hints: Hints,
 }
 
 /// Where a call is written down. An append that failed ends the call before anything is done.
@@ -102,6 +105,7 @@ impl Hands {
             approver: None,
             redactor,
             clock,
+            hints: Hints::default(),
         }
     }
 
@@ -120,6 +124,7 @@ impl Hands {
             approver: self.approver.clone(),
             redactor: self.redactor.clone(),
             clock: self.clock.clone(),
+            hints: self.hints,
         }
     }
 
@@ -127,7 +132,10 @@ impl Hands {
     pub fn call(&self, id: &str, name: &str, input: &Value) -> Result<Called, NotRecorded> {
         let tool = match self.registry.get(name) {
             Ok(tool) => Arc::clone(tool),
-            Err(trouble) => return Ok(Called::refused("default.unknown-tool", trouble)),
+            Err(trouble) => {
+                let trouble = self.hints.kept(trouble);
+                return Ok(Called::refused("default.unknown-tool", trouble));
+            }
         };
         let call = Call {
             id,
@@ -137,11 +145,7 @@ impl Hands {
         if let Some(trouble) = secret_in(input) {
             let decision = Decision::new(Answer::Deny, "never.secret-in-argument", &trouble.what);
             self.requested(&call, &decision, "")?;
-            self.finished(&call, &Err(trouble.clone()), 0)?;
-            return Ok(Called {
-                decision,
-                result: Err(trouble),
-            });
+            return self.not_done(&call, decision, trouble);
         }
         let intended = self.intended(&call);
         let (actions, decision) = match intended {
@@ -151,11 +155,7 @@ impl Hands {
             }
             Err((decision, trouble)) => {
                 self.requested(&call, &decision, "")?;
-                self.finished(&call, &Err(trouble.clone()), 0)?;
-                return Ok(Called {
-                    decision,
-                    result: Err(trouble),
-                });
+                return self.not_done(&call, decision, trouble);
             }
         };
         self.carry_out(&call, actions, decision)
@@ -191,13 +191,7 @@ impl Hands {
             // What was shown must still be what would be done.
             let now = match self.intended(call) {
                 Ok(now) => now,
-                Err((decision, trouble)) => {
-                    self.finished(call, &Err(trouble.clone()), 0)?;
-                    return Ok(Called {
-                        decision,
-                        result: Err(trouble),
-                    });
-                }
+                Err((decision, trouble)) => return self.not_done(call, decision, trouble),
             };
             record = self.record(call, &now);
             if record.hash() == hash {
@@ -226,7 +220,10 @@ impl Hands {
             actions,
         ));
         let began = self.clock.uptime();
-        let result = call.tool.run(call.input, &bench);
+        let result = match call.tool.run(call.input, &bench) {
+            Ok(observation) => Ok(self.hints.told(observation)),
+            Err(trouble) => Err(self.advised(call, trouble)),
+        };
         let millis = self.clock.uptime().saturating_sub(began).as_millis();
         let result = self.redacted(result);
         self.finished(call, &result, u64::try_from(millis).unwrap_or(u64::MAX))?;
@@ -247,11 +244,31 @@ impl Hands {
                 trouble.hint(*hint)
             });
         self.secrets_denied(call, actions)?;
+        self.not_done(call, decision, trouble)
+    }
+
+    /// Ends a call before anything was done.
+    fn not_done(
+        &self,
+        call: &Call<'_>,
+        decision: Decision,
+        trouble: Trouble,
+    ) -> Result<Called, NotRecorded> {
+        let trouble = self.advised(call, trouble);
         self.finished(call, &Err(trouble.clone()), 0)?;
         Ok(Called {
             decision,
             result: Err(trouble),
         })
+    }
+
+    /// Adds what the schema says about input that does not fit it, if hints are wanted at all.
+    fn advised(&self, call: &Call<'_>, mut trouble: Trouble) -> Trouble {
+        if trouble.kind == TroubleKind::BadInput {
+            let card = call.tool.card();
+            trouble.hints.extend(fit::hints(&card.input, call.input));
+        }
+        self.hints.kept(trouble)
     }
 
     fn decide(&self, tool: &str, actions: &[Action]) -> Decision {

@@ -37,7 +37,7 @@ pub use shell::shell_tools;
 pub use similar::nearest;
 pub use talk::talk_tools;
 pub use tool::{
-    Card, Effect, Image, Observation, Reach, Tool, Trouble, TroubleKind, Unknown, parse,
+    Card, Effect, Hints, Image, Observation, Reach, Tool, Trouble, TroubleKind, Unknown, parse,
 };
 
 /// Returns every tool that is built in, without `find_tools`, which needs to know the others.

@@ -372,10 +372,16 @@ impl Workroom {
             .copied()
             .collect();
         if !others.is_empty() {
-            return Some(format!("instead of `{program}`: {}", others.join(", ")));
+            let marked = others.iter().map(|other| match other.starts_with("the ") {
+                true => (*other).to_owned(),
+                false => format!("`{other}`"),
+            });
+            let marked: Vec<_> = marked.collect();
+            return Some(format!("instead of `{program}`: {}", marked.join(", ")));
         }
         let names = programs.names();
         let alike = nearest(program, names.iter().map(String::as_str), 3);
+        let alike: Vec<_> = alike.iter().map(|name| format!("`{name}`")).collect();
         (!alike.is_empty())
             .then(|| format!("installed programs like `{program}`: {}", alike.join(", ")))
     }
@@ -483,6 +489,10 @@ fn alternatives(program: &str) -> &'static [&'static str] {
         "curl" => &["the `fetch` tool", "wget"],
         "tree" => &["the `list` tool", "find"],
         "hexdump" | "xxd" => &["od -c"],
+        "python2" => &["python3"],
+        "ack" | "ag" => &["the `grep` tool", "grep -rn"],
+        "less" | "more" => &["the `read` tool", "cat"],
+        "vi" | "vim" | "nano" => &["the `edit` tool"],
         _ => &[],
     }
 }

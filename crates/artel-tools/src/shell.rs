@@ -1,6 +1,7 @@
 //! Commands for agents: a shell line, jobs in the background, a skill's own scripts, and the full
 //! text of whatever was cut.
 
+mod advice;
 mod cards;
 mod script;
 
@@ -102,27 +103,18 @@ impl Tool for Bash {
                 ..Observation::default()
             });
         }
+        let limit = order.timeout.unwrap_or_default();
         let observed = process::run(bench, order);
-        let mut observation = observed.map_err(|trouble| with_git_hint(&command, trouble))?;
+        let mut observation =
+            observed.map_err(|trouble| advice::with_hints(&command, limit, trouble))?;
         if let Some(cwd) = new_cwd(&end, bench) {
             let before = std::mem::replace(&mut bench.notes().cwd, cwd.clone());
             if before != cwd {
                 observation.text.push_str(&format!("\n(now in {cwd})"));
             }
         }
-        if observation.data["exit"] == 127 {
-            for hint in missing_hints(&observation.text, room) {
-                observation.text.push_str(&format!("\n- {hint}"));
-            }
-        }
-        if observation.data["exit"] != 0 && lacks_network(&observation.text) {
-            let hint = "commands have no network here; the `fetch` tool can get a page";
-            observation.text.push_str(&format!("\n- {hint}"));
-        }
-        if observation.data["exit"] != 0
-            && let Some(hint) = git_hint(&command)
-        {
-            observation.text.push_str(&format!("\n- {hint}"));
+        if observation.data["exit"] != 0 {
+            observation.hints = advice::after(&command, &observation.text, bench, room);
         }
         Ok(observation)
     }
@@ -243,19 +235,6 @@ fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
-/// Returns what to use instead of programs that the shell did not find.
-fn missing_hints(text: &str, room: &process::Workroom) -> Vec<String> {
-    let missing = text.lines().filter_map(|line| {
-        let before = line.strip_suffix(": command not found")?;
-        before.rsplit(": ").next()
-    });
-    let mut hints: Vec<String> = missing
-        .filter_map(|program| room.instead_of(program))
-        .collect();
-    hints.dedup();
-    hints
-}
-
 /// Returns the secrets that a command rule names for this line. A variable is seen by every process
 /// of a line, so only a command that stands alone gets any.
 fn secrets_for(command: &str, bench: &Bench) -> Vec<String> {
@@ -292,47 +271,4 @@ fn new_cwd(end: &Path, bench: &Bench) -> Option<String> {
         .ok()?;
     let path = inside.path.to_str()?;
     Some(if path.is_empty() { "." } else { path }.to_owned())
-}
-
-/// Tells whether a program said that it could not reach a host.
-fn lacks_network(text: &str) -> bool {
-    const SAID: &[&str] = &[
-        "Could not resolve host",
-        "Temporary failure in name resolution",
-        "Name or service not known",
-        "Network is unreachable",
-        "getaddrinfo EAI_AGAIN",
-    ];
-    SAID.iter().any(|said| text.contains(said))
-}
-
-/// Git writes nothing of `.git` inside the sandbox; the git tools do it outside.
-fn git_hint(command: &str) -> Option<String> {
-    let reading = command::read(command);
-    let tool = reading.words().find_map(|words| {
-        let program = words.first()?;
-        if program.rsplit('/').next() != Some("git") {
-            return None;
-        }
-        let subcommand = words.get(1..)?.iter().find(|word| !word.starts_with('-'))?;
-        match subcommand.as_str() {
-            "add" | "commit" | "stash" | "checkout" | "switch" | "revert" | "fetch" | "pull" => {
-                Some(format!("git_{subcommand}"))
-            }
-            "cherry-pick" => Some("git_cherry_pick".to_owned()),
-            "branch" => Some("git_branch_create".to_owned()),
-            "reset" => Some("git_reset_soft".to_owned()),
-            _ => None,
-        }
-    })?;
-    Some(format!(
-        "git writes nothing from here; the tool `{tool}` does it"
-    ))
-}
-
-fn with_git_hint(command: &str, trouble: Trouble) -> Trouble {
-    match git_hint(command) {
-        Some(hint) => trouble.hint(hint),
-        None => trouble,
-    }
 }

@@ -97,6 +97,19 @@ pub struct Observation {
     pub changed: Vec<String>,
     /// Whether the text is only a part of what there was.
     pub is_partial: bool,
+    /// What to try next, where it came out otherwise than the caller may have meant: a command
+    /// that ended badly, a text that goes on. They are put below the text.
+    pub hints: Vec<String>,
+}
+
+/// Whether whoever calls gets to see hints. Without them it can be measured what they are worth.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Hints {
+    /// They are part of every answer.
+    #[default]
+    Shown,
+    /// Answers say what failed and why, and nothing more.
+    Silent,
 }
 
 /// A picture for the model.
@@ -116,7 +129,9 @@ pub struct Trouble {
     pub kind: TroubleKind,
     /// What failed and why, in a sentence.
     pub what: String,
-    /// What to try instead: similar paths, other encodings, installed programs.
+    /// What to try instead: similar paths, other encodings, installed programs. What can be put
+    /// into the next call stands between backquotes: a tool, a name that is like the one given, a
+    /// field and its value as in "write `limit` as `10`".
     pub hints: Vec<String>,
 }
 
@@ -168,6 +183,26 @@ impl Observation {
             text: text.into(),
             ..Self::default()
         }
+    }
+}
+
+impl Hints {
+    /// Adds the hints of an answer to its text, or drops them.
+    pub(crate) fn told(self, mut observation: Observation) -> Observation {
+        for hint in std::mem::take(&mut observation.hints) {
+            if self == Self::Shown {
+                observation.text.push_str(&format!("\n- {hint}"));
+            }
+        }
+        observation
+    }
+
+    /// Leaves the hints of trouble as they are, or drops them.
+    pub(crate) fn kept(self, mut trouble: Trouble) -> Trouble {
+        if self == Self::Silent {
+            trouble.hints.clear();
+        }
+        trouble
     }
 }
 

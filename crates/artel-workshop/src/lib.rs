@@ -18,6 +18,7 @@ mod providers;
 mod registry;
 mod runs;
 mod safety;
+mod skills;
 mod stats;
 mod trace;
 mod trial;
@@ -40,6 +41,10 @@ pub use models::{Models, key_origin};
 pub use providers::{Card, ModelRow, ModelShown, Prices};
 pub use runs::{
     Company, Left, RunDone, RunOrder, SkillsFound, Stop, Trust, TrustQuestion,
+};
+pub use skills::{
+    Checked, CommandShown, Given, LessonKept, NewSkill, Promoted, RunTried, SkillList, SkillReport,
+    SkillRow, SkillShown, SkillTried, TriggerTried, validate_skill_line,
 };
 pub use stats::{Count, Stats};
 pub use trace::Story;

@@ -2,9 +2,10 @@
 
 mod child;
 mod furnish;
+mod hooks;
 mod house;
 mod inject;
-mod lessons;
+pub(crate) mod lessons;
 mod order;
 mod prepare;
 mod skills;
@@ -18,3 +19,8 @@ pub use house::Company;
 pub use order::{RunDone, RunOrder};
 pub use skills::SkillsFound;
 pub use trust::{Trust, TrustQuestion};
+
+pub(crate) use furnish::skill_rules;
+pub(crate) use house::House;
+pub(crate) use inject::admitted;
+pub(crate) use trust::untrusted;

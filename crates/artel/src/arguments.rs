@@ -6,7 +6,7 @@ use artel_workshop::Flags;
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    auth, clean, config, doctor, explain, init, journal, model, policy, run, sandbox, tool, trace,
+    auth, clean, config, doctor, explain, init, journal, model, policy, resume, run, sandbox, tool, trace,
     usage, workshop,
 };
 use crate::screen::Readers;
@@ -40,6 +40,7 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     Init(init::Args),
     Run(Box<run::Args>),
+    Resume(resume::Args),
     Doctor(doctor::Args),
     Auth(auth::Args),
     Model(model::Args),

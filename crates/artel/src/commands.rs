@@ -10,6 +10,7 @@ pub(crate) mod journal;
 mod lines;
 pub(crate) mod model;
 pub(crate) mod policy;
+pub(crate) mod resume;
 pub(crate) mod run;
 pub(crate) mod sandbox;
 pub(crate) mod tool;

@@ -52,6 +52,7 @@ fn dispatch(
     use arguments::Command as Do;
     match &arguments.command {
         Do::Init(args) => commands::init::run(args, caller?, screen),
+        Do::Resume(args) => commands::resume::run(args, caller?, screen),
         Do::Run(args) => commands::run::run(args, caller?, screen),
         Do::Doctor(args) => commands::doctor::run(args, caller?, screen),
         Do::Auth(args) => commands::auth::run(args, caller?, screen),

@@ -184,7 +184,13 @@ impl Ended {
                     "" => "it gave no reason".to_owned(),
                     why => bounded(why),
                 };
-                Ok(Answer::blocking(event, why))
+                Ok(match event.hears_exit_two() {
+                    true => Answer::blocking(event, why),
+                    false => Answer {
+                        notice: Some(why),
+                        ..Answer::default()
+                    },
+                })
             }
             Some(127) => Err(format!("exit code 127, a command is missing{}", self.why())),
             Some(code) => Err(format!("exit code {code}{}", self.why())),

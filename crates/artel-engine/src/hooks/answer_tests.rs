@@ -39,6 +39,10 @@ fn exit_codes_mean_what_the_convention_says() {
     let stopped = ended(2, "", "tests fail").answer(Event::Stop).unwrap();
     assert_eq!(stopped.block.as_deref(), Some("tests fail"));
     assert_eq!(stopped.verdict, Verdict::Pass);
+    for event in [Event::SessionStart, Event::SessionEnd] {
+        let told = ended(2, "", "odd").answer(event).unwrap();
+        assert_eq!((told.notice.as_deref(), told.block), (Some("odd"), None));
+    }
     for (code, expected) in [
         (1, "exit code 1: oops"),
         (127, "exit code 127, a command is missing: oops"),

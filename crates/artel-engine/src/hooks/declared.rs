@@ -156,7 +156,7 @@ mod tests {
         assert_eq!((b.priority, b.on_failure), (0, OnFailure::Block));
         assert_eq!(b.matcher.text(), "Bash|Edit");
         assert_eq!((c.event, c.time()), (Event::Stop, Duration::from_secs(600)));
-        assert!(c.needs_trust());
+        assert_eq!(c.source, source());
     }
 
     #[test]

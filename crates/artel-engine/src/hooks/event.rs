@@ -107,6 +107,14 @@ impl Event {
         )
     }
 
+    /// Tells whether exit code 2 blocks anything; otherwise its reason is for the person.
+    pub(super) fn hears_exit_two(self) -> bool {
+        !matches!(
+            self,
+            Self::SessionStart | Self::SubagentStart | Self::PostCompact | Self::SessionEnd
+        )
+    }
+
     /// Tells whether a hook's plain output, which is not JSON, is for the agent.
     pub(super) fn hears_plain_text(self) -> bool {
         matches!(self, Self::SessionStart | Self::UserPromptSubmit)

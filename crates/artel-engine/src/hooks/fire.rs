@@ -141,9 +141,16 @@ impl Shared {
                     ("ARTEL_SESSION_ID", self.runner.session.id.clone()),
                 ],
                 tree,
+                session: self.session_name(),
             },
         );
         (ended.exit, ended.answer(hook.event).map_err(Trouble::open))
+    }
+
+    fn session_name(&self) -> String {
+        let letters = self.runner.session.id.chars();
+        let letters = letters.filter(|letter| letter.is_ascii_alphanumeric() || *letter == '-');
+        letters.take(64).collect()
     }
 
     /// Returns what hooks are told about a call.

@@ -112,11 +112,6 @@ impl Hook {
     pub(super) fn time(&self) -> Duration {
         self.timeout.unwrap_or_else(|| self.event.patience())
     }
-
-    /// Tells whether a person has to see it before it runs.
-    pub(super) fn needs_trust(&self) -> bool {
-        matches!(self.source, Source::Other(_))
-    }
 }
 
 impl fmt::Debug for Action {

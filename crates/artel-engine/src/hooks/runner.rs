@@ -28,12 +28,17 @@ pub(super) struct Task<'t> {
     pub(super) stdin: Vec<u8>,
     pub(super) environment: Vec<(&'static str, String)>,
     pub(super) tree: &'t Path,
+    /// Letters, digits and `-` that no other run has.
+    pub(super) session: String,
 }
 
 /// Runs a command to its end.
 pub(super) fn run(room: &Workroom, task: Task<'_>) -> Ended {
     let number = room.count.fetch_add(1, Ordering::Relaxed);
-    let folder = room.spool.join(format!("hook-{number:06}"));
+    let folder = format!("hook-{}-{number:06}", task.session);
+    let folder = room.spool.join(folder);
+    // A process that was killed may have left one of that name.
+    drop(std::fs::remove_dir_all(&folder));
     let ended = run_in(room, task, &folder).unwrap_or_else(Ended::failed);
     // What it said has been read; a folder that stays is swept with the others.
     drop(std::fs::remove_dir_all(&folder));

@@ -122,6 +122,30 @@ impl RunTree {
         Ok(differences.into_iter().map(change).collect())
     }
 
+    /// Returns what a file held at a snapshot; nothing where there was none, where it was a link,
+    /// or where it had more than `most` bytes.
+    pub fn file_at(
+        &self,
+        snapshot: &Snapshot,
+        path: &Path,
+        most: u64,
+    ) -> Result<Option<Vec<u8>>, TreeError> {
+        let files = self.manifest(snapshot.tree())?;
+        let Some(side) = files.get(path).filter(|side| !side.is_link()) else {
+            return Ok(None);
+        };
+        let ids = [side.id.as_str()];
+        if self.sizes(&ids)?.first().is_none_or(|size| *size > most) {
+            return Ok(None);
+        }
+        let mut held = None;
+        self.contents(&ids, |_, bytes| {
+            held = Some(bytes.to_vec());
+            Ok::<(), TreeError>(())
+        })?;
+        Ok(held)
+    }
+
     /// Returns the difference as text, of these paths or of all.
     pub fn diff(&self, since: &Snapshot, paths: &[PathBuf]) -> Result<Vec<u8>, TreeError> {
         let taken = self.take()?;

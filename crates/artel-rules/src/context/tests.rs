@@ -114,7 +114,6 @@ fn what_holds_for_the_whole_run_is_never_left_out() {
     assert_eq!(results(&shorter)[0].text, skill);
     assert_eq!(results(&shorter)[1].text.len(), 480);
     // Not even by a summary; and once kept, it is kept for good.
-    let mut messages = messages;
     for round in 0..3 {
         let talk = (0..400).map(|_| Message::assistant(vec![Part::text("words ".repeat(60))]));
         messages.extend(talk);

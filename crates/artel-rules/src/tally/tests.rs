@@ -229,114 +229,100 @@ fn the_same_again_right_after_it_failed_is_a_retry() {
     assert_eq!(told.tally.metrics(None).retries, 0);
 }
 
+/// Returns the recoveries of a run that makes these calls and ends so.
+fn recovered(calls: &[(&str, Value, End)], state: RunState) -> Vec<(String, u64)> {
+    let mut told = Told::new();
+    for (number, (tool, input, end)) in calls.iter().enumerate() {
+        told.calls(&format!("{number}.1"), tool, input.clone(), *end);
+    }
+    told.ends(state).recoveries.into_iter().collect()
+}
+
+fn kinds(kinds: &[(&str, u64)]) -> Vec<(String, u64)> {
+    let kinds = kinds.iter();
+    kinds
+        .map(|(kind, count)| ((*kind).to_owned(), *count))
+        .collect()
+}
+
 #[test]
-fn a_failure_is_recovered_once_and_by_its_kind() {
-    use RunState::{Complete, Partial};
+fn a_failure_is_recovered_by_the_same_tool_on_the_same_target() {
     let path = |path: &str| json!({ "path": path });
     let run = |command: &str| json!({ "command": command });
-    type Calls = Vec<(&'static str, Value, End)>;
-    let table: Vec<(&str, Calls, RunState, &[(&str, u64)])> = vec![
+    let another_way = [
+        ("read", path("a"), End::Trouble("unfit")),
         (
-            "the same file, read another way",
-            vec![
-                ("read", path("a"), End::Trouble("unfit")),
-                (
-                    "read",
-                    json!({"path": "./a", "encoding": "latin-1"}),
-                    End::Well,
-                ),
-            ],
-            Partial,
-            &[("unfit", 1)],
-        ),
-        (
-            "a near name, and the run is complete",
-            vec![
-                ("read", path("dat.csv"), End::Trouble("not-found")),
-                ("read", path("data.csv"), End::Well),
-            ],
-            Complete,
-            &[("not-found", 1)],
-        ),
-        (
-            "a near name, and the run is not",
-            vec![
-                ("read", path("dat.csv"), End::Trouble("not-found")),
-                ("read", path("data.csv"), End::Well),
-            ],
-            Partial,
-            &[],
-        ),
-        (
-            "another tool",
-            vec![
-                ("bash", run("python x.py"), End::Exit(127)),
-                ("script", json!({"code": "x"}), End::Well),
-            ],
-            Complete,
-            &[("not-found", 1)],
-        ),
-        (
-            "the same program with another flag",
-            vec![
-                ("bash", run("sort --foo a"), End::Exit(2)),
-                ("bash", run("sort a"), End::Well),
-                ("bash", run("sort b"), End::Well),
-            ],
-            Partial,
-            &[("exit", 1)],
-        ),
-        (
-            "tests",
-            vec![
-                ("run_tests", json!({}), End::Exit(1)),
-                ("edit", path("a"), End::Trouble("mismatch")),
-                ("edit", path("a"), End::Well),
-                ("run_tests", json!({}), End::Well),
-            ],
-            Complete,
-            &[("mismatch", 1), ("tests", 1)],
-        ),
-        (
-            "nothing but notes afterwards",
-            vec![
-                ("fetch", json!({"url": "u"}), End::Trouble("timed-out")),
-                ("todo", json!({"tasks": []}), End::Well),
-                ("finish", json!({"answer": ""}), End::Well),
-            ],
-            Complete,
-            &[],
-        ),
-        (
-            "called off",
-            vec![
-                ("bash", run("x"), End::Trouble("cancelled")),
-                ("bash", run("x"), End::Well),
-            ],
-            Complete,
-            &[],
-        ),
-        (
-            "a word of a later build",
-            vec![
-                ("bash", run("x"), End::Trouble("haunted")),
-                ("bash", run("x"), End::Well),
-            ],
-            Complete,
-            &[("failed", 1)],
+            "read",
+            json!({"path": "./a", "encoding": "latin-1"}),
+            End::Well,
         ),
     ];
-    for (name, calls, state, expected) in table {
-        let mut told = Told::new();
-        for (number, (tool, input, end)) in calls.into_iter().enumerate() {
-            told.calls(&format!("{number}.1"), tool, input, end);
-        }
-        let expected = expected
-            .iter()
-            .map(|(kind, count)| ((*kind).to_owned(), *count));
-        let expected: BTreeMap<_, _> = expected.collect();
-        assert_eq!(told.ends(state).recoveries, expected, "{name}");
-    }
+    assert_eq!(
+        recovered(&another_way, RunState::Partial),
+        kinds(&[("unfit", 1)])
+    );
+    let another_flag = [
+        ("bash", run("sort --foo a"), End::Exit(2)),
+        ("bash", run("sort a"), End::Well),
+        ("bash", run("sort b"), End::Well),
+    ];
+    assert_eq!(
+        recovered(&another_flag, RunState::Partial),
+        kinds(&[("exit", 1)])
+    );
+    let word_of_a_later_build = [
+        ("bash", run("x"), End::Trouble("haunted")),
+        ("bash", run("x"), End::Well),
+    ];
+    let expected = kinds(&[("failed", 1)]);
+    assert_eq!(
+        recovered(&word_of_a_later_build, RunState::Failed),
+        expected
+    );
+    let called_off = [
+        ("bash", run("x"), End::Trouble("cancelled")),
+        ("bash", run("x"), End::Well),
+    ];
+    assert_eq!(recovered(&called_off, RunState::Complete), kinds(&[]));
+}
+
+#[test]
+fn a_failure_is_recovered_another_way_where_the_run_is_complete() {
+    let path = |path: &str| json!({ "path": path });
+    let near_name = [
+        ("read", path("dat.csv"), End::Trouble("not-found")),
+        ("read", path("data.csv"), End::Well),
+    ];
+    assert_eq!(
+        recovered(&near_name, RunState::Complete),
+        kinds(&[("not-found", 1)])
+    );
+    assert_eq!(recovered(&near_name, RunState::Partial), kinds(&[]));
+    let another_tool = [
+        ("bash", json!({"command": "python x.py"}), End::Exit(127)),
+        ("script", json!({"code": "x"}), End::Well),
+    ];
+    assert_eq!(
+        recovered(&another_tool, RunState::Complete),
+        kinds(&[("not-found", 1)])
+    );
+    let tests = [
+        ("run_tests", json!({}), End::Exit(1)),
+        ("edit", path("a"), End::Trouble("mismatch")),
+        ("edit", path("a"), End::Well),
+        ("run_tests", json!({}), End::Well),
+    ];
+    let expected = kinds(&[("mismatch", 1), ("tests", 1)]);
+    assert_eq!(recovered(&tests, RunState::Complete), expected);
+    let nothing_but_notes = [
+        ("fetch", json!({"url": "u"}), End::Trouble("timed-out")),
+        ("todo", json!({"tasks": []}), End::Well),
+        ("finish", json!({"answer": ""}), End::Well),
+    ];
+    assert_eq!(
+        recovered(&nothing_but_notes, RunState::Complete),
+        kinds(&[])
+    );
 }
 
 #[test]

@@ -267,6 +267,8 @@ impl Turn {
             "warning" => self.strikes.warned(),
             "stuck" => self.stuck.nudged(),
             "closing" => self.closing = Closing::Said,
+            // A hook has it go on: the answer does not count yet.
+            "held" => self.answer = None,
             "check" => {
                 self.has_checked = true;
                 self.answer = None;

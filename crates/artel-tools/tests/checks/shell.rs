@@ -136,8 +136,8 @@ pub(crate) fn a_program_that_is_missing_has_others_named() {
         return;
     };
     for (command, hint) in [
-        ("pythom3 -V", "installed programs like `pythom3`: python3"),
-        ("fd x", "instead of `fd`: the `glob` tool, find"),
+        ("pythom3 -V", "installed programs like `pythom3`: `python3"),
+        ("fd x", "instead of `fd`: the `glob` tool, `find`"),
     ] {
         if command.starts_with("fd") && Path::new("/usr/bin/fd").exists() {
             println!("not run: there is an fd");
@@ -146,7 +146,8 @@ pub(crate) fn a_program_that_is_missing_has_others_named() {
         let seen = tool("bash")
             .run(&json!({"command": command}), &shop.bench)
             .unwrap();
-        assert!(seen.text.contains(hint), "{}", seen.text);
+        let said = seen.hints.join("\n");
+        assert!(said.contains(hint), "{said}");
         assert!(seen.text.contains("bash: line 1: "), "{}", seen.text);
         assert!(!seen.text.contains("state-"), "{}", seen.text);
     }

@@ -46,7 +46,6 @@ impl Caller {
             view,
             environment: self.child_environment(),
             limits: Limits::default(),
-            spool,
             clock: self.clock.clone(),
             graces: Graces::default(),
             known: self.secrets(),
@@ -57,7 +56,8 @@ impl Caller {
             slots: self.slots()?,
             who: Who::Person,
             cancel: cancel()?,
-            count: AtomicU64::new(1),
+            count: AtomicU64::new(first_free(&spool)),
+            spool,
         })
     }
 
@@ -99,6 +99,21 @@ impl Caller {
             Err(_) => path.to_owned(),
         }
     }
+}
+
+/// Returns the number of the first command that has no output yet: a process before this one may
+/// have left some.
+fn first_free(spool: &Path) -> u64 {
+    let entries = std::fs::read_dir(spool).into_iter().flatten().flatten();
+    let number = |name: std::ffi::OsString| {
+        let name = name.to_str()?;
+        name.strip_prefix("state-")
+            .unwrap_or(name)
+            .parse::<u64>()
+            .ok()
+    };
+    let last = entries.filter_map(|entry| number(entry.file_name())).max();
+    last.map_or(1, |last| last + 1)
 }
 
 /// The level that the profile demands.

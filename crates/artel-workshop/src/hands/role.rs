@@ -33,6 +33,8 @@ pub(crate) struct Role {
     pub(crate) tools: Option<Vec<Rule>>,
     /// What it may not.
     pub(crate) deny: Vec<Rule>,
+    /// What its runs go past, as it is written, and the file that says so.
+    pub(crate) hooks: Option<(std::path::PathBuf, serde_json::Value)>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -41,6 +43,7 @@ struct Front {
     tools: Option<Names>,
     #[serde(alias = "disallowedTools", alias = "disallowed-tools")]
     disallowed_tools: Option<Names>,
+    hooks: Option<serde_json::Value>,
 }
 
 /// A list, or the same as text with commas.
@@ -118,6 +121,7 @@ fn parse(file: &std::path::Path, text: &str) -> Result<Role, Failure> {
     Ok(Role {
         tools: front.tools.map(rules).transpose()?,
         deny: front.disallowed_tools.map_or(Ok(Vec::new()), rules)?,
+        hooks: front.hooks.map(|hooks| (file.to_owned(), hooks)),
     })
 }
 
@@ -173,6 +177,13 @@ mod tests {
         assert_eq!(texts(text), ["Read", "Bash(echo a, b)", "Grep"]);
         let none = parse(file, "No frontmatter").unwrap();
         assert!(none.tools.is_none() && none.deny.is_empty());
+        let front =
+            "hooks:\n  Stop:\n    - hooks:\n        - type: command\n          command: make";
+        let (_, hooks) = parse(file, &format!("---\n{front}\n---\n"))
+            .unwrap()
+            .hooks
+            .unwrap();
+        assert_eq!(hooks["Stop"][0]["hooks"][0]["command"], "make");
         let denied = parse(file, "---\ndisallowedTools: Bash\n---\n").unwrap();
         assert_eq!(denied.deny.len(), 1);
         assert!(parse(file, "---\ntools: [\"Bash(\"]\n---\n").is_err());

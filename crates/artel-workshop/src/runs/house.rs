@@ -76,9 +76,16 @@ impl House {
         self.workshop.caller.actor()
     }
 
-    /// Returns where the trees of runs are.
+    /// Returns where the tree of a run is.
     pub(crate) fn tree_of(&self, run: artel_types::RunId) -> PathBuf {
-        let trees = self.workshop.home.state().join("worktrees");
+        self.workshop.tree_of(run)
+    }
+}
+
+impl Workshop {
+    /// Returns where the tree of a run is.
+    pub(crate) fn tree_of(&self, run: artel_types::RunId) -> PathBuf {
+        let trees = self.home.state().join("worktrees");
         trees.join(run.to_string())
     }
 }

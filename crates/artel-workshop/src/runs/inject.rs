@@ -139,27 +139,37 @@ impl Injection {
         }
     }
 
-    /// Returns the rule that lets a command run, or the one that does not. It must be plain in
-    /// form, on the skill's own list, and within what holds anyway.
+    /// Returns the rule that lets a command run, or the one that does not.
     fn refusal(&self, command: &str) -> Result<String, String> {
-        prepare::check_command(command).map_err(|_| "skill.form".to_owned())?;
-        let rules = RuleSet {
-            allow: self.rules.clone(),
-            ..RuleSet::default()
-        };
-        let reading = command::read(command);
-        let workspace = self.situation.workspace.as_deref();
-        let listed = command::judge(&reading, &rules, Setting::Skill, workspace);
-        if listed.answer != Answer::Allow {
-            return Err(listed.rule);
-        }
-        let action = [Action::Shell(command.to_owned())];
-        let held = self.policy.decide("bash", &action, &self.situation);
-        if held.answer != Answer::Allow {
-            return Err(held.rule);
-        }
-        Ok(listed.rule)
+        admitted(command, &self.rules, &self.policy, &self.situation)
     }
+}
+
+/// Returns the rule that lets a command of a skill run, or the one that does not. It must be plain
+/// in form, on the skill's own list, and within what holds anyway.
+pub(crate) fn admitted(
+    command: &str,
+    rules: &[Rule],
+    policy: &Policy,
+    situation: &Situation,
+) -> Result<String, String> {
+    prepare::check_command(command).map_err(|_| "skill.form".to_owned())?;
+    let rules = RuleSet {
+        allow: rules.to_vec(),
+        ..RuleSet::default()
+    };
+    let reading = command::read(command);
+    let workspace = situation.workspace.as_deref();
+    let listed = command::judge(&reading, &rules, Setting::Skill, workspace);
+    if listed.answer != Answer::Allow {
+        return Err(listed.rule);
+    }
+    let action = [Action::Shell(command.to_owned())];
+    let held = policy.decide("bash", &action, situation);
+    if held.answer != Answer::Allow {
+        return Err(held.rule);
+    }
+    Ok(listed.rule)
 }
 
 impl Injected {

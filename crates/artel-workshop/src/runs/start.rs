@@ -6,8 +6,8 @@ use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
 use artel_engine::{
-    CallLog, Chronicle, Driver, Ended, Entry, Ground, Plot, Setup, Voice, Workplace,
-    rules_of,
+    Begins, CallLog, Chronicle, Driver, Ended, Entry, Ground, Plot, Setup, Voice, Workplace,
+    hooks::Hooks, rules_of,
 };
 use artel_journal::{Fence, Owner};
 use artel_model::{Chosen, Context, Model};
@@ -179,7 +179,10 @@ impl House {
             Entry::quiet(limit)
         }));
         chronicle.append(entries).await?;
-        let workplace = Workplace::new(outfit.reading()?, Some(ground), outfit.furnish());
+        let hooks = self.hooks(&outfit, &kin).await?;
+        let mut hands = outfit.reading()?;
+        hands.approver = hooks.before(hands.approver.take());
+        let workplace = Workplace::new(hands, Some(ground), outfit.furnish());
         let turn = Turn::new(rules_of(&facts, &outfit.registry), prompt.opening);
         let setup = Setup {
             voice: self.voice(model, chosen, run, trace, &outfit),
@@ -201,14 +204,21 @@ impl House {
             clock: self.workshop.caller.clock.clone(),
             chronicle,
         };
-        self.drive(setup, &fence).await
+        let prompt = order.arguments.join(" ");
+        let begins = Begins::Startup { prompt };
+        self.drive(setup, (hooks, begins), &fence).await
     }
 
     /// Drives a run while its lease is renewed.
-    pub(super) async fn drive(&self, setup: Setup, fence: &Fence) -> Result<RunDone, Failure> {
+    pub(super) async fn drive(
+        &self,
+        setup: Setup,
+        (hooks, begins): (Hooks, Begins),
+        fence: &Fence,
+    ) -> Result<RunDone, Failure> {
         let (run, trace) = (setup.chronicle.run(), setup.chronicle.trace());
         let chronicle = setup.chronicle.clone();
-        let driving = Driver::new(setup).drive();
+        let driving = Driver::new(setup).with_hooks(hooks, begins).drive();
         let mut driving = std::pin::pin!(driving);
         let mut renewal = tokio::time::interval(RENEW);
         renewal.tick().await;

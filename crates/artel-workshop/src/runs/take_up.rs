@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
-use artel_engine::{CallLog, Chronicle, Family, Setup, Workplace, fold, prepared, settle};
+use artel_engine::{Begins, CallLog, Chronicle, Family, Setup, Workplace, fold, prepared, settle};
 use artel_journal::{Filter, Query};
 use artel_skills::{Scope, SizeLimit, Skill};
 use artel_types::{
@@ -34,6 +34,32 @@ impl Workshop {
         let done = house.take_up(run, None).await;
         house.gateway.rest(LAST_REST).await;
         done
+    }
+
+    /// Returns the run whose id begins like this.
+    pub fn run_named(&self, id: &str) -> Result<RunId, Failure> {
+        let prefix = id.to_ascii_lowercase();
+        let is_plain = |letter: char| letter.is_ascii_hexdigit() || letter == '-';
+        if prefix.is_empty() || !prefix.chars().all(is_plain) {
+            return Err(no_such_run(id));
+        }
+        let filter = Filter {
+            run: Some(prefix),
+            kind: Some("run.started".to_owned()),
+            ..Filter::default()
+        };
+        let found = self.reader()?.records(&Query::of(filter).limit(6))?;
+        let runs: Vec<_> = found
+            .iter()
+            .filter_map(|record| record.run.clone())
+            .collect();
+        match runs.as_slice() {
+            [] => Err(no_such_run(id)),
+            [only] => only.parse().map_err(|_| no_such_run(id)),
+            several => Err(Failure::new(Code::W006, format!("`{id}` is not unique"))
+                .because(format!("it could be {}", several.join(", ")))
+                .advise("type more characters")),
+        }
     }
 
     /// Returns how a run began.
@@ -127,7 +153,10 @@ impl House {
             outfit.variables = Some(Arc::new(values));
         }
         let outfit = Arc::new(outfit);
-        let mut workplace = Workplace::new(outfit.reading()?, Some(ground), outfit.furnish());
+        let hooks = self.hooks(&outfit, &kin).await?;
+        let mut hands = outfit.reading()?;
+        hands.approver = hooks.before(hands.approver.take());
+        let mut workplace = Workplace::new(hands, Some(ground), outfit.furnish());
         workplace.furnished()?;
         let mut turn = fold(&chronicle, &events, &workplace)?;
         let after = events.last().map_or(0, |event| event.seq);
@@ -158,7 +187,7 @@ impl House {
             clock: self.workshop.caller.clock.clone(),
             chronicle,
         };
-        Box::pin(self.drive(setup, &fence)).await
+        Box::pin(self.drive(setup, (hooks, Begins::Resume), &fence)).await
     }
 
     /// Returns the place of a run that is taken up by itself.

@@ -33,6 +33,11 @@ pub struct TrustQuestion {
 pub trait Trust: Send + Sync {
     /// Asks; nothing where nobody can answer.
     fn ask(&self, question: &TrustQuestion) -> Option<bool>;
+
+    /// Asks about a hook, which these lines show; nothing where nobody can answer.
+    fn ask_hook(&self, _lines: &[String]) -> Option<bool> {
+        None
+    }
 }
 
 impl TrustQuestion {
@@ -114,7 +119,7 @@ impl House {
     }
 }
 
-fn untrusted(skill: &Skill, why: &str) -> Failure {
+pub(crate) fn untrusted(skill: &Skill, why: &str) -> Failure {
     let (name, folder) = (&skill.name, skill.folder.display());
     Failure::new(
         Code::R003,

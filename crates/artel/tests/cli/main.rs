@@ -22,6 +22,7 @@ mod hostile;
 mod init;
 mod init_again;
 mod killed;
+mod killed_run;
 mod model;
 mod model_health;
 mod model_test;

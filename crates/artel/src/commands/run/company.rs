@@ -71,6 +71,23 @@ impl Trust for TrustDesk {
         let answer = typed(&text)?;
         Some(matches!(answer.as_str(), "y" | "yes"))
     }
+
+    fn ask_hook(&self, lines: &[String]) -> Option<bool> {
+        if self.answers == Answers::Yes {
+            return Some(true);
+        }
+        if !self.is_there {
+            return None;
+        }
+        let mut text =
+            "A hook wants to run in the sandbox during this and later runs:\n".to_owned();
+        for line in lines {
+            text.push_str(&format!("  {}\n", harmless(line)));
+        }
+        text.push_str("Trust it until it or a file it names changes? [y/N] ");
+        let answer = typed(&text)?;
+        Some(matches!(answer.as_str(), "y" | "yes"))
+    }
 }
 
 struct AtTerminal;

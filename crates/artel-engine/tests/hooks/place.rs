@@ -1,0 +1,199 @@
+//! A tree with a real sandbox around it, a journal in memory, and hooks that run there.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use artel_engine::hooks::{
+    Event, Heard, Hook, Hooks, Matcher, Runner, Session, Source, ToolCall, strangers,
+};
+use artel_policy::redact;
+use artel_rules::patience::Graces;
+use artel_sandbox::proxy::{Passage, Reach};
+use artel_sandbox::run::{Cancel, Live};
+use artel_sandbox::slots::{Slots, Who};
+use artel_sandbox::{Demand, Level, Limits, Sandbox, Setup, Standard, View};
+use artel_tools::{Audience, Keys, Workroom};
+use artel_types::{Clock, Failure, HookRan, Outcome, Secret, Timestamp};
+use serde_json::Value;
+
+/// What was written down.
+pub(crate) type Ran = Arc<Mutex<Vec<(HookRan, Outcome)>>>;
+
+pub(crate) struct Place {
+    dir: tempfile::TempDir,
+    pub(crate) tree: PathBuf,
+    pub(crate) home: PathBuf,
+    pub(crate) ran: Ran,
+    room: Arc<Workroom>,
+}
+
+struct Nobody;
+
+impl Keys for Nobody {
+    fn secret(&self, _: &str) -> Option<Secret> {
+        None
+    }
+}
+
+impl Audience for Nobody {
+    fn output(&self, _: &Live<'_>) {}
+    fn passage(&self, _: &Passage) {}
+    fn waiting(&self, _: &str) {}
+}
+
+impl Place {
+    /// Makes a place; nothing where the machine has no walls.
+    pub(crate) fn new() -> Option<Self> {
+        let sandbox = Sandbox::new(Setup::of_this_program().unwrap()).unwrap();
+        let level = sandbox.engaged().level;
+        if level == Level::None {
+            println!("not run: no sandbox stands on this machine");
+            return None;
+        }
+        let dir = tempfile::tempdir().unwrap();
+        let [tree, home, spool] = ["tree", "home", "spool"].map(|name| {
+            let folder = dir.path().canonicalize().unwrap().join(name);
+            fs::create_dir(&folder).unwrap();
+            folder
+        });
+        let path = vec![PathBuf::from("/usr/bin"), "/bin".into()];
+        let mut view = View::standard(&Standard {
+            home: None,
+            path: path.clone(),
+            read: Vec::new(),
+        });
+        // As the room of a run: what hooks may not write is theirs to take away.
+        view.write.push(tree.clone());
+        let room = Workroom {
+            sandbox,
+            demand: Demand(level),
+            view,
+            environment: vec![
+                ("PATH".into(), std::env::join_paths(path).unwrap()),
+                ("HOME".into(), home.clone().into()),
+            ],
+            limits: Limits::default(),
+            spool,
+            clock: clock(),
+            graces: Graces {
+                interrupt: Duration::from_millis(20),
+                terminate: Duration::from_millis(20),
+            },
+            known: vec![Secret::new("very-known-value-1")],
+            formats: redact::formats_with_fields(Vec::<String>::new()),
+            reach: Reach::default(),
+            keys: Arc::new(Nobody),
+            audience: Arc::new(Nobody),
+            slots: Slots::of_cores(dir.path().join("slots"), NonZeroUsize::MIN).unwrap(),
+            who: Who::Person,
+            cancel: Cancel::new().unwrap(),
+            count: AtomicU64::new(1),
+        };
+        Some(Self {
+            dir,
+            tree,
+            home,
+            ran: Ran::default(),
+            room: Arc::new(room),
+        })
+    }
+
+    pub(crate) fn outside(&self) -> &Path {
+        self.dir.path()
+    }
+
+    pub(crate) fn file(&self, name: &str, text: &str) {
+        let path = self.tree.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    /// Makes hooks that a person trusted as they are.
+    pub(crate) fn hooks(&self, hooks: Vec<Hook>) -> Hooks {
+        let seen = strangers(&hooks, &self.tree, &BTreeSet::new());
+        let trusted = seen.into_iter().map(|it| it.fact.hash).collect();
+        Hooks::new(hooks, self.runner(trusted))
+    }
+
+    pub(crate) fn runner(&self, trusted: BTreeSet<String>) -> Runner {
+        let ran = Arc::clone(&self.ran);
+        let record = move |fact: HookRan, outcome: Outcome| -> Result<(), Failure> {
+            ran.lock().unwrap().push((fact, outcome));
+            Ok(())
+        };
+        Runner {
+            room: Some(Arc::clone(&self.room)),
+            record: Arc::new(record),
+            session: Session {
+                id: "run-1".to_owned(),
+                permission_mode: "default".to_owned(),
+                ..Session::default()
+            },
+            tree: self.tree.clone(),
+            trusted,
+        }
+    }
+
+    /// Runs one hook before a call of bash.
+    pub(crate) fn one(&self, hook: Hook) -> Heard {
+        let hooks = self.hooks(vec![hook]);
+        wait(hooks.before_tool(&bash())).unwrap()
+    }
+
+    pub(crate) fn took(&self) -> Vec<(HookRan, Outcome)> {
+        std::mem::take(&mut self.ran.lock().unwrap())
+    }
+}
+
+/// A hook before tools, from a file that came with the work.
+pub(crate) fn hook(command: &str) -> Hook {
+    let source = Source::Other("/w/artel.toml".into());
+    Hook::of_command(
+        Event::PreToolUse,
+        Matcher::new("").unwrap(),
+        command,
+        source,
+    )
+}
+
+/// The same from the person's own file.
+pub(crate) fn own(command: &str) -> Hook {
+    Hook {
+        source: Source::User("/home/ada/.config/artel/artel.toml".into()),
+        ..hook(command)
+    }
+}
+
+pub(crate) fn on(event: Event, command: &str) -> Hook {
+    Hook {
+        event,
+        ..hook(command)
+    }
+}
+
+pub(crate) fn bash() -> ToolCall {
+    call("bash", serde_json::json!({"command": "ls"}))
+}
+
+pub(crate) fn call(tool: &str, input: Value) -> ToolCall {
+    ToolCall {
+        id: "c-1".to_owned(),
+        tool: tool.to_owned(),
+        input,
+    }
+}
+
+pub(crate) fn wait<T>(future: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread().build();
+    runtime.unwrap().block_on(future)
+}
+
+fn clock() -> Clock {
+    let start = Instant::now();
+    Clock::new(|| Timestamp::from_micros(0), move || start.elapsed())
+}

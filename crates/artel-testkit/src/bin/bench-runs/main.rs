@@ -1,0 +1,50 @@
+//! The benchmark of runs: one of 15 turns in the sandbox, from the outside; a thousand of 15 turns
+//! at once, in one process.
+//!
+//! `bench-runs [--quick]` prints a line `bench: name | value | unit | ratio | goal` for each figure;
+//! `cargo xtask bench` collects them. The single run is the program `artel` beside this one,
+//! against a stand-in that speaks Chat Completions; what the stand-in itself takes is measured by
+//! asking it the same questions without Artel. Figures are medians of their rounds.
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::disallowed_methods,
+    reason = "a program that measures: it stops at the first trouble, prints, and reads the clock"
+)]
+
+// The application's own, not a copy that would be measured in its place.
+#[path = "../../../../artel-workshop/src/book.rs"]
+mod book;
+#[path = "../bench-journal/figure.rs"]
+mod figure;
+mod many;
+mod one;
+#[path = "../bench-journal/place.rs"]
+mod place;
+
+/// How much is measured.
+#[derive(Clone, Copy)]
+struct Extent {
+    runs: usize,
+    rounds: usize,
+}
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let extent = match words[..] {
+        [] => Extent {
+            runs: 1_000,
+            rounds: 5,
+        },
+        ["--quick"] => Extent {
+            runs: 200,
+            rounds: 2,
+        },
+        // What it calls itself with: memory is that of a whole process.
+        [many::MANY, runs] => return many::run(runs.parse().unwrap()),
+        _ => panic!("bench-runs [--quick]"),
+    };
+    one::measure(extent.rounds);
+    many::measure(extent.runs, extent.rounds);
+}

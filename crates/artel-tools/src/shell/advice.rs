@@ -1,0 +1,295 @@
+//! What to try after a shell line that ended badly, from what its programs said.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use artel_policy::command;
+use serde_json::json;
+
+use super::LONGEST;
+use crate::process::Workroom;
+use crate::similar::nearest_paths;
+use crate::{Bench, Trouble, TroubleKind, nearest};
+
+/// No more of an output is searched.
+const SEARCHED: usize = 32 * 1024;
+
+/// How much of a file is looked at for its encoding.
+const LOOKED_AT: u64 = 4 << 20;
+
+/// Modules that people run by name.
+const RUN_MODULES: [&str; 8] = [
+    "json.tool", "http.server", "unittest", "venv", "pip", "pytest", "timeit", "zipfile",
+];
+
+/// Returns what to try, the most telling first.
+pub(super) fn after(command: &str, text: &str, bench: &Bench, room: &Workroom) -> Vec<String> {
+    let text = &text[..text.floor_char_boundary(SEARCHED)];
+    let here = bench.tree.path().join(&bench.notes().cwd);
+    let mut hints = missing_programs(text, room);
+    hints.extend(git_hint(command));
+    hints.extend(wrong_flag(command, text));
+    hints.extend(missing_paths(text, &here));
+    hints.extend(folders(text, &here));
+    hints.extend(not_executable(text, &here));
+    hints.extend(missing_modules(command, text, &here));
+    hints.extend(missing_target(text, &here));
+    hints.extend(other_encoding(command, text, &here));
+    if lacks_network(text) {
+        hints.push("commands have no network here; the `fetch` tool can get a page".to_owned());
+    }
+    hints.dedup();
+    hints
+}
+
+/// Adds to a command that was ended, or not begun, what to try.
+pub(super) fn with_hints(command: &str, limit: Duration, mut trouble: Trouble) -> Trouble {
+    trouble.hints.extend(git_hint(command));
+    if trouble.kind == TroubleKind::TimedOut {
+        let longer = (limit.as_secs().max(1) * 10).min(LONGEST);
+        if longer > limit.as_secs() {
+            trouble.hints.push(format!("write `timeout` as `{longer}` if it only needs longer"));
+        }
+        trouble.hints.push("write `background` as `true` if it is meant to go on".to_owned());
+    }
+    trouble
+}
+
+/// Returns what to use instead of programs that the shell did not find.
+fn missing_programs(text: &str, room: &Workroom) -> Vec<String> {
+    let missing = text.lines().filter_map(|line| {
+        let before = line.strip_suffix(": command not found")?;
+        before.rsplit(": ").next()
+    });
+    let hints = missing.filter_map(|program| room.instead_of(program));
+    hints.collect()
+}
+
+/// Returns the flag that a program knows and that is most like the one it refused. Programs that
+/// refuse one often list those they take.
+fn wrong_flag(command: &str, text: &str) -> Option<String> {
+    const SAID: [&str; 5] = [
+        "option", "argument", "flag", "switch", "usage",
+    ];
+    let words: Vec<&str> = command.split_whitespace().collect();
+    let used = words.iter().filter(|word| word.len() > 2 && word.starts_with("--"));
+    let mut used = used.map(|word| word.split('=').next().unwrap_or_default());
+    let is_named = |line: &str, flag: &str| {
+        let line = line.to_lowercase();
+        let bare = flag.trim_start_matches('-').to_lowercase();
+        SAID.iter().any(|said| line.contains(said)) && line.contains(&bare)
+    };
+    let wrong = used.find(|flag| {
+        let lines = text.lines().filter(|line| !line.starts_with("usage"));
+        let mut lines = lines.filter(|line| !line.trim_start().starts_with("--"));
+        lines.any(|line| is_named(line, flag))
+    })?;
+    let is_part = |letter: char| letter.is_alphanumeric() || matches!(letter, '-' | '_');
+    let known = text
+        .split(|letter: char| !is_part(letter))
+        .filter(|word| word.len() > 2 && word.starts_with("--") && *word != wrong);
+    let mut known: Vec<&str> = known.collect();
+    known.sort_unstable();
+    known.dedup();
+    let meant = nearest(wrong, known, 1);
+    let meant = meant.first()?;
+    Some(format!("`{wrong}` is not known; did you mean `{meant}`?"))
+}
+
+/// Returns paths like those that programs did not find.
+fn missing_paths(text: &str, here: &Path) -> Vec<String> {
+    let lines = text.lines().filter(|line| line.contains("No such file or directory"));
+    let missing = lines.filter_map(|line| path_in(line, "No such file or directory", here));
+    let mut hints: Vec<String> = missing
+        .filter_map(|path| {
+            let alike = nearest_paths(here, &path, 3);
+            let alike: Vec<_> = alike.iter().map(|path| format!("`{path}`")).collect();
+            let alike = alike.join(", ");
+            (!alike.is_empty()).then(|| format!("paths similar to `{path}`: {alike}"))
+        })
+        .take(3)
+        .collect();
+    hints.dedup();
+    hints
+}
+
+/// Says what shows a folder that a program took for a file.
+fn folders(text: &str, here: &Path) -> Option<String> {
+    let line = text.lines().find(|line| line.contains("s a directory"))?;
+    let path = path_in(line, "Is a directory", here)?;
+    let call = json!({ "path": path });
+    Some(format!("`{path}` is a folder: `list {call}` shows what is in it"))
+}
+
+/// Returns the path that a line complains of, as seen from a folder: between quotes, or before the
+/// words.
+fn path_in(line: &str, words: &str, here: &Path) -> Option<String> {
+    let quoted = line.split('\'').nth(1).filter(|path| !path.is_empty());
+    let before = || {
+        let (before, _) = line.split_once(words)?;
+        let before = before.trim_end().trim_end_matches(':');
+        before.rsplit(": ").next()
+    };
+    let path = quoted.or_else(before)?.trim();
+    let inside = Path::new(path).strip_prefix(here).unwrap_or(Path::new(path));
+    let path = inside.to_str()?.to_owned();
+    (!path.is_empty() && path.len() < 256).then_some(path)
+}
+
+/// Returns what runs a file that may not be run.
+fn not_executable(text: &str, here: &Path) -> Option<String> {
+    let line = text.lines().find(|line| line.ends_with(": Permission denied"))?;
+    let path = path_in(line, "Permission denied", here)?;
+    if !here.join(&path).is_file() {
+        return None;
+    }
+    let interpreter = match Path::new(&path).extension()?.to_str()? {
+        "py" => "python3",
+        "js" | "mjs" => "node",
+        "sh" | "bash" => "bash",
+        _ => return None,
+    };
+    Some(format!("instead of `{path}`: `{interpreter} {path}`"))
+}
+
+/// Returns modules that stand in for one that is not there.
+fn missing_modules(command: &str, text: &str, here: &Path) -> Option<String> {
+    let (_, rest) = text.split_once("No module named ")?;
+    let module = rest.split_whitespace().next()?.trim_matches(['\'', '"', ';']);
+    let others = standard_for(module);
+    if !others.is_empty() {
+        return Some(format!("instead of `{module}`: {}", others.join(", ")));
+    }
+    let files = std::fs::read_dir(here).into_iter().flatten().flatten();
+    let own: Vec<String> = files
+        .filter_map(|file| {
+            let path = PathBuf::from(file.file_name());
+            let is_python = path.extension().is_some_and(|ending| ending == "py");
+            let stem = path.file_stem()?.to_str()?.to_owned();
+            is_python.then_some(stem)
+        })
+        .collect();
+    let run = RUN_MODULES.into_iter().filter(|_| command.contains("-m"));
+    let known = own.iter().map(String::as_str).chain(run);
+    let alike = nearest(module, known, 1);
+    let meant = alike.first()?;
+    Some(format!("there is no module `{module}`; did you mean `{meant}`?"))
+}
+
+/// Returns what the standard library has for a module that has to be installed.
+fn standard_for(module: &str) -> &'static [&'static str] {
+    match module {
+        "pytest" | "nose" => &["the `run_tests` tool", "`unittest`"],
+        "requests" | "httpx" => &["the `fetch` tool", "`urllib.request`"],
+        "simplejson" | "ujson" | "orjson" => &["`json`"],
+        "toml" | "tomli" => &["`tomllib`"],
+        "pandas" => &["`csv`"],
+        "numpy" => &["`statistics`", "`math`"],
+        "dateutil" | "pytz" => &["`datetime`", "`zoneinfo`"],
+        _ => &[],
+    }
+}
+
+/// Returns the target of a makefile that is like one that it does not have.
+fn missing_target(text: &str, here: &Path) -> Option<String> {
+    let (_, rest) = text.split_once("No rule to make target ")?;
+    let wanted = rest.trim_start_matches(['\'', '`', '"']);
+    let wanted = wanted.split(['\'', '`', '"']).next()?;
+    let names = ["GNUmakefile", "makefile", "Makefile"];
+    let text = names.iter().find_map(|name| {
+        let bytes = artel_files::read_bounded(&here.join(name), 1 << 20).ok()?;
+        String::from_utf8(bytes).ok()
+    })?;
+    let targets = text.lines().filter_map(|line| {
+        let (names, _) = line.split_once(':')?;
+        let is_rule = !names.starts_with(['\t', '#', '.', ' ']) && !names.contains(['=', '$']);
+        is_rule.then_some(names)
+    });
+    let targets = targets.flat_map(str::split_whitespace);
+    let alike = nearest(wanted, targets, 1);
+    let meant = alike.first()?;
+    Some(format!("there is no target `{wanted}`; did you mean `{meant}`?"))
+}
+
+/// Names the file of the line that is no UTF-8, where a program expected that.
+fn other_encoding(command: &str, text: &str, here: &Path) -> Option<String> {
+    const SAID: [&str; 4] = [
+        "UnicodeDecodeError", "invalid utf-8", "not valid UTF-8", "invalid byte sequence",
+    ];
+    if !SAID.iter().any(|said| text.contains(said)) {
+        return None;
+    }
+    let is_between = |letter: char| letter.is_whitespace() || "'\"()=,;<>|&".contains(letter);
+    let words = command.split(is_between).filter(|word| !word.is_empty());
+    let other = words.filter(|word| !word.starts_with('/')).find(|word| {
+        let bytes = artel_files::read_bounded(&here.join(word), LOOKED_AT);
+        bytes.is_ok_and(|bytes| std::str::from_utf8(&bytes).is_err())
+    })?;
+    let call = json!({ "path": other });
+    Some(format!(
+        "`{other}` is not UTF-8: `read {call}` finds out its encoding and shows it"
+    ))
+}
+
+/// Tells whether a program said that it could not reach a host.
+fn lacks_network(text: &str) -> bool {
+    const SAID: &[&str] = &[
+        "Could not resolve host",
+        "Temporary failure in name resolution",
+        "Name or service not known",
+        "Network is unreachable",
+        "getaddrinfo EAI_AGAIN",
+    ];
+    SAID.iter().any(|said| text.contains(said))
+}
+
+/// Git writes nothing of `.git` inside the sandbox; the git tools do it outside.
+fn git_hint(command: &str) -> Option<String> {
+    let reading = command::read(command);
+    let call = reading.words().find_map(|words| {
+        let program = words.first()?;
+        if program.rsplit('/').next() != Some("git") {
+            return None;
+        }
+        git_call(words.get(1..)?)
+    })?;
+    Some(format!("git writes nothing from here; `{call}` does it"))
+}
+
+/// Returns the call of a git tool that does what git's own words would.
+fn git_call(words: &[String]) -> Option<String> {
+    let at = words.iter().position(|word| !word.starts_with('-'))?;
+    let subcommand = words[at].as_str();
+    let rest = &words[at + 1..];
+    let value_of = |flags: &[&str]| {
+        let place = rest.iter().position(|word| flags.contains(&word.as_str()))?;
+        rest.get(place + 1).cloned()
+    };
+    let names: Vec<&String> = rest.iter().filter(|word| !word.starts_with('-')).collect();
+    let first = names.first().copied();
+    let (tool, input) = match subcommand {
+        "add" if names.is_empty() => ("git_add", json!({ "all": true })),
+        "add" => ("git_add", json!({ "paths": names })),
+        "commit" => {
+            let message = value_of(&["-m", "--message", "-am"]);
+            ("git_commit", json!({ "message": message.unwrap_or_default() }))
+        }
+        "checkout" | "switch" => {
+            let made = value_of(&["-b", "-c", "--create"]);
+            match (made, first) {
+                (Some(name), _) => ("git_switch", json!({ "target": name, "create": true })),
+                (None, Some(name)) => ("git_switch", json!({ "target": name })),
+                (None, None) => ("git_switch", json!({})),
+            }
+        }
+        "branch" => ("git_branch_create", json!({ "name": first })),
+        "stash" => ("git_stash", json!({})),
+        "revert" => ("git_revert", json!({ "commit": first })),
+        "cherry-pick" => ("git_cherry_pick", json!({ "commits": names })),
+        "reset" => ("git_reset_soft", json!({ "commit": first })),
+        "fetch" => ("git_fetch", json!({})),
+        "pull" => ("git_pull", json!({})),
+        _ => return None,
+    };
+    Some(format!("{tool} {input}"))
+}

@@ -1,0 +1,261 @@
+//! What becomes of a run's files: shown, put in place by a person's word, removed.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use artel_git::{ApplyError, RunTree, TreeError};
+use artel_policy::path::protected;
+use artel_types::{
+    ChangeKind, Code, Draft, Failure, FeedbackGiven, FileChange, RunApplied, RunId, Stream,
+};
+use serde::Serialize;
+
+use super::list::applied;
+use super::order::RunDone;
+use super::steer::refuse_running;
+use crate::workshop::{Noted, Open, Workshop};
+
+/// What a run would put in place.
+#[derive(Debug, Clone, Serialize)]
+pub struct Proposal {
+    /// Which run.
+    pub run: RunId,
+    /// The folder it was made from, and would go to.
+    pub folder: String,
+    /// The files that it made, changed or removed.
+    pub files: Vec<FileChange>,
+}
+
+/// What was put in place.
+#[derive(Debug, Clone, Serialize)]
+pub struct Placed {
+    /// Which run.
+    pub run: RunId,
+    /// Where.
+    pub folder: String,
+    /// Files that were made or changed.
+    pub written: Vec<String>,
+    /// Files that were removed.
+    pub deleted: Vec<String>,
+    /// Files that were as the run left them already.
+    pub already: Vec<String>,
+}
+
+impl Workshop {
+    /// Says what a run that is over would put in place.
+    pub fn proposal(&self, run: RunId) -> Result<Proposal, Failure> {
+        let tree = self.tree_to_apply(run)?;
+        let files = changes(&tree).map_err(|error| tree_failure(&error))?;
+        Ok(Proposal {
+            run,
+            folder: tree.origin().display().to_string(),
+            files,
+        })
+    }
+
+    /// Returns the difference that a run made, as text.
+    pub fn run_diff(&self, run: RunId) -> Result<String, Failure> {
+        let tree = self.tree_to_apply(run)?;
+        let changes = tree.changes(tree.start()).map_err(|error| tree_failure(&error))?;
+        let wanted = changes.into_iter().filter(|change| !change.is_ignored);
+        let paths: Vec<PathBuf> = wanted.map(|change| change.path).collect();
+        if paths.is_empty() {
+            return Ok(String::new());
+        }
+        let diff = tree.diff(tree.start(), &paths);
+        let diff = diff.map_err(|error| tree_failure(&error))?;
+        Ok(String::from_utf8_lossy(&diff).into_owned())
+    }
+
+    /// Puts the files of a run in place. Only a person's act leads here. Files that were touched
+    /// meanwhile are refused by name, and then nothing is written.
+    pub async fn apply_run(&self, run: RunId) -> Result<Noted<Placed>, Failure> {
+        let tree = self.tree_to_apply(run)?;
+        let (_, trace) = self.started(run)?;
+        let Open { journal, notes } = self.open()?;
+        let origin = tree.origin().to_owned();
+        let prefix = self.inside_workshop(&origin);
+        let is_protected = |path: &Path| {
+            let path = prefix.join(path);
+            protected(&path.to_string_lossy()).is_some()
+        };
+        let done = tree.put_in_place(None, &is_protected);
+        let done = done.map_err(|error| apply_failure(&error, run))?;
+        let placed = Placed {
+            run,
+            folder: origin.display().to_string(),
+            written: names(&done.written),
+            deleted: names(&done.deleted),
+            already: names(&done.already),
+        };
+        // Killed before this is on record, the next call finds everything in place and records it.
+        let fact = RunApplied {
+            id: run,
+            folder: placed.folder.clone(),
+            files: [&placed.written[..], &placed.deleted, &placed.already].concat(),
+        };
+        // The run's own stream has ended with the run.
+        let draft = Draft::new(Stream::workshop(), trace, self.caller.actor(), fact);
+        journal.append(draft.on(run.to_string())).await?;
+        tree.remove().map_err(|error| tree_failure(&error))?;
+        Ok(Noted {
+            done: placed,
+            notes,
+        })
+    }
+
+    /// Records what a person says about a run.
+    pub(crate) fn feedback_draft(&self, run: RunId, text: &str) -> Result<Draft, Failure> {
+        let (_, trace) = self.started(run)?;
+        let given = FeedbackGiven {
+            id: run,
+            text: text.to_owned(),
+        };
+        let draft = Draft::new(Stream::workshop(), trace, self.caller.actor(), given);
+        Ok(draft.on(run.to_string()))
+    }
+
+    /// Removes what a run needed only while it ran; all of it, where nothing waits for a word.
+    pub(crate) fn tidy_run(&self, done: &RunDone) {
+        let Some(finished) = &done.finished else {
+            return;
+        };
+        let at = self.run_place(done.run);
+        let has_files = finished.changed.as_ref().is_some_and(|it| !it.is_empty());
+        // What cannot be removed now is found by `artel clean`.
+        if has_files {
+            drop(remove_all(&at.join("spool")));
+            drop(remove_all(&at.join("layers")));
+        } else {
+            drop(remove_all(&at));
+        }
+    }
+
+    /// Returns what a run that was left has changed so far, as far as that can be seen.
+    pub(crate) fn left_changes(&self, run: RunId) -> Vec<FileChange> {
+        let git = self.caller.program("git");
+        let tree = git.and_then(|git| RunTree::open(&git, &self.run_place(run)).ok());
+        tree.and_then(|tree| changes(&tree).ok()).unwrap_or_default()
+    }
+
+    pub(crate) fn run_place(&self, run: RunId) -> PathBuf {
+        self.home.state().join("worktrees").join(run.to_string())
+    }
+
+    /// Returns the tree of a run that is over and whose files are not in place yet.
+    fn tree_to_apply(&self, run: RunId) -> Result<RunTree, Failure> {
+        let state = self.state_of(run)?;
+        refuse_running(&state)?;
+        let short = run.short();
+        let refused = |what: String| Failure::new(Code::R008, what);
+        if let Some(parent) = state.started.parent {
+            let what = format!("the run {short} worked on the files of the run that called it");
+            let advice = format!("`artel apply {}`", parent.short());
+            return Err(refused(what).advise(advice));
+        }
+        if applied(&self.reader()?)?.contains(&run) {
+            let what = format!("the files of the run {short} are in place already");
+            return Err(refused(what).advise(format!("`artel trace {short}` says since when")));
+        }
+        let has_files = state.finished().is_some_and(|it| it.changed.is_some());
+        let at = self.run_place(run);
+        if !has_files || !at.join("run").exists() {
+            let what = if has_files {
+                format!("the files of the run {short} are gone: its folder was cleaned")
+            } else {
+                format!("the run {short} changed no files")
+            };
+            return Err(refused(what).advise(format!("`artel trace {short}` shows what it did")));
+        }
+        let git = self.caller.program("git").ok_or_else(|| {
+            Failure::new(Code::W008, "there is no `git` on the PATH").advise("install git")
+        })?;
+        RunTree::open(&git, &at).map_err(|error| tree_failure(&error))
+    }
+
+    /// Returns where a folder lies in the workshop: its own files are protected by their places.
+    fn inside_workshop(&self, folder: &Path) -> PathBuf {
+        let root = self.root.canonicalize().unwrap_or_else(|_| self.root.clone());
+        folder.strip_prefix(&root).map(Path::to_owned).unwrap_or_default()
+    }
+}
+
+fn changes(tree: &RunTree) -> Result<Vec<FileChange>, TreeError> {
+    let changes = tree.changes(tree.start())?;
+    let wanted = changes.into_iter().filter(|change| !change.is_ignored);
+    let file = |change: artel_git::Change| FileChange {
+        path: change.path.to_string_lossy().into_owned(),
+        kind: match change.kind {
+            artel_git::ChangeKind::Made => ChangeKind::Made,
+            artel_git::ChangeKind::Changed => ChangeKind::Changed,
+            artel_git::ChangeKind::Deleted => ChangeKind::Deleted,
+            artel_git::ChangeKind::Mode => ChangeKind::Mode,
+        },
+        added: change.lines_added,
+        removed: change.lines_removed,
+        bytes: change.bytes,
+    };
+    Ok(wanted.map(file).collect())
+}
+
+fn names(paths: &[PathBuf]) -> Vec<String> {
+    let name = |path: &PathBuf| path.to_string_lossy().into_owned();
+    paths.iter().map(name).collect()
+}
+
+/// Says why nothing was put in place.
+fn apply_failure(error: &ApplyError, run: RunId) -> Failure {
+    let short = run.short();
+    let why = causes(error);
+    let failure = match error {
+        ApplyError::Touched { .. } => Failure::new(Code::R006, error.to_string()).advise(format!(
+            "`artel apply {short} --diff` shows what the run changed; put your own changes aside \
+             and repeat"
+        )),
+        ApplyError::Protected { .. } => Failure::new(Code::P001, error.to_string()).advise(format!(
+            "`artel apply {short} --diff` shows them; make such changes yourself"
+        )),
+        _ => Failure::new(Code::W008, error.to_string())
+            .advise(format!("mend the cause, then `artel apply {short}`")),
+    };
+    if why.is_empty() { failure } else { failure.because(why) }
+}
+
+fn tree_failure(error: &TreeError) -> Failure {
+    let failure = Failure::new(Code::W008, error.to_string())
+        .advise("look at the folder of the run in `.artel/worktrees`");
+    let why = causes(error);
+    if why.is_empty() { failure } else { failure.because(why) }
+}
+
+fn causes(error: &dyn std::error::Error) -> String {
+    let mut causes = Vec::new();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        causes.push(cause.to_string());
+        next = cause.source();
+    }
+    causes.join(": ")
+}
+
+/// Removes a folder, also one whose parts were closed to everybody, as layers are.
+fn remove_all(path: &Path) -> io::Result<()> {
+    if fs::remove_dir_all(path).is_ok() || !path.exists() {
+        return Ok(());
+    }
+    open_up(path)?;
+    fs::remove_dir_all(path)
+}
+
+fn open_up(folder: &Path) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    fs::set_permissions(folder, fs::Permissions::from_mode(0o700))?;
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            open_up(&entry.path())?;
+        }
+    }
+    Ok(())
+}

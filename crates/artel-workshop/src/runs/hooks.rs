@@ -1,0 +1,205 @@
+//! The hooks of a run: gathered from where they may be declared, shown where nobody saw them yet,
+//! and handed to the run.
+//!
+//! The person's own settings come first, then the workshop's, the role's and those of the folder
+//! that the run works on. All but the first run only as a person trusted them.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use artel_config::{HookEntry, OnFailure as Failing, Origin};
+use artel_engine::hooks::{
+    Declared, Event, Hook, Hooks, Matcher, OnFailure, Profile, Runner, Session, Source, Stranger,
+    strangers,
+};
+use artel_engine::record_hooks;
+use artel_journal::{Filter, Query};
+use artel_skills::AgentKind;
+use artel_types::{Code, Fact, Failure};
+use serde_json::Value;
+
+use super::child::Kin;
+use super::furnish::Outfit;
+use super::house::House;
+
+/// More than a settings file of hooks needs.
+const LARGEST: u64 = 1 << 20;
+
+/// Where other agents keep the hooks of a folder.
+const PORTAL_FILES: [&str; 2] = [".claude/settings.json", ".claude/settings.local.json"];
+
+impl House {
+    /// Returns the hooks of a run. About those that nobody saw the person is asked, once for all
+    /// that the run calls.
+    pub(super) async fn hooks(&self, outfit: &Outfit, kin: &Kin) -> Result<Hooks, Failure> {
+        let declared = self.declared_hooks(&outfit.role)?;
+        if kin.parent.is_none() {
+            for note in &declared.notes {
+                self.company.audience.notice(note);
+            }
+        }
+        if declared.hooks.is_empty() {
+            return Ok(Hooks::none());
+        }
+        let mut trusted = self.trusted_hooks()?;
+        if kin.parent.is_none() {
+            for stranger in strangers(&declared.hooks, &self.folder, &trusted) {
+                if self.trusts_hook(&stranger).await? {
+                    trusted.insert(stranger.fact.hash);
+                }
+            }
+        }
+        let runner = Runner {
+            room: Some(Arc::new(outfit.reading_room()?)),
+            record: record_hooks(outfit.chronicle.clone()),
+            session: Session {
+                id: outfit.chronicle.run().to_string(),
+                transcript: String::new(),
+                permission_mode: match self.company.approver {
+                    Some(_) => "default".to_owned(),
+                    None => "dontAsk".to_owned(),
+                },
+                agent: kin.parent.map(|_| agent_name(kin.agent.as_ref())),
+            },
+            tree: self.folder.clone(),
+            trusted,
+        };
+        Ok(Hooks::new(declared.hooks, runner))
+    }
+
+    /// Gathers the hooks that are declared for a role here, in the order in which equals run.
+    fn declared_hooks(&self, role: &str) -> Result<Declared, Failure> {
+        let mut all = Declared::default();
+        for entry in &self.workshop.settings.hooks {
+            all.hooks.push(of_entry(entry)?);
+        }
+        let role = self.workshop.caller.role(role);
+        if let Some(role) = role.map_err(|problems| problems.first())?
+            && let Some((file, hooks)) = role.hooks
+        {
+            add(
+                &mut all,
+                &file,
+                Declared::of_hooks(&hooks, &Source::Other(file.clone())),
+            );
+        }
+        for name in PORTAL_FILES {
+            let file = self.folder.join(name);
+            if !file.is_file() {
+                continue;
+            }
+            let bytes = artel_files::read_bounded(&file, LARGEST);
+            let parsed = bytes.map_err(|error| error.to_string()).and_then(|bytes| {
+                serde_json::from_slice::<Value>(&bytes).map_err(|error| error.to_string())
+            });
+            match parsed {
+                Ok(settings) => {
+                    let source = Source::Other(file.clone());
+                    add(&mut all, &file, Declared::of_settings(&settings, &source));
+                }
+                Err(why) => all
+                    .notes
+                    .push(format!("`{}` is not read: {why}", file.display())),
+            }
+        }
+        Ok(all)
+    }
+
+    /// Returns the hashes of hooks that a person trusted.
+    fn trusted_hooks(&self) -> Result<BTreeSet<String>, Failure> {
+        let filter = Filter {
+            kind: Some("hook.trusted".to_owned()),
+            ..Filter::default()
+        };
+        let mut hashes = BTreeSet::new();
+        for record in self.journal.reader().records(&Query::of(filter))? {
+            if let Fact::HookTrusted(trusted) = record.event()?.fact {
+                hashes.insert(trusted.hash);
+            }
+        }
+        Ok(hashes)
+    }
+
+    /// Shows a hook and asks about it; a yes is on record before it counts.
+    async fn trusts_hook(&self, stranger: &Stranger) -> Result<bool, Failure> {
+        let trust = Arc::clone(&self.company.trust);
+        let lines = stranger.lines.clone();
+        let answer = tokio::task::spawn_blocking(move || trust.ask_hook(&lines)).await;
+        let why = match answer.ok().flatten() {
+            Some(true) => {
+                let draft = self.workshop.draft(stranger.fact.clone());
+                self.journal.append(draft).await?;
+                return Ok(true);
+            }
+            Some(false) => "you said no",
+            None => "nobody could be asked; `--yes` trusts it",
+        };
+        let (command, file) = (&stranger.fact.command, &stranger.fact.file);
+        let said = format!("the hook `{command}` of `{file}` is not run: {why}");
+        self.company.audience.notice(&said);
+        Ok(false)
+    }
+}
+
+fn add(all: &mut Declared, file: &Path, more: Declared) {
+    let place = file.display();
+    let notes = more.notes.iter().map(|note| format!("`{place}`: {note}"));
+    all.notes.extend(notes);
+    all.hooks.extend(more.hooks);
+}
+
+/// Makes a hook of what a settings file declares.
+fn of_entry(entry: &HookEntry) -> Result<Hook, Failure> {
+    let bad = |why: String| {
+        Failure::new(
+            Code::S005,
+            format!("a hook for {} cannot be used", entry.event),
+        )
+        .because(format!("{why}; {}", entry.origin))
+        .advise("write names of tools such as \"Bash|Edit\", or a regular expression")
+    };
+    let event = Event::find(entry.event).ok_or_else(|| bad("there is no such event".to_owned()))?;
+    let matcher = Matcher::new(&entry.matcher).map_err(|error| bad(error.to_string()))?;
+    let source = match &entry.origin {
+        Origin::User(file, _) => Source::User(file.clone()),
+        Origin::Workshop(file, _) => Source::Other(file.clone()),
+        Origin::Default | Origin::Env(_) | Origin::Flag => Source::Other("artel.toml".into()),
+    };
+    Ok(Hook {
+        timeout: entry.timeout,
+        priority: entry.priority,
+        on_failure: match entry.on_failure {
+            Failing::Warn => OnFailure::Warn,
+            Failing::Block => OnFailure::Block,
+        },
+        profile: Profile {
+            network: entry.network.clone(),
+            read: entry.read.clone(),
+            write: entry.write.clone(),
+        },
+        ..Hook::of_command(event, matcher, &entry.command, source)
+    })
+}
+
+fn agent_name(agent: Option<&AgentKind>) -> String {
+    match agent {
+        Some(AgentKind::Explore) => "explore".to_owned(),
+        Some(AgentKind::Plan) => "plan".to_owned(),
+        Some(AgentKind::Custom(role)) => role.clone(),
+        Some(AgentKind::General) | None => "general".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_event_of_the_settings_is_one_of_the_engine() {
+        for event in artel_config::HOOK_EVENTS {
+            assert!(Event::find(event).is_some(), "{event}");
+        }
+        assert_eq!(Event::ALL.len(), artel_config::HOOK_EVENTS.len());
+    }
+}

@@ -1,0 +1,199 @@
+//! How people reach a run from any process: pause, resume, cancel, a hint, an answer.
+
+use artel_journal::{Batch, Journal, Owner};
+use artel_policy::redact::find_secret_in;
+use artel_rules::tally::Tally;
+use artel_types::{
+    Code, Draft, Fact, Failure, Outcome, RunAnswered, RunFinished, RunId, RunState, RunSteered,
+    Stream, TraceId,
+};
+
+use super::list::{Standing, State};
+use super::start::LEASE;
+use crate::workshop::{Noted, Open, Workshop};
+
+/// What a person wants of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Steer {
+    /// Begin nothing new until it may go on.
+    Pause,
+    /// Go on.
+    Resume,
+    /// End.
+    Cancel,
+    /// Know something.
+    Hint(String),
+}
+
+/// Where a wish arrived.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Steered {
+    /// A process drives the run and heard it; its name.
+    Heard(String),
+    /// Nobody drives the run; it counts when somebody takes it up.
+    Kept,
+    /// Nobody drove the run, and now it is over.
+    Ended,
+}
+
+impl Steer {
+    fn word(&self) -> &'static str {
+        match self {
+            Self::Pause => "pause",
+            Self::Resume => "resume",
+            Self::Cancel => "cancel",
+            Self::Hint(_) => "hint",
+        }
+    }
+
+    fn fact(&self) -> RunSteered {
+        let text = match self {
+            Self::Hint(text) => text.clone(),
+            _ => String::new(),
+        };
+        RunSteered {
+            act: self.word().to_owned(),
+            text,
+        }
+    }
+}
+
+impl Workshop {
+    /// Steers a run, wherever it is driven. What it called is steered with it, but for hints.
+    pub async fn steer_run(&self, run: RunId, steer: &Steer) -> Result<Noted<Steered>, Failure> {
+        let state = self.state_of(run)?;
+        refuse_over(&state)?;
+        if let Steer::Hint(text) = steer {
+            refuse_secret(text)?;
+        }
+        let is_paused = state.is_paused();
+        match steer {
+            Steer::Pause if is_paused => return Err(already(&state, "is paused already")),
+            Steer::Pause if state.driver.is_none() => {
+                return Err(already(&state, "is not running"));
+            }
+            Steer::Resume if !is_paused => return Err(already(&state, "is not paused")),
+            _ => {}
+        }
+        let Open { journal, notes } = self.open()?;
+        let mut runs = vec![run];
+        if !matches!(steer, Steer::Hint(_)) {
+            runs.extend(self.open_below(run)?);
+        }
+        let drafts = runs.iter().map(|run| self.steering(*run, state.trace, steer.fact()));
+        journal.append(Batch::of(drafts)).await?;
+        let done = match (&state.driver, steer) {
+            (Some(driver), _) => Steered::Heard(driver.clone()),
+            (None, Steer::Cancel) => {
+                for run in runs.into_iter().rev() {
+                    self.end_left(&journal, run).await?;
+                }
+                Steered::Ended
+            }
+            (None, _) => Steered::Kept,
+        };
+        Ok(Noted { done, notes })
+    }
+
+    /// Answers the open question of a run.
+    pub async fn answer_run(&self, run: RunId, answer: &str) -> Result<Noted<Steered>, Failure> {
+        let state = self.state_of(run)?;
+        refuse_over(&state)?;
+        let asked = state
+            .question()
+            .ok_or_else(|| already(&state, "has no open question"))?;
+        if !asked.choices.is_empty() && !asked.choices.iter().any(|choice| choice == answer) {
+            let choices = asked.choices.join(", ");
+            return Err(Failure::new(Code::C004, format!("`{answer}` is no answer to it"))
+                .because(format!("it asks: {}", asked.text))
+                .advise(format!("answer one of: {choices}")));
+        }
+        let answered = RunAnswered {
+            question: asked.question.clone(),
+            answer: answer.to_owned(),
+        };
+        let Open { journal, notes } = self.open()?;
+        journal.append(self.steering(run, state.trace, answered)).await?;
+        let done = state.driver.clone().map_or(Steered::Kept, Steered::Heard);
+        Ok(Noted { done, notes })
+    }
+
+    /// Says how a run stands, and who drives it.
+    pub fn standing_of(&self, run: RunId) -> Result<(Standing, Option<String>), Failure> {
+        let state = self.state_of(run)?;
+        Ok((state.standing(), state.driver.clone()))
+    }
+
+    fn steering(&self, run: RunId, trace: TraceId, fact: impl Into<Fact>) -> Draft {
+        Draft::new(Stream::run(run), trace, self.caller.actor(), fact).in_run(run)
+    }
+
+    /// Ends a run that nobody drives: what it changed stays in its tree.
+    async fn end_left(&self, journal: &Journal, run: RunId) -> Result<(), Failure> {
+        let owner = Owner::this_process("artel cancel");
+        let name = Stream::run(run).to_string();
+        let lease = journal.take_lease(&name, owner, LEASE).await?;
+        let state = self.state_of(run)?;
+        if state.finished().is_none() {
+            let mut tally = Tally::default();
+            state.events.iter().for_each(|event| tally.fold(event));
+            let changed = self.left_changes(run);
+            let finished = RunFinished {
+                state: Some(RunState::Cancelled.to_string()),
+                why: Some("it was cancelled".to_owned()),
+                changed: Some(changed).filter(|changed| !changed.is_empty()),
+                metrics: Some(tally.metrics(Some(RunState::Cancelled))),
+                ..RunFinished::new(run, "it was cancelled")
+            };
+            let draft = self
+                .steering(run, state.trace, finished)
+                .ending(Outcome::Cancelled);
+            journal.append(Batch::of([draft]).fenced(&lease.fence)).await?;
+        }
+        journal.release_lease(&lease.fence).await?;
+        Ok(())
+    }
+}
+
+/// Refuses to steer a run that is over.
+pub(crate) fn refuse_over(state: &State) -> Result<(), Failure> {
+    let standing = state.standing();
+    if !standing.is_over() {
+        return Ok(());
+    }
+    let run = state.started.id.short();
+    Err(already(state, &format!("is over: {}", standing.words()))
+        .advise(format!("`artel trace {run}` shows what happened")))
+}
+
+/// Refuses to touch the files of a run that is not over.
+pub(crate) fn refuse_running(state: &State) -> Result<(), Failure> {
+    let standing = state.standing();
+    if standing.is_over() {
+        return Ok(());
+    }
+    Err(already(state, &format!("is not over: {}", standing.words())))
+}
+
+fn already(state: &State, what: &str) -> Failure {
+    let run = state.started.id.short();
+    let advice = match state.standing() {
+        Standing::Left | Standing::Paused | Standing::Waiting => {
+            format!("`artel resume {run}` goes on with it")
+        }
+        _ => "`artel runs` shows how runs stand".to_owned(),
+    };
+    Failure::new(Code::R008, format!("the run {run} {what}")).advise(advice)
+}
+
+/// Keys do not belong into hints: they would be sent and stored.
+fn refuse_secret(text: &str) -> Result<(), Failure> {
+    match find_secret_in(text).first() {
+        Some(found) => Err(Failure::new(
+            Code::P006,
+            format!("the text holds what looks like a secret: {}", found.name),
+        )
+        .advise("take it out; `artel auth set --tool NAME` keeps keys for tools")),
+        None => Ok(()),
+    }
+}

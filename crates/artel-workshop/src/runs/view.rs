@@ -1,0 +1,110 @@
+//! What people see of a run: one way from events to lines, for the terminal, for traces, and for
+//! programs. Who looks decides how much of it there is; the strictest rule wins.
+
+mod ending;
+mod line;
+mod narrate;
+mod seen;
+mod tools;
+
+pub(crate) use line::grouped;
+pub use line::{Line, Mark};
+pub use narrate::Narrator;
+pub use seen::seen;
+
+use artel_config::Viewer;
+use artel_journal::Blobs;
+
+use crate::workshop::Workshop;
+
+/// How much is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum View {
+    /// What came of each step.
+    Summary,
+    /// Turn by turn, with calls and their results.
+    Full,
+}
+
+/// Whether the words of the model are shown by whoever hears them as they come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Words {
+    /// They are told with their reply.
+    Told,
+    /// Somebody else shows them.
+    Heard,
+}
+
+/// Who looks at runs, and how closely.
+#[derive(Debug, Clone)]
+pub struct Eyes {
+    /// How much is wanted.
+    pub view: View,
+    /// Who looks.
+    pub role: Viewer,
+    /// Tools of which is shown only that they ran, whoever looks.
+    pub hidden: Vec<String>,
+}
+
+impl Workshop {
+    /// Returns the eyes that the settings give; `view` is what was asked for.
+    pub fn eyes(&self, view: Option<View>) -> Eyes {
+        let settings = &self.settings.runs;
+        let role = settings.role.value;
+        let usual = match role {
+            Viewer::User => View::Summary,
+            Viewer::Developer | Viewer::Admin => View::Full,
+        };
+        Eyes {
+            view: view.unwrap_or(usual),
+            role,
+            hidden: settings.hidden_tools.value.clone(),
+        }
+    }
+
+    /// Returns what tells the story of runs.
+    pub fn narrator(&self, eyes: Eyes, words: Words) -> Narrator {
+        let home = self.caller.environment.get("HOME");
+        let home = home.map(std::path::PathBuf::from);
+        Narrator::new(eyes, words, Blobs::at(self.home.blobs()))
+            .at_home(self.root.clone(), home)
+    }
+}
+
+impl Eyes {
+    /// Tells whether the input and output of a tool are nobody's to see.
+    pub fn hides(&self, tool: &str) -> bool {
+        self.hidden.iter().any(|pattern| fits(pattern, tool))
+    }
+
+    /// How many lines of a result are shown.
+    fn lines_of_results(&self) -> usize {
+        match self.role {
+            Viewer::User => 1,
+            Viewer::Developer | Viewer::Admin => 12,
+        }
+    }
+}
+
+/// Tells whether a name is meant by a pattern in which `*` stands for any text.
+fn fits(pattern: &str, name: &str) -> bool {
+    let (pattern, name) = (pattern.to_ascii_lowercase(), name.to_ascii_lowercase());
+    let mut parts = pattern.split('*');
+    let Some(mut rest) = parts.next().and_then(|first| name.strip_prefix(first)) else {
+        return false;
+    };
+    let parts: Vec<&str> = parts.collect();
+    let Some((last, between)) = parts.split_last() else {
+        return rest.is_empty();
+    };
+    for part in between {
+        match rest.find(part) {
+            Some(at) => rest = &rest[at + part.len()..],
+            None => return false,
+        }
+    }
+    rest.ends_with(last)
+}
+
+#[cfg(test)]
+mod tests;

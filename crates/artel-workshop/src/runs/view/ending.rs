@@ -1,0 +1,107 @@
+//! What is said when a run is over.
+
+use artel_types::{ChangeKind, FileChange, RunFinished, RunMetrics, RunState, counted};
+
+use super::line::{Mark, first_line, span, tokens};
+
+/// More files are counted, not listed.
+const MOST_FILES: usize = 20;
+
+/// Says how a run ended, what it took, what was achieved and which files it changed.
+pub(super) fn ending(finished: &RunFinished) -> Vec<(Mark, String)> {
+    let state = finished.state.as_deref().and_then(|word| word.parse().ok());
+    let took = finished.metrics.as_ref().map_or(String::new(), took);
+    let changed = finished.changed.as_deref().unwrap_or_default();
+    let mut lines = Vec::new();
+    match state {
+        Some(RunState::Complete) | None => {
+            let what = achieved(changed).unwrap_or_else(|| match state {
+                Some(_) => "done".to_owned(),
+                None => first_line(&finished.summary, 100),
+            });
+            lines.push((Mark::Done, format!("{what}{took}")));
+        }
+        Some(state) => {
+            let why = finished.why.as_deref().unwrap_or("it did not say why");
+            lines.push((Mark::Bad, format!("{state}: {why}{took}")));
+            lines.extend(objectives(finished));
+        }
+    }
+    lines.extend(files(changed));
+    lines
+}
+
+/// Says which of the things a run set out to do are done.
+fn objectives(finished: &RunFinished) -> Vec<(Mark, String)> {
+    let objectives = finished.objectives.as_deref().unwrap_or_default();
+    if objectives.is_empty() {
+        let has_result = finished.answer.is_some() || finished.changed.is_some();
+        let none = "nothing came of it".to_owned();
+        return if has_result { Vec::new() } else { vec![(Mark::Detail, none)] };
+    }
+    let done = objectives.iter().filter(|objective| objective.done).count();
+    let mut lines = vec![(
+        Mark::Detail,
+        format!("Completed {done} of {}", objectives.len()),
+    )];
+    lines.extend(objectives.iter().map(|objective| {
+        let mark = if objective.done { "✓" } else { "·" };
+        (Mark::Detail, format!("  {mark} {}", objective.text))
+    }));
+    lines
+}
+
+fn took(metrics: &RunMetrics) -> String {
+    let all = metrics.tokens_input.saturating_add(metrics.tokens_output);
+    let mut text = format!(
+        " · {} · {} tokens",
+        counted(metrics.turns, "turn"),
+        tokens(all)
+    );
+    if let Some(cost) = metrics.cost {
+        text.push_str(&format!(" · {cost}"));
+    }
+    text.push_str(&format!(" · {}", span(metrics.total_ms)));
+    text
+}
+
+fn achieved(changed: &[FileChange]) -> Option<String> {
+    let lines = |file: &FileChange| {
+        let added = file.added.map(|added| counted(added, "line"));
+        added.map_or(String::new(), |lines| format!(" ({lines})"))
+    };
+    match changed {
+        [] => None,
+        [file] if file.kind == ChangeKind::Made => {
+            Some(format!("wrote {}{}", file.path, lines(file)))
+        }
+        [file] if file.kind == ChangeKind::Deleted => Some(format!("removed {}", file.path)),
+        [file] => Some(format!("changed {}", file.path)),
+        several => Some(format!("changed {}", counted(several.len() as u64, "file"))),
+    }
+}
+
+/// Lists files with how many lines came and went.
+pub(super) fn files(changed: &[FileChange]) -> Vec<(Mark, String)> {
+    let shown = changed.iter().take(MOST_FILES);
+    let mut lines: Vec<_> = shown.map(|file| (Mark::Detail, file_line(file))).collect();
+    if changed.len() > MOST_FILES {
+        let more = counted((changed.len() - MOST_FILES) as u64, "more file");
+        lines.push((Mark::Detail, more));
+    }
+    lines
+}
+
+fn file_line(file: &FileChange) -> String {
+    let sign = match file.kind {
+        ChangeKind::Made => '+',
+        ChangeKind::Changed => '~',
+        ChangeKind::Deleted => '-',
+        ChangeKind::Mode => 'x',
+    };
+    let lines = match (file.added, file.removed) {
+        (Some(added), Some(removed)) => format!("+{added} −{removed}"),
+        _ => format!("{} bytes", file.bytes),
+    };
+    format!("{sign} {}  {lines}", file.path)
+}

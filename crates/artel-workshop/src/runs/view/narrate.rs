@@ -1,0 +1,444 @@
+//! Tells the story of runs, event by event.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use artel_config::Viewer;
+use artel_journal::{Blobs, Record};
+use artel_types::model::{Part, Reply};
+use artel_types::{
+    Event, Fact, ModelFailed, ModelReplied, ModelRequested, Outcome, RunContinued, RunFinished,
+    RunId, RunPrepared, RunStarted, Text, ToolAnswered, ToolFinished, ToolRequested, Visibility,
+};
+use serde_json::Value;
+
+use super::ending::ending;
+use super::line::{Line, Mark, first_line, grouped, span, tokens};
+use super::tools::{self, Look, Milestone};
+use super::{Eyes, View, Words};
+
+/// No line of a story is longer.
+const LONGEST: usize = 200;
+
+/// Tells the story of runs.
+pub struct Narrator {
+    eyes: Eyes,
+    words: Words,
+    blobs: Blobs,
+    workshop: PathBuf,
+    home: Option<PathBuf>,
+    runs: BTreeMap<RunId, Tale>,
+}
+
+/// What is known of one run so far.
+#[derive(Debug, Default)]
+struct Tale {
+    title: String,
+    skill: Option<String>,
+    folder: String,
+    scope: Option<&'static str>,
+    depth: usize,
+    most: u32,
+    turn: u32,
+    calls: BTreeMap<String, (String, Value)>,
+    looked: Vec<(Look, Vec<String>)>,
+    has_head: bool,
+    doing: Option<String>,
+}
+
+impl Narrator {
+    pub(super) fn new(eyes: Eyes, words: Words, blobs: Blobs) -> Self {
+        Self {
+            eyes,
+            words,
+            blobs,
+            workshop: PathBuf::new(),
+            home: None,
+            runs: BTreeMap::new(),
+        }
+    }
+
+    pub(super) fn at_home(mut self, workshop: PathBuf, home: Option<PathBuf>) -> Self {
+        self.workshop = workshop;
+        self.home = home;
+        self
+    }
+
+    /// Tells what an event adds to the story.
+    pub fn tell(&mut self, record: &Record) -> Vec<Line> {
+        // What another build wrote is part of the table of events, not of this story.
+        let Ok(event) = record.event() else {
+            return Vec::new();
+        };
+        let is_for_audit = event.visibility == Visibility::Hidden;
+        if is_for_audit && self.eyes.role != Viewer::Admin {
+            return Vec::new();
+        }
+        let run = match &event.fact {
+            Fact::RunApplied(applied) => Some(applied.id),
+            Fact::FeedbackGiven(given) => Some(given.id),
+            _ => event.run,
+        };
+        let Some(run) = run else {
+            return Vec::new();
+        };
+        let told = self.told(run, &event);
+        let tale = self.runs.entry(run).or_default();
+        let mut lines = Vec::new();
+        if !told.is_empty() || matches!(event.fact, Fact::ModelRequested(_)) {
+            let looked = std::mem::take(&mut tale.looked).into_iter();
+            lines.extend(looked.map(|(look, targets)| (Mark::Plain, look.told(&targets))));
+        }
+        lines.extend(told);
+        let line = |(mark, text): (Mark, String)| Line {
+            mark,
+            text,
+            depth: tale.depth,
+            turn: tale.turn,
+            run,
+        };
+        lines.into_iter().map(line).collect()
+    }
+
+    /// Says in a few words what goes on now, in the run that said something last.
+    pub fn now(&self, run: RunId) -> String {
+        let Some(tale) = self.runs.get(&run) else {
+            return "beginning".to_owned();
+        };
+        let doing = tale.doing.as_deref().unwrap_or("thinking");
+        match tale.turn {
+            0 => doing.to_owned(),
+            turn => format!("turn {turn} · {doing}"),
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.eyes.view == View::Full
+    }
+
+    /// Tells an event only in the full view.
+    fn full(&self, mark: Mark, text: impl FnOnce() -> String) -> Vec<(Mark, String)> {
+        if self.is_full() { vec![(mark, text())] } else { Vec::new() }
+    }
+
+    fn told(&mut self, run: RunId, event: &Event) -> Vec<(Mark, String)> {
+        let one = |mark: Mark, text: String| vec![(mark, text)];
+        match &event.fact {
+            Fact::RunStarted(started) => self.started(run, started),
+            Fact::RunPrepared(prepared) => self.prepared(run, prepared),
+            Fact::ModelRequested(asked) => self.requested(run, asked),
+            Fact::ModelReplied(replied) => self.replied(run, replied),
+            Fact::ModelFailed(failed) => self.failed(failed),
+            Fact::ToolRequested(asked) => self.called(run, asked),
+            Fact::ToolAnswered(answered) => self.allowed(answered),
+            Fact::ToolFinished(finished) => self.returned(run, finished),
+            Fact::RunSteered(steered) => one(Mark::Waits, of_steering(&steered.act, &steered.text)),
+            Fact::RunContinued(continued) => of_continuation(continued),
+            Fact::RunAsked(asked) => one(Mark::Waits, format!("asks: {}", asked.text)),
+            Fact::RunAnswered(answered) => one(Mark::Plain, format!("answered: {}", answered.answer)),
+            Fact::RunEscalated(escalated) => {
+                one(Mark::Bad, format!("calls for help: {}", escalated.why))
+            }
+            Fact::RunSaid(said) => self.full(Mark::Words, || {
+                format!("told ({}): {}", said.why, first_line(&self.text(&said.text), LONGEST))
+            }),
+            Fact::ContextCompacted(shorter) => self.full(Mark::Plain, || {
+                let (before, after) = (tokens(shorter.before), tokens(shorter.after));
+                format!("conversation {}: {before} → {after} tokens", shorter.how)
+            }),
+            Fact::TreeMade(made) => {
+                self.full(Mark::Plain, || format!("{} · {}", made.how, span(made.millis)))
+            }
+            Fact::TreeSnapped(snapped) => self.full(Mark::Plain, || {
+                format!("snapshot {} ({}) · {}", snapped.snapshot, snapped.why, span(snapped.millis))
+            }),
+            Fact::TreeRestored(back) => {
+                one(Mark::Plain, format!("put the files back to {}", back.snapshot))
+            }
+            Fact::SkillInjected(injected) if event.outcome == Some(Outcome::Denied) => {
+                one(Mark::Waits, format!("not run: {} ({})", injected.command, injected.rule))
+            }
+            Fact::SkillInjected(injected) => self.full(Mark::Call, || injected.command.clone()),
+            Fact::HookRan(hook) if event.outcome == Some(Outcome::Denied) => {
+                one(Mark::Waits, format!("hook {} says no: {}", hook.hook, hook.message))
+            }
+            Fact::HookRan(hook) => self.full(Mark::Plain, || {
+                format!("hook {} · {} · {}", hook.hook, hook.decision, span(hook.millis))
+            }),
+            Fact::SandboxPassage(passage) if !passage.allowed => {
+                one(Mark::Waits, format!("not let out to {}: {}", passage.host, passage.detail))
+            }
+            Fact::SandboxPassage(passage) => {
+                self.full(Mark::Plain, || format!("reached {}", passage.host))
+            }
+            Fact::BudgetWarned(warned) => {
+                one(Mark::Waits, format!("has cost {} so far", warned.used.money))
+            }
+            Fact::RunFinished(finished) => self.finished(run, finished),
+            Fact::RunApplied(applied) => {
+                one(Mark::Done, format!("put in place: {}", applied.files.join(", ")))
+            }
+            Fact::FeedbackGiven(given) => one(Mark::Plain, format!("feedback: {}", given.text)),
+            _ => Vec::new(),
+        }
+    }
+
+    fn started(&mut self, run: RunId, started: &RunStarted) -> Vec<(Mark, String)> {
+        let above = started.parent.and_then(|parent| self.runs.get(&parent));
+        let depth = above.map_or(0, |parent| parent.depth + 1);
+        let folder = started.folder.as_deref().map(|it| self.homely(Path::new(it)));
+        let tale = self.runs.entry(run).or_default();
+        tale.title.clone_from(&started.title);
+        tale.skill.clone_from(&started.skill);
+        tale.folder = folder.unwrap_or_default();
+        tale.depth = depth;
+        tale.has_head = started.parent.is_some();
+        if started.parent.is_none() {
+            return vec![(Mark::Head, format!("run {}  {}", run.short(), started.title))];
+        }
+        let name = started.skill.as_deref().unwrap_or("agent");
+        vec![(Mark::Head, format!("{name} begins ({})", run.short()))]
+    }
+
+    fn prepared(&mut self, run: RunId, prepared: &RunPrepared) -> Vec<(Mark, String)> {
+        let scope = prepared.skill_folder.as_deref().map(|at| self.scope(run, Path::new(at)));
+        let tale = self.runs.entry(run).or_default();
+        tale.most = prepared.turns;
+        tale.scope = scope;
+        Vec::new()
+    }
+
+    /// Says whose a skill is, by where it lies.
+    fn scope(&self, run: RunId, at: &Path) -> &'static str {
+        let folder = self.runs.get(&run).map_or("", |tale| tale.folder.as_str());
+        if at.starts_with(self.workshop.join("Skills")) {
+            return "workshop";
+        }
+        if !folder.is_empty() && self.homely(at).starts_with(&format!("{folder}/")) {
+            return "project";
+        }
+        let home = self.home.as_deref();
+        if home.is_some_and(|home| at.starts_with(home)) { "user" } else { "elsewhere" }
+    }
+
+    fn requested(&mut self, run: RunId, asked: &ModelRequested) -> Vec<(Mark, String)> {
+        let is_full = self.is_full();
+        let model = self.homely(Path::new(&asked.model));
+        let tale = self.runs.entry(run).or_default();
+        tale.doing = None;
+        let mut lines = Vec::new();
+        if !std::mem::replace(&mut tale.has_head, true) {
+            let what = match (&tale.skill, tale.scope) {
+                (Some(skill), scope) => {
+                    format!("skill {skill} ({}, trusted)", scope.unwrap_or("elsewhere"))
+                }
+                (None, _) => "task".to_owned(),
+            };
+            let place = &tale.folder;
+            lines.push((Mark::Detail, format!("{what} · {}:{model} · {place}", asked.provider)));
+        }
+        if is_full && asked.attempt == 1 {
+            let turn = tale.turn + 1;
+            let text = match tale.most {
+                0 => format!("[turn {turn}]"),
+                most if turn > most => "[closing call]".to_owned(),
+                most => format!("[turn {turn}/{most}]"),
+            };
+            lines.push((Mark::Turn, text));
+        }
+        lines
+    }
+
+    fn replied(&mut self, run: RunId, replied: &ModelReplied) -> Vec<(Mark, String)> {
+        let reply = serde_json::from_str::<Reply>(&self.text(&replied.reply)).ok();
+        let parts = reply.map(|reply| reply.parts).unwrap_or_default();
+        let is_turn = |part: &Part| matches!(part, Part::ToolCall(call) if call.name != "finish");
+        let tale = self.runs.entry(run).or_default();
+        if parts.iter().any(is_turn) {
+            tale.turn += 1;
+        }
+        if self.eyes.view == View::Summary {
+            return Vec::new();
+        }
+        let said = |part: &Part| match part {
+            Part::Thinking { text, .. } if !text.is_empty() && self.eyes.role != Viewer::User => {
+                Some((Mark::Words, format!("thought: {text}")))
+            }
+            Part::Text { text, .. } if self.words == Words::Told && !text.trim().is_empty() => {
+                Some((Mark::Words, text.trim().to_owned()))
+            }
+            _ => None,
+        };
+        let mut lines: Vec<_> = parts.iter().filter_map(said).collect();
+        let model = format!("{}:{}", replied.provider, replied.model);
+        if replied.attempt > 1 {
+            lines.insert(0, (Mark::Plain, format!("attempt {} by {model}", replied.attempt)));
+        }
+        lines
+    }
+
+    fn failed(&self, failed: &ModelFailed) -> Vec<(Mark, String)> {
+        let then = if failed.retry_at.is_some() { "; tries again" } else { "" };
+        self.full(Mark::Bad, || {
+            let who = format!("{}:{}", failed.provider, failed.model);
+            format!("{who}: {}{then}", first_line(&failed.message, LONGEST))
+        })
+    }
+
+    fn called(&mut self, run: RunId, asked: &ToolRequested) -> Vec<(Mark, String)> {
+        let input = serde_json::from_str(&self.text(&asked.input)).unwrap_or(Value::Null);
+        let is_hidden = self.eyes.hides(&asked.tool);
+        let shown = if is_hidden {
+            tools::hidden(&asked.tool)
+        } else {
+            format!("{} {}", asked.tool, tools::arguments(&input))
+        };
+        let (wanted, doing) = if is_hidden {
+            (shown.clone(), shown.clone())
+        } else {
+            let doing = tools::doing(&asked.tool, &input);
+            (tools::wanted(&asked.tool, &input), doing)
+        };
+        let tale = self.runs.entry(run).or_default();
+        tale.doing = Some(doing);
+        tale.calls.insert(asked.call.clone(), (asked.tool.clone(), input));
+        let mut lines = self.full(Mark::Call, || shown);
+        // What does not fit the tool is the model's mistake, and no news for a person.
+        if asked.decision == "deny" && asked.rule != "default.unfit" {
+            lines.extend(refusal(&wanted, asked));
+        }
+        lines
+    }
+
+    fn allowed(&self, answered: &ToolAnswered) -> Vec<(Mark, String)> {
+        match answered.answer.as_str() {
+            "no" => vec![(Mark::Waits, "not allowed by you".to_owned())],
+            "nobody" => vec![(Mark::Waits, "not done: nobody could be asked".to_owned())],
+            scope => self.full(Mark::Plain, || format!("allowed by you ({scope})")),
+        }
+    }
+
+    fn returned(&mut self, run: RunId, finished: &ToolFinished) -> Vec<(Mark, String)> {
+        let observation = self.text(&finished.observation);
+        let tale = self.runs.entry(run).or_default();
+        tale.doing = None;
+        let (_, input) = tale.calls.remove(&finished.call).unwrap_or_default();
+        let is_hidden = self.eyes.hides(&finished.tool);
+        let is_bad = finished.trouble.is_some() || finished.exit.is_some_and(|code| code != 0);
+        if self.is_full() {
+            return self.result(finished, &observation, is_bad);
+        }
+        let tale = self.runs.entry(run).or_default();
+        if is_bad {
+            return Vec::new();
+        }
+        if is_hidden {
+            return vec![(Mark::Plain, tools::hidden(&finished.tool))];
+        }
+        match tools::milestone(&input, finished, &observation) {
+            Milestone::Nothing => Vec::new(),
+            Milestone::Line(text) => vec![(Mark::Plain, text)],
+            Milestone::Progress(done, all) => vec![(Mark::Plain, progress(done, all))],
+            Milestone::Looked(look, target) => {
+                match tale.looked.iter_mut().find(|(same, _)| *same == look) {
+                    Some((_, targets)) => targets.push(target),
+                    None => tale.looked.push((look, vec![target])),
+                }
+                Vec::new()
+            }
+        }
+    }
+
+    fn result(&self, finished: &ToolFinished, text: &str, is_bad: bool) -> Vec<(Mark, String)> {
+        let mark = if is_bad { Mark::Bad } else { Mark::Result };
+        let took = span(finished.millis);
+        if self.eyes.hides(&finished.tool) {
+            return vec![(mark, format!("{} · {took}", tools::hidden(&finished.tool)))];
+        }
+        let most = self.eyes.lines_of_results();
+        let all: Vec<&str> = text.lines().collect();
+        let cut = |line: &&str| line.chars().take(LONGEST).collect::<String>();
+        let mut lines: Vec<_> = all.iter().take(most).map(cut).collect();
+        if all.len() > most {
+            lines.push(format!("… [{} more lines, {} bytes]", all.len() - most, text.len()));
+        }
+        let first = if lines.is_empty() { String::new() } else { lines.remove(0) };
+        let mut told = vec![(mark, format!("{first} · {took}"))];
+        told.extend(lines.into_iter().map(|line| (Mark::Detail, line)));
+        told
+    }
+
+    fn finished(&mut self, run: RunId, finished: &RunFinished) -> Vec<(Mark, String)> {
+        let tale = self.runs.entry(run).or_default();
+        if tale.depth == 0 {
+            return ending(finished);
+        }
+        let name = tale.skill.as_deref().unwrap_or("agent");
+        let is_done = finished.state.as_deref() == Some("complete");
+        let (mark, word) = if is_done { (Mark::Done, "") } else { (Mark::Bad, " is not done") };
+        vec![(mark, format!("{name}{word}: {}", first_line(&finished.summary, LONGEST)))]
+    }
+
+    fn text(&self, text: &Text) -> String {
+        match text {
+            Text::Inline(text) => text.clone(),
+            Text::Kept(at) => match self.blobs.get(&at.blob) {
+                Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+                Err(_) => format!("[{} bytes that are gone]", at.bytes),
+            },
+        }
+    }
+
+    /// Shows a path as people write it.
+    fn homely(&self, path: &Path) -> String {
+        let home = self.home.as_deref();
+        match home.and_then(|home| path.strip_prefix(home).ok()) {
+            Some(inside) => format!("~/{}", inside.display()),
+            None => path.display().to_string(),
+        }
+    }
+}
+
+fn progress(done: usize, all: usize) -> String {
+    let percent = done * 100 / all.max(1);
+    if done == all {
+        return format!("{done} of {all} steps done (100 %)");
+    }
+    format!("step {} of {all} ({percent} %)", done + 1)
+}
+
+/// Says what was not allowed, why, and what a person can do about it.
+fn refusal(wanted: &str, asked: &ToolRequested) -> Vec<(Mark, String)> {
+    let can = if asked.rule.starts_with("never.") {
+        "do it yourself after the run; no rule can allow it to an agent"
+    } else {
+        "`artel policy list` shows what is granted"
+    };
+    let built_in = if asked.rule.starts_with("never.") { " (built in)" } else { "" };
+    vec![
+        (Mark::Waits, format!("wants to run: {wanted}")),
+        (Mark::Detail, format!("why not: {}; rule `{}`{built_in}", asked.reason, asked.rule)),
+        (Mark::Detail, format!("you can: {can}")),
+    ]
+}
+
+fn of_steering(act: &str, text: &str) -> String {
+    match act {
+        "pause" => "paused".to_owned(),
+        "resume" => "goes on".to_owned(),
+        "cancel" => "cancelled".to_owned(),
+        "hint" => format!("hint: {text}"),
+        other => other.to_owned(),
+    }
+}
+
+fn of_continuation(continued: &RunContinued) -> Vec<(Mark, String)> {
+    let at = grouped(continued.after);
+    let mut lines = vec![(
+        Mark::Plain,
+        format!("picked up after the process ended at event {at}"),
+    )];
+    let settled = continued.settled.iter();
+    lines.extend(settled.map(|what| (Mark::Detail, what.clone())));
+    lines
+}

@@ -1,0 +1,218 @@
+//! What a run of a skill teaches, taken from its events when it is over.
+
+use std::collections::BTreeMap;
+
+use artel_engine::Chronicle;
+use artel_journal::{Batch, Filter, Query};
+use artel_rules::tally::kind_of_failure;
+use artel_types::{Event, Fact, Failure, LessonLearned, RunFinished, RunId, RunState, Text};
+use serde_json::Value;
+
+use super::lessons::{lesson, one_line};
+use crate::runs::House;
+
+/// So many calls are told.
+const MOST_CALLS: usize = 12;
+
+/// So much of what a call is about is told.
+const LONGEST_ABOUT: usize = 60;
+
+impl House {
+    /// Keeps what a run that is over taught, once. That nothing could be kept does not make the
+    /// run worse; a person is told.
+    pub(crate) async fn learn(&self, chronicle: &Chronicle, skill: &str, finished: &RunFinished) {
+        let drafts = match self.lesson_of(chronicle, skill, finished) {
+            Ok(Some(lesson)) => self.workshop.bounded(self.journal.reader(), lesson),
+            Ok(None) => return,
+            Err(failure) => Err(failure),
+        };
+        let kept = match drafts {
+            Ok(drafts) => self.journal.append(Batch::of(drafts)).await.map(drop),
+            Err(failure) => {
+                self.company.audience.notice(&failure.to_string());
+                return;
+            }
+        };
+        if let Err(error) = kept {
+            let failure = Failure::from(error);
+            self.company.audience.notice(&failure.to_string());
+        }
+    }
+
+    fn lesson_of(
+        &self,
+        chronicle: &Chronicle,
+        skill: &str,
+        finished: &RunFinished,
+    ) -> Result<Option<LessonLearned>, Failure> {
+        let run = chronicle.run();
+        let state = finished.state.as_deref().and_then(|it| it.parse().ok());
+        let Some(state) = state.filter(|state| *state != RunState::Cancelled) else {
+            return Ok(None);
+        };
+        if self.has_learnt_from(run)? {
+            return Ok(None);
+        }
+        let calls = Calls::of(&chronicle.events()?);
+        let (sort, text) = match state {
+            RunState::Complete => ("success", calls.worked()),
+            _ => ("failure", calls.failed(finished)),
+        };
+        let redactor = self.workshop.redactor();
+        let redactor = redactor.with_formats(self.workshop.caller.formats());
+        let text = one_line(&redactor.redact(&text));
+        lesson(skill, sort, text, Some(run)).map(Some)
+    }
+
+    /// Tells whether something was kept from a run before: a process may have ended in between.
+    fn has_learnt_from(&self, run: RunId) -> Result<bool, Failure> {
+        let filter = Filter {
+            kind: Some("lesson.learned".to_owned()),
+            ..Filter::default()
+        };
+        for record in self.journal.reader().records(&Query::of(filter))? {
+            if let Fact::LessonLearned(lesson) = record.event()?.fact
+                && lesson.from == Some(run)
+                && lesson.sort != "feedback"
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// The calls of a run in the order in which they ended.
+struct Calls(Vec<Call>);
+
+struct Call {
+    text: String,
+    failure: Option<&'static str>,
+}
+
+impl Calls {
+    fn of(events: &[Event]) -> Self {
+        let mut inputs: BTreeMap<&str, &Text> = BTreeMap::new();
+        let mut calls = Vec::new();
+        for event in events {
+            match &event.fact {
+                Fact::ToolRequested(fact) => {
+                    inputs.insert(&fact.call, &fact.input);
+                }
+                Fact::ToolFinished(fact) if fact.tool != "finish" => {
+                    let about = inputs.get(&*fact.call).copied().map(about);
+                    calls.push(Call {
+                        text: format!("{} {}", fact.tool, about.unwrap_or_default()),
+                        failure: kind_of_failure(fact),
+                    });
+                }
+                _ => {}
+            }
+        }
+        Self(calls)
+    }
+
+    /// Tells in one line what worked, and what did not on the way.
+    fn worked(&self) -> String {
+        let worked = self.0.iter().filter(|call| call.failure.is_none());
+        let steps = listed(worked.map(|call| call.text.trim().to_owned()));
+        let text = if steps.is_empty() {
+            "worked without any tool".to_owned()
+        } else {
+            format!("worked: {steps}")
+        };
+        let wrong = self.wrong();
+        if wrong.is_empty() {
+            return text;
+        }
+        format!("{text}; did not work: {wrong}")
+    }
+
+    /// Tells in one line why a run came to nothing, and what was tried.
+    fn failed(&self, finished: &RunFinished) -> String {
+        let why = finished.why.as_deref().unwrap_or(&finished.summary);
+        let why: String = one_line(why).chars().take(200).collect();
+        let wrong = self.wrong();
+        if wrong.is_empty() {
+            return format!("not done: {why}");
+        }
+        format!("not done: {why}; did not work: {wrong}")
+    }
+
+    fn wrong(&self) -> String {
+        let failed = self.0.iter().filter_map(|call| {
+            let failure = call.failure?;
+            Some(format!("{} ({failure})", call.text.trim()))
+        });
+        listed(failed)
+    }
+}
+
+/// Puts calls on one line, those that come again only once.
+fn listed(calls: impl Iterator<Item = String>) -> String {
+    let mut list: Vec<String> = Vec::new();
+    for call in calls {
+        if !list.contains(&call) && list.len() < MOST_CALLS {
+            list.push(call);
+        }
+    }
+    list.join(" → ")
+}
+
+/// Returns what a call is about: the file, the command, what is looked for.
+fn about(input: &Text) -> String {
+    let Text::Inline(text) = input else {
+        return String::new();
+    };
+    let input: Value = serde_json::from_str(text).unwrap_or_default();
+    let known = ["path", "command", "pattern", "query", "url", "skill", "name"];
+    let found = known.iter().find_map(|key| input[key].as_str());
+    let found = one_line(found.unwrap_or_default());
+    found.chars().take(LONGEST_ABOUT).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(text: &str, failure: Option<&'static str>) -> Call {
+        Call {
+            text: text.to_owned(),
+            failure,
+        }
+    }
+
+    #[test]
+    fn a_lesson_is_one_line_of_what_worked_and_what_did_not() {
+        let calls = Calls(vec![
+            call("read a.csv", Some("not-found")),
+            call("read b.csv", None),
+            call("read b.csv", None),
+            call("write c.md", None),
+        ]);
+        assert_eq!(
+            calls.worked(),
+            "worked: read b.csv → write c.md; did not work: read a.csv (not-found)"
+        );
+        let finished = RunFinished {
+            why: Some("the turns are\nused up".to_owned()),
+            ..RunFinished::new(RunId::from_random([1; 16]), "")
+        };
+        assert_eq!(
+            calls.failed(&finished),
+            "not done: the turns are used up; did not work: read a.csv (not-found)"
+        );
+        assert_eq!(Calls(Vec::new()).worked(), "worked without any tool");
+    }
+
+    #[test]
+    fn a_call_is_told_by_what_it_is_about() {
+        let told = |json: &str| about(&Text::Inline(json.to_owned()));
+        assert_eq!(told(r#"{"path": "a\nb.csv"}"#), "a b.csv");
+        assert_eq!(told(r#"{"command": "git status"}"#), "git status");
+        assert_eq!(told(r#"{"path": 5}"#), "");
+        assert_eq!(told("no json"), "");
+        let long = format!(r#"{{"path": "{}"}}"#, "x".repeat(1_000));
+        assert_eq!(told(&long).len(), LONGEST_ABOUT);
+    }
+}

@@ -1,0 +1,166 @@
+//! What is kept of a skill's runs, as people see and change it; and what they say themselves.
+
+use artel_journal::{Batch, Reader};
+use artel_types::{
+    Code, Draft, Failure, FeedbackGiven, LessonChanged, LessonLearned, LessonRemoved, RunId,
+};
+use serde::Serialize;
+
+use crate::caller::random_run;
+use crate::runs::lessons::{LONGEST, MOST_KEPT, kept};
+use crate::workshop::{Open, Workshop};
+
+/// Something that is kept for the next runs of a skill.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LessonKept {
+    /// Names it.
+    pub id: String,
+    /// success, failure or feedback.
+    pub sort: String,
+    /// What is kept.
+    pub text: String,
+    /// The run it comes from.
+    pub from: Option<String>,
+}
+
+/// What became of a person's words about a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Given {
+    /// Which run.
+    pub run: String,
+    /// The skill whose next runs are told; none for a task.
+    pub skill: Option<String>,
+}
+
+impl Workshop {
+    /// Returns what is kept of a skill, oldest first.
+    pub fn lessons(&self, skill: &str) -> Result<Vec<LessonKept>, Failure> {
+        let lessons = kept(&self.reader()?, skill)?;
+        if lessons.is_empty() {
+            // A misspelt name has no lessons either, and should be told.
+            self.find_skills(&self.run_folder(None)?).get(skill)?;
+        }
+        let shown = |lesson: LessonLearned| LessonKept {
+            id: lesson.id,
+            sort: lesson.sort,
+            text: lesson.text,
+            from: lesson.from.map(|run| run.to_string()),
+        };
+        Ok(lessons.into_iter().map(shown).collect())
+    }
+
+    /// Keeps what a person wants the next runs of a skill to know; returns its id.
+    pub fn add_lesson(&self, skill: &str, text: &str) -> Result<String, Failure> {
+        let found = self.find_skills(&self.run_folder(None)?);
+        let name = found.get(skill)?.name.clone();
+        let text = self.lesson_text(text)?;
+        let Open { journal, .. } = self.open()?;
+        let lesson = lesson(&name, "feedback", text, None)?;
+        let id = lesson.id.clone();
+        let drafts = self.bounded(journal.reader(), lesson)?;
+        journal.append(Batch::of(drafts)).wait()?;
+        Ok(id)
+    }
+
+    /// Changes what is kept.
+    pub fn edit_lesson(&self, skill: &str, id: &str, text: &str) -> Result<(), Failure> {
+        let id = self.lesson_id(skill, id)?;
+        let text = self.lesson_text(text)?;
+        let Open { journal, .. } = self.open()?;
+        journal.append(self.draft(LessonChanged { id, text })).wait()?;
+        Ok(())
+    }
+
+    /// Removes what is kept.
+    pub fn remove_lesson(&self, skill: &str, id: &str) -> Result<(), Failure> {
+        let id = self.lesson_id(skill, id)?;
+        let Open { journal, .. } = self.open()?;
+        journal.append(self.draft(LessonRemoved { id })).wait()?;
+        Ok(())
+    }
+
+    /// Records how a run went in a person's words; the next runs of its skill are told.
+    pub fn give_feedback(&self, run: &str, text: &str) -> Result<Given, Failure> {
+        let (started, _) = self.started(self.run_named(run)?)?;
+        let text = self.lesson_text(text)?;
+        let Open { journal, .. } = self.open()?;
+        let given = FeedbackGiven {
+            id: started.id,
+            text: text.clone(),
+        };
+        let mut drafts = vec![self.draft(given)];
+        if let Some(skill) = &started.skill {
+            let lesson = lesson(skill, "feedback", text, Some(started.id))?;
+            drafts.extend(self.bounded(journal.reader(), lesson)?);
+        }
+        journal.append(Batch::of(drafts)).wait()?;
+        Ok(Given {
+            run: started.id.to_string(),
+            skill: started.skill,
+        })
+    }
+
+    /// Returns the events that keep a lesson and remove the oldest of its sort beyond the bound.
+    pub(super) fn bounded(
+        &self,
+        reader: &Reader,
+        lesson: LessonLearned,
+    ) -> Result<Vec<Draft>, Failure> {
+        let kept = kept(reader, &lesson.skill)?;
+        let same: Vec<_> = kept.iter().filter(|it| it.sort == lesson.sort).collect();
+        let surplus = (same.len() + 1).saturating_sub(MOST_KEPT);
+        let removed = same.iter().take(surplus).map(|old| LessonRemoved {
+            id: old.id.clone(),
+        });
+        let mut drafts: Vec<_> = removed.map(|fact| self.draft(fact)).collect();
+        drafts.push(self.draft(lesson));
+        Ok(drafts)
+    }
+
+    fn lesson_text(&self, text: &str) -> Result<String, Failure> {
+        let redactor = self.redactor().with_formats(self.caller.formats());
+        let text = one_line(&redactor.redact(text));
+        if text.is_empty() {
+            return Err(Failure::new(Code::C005, "there is nothing to keep")
+                .advise("say it in a sentence: `artel feedback RUN \"use the other column\"`"));
+        }
+        Ok(text)
+    }
+
+    fn lesson_id(&self, skill: &str, id: &str) -> Result<String, Failure> {
+        let lessons = self.lessons(skill)?;
+        let found = lessons.into_iter().find(|lesson| lesson.id == id);
+        found.map(|lesson| lesson.id).ok_or_else(|| {
+            let shown: String = id.chars().take(80).collect();
+            let what = format!("nothing that is kept of `{skill}` has the id `{shown}`");
+            Failure::new(Code::W005, what)
+                .advise(format!("`artel skill feedback {skill}` shows the ids"))
+        })
+    }
+}
+
+/// Makes a lesson with an id of its own.
+pub(super) fn lesson(
+    skill: &str,
+    sort: &str,
+    text: String,
+    from: Option<RunId>,
+) -> Result<LessonLearned, Failure> {
+    Ok(LessonLearned {
+        id: random_run()?.short(),
+        skill: skill.to_owned(),
+        sort: sort.to_owned(),
+        text,
+        from,
+    })
+}
+
+/// Returns a text on one line and within its bound.
+pub(super) fn one_line(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let text = words.join(" ");
+    match text.char_indices().nth(LONGEST) {
+        None => text,
+        Some((end, _)) => format!("{}…", &text[..end]),
+    }
+}

@@ -1,0 +1,226 @@
+//! One rehearsed run of a skill: played on a stage, compared with what was expected.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use artel_engine::Nobody;
+use artel_files::{Op, Refusal, Root};
+use artel_git::RunTree;
+use artel_model::Cassette;
+use artel_skills::cases::{Expect, FileState, Run, State};
+use artel_skills::{Skill, prepare};
+use artel_types::model::{Part, Reply};
+use artel_types::{Code, Failure, RunId};
+use serde_json::{Value, json};
+use tokio::sync::watch;
+
+use super::stage::Stage;
+use super::trials::RunTried;
+use crate::caller::Caller;
+use crate::runs::{Company, RunDone, RunOrder, Stop, Trust, TrustQuestion};
+use crate::trouble::Problems;
+
+/// More than a script or a recording has, and more than is looked at of a file.
+const LARGEST: u64 = 16 << 20;
+
+/// What stands in scripts for folders that are elsewhere in every run.
+pub(super) const WORKSPACE: &str = "${WORKSPACE}";
+pub(super) const SKILL_DIR: &str = "${SKILL_DIR}";
+
+/// Plays a run and says what differs.
+pub(super) async fn rehearse(
+    caller: &Caller,
+    skill: &Skill,
+    trusted: &[&Skill],
+    run: &Run,
+) -> RunTried {
+    let mut tried = RunTried {
+        name: run.name.clone(),
+        file: String::new(),
+        ok: false,
+        state: None,
+        turns: 0,
+        differences: Vec::new(),
+    };
+    // Others may have its name; the one under test comes first.
+    let mut skills = vec![skill];
+    skills.extend(trusted.iter().filter(|it| it.folder != skill.folder));
+    match play(caller, skill, &skills, run).await {
+        Err(problems) => {
+            let texts = problems.0.iter().map(ToString::to_string);
+            tried.differences.extend(texts);
+        }
+        Ok((done, files)) => {
+            let finished = done.finished.as_ref();
+            tried.state = finished.and_then(|it| it.state.clone());
+            let metrics = finished.and_then(|it| it.metrics.as_ref());
+            tried.turns = metrics.map_or(0, |metrics| metrics.turns);
+            tried.differences = differences(&run.expect, &done, tried.turns, &files);
+        }
+    }
+    tried.ok = tried.differences.is_empty();
+    tried
+}
+
+/// What the files that are asked about hold at the end; nothing where there is none.
+type Files = Vec<(String, FileState, Option<String>)>;
+
+async fn play(
+    caller: &Caller,
+    skill: &Skill,
+    skills: &[&Skill],
+    run: &Run,
+) -> Result<(RunDone, Files), Problems> {
+    let stage = Stage::set(caller, skills)?;
+    for (path, text) in &run.files {
+        stage.put(path, text)?;
+    }
+    let script = script(skill, &run.script)?;
+    let script = script
+        .replace(WORKSPACE, &stage.work.display().to_string())
+        .replace(SKILL_DIR, &skill.folder.display().to_string());
+    let script = stage.script(&script)?;
+    let arguments = prepare::split_words(&run.arguments);
+    let order = RunOrder {
+        skill: Some(skill.name.clone()),
+        arguments: arguments.unwrap_or_else(|_| vec![run.arguments.clone()]),
+        model: Some(format!("rehearsal:{}", script.display())),
+        folder: Some(stage.work.clone()),
+        ..RunOrder::default()
+    };
+    // Held as long as the run: nobody stops it.
+    let (_stop, stops) = watch::channel(Stop::No);
+    let company = Company {
+        audience: Arc::new(Nobody),
+        approver: None,
+        person: None,
+        trust: Arc::new(AllTrusted),
+        stop: stops,
+    };
+    let done = stage.workshop.start_run(&order, company).await?;
+    let files = looked_at(&stage, done.run, &run.expect)?;
+    Ok((done, files))
+}
+
+/// On a stage there are only skills that the person trusts.
+struct AllTrusted;
+
+impl Trust for AllTrusted {
+    fn ask(&self, _: &TrustQuestion) -> Option<bool> {
+        Some(true)
+    }
+}
+
+/// Reads the script of a case. A recording becomes a script that says the same, one answer after
+/// the other: what is asked differs a little in every folder and on every day.
+fn script(skill: &Skill, name: &str) -> Result<String, Failure> {
+    let unusable = |why: String| {
+        Failure::new(Code::M011, format!("the script `tests/{name}` cannot be used"))
+            .because(why)
+            .advise("`script` names a file beside the case, relative to `tests`")
+    };
+    let root = Root::open(&skill.folder).map_err(|error| unusable(error.to_string()))?;
+    let path = Path::new("tests").join(name);
+    let bytes = root.read(&path, LARGEST, &any);
+    let bytes = bytes.map_err(|error| unusable(error.to_string()))?;
+    let text = String::from_utf8(bytes).map_err(|error| unusable(error.to_string()))?;
+    if !name.ends_with(".jsonl") {
+        return Ok(text);
+    }
+    let cassette = Cassette::read_jsonl(&text)?;
+    let lines: Vec<Value> = cassette.takes().iter().map(|it| line(&it.reply)).collect();
+    Ok(json!({ "lines": lines }).to_string())
+}
+
+/// Returns an answer as a line of a script.
+fn line(reply: &Reply) -> Value {
+    let (mut think, mut say, mut calls) = (String::new(), String::new(), Vec::new());
+    for part in &reply.parts {
+        match part {
+            Part::Text { text, .. } => say.push_str(text),
+            Part::Thinking { text, .. } => think.push_str(text),
+            Part::ToolCall(call) => calls.push(json!({ &call.name: call.arguments })),
+            Part::Image(_) | Part::ToolResult(_) => {}
+        }
+    }
+    let mut line = json!({ "say": say, "stop": reply.stop });
+    if !think.is_empty() {
+        line["think"] = think.into();
+    }
+    if !calls.is_empty() {
+        line["call"] = calls.into();
+    }
+    line
+}
+
+fn looked_at(stage: &Stage, run: RunId, expect: &Expect) -> Result<Files, Failure> {
+    let root = Root::open(&files_of(stage, run))
+        .map_err(|error| Failure::new(Code::W008, error.to_string()))?;
+    let look = |(path, wanted): (&String, &FileState)| {
+        let bytes = root.read(Path::new(path), LARGEST, &any);
+        let text = bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        (path.clone(), wanted.clone(), text.ok())
+    };
+    Ok(expect.files.iter().map(look).collect())
+}
+
+/// Returns where a run's files are: in its own tree, or where they were if it changed nothing.
+fn files_of(stage: &Stage, run: RunId) -> PathBuf {
+    let workshop = &stage.workshop;
+    let at = workshop.tree_of(run);
+    let git = workshop.caller.program("git");
+    let tree = git.and_then(|git| RunTree::open(&git, &at).ok());
+    tree.map_or_else(|| stage.work.clone(), |tree| tree.files().to_owned())
+}
+
+fn any(_: &Path, _: Op) -> Result<(), Refusal> {
+    Ok(())
+}
+
+/// Says what is not as it was expected.
+fn differences(expect: &Expect, done: &RunDone, turns: u64, files: &Files) -> Vec<String> {
+    let mut differences = Vec::new();
+    let Some(finished) = &done.finished else {
+        return vec![format!("it was left before its end: {:?}", done.left)];
+    };
+    let wanted = match expect.state {
+        State::Complete => "complete",
+        State::Partial => "partial",
+        State::Failed => "failed",
+    };
+    let state = finished.state.as_deref().unwrap_or("unknown");
+    if state != wanted {
+        let why = finished.why.as_deref().unwrap_or("it does not say why");
+        differences.push(format!("it ended {state}, not {wanted}: {why}"));
+    }
+    let answer = done.answer.as_deref().unwrap_or_default();
+    for text in &expect.answer_contains {
+        if !answer.contains(text) {
+            let start: String = answer.chars().take(200).collect();
+            differences.push(format!("the answer lacks `{text}`: {start}"));
+        }
+    }
+    for (path, wanted, found) in files {
+        differences.extend(file_difference(path, wanted, found.as_deref()));
+    }
+    if let Some(most) = expect.turns_at_most
+        && turns > u64::from(most)
+    {
+        differences.push(format!("it took {turns} turns, at most {most} were expected"));
+    }
+    differences
+}
+
+fn file_difference(path: &str, wanted: &FileState, found: Option<&str>) -> Option<String> {
+    match (wanted, found) {
+        (FileState::Absent(true), Some(_)) => Some(format!("`{path}` should not be there")),
+        (FileState::Absent(false) | FileState::Contains(_), None) => {
+            Some(format!("`{path}` is not there"))
+        }
+        (FileState::Contains(text), Some(found)) if !found.contains(text.as_str()) => {
+            let start: String = found.chars().take(200).collect();
+            Some(format!("`{path}` lacks `{text}`: {start}"))
+        }
+        _ => None,
+    }
+}

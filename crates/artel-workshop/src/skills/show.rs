@@ -1,0 +1,118 @@
+//! One skill, with everything that it may run.
+
+use artel_policy::{Admits, Bound, Situation};
+use artel_skills::savings::Sizes;
+use artel_skills::{Front, Scope, Script, Skill, Supporting};
+use serde::Serialize;
+
+use crate::caller::Caller;
+use crate::runs::{TrustQuestion, admitted, skill_rules};
+use crate::trouble::Problems;
+
+/// A command in the text of a skill, and whether it would run.
+#[derive(Debug, Clone, Serialize)]
+pub struct CommandShown {
+    /// What stands between the backticks.
+    pub command: String,
+    /// Whether it would run when the skill begins.
+    pub allowed: bool,
+    /// The rule that decides.
+    pub rule: String,
+}
+
+/// A skill as it is shown before somebody uses it.
+#[derive(Debug, Clone, Serialize)]
+pub struct SkillShown {
+    /// Its name.
+    pub name: String,
+    /// What it does and when to use it.
+    pub description: String,
+    /// Where it is.
+    pub folder: String,
+    /// Whose it is.
+    pub scope: Scope,
+    /// Whether it may be used as it is without a question.
+    pub trusted: bool,
+    /// BLAKE3 of its files: what trust is given to.
+    pub hash: String,
+    /// How many lines its `SKILL.md` has.
+    pub lines: usize,
+    /// Its other fields.
+    pub front: Front,
+    /// What can be read on demand.
+    pub files: Vec<Supporting>,
+    /// What can be run.
+    pub scripts: Vec<Script>,
+    /// Commands that run when it begins.
+    pub commands: Vec<CommandShown>,
+    /// Addresses in its text.
+    pub urls: Vec<String>,
+    /// Tokens that every turn carries.
+    pub tokens_first: u64,
+    /// Tokens if all its files were loaded at once.
+    pub tokens_all: u64,
+    /// What its author should know, a sentence each.
+    pub remarks: Vec<String>,
+}
+
+impl Caller {
+    /// Shows one skill.
+    pub fn skill(&self, name: &str) -> Result<SkillShown, Problems> {
+        let here = self.skills_here()?;
+        let skill = here.found.get(name)?;
+        let question = TrustQuestion::about(skill);
+        let sizes = Sizes::of(skill);
+        Ok(SkillShown {
+            name: skill.name.clone(),
+            description: skill.description.clone(),
+            folder: question.folder,
+            scope: skill.scope,
+            trusted: here.trusts(skill),
+            hash: skill.hash.clone(),
+            lines: skill.lines,
+            front: skill.front.clone(),
+            files: skill.files.clone(),
+            scripts: skill.scripts.clone(),
+            commands: self.judged(skill, question.commands)?,
+            urls: question.urls,
+            tokens_first: sizes.skill,
+            tokens_all: sizes.all(),
+            remarks: skill.remarks.iter().map(ToString::to_string).collect(),
+        })
+    }
+
+    /// Judges the commands of a skill as a run from here would.
+    pub(crate) fn judged(
+        &self,
+        skill: &Skill,
+        commands: Vec<String>,
+    ) -> Result<Vec<CommandShown>, Problems> {
+        if commands.is_empty() {
+            return Ok(Vec::new());
+        }
+        let rules = skill_rules(skill);
+        let mut policy = self.policy(Some("default"))?;
+        if skill.front.allowed_tools.is_some() {
+            policy.bounds.push(Bound {
+                name: format!("skill {}", skill.name),
+                admits: Admits::Rules(rules.clone()),
+            });
+        }
+        let situation = Situation {
+            is_walled: self
+                .sandbox()
+                .is_ok_and(|(sandbox, demand)| sandbox.engaged().level >= demand.0),
+            workspace: self.environment.current_dir().map(ToOwned::to_owned),
+            ..Situation::default()
+        };
+        let judged = |command: String| {
+            let decided = admitted(&command, &rules, &policy, &situation);
+            CommandShown {
+                allowed: decided.is_ok(),
+                rule: decided.unwrap_or_else(|rule| rule),
+                command,
+            }
+        };
+        Ok(commands.into_iter().map(judged).collect())
+    }
+}

@@ -1,0 +1,95 @@
+//! A workshop for the length of one rehearsed run: a skill's tests see nothing of the person's
+//! settings, keys and journal, so they come out the same everywhere, and count nowhere.
+
+use std::os::unix::fs::symlink;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use artel_config::Environment;
+use artel_files::{create_new, make_dirs};
+use artel_skills::Skill;
+use artel_types::{Code, Failure};
+
+use crate::caller::{Caller, Flags};
+use crate::hands::Scratch;
+use crate::init::Init;
+use crate::trouble::{Problems, file_failure};
+use crate::workshop::Workshop;
+
+/// What a run in a test still has from outside: where programs are, and who works.
+const KEPT: [&str; 4] = ["PATH", "USER", "LANG", "TZ"];
+
+/// A workshop and a folder to work on, gone when this is dropped.
+pub(super) struct Stage {
+    scratch: Scratch,
+    pub(super) workshop: Arc<Workshop>,
+    /// The folder that the run works on.
+    pub(super) work: PathBuf,
+}
+
+impl Stage {
+    /// Sets the stage with these skills as the workshop's own.
+    pub(super) fn set(caller: &Caller, skills: &[&Skill]) -> Result<Self, Problems> {
+        let scratch = Scratch::new(caller, "skill-test")?;
+        let place = |name: &str| scratch.path().join(name);
+        let (home, shop, work) = (place("home"), place("shop"), place("work"));
+        for folder in [&home, &shop, &work] {
+            make_dirs(folder, 0o700).map_err(|error| file_failure(Code::W008, &error))?;
+        }
+        let kept = KEPT.iter().filter_map(|name| {
+            let value = caller.environment.get(name)?;
+            Some((name.to_string().into(), value.to_owned()))
+        });
+        let variables: Vec<(std::ffi::OsString, std::ffi::OsString)> =
+            kept.chain([("HOME".into(), home.into())]).collect();
+        let mut set = vec![("journal.durability".to_owned(), "normal".to_owned())];
+        set.extend(caller.flags.set.iter().cloned());
+        let flags = Flags {
+            workshop: Some(shop.clone()),
+            set,
+        };
+        let environment = Environment::of(variables, &work);
+        let inside = Caller::new(environment, caller.clock.clone(), flags, caller.via)?;
+        inside.init(Some(&shop), Init::Complete)?;
+        for (index, skill) in skills.iter().enumerate() {
+            let link = shop.join("Skills").join(format!("{index:04}"));
+            symlink(&skill.folder, &link).map_err(|error| {
+                Failure::new(Code::W008, format!("`{}` could not be made", link.display()))
+                    .because(error.to_string())
+            })?;
+        }
+        let workshop = Arc::new(inside.workshop()?);
+        Ok(Self {
+            scratch,
+            workshop,
+            work,
+        })
+    }
+
+    /// Puts a file into the folder that the run works on.
+    pub(super) fn put(&self, path: &str, text: &str) -> Result<(), Failure> {
+        let inside = Path::new(path);
+        let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_));
+        if path.is_empty() || !inside.components().all(is_plain) {
+            let what = format!("`{path}` is not the path of a file in the workspace");
+            return Err(Failure::new(Code::C004, what)
+                .advise("write it without a leading slash and without `..`"));
+        }
+        self.write(&self.work.join(inside), text)
+    }
+
+    /// Puts the script of the model where the run does not see it; returns where.
+    pub(super) fn script(&self, text: &str) -> Result<PathBuf, Failure> {
+        let file = self.scratch.path().join("script.yaml");
+        self.write(&file, text)?;
+        Ok(file)
+    }
+
+    fn write(&self, file: &Path, text: &str) -> Result<(), Failure> {
+        let failed = |error| file_failure(Code::W008, &error);
+        if let Some(folder) = file.parent() {
+            make_dirs(folder, 0o755).map_err(failed)?;
+        }
+        create_new(file, text.as_bytes(), 0o644).map_err(failed)
+    }
+}

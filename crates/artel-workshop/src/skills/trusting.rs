@@ -1,0 +1,33 @@
+//! Trust in a skill, given by a person before its first use.
+
+use artel_types::Failure;
+
+use crate::runs::TrustQuestion;
+use crate::workshop::{Open, Workshop};
+
+impl Workshop {
+    /// Returns what a person is asked about a skill; nothing where there is nothing to ask, for it
+    /// is the workshop's own or trusted as it is.
+    pub fn trust_question(&self, name: &str) -> Result<Option<TrustQuestion>, Failure> {
+        let found = self.find_skills(&self.run_folder(None)?);
+        let skill = found.get(name)?;
+        if self.trusts(&self.reader()?, skill)? {
+            return Ok(None);
+        }
+        Ok(Some(TrustQuestion::about(skill)))
+    }
+
+    /// Records that a person trusts a skill as it was shown. What has changed since is not
+    /// trusted.
+    pub fn trust_skill(&self, question: &TrustQuestion) -> Result<(), Failure> {
+        let fact = artel_types::SkillTrusted {
+            skill: question.skill.clone(),
+            folder: question.folder.clone(),
+            hash: question.hash.clone(),
+        };
+        let Open { journal, .. } = self.open()?;
+        let draft = self.draft(fact).on(question.folder.clone());
+        journal.append(draft).wait()?;
+        Ok(())
+    }
+}

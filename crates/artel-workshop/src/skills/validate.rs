@@ -1,0 +1,179 @@
+//! The strict check of skills: files of people, and lines of programs.
+
+use std::path::{Path, PathBuf};
+
+use artel_files::read_bounded;
+use artel_skills::{
+    Complaint, Remark, Scope, SizeLimit, cases, load, validate_request, validate_skill,
+};
+use artel_types::{Code, Failure};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::caller::Caller;
+use crate::trouble::{Problems, file_failure, path_text};
+
+/// More than any `SKILL.md` may have.
+const LARGEST: u64 = 4 << 20;
+
+/// No message says more; most of what it could say is the value it complains about.
+const LONGEST: usize = 200;
+
+/// A `SKILL.md` that was checked.
+#[derive(Debug, Clone, Serialize)]
+pub struct Checked {
+    /// The file.
+    #[serde(serialize_with = "path_text")]
+    pub path: PathBuf,
+    /// Whether nothing is wrong.
+    pub ok: bool,
+    /// What is wrong.
+    pub errors: Vec<Complaint>,
+    /// What works, and could be better.
+    pub warnings: Vec<Remark>,
+}
+
+#[derive(Deserialize)]
+struct Line {
+    kind: String,
+    dir: Option<String>,
+    text: String,
+}
+
+/// Judges one line of a batch: `{"kind", "dir"?, "text"}`, answered by `{"ok", "errors"}`.
+pub fn validate_skill_line(line: &str) -> String {
+    let errors = match serde_json::from_str::<Line>(line) {
+        Err(error) => vec![json!({
+            "field": "line",
+            "message": cut(&format!("it is not a case in JSON: {error}")),
+        })],
+        Ok(line) => {
+            let complaints = match line.kind.as_str() {
+                "skill" => Ok(validate_skill(&line.text, line.dir.as_deref())),
+                "request" => Ok(validate_request(&line.text)),
+                other => Err(format!("`{other}` is none of skill, request")),
+            };
+            match complaints {
+                Ok(complaints) => complaints.iter().map(shown).collect(),
+                Err(message) => vec![json!({ "field": "kind", "message": cut(&message) })],
+            }
+        }
+    };
+    json!({ "ok": errors.is_empty(), "errors": errors }).to_string()
+}
+
+fn shown(complaint: &Complaint) -> serde_json::Value {
+    json!({ "field": complaint.field, "message": complaint.message })
+}
+
+fn cut(message: &str) -> String {
+    message.chars().take(LONGEST).collect()
+}
+
+impl Caller {
+    /// Checks skills by their folders or files; without any, the one in the current folder, or
+    /// all that are found from here. No workshop is needed, and none is made.
+    pub fn validate_skills(&self, paths: &[PathBuf]) -> Result<Vec<Checked>, Problems> {
+        let files = match paths {
+            [] => self.skill_files()?,
+            paths => paths.iter().map(|path| file_of(self, path)).collect(),
+        };
+        let checked = files.iter().map(|file| self.validate(file));
+        checked.collect::<Result<_, _>>().map_err(Problems::from)
+    }
+
+    fn skill_files(&self) -> Result<Vec<PathBuf>, Problems> {
+        if self.absolute("SKILL.md".as_ref()).is_file() {
+            return Ok(vec!["SKILL.md".into()]);
+        }
+        let found = self.skills_here()?.found;
+        let skills = found.skills.into_iter().map(|skill| skill.folder);
+        let shadowed = found.shadowed.into_iter().map(|it| it.path);
+        let broken = found.broken.into_iter().map(|it| it.path);
+        let folders = skills.chain(shadowed).chain(broken);
+        Ok(folders.map(|folder| folder.join("SKILL.md")).collect())
+    }
+
+    fn validate(&self, file: &Path) -> Result<Checked, Failure> {
+        let at = self.absolute(file);
+        if !at.exists() {
+            let what = format!("there is no file `{}`", file.display());
+            return Err(Failure::new(Code::W010, what)
+                .advise("name a skill's folder, or its `SKILL.md`"));
+        }
+        let bytes = read_bounded(&at, LARGEST).map_err(|error| file_failure(Code::W008, &error))?;
+        let folder = at.parent().map(|folder| {
+            let whole = folder.canonicalize();
+            whole.unwrap_or_else(|_| folder.to_owned())
+        });
+        let is_named = at.file_name().is_some_and(|name| name == "SKILL.md");
+        let folder = folder.filter(|_| is_named);
+        let name = folder.as_deref().and_then(Path::file_name);
+        let name = name.map(|name| name.to_string_lossy().into_owned());
+        let mut errors = match std::str::from_utf8(&bytes) {
+            Ok(text) => validate_skill(text, name.as_deref()),
+            Err(bad) => vec![not_text(&bytes, bad.valid_up_to())],
+        };
+        let mut warnings = Vec::new();
+        if let Some(folder) = &folder {
+            errors.extend(cases::read(folder).err().into_iter().flatten());
+            match load(folder, Scope::User, SizeLimit::Warn) {
+                Ok(skill) => warnings = skill.remarks,
+                // Whatever keeps it from loading is wrong, too, if it was not said before.
+                Err(complaints) => errors.extend(complaints),
+            }
+        }
+        Ok(checked(file, errors, warnings))
+    }
+}
+
+/// Puts together what was found, each thing once.
+fn checked(file: &Path, errors: Vec<Complaint>, warnings: Vec<Remark>) -> Checked {
+    let mut said: Vec<(Option<usize>, String)> = Vec::new();
+    let mut once = |complaints: Vec<Complaint>| -> Vec<Complaint> {
+        let fresh = complaints.into_iter().filter(|complaint| {
+            let key = (complaint.line, complaint.field.clone());
+            let is_new = !said.contains(&key);
+            said.push(key);
+            is_new
+        });
+        let placed = fresh.map(|mut complaint| {
+            let is_main = complaint
+                .file
+                .as_ref()
+                .is_none_or(|it| it.ends_with("SKILL.md"));
+            if is_main {
+                complaint.file = Some(file.to_owned());
+            }
+            complaint
+        });
+        placed.collect()
+    };
+    let errors = once(errors);
+    let warnings = once(warnings);
+    Checked {
+        path: file.to_owned(),
+        ok: errors.is_empty(),
+        errors,
+        warnings,
+    }
+}
+
+fn not_text(bytes: &[u8], valid: usize) -> Complaint {
+    let before = bytes.get(..valid).unwrap_or_default();
+    Complaint {
+        file: None,
+        line: Some(before.iter().filter(|byte| **byte == b'\n').count() + 1),
+        field: "body".to_owned(),
+        message: "it is not UTF-8".to_owned(),
+        remedy: Some("save the file as UTF-8".to_owned()),
+    }
+}
+
+fn file_of(caller: &Caller, path: &Path) -> PathBuf {
+    if caller.absolute(path).is_dir() {
+        return path.join("SKILL.md");
+    }
+    path.to_owned()
+}
+
