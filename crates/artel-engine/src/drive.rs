@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use artel_model::Prior;
+use artel_rules::tally::{Tally, saved_percent};
 use artel_rules::turn::{Act, Ending, Kind, Next, Rules, Turn, Wait};
 use artel_tools::{Card, Effect, Person, Registry, Unknown, Viewer};
 use artel_types::{
@@ -55,6 +56,8 @@ pub struct Setup {
     pub left: Arc<AtomicU32>,
     /// How long one answer of the model may take.
     pub patience: Option<Duration>,
+    /// The tokens of everything that its skill brings, for what loading on demand saves.
+    pub all_tokens: Option<u64>,
     /// Whether it began the tree, and so ends it.
     pub is_root: bool,
     /// Tells the time.
@@ -307,10 +310,17 @@ impl Driver {
     ) -> Result<RunFinished, Failure> {
         let chronicle = self.setup.chronicle.clone();
         let answer = ending.answer().map(str::to_owned);
+        let (all, state) = (self.setup.all_tokens, ending.state());
         let (answer, metrics) = blocking(move || {
             let answer = answer.map(|answer| chronicle.keep(answer)).transpose()?;
-            let events = chronicle.events()?;
-            Ok((answer, artel_rules::tally::of_run(&events)))
+            let mut tally = Tally::default();
+            chronicle
+                .events()?
+                .iter()
+                .for_each(|event| tally.fold(event));
+            let mut metrics = tally.metrics(Some(state));
+            metrics.saved_percent = all.and_then(|all| saved_percent(&metrics, all));
+            Ok((answer, metrics))
         })
         .await?;
         let turn = &self.setup.turn;

@@ -111,6 +111,10 @@ impl Ground {
     /// Makes the tree.
     fn make(&self) -> Result<(Arc<RunTree>, Entry), Failure> {
         let began = self.clock.uptime();
+        // A process that was killed before its tree was on record has done nothing in it.
+        if let Ok(old) = RunTree::open(self.git()?, &self.at) {
+            old.remove().map_err(|error| failed(&error))?;
+        }
         let tree = RunTree::make(&Making {
             git: self.git()?,
             from: &self.origin,

@@ -11,6 +11,7 @@ mod scratch;
 mod tools;
 
 pub(crate) use run::{CallKeys, Recorder};
+pub(crate) use scratch::Scratch;
 pub(crate) use tools::layer_text;
 
 pub use command::{SandboxRun, Sandboxed};

@@ -40,7 +40,8 @@ pub use marker::Marker;
 pub use models::{Models, key_origin};
 pub use providers::{Card, ModelRow, ModelShown, Prices};
 pub use runs::{
-    Company, Left, RunDone, RunOrder, SkillsFound, Stop, Trust, TrustQuestion,
+    Company, Eyes, Left, Line, Mark, Narrator, Placed, Proposal, RunDone, RunOrder, RunRow,
+    SkillsFound, Standing, Steer, Steered, Stop, Trust, TrustQuestion, View, Which, Words, seen,
 };
 pub use skills::{
     Checked, CommandShown, Given, LessonKept, NewSkill, Promoted, RunTried, SkillList, SkillReport,

@@ -1,26 +1,34 @@
 //! Runs of skills and tasks: begun, taken up again, steered, put in place.
 
+mod apply;
 mod child;
 mod furnish;
 mod hooks;
 mod house;
 mod inject;
 pub(crate) mod lessons;
+mod list;
 mod order;
 mod prepare;
 mod skills;
 mod standing;
 mod start;
+mod steer;
 mod take_up;
 mod trust;
+mod view;
 
 pub use artel_engine::{Left, Stop};
+pub use apply::{Placed, Proposal};
 pub use house::Company;
+pub use list::{RunRow, Standing, Which};
 pub use order::{RunDone, RunOrder};
 pub use skills::SkillsFound;
+pub use steer::{Steer, Steered};
 pub use trust::{Trust, TrustQuestion};
 
 pub(crate) use furnish::skill_rules;
 pub(crate) use house::House;
 pub(crate) use inject::admitted;
 pub(crate) use trust::untrusted;
+pub use view::{Eyes, Line, Mark, Narrator, View, Words, seen};

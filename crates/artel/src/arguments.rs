@@ -6,8 +6,8 @@ use artel_workshop::Flags;
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    auth, clean, config, doctor, explain, init, journal, model, policy, resume, run, sandbox, tool, trace,
-    usage, workshop,
+    auth, clean, config, doctor, explain, feedback, init, journal, model, policy, resume, run,
+    sandbox, skill, tool, trace, usage, workshop,
 };
 use crate::screen::Readers;
 
@@ -46,6 +46,8 @@ pub(crate) enum Command {
     Model(model::Args),
     Policy(policy::Args),
     Sandbox(sandbox::Args),
+    Skill(skill::Args),
+    Feedback(feedback::Args),
     Tool(tool::Args),
     Usage(usage::Args),
     Trace(trace::Args),

@@ -59,6 +59,8 @@ fn dispatch(
         Do::Model(args) => commands::model::run(args, caller?, screen),
         Do::Policy(args) => commands::policy::run(args, caller?, screen),
         Do::Sandbox(args) => commands::sandbox::run(args, caller?, screen),
+        Do::Skill(args) => commands::skill::run(args, caller?, screen),
+        Do::Feedback(args) => commands::feedback::run(args, caller?, screen),
         Do::Tool(args) => commands::tool::run(args, caller?, screen),
         Do::Usage(args) => commands::usage::run(args, caller?, screen),
         Do::Journal(args) => commands::journal::run(args, caller?, screen),

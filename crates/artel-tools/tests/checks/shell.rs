@@ -160,6 +160,7 @@ pub(crate) fn without_network_a_command_says_what_has_it() {
     if has("curl") {
         let command = json!({"command": "curl -sS http://docs.example/"});
         let seen = tool("bash").run(&command, &shop.bench).unwrap();
-        assert!(seen.text.contains("the `fetch` tool"), "{}", seen.text);
+        let said = seen.hints.join("\n");
+        assert!(said.contains("the `fetch` tool"), "{said}");
     }
 }

@@ -1,10 +1,17 @@
 //! The list to go through before a profile is relied on.
 
-use artel_config::Profile;
+use artel_config::{Profile, SizeLimit};
+use artel_engine::Family;
 use artel_sandbox::{Engaged, Level};
+use artel_skills::MOST_LINES;
+use artel_skills::savings::{self, Sizes};
 
 use super::Check;
 use crate::caller::Caller;
+use crate::runs::{SkillsFound, TrustQuestion};
+
+/// A usual run with skills that are divided well saves at least so many percent.
+const LEAST_SAVED: f64 = 35.0;
 
 pub(super) fn checks(caller: &Caller, profile: Profile) -> Vec<Check> {
     let engaged = caller
@@ -14,7 +21,7 @@ pub(super) fn checks(caller: &Caller, profile: Profile) -> Vec<Check> {
         level: Level::None,
         layers: Vec::new(),
     });
-    vec![
+    let mut checks = vec![
         demanded(caller, profile),
         sandbox(&engaged, profile),
         layer(
@@ -37,12 +44,9 @@ pub(super) fn checks(caller: &Caller, profile: Profile) -> Vec<Check> {
         ),
         audit(caller),
         commands(caller),
-        later("injection", "commands in skills are judged and journaled"),
-        later("skill size", "no skill has `legacy_large_file`"),
-        later("depth", "forks go two deep at most"),
-        later("turns", "a run ends after 100 turns"),
-        later("context", "supporting files are loaded on demand"),
-    ]
+    ];
+    checks.extend(skills(caller, profile));
+    checks
 }
 
 /// Whether the settings say what is asked about.
@@ -131,11 +135,117 @@ fn commands(caller: &Caller) -> Check {
     }
 }
 
-/// What cannot be shown yet fails: a list with gaps is not passed.
-fn later(area: &'static str, what: &str) -> Check {
-    Check::problem(
-        area,
-        format!("not shown: {what}"),
-        "this build does not run skills yet",
+/// Whether the skills that are found here keep to what the profile demands.
+fn skills(caller: &Caller, profile: Profile) -> Vec<Check> {
+    let mut checks = match caller.skills_for_profile() {
+        Ok(found) => vec![
+            injection(caller, &found),
+            size(caller, profile, &found),
+            saving(&found),
+        ],
+        Err(problems) => problems
+            .0
+            .iter()
+            .map(|failure| Check::of_failure("skills", failure))
+            .collect(),
+    };
+    let (depth, turns) = (Family::MOST_DEPTH, Family::MOST_TURNS);
+    checks.push(Check::ok("depth", format!("forks go {depth} deep at most")));
+    checks.push(Check::ok(
+        "turns",
+        format!("a run with all that it calls ends after {turns} turns"),
+    ));
+    checks
+}
+
+/// Whether the commands in skills can be judged. Those that are refused are not run; they are
+/// named, for their authors meant them to run.
+fn injection(caller: &Caller, found: &SkillsFound) -> Check {
+    let (mut all, mut refused) = (0_usize, Vec::new());
+    for skill in &found.skills {
+        let commands = TrustQuestion::about(skill).commands;
+        match caller.judged(skill, commands) {
+            Ok(judged) => {
+                all += judged.len();
+                let no = judged.iter().filter(|it| !it.allowed);
+                refused.extend(no.map(|it| format!("{}: {}", skill.name, it.command)));
+            }
+            Err(problems) => return Check::of_failure("injection", &problems.first()),
+        }
+    }
+    let mut text = format!("commands in skills are judged and journaled ({all} in what is here");
+    if !refused.is_empty() {
+        text.push_str(&format!("; {} would be refused", refused.len()));
+    }
+    Check::ok("injection", text + ")")
+}
+
+/// Whether no skill is larger than every prompt should carry.
+fn size(caller: &Caller, profile: Profile, found: &SkillsFound) -> Check {
+    let old: Vec<&str> = found
+        .skills
+        .iter()
+        .filter(|skill| skill.front.legacy_large_file)
+        .map(|skill| skill.name.as_str())
+        .collect();
+    if profile == Profile::Production && !old.is_empty() {
+        return Check::problem(
+            "skill size",
+            format!("`legacy_large_file` in {}", old.join(", ")),
+            format!("at most {MOST_LINES} lines each; move the rest to files beside `SKILL.md`"),
+        );
+    }
+    let enforced = caller
+        .settings_here()
+        .is_ok_and(|settings| settings.runs.size_limit.value == SizeLimit::Enforce);
+    if profile == Profile::Production && !enforced {
+        return Check::problem(
+            "skill size",
+            format!("skills of more than {MOST_LINES} lines only warn"),
+            "`skills.size_limit = \"enforce\"` in `artel.toml`",
+        );
+    }
+    let large: Vec<&str> = found
+        .skills
+        .iter()
+        .filter(|skill| skill.lines > MOST_LINES)
+        .map(|skill| skill.name.as_str())
+        .collect();
+    if large.is_empty() {
+        return Check::ok(
+            "skill size",
+            format!("none has more than {MOST_LINES} lines"),
+        );
+    }
+    Check::warning(
+        "skill size",
+        format!("more than {MOST_LINES} lines in {}", large.join(", ")),
+        "move details to files beside `SKILL.md`; `artel skill validate` says where",
     )
+}
+
+/// Whether loading on demand saves what it should, computed from the files that are here.
+fn saving(found: &SkillsFound) -> Check {
+    let savings: Vec<(f64, &str)> = found
+        .skills
+        .iter()
+        .filter_map(|skill| Some((savings::usual(&Sizes::of(skill))?, skill.name.as_str())))
+        .collect();
+    if savings.is_empty() {
+        return Check::ok("context", "no skill brings files that are loaded on demand");
+    }
+    let sum: f64 = savings.iter().map(|(percent, _)| percent).sum();
+    #[expect(clippy::cast_precision_loss, reason = "there are few skills")]
+    let mean = sum / savings.len() as f64;
+    let count = savings.len();
+    let text = format!("loading on demand saves {mean:.0} % in a usual run of {count} skills");
+    let least = savings.iter().min_by(|a, b| a.0.total_cmp(&b.0));
+    match least {
+        Some((_, name)) if mean < LEAST_SAVED => Check::problem(
+            "context",
+            format!("{text}; {LEAST_SAVED:.0} % or more is expected"),
+            format!("`{name}` saves least: move more of its `SKILL.md` and split its largest file"),
+        ),
+        _ => Check::ok("context", text),
+    }
 }

@@ -6,9 +6,7 @@ use std::path::{Path, PathBuf};
 
 use artel_git::{ApplyError, RunTree, TreeError};
 use artel_policy::path::protected;
-use artel_types::{
-    ChangeKind, Code, Draft, Failure, FeedbackGiven, FileChange, RunApplied, RunId, Stream,
-};
+use artel_types::{ChangeKind, Code, Draft, Failure, FileChange, RunApplied, RunId, Stream};
 use serde::Serialize;
 
 use super::list::applied;
@@ -57,7 +55,9 @@ impl Workshop {
     /// Returns the difference that a run made, as text.
     pub fn run_diff(&self, run: RunId) -> Result<String, Failure> {
         let tree = self.tree_to_apply(run)?;
-        let changes = tree.changes(tree.start()).map_err(|error| tree_failure(&error))?;
+        let changes = tree
+            .changes(tree.start())
+            .map_err(|error| tree_failure(&error))?;
         let wanted = changes.into_iter().filter(|change| !change.is_ignored);
         let paths: Vec<PathBuf> = wanted.map(|change| change.path).collect();
         if paths.is_empty() {
@@ -105,17 +105,6 @@ impl Workshop {
         })
     }
 
-    /// Records what a person says about a run.
-    pub(crate) fn feedback_draft(&self, run: RunId, text: &str) -> Result<Draft, Failure> {
-        let (_, trace) = self.started(run)?;
-        let given = FeedbackGiven {
-            id: run,
-            text: text.to_owned(),
-        };
-        let draft = Draft::new(Stream::workshop(), trace, self.caller.actor(), given);
-        Ok(draft.on(run.to_string()))
-    }
-
     /// Removes what a run needed only while it ran; all of it, where nothing waits for a word.
     pub(crate) fn tidy_run(&self, done: &RunDone) {
         let Some(finished) = &done.finished else {
@@ -136,7 +125,8 @@ impl Workshop {
     pub(crate) fn left_changes(&self, run: RunId) -> Vec<FileChange> {
         let git = self.caller.program("git");
         let tree = git.and_then(|git| RunTree::open(&git, &self.run_place(run)).ok());
-        tree.and_then(|tree| changes(&tree).ok()).unwrap_or_default()
+        tree.and_then(|tree| changes(&tree).ok())
+            .unwrap_or_default()
     }
 
     pub(crate) fn run_place(&self, run: RunId) -> PathBuf {
@@ -176,8 +166,14 @@ impl Workshop {
 
     /// Returns where a folder lies in the workshop: its own files are protected by their places.
     fn inside_workshop(&self, folder: &Path) -> PathBuf {
-        let root = self.root.canonicalize().unwrap_or_else(|_| self.root.clone());
-        folder.strip_prefix(&root).map(Path::to_owned).unwrap_or_default()
+        let root = self
+            .root
+            .canonicalize()
+            .unwrap_or_else(|_| self.root.clone());
+        folder
+            .strip_prefix(&root)
+            .map(Path::to_owned)
+            .unwrap_or_default()
     }
 }
 
@@ -213,20 +209,28 @@ fn apply_failure(error: &ApplyError, run: RunId) -> Failure {
             "`artel apply {short} --diff` shows what the run changed; put your own changes aside \
              and repeat"
         )),
-        ApplyError::Protected { .. } => Failure::new(Code::P001, error.to_string()).advise(format!(
-            "`artel apply {short} --diff` shows them; make such changes yourself"
-        )),
+        ApplyError::Protected { .. } => Failure::new(Code::P001, error.to_string()).advise(
+            format!("`artel apply {short} --diff` shows them; make such changes yourself"),
+        ),
         _ => Failure::new(Code::W008, error.to_string())
             .advise(format!("mend the cause, then `artel apply {short}`")),
     };
-    if why.is_empty() { failure } else { failure.because(why) }
+    if why.is_empty() {
+        failure
+    } else {
+        failure.because(why)
+    }
 }
 
 fn tree_failure(error: &TreeError) -> Failure {
     let failure = Failure::new(Code::W008, error.to_string())
         .advise("look at the folder of the run in `.artel/worktrees`");
     let why = causes(error);
-    if why.is_empty() { failure } else { failure.because(why) }
+    if why.is_empty() {
+        failure
+    } else {
+        failure.because(why)
+    }
 }
 
 fn causes(error: &dyn std::error::Error) -> String {

@@ -132,10 +132,14 @@ impl State {
     }
 
     pub(crate) fn is_paused(&self) -> bool {
-        let act = self.events.iter().rev().find_map(|event| match &event.fact {
-            Fact::RunSteered(steered) if steered.act != "hint" => Some(steered.act.as_str()),
-            _ => None,
-        });
+        let act = self
+            .events
+            .iter()
+            .rev()
+            .find_map(|event| match &event.fact {
+                Fact::RunSteered(steered) if steered.act != "hint" => Some(steered.act.as_str()),
+                _ => None,
+            });
         act == Some("pause")
     }
 
@@ -286,7 +290,10 @@ impl Workshop {
         let mut family = BTreeSet::from([run]);
         // Children begin after their parents, so one look is enough.
         for (started, _) in &all {
-            if started.parent.is_some_and(|parent| family.contains(&parent)) {
+            if started
+                .parent
+                .is_some_and(|parent| family.contains(&parent))
+            {
                 family.insert(started.id);
             }
         }
@@ -341,7 +348,9 @@ fn row(state: &State, is_applied: bool) -> RunRow {
     let mut tally = Tally::default();
     state.events.iter().for_each(|event| tally.fold(event));
     let metrics = tally.metrics(None);
-    let files = state.finished().and_then(|finished| finished.changed.as_ref());
+    let files = state
+        .finished()
+        .and_then(|finished| finished.changed.as_ref());
     let files = files.map_or(0, |files| files.len() as u64);
     RunRow {
         run: state.started.id,
@@ -361,7 +370,9 @@ fn row(state: &State, is_applied: bool) -> RunRow {
 fn since(state: &State) -> Timestamp {
     let of = |wanted: &dyn Fn(&Fact) -> bool| {
         let mut events = state.events.iter().rev();
-        events.find(|event| wanted(&event.fact)).map(|event| event.at)
+        events
+            .find(|event| wanted(&event.fact))
+            .map(|event| event.at)
     };
     let first = state.events.first().map(|event| event.at);
     let last = state.events.last().map(|event| event.at);
@@ -381,10 +392,14 @@ fn note(state: &State) -> Option<String> {
     if state.finished().is_some() {
         return None;
     }
-    let after = state.events.iter().rev().find_map(|event| match &event.fact {
-        Fact::RunContinued(continued) => Some(continued.after),
-        _ => None,
-    });
+    let after = state
+        .events
+        .iter()
+        .rev()
+        .find_map(|event| match &event.fact {
+            Fact::RunContinued(continued) => Some(continued.after),
+            _ => None,
+        });
     match (state.driver.is_some(), after) {
         (true, Some(after)) => Some(format!(
             "picked up after the process ended at event {}",

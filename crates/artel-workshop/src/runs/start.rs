@@ -6,8 +6,8 @@ use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
 use artel_engine::{
-    Begins, CallLog, Chronicle, Driver, Ended, Entry, Ground, Plot, Setup, Voice, Workplace,
-    hooks::Hooks, rules_of,
+    Begins, CallLog, Chronicle, Driver, Ended, Entry, Ground, Plot, Prompt, Setup, Voice,
+    Workplace, hooks::Hooks, rules_of,
 };
 use artel_journal::{Fence, Owner};
 use artel_model::{Chosen, Context, Model};
@@ -16,7 +16,8 @@ use artel_skills::Skill;
 use artel_tools::Viewer;
 use artel_types::model::{Attribution, Priority, Privacy};
 use artel_types::{
-    Actor, Amount, BudgetLimited, Code, Failure, Level, RunId, RunStarted, Stream, TraceId,
+    Actor, Amount, BudgetLimited, Code, Failure, Level, RunId, RunPrepared, RunStarted, Stream,
+    TraceId,
 };
 
 use super::child::Kin;
@@ -93,6 +94,14 @@ impl Workshop {
     }
 }
 
+/// What a run stands on, begun or taken up.
+pub(super) struct Stage {
+    pub(super) outfit: Arc<Outfit>,
+    pub(super) ground: Arc<Ground>,
+    pub(super) left: Arc<AtomicU32>,
+    pub(super) kin: Kin,
+}
+
 impl House {
     /// Prepares a run and drives it.
     pub(super) async fn begin(self: &Arc<Self>, beginning: Beginning) -> Result<RunDone, Failure> {
@@ -103,55 +112,96 @@ impl House {
             order,
             kin,
         } = beginning;
-        let (chosen, model) = self.choose(&order, skill.as_deref())?;
-        let role = kin.role();
-        let actor = Actor::agent(&role);
-        let chronicle = Chronicle::new(self.journal.clone(), run, trace, None, actor);
+        let by_skill = skill.as_ref().and_then(|skill| skill.front.model.clone());
+        let wanted = order.model.clone().or(by_skill);
+        let wanted = wanted.as_deref();
+        let (chosen, model) = self.connect(wanted)?;
         let fence = self.lease(run).await?;
-        let chronicle = chronicle.fenced(fence.clone());
+        let chronicle = Chronicle::new(
+            self.journal.clone(),
+            run,
+            trace,
+            None,
+            Actor::agent(kin.role()),
+        )
+        .fenced(fence.clone());
         let started = self.started(run, skill.as_deref(), &order, &kin);
-        let person = self.person();
-        chronicle
-            .append(vec![Entry::shown(started).by(person)])
+        let started = Entry::shown(started).by(self.person());
+        chronicle.append(vec![started]).await?;
+        let stage = self.stage(chronicle, kin, skill, &order.arguments)?;
+        let (facts, prompt) = self
+            .prepare(&stage, &order, wanted, chosen.card.context)
             .await?;
-        let log = Arc::new(CallLog::new(chronicle.clone()));
+        let outfit = &stage.outfit;
+        let hooks = self.hooks(outfit, &stage.kin).await?;
+        let ground = Some(Arc::clone(&stage.ground));
+        let workplace = Workplace::new(outfit.reading()?, ground, outfit.furnish());
+        let turn = Turn::new(rules_of(&facts, &outfit.registry), prompt.opening);
+        let voice = self.voice(model, chosen, outfit);
+        let mut setup = self.setup(stage, turn, workplace, voice)?;
+        setup.system = prompt.system;
+        setup.window = facts.window;
+        let begins = Begins::Startup {
+            prompt: order.arguments.join(" "),
+        };
+        self.drive(setup, (hooks, begins), &fence).await
+    }
+
+    /// Puts together what a run stands on.
+    pub(super) fn stage(
+        self: &Arc<Self>,
+        chronicle: Chronicle,
+        kin: Kin,
+        skill: Option<Arc<Skill>>,
+        arguments: &[String],
+    ) -> Result<Stage, Failure> {
+        let (run, trace) = (chronicle.run(), chronicle.trace());
         let at = self.tree_of(kin.root_run.unwrap_or(run));
         let left = Arc::new(AtomicU32::new(0));
-        let ground = kin
-            .ground
-            .clone()
-            .unwrap_or_else(|| self.ground(&at, &order.arguments));
-        let registry = self.registry(&kin, (run, trace), &ground, &left)?;
+        let ground = kin.ground.clone();
+        let ground = ground.unwrap_or_else(|| self.ground(&at, arguments));
         let mut outfit = Outfit {
             house: Arc::clone(self),
-            chronicle: chronicle.clone(),
-            log: Arc::clone(&log),
-            registry,
-            role,
-            skill: skill.clone(),
+            log: Arc::new(CallLog::new(chronicle.clone())),
+            chronicle,
+            registry: self.registry(&kin, (run, trace), &ground, &left)?,
+            role: kin.role(),
+            skill,
             variables: None,
             agent: kin.agent.clone(),
             at,
         };
-        if let Some(skill) = &skill {
-            let values = variables(
-                self,
-                &outfit.files(),
-                skill,
-                &run.to_string(),
-                &order.arguments,
-            );
+        if let Some(skill) = &outfit.skill {
+            let session = run.to_string();
+            let values = variables(self, &outfit.files(), skill, &session, arguments);
             outfit.variables = Some(Arc::new(values));
         }
-        let outfit = Arc::new(outfit);
-        let limits = kin.bounded(Limits::of(self, &order, skill.as_deref()));
-        let injected = self.inject(&outfit).await?;
+        Ok(Stage {
+            outfit: Arc::new(outfit),
+            ground,
+            left,
+            kin,
+        })
+    }
+
+    /// Settles what the run is told and what limits it, and puts it on record.
+    async fn prepare(
+        self: &Arc<Self>,
+        stage: &Stage,
+        order: &RunOrder,
+        model: Option<&str>,
+        window: Option<u64>,
+    ) -> Result<(RunPrepared, Prompt), Failure> {
+        let outfit = &stage.outfit;
+        let skill = outfit.skill.as_deref();
+        let limits = stage.kin.bounded(Limits::of(self, order, skill));
+        let injected = self.inject(outfit).await?;
         let viewer = self.viewer(&outfit.role)?;
         let standing = self.workshop.standing_context(&self.folder);
         let calls = calls_of(self);
         let prompt = Told {
             house: self,
-            skill: skill.as_deref(),
+            skill,
             variables: outfit.variables.as_deref(),
             injected: &injected,
             arguments: &order.arguments,
@@ -159,54 +209,56 @@ impl House {
             viewer: &viewer,
             calls,
             standing: &standing,
-            persona: self.persona(&outfit.role),
-            from_parent: kin.told.clone(),
+            persona: self.workshop.caller.persona(&outfit.role),
+            from_parent: stage.kin.told.clone(),
         }
         .prompt()?;
-        let window = chosen.card.context;
-        let model_name = order.model.as_deref().or(skill
-            .as_deref()
-            .and_then(|skill| skill.front.model.as_deref()));
-        let facts = prepared(
-            &outfit, &prompt, &limits, calls, model_name, window, &standing,
-        )?;
+        let facts = prepared(outfit, &prompt, &limits, calls, model, window, &standing)?;
         let mut entries = vec![Entry::quiet(facts.clone())];
         entries.extend(limits.cost.map(|cost| {
             let limit = BudgetLimited {
-                level: Level::Run(run.to_string()),
+                level: Level::Run(outfit.chronicle.run().to_string()),
                 limit: Amount::new(artel_rules::budget::UNLIMITED, cost.0),
             };
             Entry::quiet(limit)
         }));
-        chronicle.append(entries).await?;
-        let hooks = self.hooks(&outfit, &kin).await?;
-        let mut hands = outfit.reading()?;
-        hands.approver = hooks.before(hands.approver.take());
-        let workplace = Workplace::new(hands, Some(ground), outfit.furnish());
-        let turn = Turn::new(rules_of(&facts, &outfit.registry), prompt.opening);
-        let setup = Setup {
-            voice: self.voice(model, chosen, run, trace, &outfit),
+        outfit.chronicle.append(entries).await?;
+        Ok((facts, prompt))
+    }
+
+    /// Puts together what a run is driven with; what it is told is still to be added.
+    pub(super) fn setup(
+        &self,
+        stage: Stage,
+        turn: Turn,
+        workplace: Workplace,
+        voice: Voice,
+    ) -> Result<Setup, Failure> {
+        let Stage {
+            outfit, left, kin, ..
+        } = stage;
+        let skill = outfit.skill.as_deref();
+        Ok(Setup {
             turn,
+            voice,
             workplace,
-            log,
-            viewer,
-            system: prompt.system,
-            window: facts.window,
-            steering: self.wheel.steer(run, self.company.stop.clone()),
+            log: Arc::clone(&outfit.log),
+            viewer: self.viewer(&outfit.role)?,
+            system: String::new(),
+            window: 0,
+            steering: self
+                .wheel
+                .steer(outfit.chronicle.run(), self.company.stop.clone()),
             audience: Arc::clone(&self.company.audience),
             person: self.company.person.clone(),
             family: kin.family.clone(),
             left,
-            patience: skill
-                .as_deref()
-                .and_then(|it| it.front.timeout_per_iteration),
+            patience: skill.and_then(|skill| skill.front.timeout_per_iteration),
+            all_tokens: skill.map(|skill| artel_skills::savings::Sizes::of(skill).all()),
             is_root: kin.root_run.is_none(),
             clock: self.workshop.caller.clock.clone(),
-            chronicle,
-        };
-        let prompt = order.arguments.join(" ");
-        let begins = Begins::Startup { prompt };
-        self.drive(setup, (hooks, begins), &fence).await
+            chronicle: outfit.chronicle.clone(),
+        })
     }
 
     /// Drives a run while its lease is renewed.
@@ -218,6 +270,7 @@ impl House {
     ) -> Result<RunDone, Failure> {
         let (run, trace) = (setup.chronicle.run(), setup.chronicle.trace());
         let chronicle = setup.chronicle.clone();
+        let skill = setup.voice.account.skill.clone();
         let driving = Driver::new(setup).with_hooks(hooks, begins).drive();
         let mut driving = std::pin::pin!(driving);
         let mut renewal = tokio::time::interval(RENEW);
@@ -233,6 +286,9 @@ impl House {
         drop(self.journal.release_lease(fence).await);
         let done = match ended? {
             Ended::Over(finished) => {
+                if let Some(skill) = &skill {
+                    self.learn(&chronicle, skill, &finished).await;
+                }
                 let answer = finished
                     .answer
                     .as_ref()
@@ -261,15 +317,6 @@ impl House {
         let name = Stream::run(run).to_string();
         let lease = self.journal.take_lease(&name, owner, LEASE).await?;
         Ok(lease.fence)
-    }
-
-    fn choose(
-        &self,
-        order: &RunOrder,
-        skill: Option<&Skill>,
-    ) -> Result<(Chosen, Arc<dyn Model>), Failure> {
-        let by_skill = skill.and_then(|skill| skill.front.model.as_deref());
-        self.connect(order.model.as_deref().or(by_skill))
     }
 
     pub(super) fn connect(
@@ -336,11 +383,6 @@ impl House {
         viewer.map_err(|problems| problems.first())
     }
 
-    /// Returns what the file of a role says about how it works.
-    pub(super) fn persona(&self, role: &str) -> Option<String> {
-        self.workshop.caller.persona(role)
-    }
-
     /// Returns the ground of a run of its own.
     pub(super) fn ground(&self, at: &std::path::Path, arguments: &[String]) -> Arc<Ground> {
         let named = arguments.iter().map(|word| self.folder.join(word));
@@ -354,14 +396,8 @@ impl House {
         Arc::new(Ground::new(plot, self.workshop.caller.clock.clone()))
     }
 
-    pub(super) fn voice(
-        &self,
-        model: Arc<dyn Model>,
-        chosen: Chosen,
-        run: RunId,
-        trace: TraceId,
-        outfit: &Outfit,
-    ) -> Voice {
+    pub(super) fn voice(&self, model: Arc<dyn Model>, chosen: Chosen, outfit: &Outfit) -> Voice {
+        let chronicle = &outfit.chronicle;
         Voice {
             gateway: self.gateway.clone(),
             model,
@@ -375,10 +411,10 @@ impl House {
                 ..Attribution::default()
             },
             context: Context {
-                trace,
+                trace: chronicle.trace(),
                 actor: Actor::agent(&outfit.role),
                 session: None,
-                run: Some(run),
+                run: Some(chronicle.run()),
             },
             temperature: None,
         }

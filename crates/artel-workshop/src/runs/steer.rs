@@ -80,7 +80,9 @@ impl Workshop {
         if !matches!(steer, Steer::Hint(_)) {
             runs.extend(self.open_below(run)?);
         }
-        let drafts = runs.iter().map(|run| self.steering(*run, state.trace, steer.fact()));
+        let drafts = runs
+            .iter()
+            .map(|run| self.steering(*run, state.trace, steer.fact()));
         journal.append(Batch::of(drafts)).await?;
         let done = match (&state.driver, steer) {
             (Some(driver), _) => Steered::Heard(driver.clone()),
@@ -104,16 +106,20 @@ impl Workshop {
             .ok_or_else(|| already(&state, "has no open question"))?;
         if !asked.choices.is_empty() && !asked.choices.iter().any(|choice| choice == answer) {
             let choices = asked.choices.join(", ");
-            return Err(Failure::new(Code::C004, format!("`{answer}` is no answer to it"))
-                .because(format!("it asks: {}", asked.text))
-                .advise(format!("answer one of: {choices}")));
+            return Err(
+                Failure::new(Code::C004, format!("`{answer}` is no answer to it"))
+                    .because(format!("it asks: {}", asked.text))
+                    .advise(format!("answer one of: {choices}")),
+            );
         }
         let answered = RunAnswered {
             question: asked.question.clone(),
             answer: answer.to_owned(),
         };
         let Open { journal, notes } = self.open()?;
-        journal.append(self.steering(run, state.trace, answered)).await?;
+        journal
+            .append(self.steering(run, state.trace, answered))
+            .await?;
         let done = state.driver.clone().map_or(Steered::Kept, Steered::Heard);
         Ok(Noted { done, notes })
     }
@@ -148,7 +154,9 @@ impl Workshop {
             let draft = self
                 .steering(run, state.trace, finished)
                 .ending(Outcome::Cancelled);
-            journal.append(Batch::of([draft]).fenced(&lease.fence)).await?;
+            journal
+                .append(Batch::of([draft]).fenced(&lease.fence))
+                .await?;
         }
         journal.release_lease(&lease.fence).await?;
         Ok(())
@@ -172,7 +180,10 @@ pub(crate) fn refuse_running(state: &State) -> Result<(), Failure> {
     if standing.is_over() {
         return Ok(());
     }
-    Err(already(state, &format!("is not over: {}", standing.words())))
+    Err(already(
+        state,
+        &format!("is not over: {}", standing.words()),
+    ))
 }
 
 fn already(state: &State, what: &str) -> Failure {

@@ -2,20 +2,18 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU32;
 
-use artel_engine::{Begins, CallLog, Chronicle, Family, Setup, Workplace, fold, prepared, settle};
+use artel_engine::{Begins, Chronicle, Family, Workplace, fold, prepared, settle};
 use artel_journal::{Filter, Query};
-use artel_skills::{Scope, SizeLimit, Skill};
+use artel_skills::{AgentKind, Scope, SizeLimit, Skill};
 use artel_types::{
-    Actor, Code, Event, Fact, Failure, RunFinished, RunId, RunStarted, TraceId, TreeMade,
+    Actor, Code, Event, Fact, Failure, RunFinished, RunId, RunPrepared, RunStarted, TraceId,
+    TreeMade,
 };
 
 use super::child::Kin;
-use super::furnish::Outfit;
 use super::house::{Company, House};
 use super::order::RunDone;
-use super::prepare::variables;
 use super::start::LAST_REST;
 use crate::workshop::Workshop;
 
@@ -103,13 +101,16 @@ impl House {
         let events = bare.events()?;
         if let Some(finished) = finished(&events) {
             drop(self.journal.release_lease(&fence).await);
+            if let Some(skill) = &started.skill {
+                self.learn(&bare, skill, finished).await;
+            }
             return over(run, trace, finished, &bare);
         }
         let facts = prepared(&events).cloned().ok_or_else(|| {
             Failure::new(Code::R008, "the run ended before its first turn was ready")
                 .advise("begin it anew: nothing was done yet")
         })?;
-        let kin = kin.unwrap_or_else(|| self.kin_of(&started));
+        let mut kin = kin.unwrap_or_else(|| self.kin_of(&started));
         let chronicle = Chronicle::new(
             self.journal.clone(),
             run,
@@ -118,45 +119,21 @@ impl House {
             Actor::agent(&facts.role),
         )
         .fenced(fence.clone());
-        let log = Arc::new(CallLog::new(chronicle.clone()));
-        let at = self.tree_of(kin.root_run.unwrap_or(run));
-        let left = Arc::new(AtomicU32::new(0));
-        let ground = kin.ground.clone().unwrap_or_else(|| self.ground(&at, &[]));
-        if ground.tree().is_none() && self.has_tree(trace, &events)? {
-            ground.reopen(newest_snapshot(&events).unwrap_or("start"))?;
+        if kin.agent.is_none() && facts.role != "default" {
+            kin.agent = Some(AgentKind::Custom(facts.role.clone()));
         }
-        let registry = self.registry(&kin, (run, trace), &ground, &left)?;
-        let skill = self.skill_again(
-            &started,
-            facts.skill_folder.as_deref(),
-            facts.skill_hash.as_deref(),
-        )?;
-        let mut outfit = Outfit {
-            house: Arc::clone(self),
-            chronicle: chronicle.clone(),
-            log: Arc::clone(&log),
-            registry,
-            role: facts.role.clone(),
-            skill: skill.clone(),
-            variables: None,
-            agent: kin.agent.clone(),
-            at,
-        };
-        if let Some(skill) = &skill {
-            let words = started
-                .task
-                .as_ref()
-                .map(|task| chronicle.text(task))
-                .transpose()?;
-            let words: Vec<_> = words.into_iter().collect();
-            let values = variables(self, &outfit.files(), skill, &run.to_string(), &words);
-            outfit.variables = Some(Arc::new(values));
+        let words = started.task.as_ref().map(|task| chronicle.text(task));
+        let words: Vec<_> = words.transpose()?.into_iter().collect();
+        let skill = self.skill_again(&started, &facts)?;
+        let stage = self.stage(chronicle.clone(), kin, skill, &words)?;
+        if stage.ground.tree().is_none() && self.has_tree(trace, &events)? {
+            let newest = newest_snapshot(&events).unwrap_or("start");
+            stage.ground.reopen(newest)?;
         }
-        let outfit = Arc::new(outfit);
-        let hooks = self.hooks(&outfit, &kin).await?;
-        let mut hands = outfit.reading()?;
-        hands.approver = hooks.before(hands.approver.take());
-        let mut workplace = Workplace::new(hands, Some(ground), outfit.furnish());
+        let outfit = &stage.outfit;
+        let hooks = self.hooks(outfit, &stage.kin).await?;
+        let ground = Some(Arc::clone(&stage.ground));
+        let mut workplace = Workplace::new(outfit.reading()?, ground, outfit.furnish());
         workplace.furnished()?;
         let mut turn = fold(&chronicle, &events, &workplace)?;
         let after = events.last().map_or(0, |event| event.seq);
@@ -167,26 +144,10 @@ impl House {
                 .map_err(|error| Failure::new(Code::X001, error.to_string()))?;
         }
         let (chosen, model) = self.connect(facts.model.as_deref())?;
-        let setup = Setup {
-            voice: self.voice(model, chosen, run, trace, &outfit),
-            turn,
-            workplace,
-            log,
-            viewer: self.viewer(&outfit.role)?,
-            system: chronicle.text(&facts.system)?,
-            window: facts.window,
-            steering: self.wheel.steer(run, self.company.stop.clone()),
-            audience: Arc::clone(&self.company.audience),
-            person: self.company.person.clone(),
-            family: kin.family.clone(),
-            left,
-            patience: skill
-                .as_deref()
-                .and_then(|it| it.front.timeout_per_iteration),
-            is_root: kin.root_run.is_none(),
-            clock: self.workshop.caller.clock.clone(),
-            chronicle,
-        };
+        let voice = self.voice(model, chosen, outfit);
+        let mut setup = self.setup(stage, turn, workplace, voice)?;
+        setup.system = chronicle.text(&facts.system)?;
+        setup.window = facts.window;
         Box::pin(self.drive(setup, (hooks, Begins::Resume), &fence)).await
     }
 
@@ -258,13 +219,12 @@ impl House {
     fn skill_again(
         &self,
         started: &RunStarted,
-        folder: Option<&str>,
-        hash: Option<&str>,
+        facts: &RunPrepared,
     ) -> Result<Option<Arc<Skill>>, Failure> {
-        let (Some(name), Some(folder)) = (&started.skill, folder) else {
+        let (Some(name), Some(folder)) = (&started.skill, &facts.skill_folder) else {
             return Ok(None);
         };
-        let same = |skill: &&Skill| skill.folder.display().to_string() == folder;
+        let same = |skill: &&Skill| skill.folder.display().to_string() == *folder;
         let skill = match self.skills.skills.iter().find(same) {
             Some(skill) => skill.clone(),
             None => {
@@ -277,7 +237,11 @@ impl House {
                 })?
             }
         };
-        if hash.is_some_and(|hash| hash != skill.hash) {
+        if facts
+            .skill_hash
+            .as_ref()
+            .is_some_and(|hash| *hash != skill.hash)
+        {
             let notice = format!("the skill `{name}` has changed since the run began");
             self.company.audience.notice(&notice);
         }

@@ -66,8 +66,7 @@ impl Workshop {
     pub fn narrator(&self, eyes: Eyes, words: Words) -> Narrator {
         let home = self.caller.environment.get("HOME");
         let home = home.map(std::path::PathBuf::from);
-        Narrator::new(eyes, words, Blobs::at(self.home.blobs()))
-            .at_home(self.root.clone(), home)
+        Narrator::new(eyes, words, Blobs::at(self.home.blobs())).at_home(self.root.clone(), home)
     }
 }
 

@@ -165,7 +165,9 @@ fn about(input: &Text) -> String {
         return String::new();
     };
     let input: Value = serde_json::from_str(text).unwrap_or_default();
-    let known = ["path", "command", "pattern", "query", "url", "skill", "name"];
+    let known = [
+        "path", "command", "pattern", "query", "url", "skill", "name",
+    ];
     let found = known.iter().find_map(|key| input[key].as_str());
     let found = one_line(found.unwrap_or_default());
     found.chars().take(LONGEST_ABOUT).collect()

@@ -67,7 +67,9 @@ impl Workshop {
         let id = self.lesson_id(skill, id)?;
         let text = self.lesson_text(text)?;
         let Open { journal, .. } = self.open()?;
-        journal.append(self.draft(LessonChanged { id, text })).wait()?;
+        journal
+            .append(self.draft(LessonChanged { id, text }))
+            .wait()?;
         Ok(())
     }
 
@@ -109,9 +111,10 @@ impl Workshop {
         let kept = kept(reader, &lesson.skill)?;
         let same: Vec<_> = kept.iter().filter(|it| it.sort == lesson.sort).collect();
         let surplus = (same.len() + 1).saturating_sub(MOST_KEPT);
-        let removed = same.iter().take(surplus).map(|old| LessonRemoved {
-            id: old.id.clone(),
-        });
+        let removed = same
+            .iter()
+            .take(surplus)
+            .map(|old| LessonRemoved { id: old.id.clone() });
         let mut drafts: Vec<_> = removed.map(|fact| self.draft(fact)).collect();
         drafts.push(self.draft(lesson));
         Ok(drafts)

@@ -41,8 +41,9 @@ impl Workshop {
         let folder = self.root.join("Skills").join(name);
         if folder.symlink_metadata().is_ok() {
             let what = format!("there is a skill in `{}` already", folder.display());
-            return Err(Failure::new(Code::C004, what)
-                .advise("choose another name, or edit that one"));
+            return Err(
+                Failure::new(Code::C004, what).advise("choose another name, or edit that one")
+            );
         }
         let failed = |error| file_failure(Code::W008, &error);
         make_dirs(&self.root.join("Skills"), 0o755).map_err(failed)?;

@@ -62,7 +62,11 @@ impl Workshop {
                 && let (Some(state), Some(mut metrics)) = (state, finished.metrics)
             {
                 metrics.saved_percent = metrics.saved_percent.or_else(|| {
-                    saved(&metrics, *taken.get(&finished.id)?, *all.get(name.as_str())?)
+                    saved(
+                        &metrics,
+                        *taken.get(&finished.id)?,
+                        *all.get(name.as_str())?,
+                    )
                 });
                 stats.entry(name.clone()).or_default().add(state, &metrics);
             }

@@ -144,8 +144,7 @@ impl Workshop {
             match record.event()?.fact {
                 Fact::ToolRequested(fact) => {
                     let input = self.text_of(Some(&fact.input))?;
-                    let input: serde_json::Value =
-                        serde_json::from_str(&input).unwrap_or_default();
+                    let input: serde_json::Value = serde_json::from_str(&input).unwrap_or_default();
                     seen.read.extend(paths_in(&input));
                 }
                 Fact::RunFinished(finished) => seen.finished = Some(finished),
@@ -312,7 +311,10 @@ impl Before {
     }
 
     fn names_a_folder(&self, text: &str) -> bool {
-        let tree = self.tree.as_ref().map(|tree| tree.files().display().to_string());
+        let tree = self
+            .tree
+            .as_ref()
+            .map(|tree| tree.files().display().to_string());
         tree.is_some_and(|tree| text.contains(&tree))
             || text.contains(&*self.folder.display().to_string())
     }
@@ -331,8 +333,10 @@ fn check_name(name: &str) -> Result<(), Failure> {
         return Ok(());
     }
     let shown: String = name.chars().take(80).collect();
-    Err(Failure::new(Code::C004, format!("`{shown}` is no name for a test"))
-        .advise("letters, digits, `-` and `_`, at most 64 of them"))
+    Err(
+        Failure::new(Code::C004, format!("`{shown}` is no name for a test"))
+            .advise("letters, digits, `-` and `_`, at most 64 of them"),
+    )
 }
 
 fn any(_: &Path, _: artel_files::Op) -> Result<(), artel_files::Refusal> {

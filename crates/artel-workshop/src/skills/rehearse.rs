@@ -115,9 +115,12 @@ impl Trust for AllTrusted {
 /// the other: what is asked differs a little in every folder and on every day.
 fn script(skill: &Skill, name: &str) -> Result<String, Failure> {
     let unusable = |why: String| {
-        Failure::new(Code::M011, format!("the script `tests/{name}` cannot be used"))
-            .because(why)
-            .advise("`script` names a file beside the case, relative to `tests`")
+        Failure::new(
+            Code::M011,
+            format!("the script `tests/{name}` cannot be used"),
+        )
+        .because(why)
+        .advise("`script` names a file beside the case, relative to `tests`")
     };
     let root = Root::open(&skill.folder).map_err(|error| unusable(error.to_string()))?;
     let path = Path::new("tests").join(name);
@@ -206,7 +209,9 @@ fn differences(expect: &Expect, done: &RunDone, turns: u64, files: &Files) -> Ve
     if let Some(most) = expect.turns_at_most
         && turns > u64::from(most)
     {
-        differences.push(format!("it took {turns} turns, at most {most} were expected"));
+        differences.push(format!(
+            "it took {turns} turns, at most {most} were expected"
+        ));
     }
     differences
 }

@@ -54,8 +54,11 @@ impl Stage {
         for (index, skill) in skills.iter().enumerate() {
             let link = shop.join("Skills").join(format!("{index:04}"));
             symlink(&skill.folder, &link).map_err(|error| {
-                Failure::new(Code::W008, format!("`{}` could not be made", link.display()))
-                    .because(error.to_string())
+                Failure::new(
+                    Code::W008,
+                    format!("`{}` could not be made", link.display()),
+                )
+                .because(error.to_string())
             })?;
         }
         let workshop = Arc::new(inside.workshop()?);

@@ -119,7 +119,9 @@ impl Workshop {
             let must = cases.triggers.must.iter().map(|request| (request, true));
             let must_not = cases.triggers.must_not.iter().map(|it| (it, false));
             for (request, must) in must.chain(must_not) {
-                tried.triggers.push(trigger(skill, all, request, must.into()));
+                tried
+                    .triggers
+                    .push(trigger(skill, all, request, must.into()));
             }
             for run in &cases.runs {
                 let done = rehearse(&self.caller, skill, trusted, run).await;

@@ -98,8 +98,9 @@ impl Caller {
         let at = self.absolute(file);
         if !at.exists() {
             let what = format!("there is no file `{}`", file.display());
-            return Err(Failure::new(Code::W010, what)
-                .advise("name a skill's folder, or its `SKILL.md`"));
+            return Err(
+                Failure::new(Code::W010, what).advise("name a skill's folder, or its `SKILL.md`")
+            );
         }
         let bytes = read_bounded(&at, LARGEST).map_err(|error| file_failure(Code::W008, &error))?;
         let folder = at.parent().map(|folder| {
@@ -176,4 +177,3 @@ fn file_of(caller: &Caller, path: &Path) -> PathBuf {
     }
     path.to_owned()
 }
-

@@ -208,6 +208,7 @@ fn driver(
         family: Family::default(),
         left: Arc::new(AtomicU32::new(0)),
         patience: None,
+        all_tokens: None,
         is_root: true,
         clock: system_clock(),
         chronicle,

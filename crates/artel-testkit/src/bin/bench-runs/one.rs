@@ -124,7 +124,7 @@ fn round(tools: Tools) -> Round {
         .unwrap();
     let stand_in = StandIn::start(Format::Chat, answers(tools));
     let settings = format!(
-        "[models.default]\nprovider = \"openai-chat\"\nmodel = \"tiny\"\nbase_url = \"{}\"\n",
+        "[models.default]\nprovider = \"openai-chat\"\nmodel = \"tiny\"\nbase_url = \"{}\"\napi_key_env = \"OPENAI_API_KEY\"\n",
         stand_in.url()
     );
     let file = workshop.join("artel.toml");

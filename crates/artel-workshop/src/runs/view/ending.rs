@@ -37,7 +37,11 @@ fn objectives(finished: &RunFinished) -> Vec<(Mark, String)> {
     if objectives.is_empty() {
         let has_result = finished.answer.is_some() || finished.changed.is_some();
         let none = "nothing came of it".to_owned();
-        return if has_result { Vec::new() } else { vec![(Mark::Detail, none)] };
+        return if has_result {
+            Vec::new()
+        } else {
+            vec![(Mark::Detail, none)]
+        };
     }
     let done = objectives.iter().filter(|objective| objective.done).count();
     let mut lines = vec![(

@@ -118,7 +118,11 @@ impl Narrator {
 
     /// Tells an event only in the full view.
     fn full(&self, mark: Mark, text: impl FnOnce() -> String) -> Vec<(Mark, String)> {
-        if self.is_full() { vec![(mark, text())] } else { Vec::new() }
+        if self.is_full() {
+            vec![(mark, text())]
+        } else {
+            Vec::new()
+        }
     }
 
     fn told(&mut self, run: RunId, event: &Event) -> Vec<(Mark, String)> {
@@ -135,49 +139,71 @@ impl Narrator {
             Fact::RunSteered(steered) => one(Mark::Waits, of_steering(&steered.act, &steered.text)),
             Fact::RunContinued(continued) => of_continuation(continued),
             Fact::RunAsked(asked) => one(Mark::Waits, format!("asks: {}", asked.text)),
-            Fact::RunAnswered(answered) => one(Mark::Plain, format!("answered: {}", answered.answer)),
+            Fact::RunAnswered(answered) => {
+                one(Mark::Plain, format!("answered: {}", answered.answer))
+            }
             Fact::RunEscalated(escalated) => {
                 one(Mark::Bad, format!("calls for help: {}", escalated.why))
             }
             Fact::RunSaid(said) => self.full(Mark::Words, || {
-                format!("told ({}): {}", said.why, first_line(&self.text(&said.text), LONGEST))
+                format!(
+                    "told ({}): {}",
+                    said.why,
+                    first_line(&self.text(&said.text), LONGEST)
+                )
             }),
             Fact::ContextCompacted(shorter) => self.full(Mark::Plain, || {
                 let (before, after) = (tokens(shorter.before), tokens(shorter.after));
                 format!("conversation {}: {before} → {after} tokens", shorter.how)
             }),
-            Fact::TreeMade(made) => {
-                self.full(Mark::Plain, || format!("{} · {}", made.how, span(made.millis)))
-            }
+            Fact::TreeMade(made) => self.full(Mark::Plain, || {
+                format!("{} · {}", made.how, span(made.millis))
+            }),
             Fact::TreeSnapped(snapped) => self.full(Mark::Plain, || {
-                format!("snapshot {} ({}) · {}", snapped.snapshot, snapped.why, span(snapped.millis))
+                format!(
+                    "snapshot {} ({}) · {}",
+                    snapped.snapshot,
+                    snapped.why,
+                    span(snapped.millis)
+                )
             }),
-            Fact::TreeRestored(back) => {
-                one(Mark::Plain, format!("put the files back to {}", back.snapshot))
-            }
-            Fact::SkillInjected(injected) if event.outcome == Some(Outcome::Denied) => {
-                one(Mark::Waits, format!("not run: {} ({})", injected.command, injected.rule))
-            }
+            Fact::TreeRestored(back) => one(
+                Mark::Plain,
+                format!("put the files back to {}", back.snapshot),
+            ),
+            Fact::SkillInjected(injected) if event.outcome == Some(Outcome::Denied) => one(
+                Mark::Waits,
+                format!("not run: {} ({})", injected.command, injected.rule),
+            ),
             Fact::SkillInjected(injected) => self.full(Mark::Call, || injected.command.clone()),
-            Fact::HookRan(hook) if event.outcome == Some(Outcome::Denied) => {
-                one(Mark::Waits, format!("hook {} says no: {}", hook.hook, hook.message))
-            }
+            Fact::HookRan(hook) if event.outcome == Some(Outcome::Denied) => one(
+                Mark::Waits,
+                format!("hook {} says no: {}", hook.hook, hook.message),
+            ),
             Fact::HookRan(hook) => self.full(Mark::Plain, || {
-                format!("hook {} · {} · {}", hook.hook, hook.decision, span(hook.millis))
+                format!(
+                    "hook {} · {} · {}",
+                    hook.hook,
+                    hook.decision,
+                    span(hook.millis)
+                )
             }),
-            Fact::SandboxPassage(passage) if !passage.allowed => {
-                one(Mark::Waits, format!("not let out to {}: {}", passage.host, passage.detail))
-            }
+            Fact::SandboxPassage(passage) if !passage.allowed => one(
+                Mark::Waits,
+                format!("not let out to {}: {}", passage.host, passage.detail),
+            ),
             Fact::SandboxPassage(passage) => {
                 self.full(Mark::Plain, || format!("reached {}", passage.host))
             }
-            Fact::BudgetWarned(warned) => {
-                one(Mark::Waits, format!("has cost {} so far", warned.used.money))
-            }
+            Fact::BudgetWarned(warned) => one(
+                Mark::Waits,
+                format!("has cost {} so far", warned.used.money),
+            ),
             Fact::RunFinished(finished) => self.finished(run, finished),
-            Fact::RunApplied(applied) => {
-                one(Mark::Done, format!("put in place: {}", applied.files.join(", ")))
-            }
+            Fact::RunApplied(applied) => one(
+                Mark::Done,
+                format!("put in place: {}", applied.files.join(", ")),
+            ),
             Fact::FeedbackGiven(given) => one(Mark::Plain, format!("feedback: {}", given.text)),
             _ => Vec::new(),
         }
@@ -186,7 +212,10 @@ impl Narrator {
     fn started(&mut self, run: RunId, started: &RunStarted) -> Vec<(Mark, String)> {
         let above = started.parent.and_then(|parent| self.runs.get(&parent));
         let depth = above.map_or(0, |parent| parent.depth + 1);
-        let folder = started.folder.as_deref().map(|it| self.homely(Path::new(it)));
+        let folder = started
+            .folder
+            .as_deref()
+            .map(|it| self.homely(Path::new(it)));
         let tale = self.runs.entry(run).or_default();
         tale.title.clone_from(&started.title);
         tale.skill.clone_from(&started.skill);
@@ -194,14 +223,20 @@ impl Narrator {
         tale.depth = depth;
         tale.has_head = started.parent.is_some();
         if started.parent.is_none() {
-            return vec![(Mark::Head, format!("run {}  {}", run.short(), started.title))];
+            return vec![(
+                Mark::Head,
+                format!("run {}  {}", run.short(), started.title),
+            )];
         }
         let name = started.skill.as_deref().unwrap_or("agent");
         vec![(Mark::Head, format!("{name} begins ({})", run.short()))]
     }
 
     fn prepared(&mut self, run: RunId, prepared: &RunPrepared) -> Vec<(Mark, String)> {
-        let scope = prepared.skill_folder.as_deref().map(|at| self.scope(run, Path::new(at)));
+        let scope = prepared
+            .skill_folder
+            .as_deref()
+            .map(|at| self.scope(run, Path::new(at)));
         let tale = self.runs.entry(run).or_default();
         tale.most = prepared.turns;
         tale.scope = scope;
@@ -218,7 +253,11 @@ impl Narrator {
             return "project";
         }
         let home = self.home.as_deref();
-        if home.is_some_and(|home| at.starts_with(home)) { "user" } else { "elsewhere" }
+        if home.is_some_and(|home| at.starts_with(home)) {
+            "user"
+        } else {
+            "elsewhere"
+        }
     }
 
     fn requested(&mut self, run: RunId, asked: &ModelRequested) -> Vec<(Mark, String)> {
@@ -235,7 +274,10 @@ impl Narrator {
                 (None, _) => "task".to_owned(),
             };
             let place = &tale.folder;
-            lines.push((Mark::Detail, format!("{what} · {}:{model} · {place}", asked.provider)));
+            lines.push((
+                Mark::Detail,
+                format!("{what} · {}:{model} · {place}", asked.provider),
+            ));
         }
         if is_full && asked.attempt == 1 {
             let turn = tale.turn + 1;
@@ -272,13 +314,23 @@ impl Narrator {
         let mut lines: Vec<_> = parts.iter().filter_map(said).collect();
         let model = format!("{}:{}", replied.provider, replied.model);
         if replied.attempt > 1 {
-            lines.insert(0, (Mark::Plain, format!("attempt {} by {model}", replied.attempt)));
+            lines.insert(
+                0,
+                (
+                    Mark::Plain,
+                    format!("attempt {} by {model}", replied.attempt),
+                ),
+            );
         }
         lines
     }
 
     fn failed(&self, failed: &ModelFailed) -> Vec<(Mark, String)> {
-        let then = if failed.retry_at.is_some() { "; tries again" } else { "" };
+        let then = if failed.retry_at.is_some() {
+            "; tries again"
+        } else {
+            ""
+        };
         self.full(Mark::Bad, || {
             let who = format!("{}:{}", failed.provider, failed.model);
             format!("{who}: {}{then}", first_line(&failed.message, LONGEST))
@@ -301,7 +353,8 @@ impl Narrator {
         };
         let tale = self.runs.entry(run).or_default();
         tale.doing = Some(doing);
-        tale.calls.insert(asked.call.clone(), (asked.tool.clone(), input));
+        tale.calls
+            .insert(asked.call.clone(), (asked.tool.clone(), input));
         let mut lines = self.full(Mark::Call, || shown);
         // What does not fit the tool is the model's mistake, and no news for a person.
         if asked.decision == "deny" && asked.rule != "default.unfit" {
@@ -360,9 +413,17 @@ impl Narrator {
         let cut = |line: &&str| line.chars().take(LONGEST).collect::<String>();
         let mut lines: Vec<_> = all.iter().take(most).map(cut).collect();
         if all.len() > most {
-            lines.push(format!("… [{} more lines, {} bytes]", all.len() - most, text.len()));
+            lines.push(format!(
+                "… [{} more lines, {} bytes]",
+                all.len() - most,
+                text.len()
+            ));
         }
-        let first = if lines.is_empty() { String::new() } else { lines.remove(0) };
+        let first = if lines.is_empty() {
+            String::new()
+        } else {
+            lines.remove(0)
+        };
         let mut told = vec![(mark, format!("{first} · {took}"))];
         told.extend(lines.into_iter().map(|line| (Mark::Detail, line)));
         told
@@ -375,8 +436,15 @@ impl Narrator {
         }
         let name = tale.skill.as_deref().unwrap_or("agent");
         let is_done = finished.state.as_deref() == Some("complete");
-        let (mark, word) = if is_done { (Mark::Done, "") } else { (Mark::Bad, " is not done") };
-        vec![(mark, format!("{name}{word}: {}", first_line(&finished.summary, LONGEST)))]
+        let (mark, word) = if is_done {
+            (Mark::Done, "")
+        } else {
+            (Mark::Bad, " is not done")
+        };
+        vec![(
+            mark,
+            format!("{name}{word}: {}", first_line(&finished.summary, LONGEST)),
+        )]
     }
 
     fn text(&self, text: &Text) -> String {
@@ -414,10 +482,17 @@ fn refusal(wanted: &str, asked: &ToolRequested) -> Vec<(Mark, String)> {
     } else {
         "`artel policy list` shows what is granted"
     };
-    let built_in = if asked.rule.starts_with("never.") { " (built in)" } else { "" };
+    let built_in = if asked.rule.starts_with("never.") {
+        " (built in)"
+    } else {
+        ""
+    };
     vec![
         (Mark::Waits, format!("wants to run: {wanted}")),
-        (Mark::Detail, format!("why not: {}; rule `{}`{built_in}", asked.reason, asked.rule)),
+        (
+            Mark::Detail,
+            format!("why not: {}; rule `{}`{built_in}", asked.reason, asked.rule),
+        ),
         (Mark::Detail, format!("you can: {can}")),
     ]
 }

@@ -39,7 +39,14 @@ fn without_hidden(eyes: &Eyes, kind: &str, payload: &str) -> String {
         "tool.requested" | "tool.finished" => {
             let tool = fact["tool"].as_str().unwrap_or_default().to_owned();
             if eyes.hides(&tool) {
-                for field in ["input", "observation", "memory", "reason", "images", "changed"] {
+                for field in [
+                    "input",
+                    "observation",
+                    "memory",
+                    "reason",
+                    "images",
+                    "changed",
+                ] {
                     if fact.get(field).is_some_and(|value| !value.is_null()) {
                         fact[field] = Value::from(hidden(&tool));
                     }

@@ -28,7 +28,10 @@ fn long_texts_are_cut_and_secrets_left_out_of_arguments() {
     });
     let shown = tools::arguments(&input);
     assert!(shown.contains("… [245 bytes]"), "{shown}");
-    assert!(!shown.contains("sk-1") && !shown.contains("\"t\""), "{shown}");
+    assert!(
+        !shown.contains("sk-1") && !shown.contains("\"t\""),
+        "{shown}"
+    );
     assert!(shown.contains("\"max_tokens\":5"), "{shown}");
 }
 

@@ -73,7 +73,10 @@ pub(super) fn milestone(input: &Value, finished: &ToolFinished, observation: &st
         "bash" => line(format!("ran {}", text("command"))),
         "script" => line(format!("ran the skill's script {}", text("script"))),
         "run_tests" => line(format!("ran tests: {}", tests(observation))),
-        "diagnostics" => line(format!("looked for errors: {}", first_line(observation, LONGEST))),
+        "diagnostics" => line(format!(
+            "looked for errors: {}",
+            first_line(observation, LONGEST)
+        )),
         "fetch" => line(format!("fetched {}", text("url"))),
         other => line(match other.strip_prefix("git_") {
             Some(command) => format!("ran git {}", command.replace('_', " ")),
@@ -151,7 +154,10 @@ fn spoken(tool: &str) -> String {
 }
 
 fn progress(input: &Value) -> Milestone {
-    let tasks = input["tasks"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let tasks = input["tasks"]
+        .as_array()
+        .map(Vec::as_slice)
+        .unwrap_or_default();
     let done = tasks.iter().filter(|task| task["state"] == "done");
     match tasks.len() {
         0 => Milestone::Nothing,

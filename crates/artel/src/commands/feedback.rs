@@ -1,0 +1,36 @@
+//! `artel feedback`
+
+use artel_workshop::{Caller, Problems};
+
+use crate::Verdict;
+use crate::render::harmless;
+use crate::screen::Screen;
+
+/// Say how a run went; the next runs of its skill are told
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example: artel feedback 5d2f41c0 \"the totals were right, keep it shorter\""
+)]
+pub(crate) struct Args {
+    /// The run
+    run: String,
+    /// What you want to say
+    text: String,
+}
+
+pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+    let given = caller.workshop()?.give_feedback(&args.run, &args.text)?;
+    if screen.json {
+        screen.value(&given)?;
+        return Ok(Verdict::Done);
+    }
+    match &given.skill {
+        Some(skill) => screen.line(format!(
+            "kept for the next runs of {}; `artel skill feedback {}` shows it",
+            harmless(skill),
+            harmless(skill)
+        ))?,
+        None => screen.line("kept with the run; it was of no skill, so no other run is told")?,
+    }
+    Ok(Verdict::Done)
+}
