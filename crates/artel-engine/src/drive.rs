@@ -212,7 +212,7 @@ impl Driver {
         let finished = ToolFinished {
             call: act.id.clone(),
             tool: act.tool.clone(),
-            observation: Text::Inline(text),
+            observation: Text::Inline(self.setup.workplace.hands().hints.words(text)),
             trouble: Some(trouble.to_owned()),
             changed: Vec::new(),
             millis: 0,

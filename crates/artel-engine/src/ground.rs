@@ -11,6 +11,7 @@ use artel_types::{
 };
 
 use crate::chronicle::Entry;
+use crate::hooks::Hooks;
 
 /// Puts the hands of a run together for its own tree, from those that only read the folder.
 pub type Furnish = dyn Fn(&RunTree, &Hands) -> Result<Hands, Failure> + Send + Sync;
@@ -234,6 +235,13 @@ impl Workplace {
     /// Returns the hands as they are now.
     pub fn hands(&self) -> &Arc<Hands> {
         &self.hands
+    }
+
+    /// Puts hooks before whoever answers questions.
+    pub(crate) fn asks_through(&mut self, hooks: &Hooks) {
+        let mut hands = self.hands.moved(self.hands.bench.clone(), |_, _| {});
+        hands.approver = hooks.before(hands.approver.take());
+        self.hands = Arc::new(hands);
     }
 
     /// Returns the files.

@@ -59,9 +59,12 @@ impl Hooked {
 }
 
 impl Driver {
-    /// Has the run go past hooks.
+    /// Has the run go past hooks, its questions too.
     #[must_use]
     pub fn with_hooks(mut self, hooks: Hooks, begins: Begins) -> Self {
+        if !hooks.is_none() {
+            self.setup.workplace.asks_through(&hooks);
+        }
         self.hooked = Hooked {
             hooks,
             begins: Some(begins),

@@ -9,6 +9,7 @@ mod approach;
 mod call;
 mod ending;
 mod fold;
+mod mend;
 mod next;
 mod react;
 mod strikes;

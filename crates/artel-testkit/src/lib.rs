@@ -5,6 +5,7 @@
 mod child;
 mod clock;
 mod drafts;
+mod follower;
 mod random;
 mod scale;
 mod scratch;
@@ -14,6 +15,7 @@ mod wait;
 
 pub use child::{Child, testkit_binary};
 pub use clock::{ManualClock, system_clock};
+pub use follower::start_follower;
 pub use drafts::{note, note_text, random_trace, run_events};
 pub use random::Random;
 pub use scale::{figure, is_long, scaled};

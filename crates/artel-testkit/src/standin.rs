@@ -137,9 +137,22 @@ impl StandIn {
         Self::start_on(0, format, plan)
     }
 
+    /// Starts a server on a free port of 127.0.0.1 that answers each request from its body alone.
+    pub fn minded(
+        format: Format,
+        mind: impl Fn(&Value) -> Answer + Send + Sync + 'static,
+    ) -> Self {
+        Self::serve(0, State::new(format, []).minded(Box::new(mind)))
+    }
+
     /// Starts a server on a port of 127.0.0.1; 0 takes a free one.
     pub fn start_on(port: u16, format: Format, plan: impl IntoIterator<Item = Answer>) -> Self {
-        let state = Arc::new(State::new(format, plan));
+        Self::serve(port, State::new(format, plan))
+    }
+
+    fn serve(port: u16, state: State) -> Self {
+        let state = Arc::new(state);
+        let format = state.format();
         let listener =
             std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, port)).expect("a port to listen on");
         let address = listener.local_addr().expect("the address listened on");

@@ -27,6 +27,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+pub(crate) use spot::inside_hint;
+
 use crate::{Card, Reach, Tool, Unknown};
 
 /// How large a file may be that is read whole or changed.

@@ -77,7 +77,8 @@ impl Tool for GitTool {
         let git = repository(bench)?;
         let call = arguments::of(&self.card.name, input)?;
         let words: Vec<&str> = call.words.iter().map(String::as_str).collect();
-        let said = git.run_with(&words, call.stdin).map_err(trouble)?;
+        let said = git.run_with(&words, call.stdin);
+        let said = said.map_err(|error| advised(&git, input, trouble(error)))?;
         let text = String::from_utf8_lossy(&said);
         let (shown, is_partial) = shorten(text.trim_end());
         let text = if shown.is_empty() {
@@ -104,6 +105,45 @@ fn repository(bench: &Bench) -> Result<Git, Trouble> {
         email: "artel@localhost".to_owned(),
     };
     Ok(Git::new(program, bench.tree.path(), identity))
+}
+
+/// Adds what to try after git refused: a revision that is like the one named, or what has to come
+/// first.
+fn advised(git: &Git, input: &Value, trouble: Trouble) -> Trouble {
+    const UNKNOWN: [&str; 5] = [
+        "unknown revision",
+        "bad revision",
+        "invalid reference",
+        "not a valid object",
+        "did not match any",
+    ];
+    let has = |said: &str| trouble.what.contains(said);
+    if has("nothing to commit") || has("no changes added") || has("nothing added") {
+        let call = json!({ "all": true });
+        return trouble.hint(format!("`git_add {call}` first, then commit"));
+    }
+    if !UNKNOWN.iter().any(|said| has(said)) {
+        return trouble;
+    }
+    let refs = git.run(&["for-each-ref", "--format=%(refname:short)", "--count=500"]);
+    let refs = refs.map(|refs| String::from_utf8_lossy(&refs).into_owned());
+    let refs = refs.unwrap_or_default();
+    let given = input
+        .as_object()
+        .into_iter()
+        .flat_map(|fields| fields.values());
+    let mut given = given.filter_map(Value::as_str).filter(|word| has(word));
+    let near = given.find_map(|word| {
+        let near = crate::nearest(word, refs.lines(), 1);
+        near.first()
+            .map(|near| (word.to_owned(), (*near).to_owned()))
+    });
+    match near {
+        Some((word, near)) => {
+            trouble.hint(format!("`{word}` is not known; did you mean `{near}`?"))
+        }
+        None => trouble.hint("`git_branch_list` and `git_log` show what there is"),
+    }
 }
 
 fn remote_host(git: &Git, input: &Value) -> Result<String, Trouble> {

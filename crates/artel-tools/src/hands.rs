@@ -360,7 +360,13 @@ fn secret_in(input: &Value) -> Option<Trouble> {
     let (place, sort) = found.first()?;
     let what = format!("`{place}` of the input holds what looks like a secret ({sort})");
     Some(
-        Trouble::new(TroubleKind::Refused, what)
-            .hint("tools that need a key name it in `secrets` and get it by themselves"),
+        match place.trim_start_matches('/') {
+            // A field of its own can be left out, the only one of a call cannot.
+            inner if inner.contains('/') => {
+                Trouble::new(TroubleKind::Refused, what).hint(format!("leave out `{inner}`"))
+            }
+            _ => Trouble::new(TroubleKind::Refused, what),
+        }
+        .hint("tools that need a key name it in `secrets` and get it by themselves"),
     )
 }

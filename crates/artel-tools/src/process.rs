@@ -322,26 +322,20 @@ impl Workroom {
             (_, true) => format!("exit code {code}, without output"),
             (_, false) => format!("exit code {code}\n{text}"),
         };
+        let fuller = fuller(finished);
+        let is_cut = text.contains(&fuller);
+        let hints = is_cut.then(|| format!("{fuller} brings all of it, piece by piece"));
         Ok(Observation {
             text,
             data,
             is_partial: finished.partial,
+            hints: hints.into_iter().collect(),
             ..Observation::default()
         })
     }
 
     pub(crate) fn text_of(&self, finished: &Finished) -> String {
-        let number = finished
-            .stdout
-            .spooled
-            .path
-            .parent()
-            .and_then(Path::file_name)
-            .map(|name| name.to_string_lossy().into_owned())
-            .unwrap_or_default();
-        finished.render(&format!(
-            "`output {{\"id\": \"{number}\"}}` has the full text"
-        ))
+        finished.render(&format!("{} has the full text", fuller(finished)))
     }
 
     fn not_started(&self, words: &[String], step: &str, why: &str) -> Trouble {
@@ -410,6 +404,14 @@ impl Workroom {
         record.environment.extend(names);
         record.environment.sort();
     }
+}
+
+/// Returns the call that brings the whole output of a command, the way hints name calls.
+fn fuller(finished: &Finished) -> String {
+    let folder = finished.stdout.spooled.path.parent();
+    let number = folder.and_then(Path::file_name);
+    let number = number.unwrap_or_default().to_string_lossy();
+    format!("`output {}`", json!({ "id": number }))
 }
 
 /// Says what a command waits for.

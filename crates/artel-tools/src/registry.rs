@@ -11,7 +11,9 @@ use artel_policy::{Action, GitOperation, git_may};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::{Bench, Card, Observation, Reach, Tool, Trouble, TroubleKind, Unknown, git, parse};
+use crate::{
+    Bench, Card, Observation, Reach, Tool, Trouble, TroubleKind, Unknown, git, nearest, parse,
+};
 
 /// How many schemas one call may bring.
 pub const MOST_FOUND: usize = 10;
@@ -149,7 +151,17 @@ impl Registry {
                     .collect();
                 if names.is_empty() {
                     let trouble = bad(format!("there is no bundle `{bundle}`"));
-                    return Err(trouble.hint(format!("bundles: {}", self.bundles(viewer))));
+                    let bundles = self.bundles(viewer);
+                    let mut near = nearest(bundle, bundles.split(", "), 1);
+                    near.extend(
+                        bundles
+                            .split(", ")
+                            .filter(|other| !near.contains(other))
+                            .collect::<Vec<_>>(),
+                    );
+                    let near: Vec<_> = near.iter().map(|name| format!("`{name}`")).collect();
+                    let near = format!("write `bundle` as {}", near.join(" or "));
+                    return Err(trouble.hint(near).hint(format!("bundles: {bundles}")));
                 }
                 Ok(names)
             }

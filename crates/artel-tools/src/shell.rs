@@ -114,7 +114,8 @@ impl Tool for Bash {
             }
         }
         if observation.data["exit"] != 0 {
-            observation.hints = advice::after(&command, &observation.text, bench, room);
+            let advice = advice::after(&command, &observation.text, bench, room);
+            observation.hints.splice(..0, advice);
         }
         Ok(observation)
     }
@@ -176,8 +177,11 @@ impl Tool for Output {
         use std::os::unix::fs::FileExt as _;
         let OutputInput { id, stderr, offset } = parse(input)?;
         let unknown = || {
-            Trouble::new(TroubleKind::NotFound, format!("there is no output `{id}`"))
-                .hint("the end of a command's answer names its id")
+            let trouble = Trouble::new(TroubleKind::NotFound, format!("there is no output `{id}`"));
+            match kept(bench) {
+                ids if ids.is_empty() => trouble.hint("no command has printed anything yet"),
+                ids => trouble.hint(format!("write `id` as {}", ids.join(" or "))),
+            }
         };
         if id.is_empty() || !id.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(unknown());
@@ -191,16 +195,33 @@ impl Tool for Output {
         page.truncate(count);
         let next = offset + count as u64;
         let mut text = String::from_utf8_lossy(&page).into_owned();
+        let mut hints = Vec::new();
         if next < length {
             text.push_str(&format!("\n… {} more bytes: offset {next}", length - next));
+            hints.push(format!("write `offset` as `{next}` for the rest"));
         }
         Ok(Observation {
             text,
             data: json!({ "bytes": length, "next": next }),
             is_partial: next < length,
+            hints,
             ..Observation::default()
         })
     }
+}
+
+/// Returns the newest outputs that are kept, the newest first, the way hints name them.
+fn kept(bench: &Bench) -> Vec<String> {
+    let spool = bench.workroom.as_ref().map(|room| room.spool.clone());
+    let entries = spool.and_then(|spool| std::fs::read_dir(spool).ok());
+    let names = entries.into_iter().flatten().flatten();
+    let mut names: Vec<String> = names
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .filter(|name| name.bytes().all(|byte| byte.is_ascii_digit()))
+        .collect();
+    names.sort_unstable_by(|one, other| other.cmp(one));
+    names.truncate(5);
+    names.iter().map(|name| format!("`{name}`")).collect()
 }
 
 fn list(bench: &Bench) -> Observation {

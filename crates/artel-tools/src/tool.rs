@@ -197,6 +197,15 @@ impl Hints {
         observation
     }
 
+    /// Leaves words that hold hints as they are, or drops the lines of them.
+    pub fn words(self, text: String) -> String {
+        if self == Self::Shown {
+            return text;
+        }
+        let lines = text.lines().filter(|line| !line.starts_with("- "));
+        lines.collect::<Vec<_>>().join("\n")
+    }
+
     /// Leaves the hints of trouble as they are, or drops them.
     pub(crate) fn kept(self, mut trouble: Trouble) -> Trouble {
         if self == Self::Silent {

@@ -40,7 +40,7 @@ pub use marker::Marker;
 pub use models::{Models, key_origin};
 pub use providers::{Card, ModelRow, ModelShown, Prices};
 pub use runs::{
-    Company, Eyes, Left, Line, Mark, Narrator, Placed, Proposal, RunDone, RunOrder, RunRow,
+    Company, Difference, Divergence, Eyes, Follower, Left, Line, Mark, Narrator, Placed, Proposal, Replay, RunDone, RunOrder, RunRow,
     SkillsFound, Standing, Steer, Steered, Stop, Trust, TrustQuestion, View, Which, Words, seen,
 };
 pub use skills::{

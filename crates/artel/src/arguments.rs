@@ -6,8 +6,8 @@ use artel_workshop::Flags;
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    auth, clean, config, doctor, explain, feedback, init, journal, model, policy, resume, run,
-    sandbox, skill, tool, trace, usage, workshop,
+    apply, auth, clean, config, doctor, explain, feedback, init, journal, model, policy, replay,
+    resume, run, runs, sandbox, skill, steer, tool, trace, usage, workshop,
 };
 use crate::screen::Readers;
 
@@ -40,7 +40,13 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     Init(init::Args),
     Run(Box<run::Args>),
+    Runs(runs::Args),
+    Pause(steer::Pause),
     Resume(resume::Args),
+    Cancel(steer::Cancel),
+    Hint(steer::Hint),
+    Apply(apply::Args),
+    Replay(replay::Args),
     Doctor(doctor::Args),
     Auth(auth::Args),
     Model(model::Args),

@@ -53,6 +53,12 @@ fn dispatch(
     match &arguments.command {
         Do::Init(args) => commands::init::run(args, caller?, screen),
         Do::Resume(args) => commands::resume::run(args, caller?, screen),
+        Do::Runs(args) => commands::runs::run(args, caller?, screen),
+        Do::Pause(args) => commands::steer::pause(args, caller?, screen),
+        Do::Cancel(args) => commands::steer::cancel(args, caller?, screen),
+        Do::Hint(args) => commands::steer::hint(args, caller?, screen),
+        Do::Apply(args) => commands::apply::run(args, caller?, screen),
+        Do::Replay(args) => commands::replay::run(args, caller?, screen),
         Do::Run(args) => commands::run::run(args, caller?, screen),
         Do::Doctor(args) => commands::doctor::run(args, caller?, screen),
         Do::Auth(args) => commands::auth::run(args, caller?, screen),

@@ -178,6 +178,11 @@ impl Screen {
         painted(text, paint, self.colour_out)
     }
 
+    /// Paints a word on standard error.
+    pub(crate) fn paint_told(&self, text: &str, paint: Paint) -> String {
+        painted(text, paint, self.colour_err)
+    }
+
     pub(crate) fn finish_text(mut self, text: &str) -> ExitCode {
         let done = self.raw(text).map(|()| Verdict::Done);
         self.finish(done)

@@ -208,8 +208,15 @@ impl Ended {
     fn output(&self, event: Event) -> Result<Answer, String> {
         let text = self.stdout.trim();
         if text.starts_with('{') {
-            let output: Output = serde_json::from_str(text)
-                .map_err(|error| format!("its output is not the JSON of a hook: {error}"))?;
+            let bad = |why: &dyn std::fmt::Display| {
+                format!("its output is not the JSON of a hook: {why}")
+            };
+            let value: Value = serde_json::from_str(text).map_err(|error| bad(&error))?;
+            let specific = value.get("hookSpecificOutput");
+            if specific.is_some_and(|it| !it.is_object() && !it.is_null()) {
+                return Err(bad(&"`hookSpecificOutput` is not an object"));
+            }
+            let output: Output = serde_json::from_value(value).map_err(|error| bad(&error))?;
             return output.answer(event);
         }
         let context = event.hears_plain_text() && !text.is_empty();

@@ -3,7 +3,7 @@
 use artel_types::model::{Image, ToolCall, ToolResult};
 use serde_json::Value;
 
-use super::{Act, InFlight};
+use super::{Act, InFlight, mend};
 
 /// A call of the last reply.
 #[derive(Debug, Clone)]
@@ -45,7 +45,7 @@ impl Pending {
             input: call
                 .input()
                 .map(Value::Object)
-                .map_err(|error| error.to_string()),
+                .map_err(|error| mend::said(&call.arguments, &error.to_string())),
             call: call.clone(),
             state: State::Waiting,
         }

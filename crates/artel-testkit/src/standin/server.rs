@@ -61,7 +61,7 @@ async fn answer(Shared(state): Shared<Arc<State>>, request: Request) -> Response
             let models = (state.dialect().models)();
             Reply::json(200, &models)
         }
-        Ok(Wish::Answer(route)) => match state.next_answer() {
+        Ok(Wish::Answer(route)) => match state.next_answer(&seen.body) {
             Some(answer) => perform(&state, ticket.number, &seen, route, answer).await,
             None => refusal(
                 &state,

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use serde_json::Value;
 use tokio::sync::{oneshot, watch};
 
 use super::answer::{Answer, Repeats};
@@ -13,10 +14,15 @@ use super::{Format, Seen};
 pub(super) struct State {
     format: Format,
     plan: Mutex<VecDeque<Answer>>,
+    /// Who answers instead of the plan.
+    mind: Option<Box<Mind>>,
     seen: Mutex<Vec<Seen>>,
     held: Mutex<Held>,
     counts: watch::Sender<Counts>,
 }
+
+/// Says what is answered to a request, from its body alone.
+pub(super) type Mind = dyn Fn(&Value) -> Answer + Send + Sync;
 
 /// How many requests there are.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -47,10 +53,17 @@ impl State {
         Self {
             format,
             plan: Mutex::new(plan.into_iter().collect()),
+            mind: None,
             seen: Mutex::default(),
             held: Mutex::default(),
             counts: watch::Sender::default(),
         }
+    }
+
+    /// Lets somebody answer instead of a plan.
+    pub(super) fn minded(mut self, mind: Box<Mind>) -> Self {
+        self.mind = Some(mind);
+        self
     }
 
     pub(super) fn format(&self) -> Format {
@@ -96,7 +109,10 @@ impl State {
     }
 
     /// Returns what the plan says next; nothing when it is used up.
-    pub(super) fn next_answer(&self) -> Option<Answer> {
+    pub(super) fn next_answer(&self, body: &Value) -> Option<Answer> {
+        if let Some(mind) = &self.mind {
+            return Some(mind(body));
+        }
         let mut plan = lock(&self.plan);
         match plan.front() {
             Some(last) if plan.len() == 1 && last.repeats == Repeats::WhenLast => {

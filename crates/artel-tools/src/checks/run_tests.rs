@@ -15,6 +15,7 @@ use super::project::{Programs, Project};
 use super::report::{Counts, Failure, Report};
 use super::runner::{MARKERS, RUNNERS, Runner};
 use super::survey::{Survey, is_within, language_of};
+use crate::similar::nearest_paths;
 use crate::{Bench, Card, Effect, Observation, Tool, Trouble, TroubleKind, Unknown, parse as read};
 
 /// Parts that are run in one call.
@@ -220,6 +221,7 @@ fn runner_named(name: &str) -> Result<Runner, Trouble> {
             TroubleKind::BadInput,
             format!("there is no test framework `{name}` here"),
         )
+        .hint("leave out `framework` to have it found")
         .hint(format!("known: {}", ids()))
     })
 }
@@ -280,8 +282,13 @@ fn existing(bench: &Bench, path: &str) -> Result<(String, Kind), Trouble> {
     let resolved =
         resolved.map_err(|error| Trouble::new(TroubleKind::Refused, error.to_string()))?;
     let missing = || {
-        Trouble::new(TroubleKind::NotFound, format!("there is no `{path}`"))
-            .hint("`glob` finds files by name")
+        let near = nearest_paths(root.path(), path, 3);
+        let near: Vec<_> = near.iter().map(|path| format!("`{path}`")).collect();
+        let trouble = Trouble::new(TroubleKind::NotFound, format!("there is no `{path}`"));
+        match near.is_empty() {
+            true => trouble.hint("`glob` finds files by name"),
+            false => trouble.hint(format!("similar paths: {}", near.join(", "))),
+        }
     };
     let about = resolved.about.ok_or_else(missing)?;
     let path = resolved.path.to_str().ok_or_else(missing)?;

@@ -316,7 +316,8 @@ fn misfit_trouble(which: &str, name: &str, misfit: Misfit) -> Trouble {
                 numbers(&lines)
             );
             Trouble::new(TroubleKind::Mismatch, what)
-                .hint("give more of the lines around the one you mean, or set `all`")
+                .hint("give more of the lines around the one you mean")
+                .hint(format!("write `all` as `true` to change all {count}"))
         }
     }
 }

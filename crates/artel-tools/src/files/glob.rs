@@ -1,6 +1,7 @@
 //! `glob`: files by the pattern of their names.
 
-use std::collections::BinaryHeap;
+use std::collections::{BTreeSet, BinaryHeap};
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use artel_policy::Action;
@@ -12,10 +13,15 @@ use serde_json::{Value, json};
 use super::card;
 use super::spot::target;
 use super::walk::{Hidden, Start};
-use crate::{Bench, Card, Effect, Observation, Reach, Tool, Trouble, TroubleKind, Unknown, parse};
+use crate::{
+    Bench, Card, Effect, Observation, Reach, Tool, Trouble, TroubleKind, Unknown, nearest, parse,
+};
 
 /// How many paths an answer holds.
 const MOST_PATHS: usize = 500;
+
+/// How many entries are looked at for other endings.
+const MOST_LOOKED_AT: usize = 20_000;
 
 /// Finds files by name.
 pub(crate) struct Glob {
@@ -108,7 +114,7 @@ impl Tool for Glob {
                 };
                 match Start::find(bench, Some(&path)) {
                     Err(trouble) if trouble.kind == TroubleKind::NotFound => {
-                        return Ok(nothing(&input));
+                        return Ok(nothing(&input, bench.tree.path()));
                     }
                     start => start?,
                 }
@@ -116,7 +122,7 @@ impl Tool for Glob {
         };
         let found = search(&start, &pattern);
         if found.total == 0 {
-            return Ok(nothing(&input));
+            return Ok(nothing(&input, start.root.path()));
         }
         Ok(observation(found))
     }
@@ -234,12 +240,27 @@ impl First {
     }
 }
 
-fn nothing(input: &Input) -> Observation {
+fn nothing(input: &Input, root: &Path) -> Observation {
     let place = input.path.as_deref().unwrap_or("the tree");
     Observation {
         data: json!({"total": 0}),
+        hints: other_ending(&input.pattern, root).into_iter().collect(),
         ..Observation::text(format!("no file matches `{}` in {place}", input.pattern))
     }
+}
+
+/// Returns the pattern with an ending that files of the tree have, like the one they do not.
+fn other_ending(pattern: &str, root: &Path) -> Option<String> {
+    let (stem, ending) = pattern.rsplit_once('.')?;
+    let walk = ignore::WalkBuilder::new(root).require_git(false).build();
+    let endings: BTreeSet<String> = walk
+        .take(MOST_LOOKED_AT)
+        .filter_map(|entry| Some(entry.ok()?.path().extension()?.to_str()?.to_owned()))
+        .filter(|other| other != ending)
+        .collect();
+    let near = nearest(ending, endings.iter().map(String::as_str), 2);
+    let near: Vec<_> = near.iter().map(|near| format!("`{stem}.{near}`")).collect();
+    (!near.is_empty()).then(|| format!("write `pattern` as {}", near.join(" or ")))
 }
 
 fn observation(found: First) -> Observation {

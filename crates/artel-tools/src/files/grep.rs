@@ -110,7 +110,13 @@ impl Tool for Grep {
             limit: input.limit.unwrap_or(USUAL_LIMIT).clamp(1, MOST_LIMIT),
         };
         let found = search(&start, &walk, &asked, bench)?;
-        Ok(found.observation(&input.pattern, &asked))
+        let mut observation = found.observation(&input.pattern, &asked);
+        let has_letters = input.pattern.chars().any(char::is_alphabetic);
+        if observation.data["files"] == 0 && !input.ignore_case && has_letters {
+            let hint = "write `ignore_case` as `true` if upper and lower case may differ";
+            observation.hints.push(hint.to_owned());
+        }
+        Ok(observation)
     }
 }
 
@@ -125,15 +131,28 @@ fn matcher(input: &Input) -> Result<RegexMatcher, Trouble> {
         let what = format!("the pattern cannot be read: {cause}");
         let trouble = Trouble::new(TroubleKind::BadInput, what);
         match !input.multiline && input.pattern.contains("\\n") {
-            true => trouble.hint("to match over line ends, set `multiline`"),
-            false => {
-                trouble.hint("escape `( ) [ ] { } . * + ? | ^ $ \\` with `\\` to search for them")
-            }
+            true => trouble.hint("write `multiline` as `true` to match over line ends"),
+            false => trouble.hint(format!(
+                "write `pattern` as `{}` to search for it as it stands",
+                escaped(&input.pattern)
+            )),
         }
     })
 }
 
 /// Leaves out what the call does not want.
+/// Takes the meaning from every letter that has one in a pattern.
+fn escaped(pattern: &str) -> String {
+    let mut text = String::with_capacity(pattern.len() + 8);
+    for letter in pattern.chars() {
+        if "()[]{}.*+?|^$\\#&-~".contains(letter) {
+            text.push('\\');
+        }
+        text.push(letter);
+    }
+    text
+}
+
 fn narrow(walk: &mut WalkBuilder, start: &Start<'_>, input: &Input) -> Result<(), Trouble> {
     if let Some(glob) = &input.glob {
         let mut overrides = OverrideBuilder::new(start.root.path());
@@ -158,6 +177,9 @@ fn unknown_type(types: &TypesBuilder, kind: &str) -> Trouble {
     let trouble = Trouble::new(TroubleKind::BadInput, format!("there is no type `{kind}`"));
     match similar.is_empty() {
         true => trouble.hint("`glob` narrows by name instead: `*.ext`"),
-        false => trouble.hint(format!("similar types: {}", similar.join(", "))),
+        false => {
+            let similar: Vec<_> = similar.iter().map(|kind| format!("`{kind}`")).collect();
+            trouble.hint(format!("similar types: {}", similar.join(", ")))
+        }
     }
 }

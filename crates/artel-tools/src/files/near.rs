@@ -35,18 +35,21 @@ pub(crate) fn hints(text: &str, wanted: &str) -> Vec<String> {
     if let Some(bare) = without_line_numbers(wanted)
         && text.contains(&bare)
     {
-        return vec!["`old` has the line numbers of `read` in it: without them it fits".to_owned()];
+        return vec![format!(
+            "`old` has the line numbers of `read` in it; the file has:\n{}",
+            show_at(text, &bare)
+        )];
     }
     let unescaped = wanted
         .replace("\\n", "\n")
         .replace("\\t", "\t")
         .replace("\\\"", "\"");
     if unescaped != wanted && text.contains(&unescaped) {
-        return vec![
-            "`old` is escaped once too often (`\\n`, `\\t` or `\\\"` as two characters): write \
-             the characters themselves"
-                .to_owned(),
-        ];
+        return vec![format!(
+            "`old` is escaped once too often (`\\n`, `\\t` or `\\\"` as two characters); the file \
+             has:\n{}",
+            show_at(text, &unescaped)
+        )];
     }
     let lines: Vec<&str> = text.lines().collect();
     let wanted: Vec<&str> = wanted.trim_matches('\n').lines().collect();
@@ -163,6 +166,14 @@ fn show(lines: &[&str], at: usize, count: usize) -> String {
         .map(|(number, line)| format!("{:>6}\t{}", at + number + 1, cut(line)))
         .collect();
     shown.join("\n")
+}
+
+/// Shows the lines that a part of the text is on.
+fn show_at(text: &str, part: &str) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    let before = text.find(part).map_or("", |start| &text[..start]);
+    let at = before.matches('\n').count();
+    show(&lines, at, part.lines().count().max(1))
 }
 
 fn range(at: usize, count: usize) -> String {

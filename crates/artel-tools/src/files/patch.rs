@@ -15,6 +15,8 @@ use crate::{Bench, Card, Effect, Observation, Tool, Trouble, TroubleKind, Unknow
 
 /// How large a patch may be.
 const MOST_PATCH: usize = 8 * 1024 * 1024;
+/// How long an edit may be that is offered instead.
+const MOST_OFFERED: usize = 2_000;
 
 /// Applies a patch.
 pub(crate) struct ApplyPatch {
@@ -291,9 +293,31 @@ fn fit(name: &str, text: &str, file: &FilePatch) -> Result<String, Trouble> {
         let count = file.hunks.len();
         let title = &file.hunks[hunk - 1].title;
         let what = format!("`{name}`: hunk {hunk} of {count} (`{title}`) {why}");
-        Trouble::new(TroubleKind::Mismatch, what)
-            .hint(format!("`read` `{name}` and make the patch from its lines"))
+        let trouble = Trouble::new(TroubleKind::Mismatch, what);
+        let trouble = match edit_of(name, text, &file.hunks[hunk - 1]) {
+            Some(edit) => trouble.hint(format!("`{edit}` makes the same change")),
+            None => trouble,
+        };
+        trouble.hint(format!("`read` `{name}` and make the patch from its lines"))
     })
+}
+
+/// Returns the call of `edit` that does what a hunk does to the lines it removes, where only the
+/// lines around them are others: they are in the text, and once.
+fn edit_of(name: &str, text: &str, hunk: &diff::Hunk) -> Option<String> {
+    let of = |side: diff::Side| {
+        let lines = hunk.lines.iter().filter(|line| line.side == side);
+        lines.map(|line| line.text.as_str()).collect::<String>()
+    };
+    let (old, new) = (of(diff::Side::Old), of(diff::Side::New));
+    let is_once = !old.trim().is_empty() && text.matches(&old).count() == 1;
+    if !is_once || old.len() + new.len() > MOST_OFFERED {
+        return None;
+    }
+    Some(format!(
+        "edit {}",
+        json!({"path": name, "old": old, "new": new})
+    ))
 }
 
 /// Returns the mode that the patch asks for: only whether a file can be run is taken from it, as

@@ -9,15 +9,32 @@ use super::kind::{Kind, kind};
 use super::page::{Page, page};
 use super::spot::{Spot, target};
 use super::text::{Encoding, NotText};
-use super::{MOST_BYTES, card, notebook, pdf, size};
+use super::{MOST_BYTES, card, notebook, pdf, size, text};
 use crate::{
-    Bench, Card, Effect, Image, Observation, Reach, Tool, Trouble, TroubleKind, Unknown, parse,
+    Bench, Card, Effect, Image, Observation, Reach, Tool, Trouble, TroubleKind, Unknown, nearest,
+    parse,
 };
 
 /// How many lines an answer has unless the call says so.
 const USUAL_LINES: usize = 2000;
 /// How large a picture may be; providers refuse larger ones.
 const MOST_IMAGE_BYTES: usize = 5_000_000;
+
+/// Encodings that are offered by name.
+const KNOWN: [&str; 12] = [
+    "utf-8",
+    "utf-16le",
+    "utf-16be",
+    "utf-32le",
+    "latin1",
+    "windows-1252",
+    "shift_jis",
+    "euc-jp",
+    "gbk",
+    "big5",
+    "euc-kr",
+    "koi8-r",
+];
 
 /// Reads a file.
 pub(crate) struct Read {
@@ -115,8 +132,11 @@ impl Tool for Read {
             input.offset.unwrap_or(1),
             input.limit.unwrap_or(USUAL_LINES),
         );
-        let page = page(&rendered.text, part.0, part.1)
-            .map_err(|why| Trouble::new(TroubleKind::BadInput, format!("`{name}`: {why}")))?;
+        let page = page(&rendered.text, part.0, part.1).map_err(|why| {
+            let last = rendered.text.lines().count().max(1);
+            Trouble::new(TroubleKind::BadInput, format!("`{name}`: {why}"))
+                .hint(format!("write `offset` as `{last}` or less"))
+        })?;
         let encoding = input.encoding.as_deref();
         if bench.seen().send(&spot.target, &bytes, part, encoding) {
             return Ok(unchanged(&name, &page));
@@ -128,10 +148,19 @@ impl Tool for Read {
 fn named_encoding(name: &str) -> Result<Encoding, Trouble> {
     Encoding::named(name).ok_or_else(|| {
         let what = format!("there is no encoding `{name}`");
-        Trouble::new(TroubleKind::BadInput, what).hint(
-            "known are utf-8, utf-16le, utf-16be, utf-32le, latin1, windows-1252, \
-                shift_jis, euc-jp, gbk, big5, euc-kr, koi8-r and the other names of the web",
-        )
+        let mut known = nearest(name, KNOWN, 3);
+        known.extend(
+            KNOWN
+                .iter()
+                .filter(|other| !known.contains(other))
+                .copied()
+                .collect::<Vec<_>>(),
+        );
+        let known: Vec<_> = known.iter().map(|name| format!("`{name}`")).collect();
+        Trouble::new(TroubleKind::BadInput, what).hint(format!(
+            "write `encoding` as {}, or another name of the web",
+            known.join(" or ")
+        ))
     })
 }
 
@@ -141,8 +170,14 @@ fn plain(name: &str, bytes: &[u8], encoding: Encoding) -> Result<Rendered, Troub
             NotText::Malformed(encoding) => format!("`{name}` is not valid {encoding}"),
             _ => format!("`{name}` is not text"),
         };
-        Trouble::new(TroubleKind::Unfit, what)
-            .hint("name another `encoding`: latin1 takes any bytes")
+        let fitting: Vec<_> = text::fitting(bytes)
+            .iter()
+            .map(|name| format!("`{name}`"))
+            .collect();
+        Trouble::new(TroubleKind::Unfit, what).hint(format!(
+            "write `encoding` as {}: those fit its bytes",
+            fitting.join(" or ")
+        ))
     })?;
     let mut notes = Vec::new();
     match encoding {
@@ -235,14 +270,27 @@ fn image(
     })
 }
 
-fn binary(name: &str, what: &str, length: usize) -> Trouble {
+fn binary(name: &str, kind: &str, length: usize) -> Trouble {
     let what = format!(
-        "`{name}` is binary ({what}, {}), not text",
+        "`{name}` is binary ({kind}, {}), not text",
         size(length as u64)
     );
+    let look = json!({ "command": looks_into(name, kind) });
     Trouble::new(TroubleKind::Unfit, what)
-        .hint("a program such as `file`, `strings` or `xxd` can look into it")
+        .hint(format!("`bash {look}` looks into it"))
         .hint("if it is text after all, name its `encoding`")
+}
+
+/// Returns a command that shows something of a file that is not text.
+fn looks_into(name: &str, kind: &str) -> String {
+    let name = format!("'{}'", name.replace('\'', "'\\''"));
+    match kind {
+        "gzip data" => format!("gzip -dc {name} | head -c 20000"),
+        "bzip2 data" => format!("bzip2 -dc {name} | head -c 20000"),
+        "xz data" => format!("xz -dc {name} | head -c 20000"),
+        _ if kind.starts_with("a ZIP") => format!("python3 -m zipfile -l {name}"),
+        _ => format!("strings -n 6 {name} | head -n 200"),
+    }
 }
 
 fn unchanged(name: &str, page: &Page) -> Observation {
@@ -263,11 +311,15 @@ fn observation(page: Page, rendered: Rendered) -> Observation {
     if page.cut > 0 {
         notes.push(format!("{} lines were too long and are cut", page.cut));
     }
+    let mut hints = Vec::new();
     match page.next {
-        Some(next) => notes.push(format!(
-            "lines {}-{} of {}; read on with offset {next}",
-            page.first, page.last, page.total
-        )),
+        Some(next) => {
+            notes.push(format!(
+                "lines {}-{} of {}",
+                page.first, page.last, page.total
+            ));
+            hints.push(format!("write `offset` as `{next}` to read on"));
+        }
         None if page.first > 1 => notes.push(format!(
             "lines {}-{}, the end of the file",
             page.first, page.last
@@ -293,6 +345,7 @@ fn observation(page: Page, rendered: Rendered) -> Observation {
             "encoding": rendered.encoding,
         }),
         is_partial: page.next.is_some() || page.cut > 0,
+        hints,
         ..Observation::default()
     }
 }

@@ -59,7 +59,7 @@ pub(crate) fn replace(text: &str, edit: Edit<'_>) -> Result<Replaced, Misfit> {
     let found = find(&flat.text, edit);
     let lines = line_numbers(&flat.text, &found);
     match (found.len(), edit.places) {
-        (0, _) => return Err(Misfit::Absent(near::hints(text, edit.old))),
+        (0, _) => return Err(Misfit::Absent(absent_hints(text, &flat.text, edit))),
         (2.., Places::One) => return Err(Misfit::Many(lines)),
         _ => {}
     }
@@ -76,6 +76,18 @@ pub(crate) fn replace(text: &str, edit: Edit<'_>) -> Result<Replaced, Misfit> {
         text: result,
         lines,
     })
+}
+
+/// Says what comes close, or that there is nothing left to do.
+fn absent_hints(text: &str, flat: &str, edit: Edit<'_>) -> Vec<String> {
+    if edit.new.trim().len() > 3
+        && let Some(at) = flat.find(edit.new)
+    {
+        let line = flat[..at].matches('\n').count() + 1;
+        let hint = format!("nothing is left to do if line {line} was meant: it has `new` already");
+        return vec![hint];
+    }
+    near::hints(text, edit.old)
 }
 
 /// Text without the `\r` of its line ends, and the way back to the places in the original.

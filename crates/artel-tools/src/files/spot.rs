@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use artel_files::{About, FileError, Found, Guard, Op, Refusal, Root, RootError};
 use artel_policy::{Place, Target};
+use serde_json::json;
 
 use crate::similar::nearest_paths;
 use crate::{Bench, Trouble, TroubleKind};
@@ -83,7 +84,10 @@ impl<'b> Spot<'b> {
                 TroubleKind::Unfit,
                 format!("`{}` is a folder", self.name()),
             )
-            .hint("`list` shows what is in it, `glob` finds files by name")),
+            .hint(format!(
+                "`list {}` shows what is in it, `glob` finds files by name",
+                json!({ "path": self.name() })
+            ))),
             _ => {
                 let bytes = self.root.read(&self.asked, most, &*self.guard);
                 bytes.map_err(|error| self.trouble(&error))
@@ -178,11 +182,35 @@ fn missing(root: &Root, target: &Target) -> Trouble {
     if similar.is_empty() {
         return trouble.hint("`glob` finds files by name, `list` shows a folder");
     }
-    let similar = similar.iter().map(|path| shown(&target.place, path));
     trouble.hint(format!(
         "similar paths: {}",
-        similar.collect::<Vec<_>>().join(", ")
+        marked(&target.place, &similar)
     ))
+}
+
+/// Writes paths the way hints do.
+fn marked(place: &Place, paths: &[String]) -> String {
+    let marked = paths.iter().map(|path| format!("`{}`", shown(place, path)));
+    marked.collect::<Vec<_>>().join(", ")
+}
+
+/// Says what lies inside a tree under the name of something outside.
+pub(crate) fn inside_hint(root: &Root, path: &str) -> String {
+    let name = Path::new(path)
+        .file_name()
+        .map(|name| name.to_string_lossy());
+    let name = name.unwrap_or_default();
+    let mut similar = nearest_paths(root.path(), &name, MOST_SIMILAR + 1);
+    similar.retain(|other| other != path);
+    similar.truncate(MOST_SIMILAR);
+    match (similar.is_empty(), name.is_empty()) {
+        (false, _) => format!(
+            "similar paths inside: {}",
+            marked(&Place::Worktree, &similar)
+        ),
+        (true, false) => format!("write `path` as `{name}` to have it inside the tree"),
+        (true, true) => "`list` shows what is in the tree".to_owned(),
+    }
 }
 
 fn trouble(root: &Root, path: &str, error: &RootError) -> Trouble {
@@ -209,10 +237,12 @@ fn trouble(root: &Root, path: &str, error: &RootError) -> Trouble {
     };
     let trouble = Trouble::new(kind, error.to_string());
     match error {
-        RootError::Outside { .. } => trouble.hint(format!(
-            "paths are relative to `{}`; `@Portal/path` names a file of a portal",
-            root.path().display()
-        )),
+        RootError::Outside { .. } => trouble
+            .hint(format!(
+                "paths are relative to `{}`; `@Portal/path` names a file of a portal",
+                root.path().display()
+            ))
+            .hint(inside_hint(root, path)),
         RootError::File(FileError::TooLarge { .. }) => {
             trouble.hint("`grep` searches files of any size")
         }

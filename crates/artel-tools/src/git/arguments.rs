@@ -266,7 +266,10 @@ impl Words {
         let message = fields.message.as_deref().unwrap_or_default().trim();
         if message.chars().count() < 10 {
             return Err(bad("`message` has fewer than 10 characters")
-                .hint("say what changed and why: `fix: round half up in totals`"));
+                .hint("say what changed and why: `fix: round half up in totals`")
+                .hint(format!(
+                    "write `message` as `chore: {message} (see the changed files)`"
+                )));
         }
         self.put(&[
             "commit",

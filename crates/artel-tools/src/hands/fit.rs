@@ -112,7 +112,10 @@ fn converted(sort: &str, value: &Value) -> Option<Value> {
     match sort {
         "integer" => {
             let number = text.map_or_else(|| value.as_f64(), |text| text.parse().ok())?;
-            #[expect(clippy::cast_possible_truncation, reason = "it has no fraction and is small")]
+            #[expect(
+                clippy::cast_possible_truncation,
+                reason = "it has no fraction and is small"
+            )]
             let whole = (number.fract() == 0.0 && number.abs() < 1e15).then_some(number as i64);
             whole.map(Value::from)
         }
@@ -131,7 +134,10 @@ fn converted(sort: &str, value: &Value) -> Option<Value> {
         },
         "array" if !value.is_null() => {
             let list = text.and_then(|text| serde_json::from_str(text).ok());
-            Some(list.filter(Value::is_array).unwrap_or_else(|| Value::from(vec![value.clone()])))
+            Some(
+                list.filter(Value::is_array)
+                    .unwrap_or_else(|| Value::from(vec![value.clone()])),
+            )
         }
         "object" => text
             .and_then(|text| serde_json::from_str(text).ok())
@@ -178,17 +184,44 @@ mod tests {
         let table = [
             (json!({"path": "a"}), ""),
             (json!({}), "`path` is required: The file."),
-            (json!({"file_path": "a"}), "`file_path` is no field; did you mean `path`?"),
-            (json!({"filename": "a"}), "`filename` is no field; did you mean `path`?"),
-            (json!({"path": "a", "colour": 1}), "`colour` is no field: leave out `colour`"),
-            (json!({"path": "a", "limit": "10"}), "write `limit` as `10`: it takes a whole number"),
-            (json!({"path": "a", "limit": "ten"}), "`limit` takes a whole number: leave out `limit`"),
-            (json!({"path": "a", "limit": 0}), "write `limit` as `1` or more"),
+            (
+                json!({"file_path": "a"}),
+                "`file_path` is no field; did you mean `path`?",
+            ),
+            (
+                json!({"filename": "a"}),
+                "`filename` is no field; did you mean `path`?",
+            ),
+            (
+                json!({"path": "a", "colour": 1}),
+                "`colour` is no field: leave out `colour`",
+            ),
+            (
+                json!({"path": "a", "limit": "10"}),
+                "write `limit` as `10`: it takes a whole number",
+            ),
+            (
+                json!({"path": "a", "limit": "ten"}),
+                "`limit` takes a whole number: leave out `limit`",
+            ),
+            (
+                json!({"path": "a", "limit": 0}),
+                "write `limit` as `1` or more",
+            ),
             (json!({"path": "a", "all": "yes"}), "write `all` as `true`"),
-            (json!({"path": 7}), "write `path` as `\"7\"`: it takes a string"),
+            (
+                json!({"path": 7}),
+                "write `path` as `\"7\"`: it takes a string",
+            ),
             (json!({"path": ["a", "b"]}), "write `path` as `\"a b\"`"),
-            (json!({"path": "a", "args": "x"}), "write `args` as `[\"x\"]`: it takes a list"),
-            (json!({"path": "a", "output": "file"}), "write `output` as `files` or `content`"),
+            (
+                json!({"path": "a", "args": "x"}),
+                "write `args` as `[\"x\"]`: it takes a list",
+            ),
+            (
+                json!({"path": "a", "output": "file"}),
+                "write `output` as `files` or `content`",
+            ),
             (json!("a"), "send one JSON object with the fields"),
         ];
         for (input, expected) in table {

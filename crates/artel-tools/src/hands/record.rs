@@ -5,6 +5,7 @@ use std::path::Path;
 use artel_policy::{Action, Answer, Decision, Place, Record, Resolved, Target, command};
 
 use super::{Call, Hands};
+use crate::files::inside_hint;
 use crate::{Trouble, TroubleKind};
 
 impl Hands {
@@ -34,9 +35,11 @@ impl Hands {
     fn resolve(&self, target: Target) -> Result<Target, Trouble> {
         let root = match &target.place {
             Place::Worktree => self.bench.tree.as_ref(),
-            Place::Skill => self.bench.skill.as_deref().ok_or_else(|| {
-                Trouble::new(TroubleKind::NotFound, "no skill is active")
-            })?,
+            Place::Skill => self
+                .bench
+                .skill
+                .as_deref()
+                .ok_or_else(|| Trouble::new(TroubleKind::NotFound, "no skill is active"))?,
             Place::Portal(name) => self.bench.portals.get(name).ok_or_else(|| {
                 Trouble::new(
                     TroubleKind::NotFound,
@@ -52,7 +55,8 @@ impl Hands {
             // What is not there is said better by the tool; nothing of it is touched.
             Err(error) if error.is_missing() => Ok(target),
             Err(error) => Err(Trouble::new(TroubleKind::Refused, error.to_string())
-                .hint("name files relative to the tree; `list` shows what is in it")),
+                .hint("name files relative to the tree; `list` shows what is in it")
+                .hint(inside_hint(root, &target.path))),
         }
     }
 

@@ -144,7 +144,8 @@ fn unknown(number: u64, jobs: &BTreeMap<u64, Entry>) -> Trouble {
     if known.is_empty() {
         trouble.hint("none was started")
     } else {
-        trouble.hint(format!("there are: {}", known.join(", ")))
+        let known: Vec<_> = known.iter().map(|number| format!("`{number}`")).collect();
+        trouble.hint(format!("write `id` as {}", known.join(" or ")))
     }
 }
 

@@ -19,7 +19,14 @@ const LOOKED_AT: u64 = 4 << 20;
 
 /// Modules that people run by name.
 const RUN_MODULES: [&str; 8] = [
-    "json.tool", "http.server", "unittest", "venv", "pip", "pytest", "timeit", "zipfile",
+    "json.tool",
+    "http.server",
+    "unittest",
+    "venv",
+    "pip",
+    "pytest",
+    "timeit",
+    "zipfile",
 ];
 
 /// Returns what to try, the most telling first.
@@ -48,9 +55,13 @@ pub(super) fn with_hints(command: &str, limit: Duration, mut trouble: Trouble) -
     if trouble.kind == TroubleKind::TimedOut {
         let longer = (limit.as_secs().max(1) * 10).min(LONGEST);
         if longer > limit.as_secs() {
-            trouble.hints.push(format!("write `timeout` as `{longer}` if it only needs longer"));
+            trouble.hints.push(format!(
+                "write `timeout` as `{longer}` if it only needs longer"
+            ));
         }
-        trouble.hints.push("write `background` as `true` if it is meant to go on".to_owned());
+        trouble
+            .hints
+            .push("write `background` as `true` if it is meant to go on".to_owned());
     }
     trouble
 }
@@ -68,11 +79,11 @@ fn missing_programs(text: &str, room: &Workroom) -> Vec<String> {
 /// Returns the flag that a program knows and that is most like the one it refused. Programs that
 /// refuse one often list those they take.
 fn wrong_flag(command: &str, text: &str) -> Option<String> {
-    const SAID: [&str; 5] = [
-        "option", "argument", "flag", "switch", "usage",
-    ];
+    const SAID: [&str; 5] = ["option", "argument", "flag", "switch", "usage"];
     let words: Vec<&str> = command.split_whitespace().collect();
-    let used = words.iter().filter(|word| word.len() > 2 && word.starts_with("--"));
+    let used = words
+        .iter()
+        .filter(|word| word.len() > 2 && word.starts_with("--"));
     let mut used = used.map(|word| word.split('=').next().unwrap_or_default());
     let is_named = |line: &str, flag: &str| {
         let line = line.to_lowercase();
@@ -98,7 +109,9 @@ fn wrong_flag(command: &str, text: &str) -> Option<String> {
 
 /// Returns paths like those that programs did not find.
 fn missing_paths(text: &str, here: &Path) -> Vec<String> {
-    let lines = text.lines().filter(|line| line.contains("No such file or directory"));
+    let lines = text
+        .lines()
+        .filter(|line| line.contains("No such file or directory"));
     let missing = lines.filter_map(|line| path_in(line, "No such file or directory", here));
     let mut hints: Vec<String> = missing
         .filter_map(|path| {
@@ -118,7 +131,9 @@ fn folders(text: &str, here: &Path) -> Option<String> {
     let line = text.lines().find(|line| line.contains("s a directory"))?;
     let path = path_in(line, "Is a directory", here)?;
     let call = json!({ "path": path });
-    Some(format!("`{path}` is a folder: `list {call}` shows what is in it"))
+    Some(format!(
+        "`{path}` is a folder: `list {call}` shows what is in it"
+    ))
 }
 
 /// Returns the path that a line complains of, as seen from a folder: between quotes, or before the
@@ -131,14 +146,18 @@ fn path_in(line: &str, words: &str, here: &Path) -> Option<String> {
         before.rsplit(": ").next()
     };
     let path = quoted.or_else(before)?.trim();
-    let inside = Path::new(path).strip_prefix(here).unwrap_or(Path::new(path));
+    let inside = Path::new(path)
+        .strip_prefix(here)
+        .unwrap_or(Path::new(path));
     let path = inside.to_str()?.to_owned();
     (!path.is_empty() && path.len() < 256).then_some(path)
 }
 
 /// Returns what runs a file that may not be run.
 fn not_executable(text: &str, here: &Path) -> Option<String> {
-    let line = text.lines().find(|line| line.ends_with(": Permission denied"))?;
+    let line = text
+        .lines()
+        .find(|line| line.ends_with(": Permission denied"))?;
     let path = path_in(line, "Permission denied", here)?;
     if !here.join(&path).is_file() {
         return None;
@@ -155,7 +174,10 @@ fn not_executable(text: &str, here: &Path) -> Option<String> {
 /// Returns modules that stand in for one that is not there.
 fn missing_modules(command: &str, text: &str, here: &Path) -> Option<String> {
     let (_, rest) = text.split_once("No module named ")?;
-    let module = rest.split_whitespace().next()?.trim_matches(['\'', '"', ';']);
+    let module = rest
+        .split_whitespace()
+        .next()?
+        .trim_matches(['\'', '"', ';']);
     let others = standard_for(module);
     if !others.is_empty() {
         return Some(format!("instead of `{module}`: {}", others.join(", ")));
@@ -173,7 +195,9 @@ fn missing_modules(command: &str, text: &str, here: &Path) -> Option<String> {
     let known = own.iter().map(String::as_str).chain(run);
     let alike = nearest(module, known, 1);
     let meant = alike.first()?;
-    Some(format!("there is no module `{module}`; did you mean `{meant}`?"))
+    Some(format!(
+        "there is no module `{module}`; did you mean `{meant}`?"
+    ))
 }
 
 /// Returns what the standard library has for a module that has to be installed.
@@ -208,13 +232,18 @@ fn missing_target(text: &str, here: &Path) -> Option<String> {
     let targets = targets.flat_map(str::split_whitespace);
     let alike = nearest(wanted, targets, 1);
     let meant = alike.first()?;
-    Some(format!("there is no target `{wanted}`; did you mean `{meant}`?"))
+    Some(format!(
+        "there is no target `{wanted}`; did you mean `{meant}`?"
+    ))
 }
 
 /// Names the file of the line that is no UTF-8, where a program expected that.
 fn other_encoding(command: &str, text: &str, here: &Path) -> Option<String> {
     const SAID: [&str; 4] = [
-        "UnicodeDecodeError", "invalid utf-8", "not valid UTF-8", "invalid byte sequence",
+        "UnicodeDecodeError",
+        "invalid utf-8",
+        "not valid UTF-8",
+        "invalid byte sequence",
     ];
     if !SAID.iter().any(|said| text.contains(said)) {
         return None;
@@ -262,7 +291,9 @@ fn git_call(words: &[String]) -> Option<String> {
     let subcommand = words[at].as_str();
     let rest = &words[at + 1..];
     let value_of = |flags: &[&str]| {
-        let place = rest.iter().position(|word| flags.contains(&word.as_str()))?;
+        let place = rest
+            .iter()
+            .position(|word| flags.contains(&word.as_str()))?;
         rest.get(place + 1).cloned()
     };
     let names: Vec<&String> = rest.iter().filter(|word| !word.starts_with('-')).collect();
@@ -272,7 +303,10 @@ fn git_call(words: &[String]) -> Option<String> {
         "add" => ("git_add", json!({ "paths": names })),
         "commit" => {
             let message = value_of(&["-m", "--message", "-am"]);
-            ("git_commit", json!({ "message": message.unwrap_or_default() }))
+            (
+                "git_commit",
+                json!({ "message": message.unwrap_or_default() }),
+            )
         }
         "checkout" | "switch" => {
             let made = value_of(&["-b", "-c", "--create"]);

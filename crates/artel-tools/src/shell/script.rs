@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::process::{self, Order};
+use crate::similar::nearest_paths;
 use crate::{Bench, Card, Observation, Tool, Trouble, TroubleKind, parse};
 
 /// How long a script may take.
@@ -71,10 +72,21 @@ fn words(input: &Input, bench: &Bench) -> Result<Vec<String>, Trouble> {
         let what = format!("the variable `{name}` cannot be set: it makes programs load something");
         return Err(Trouble::new(TroubleKind::Refused, what));
     }
+    let near = || {
+        let name = Path::new(&input.path).file_name().unwrap_or_default();
+        let near = nearest_paths(&skill.path().join("scripts"), &name.to_string_lossy(), 3);
+        let near: Vec<_> = near
+            .iter()
+            .map(|path| format!("`scripts/{path}`"))
+            .collect();
+        match near.is_empty() {
+            true => "scripts lie in the skill's own `scripts` folder".to_owned(),
+            false => format!("similar scripts of the skill: {}", near.join(", ")),
+        }
+    };
     let outside = || {
         let what = format!("Script path outside skill directory: {}", input.path);
-        Trouble::new(TroubleKind::Refused, what)
-            .hint("scripts lie in the skill's own `scripts` folder")
+        Trouble::new(TroubleKind::Refused, what).hint(near())
     };
     let found = skill
         .resolve(Path::new(&input.path))
@@ -84,7 +96,7 @@ fn words(input: &Input, bench: &Bench) -> Result<Vec<String>, Trouble> {
     }
     if found.about.is_none() {
         let what = format!("there is no script `{}`", input.path);
-        return Err(Trouble::new(TroubleKind::NotFound, what));
+        return Err(Trouble::new(TroubleKind::NotFound, what).hint(near()));
     }
     let interpreter = match found.path.extension().and_then(|ending| ending.to_str()) {
         Some("py") => "python3",

@@ -61,7 +61,8 @@ fn edits_are_exact_and_unique() {
     let before = shop.content("a.rs");
     insta::assert_snapshot!(shop.fails("edit", edit("one();", "x"), Mismatch), @"
     `old` is in `a.rs` 2 times, at lines 2, 5; nothing was changed
-    - give more of the lines around the one you mean, or set `all`
+    - give more of the lines around the one you mean
+    - write `all` as `true` to change all 2
     ");
     insta::assert_snapshot!(shop.fails("edit", edit("fn b() {\n  one();", "x"), Mismatch), @"
     `old` is not in `a.rs`; nothing was changed

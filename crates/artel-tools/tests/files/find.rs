@@ -72,7 +72,7 @@ fn names_are_found_by_pattern() {
     );
     contains(
         &shop.fails("glob", json!({"pattern": "*", "path": "scr"}), NotFound),
-        "similar paths: src",
+        "similar paths: `src",
     );
     shop.fails("glob", json!({"pattern": "../*"}), Refused);
 }
@@ -165,15 +165,15 @@ fn matches_can_go_over_lines() {
     );
     contains(
         &shop.fails("grep", json!({"pattern": "begin\\nmiddle"}), BadInput),
-        "set `multiline`",
+        "write `multiline` as `true`",
     );
     contains(
         &shop.fails("grep", json!({"pattern": "fn main("}), BadInput),
-        "escape",
+        "write `pattern` as `fn main\\(`",
     );
     contains(
         &shop.fails("grep", json!({"pattern": "x", "type": "rusty"}), BadInput),
-        "similar types: rust",
+        "similar types: `rust",
     );
 }
 

@@ -23,7 +23,7 @@ fn lines_have_numbers_and_long_files_come_in_parts() {
     assert!(
         first
             .text
-            .ends_with("  2000\tline 2000\n[lines 1-2000 of 2500; read on with offset 2001]")
+            .ends_with("  2000\tline 2000\n[lines 1-2000 of 2500]")
     );
     let rest = shop.does("read", json!({"path": "long", "offset": 2499}));
     insta::assert_snapshot!(rest, @r"
@@ -74,7 +74,7 @@ fn encodings_are_detected_and_said() {
     );
     contains(
         &shop.fails("read", json!({"path": "latin", "encoding": "utf-8"}), Unfit),
-        "latin1 takes any bytes",
+        "write `encoding` as",
     );
     contains(
         &shop.fails(
@@ -147,9 +147,13 @@ fn what_cannot_be_read_is_said_with_what_can() {
     symlink("/etc/passwd", shop.at("out")).unwrap();
     symlink("secret", shop.at("alias")).unwrap();
     let table = [
-        ("src/confg.rs", NotFound, "similar paths: src/config.rs"),
-        ("lib/config.rs", NotFound, "similar paths: src/config.rs"),
-        ("src", Unfit, "`list` shows what is in it"),
+        ("src/confg.rs", NotFound, "similar paths: `src/config.rs"),
+        ("lib/config.rs", NotFound, "similar paths: `src/config.rs"),
+        (
+            "src",
+            Unfit,
+            "`list {\"path\":\"src\"}` shows what is in it",
+        ),
         ("program", Unfit, "an ELF program or library, 10 B"),
         ("secret", Refused, "the test says so"),
         ("alias", Refused, "the test says so"),

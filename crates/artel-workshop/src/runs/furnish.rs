@@ -76,6 +76,7 @@ impl Outfit {
             caller.clock.clone(),
         );
         hands.situation.workspace = Some(folder.clone());
+        hands.hints = self.house.company.hints;
         hands.approver = self.house.company.approver.clone().map(|inner| {
             let log = Arc::clone(&self.log);
             Arc::new(Knock { inner, log }) as Arc<dyn artel_tools::Approver>

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use artel_engine::{Audience, Stop, Wheel};
 use artel_journal::Journal;
 use artel_model::Gateway;
-use artel_tools::{Approver, Person};
+use artel_tools::{Approver, Hints, Person};
 use artel_types::{Actor, Failure};
 use tokio::sync::watch;
 
@@ -28,6 +28,8 @@ pub struct Company {
     pub trust: Arc<dyn Trust>,
     /// Says when this process should stop.
     pub stop: watch::Receiver<Stop>,
+    /// Whether the model is told what to try after a failure.
+    pub hints: Hints,
 }
 
 /// What all runs of one process share.
@@ -39,6 +41,8 @@ pub(crate) struct House {
     pub(crate) wheel: Wheel,
     pub(crate) skills: SkillsFound,
     pub(crate) company: Company,
+    /// The model that the person named for all that goes on here.
+    pub(crate) named: Option<String>,
     /// The folder that runs work on, without links.
     pub(crate) folder: PathBuf,
 }
@@ -67,6 +71,7 @@ impl House {
             wheel,
             skills,
             company,
+            named: named.map(str::to_owned),
             folder: folder.to_owned(),
         }))
     }
@@ -78,14 +83,6 @@ impl House {
 
     /// Returns where the tree of a run is.
     pub(crate) fn tree_of(&self, run: artel_types::RunId) -> PathBuf {
-        self.workshop.tree_of(run)
-    }
-}
-
-impl Workshop {
-    /// Returns where the tree of a run is.
-    pub(crate) fn tree_of(&self, run: artel_types::RunId) -> PathBuf {
-        let trees = self.home.state().join("worktrees");
-        trees.join(run.to_string())
+        self.workshop.run_place(run)
     }
 }

@@ -5,20 +5,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use artel_journal::{Filter, Query, Reader};
 use artel_rules::tally::Tally;
 use artel_types::{
-    Code, Event, Fact, Failure, Money, RunAsked, RunFinished, RunId, RunStarted, Stream, Timestamp,
+    Event, Fact, Failure, Money, RunAsked, RunFinished, RunId, RunStarted, Stream, Timestamp,
     TraceId,
 };
 use serde::Serialize;
 
-use super::take_up::no_such_run;
 use super::view::grouped;
 use crate::workshop::Workshop;
 
 /// So many runs that are over are shown, if not all are wanted.
 const MOST_OVER: usize = 20;
-
-/// How many ids an unclear prefix shows.
-const SHOWN: usize = 5;
 
 /// How a run stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -206,34 +202,6 @@ impl Workshop {
             rows.push(row(&state, is_applied));
         }
         Ok(rows)
-    }
-
-    /// Finds the run whose id begins like this, or the first run of the trace whose does.
-    pub fn find_run(&self, id: &str) -> Result<RunId, Failure> {
-        let prefix = id.to_ascii_lowercase();
-        let all = started_runs(&self.reader()?)?;
-        let is_one = |text: String| !prefix.is_empty() && text.starts_with(&prefix);
-        let mut found: Vec<RunId> = all
-            .iter()
-            .filter(|(started, _)| is_one(started.id.to_string()))
-            .map(|(started, _)| started.id)
-            .collect();
-        if found.is_empty() {
-            let roots = all.iter().filter(|(started, _)| started.parent.is_none());
-            let roots = roots.filter(|(_, trace)| is_one(trace.to_string()));
-            found = roots.map(|(started, _)| started.id).collect();
-        }
-        match &found[..] {
-            [] => Err(no_such_run(id)),
-            [only] => Ok(*only),
-            several => {
-                let shown = several.iter().take(SHOWN).map(|run| format!("`{run}`"));
-                let shown: Vec<_> = shown.collect();
-                Err(Failure::new(Code::W006, format!("`{id}` is not unique"))
-                    .because(format!("it could be {}", shown.join(", ")))
-                    .advise("type more characters"))
-            }
-        }
     }
 
     /// Returns all that is on record of a run.

@@ -76,7 +76,7 @@ impl Workshop {
         };
         let done = house.begin(beginning).await;
         house.gateway.rest(LAST_REST).await;
-        done
+        done.inspect(|done| self.tidy_run(done))
     }
 
     /// Returns the folder that a run works on, without links.

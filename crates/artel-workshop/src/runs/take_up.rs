@@ -31,7 +31,7 @@ impl Workshop {
         let house = House::open(self, &folder, model, company).await?;
         let done = house.take_up(run, None).await;
         house.gateway.rest(LAST_REST).await;
-        done
+        done.inspect(|done| self.tidy_run(done))
     }
 
     /// Returns the run whose id begins like this.
@@ -143,7 +143,7 @@ impl House {
             turn.fold(&fact)
                 .map_err(|error| Failure::new(Code::X001, error.to_string()))?;
         }
-        let (chosen, model) = self.connect(facts.model.as_deref())?;
+        let (chosen, model) = self.connect(self.named.as_deref().or(facts.model.as_deref()))?;
         let voice = self.voice(model, chosen, outfit);
         let mut setup = self.setup(stage, turn, workplace, voice)?;
         setup.system = chronicle.text(&facts.system)?;

@@ -50,10 +50,12 @@ impl House {
         let Some(state) = state.filter(|state| *state != RunState::Cancelled) else {
             return Ok(None);
         };
-        if self.has_learnt_from(run)? {
+        let events = chronicle.events()?;
+        let began = events.first().map_or(0, |event| event.seq);
+        if self.has_learnt_from(run, began)? {
             return Ok(None);
         }
-        let calls = Calls::of(&chronicle.events()?);
+        let calls = Calls::of(&events);
         let (sort, text) = match state {
             RunState::Complete => ("success", calls.worked()),
             _ => ("failure", calls.failed(finished)),
@@ -65,12 +67,13 @@ impl House {
     }
 
     /// Tells whether something was kept from a run before: a process may have ended in between.
-    fn has_learnt_from(&self, run: RunId) -> Result<bool, Failure> {
+    fn has_learnt_from(&self, run: RunId, began: u64) -> Result<bool, Failure> {
         let filter = Filter {
             kind: Some("lesson.learned".to_owned()),
             ..Filter::default()
         };
-        for record in self.journal.reader().records(&Query::of(filter))? {
+        let since = Query::of(filter).after(began);
+        for record in self.journal.reader().records(&since)? {
             if let Fact::LessonLearned(lesson) = record.event()?.fact
                 && lesson.from == Some(run)
                 && lesson.sort != "feedback"

@@ -9,6 +9,7 @@ use artel_git::RunTree;
 use artel_model::Cassette;
 use artel_skills::cases::{Expect, FileState, Run, State};
 use artel_skills::{Skill, prepare};
+use artel_tools::Hints;
 use artel_types::model::{Part, Reply};
 use artel_types::{Code, Failure, RunId};
 use serde_json::{Value, json};
@@ -96,6 +97,7 @@ async fn play(
         person: None,
         trust: Arc::new(AllTrusted),
         stop: stops,
+        hints: Hints::Shown,
     };
     let done = stage.workshop.start_run(&order, company).await?;
     let files = looked_at(&stage, done.run, &run.expect)?;
@@ -170,7 +172,7 @@ fn looked_at(stage: &Stage, run: RunId, expect: &Expect) -> Result<Files, Failur
 /// Returns where a run's files are: in its own tree, or where they were if it changed nothing.
 fn files_of(stage: &Stage, run: RunId) -> PathBuf {
     let workshop = &stage.workshop;
-    let at = workshop.tree_of(run);
+    let at = workshop.run_place(run);
     let git = workshop.caller.program("git");
     let tree = git.and_then(|git| RunTree::open(&git, &at).ok());
     tree.map_or_else(|| stage.work.clone(), |tree| tree.files().to_owned())

@@ -117,47 +117,35 @@ impl Caller {
         };
         let mut warnings = Vec::new();
         if let Some(folder) = &folder {
-            errors.extend(cases::read(folder).err().into_iter().flatten());
             match load(folder, Scope::User, SizeLimit::Warn) {
-                Ok(skill) => warnings = skill.remarks,
-                // Whatever keeps it from loading is wrong, too, if it was not said before.
-                Err(complaints) => errors.extend(complaints),
+                Ok(skill) => warnings = beside(&errors, skill.remarks),
+                // Whatever keeps it from loading is wrong, too.
+                Err(complaints) => errors.extend(beside(&errors, complaints)),
+            }
+            errors.extend(cases::read(folder).err().into_iter().flatten());
+        }
+        for complaint in errors.iter_mut().chain(&mut warnings) {
+            let place = complaint.file.as_ref();
+            if place.is_none_or(|place| place.ends_with("SKILL.md")) {
+                complaint.file = Some(file.to_owned());
             }
         }
-        Ok(checked(file, errors, warnings))
+        Ok(Checked {
+            path: file.to_owned(),
+            ok: errors.is_empty(),
+            errors,
+            warnings,
+        })
     }
 }
 
-/// Puts together what was found, each thing once.
-fn checked(file: &Path, errors: Vec<Complaint>, warnings: Vec<Remark>) -> Checked {
-    let mut said: Vec<(Option<usize>, String)> = Vec::new();
-    let mut once = |complaints: Vec<Complaint>| -> Vec<Complaint> {
-        let fresh = complaints.into_iter().filter(|complaint| {
-            let key = (complaint.line, complaint.field.clone());
-            let is_new = !said.contains(&key);
-            said.push(key);
-            is_new
-        });
-        let placed = fresh.map(|mut complaint| {
-            let is_main = complaint
-                .file
-                .as_ref()
-                .is_none_or(|it| it.ends_with("SKILL.md"));
-            if is_main {
-                complaint.file = Some(file.to_owned());
-            }
-            complaint
-        });
-        placed.collect()
+/// Leaves out what was said about the same place before.
+fn beside(said: &[Complaint], complaints: Vec<Complaint>) -> Vec<Complaint> {
+    let is_new = |complaint: &Complaint| {
+        let same = |it: &Complaint| (it.line, &it.field) == (complaint.line, &complaint.field);
+        !said.iter().any(same)
     };
-    let errors = once(errors);
-    let warnings = once(warnings);
-    Checked {
-        path: file.to_owned(),
-        ok: errors.is_empty(),
-        errors,
-        warnings,
-    }
+    complaints.into_iter().filter(is_new).collect()
 }
 
 fn not_text(bytes: &[u8], valid: usize) -> Complaint {

@@ -1,20 +1,25 @@
 //! `artel run`
 
 mod company;
+mod ending;
+mod live;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use artel_types::{Failure, FailureKind, Money, RunState};
-use artel_workshop::{Caller, Left, Mode, Problems, RunDone, RunOrder, Stop, Workshop};
-use tokio::sync::watch;
+use artel_types::{Failure, Money, RunId, TraceId};
+use artel_workshop::{
+    Caller, Company, Mode, Problems, RunDone, RunOrder, Stop, View, Words, Workshop,
+};
+use tokio::sync::{mpsc, watch};
 
 use crate::Verdict;
-use crate::render::{harmless, harmless_lines};
 use crate::runtime;
-use crate::screen::{Paint, Screen};
+use crate::screen::Screen;
+use live::{Live, Shown, remind};
 
-pub(crate) use company::{Answers, company};
+pub(crate) use company::Answers;
+pub(crate) use ending::{Apply, conclude, say_placed};
 
 /// Carry out a skill, or a task in your own words
 ///
@@ -48,9 +53,36 @@ pub(crate) struct Args {
     /// The folder to work on; the current one if not given
     #[arg(long, value_name = "DIR")]
     folder: Option<PathBuf>,
+    #[command(flatten)]
+    watching: Watching,
     /// Answer first-use questions with yes, for scripts
     #[arg(long)]
     yes: bool,
+}
+
+/// How a run is watched, and what becomes of its files.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub(crate) struct Watching {
+    /// How much is shown: what came of each step, or turn by turn
+    #[arg(long, value_name = "VIEW", value_parser = view)]
+    view: Option<View>,
+    /// Put the files that it made or changed in place when it is over
+    #[arg(long)]
+    apply: bool,
+}
+
+impl Watching {
+    pub(crate) fn apply(self) -> Apply {
+        if self.apply { Apply::Yes } else { Apply::Ask }
+    }
+}
+
+fn view(word: &str) -> Result<View, String> {
+    match word {
+        "summary" => Ok(View::Summary),
+        "full" => Ok(View::Full),
+        _ => Err("it is summary or full".to_owned()),
+    }
 }
 
 fn mode(word: &str) -> Result<Mode, String> {
@@ -96,63 +128,69 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
         max_cost: args.max_cost,
         folder: args.folder.clone(),
     };
-    let answers = if args.yes { Answers::Yes } else { Answers::Ask };
-    let (stop, stops) = watch::channel(Stop::No);
-    let company = company(caller, screen, answers, stops);
-    let done = runtime::block_on_stoppable(workshop.start_run(&order, company), &stop)??;
-    show(&workshop, &done, screen)
-}
-
-/// Shows what came of a run.
-pub(crate) fn show(_: &Workshop, done: &RunDone, screen: &mut Screen) -> Result<Verdict, Problems> {
-    if let Some(left) = &done.left {
-        return Err(left_failure(left, done).into());
-    }
-    let Some(finished) = &done.finished else {
-        return Ok(Verdict::Done);
+    let desk = Desk {
+        workshop: Arc::clone(&workshop),
+        watching: args.watching,
+        answers: if args.yes { Answers::Yes } else { Answers::Ask },
     };
-    let state = finished
-        .state
-        .as_deref()
-        .and_then(|word| word.parse::<RunState>().ok());
-    if screen.json {
-        screen.value(finished)?;
-    } else {
-        if let Some(answer) = &done.answer {
-            screen.line(harmless_lines(answer))?;
-        }
-        if let Some(why) = &finished.why {
-            let word = screen.paint("not complete", Paint::Bad);
-            screen.say(format!("{word}: {}", harmless(why)));
-        }
-        for change in finished.changed.iter().flatten() {
-            screen.say(format!("  {:?} {}", change.kind, harmless(&change.path)));
-        }
-    }
-    Ok(match state {
-        Some(RunState::Complete) => Verdict::Done,
-        _ => Verdict::Bad(FailureKind::Failed),
+    let (trace, subject) = (workshop.trace_id(), Subject::New);
+    desk.drive(caller, screen, trace, subject, async |company| {
+        workshop.start_run(&order, company).await
     })
 }
 
-fn left_failure(left: &Left, done: &RunDone) -> Failure {
-    use artel_types::Code;
-    let resume = format!("`artel resume {}`", done.run.short());
-    match left {
-        Left::Interrupted => {
-            Failure::new(Code::R007, "stopped; nothing is lost").advise(format!("{resume} goes on"))
+/// Where a run is watched.
+pub(crate) struct Desk {
+    pub(crate) workshop: Arc<Workshop>,
+    pub(crate) watching: Watching,
+    pub(crate) answers: Answers,
+}
+
+/// Which run is watched.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Subject {
+    /// One that is about to begin.
+    New,
+    /// One that began before.
+    Known(RunId),
+}
+
+impl Desk {
+    /// Drives a run and shows it, to its end or to where it is left.
+    pub(crate) fn drive(
+        &self,
+        caller: &Caller,
+        screen: &mut Screen,
+        trace: TraceId,
+        subject: Subject,
+        work: impl AsyncFnOnce(Company) -> Result<RunDone, Failure>,
+    ) -> Result<Verdict, Problems> {
+        let (stop, stops) = watch::channel(Stop::No);
+        let (passing, heard) = mpsc::unbounded_channel();
+        let company = company::company(caller, screen, self.answers, stops.clone(), passing);
+        let eyes = self.workshop.eyes(self.watching.view);
+        let mut narrator = self.workshop.narrator(eyes.clone(), Words::Heard);
+        if let Subject::Known(run) = subject {
+            remind(&mut narrator, &self.workshop, run)?;
         }
-        Left::Question(asked) => Failure::new(Code::P002, "the run waits for your answer")
-            .because(asked.text.clone())
-            .advise(format!("{resume} in a terminal asks it")),
-        Left::Model(failure) => {
-            let advice = failure
-                .advice
-                .clone()
-                .map_or(String::new(), |it| format!("{it}; then "));
-            failure
-                .clone()
-                .advise(format!("{advice}{resume} goes on from here"))
-        }
+        let live = Live {
+            follower: self.workshop.follow(trace)?,
+            narrator,
+            eyes,
+            heard,
+            stop: stops,
+            clock: caller.clock().clone(),
+            shown: Shown::default(),
+            screen,
+        };
+        let watched = live.watch(work(company));
+        let (done, ending) = runtime::block_on_stoppable(watched, &stop)??;
+        conclude(
+            &self.workshop,
+            &done?,
+            &ending,
+            self.watching.apply(),
+            screen,
+        )
     }
 }

@@ -4,7 +4,7 @@ use std::fs;
 
 use crate::support::{House, old_run};
 
-const COMMANDS: [&[&str]; 44] = [
+const COMMANDS: [&[&str]; 54] = [
     &[],
     &["init"],
     &["doctor"],
@@ -43,6 +43,16 @@ const COMMANDS: [&[&str]; 44] = [
     &["policy", "revoke"],
     &["sandbox"],
     &["sandbox", "run"],
+    &["skill"],
+    &["skill", "list"],
+    &["skill", "show"],
+    &["skill", "validate"],
+    &["skill", "new"],
+    &["skill", "trust"],
+    &["skill", "stats"],
+    &["skill", "feedback"],
+    &["skill", "test"],
+    &["feedback"],
     &["tool"],
     &["tool", "list"],
     &["tool", "show"],
@@ -110,7 +120,7 @@ fn every_command_prints_json_for_programs() {
         "otherwise: { say: Hello., call: { echo: {} } }\n",
     )
     .unwrap();
-    let commands: [&[&str]; 32] = [
+    let commands: [&[&str]; 36] = [
         &["init"],
         &["doctor"],
         &["auth", "status"],
@@ -134,6 +144,10 @@ fn every_command_prints_json_for_programs() {
         &["policy", "grant", "Bash(ls:*)", "--reason", "only looks"],
         &["policy", "list"],
         &["policy", "revoke", "1"],
+        &["skill", "list"],
+        &["skill", "validate"],
+        &["skill", "stats"],
+        &["skill", "test"],
         &["tool", "list"],
         &["tool", "show", "read"],
         &["tool", "run", "read", "{\"path\": \"script.yaml\"}"],

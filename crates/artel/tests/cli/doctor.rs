@@ -156,3 +156,55 @@ fn the_list_of_a_profile_is_gone_through_item_by_item() {
         .run()
         .fails(2, "C004");
 }
+
+#[test]
+fn a_profile_looks_at_the_skills_that_are_here() {
+    let house = House::new();
+    let line = |words: &[&str], area: &str| {
+        let list = ["doctor", "--profile", "production"];
+        let seen = house.artel(list).words(words).run();
+        line(&seen, area)
+    };
+    let fits = [
+        "--set",
+        "profile=production",
+        "--set",
+        "skills.size_limit=enforce",
+    ];
+    assert!(line(&fits[..2], "skill size").starts_with("problem"));
+    assert!(line(&fits, "skill size").starts_with("ok"));
+    assert!(line(&fits, "context").contains("no skill brings files"));
+    assert!(line(&fits, "depth").starts_with("ok") && line(&fits, "turns").starts_with("ok"));
+    house
+        .artel(["doctor", "--profile", "production"])
+        .words(fits)
+        .run()
+        .expect(0);
+
+    let skill = house.workshop.join("Skills/alpha");
+    fs::create_dir_all(&skill).unwrap();
+    let write = |front: &str, lines: usize| {
+        let head = format!("---\nname: alpha\ndescription: Does alpha.\n{front}---\n");
+        fs::write(skill.join("SKILL.md"), head + &"Do it.\n".repeat(lines)).unwrap();
+    };
+    write("", 100);
+    fs::write(skill.join("a.md"), "a".repeat(700)).unwrap();
+    fs::write(skill.join("b.md"), "b".repeat(700)).unwrap();
+    let saving = line(&fits, "context");
+    assert!(
+        saving.starts_with("ok") && saving.contains("saves 4"),
+        "{saving}"
+    );
+    fs::remove_file(skill.join("b.md")).unwrap();
+    let saving = line(&fits, "context");
+    assert!(
+        saving.starts_with("problem") && saving.contains("`alpha` saves least"),
+        "{saving}"
+    );
+    write("legacy_large_file: true\n", 600);
+    let size = line(&fits, "skill size");
+    assert!(
+        size.starts_with("problem") && size.contains("alpha"),
+        "{size}"
+    );
+}

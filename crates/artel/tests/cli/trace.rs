@@ -32,7 +32,7 @@ const ONE: &str = "cdcdcdcd-cdcd-4dcd-8dcd-cdcdcdcdcdcd";
 #[test]
 fn a_trace_is_told_in_order_and_in_full_when_asked() {
     let house = filled();
-    insta::assert_snapshot!(house.ok(["trace", ONE]).text(), @r#"
+    insta::assert_snapshot!(house.ok(["trace", "--events", ONE]).text(), @r#"
         exit 0
         trace ID
         SEQ  AT                   TRACE     ACTOR           KIND          OUTCOME  TARGET / PAYLOAD
@@ -41,7 +41,7 @@ fn a_trace_is_told_in_order_and_in_full_when_asked() {
         5    2000-01-01 00:00:00  00000000  agent:engineer  run.finished  done     {"id":"ID","summary":"done"}
         2 more events with --full
         "#);
-    insta::assert_snapshot!(house.ok(["trace", "--full", ONE]).text(), @r#"
+    insta::assert_snapshot!(house.ok(["trace", "--full", "--events", ONE]).text(), @r#"
         exit 0
         trace ID
         SEQ  AT                   TRACE     ACTOR                        KIND          OUTCOME  TARGET / PAYLOAD

@@ -260,6 +260,7 @@ fn artel(home: &Path, folder: &Path) -> Command {
         .env_clear()
         .env("PATH", path)
         .env("HOME", home)
+        .env("OPENAI_API_KEY", "sk-bench")
         .current_dir(folder);
     command.stdin(Stdio::null());
     command

@@ -23,6 +23,8 @@ pub enum Mark {
     Call,
     /// What came of it.
     Result,
+    /// What went wrong with it.
+    Failed,
     /// A part of the line before.
     Detail,
 }

@@ -9,6 +9,7 @@ use artel_types::model::{Part, Reply};
 use artel_types::{
     Event, Fact, ModelFailed, ModelReplied, ModelRequested, Outcome, RunContinued, RunFinished,
     RunId, RunPrepared, RunStarted, Text, ToolAnswered, ToolFinished, ToolRequested, Visibility,
+    counted,
 };
 use serde_json::Value;
 
@@ -403,7 +404,7 @@ impl Narrator {
     }
 
     fn result(&self, finished: &ToolFinished, text: &str, is_bad: bool) -> Vec<(Mark, String)> {
-        let mark = if is_bad { Mark::Bad } else { Mark::Result };
+        let mark = if is_bad { Mark::Failed } else { Mark::Result };
         let took = span(finished.millis);
         if self.eyes.hides(&finished.tool) {
             return vec![(mark, format!("{} · {took}", tools::hidden(&finished.tool)))];
@@ -413,11 +414,8 @@ impl Narrator {
         let cut = |line: &&str| line.chars().take(LONGEST).collect::<String>();
         let mut lines: Vec<_> = all.iter().take(most).map(cut).collect();
         if all.len() > most {
-            lines.push(format!(
-                "… [{} more lines, {} bytes]",
-                all.len() - most,
-                text.len()
-            ));
+            let more = counted((all.len() - most) as u64, "more line");
+            lines.push(format!("… [{more}, {} bytes]", text.len()));
         }
         let first = if lines.is_empty() {
             String::new()

@@ -1,12 +1,15 @@
 //! Who is there while a run goes on: the person at the terminal, or nobody.
 
 use std::io::{self, IsTerminal as _, Write as _};
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
 
-use artel_tools::{Approver, Person};
-use artel_workshop::{Audience, Caller, Company, Nobody, Stop, Trust, TrustQuestion};
+use artel_tools::{Approver, Hints, Person, Question, Reply};
+use artel_workshop::{Audience, Caller, Company, Stop, Trust, TrustQuestion};
+use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::watch;
 
+use super::live::Passing;
 use crate::commands::tool::Terminal;
 use crate::render::harmless;
 use crate::screen::Screen;
@@ -26,20 +29,91 @@ pub(crate) fn company(
     screen: &Screen,
     answers: Answers,
     stop: watch::Receiver<Stop>,
+    passing: UnboundedSender<Passing>,
 ) -> Company {
     let is_there = !screen.json && io::stdin().is_terminal();
+    let ears = Ears(passing);
+    let approver = || {
+        let (inner, ears) = (Terminal::of(caller), ears.clone());
+        Arc::new(AtDesk { inner, ears }) as Arc<dyn Approver>
+    };
+    let person = || Arc::new(AtTerminal(ears.clone())) as Arc<dyn Person>;
+    let trust = TrustDesk {
+        answers,
+        is_there,
+        ears: ears.clone(),
+    };
     Company {
-        audience: Arc::new(Nobody) as Arc<dyn Audience>,
-        approver: is_there.then(|| Arc::new(Terminal::of(caller)) as Arc<dyn Approver>),
-        person: is_there.then(|| Arc::new(AtTerminal) as Arc<dyn Person>),
-        trust: Arc::new(TrustDesk { answers, is_there }),
+        approver: is_there.then(approver),
+        person: is_there.then(person),
+        trust: Arc::new(trust),
+        audience: Arc::new(ears) as Arc<dyn Audience>,
         stop,
+        hints: Hints::Shown,
+    }
+}
+
+/// How long a question waits for the screen; whoever owns it may be the one that asks.
+const PATIENCE: Duration = Duration::from_millis(200);
+
+/// Hears what passes, and hands it to whoever owns the screen.
+#[derive(Clone)]
+struct Ears(UnboundedSender<Passing>);
+
+impl Ears {
+    fn pass(&self, passing: Passing) {
+        // Once the screen is gone nobody listens.
+        drop(self.0.send(passing));
+    }
+
+    /// Asks while nothing else is shown.
+    fn while_quiet<T>(&self, ask: impl FnOnce() -> T) -> T {
+        let (ready, is_ready) = mpsc::channel();
+        self.pass(Passing::Quiet(ready));
+        // Without an answer the question is asked all the same.
+        is_ready.recv_timeout(PATIENCE).unwrap_or_default();
+        let answer = ask();
+        self.pass(Passing::Loud);
+        answer
+    }
+}
+
+impl Audience for Ears {
+    fn words(&self, text: &str) {
+        self.pass(Passing::Words(text.to_owned()));
+    }
+
+    fn begins(&self) {
+        self.pass(Passing::Begins);
+    }
+
+    // What commands print is part of their results.
+    fn output(&self, _: &str) {}
+
+    fn waits(&self, what: &str) {
+        self.pass(Passing::Waits(what.to_owned()));
+    }
+
+    fn notice(&self, text: &str) {
+        self.pass(Passing::Notice(text.to_owned()));
+    }
+}
+
+struct AtDesk {
+    inner: Terminal,
+    ears: Ears,
+}
+
+impl Approver for AtDesk {
+    fn approve(&self, question: &Question) -> Option<Reply> {
+        self.ears.while_quiet(|| self.inner.approve(question))
     }
 }
 
 struct TrustDesk {
     answers: Answers,
     is_there: bool,
+    ears: Ears,
 }
 
 impl Trust for TrustDesk {
@@ -68,7 +142,7 @@ impl Trust for TrustDesk {
             None => text.push_str("  may use: whatever policy allows\n"),
         }
         text.push_str("Trust it until a file of it changes? [y/N] ");
-        let answer = typed(&text)?;
+        let answer = self.ears.while_quiet(|| typed(&text))?;
         Some(matches!(answer.as_str(), "y" | "yes"))
     }
 
@@ -85,12 +159,12 @@ impl Trust for TrustDesk {
             text.push_str(&format!("  {}\n", harmless(line)));
         }
         text.push_str("Trust it until it or a file it names changes? [y/N] ");
-        let answer = typed(&text)?;
+        let answer = self.ears.while_quiet(|| typed(&text))?;
         Some(matches!(answer.as_str(), "y" | "yes"))
     }
 }
 
-struct AtTerminal;
+struct AtTerminal(Ears);
 
 impl Person for AtTerminal {
     fn answer(&self, question: &str, choices: &[String]) -> Option<String> {
@@ -99,7 +173,7 @@ impl Person for AtTerminal {
             text.push_str(&format!("  {} {}\n", index + 1, harmless(choice)));
         }
         text.push_str("▸ ");
-        let answer = typed(&text)?;
+        let answer = self.0.while_quiet(|| typed(&text))?;
         let number = answer
             .parse::<usize>()
             .ok()
@@ -110,7 +184,7 @@ impl Person for AtTerminal {
 }
 
 /// Shows a question and returns what was typed; nothing at the end of the input.
-fn typed(question: &str) -> Option<String> {
+pub(crate) fn typed(question: &str) -> Option<String> {
     let mut screen = io::stderr().lock();
     // Without a screen nobody sees the question, and nobody answers it.
     drop(write!(screen, "{question}"));

@@ -1,0 +1,53 @@
+//! The language of goals: calls to make one after the other, and what to look for at the end.
+//!
+//! ```text
+//! goal:
+//! do read {"path": "sales.csv", "encoding": "utf-8"}
+//! do bash {"command": "python3 sum.py sales.csv"}
+//! answer total:
+//! end of goal
+//! ```
+//!
+//! What follows a tool's name is sent as it stands; it need not be JSON. `answer` finds the rest of
+//! the line after these words in the last good result; without it, the last good result will do.
+
+use super::call::Call;
+
+const BEGIN: &str = "goal:";
+const END: &str = "end of goal";
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Goal {
+    pub(super) calls: Vec<Call>,
+    answer: Option<String>,
+}
+
+impl Goal {
+    /// Reads the goal in a text.
+    pub(super) fn read(text: &str) -> Option<Self> {
+        let (_, rest) = text.split_once(BEGIN)?;
+        let (body, _) = rest.split_once(END)?;
+        let mut goal = Self::default();
+        for line in body.lines() {
+            if let Some(call) = line.strip_prefix("do ") {
+                let (tool, arguments) = call.split_once(' ').unwrap_or((call, "{}"));
+                goal.calls.push(Call {
+                    tool: tool.to_owned(),
+                    arguments: arguments.to_owned(),
+                });
+            } else if let Some(words) = line.strip_prefix("answer ") {
+                goal.answer = Some(words.to_owned());
+            }
+        }
+        (!goal.calls.is_empty()).then_some(goal)
+    }
+
+    /// Finds what was asked for.
+    pub(super) fn find(&self, text: &str) -> Option<String> {
+        let Some(words) = &self.answer else {
+            return Some("done".to_owned());
+        };
+        let (_, rest) = text.split_once(words.as_str())?;
+        Some(rest.lines().next().unwrap_or_default().trim().to_owned())
+    }
+}

@@ -1,0 +1,276 @@
+//! Plays a recorded run again, without a model and without effects: every recorded step must be
+//! what the machine would do next, and every call is decided anew by the policy that holds now.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use artel_engine::{Chronicle, prepared, rules_of};
+use artel_files::Root;
+use artel_policy::rules::Rule;
+use artel_policy::{Admits, Answer, Bound, Policy, Situation};
+use artel_rules::turn::{Kind, Next, Turn};
+use artel_tools::{Bench, NoGuard, Registry};
+use artel_types::{
+    Actor, Code, Event, Fact, Failure, RunId, RunPrepared, RunSaid, Text, ToolRequested,
+};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::workshop::{Open, Workshop};
+
+/// What came of playing a run again.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Replay {
+    /// How many steps of the machine were compared.
+    pub steps: u64,
+    /// How many turns there were.
+    pub turns: u32,
+    /// Where the record and the machine part.
+    pub divergences: Vec<Divergence>,
+    /// Calls that policy would answer differently now.
+    pub differences: Vec<Difference>,
+    /// How many calls were decided anew.
+    pub decided: u64,
+    /// Whether the run is over.
+    pub is_over: bool,
+}
+
+/// A recorded step that the machine would not take.
+#[derive(Debug, Clone, Serialize)]
+pub struct Divergence {
+    /// The event.
+    pub seq: u64,
+    /// What is on record.
+    pub recorded: String,
+    /// What the machine says.
+    pub machine: String,
+}
+
+/// A call that policy would answer differently now.
+#[derive(Debug, Clone, Serialize)]
+pub struct Difference {
+    /// The event.
+    pub seq: u64,
+    /// The tool.
+    pub tool: String,
+    /// What was decided then.
+    pub then: String,
+    /// What is decided now.
+    pub now: String,
+    /// The rule that decides now.
+    pub rule: String,
+    /// Why.
+    pub why: String,
+}
+
+/// What holds for calls now.
+struct Judge {
+    registry: Registry,
+    bench: Bench,
+    policy: Policy,
+    situation: Situation,
+}
+
+/// The machine on its way through the record.
+struct Player {
+    turn: Turn,
+    /// The calls that the machine handed out last: they come back in any order, whatever else
+    /// happened meanwhile.
+    batch: BTreeSet<String>,
+    replay: Replay,
+}
+
+impl Workshop {
+    /// Plays a recorded run again.
+    pub fn replay_run(&self, run: RunId) -> Result<Replay, Failure> {
+        let (started, trace) = self.started(run)?;
+        let Open { journal, .. } = self.open()?;
+        let chronicle = Chronicle::new(journal, run, trace, None, Actor::agent("default"));
+        let events = chronicle.events()?;
+        let facts = prepared(&events).ok_or_else(|| {
+            Failure::new(Code::R008, "the run ended before its first turn was ready")
+                .advise("there is nothing to play again")
+        })?;
+        let folder = started.folder.map(PathBuf::from).unwrap_or_default();
+        let judge = self.judge(facts, folder)?;
+        let mut rules = rules_of(facts, &judge.registry);
+        // The tool that calls skills is made for each run, and is no part of the others.
+        rules
+            .tools
+            .entry("skill".to_owned())
+            .or_insert(Kind::default());
+        let opening = chronicle.text(&facts.opening)?;
+        let mut player = Player {
+            turn: Turn::new(rules, opening),
+            batch: BTreeSet::new(),
+            replay: Replay::default(),
+        };
+        for event in &events {
+            player.play(event, &chronicle, &judge)?;
+        }
+        player.replay.turns = player.turn.turns();
+        Ok(player.replay)
+    }
+
+    fn judge(&self, facts: &RunPrepared, folder: PathBuf) -> Result<Judge, Failure> {
+        let registry = self.caller.registry(&facts.role);
+        let registry = registry.map_err(|problems| problems.first())?;
+        let policy = self.caller.policy(Some(&facts.role));
+        let mut policy = policy.map_err(|problems| problems.first())?;
+        if let Some(rules) = &facts.allowed_tools {
+            let rules = rules.iter().filter_map(|text| Rule::parse(text).ok());
+            policy.bounds.push(Bound {
+                name: "the skill's list".to_owned(),
+                admits: Admits::Rules(rules.collect()),
+            });
+        }
+        let root = Root::open(&folder).map_err(|error| {
+            Failure::new(Code::W010, error.to_string())
+                .advise("calls are judged in the folder that the run worked on; put it back")
+        })?;
+        let mut bench = Bench::new(root, Arc::new(NoGuard), facts.role.clone());
+        bench.git = self.caller.program("git");
+        bench.stands_for = vec![folder.clone()];
+        if let Some(skill) = &facts.skill_folder {
+            bench.skill = Root::open(skill.as_ref()).ok().map(Arc::new);
+        }
+        let sandbox = self.caller.sandbox();
+        let situation = Situation {
+            is_walled: sandbox.is_ok_and(|(sandbox, demand)| sandbox.engaged().level >= demand.0),
+            workspace: Some(folder),
+            ..Situation::default()
+        };
+        Ok(Judge {
+            registry,
+            bench,
+            policy,
+            situation,
+        })
+    }
+}
+
+impl Judge {
+    /// Decides a recorded call anew; nothing where that cannot be done any more.
+    fn differs(&self, seq: u64, asked: &ToolRequested) -> Option<Option<Difference>> {
+        let Text::Inline(input) = &asked.input else {
+            return None;
+        };
+        let input: Value = serde_json::from_str(input).ok()?;
+        let tool = self.registry.get(&asked.tool).ok()?;
+        let actions = tool.intends(&input, &self.bench).ok()?;
+        let decision = self.policy.decide(&asked.tool, &actions, &self.situation);
+        let now = match decision.answer {
+            Answer::Allow => "allow",
+            Answer::Ask => "ask",
+            Answer::Deny => "deny",
+        };
+        let is_same = now == asked.decision;
+        Some((!is_same).then(|| Difference {
+            seq,
+            tool: asked.tool.clone(),
+            then: asked.decision.clone(),
+            now: now.to_owned(),
+            rule: decision.rule.to_string(),
+            why: decision.reason.to_string(),
+        }))
+    }
+}
+
+impl Player {
+    fn play(&mut self, event: &Event, chronicle: &Chronicle, judge: &Judge) -> Result<(), Failure> {
+        self.compare(event);
+        if let Fact::ToolRequested(asked) = &event.fact
+            && asked.rule != "default.unfit"
+            && let Some(found) = judge.differs(event.seq, asked)
+        {
+            self.replay.decided += 1;
+            self.replay.differences.extend(found);
+        }
+        let folded = if let Fact::ToolFinished(finished) = &event.fact {
+            let text = chronicle.text(&finished.observation)?;
+            self.turn.result(finished, text, Vec::new());
+            Ok(())
+        } else {
+            self.turn.fold(&event.fact)
+        };
+        folded.map_err(|unreadable| Failure::new(Code::J018, unreadable.to_string()))
+    }
+
+    /// Compares what is on record with what the machine says.
+    fn compare(&mut self, event: &Event) {
+        let next = self.turn.next();
+        if let Next::Act(acts) = &next {
+            self.batch = acts.iter().map(|act| act.id.clone()).collect();
+        }
+        let is_so = match &event.fact {
+            Fact::ModelRequested(asked) if asked.attempt == 1 => matches!(next, Next::Ask),
+            Fact::ToolRequested(asked) => self.batch.contains(&asked.call),
+            Fact::ToolFinished(finished) => {
+                let is_refused =
+                    matches!(&next, Next::Refuse { act, .. } if act.id == finished.call);
+                is_refused || self.batch.contains(&finished.call)
+            }
+            Fact::RunSaid(said) => is_said(said, &next),
+            Fact::RunAsked(_) => matches!(next, Next::AskPerson { .. }),
+            Fact::RunEscalated(_) => matches!(next, Next::Escalate { .. }),
+            Fact::RunFinished(finished) => {
+                self.replay.is_over = true;
+                match &next {
+                    Next::End(ending) => finished.state.as_deref() == Some(ending.state().as_str()),
+                    // Budgets and time end a run from outside.
+                    _ => finished.state.as_deref() != Some("complete"),
+                }
+            }
+            _ => return,
+        };
+        self.replay.steps += 1;
+        if !is_so {
+            self.replay.divergences.push(Divergence {
+                seq: event.seq,
+                recorded: recorded(&event.fact),
+                machine: of_machine(&next),
+            });
+        }
+    }
+}
+
+/// Hooks and refusals speak from outside; all else the machine says itself.
+fn is_said(said: &RunSaid, next: &Next) -> bool {
+    if matches!(said.why.as_str(), "hook" | "refused") {
+        return true;
+    }
+    let Text::Inline(words) = &said.text else {
+        return false;
+    };
+    matches!(next, Next::Say { text, why } if text == words && *why == said.why)
+}
+
+fn recorded(fact: &Fact) -> String {
+    match fact {
+        Fact::ModelRequested(_) => "the model was asked".to_owned(),
+        Fact::ToolRequested(asked) => format!("{} {} was wanted", asked.call, asked.tool),
+        Fact::ToolFinished(finished) => format!("{} {} ended", finished.call, finished.tool),
+        Fact::RunSaid(said) => format!("something was said ({})", said.why),
+        Fact::RunFinished(finished) => {
+            format!("it ended: {}", finished.state.as_deref().unwrap_or("done"))
+        }
+        other => other.kind().to_owned(),
+    }
+}
+
+fn of_machine(next: &Next) -> String {
+    match next {
+        Next::Ask => "ask the model".to_owned(),
+        Next::Act(acts) => {
+            let names = acts.iter().map(|act| format!("{} {}", act.id, act.tool));
+            format!("carry out {}", names.collect::<Vec<_>>().join(", "))
+        }
+        Next::Refuse { act, .. } => format!("refuse {} {}", act.id, act.tool),
+        Next::Say { why, .. } => format!("say something ({why})"),
+        Next::AskPerson { act } => format!("ask a person about {} {}", act.id, act.tool),
+        Next::Escalate { .. } => "call for help".to_owned(),
+        Next::Wait(_) => "wait for a person".to_owned(),
+        Next::End(ending) => format!("end: {}", ending.state()),
+    }
+}

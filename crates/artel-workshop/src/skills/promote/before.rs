@@ -1,0 +1,175 @@
+//! The files of a run as they were when it began, and what of them a test needs.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Component, Path, PathBuf};
+
+use artel_files::{Op, Refusal, Root, read_bounded};
+use artel_git::RunTree;
+use artel_model::{Cassette, Take};
+use artel_skills::Skill;
+use artel_skills::cases::FileState;
+use artel_types::model::{Part, Reply, Request};
+use artel_types::{ChangeKind, Code, Failure, FileChange, RunStarted};
+
+use crate::skills::rehearse::{SKILL_DIR, WORKSPACE};
+use crate::workshop::Workshop;
+
+/// So many input files are taken along, so large together and each.
+const MOST_FILES: usize = 50;
+const MOST_BYTES: usize = 512 * 1024;
+const LARGEST_FILE: u64 = 128 * 1024;
+
+/// So much of a line stands for a text in what is expected.
+const LONGEST_EXPECTED: usize = 80;
+
+/// The files of a run as they were when it began.
+pub(super) struct Before {
+    folder: PathBuf,
+    tree: Option<RunTree>,
+}
+
+impl Before {
+    pub(super) fn of(workshop: &Workshop, started: &RunStarted) -> Result<Self, Failure> {
+        let folder = started.folder.as_deref().map(PathBuf::from);
+        let folder = folder.ok_or_else(|| Failure::new(Code::R008, "the run names no folder"))?;
+        let git = workshop.caller.program("git");
+        let at = workshop.run_place(started.id);
+        // A run that changed nothing made no tree: its folder is what it read.
+        let tree = git.and_then(|git| RunTree::open(&git, &at).ok());
+        Ok(Self { folder, tree })
+    }
+
+    /// Returns a path relative to the workspace, if it lies in it.
+    fn inside(&self, path: &str) -> Option<PathBuf> {
+        let path = Path::new(path);
+        let tree = self.tree.as_ref().map(RunTree::files);
+        let relative = tree
+            .and_then(|tree| path.strip_prefix(tree).ok())
+            .or_else(|| path.strip_prefix(&self.folder).ok())
+            .unwrap_or(path);
+        let plain: PathBuf = relative
+            .components()
+            .filter(|part| *part != Component::CurDir)
+            .collect();
+        let mut parts = plain.components();
+        let is_plain = parts.all(|part| matches!(part, Component::Normal(_)));
+        (is_plain && !plain.as_os_str().is_empty()).then_some(plain)
+    }
+
+    fn read(&self, path: &Path) -> Option<Vec<u8>> {
+        match &self.tree {
+            Some(tree) => tree.file_at(tree.start(), path, LARGEST_FILE).ok()?,
+            None => {
+                let root = Root::open(&self.folder).ok()?;
+                root.read(path, LARGEST_FILE, &any).ok()
+            }
+        }
+    }
+
+    /// Returns the files of these names that were there, and those that cannot be taken along.
+    pub(super) fn inputs<'p>(
+        &self,
+        paths: impl Iterator<Item = &'p str>,
+        changed: &[FileChange],
+    ) -> (BTreeMap<String, String>, Vec<String>) {
+        let paths: BTreeSet<PathBuf> = paths.filter_map(|path| self.inside(path)).collect();
+        let (mut files, mut left_out, mut bytes) = (BTreeMap::new(), Vec::new(), 0);
+        for path in paths {
+            let name = path.display().to_string();
+            // Without the run's tree nobody knows any more what was in a file that it changed.
+            let mut changes = changed.iter().filter(|_| self.tree.is_none());
+            if let Some(change) = changes.find(|change| change.path == name) {
+                if change.kind != ChangeKind::Made {
+                    left_out.push(name);
+                }
+                continue;
+            }
+            let Some(held) = self.read(&path) else {
+                if self.folder.join(&path).is_file() {
+                    left_out.push(name);
+                }
+                continue;
+            };
+            let fits = files.len() < MOST_FILES && bytes + held.len() <= MOST_BYTES;
+            match String::from_utf8(held) {
+                Ok(text) if fits && path.to_str().is_some() => {
+                    bytes += text.len();
+                    files.insert(name, text);
+                }
+                _ => left_out.push(name),
+            }
+        }
+        (files, left_out)
+    }
+
+    /// Returns what the changed files must be after a run.
+    pub(super) fn outcome(&self, changed: &[FileChange]) -> BTreeMap<String, FileState> {
+        let expected = changed.iter().take(MOST_FILES).filter_map(|change| {
+            let state = match change.kind {
+                ChangeKind::Deleted => FileState::Absent(true),
+                ChangeKind::Mode => return None,
+                ChangeKind::Made | ChangeKind::Changed => {
+                    let tree = self.tree.as_ref().map(RunTree::files);
+                    let file = tree.unwrap_or(&self.folder).join(&change.path);
+                    let bytes = read_bounded(&file, 4 << 20).ok();
+                    let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
+                    let line = text.and_then(|text| self.expected_line(&text));
+                    line.map_or(FileState::Absent(false), FileState::Contains)
+                }
+            };
+            Some((change.path.clone(), state))
+        });
+        expected.collect()
+    }
+
+    /// Returns a recording without what is different in every folder, and without the questions:
+    /// they hold the whole conversation, and a test asks its own.
+    pub(super) fn cleaned(&self, cassette: &Cassette, skill: &Skill) -> Cassette {
+        let mut names = vec![
+            (skill.folder.display().to_string(), SKILL_DIR),
+            (self.folder.display().to_string(), WORKSPACE),
+        ];
+        if let Some(tree) = &self.tree {
+            names.push((tree.files().display().to_string(), WORKSPACE));
+        }
+        // A folder in another is named before it.
+        names.sort_by_key(|(path, _)| std::cmp::Reverse(path.len()));
+        let clean = |text: &mut String| {
+            for (path, name) in &names {
+                *text = text.replace(path.as_str(), name);
+            }
+        };
+        let takes = cassette.takes().iter().map(|take| {
+            let mut reply: Reply = take.reply.clone();
+            for part in &mut reply.parts {
+                match part {
+                    Part::Text { text, .. } | Part::Thinking { text, .. } => clean(text),
+                    Part::ToolCall(call) => clean(&mut call.arguments),
+                    Part::Image(_) | Part::ToolResult(_) => {}
+                }
+            }
+            Take::new(Request::default(), reply)
+        });
+        Cassette::new(takes.collect())
+    }
+
+    fn names_a_folder(&self, text: &str) -> bool {
+        let tree = self
+            .tree
+            .as_ref()
+            .map(|tree| tree.files().display().to_string());
+        tree.is_some_and(|tree| text.contains(&tree))
+            || text.contains(&*self.folder.display().to_string())
+    }
+
+    /// Returns the first line that says something and holds no path of this machine.
+    pub(super) fn expected_line(&self, text: &str) -> Option<String> {
+        let mut lines = text.lines().map(str::trim);
+        let line = lines.find(|line| !line.is_empty() && !self.names_a_folder(line))?;
+        Some(line.chars().take(LONGEST_EXPECTED).collect())
+    }
+}
+
+fn any(_: &Path, _: Op) -> Result<(), Refusal> {
+    Ok(())
+}

@@ -1,0 +1,117 @@
+//! A workshop whose model is on the wire, and one run after the other in it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use artel_config::Environment;
+use artel_testkit::standin::StandIn;
+use artel_tools::Hints;
+use artel_types::{Event, Via};
+use artel_workshop::{
+    Caller, Company, Flags, Init, Nobody, RunDone, RunOrder, Stop, Trust, TrustQuestion, Workshop,
+};
+use tokio::sync::watch;
+
+/// A home folder with a workshop in it.
+pub(crate) struct Place {
+    home: tempfile::TempDir,
+    workshop: Arc<Workshop>,
+    runtime: tokio::runtime::Runtime,
+}
+
+/// Whatever is used here was written for it.
+struct AllTrusted;
+
+impl Trust for AllTrusted {
+    fn ask(&self, _: &TrustQuestion) -> Option<bool> {
+        Some(true)
+    }
+}
+
+impl Place {
+    pub(crate) fn new(model: &StandIn) -> Self {
+        let home = tempfile::tempdir().unwrap();
+        let path = std::env::var_os("PATH").unwrap();
+        let variables = [
+            ("HOME", home.path().as_os_str().to_owned()),
+            ("PATH", path),
+            ("ANTHROPIC_API_KEY", "follower".into()),
+        ];
+        let environment = Environment::of(variables, home.path());
+        let clock = artel_config::system_clock();
+        let caller = Caller::new(environment, clock, Flags::default(), Via::Cli).unwrap();
+        let root = home.path().join("Artel");
+        caller.init(Some(&root), Init::Complete).unwrap();
+        let settings = format!(
+            "[models.default]\nprovider = \"anthropic\"\nmodel = \"follower\"\nbase_url = \"{}\"\n",
+            model.url()
+        );
+        std::fs::write(root.join("artel.toml"), settings).unwrap();
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build()
+            .unwrap();
+        Self {
+            workshop: Arc::new(caller.workshop().unwrap()),
+            home,
+            runtime,
+        }
+    }
+
+    /// Returns a new folder to work on.
+    pub(crate) fn folder(&self, name: &str) -> PathBuf {
+        let folder = self.home.path().join("work").join(name);
+        std::fs::create_dir_all(&folder).unwrap();
+        folder
+    }
+
+    /// Carries out a run.
+    pub(crate) fn run(
+        &self,
+        skill: Option<&str>,
+        task: &str,
+        folder: &Path,
+        hints: Hints,
+    ) -> RunDone {
+        let (_stop, stops) = watch::channel(Stop::No);
+        let company = Company {
+            audience: Arc::new(Nobody),
+            approver: None,
+            person: None,
+            trust: Arc::new(AllTrusted),
+            stop: stops,
+            hints,
+        };
+        let order = RunOrder {
+            skill: skill.map(str::to_owned),
+            arguments: vec![task.to_owned()],
+            folder: Some(folder.to_owned()),
+            max_turns: Some(30),
+            ..RunOrder::default()
+        };
+        let run = self.workshop.start_run(&order, company);
+        self.runtime.block_on(run).unwrap()
+    }
+
+    /// Returns what the journal has of a run, in order.
+    pub(crate) fn events(&self, done: &RunDone) -> Vec<Event> {
+        let filter = artel_journal::Filter {
+            run: Some(done.run.to_string()),
+            ..artel_journal::Filter::default()
+        };
+        let reader = self.workshop.reader().unwrap();
+        let query = artel_journal::Query::of(filter);
+        let records = reader.records(&query).unwrap();
+        records
+            .iter()
+            .map(|record| record.event().unwrap())
+            .collect()
+    }
+
+    /// Returns where the files of a run are.
+    pub(crate) fn tree(&self, done: &RunDone) -> PathBuf {
+        let trees = self.workshop.root().join(".artel/worktrees");
+        trees.join(done.run.to_string()).join("tree")
+    }
+}

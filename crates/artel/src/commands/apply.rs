@@ -1,0 +1,70 @@
+//! `artel apply`
+
+use artel_workshop::{Caller, Noted, Problems, Proposal};
+
+use super::run::say_placed;
+use crate::Verdict;
+use crate::render::{counted, harmless, harmless_lines};
+use crate::runtime;
+use crate::screen::{Screen, Yes};
+
+/// Put the files that a run made or changed in place
+///
+/// All of them or none: files that you touched since the run began are refused by name, and then
+/// nothing is written.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: artel apply 5d2f41c0 --diff")]
+pub(crate) struct Args {
+    /// The run's id, or how it begins
+    run: String,
+    /// Only show the difference
+    #[arg(long)]
+    diff: bool,
+    /// Do not ask
+    #[arg(long)]
+    yes: bool,
+}
+
+pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+    let workshop = caller.workshop()?;
+    let run = workshop.run_named(&args.run)?;
+    let proposal = workshop.proposal(run)?;
+    if args.diff {
+        let diff = workshop.run_diff(run)?;
+        if screen.json {
+            screen.value(&serde_json::json!({ "proposal": proposal, "diff": diff }))?;
+        } else {
+            screen.line(harmless_lines(&diff))?;
+        }
+        return Ok(Verdict::Done);
+    }
+    if !screen.json {
+        list(&proposal, screen)?;
+        screen.flush()?;
+    }
+    let question = format!("put them in place in {}", proposal.folder);
+    if !screen.confirm(&question, Yes::from(args.yes))? {
+        screen.say("nothing was changed");
+        return Ok(Verdict::Done);
+    }
+    let Noted { done, notes } = runtime::block_on(workshop.apply_run(run))??;
+    screen.notes(&notes);
+    if screen.json {
+        screen.value(&done)?;
+    } else {
+        say_placed(&done, screen);
+    }
+    Ok(Verdict::Done)
+}
+
+fn list(proposal: &Proposal, screen: &mut Screen) -> Result<(), Problems> {
+    for file in &proposal.files {
+        let kind = format!("{:?}", file.kind).to_lowercase();
+        let lines = match (file.added, file.removed) {
+            (Some(added), Some(removed)) => format!("+{added} −{removed}"),
+            _ => counted(file.bytes, "byte"),
+        };
+        screen.line(format!("{kind:<8} {}  {lines}", harmless(&file.path)))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,208 @@
+//! The end of a run: its answer, how it ended, and what becomes of its files.
+
+use std::io::{self, IsTerminal as _};
+
+use artel_types::{Code, Failure, FailureKind, RunState};
+use artel_workshop::{Left, Line, Noted, Placed, Problems, RunDone, Workshop};
+use serde_json::{Value, json};
+
+use super::company::typed;
+use crate::Verdict;
+use crate::commands::story::laid_out;
+use crate::render::{counted, harmless, harmless_lines};
+use crate::runtime;
+use crate::screen::Screen;
+
+/// Who decides about the files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Apply {
+    /// The person, if one is there.
+    Ask,
+    /// They have: `--apply`.
+    Yes,
+}
+
+/// Shows what came of a run, and does what the person wants with its files.
+pub(crate) fn conclude(
+    workshop: &Workshop,
+    done: &RunDone,
+    ending: &[Line],
+    apply: Apply,
+    screen: &mut Screen,
+) -> Result<Verdict, Problems> {
+    if let Some(left) = &done.left {
+        return leave(left, done, screen);
+    }
+    let Some(finished) = &done.finished else {
+        return Ok(Verdict::Done);
+    };
+    if !screen.json {
+        if let Some(answer) = &done.answer {
+            screen.line(harmless_lines(answer))?;
+            screen.flush()?;
+        }
+        for line in ending {
+            let text = laid_out(line, |sign, paint| screen.paint_told(sign, paint));
+            screen.say(text);
+        }
+    }
+    let state = finished.state.as_deref().and_then(|word| word.parse().ok());
+    let files = finished.changed.as_ref().map_or(0, Vec::len);
+    let placed = match files {
+        0 => Ok(None),
+        _ => place(workshop, done, files, apply, screen),
+    };
+    if screen.json {
+        let applied = placed.as_ref().ok().and_then(Option::as_ref);
+        screen.value(&json!({ "result": result(done, applied) }))?;
+    }
+    placed?;
+    if is_person_there(screen) && state != Some(RunState::Cancelled) {
+        ask_for_feedback(workshop, done, screen);
+    }
+    Ok(match state {
+        Some(RunState::Complete) => Verdict::Done,
+        _ => Verdict::Bad(FailureKind::Failed),
+    })
+}
+
+fn is_person_there(screen: &Screen) -> bool {
+    !screen.json && io::stdin().is_terminal()
+}
+
+/// Returns what a program gets to know at the end.
+fn result(done: &RunDone, placed: Option<&Placed>) -> Value {
+    let finished = done.finished.as_deref();
+    json!({
+        "run": done.run.to_string(),
+        "trace": done.trace.to_string(),
+        "state": finished.and_then(|it| it.state.clone()),
+        "answer": done.answer,
+        "why": finished.and_then(|it| it.why.clone()),
+        "objectives": finished.and_then(|it| it.objectives.clone()),
+        "changed": finished.and_then(|it| it.changed.clone()),
+        "metrics": finished.and_then(|it| it.metrics.clone()),
+        "applied": placed,
+    })
+}
+
+/// Says how a run that was left can be taken up.
+fn leave(left: &Left, done: &RunDone, screen: &mut Screen) -> Result<Verdict, Problems> {
+    let resume = format!("`artel resume {}`", done.run.short());
+    let failure = match left {
+        Left::Interrupted => None,
+        Left::Question(asked) => Some(
+            Failure::new(Code::P002, "the run waits for your answer")
+                .because(asked.text.clone())
+                .advise(format!(
+                    "{resume} in a terminal asks it; `--answer` answers it"
+                )),
+        ),
+        Left::Model(failure) => {
+            let first = failure.advice.clone();
+            let first = first.map_or(String::new(), |it| format!("{it}; then "));
+            let advice = format!("{first}{resume} goes on from here");
+            Some(failure.clone().advise(advice))
+        }
+    };
+    if screen.json {
+        let why = failure.as_ref().map_or("stopped", |it| it.what.as_str());
+        let run = done.run.to_string();
+        let left =
+            json!({ "run": run, "trace": done.trace.to_string(), "state": "left", "why": why });
+        screen.value(&json!({ "result": left }))?;
+    }
+    match failure {
+        Some(failure) => Err(failure.into()),
+        None => {
+            screen.say(format!("stopped; {resume} goes on"));
+            Ok(Verdict::Bad(FailureKind::Interrupted))
+        }
+    }
+}
+
+/// Puts the files in place, if the person wants that.
+fn place(
+    workshop: &Workshop,
+    done: &RunDone,
+    files: usize,
+    apply: Apply,
+    screen: &mut Screen,
+) -> Result<Option<Placed>, Problems> {
+    let is_wanted = match apply {
+        Apply::Yes => true,
+        Apply::Ask if is_person_there(screen) => asked(workshop, done, files, screen)?,
+        Apply::Ask => false,
+    };
+    if is_wanted {
+        return apply_now(workshop, done, screen).map(Some);
+    }
+    if !screen.json {
+        let (stays, them) = if files == 1 {
+            ("it stays", "it")
+        } else {
+            ("they stay", "them")
+        };
+        let run = done.run.short();
+        screen.say(format!(
+            "{stays} in the run; `artel apply {run}` puts {them} in place"
+        ));
+    }
+    Ok(None)
+}
+
+fn apply_now(workshop: &Workshop, done: &RunDone, screen: &mut Screen) -> Result<Placed, Problems> {
+    let Noted { done, notes } = runtime::block_on(workshop.apply_run(done.run))??;
+    screen.notes(&notes);
+    if !screen.json {
+        say_placed(&done, screen);
+    }
+    Ok(done)
+}
+
+/// Says what was put in place.
+pub(crate) fn say_placed(placed: &Placed, screen: &mut Screen) {
+    let count = placed.written.len() + placed.deleted.len() + placed.already.len();
+    let files = counted(count as u64, "file");
+    screen.say(format!(
+        "put {files} in place in {}",
+        harmless(&placed.folder)
+    ));
+}
+
+/// Asks until the answer is one; the difference is no answer.
+fn asked(
+    workshop: &Workshop,
+    done: &RunDone,
+    files: usize,
+    screen: &mut Screen,
+) -> Result<bool, Problems> {
+    let these = match files {
+        1 => "this file".to_owned(),
+        count => format!("these {count} files"),
+    };
+    loop {
+        let answer = typed(&format!("Put {these} in place? [y/N/d]iff "));
+        match answer.as_deref() {
+            Some("y" | "yes") => return Ok(true),
+            Some("d" | "diff") => {
+                screen.line(harmless_lines(&workshop.run_diff(done.run)?))?;
+                screen.flush()?;
+            }
+            _ => return Ok(false),
+        }
+    }
+}
+
+/// One line for next time; Enter skips it.
+fn ask_for_feedback(workshop: &Workshop, done: &RunDone, screen: &mut Screen) {
+    let text = typed("Feedback for next time (Enter skips): ").unwrap_or_default();
+    if text.is_empty() {
+        return;
+    }
+    match workshop.give_feedback(&done.run.to_string(), &text) {
+        Ok(_) => screen.say("kept"),
+        // The run is over and well; that a remark was not kept does not make it fail.
+        Err(failure) => screen.say(failure.to_string()),
+    }
+}

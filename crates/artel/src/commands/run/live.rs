@@ -1,0 +1,273 @@
+//! A run as it is seen while it goes on: lines for people, records for programs.
+//!
+//! What is on record is read from the journal; what passes without being recorded comes from the
+//! run's audience. Both are shown by the one thread that owns the screen.
+
+use std::future::Future;
+use std::io::{self, IsTerminal as _, Write as _};
+use std::pin::pin;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use artel_types::{Clock, Failure, RunId};
+use artel_workshop::{Eyes, Follower, Line, Narrator, Problems, Stop, View, seen};
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::watch;
+
+use crate::commands::story::laid_out;
+use crate::render::harmless;
+use crate::screen::Screen;
+
+/// How often there is a look at the journal.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// The spinner turns once in so many looks.
+const LOOKS: usize = 5;
+
+/// No status line is longer: it must fit into a terminal's width, or it cannot be rewritten.
+const WIDEST: usize = 76;
+
+const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+
+/// What passes without being recorded.
+pub(crate) enum Passing {
+    /// The model says more.
+    Words(String),
+    /// The model begins, maybe anew.
+    Begins,
+    /// The run waits.
+    Waits(String),
+    /// Something a person should know.
+    Notice(String),
+    /// A person is about to be asked: the screen is theirs once this is answered.
+    Quiet(mpsc::Sender<()>),
+    /// The person has answered.
+    Loud,
+}
+
+/// Shows a run while it goes on.
+pub(crate) struct Live<'s> {
+    pub(crate) screen: &'s mut Screen,
+    pub(crate) follower: Follower,
+    pub(crate) narrator: Narrator,
+    pub(crate) eyes: Eyes,
+    pub(crate) heard: UnboundedReceiver<Passing>,
+    pub(crate) stop: watch::Receiver<Stop>,
+    pub(crate) clock: Clock,
+    pub(crate) shown: Shown,
+}
+
+/// How the screen stands.
+#[derive(Default)]
+pub(crate) struct Shown {
+    /// The run that said something last.
+    run: Option<RunId>,
+    /// Whether words stand on a line that has not ended.
+    is_midline: bool,
+    /// Whether a status line stands there.
+    has_status: bool,
+    is_quiet: bool,
+    looks: usize,
+    began: Option<Duration>,
+    waits: Option<String>,
+    /// How the run ended: it is shown after its answer.
+    ending: Vec<Line>,
+    trouble: Option<Problems>,
+}
+
+impl Live<'_> {
+    /// Waits for a run, and shows what happens. Returns how its end is told.
+    pub(crate) async fn watch<T>(
+        mut self,
+        work: impl Future<Output = T>,
+    ) -> Result<(T, Vec<Line>), Problems> {
+        let mut work = pin!(work);
+        let mut look = tokio::time::interval(LOOK);
+        let done = loop {
+            tokio::select! {
+                biased;
+                done = &mut work => break done,
+                Some(passing) = self.heard.recv() => self.pass(passing),
+                wish = self.stop.changed() => if wish.is_ok() { self.stopping() },
+                _ = look.tick() => {
+                    self.catch_up();
+                    self.turn_spinner();
+                }
+            }
+        };
+        self.shown.is_quiet = false;
+        while let Ok(passing) = self.heard.try_recv() {
+            self.pass(passing);
+        }
+        self.catch_up();
+        self.clear();
+        match self.shown.trouble.take() {
+            Some(trouble) => Err(trouble),
+            None => Ok((done, std::mem::take(&mut self.shown.ending))),
+        }
+    }
+
+    /// Shows what is on record since the last look.
+    fn catch_up(&mut self) {
+        if self.shown.is_quiet || self.shown.trouble.is_some() {
+            return;
+        }
+        if let Err(trouble) = self.show_news() {
+            self.shown.trouble = Some(trouble);
+        }
+    }
+
+    fn show_news(&mut self) -> Result<(), Problems> {
+        for record in self.follower.news()? {
+            if record.run.is_none() {
+                continue;
+            }
+            let lines = self.narrator.tell(&record);
+            if let Some(run) = record.run.as_deref().and_then(|run| run.parse().ok()) {
+                self.shown.run = Some(run);
+                self.shown.began.get_or_insert_with(|| self.clock.uptime());
+            }
+            if self.screen.json {
+                if let Some(record) = seen(&self.eyes, &record) {
+                    self.screen.value(&record)?;
+                    self.screen.flush()?;
+                }
+                continue;
+            }
+            let is_end = record.kind == "run.finished" && lines.iter().all(|it| it.depth == 0);
+            if is_end {
+                self.shown.ending = lines;
+                continue;
+            }
+            for line in lines {
+                self.say(&line);
+            }
+        }
+        Ok(())
+    }
+
+    fn say(&mut self, line: &Line) {
+        self.clear();
+        let text = laid_out(line, |sign, paint| self.screen.paint_told(sign, paint));
+        self.screen.say(text);
+    }
+
+    fn pass(&mut self, passing: Passing) {
+        // What is on record happened before.
+        self.catch_up();
+        let is_full = self.eyes.view == View::Full && !self.screen.json;
+        match passing {
+            Passing::Words(text) if is_full => self.words(&text),
+            Passing::Begins if self.shown.is_midline => {
+                self.clear();
+                self.screen.say("  [begins anew]");
+            }
+            Passing::Words(_) | Passing::Begins => {}
+            Passing::Waits(what) => self.waits(what),
+            Passing::Notice(text) => {
+                self.clear();
+                self.screen.notes(&[text]);
+            }
+            Passing::Quiet(ready) => {
+                self.clear();
+                self.shown.is_quiet = true;
+                // Whoever asked may have gone already.
+                ready.send(()).unwrap_or_default();
+            }
+            Passing::Loud => self.shown.is_quiet = false,
+        }
+    }
+
+    /// Shows words as they come, each line of them harmless.
+    fn words(&mut self, text: &str) {
+        let mut out = io::stderr();
+        if self.shown.has_status {
+            self.clear();
+        }
+        for (index, part) in text.split('\n').enumerate() {
+            if index > 0 {
+                drop(writeln!(out));
+                self.shown.is_midline = false;
+            }
+            if part.is_empty() {
+                continue;
+            }
+            let indent = if self.shown.is_midline { "" } else { "  " };
+            drop(write!(out, "{indent}{}", harmless(part)));
+            self.shown.is_midline = true;
+        }
+        drop(out.flush());
+    }
+
+    /// Says once what the run waits for.
+    fn waits(&mut self, what: String) {
+        if self.screen.json || self.shown.waits.as_ref() == Some(&what) {
+            return;
+        }
+        self.clear();
+        let sign = self.screen.paint_told("⏸", crate::screen::Paint::Doubtful);
+        self.screen
+            .say(format!("{sign} waits: {}", harmless(&what)));
+        self.shown.waits = Some(what);
+    }
+
+    fn stopping(&mut self) {
+        if self.screen.json {
+            return;
+        }
+        let wish = *self.stop.borrow();
+        self.clear();
+        match wish {
+            Stop::Politely => self
+                .screen
+                .say("stopping after what runs now; Ctrl-C again stops at once"),
+            Stop::Now => self.screen.say("stopping at once"),
+            Stop::No => {}
+        }
+    }
+
+    /// Takes the status line away, and ends a line of words.
+    fn clear(&mut self) {
+        let mut out = io::stderr();
+        if std::mem::take(&mut self.shown.has_status) {
+            drop(write!(out, "\r\u{1b}[K"));
+        }
+        if std::mem::take(&mut self.shown.is_midline) {
+            drop(writeln!(out));
+        }
+    }
+
+    /// Rewrites the status line, in a terminal.
+    fn turn_spinner(&mut self) {
+        self.shown.looks += 1;
+        let is_due = self.shown.looks.is_multiple_of(LOOKS);
+        let has_room = !self.shown.is_quiet && !self.shown.is_midline && !self.screen.json;
+        let is_summary = self.eyes.view == View::Summary;
+        let (Some(run), Some(began)) = (self.shown.run, self.shown.began) else {
+            return;
+        };
+        if !is_due || !has_room || !is_summary || !io::stderr().is_terminal() {
+            return;
+        }
+        let sign = SPINNER[self.shown.looks / LOOKS % SPINNER.len()];
+        let seconds = self.clock.uptime().saturating_sub(began).as_secs();
+        let text = format!("{} · {seconds} s", harmless(&self.narrator.now(run)));
+        let text: String = text.chars().take(WIDEST).collect();
+        let mut out = io::stderr();
+        drop(write!(out, "\r\u{1b}[K{sign} {text}"));
+        drop(out.flush());
+        self.shown.has_status = true;
+    }
+}
+
+/// Tells a narrator what happened before, so that it knows where a run stands.
+pub(crate) fn remind(
+    narrator: &mut Narrator,
+    workshop: &artel_workshop::Workshop,
+    run: RunId,
+) -> Result<(), Failure> {
+    for record in workshop.run_records(&run.to_string())? {
+        drop(narrator.tell(&record));
+    }
+    Ok(())
+}

@@ -1,0 +1,67 @@
+//! `artel runs`
+
+use artel_types::Timestamp;
+use artel_workshop::{Caller, Problems, RunRow, Which};
+
+use crate::Verdict;
+use crate::render::{cell, counted, table};
+use crate::screen::Screen;
+
+/// Show runs and how they stand
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: artel runs --all")]
+pub(crate) struct Args {
+    /// All of them, with those that runs called
+    #[arg(long)]
+    all: bool,
+}
+
+pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+    let which = if args.all { Which::All } else { Which::Recent };
+    let rows = caller.workshop()?.runs(which)?;
+    if screen.json {
+        screen.value(&rows)?;
+        return Ok(Verdict::Done);
+    }
+    if rows.is_empty() {
+        screen.say("no runs yet; `artel run --task \"…\"` begins one");
+        return Ok(Verdict::Done);
+    }
+    let now = caller.clock().now();
+    let cells: Vec<Vec<String>> = rows.iter().map(|row| cells(row, now)).collect();
+    let head = ["RUN", "STATE", "TITLE", "TURNS", "COST", "SINCE"];
+    screen.raw(&table(&head, &cells))?;
+    Ok(Verdict::Done)
+}
+
+fn cells(row: &RunRow, now: Timestamp) -> Vec<String> {
+    let mut since = ago(row.since, now);
+    if let Some(note) = &row.note {
+        since.push_str(&format!(", {}", cell(note, 80)));
+    }
+    if row.files > 0 && row.state.is_over() {
+        let files = counted(row.files, "file");
+        since.push_str(&format!(
+            ", {files} to put in place: `artel apply {}`",
+            row.run.short()
+        ));
+    }
+    vec![
+        row.run.short(),
+        row.state.words().to_owned(),
+        cell(&row.title, 40),
+        row.turns.to_string(),
+        row.cost.map_or("-".to_owned(), |cost| cost.to_string()),
+        since,
+    ]
+}
+
+fn ago(then: Timestamp, now: Timestamp) -> String {
+    let seconds = now.since(then).as_secs();
+    match seconds {
+        0..60 => format!("{seconds} s ago"),
+        60..3_600 => format!("{} min ago", seconds / 60),
+        3_600..172_800 => format!("{} h ago", seconds / 3_600),
+        _ => format!("{} days ago", seconds / 86_400),
+    }
+}

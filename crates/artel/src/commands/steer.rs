@@ -1,0 +1,88 @@
+//! `artel pause`, `artel cancel`, `artel hint`
+
+use artel_workshop::{Caller, Noted, Problems, Steer, Steered};
+use serde_json::json;
+
+use crate::Verdict;
+use crate::render::harmless;
+use crate::runtime;
+use crate::screen::Screen;
+
+/// Let a run begin nothing new until it is resumed
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: artel pause 5d2f41c0")]
+pub(crate) struct Pause {
+    /// The run's id, or how it begins
+    run: String,
+}
+
+/// End a run, and what it called
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: artel cancel 5d2f41c0")]
+pub(crate) struct Cancel {
+    /// The run's id, or how it begins
+    run: String,
+}
+
+/// Tell a run something while it works
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: artel hint 5d2f41c0 \"the file is Latin-1\"")]
+pub(crate) struct Hint {
+    /// The run's id, or how it begins
+    run: String,
+    /// What it should know
+    text: String,
+}
+
+pub(crate) fn pause(
+    args: &Pause,
+    caller: &Caller,
+    screen: &mut Screen,
+) -> Result<Verdict, Problems> {
+    steer(&args.run, &Steer::Pause, caller, screen)
+}
+
+pub(crate) fn cancel(
+    args: &Cancel,
+    caller: &Caller,
+    screen: &mut Screen,
+) -> Result<Verdict, Problems> {
+    steer(&args.run, &Steer::Cancel, caller, screen)
+}
+
+pub(crate) fn hint(args: &Hint, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+    steer(&args.run, &Steer::Hint(args.text.clone()), caller, screen)
+}
+
+fn steer(
+    id: &str,
+    steer: &Steer,
+    caller: &Caller,
+    screen: &mut Screen,
+) -> Result<Verdict, Problems> {
+    let workshop = caller.workshop()?;
+    let run = workshop.run_named(id)?;
+    let Noted { done, notes } = runtime::block_on(workshop.steer_run(run, steer))??;
+    screen.notes(&notes);
+    let short = run.short();
+    let act = match steer {
+        Steer::Pause => "paused after what it does now",
+        Steer::Resume => "goes on",
+        Steer::Cancel => "is cancelled",
+        Steer::Hint(_) => "is told before its next turn",
+    };
+    let (text, driver) = match &done {
+        Steered::Heard(driver) => (format!("{short} {act}"), Some(driver)),
+        Steered::Kept => {
+            let text = format!("{short} {act}; nobody drives it: `artel resume {short}` goes on");
+            (text, None)
+        }
+        Steered::Ended => (format!("{short} was left, and is cancelled now"), None),
+    };
+    if screen.json {
+        screen.value(&json!({ "run": run.to_string(), "driver": driver, "text": text }))?;
+    } else {
+        screen.line(harmless(&text))?;
+    }
+    Ok(Verdict::Done)
+}

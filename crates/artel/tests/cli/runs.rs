@@ -1,0 +1,6 @@
+//! `artel run` and all that a person does around a run.
+
+mod files;
+mod steering;
+mod story;
+mod world;

@@ -1,0 +1,152 @@
+//! What becomes of the files of a run: nothing without a person's word, and all or nothing with it.
+
+use std::fs;
+
+use super::world::{REPORT, World};
+use crate::terminal::in_terminal;
+
+/// Changes a file, makes one and removes one.
+const EDIT: &str = r##"
+lines:
+  - call:
+      - edit: { path: a.txt, old: one, new: two }
+      - write: { path: new.txt, content: "new\n" }
+  - call: { bash: { command: rm gone.txt } }
+  - call: { finish: { answer: done } }
+"##;
+
+fn edited() -> World {
+    let world = World::new(EDIT);
+    fs::write(world.project.join("a.txt"), "one\n").unwrap();
+    fs::write(world.project.join("gone.txt"), "x\n").unwrap();
+    world
+}
+
+fn is_untouched(world: &World) -> bool {
+    let names = ["a.txt", "gone.txt", "new.txt"];
+    let there = names.map(|name| fs::read_to_string(world.project.join(name)).ok());
+    there == [Some("one\n".to_owned()), Some("x\n".to_owned()), None]
+}
+
+#[test]
+fn files_stay_in_the_run_until_a_person_puts_them_in_place() {
+    let world = edited();
+    // A yes to first-use questions is none to this one.
+    let seen = world.task(["--yes"]).run().expect(0);
+    assert!(is_untouched(&world));
+    let run = world.run();
+    assert!(seen.err.ends_with("puts them in place\n"), "{}", seen.err);
+    world.artel(["apply", &run]).run().fails_last(3, "C006");
+    let diff = world.ok(["apply", &run, "--diff"]).out;
+    assert!(diff.contains("-one\n+two\n"), "{diff}");
+    assert!(is_untouched(&world));
+    for name in ["spool", "layers"] {
+        let folder = world.house.state("worktrees").join(&run).join(name);
+        assert!(!folder.exists(), "temporary folders are gone");
+    }
+    world
+        .ok(["apply", &run, "--yes"])
+        .says("put 3 files in place");
+    assert_eq!(
+        fs::read_to_string(world.project.join("a.txt")).unwrap(),
+        "two\n"
+    );
+    assert!(!world.project.join("gone.txt").exists());
+    assert!(!world.house.state("worktrees").join(&run).exists());
+    let applied = &world.events("run.applied")[0];
+    assert_eq!(applied["actor"]["kind"], "human");
+    assert_eq!(applied["payload"]["files"].as_array().unwrap().len(), 3);
+    world.artel(["apply", &run, "--yes"]).run().fails(3, "R008");
+    let trace = world.ok(["trace", &run]).out;
+    assert!(trace.contains("✓ put in place: "), "{trace}");
+}
+
+#[test]
+fn apply_answers_the_question() {
+    let world = edited();
+    world
+        .task(["--apply"])
+        .run()
+        .expect(0)
+        .says("put 3 files in place");
+    assert_eq!(
+        fs::read_to_string(world.project.join("new.txt")).unwrap(),
+        "new\n"
+    );
+}
+
+#[test]
+fn files_touched_meanwhile_are_refused_by_name_and_nothing_is_written() {
+    let world = edited();
+    world.task([]).run().expect(0);
+    fs::write(world.project.join("a.txt"), "mine\n").unwrap();
+    let seen = world.artel(["apply", &world.run(), "--yes"]).run();
+    let seen = seen.fails_last(3, "R006");
+    assert!(seen.err.contains("a.txt"), "{}", seen.err);
+    assert_eq!(
+        fs::read_to_string(world.project.join("a.txt")).unwrap(),
+        "mine\n"
+    );
+    assert!(
+        !world.project.join("new.txt").exists(),
+        "nothing is half-applied"
+    );
+    assert!(world.events("run.applied").is_empty());
+    // Once the person put theirs aside, it works.
+    fs::write(world.project.join("a.txt"), "one\n").unwrap();
+    world.ok(["apply", &world.run(), "--yes"]);
+}
+
+#[test]
+fn protected_files_are_never_put_in_place() {
+    let world = edited();
+    world.task([]).run().expect(0);
+    let run = world.run();
+    let bad = world.tree(&run, ".claude/settings.json");
+    fs::create_dir_all(bad.parent().unwrap()).unwrap();
+    fs::write(bad, "{}").unwrap();
+    let seen = world.artel(["apply", &run, "--yes"]).run();
+    let seen = seen.fails_last(3, "P001");
+    assert!(seen.err.contains(".claude/settings.json"), "{}", seen.err);
+    assert!(is_untouched(&world));
+}
+
+#[test]
+fn a_person_is_asked_once_and_can_look_first() {
+    let world = World::new(REPORT);
+    let (screen, code) = in_terminal(world.task([]), "d\ny\nuse a table\n");
+    assert_eq!(code, 0, "{screen}");
+    assert_eq!(
+        screen.matches("Put this file in place? [y/N/d]iff").count(),
+        2,
+        "{screen}"
+    );
+    assert!(screen.contains("+two rows"), "{screen}");
+    assert!(
+        screen.contains("Feedback for next time (Enter skips): "),
+        "{screen}"
+    );
+    assert!(world.project.join("report.md").exists());
+    assert_eq!(
+        world.events("feedback.given")[0]["payload"]["text"],
+        "use a table"
+    );
+    let (screen, _) = in_terminal(world.task([]), "\n\n");
+    assert!(screen.contains("in the run; `artel apply "), "{screen}");
+    assert_eq!(world.events("feedback.given").len(), 1);
+}
+
+#[test]
+fn a_run_that_changed_nothing_leaves_nothing() {
+    let script = r#"
+lines:
+  - call: { bash: { command: wc -l sales.csv } }
+  - call: { finish: { answer: three } }
+"#;
+    let world = World::new(script);
+    let seen = world.task([]).run().expect(0);
+    assert!(!seen.err.contains("artel apply"), "{}", seen.err);
+    assert!(!world.house.state("worktrees").join(world.run()).exists());
+    world.artel(["apply", &world.run()]).run().fails(3, "R008");
+    world.artel(["apply", "0123"]).run().fails(4, "R004");
+}

@@ -1,0 +1,128 @@
+//! How people reach a run that is under way: from another process, and with Ctrl-C.
+
+use std::fs;
+
+use super::world::{Running, World, until};
+
+/// Works until a file appears in its tree, then goes by what it is told.
+const WAITING: &str = r#"
+rules:
+  - expect: { says: begin the work }
+    call: { bash: { command: "touch began; while [ ! -e go ]; do sleep 0.02; done; echo went" } }
+  - expect: { says: use tabs }
+    call: { finish: { answer: with tabs } }
+  - expect: { says: went }
+    call: { bash: { command: "echo next" } }
+  - expect: { says: next }
+    call: { finish: { answer: without tabs } }
+  - expect: { says: cancelled }
+    call: { finish: { answer: was cut off } }
+"#;
+
+/// Begins a run and waits until its first command runs.
+fn begun(world: &World) -> (Running, String) {
+    let mut running = Running::start(world.task([]));
+    running.says("run ");
+    let run = world.run();
+    until(|| world.tree(&run, "began").exists());
+    (running, run)
+}
+
+fn go(world: &World, run: &str) {
+    fs::write(world.tree(run, "go"), "").unwrap();
+}
+
+#[test]
+fn another_process_pauses_hints_and_resumes() {
+    let world = World::new(WAITING);
+    let (mut running, run) = begun(&world);
+    assert_eq!(world.state(), "running");
+    world
+        .ok(["pause", &run])
+        .says("paused after what it does now");
+    world.artel(["pause", &run]).run().fails(3, "R008");
+    world.ok(["hint", &run, "use tabs"]);
+    assert_eq!(world.state(), "paused");
+    world.artel(["apply", &run]).run().fails(3, "R008");
+    go(&world, &run);
+    running.says("waits: paused");
+    assert!(world.ok(["runs"]).out.contains("paused"));
+    world
+        .ok(["resume", &run])
+        .says("goes on in artel run (process ");
+    let (code, told) = running.end();
+    assert_eq!(code, 0, "{told}");
+    for words in ["⏸ paused", "⏸ hint: use tabs", "⏸ goes on"] {
+        assert!(told.contains(words), "no `{words}` in:\n{told}");
+    }
+    let finished = &world.events("run.finished")[0]["payload"];
+    assert_eq!(finished["answer"], "with tabs");
+    for words in [["pause", &run], ["cancel", &run]] {
+        world.artel(words).run().fails(3, "R008");
+    }
+    world.artel(["hint", &run, "late"]).run().fails(3, "R008");
+}
+
+#[test]
+fn a_cancelled_run_ends_what_it_runs() {
+    let world = World::new(WAITING);
+    let (running, run) = begun(&world);
+    world.ok(["cancel", &run]);
+    let (code, told) = running.end();
+    assert_eq!(code, 1, "{told}");
+    assert!(told.contains("✗ cancelled: it was cancelled"), "{told}");
+    assert_eq!(world.state(), "cancelled");
+}
+
+#[test]
+fn ctrl_c_stops_politely_and_says_how_to_go_on() {
+    let world = World::new(WAITING);
+    let (mut running, run) = begun(&world);
+    running.interrupt();
+    running.says("stopping after what runs now; Ctrl-C again stops at once");
+    go(&world, &run);
+    let (code, told) = running.end();
+    assert_eq!(code, 130, "{told}");
+    let short = &run[..8];
+    assert!(
+        told.ends_with(&format!("stopped; `artel resume {short}` goes on\n")),
+        "{told}"
+    );
+    assert_eq!(world.state(), "left");
+    let seen = world.artel(["resume", &run]).run().expect(0);
+    assert!(
+        seen.err
+            .contains("picked up after the process ended at event "),
+        "{}",
+        seen.err
+    );
+    assert_eq!(seen.out, "without tabs\n");
+    assert_eq!(world.state(), "complete");
+}
+
+#[test]
+fn a_second_ctrl_c_stops_at_once() {
+    let world = World::new(WAITING);
+    let (mut running, run) = begun(&world);
+    running.interrupt();
+    running.says("Ctrl-C again stops at once");
+    running.interrupt();
+    let (code, told) = running.end();
+    assert_eq!(code, 130, "{told}");
+    assert!(!world.tree(&run, "go").exists(), "the command was ended");
+    // A run that was left can be ended without being taken up.
+    world
+        .ok(["cancel", &run])
+        .says("was left, and is cancelled now");
+    assert_eq!(world.state(), "cancelled");
+}
+
+#[test]
+fn hints_hold_no_secrets() {
+    let world = World::new(WAITING);
+    let (running, run) = begun(&world);
+    let key = format!("use ghp_{}", "a1B2".repeat(9));
+    world.artel(["hint", &run, &key]).run().fails(3, "P006");
+    world.ok(["cancel", &run]);
+    running.end();
+}

@@ -1,0 +1,305 @@
+//! What is shown of a run, to whom, and how it ends.
+
+use std::fs;
+
+use super::world::{REPORT, World};
+
+#[test]
+fn a_run_tells_what_it_did_and_what_it_took() {
+    let world = World::new(REPORT);
+    let seen = world.task([]).run().expect(0);
+    assert_eq!(seen.out, "Two rows, see report.md.\n");
+    let told: Vec<&str> = seen.err.lines().collect();
+    let run = world.run();
+    assert!(
+        told[0].starts_with(&format!("run {}", &run[..8])),
+        "{}",
+        seen.err
+    );
+    assert!(told[1].contains("task · rehearsal:"), "{}", seen.err);
+    for line in [
+        "  step 1 of 2 (0 %)",
+        "  read sales.csv",
+        "  ran wc -l sales.csv",
+        "  wrote report.md (3 lines)",
+        "    + report.md  +3 −0",
+    ] {
+        assert!(told.contains(&line), "no `{line}` in:\n{}", seen.err);
+    }
+    assert!(
+        seen.err
+            .contains("✓ wrote report.md (3 lines) · 3 turns · "),
+        "{}",
+        seen.err
+    );
+    let last = format!(
+        "it stays in the run; `artel apply {}` puts it in place",
+        &run[..8]
+    );
+    assert_eq!(told.last().unwrap(), &last);
+    // A failure that was got over is no news in a summary.
+    assert!(!seen.err.contains("sale.csv"), "{}", seen.err);
+    assert!(!seen.err.contains('\u{1b}'), "no terminal, no spinner");
+}
+
+#[test]
+fn developers_see_turns_and_users_see_what_came_of_them() {
+    let world = World::new(REPORT);
+    let user = world.task([]).run().expect(0).err;
+    let developer = world
+        .task(["--set", "visibility.role=developer"])
+        .run()
+        .expect(0)
+        .err;
+    let asked = world.task(["--view", "full"]).run().expect(0).err;
+    for full in [&developer, &asked] {
+        assert!(full.contains("[turn 1/15]\n  I look at it.\n"), "{full}");
+        assert!(
+            full.contains("→ bash {\"command\":\"wc -l sales.csv\"}"),
+            "{full}"
+        );
+        assert!(full.contains("✗ there is no `sale.csv`"), "{full}");
+    }
+    assert!(developer.contains("3 sales.csv") && !asked.contains("3 sales.csv"));
+    assert!(!user.contains("[turn") && !user.contains("→"), "{user}");
+}
+
+#[test]
+fn a_hidden_tool_shows_neither_input_nor_output() {
+    let script = r#"
+lines:
+  - call: { bash: { command: "echo salt; echo pepper" } }
+  - call: { finish: { answer: seasoned } }
+"#;
+    let world = World::new(script);
+    let hide = "visibility.hidden_tools=bash";
+    let admin = "visibility.role=admin";
+    for words in [
+        vec!["--set", hide],
+        vec!["--set", hide, "--view", "full"],
+        vec!["--set", hide, "--set", admin],
+        vec!["--set", hide, "--set", admin, "--json"],
+    ] {
+        let seen = world.task([]).words(&words).run().expect(0);
+        let all = format!("{}{}", seen.out, seen.err);
+        assert!(
+            !all.contains("salt") && !all.contains("pepper"),
+            "{words:?}\n{all}"
+        );
+        assert!(all.contains("[bash hidden]"), "{words:?}\n{all}");
+    }
+    let run = world.run();
+    for words in [
+        vec!["--full"],
+        vec!["--full", "--json"],
+        vec!["--full", "--events"],
+    ] {
+        let trace = world.artel(["trace", &run, "--set", hide]).words(&words);
+        let out = trace.run().expect(0).out;
+        assert!(!out.contains("pepper"), "{words:?}\n{out}");
+    }
+}
+
+#[test]
+fn secrets_are_in_no_view() {
+    let script = r#"
+lines:
+  - call: { bash: { command: "printf 'api_key=%s%s\\n' abcdef0123456789 abcdef0123456789" } }
+  - call: { finish: { answer: done } }
+"#;
+    let world = World::new(script);
+    let secret = "abcdef0123456789abcdef0123456789";
+    let admin = "visibility.role=admin";
+    let shown = world.task(["--set", admin]).run().expect(0);
+    let json = world.task(["--set", admin, "--json"]).run().expect(0);
+    let trace = world.ok(["trace", &world.run(), "--full", "--json"]);
+    let all = [
+        &shown.out,
+        &shown.err,
+        &json.out,
+        &trace.out,
+        &world.ok(["journal", "export"]).out,
+    ]
+    .map(String::as_str)
+    .concat();
+    assert!(all.contains("api_key="), "the output is there");
+    assert!(!all.contains(secret), "and the key is not");
+}
+
+#[test]
+fn programs_get_records_from_the_first_to_the_result() {
+    let world = World::new(REPORT);
+    let full = world.task(["--json", "--view", "full"]).run().expect(0);
+    let lines: Vec<serde_json::Value> = full
+        .out
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let (result, events) = lines.split_last().unwrap();
+    assert_eq!(events[0]["kind"], "run.started");
+    assert_eq!(events.last().unwrap()["kind"], "run.finished");
+    assert_eq!(
+        events.last().unwrap()["payload"]["answer"],
+        "Two rows, see report.md."
+    );
+    assert!(
+        events
+            .windows(2)
+            .all(|pair| pair[0]["seq"].as_u64() < pair[1]["seq"].as_u64())
+    );
+    assert_eq!(result["result"]["state"], "complete");
+    assert_eq!(result["result"]["answer"], "Two rows, see report.md.");
+    assert_eq!(result["result"]["metrics"]["turns"], 3);
+    assert_eq!(result["result"]["changed"][0]["path"], "report.md");
+    assert_eq!(full.err, "");
+    let summary = world.task(["--json"]).run().expect(0);
+    assert_eq!(summary.out.lines().count(), 3, "{}", summary.out);
+}
+
+#[test]
+fn a_run_that_never_ends_stops_after_its_turns_and_says_how_far_it_came() {
+    let mut script = "lines:\n  - call: { todo: { tasks: [{ text: first, state: done }, \
+                      { text: second, state: pending }] } }\n"
+        .to_owned();
+    for number in 2..30 {
+        script.push_str(&format!(
+            "  - call: {{ bash: {{ command: echo {number} }} }}\n"
+        ));
+    }
+    let world = World::new(&script);
+    let seen = world.task([]).run().expect(1);
+    assert!(
+        seen.err
+            .contains("✗ partial: reached maximum iterations (15)"),
+        "{}",
+        seen.err
+    );
+    assert!(seen.err.contains("Completed 1 of 2\n"), "{}", seen.err);
+    assert!(
+        seen.err.contains("✓ first\n") && seen.err.contains("· second\n"),
+        "{}",
+        seen.err
+    );
+    let finished = &world.events("run.finished")[0]["payload"];
+    assert_eq!(finished["state"], "partial");
+    assert_eq!(finished["metrics"]["turns"], 15);
+    assert_eq!(
+        finished["metrics"]["model_calls"], 16,
+        "15 turns and a closing call"
+    );
+}
+
+#[test]
+fn what_is_refused_is_said_with_what_to_do() {
+    let script = r#"
+lines:
+  - call: { bash: { command: git push origin v1.2 } }
+  - call: { finish: { answer: not pushed } }
+"#;
+    let world = World::new(script);
+    let seen = world.task([]).run().expect(0);
+    assert!(
+        seen.err
+            .contains("⏸ wants to run: git push origin v1.2\n    why not: "),
+        "{}",
+        seen.err
+    );
+    assert!(
+        seen.err.contains("(built in)\n    you can: "),
+        "{}",
+        seen.err
+    );
+}
+
+#[test]
+fn a_skill_that_calls_another_is_seen_with_it() {
+    let script = r#"
+rules:
+  - expect: { system: Count the rows }
+    call: { finish: { answer: two rows } }
+  - expect: { says: two rows }
+    call: { finish: { answer: counted } }
+  - expect: { says: begin }
+    call: { skill: { skill: counting, arguments: sales.csv } }
+"#;
+    let world = World::new(script);
+    let skill = world.house.workshop.join("Skills/counting");
+    fs::create_dir_all(&skill).unwrap();
+    let text = "---\nname: counting\ndescription: Counts rows.\ncontext: fork\n---\nCount the rows of $ARGUMENTS.\n";
+    fs::write(skill.join("SKILL.md"), text).unwrap();
+    let seen = world.task([]).run().expect(0);
+    assert!(seen.err.contains("  counting begins ("), "{}", seen.err);
+    assert!(
+        seen.err.contains("  ✓ counting: two rows\n"),
+        "{}",
+        seen.err
+    );
+    let all = world.ok(["runs", "--all", "--json"]).json();
+    let child = all
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|row| !row["parent"].is_null());
+    let child = child.unwrap()["run"].as_str().unwrap().to_owned();
+    let trace = world.ok(["trace", &child]).out;
+    assert!(
+        trace.contains("counting begins") && !trace.contains("begin the work"),
+        "{trace}"
+    );
+    let whole = world.ok(["trace", &world.run()]).out;
+    assert!(
+        whole.contains("counting begins") && whole.contains("begin the work"),
+        "{whole}"
+    );
+}
+
+#[test]
+fn a_trace_is_looked_into_turn_by_turn() {
+    let world = World::new(REPORT);
+    world.task([]).run().expect(0);
+    let run = world.run();
+    let summary = world.ok(["trace", &run]).out;
+    assert!(
+        summary.contains("  ran wc -l sales.csv\n  wrote report.md (3 lines)\n✓ "),
+        "{summary}"
+    );
+    let turn = world.ok(["trace", &run, "--turn", "2"]).out;
+    assert!(
+        turn.starts_with("[turn 2/15]\n") && turn.contains("wc -l"),
+        "{turn}"
+    );
+    assert!(
+        !turn.contains("todo") && !turn.contains("report.md"),
+        "{turn}"
+    );
+    assert!(
+        world
+            .ok(["trace", &run, "--events"])
+            .out
+            .contains("run.started")
+    );
+}
+
+#[test]
+fn a_recorded_run_plays_again_as_it_was() {
+    let world = World::new(REPORT);
+    world.task([]).run().expect(0);
+    let run = world.run();
+    let before = world.house.kinds();
+    let replay = world.ok(["replay", &run]).out;
+    assert!(
+        replay.contains("of 3 turns: as recorded; policy decides"),
+        "{replay}"
+    );
+    assert_eq!(world.house.kinds(), before, "nothing happens");
+    let asks = world
+        .ok(["replay", &run, "--set", "policy.commands=ask"])
+        .out;
+    assert!(asks.contains("bash would be asked now"), "{asks}");
+    assert!(
+        world
+            .ok(["replay", &run, "--full"])
+            .out
+            .contains("[turn 3/15]")
+    );
+}

@@ -1,0 +1,142 @@
+//! A project, a script for the model, and the runs in it.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader, Lines};
+use std::path::PathBuf;
+use std::process::{Child, ChildStderr};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+use crate::support::{Artel, House, Seen};
+
+/// Looks at a table and writes a report.
+pub(super) const REPORT: &str = r##"
+lines:
+  - say: I look at it.
+    call:
+      - todo: { tasks: [{ text: read, state: in_progress }, { text: write, state: pending }] }
+      - read: { path: sales.csv }
+      - read: { path: sale.csv }
+  - call: { bash: { command: wc -l sales.csv } }
+  - call: { write: { path: report.md, content: "# Report\n\ntwo rows\n" } }
+  - call: { finish: { answer: "Two rows, see report.md." } }
+"##;
+
+pub(super) struct World {
+    pub(super) house: House,
+    pub(super) project: PathBuf,
+    script: PathBuf,
+}
+
+impl World {
+    pub(super) fn new(script: &str) -> Self {
+        let house = House::new();
+        let project = house.folder("project");
+        fs::write(project.join("sales.csv"), "month,sum\njan,1\nfeb,2\n").unwrap();
+        let path = house.root().join("script.yaml");
+        fs::write(&path, script).unwrap();
+        Self {
+            house,
+            project,
+            script: path,
+        }
+    }
+
+    /// Prepares a command, standing in the project.
+    pub(super) fn artel<const N: usize>(&self, words: [&str; N]) -> Artel {
+        let model = format!("rehearsal:{}", self.script.display());
+        self.house
+            .artel(words)
+            .standing_in(&self.project)
+            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .env("ARTEL_MODEL", model)
+            .env("ARTEL_WORKSHOP", &self.house.workshop)
+    }
+
+    pub(super) fn task<const N: usize>(&self, words: [&str; N]) -> Artel {
+        self.artel(["run", "--task", "begin the work"]).words(words)
+    }
+
+    pub(super) fn ok<const N: usize>(&self, words: [&str; N]) -> Seen {
+        self.artel(words).run().expect(0)
+    }
+
+    /// Returns the run that was begun last.
+    pub(super) fn run(&self) -> String {
+        let rows = self.ok(["runs", "--json"]).json();
+        rows[0]["run"].as_str().unwrap().to_owned()
+    }
+
+    /// Returns how the run that was begun last stands.
+    pub(super) fn state(&self) -> String {
+        let rows = self.ok(["runs", "--json"]).json();
+        rows[0]["state"].as_str().unwrap().to_owned()
+    }
+
+    /// Returns a path in the tree of a run.
+    pub(super) fn tree(&self, run: &str, name: &str) -> PathBuf {
+        let trees = self.house.state("worktrees");
+        trees.join(run).join("tree").join(name)
+    }
+
+    pub(super) fn events(&self, kind: &str) -> Vec<Value> {
+        let out = self.ok(["journal", "export", "--kind", kind]).out;
+        let events = out.lines().map(|line| serde_json::from_str(line).unwrap());
+        events.collect()
+    }
+}
+
+/// A run in a process of its own.
+pub(super) struct Running {
+    child: Child,
+    lines: Lines<BufReader<ChildStderr>>,
+    told: String,
+}
+
+impl Running {
+    pub(super) fn start(artel: Artel) -> Self {
+        let mut child = artel.command().spawn().unwrap();
+        let lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        Self {
+            child,
+            lines,
+            told: String::new(),
+        }
+    }
+
+    /// Waits until it says something, and returns that line.
+    pub(super) fn says(&mut self, words: &str) -> String {
+        loop {
+            let Some(line) = self.lines.next() else {
+                panic!("it ended without `{words}`:\n{}", self.told);
+            };
+            let line = line.unwrap();
+            self.told.push_str(&format!("{line}\n"));
+            if line.contains(words) {
+                return line;
+            }
+        }
+    }
+
+    /// Presses Ctrl-C.
+    pub(super) fn interrupt(&self) {
+        let pid = i32::try_from(self.child.id()).unwrap();
+        kill_process(Pid::from_raw(pid).unwrap(), Signal::INT).unwrap();
+    }
+
+    /// Waits for its end, and returns its exit code and all that it told.
+    pub(super) fn end(mut self) -> (i32, String) {
+        for line in self.lines.by_ref() {
+            self.told.push_str(&format!("{}\n", line.unwrap()));
+        }
+        (self.child.wait().unwrap().code().unwrap(), self.told)
+    }
+}
+
+/// Waits for something that another process does; nextest ends a test that waits in vain.
+pub(super) fn until(mut is_so: impl FnMut() -> bool) {
+    while !is_so() {
+        std::thread::yield_now();
+    }
+}
