@@ -31,7 +31,7 @@ const fn tests(package: &'static str, filter: &'static str) -> Work {
     Work::Tests { package, filter }
 }
 
-const PROOFS: [Proof; 8] = [
+const PROOFS: [Proof; 9] = [
     Proof {
         name: "kill",
         shows: "killed at any moment, nothing acknowledged is lost and nothing happens twice",
@@ -67,6 +67,12 @@ const PROOFS: [Proof; 8] = [
         name: "sandbox",
         shows: "whatever a command does, its whole tree ends, memory stays bounded, nothing leaks",
         work: tests("artel-sandbox", "test(/(^|::)proof_(ends|floods|many)/)"),
+    },
+    Proof {
+        name: "recovery",
+        shows: "told what to try next, a mediocre model recovers from nine faults in ten; untold, \
+                from hardly any",
+        work: tests("artel-workshop", "test(/(^|::)proof_recovery/)"),
     },
     Proof {
         name: "fuzz",

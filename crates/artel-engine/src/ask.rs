@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use artel_model::{Answer, Call, CallError, Chosen, Context, Gateway, Model, Prior, Progress};
 use artel_rules::turn::{Calls, Ending};
-use artel_tools::Card;
 use artel_types::Failure;
 use artel_types::model::{
     Attribution, Cache, Chunk, FaultKind, Priority, Privacy, Request, ToolSpec,
@@ -134,7 +133,7 @@ impl Driver {
             let hands = setup.workplace.hands();
             let found = hands.bench.notes().found.clone();
             let sent = hands.registry.sent(&setup.viewer, &found);
-            request.tools = sent.into_iter().map(spec).collect();
+            request.tools = sent.into_iter().map(ToolSpec::from).collect();
         }
         setup.turn.fill(&mut request);
         request
@@ -195,13 +194,5 @@ impl Driver {
                 None => return Ok(Heard::Failed(Box::new(CallError::CalledOff))),
             }
         }
-    }
-}
-
-fn spec(card: &Card) -> ToolSpec {
-    ToolSpec {
-        name: card.name.clone(),
-        description: format!("{}. {}", card.line, card.description),
-        schema: card.input.clone(),
     }
 }

@@ -162,8 +162,30 @@ impl Chronicle {
         }
     }
 
-    /// Returns every event of the run, with the texts put back in that machines need.
+    /// Returns every event of the run, with the texts put back in that machines need. One that was
+    /// forked begins with the past of the other.
     pub fn events(&self) -> Result<Vec<Event>, Failure> {
+        let own = self.own_events()?;
+        let forked = own.iter().find_map(|event| match &event.fact {
+            Fact::RunForked(forked) => Some((forked.from, forked.at)),
+            _ => None,
+        });
+        let Some((from, at)) = forked else {
+            return Ok(own);
+        };
+        let source = Self {
+            run: from,
+            ..self.clone()
+        };
+        let mut events = source.events()?;
+        let is_past = |event: &Event| event.seq <= at && !matches!(event.fact, Fact::RunStarted(_));
+        events.retain(is_past);
+        events.extend(own);
+        Ok(events)
+    }
+
+    /// Returns the events that the run itself recorded, without a past that it shares.
+    pub fn own_events(&self) -> Result<Vec<Event>, Failure> {
         let filter = Filter {
             run: Some(self.run.to_string()),
             ..Filter::default()

@@ -315,7 +315,7 @@ impl Driver {
             let answer = answer.map(|answer| chronicle.keep(answer)).transpose()?;
             let mut tally = Tally::default();
             chronicle
-                .events()?
+                .own_events()?
                 .iter()
                 .for_each(|event| tally.fold(event));
             let mut metrics = tally.metrics(Some(state));

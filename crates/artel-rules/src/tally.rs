@@ -51,6 +51,8 @@ pub struct Tally {
     skill_folder: Option<String>,
     loaded: BTreeSet<String>,
     state: Option<RunState>,
+    /// Whether the turns were over: the closing call is none.
+    is_closing: bool,
 }
 
 /// Adds up the events of a run.
@@ -93,6 +95,7 @@ impl Tally {
             Fact::ToolRequested(requested) => self.requested(event, requested),
             Fact::ToolAnswered(answered) => self.people.end(&answered.call, event.at),
             Fact::ToolFinished(finished) => self.finished(event, finished),
+            Fact::RunSaid(said) => self.is_closing |= said.why == "closing",
             Fact::RunAsked(asked) => self.people.begin(&asked.question, event.at),
             Fact::RunAnswered(answered) => self.people.end(&answered.question, event.at),
             Fact::RunSteered(steered) => self.steered(event, &steered.act),
@@ -199,7 +202,7 @@ impl Tally {
         self.metrics.tool_calls += 1;
         self.metrics.tool_failures += u64::from(failure.is_some());
         self.tools.add(event.at, fact.millis);
-        if fact.tool != FINISH {
+        if fact.tool != FINISH && !self.is_closing {
             self.turns.insert(turn_of(&fact.call).to_owned());
         }
         self.tries.end(&fact.call, failure);

@@ -15,8 +15,8 @@ mod wait;
 
 pub use child::{Child, testkit_binary};
 pub use clock::{ManualClock, system_clock};
-pub use follower::start_follower;
 pub use drafts::{note, note_text, random_trace, run_events};
+pub use follower::start_follower;
 pub use random::Random;
 pub use scale::{figure, is_long, scaled};
 pub use scratch::Scratch;

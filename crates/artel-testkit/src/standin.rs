@@ -138,10 +138,7 @@ impl StandIn {
     }
 
     /// Starts a server on a free port of 127.0.0.1 that answers each request from its body alone.
-    pub fn minded(
-        format: Format,
-        mind: impl Fn(&Value) -> Answer + Send + Sync + 'static,
-    ) -> Self {
+    pub fn minded(format: Format, mind: impl Fn(&Value) -> Answer + Send + Sync + 'static) -> Self {
         Self::serve(0, State::new(format, []).minded(Box::new(mind)))
     }
 

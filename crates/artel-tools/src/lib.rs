@@ -4,6 +4,7 @@
 //! that calls tools is not here.
 #![warn(missing_docs)]
 
+mod above;
 mod bench;
 mod checks;
 mod declared;

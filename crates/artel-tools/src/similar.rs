@@ -4,6 +4,8 @@ use std::path::Path;
 
 use ignore::WalkBuilder;
 
+use crate::above::Above;
+
 /// How many entries of a tree are looked at for similar paths.
 const MOST_ENTRIES: usize = 20_000;
 /// How much alike is alike.
@@ -24,11 +26,7 @@ pub fn nearest<'n>(
 /// then names that are alike. The search ends after a bounded number of entries; what is ignored
 /// or hidden is not offered.
 pub(crate) fn nearest_paths(root: &Path, wanted: &str, most: usize) -> Vec<String> {
-    let walk = WalkBuilder::new(root)
-        .require_git(false)
-        .git_global(false)
-        .build();
-    let paths = walk
+    let paths = walk(root)
         .take(MOST_ENTRIES)
         .filter_map(Result::ok)
         .filter_map(|entry| {
@@ -36,6 +34,17 @@ pub(crate) fn nearest_paths(root: &Path, wanted: &str, most: usize) -> Vec<Strin
             (!path.is_empty()).then(|| path.to_owned())
         });
     best(paths.map(|path| (likeness(wanted, &path), path)), most)
+}
+
+/// Walks a folder without what is ignored or hidden, with and without git.
+pub(crate) fn walk(root: &Path) -> ignore::Walk {
+    let above = Above::of(root, root);
+    WalkBuilder::new(root)
+        .parents(false)
+        .require_git(false)
+        .git_global(false)
+        .filter_entry(move |entry| !above.hides(entry))
+        .build()
 }
 
 /// Rates a path: its last name counts most, the folders above it break ties.

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use artel_policy::Action;
+use artel_types::model::ToolSpec;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -157,6 +158,29 @@ pub enum TroubleKind {
     Cancelled,
     /// The machine could not: disk full, too many files.
     Machine,
+}
+
+impl Card {
+    /// Returns what a model is told about it, for as little as will do: the line only where the
+    /// description does not say the same.
+    pub fn told(&self) -> String {
+        let first = |text: &str| text.split_whitespace().next().map(str::to_owned);
+        if first(&self.line) == first(&self.description) {
+            return self.description.clone();
+        }
+        let line = self.line.trim_end_matches('.');
+        format!("{line}. {}", self.description).trim_end().to_owned()
+    }
+}
+
+impl From<&Card> for ToolSpec {
+    fn from(card: &Card) -> Self {
+        Self {
+            name: card.name.clone(),
+            description: card.told(),
+            schema: card.input.clone(),
+        }
+    }
 }
 
 impl TroubleKind {

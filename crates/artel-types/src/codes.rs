@@ -271,7 +271,8 @@ codes! {
          `artel skill show NAME` shows what it may run; `artel skill trust NAME` trusts it until a \
          file of it changes."
     R004 NotFound "no such run"
-        "`artel runs` shows the runs there are."
+        "`artel runs` shows the runs there are, the newest first. An id may be cut short as long as \
+         only one run begins like it."
     R005 Failed "the run did not come to its end"
         "It is over, and not all was achieved: the message says why. `artel trace RUN` shows \
          everything that happened."

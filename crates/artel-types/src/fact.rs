@@ -445,6 +445,15 @@ facts! {
         /// The files.
         files: Vec<String>,
     }
+    /// A run goes on differently from a point of another: what that one knew up to then is its past.
+    "run.forked" schema 1 RunForked {
+        /// Which run.
+        id: RunId,
+        /// The run whose past it has.
+        from: RunId,
+        /// The last event of that past.
+        at: u64,
+    }
     /// A person said how a run went.
     "feedback.given" schema 1 FeedbackGiven {
         /// Which run.

@@ -32,7 +32,7 @@ pub use fact::{
     JournalPruned, JournalRestored, JournalTailTorn, LessonChanged, LessonLearned, LessonRemoved,
     ModelFailed, ModelReplied, ModelRequested, NoteAdded, PolicyGranted, PolicyRevoked,
     ProviderPaused, ProviderResumed, RunAnswered, RunApplied, RunAsked, RunContinued, RunEscalated,
-    RunFinished, RunPrepared, RunSaid, RunStarted, RunSteered, SandboxEngaged, SandboxPassage,
+    RunFinished, RunForked, RunPrepared, RunSaid, RunStarted, RunSteered, SandboxEngaged, SandboxPassage,
     SecretUsed, SessionEnded, SessionStarted, SkillInjected, SkillTrusted, ToolAnswered,
     ToolFinished, ToolRequested, TreeMade, TreeRestored, TreeSnapped, WorkshopCreated,
     WorkshopTrusted,

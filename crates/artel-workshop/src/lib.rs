@@ -40,8 +40,9 @@ pub use marker::Marker;
 pub use models::{Models, key_origin};
 pub use providers::{Card, ModelRow, ModelShown, Prices};
 pub use runs::{
-    Company, Difference, Divergence, Eyes, Follower, Left, Line, Mark, Narrator, Placed, Proposal, Replay, RunDone, RunOrder, RunRow,
-    SkillsFound, Standing, Steer, Steered, Stop, Trust, TrustQuestion, View, Which, Words, seen,
+    Company, Difference, Divergence, Eyes, Follower, ForkOrder, Left, Line, Mark, Narrator, Placed,
+    Proposal, Replay, RunDone, RunOrder, RunRow, SkillsFound, Standing, Steer, Steered, Stop,
+    Trust, TrustQuestion, View, Which, Words, seen,
 };
 pub use skills::{
     Checked, CommandShown, Given, LessonKept, NewSkill, Promoted, RunTried, SkillList, SkillReport,

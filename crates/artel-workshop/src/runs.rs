@@ -2,6 +2,7 @@
 
 mod apply;
 mod child;
+mod fork;
 mod furnish;
 mod hooks;
 mod house;
@@ -20,8 +21,9 @@ mod take_up;
 mod trust;
 mod view;
 
-pub use artel_engine::{Left, Stop};
 pub use apply::{Placed, Proposal};
+pub use artel_engine::{Left, Stop};
+pub use fork::ForkOrder;
 pub use house::Company;
 pub use list::{RunRow, Standing, Which};
 pub use order::{RunDone, RunOrder};

@@ -6,8 +6,8 @@ use artel_workshop::Flags;
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    apply, auth, clean, config, doctor, explain, feedback, init, journal, model, policy, replay,
-    resume, run, runs, sandbox, skill, steer, tool, trace, usage, workshop,
+    apply, auth, clean, config, doctor, explain, feedback, fork, init, journal, model, policy,
+    replay, resume, run, runs, sandbox, skill, steer, tool, trace, usage, workshop,
 };
 use crate::screen::Readers;
 
@@ -47,6 +47,7 @@ pub(crate) enum Command {
     Hint(steer::Hint),
     Apply(apply::Args),
     Replay(replay::Args),
+    Fork(fork::Args),
     Doctor(doctor::Args),
     Auth(auth::Args),
     Model(model::Args),

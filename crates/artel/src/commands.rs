@@ -7,6 +7,7 @@ pub(crate) mod config;
 pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod feedback;
+pub(crate) mod fork;
 pub(crate) mod init;
 pub(crate) mod journal;
 mod lines;

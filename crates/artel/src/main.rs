@@ -59,6 +59,7 @@ fn dispatch(
         Do::Hint(args) => commands::steer::hint(args, caller?, screen),
         Do::Apply(args) => commands::apply::run(args, caller?, screen),
         Do::Replay(args) => commands::replay::run(args, caller?, screen),
+        Do::Fork(args) => commands::fork::run(args, caller?, screen),
         Do::Run(args) => commands::run::run(args, caller?, screen),
         Do::Doctor(args) => commands::doctor::run(args, caller?, screen),
         Do::Auth(args) => commands::auth::run(args, caller?, screen),

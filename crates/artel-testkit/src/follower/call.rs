@@ -23,8 +23,9 @@ impl Tools {
     pub(super) fn of(offered: &Value, system: &str) -> Self {
         let offered = offered.as_array().into_iter().flatten();
         let listed = system.lines().filter_map(|line| {
-            let (name, rest) = line.strip_prefix("- ")?.split_once(" (")?;
-            rest.contains("): ").then(|| name.to_owned())
+            let name = line.strip_prefix("- ")?.split([':', ' ']).next()?;
+            let is_name = |byte: u8| byte.is_ascii_lowercase() || byte == b'_';
+            name.bytes().all(is_name).then(|| name.to_owned())
         });
         Self {
             offered: offered

@@ -47,7 +47,7 @@ fn hints(text: &str) -> Vec<String> {
 
 fn of_hint(hint: &str, call: &Call, tools: &Tools) -> Vec<Idea> {
     let marked: Vec<&str> = hint.split('`').skip(1).step_by(2).collect();
-    let calls = named_calls(hint, &marked, tools);
+    let calls = named_calls(hint, &marked);
     if !calls.is_empty() {
         return calls;
     }
@@ -98,7 +98,7 @@ fn of_hint(hint: &str, call: &Call, tools: &Tools) -> Vec<Idea> {
                 })
                 .collect()
         }
-        (hint, [names @ ..]) if hint.contains("similar") || hint.contains("programs like") => {
+        (hint, names) if hint.contains("similar") || hint.contains("programs like") => {
             let (old, names) = match names {
                 [old, rest @ ..] if hint.contains("to `") || hint.contains("like `") => {
                     (Some(*old), rest)
@@ -161,11 +161,14 @@ fn plain(hint: &str, marked: &[&str], call: &Call, tools: &Tools) -> Vec<Idea> {
 }
 
 /// Finds calls that are written out: a tool's name and its input.
-fn named_calls(hint: &str, marked: &[&str], tools: &Tools) -> Vec<Idea> {
+fn named_calls(hint: &str, marked: &[&str]) -> Vec<Idea> {
     let calls = marked.iter().filter_map(|text| {
         let (tool, arguments) = text.split_once(' ')?;
         let is_object = serde_json::from_str::<Value>(arguments).is_ok_and(|it| it.is_object());
-        (is_object && tools.knows(tool)).then(|| Call {
+        let is_name = tool
+            .bytes()
+            .all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+        (is_object && is_name).then(|| Call {
             tool: tool.to_owned(),
             arguments: arguments.to_owned(),
         })

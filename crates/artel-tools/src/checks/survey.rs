@@ -8,6 +8,7 @@ use artel_files::Root;
 use ignore::WalkBuilder;
 
 use super::runner::Language;
+use crate::above::Above;
 
 /// Names that are looked at; a larger tree is cut, and that is said.
 const MOST_ENTRIES: usize = 50_000;
@@ -47,17 +48,20 @@ impl Survey {
     /// Walks a folder of the tree.
     pub(crate) fn of(root: &Root, folder: &str, markers: &[&str]) -> Self {
         let mut survey = Self::default();
-        let mut walk = WalkBuilder::new(root.path().join(folder));
+        let start = root.path().join(folder);
+        let above = Above::of(root.path(), &start);
+        let mut walk = WalkBuilder::new(start);
         walk.hidden(false)
+            .parents(false)
             .git_global(false)
             .require_git(false)
             .follow_links(false)
             .max_depth(Some(DEEPEST))
-            .filter_entry(|entry| {
+            .filter_entry(move |entry| {
                 let name = entry.file_name().to_string_lossy();
                 let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
                 let is_other = name.starts_with('.') || SKIPPED.contains(&name.as_ref());
-                entry.depth() == 0 || !(is_folder && is_other)
+                entry.depth() == 0 || !(is_folder && is_other || above.hides(entry))
             });
         for (count, entry) in walk.build().filter_map(Result::ok).enumerate() {
             if count >= MOST_ENTRIES {

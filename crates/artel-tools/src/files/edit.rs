@@ -76,18 +76,17 @@ impl EditFile {
         let input = json!({
             "type": "object",
             "properties": {
-                "path": {"type": "string", "description": "The file, relative to the tree; `@Portal/path` for a portal."},
-                "old": {"type": "string", "description": "The text to replace, exactly as it is in the file, with its indentation; it must be there once."},
-                "new": {"type": "string", "description": "The text that takes its place."},
-                "all": {"type": "boolean", "description": "Replace every place instead of exactly one. Default: false."},
+                "path": {"type": "string", "description": "The file, or `@Portal/path`"},
+                "old": {"type": "string", "description": "Text that is in the file exactly, and once"},
+                "new": {"type": "string", "description": "What takes its place"},
+                "all": {"type": "boolean", "description": "Replace every place"},
             },
             "required": ["path", "old", "new"],
             "additionalProperties": false,
         });
-        let description = "Replaces text in a file. `old` must be in the file exactly and once \
-            (give a line or two around it if it is not), or set `all`. Line ends, encoding and \
-            permissions are kept. Nothing is changed when it does not fit; the answer then says \
-            what comes close. For a new file use `write`.";
+        let description = "Replaces text in a file, exactly: `old` must be there once (give \
+            lines around it), or set `all`. If it does not fit, nothing changes and the answer \
+            says what comes close.";
         Self {
             card: Card {
                 effects: vec![Effect::Read, Effect::Write],
@@ -133,7 +132,7 @@ impl MultiEdit {
         let input = json!({
             "type": "object",
             "properties": {
-                "path": {"type": "string", "description": "The file, relative to the tree; `@Portal/path` for a portal."},
+                "path": {"type": "string", "description": "The file, or `@Portal/path`"},
                 "edits": {
                     "type": "array",
                     "minItems": 1,

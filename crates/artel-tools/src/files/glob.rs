@@ -64,15 +64,14 @@ impl Glob {
         let input = json!({
             "type": "object",
             "properties": {
-                "pattern": {"type": "string", "description": "The pattern: `*.rs` (in any folder), `src/**/*.{ts,tsx}`, `**/test_*`; `build/` finds folders."},
-                "path": {"type": "string", "description": "The folder to look in. Default: the whole tree."},
+                "pattern": {"type": "string", "description": "`*.rs` (in any folder), `src/**/*.{ts,tsx}`; `build/` finds folders"},
+                "path": {"type": "string", "description": "A folder; all if not said"},
             },
             "required": ["pattern"],
             "additionalProperties": false,
         });
-        let description = "Finds files by name, sorted by path. A pattern without `/` is \
-            compared with names in every folder. Ignored files are left out, and hidden ones \
-            unless the pattern names a dot. Links are named and not followed.";
+        let description = "Finds files by name. A pattern without `/` is compared in every \
+            folder. Ignored and hidden files are left out.";
         Self {
             card: Card {
                 effects: vec![Effect::Read],
@@ -252,7 +251,7 @@ fn nothing(input: &Input, root: &Path) -> Observation {
 /// Returns the pattern with an ending that files of the tree have, like the one they do not.
 fn other_ending(pattern: &str, root: &Path) -> Option<String> {
     let (stem, ending) = pattern.rsplit_once('.')?;
-    let walk = ignore::WalkBuilder::new(root).require_git(false).build();
+    let walk = crate::similar::walk(root);
     let endings: BTreeSet<String> = walk
         .take(MOST_LOOKED_AT)
         .filter_map(|entry| Some(entry.ok()?.path().extension()?.to_str()?.to_owned()))

@@ -52,24 +52,23 @@ impl Grep {
         let input = json!({
             "type": "object",
             "properties": {
-                "pattern": {"type": "string", "description": "A regular expression as in ripgrep; escape `(`, `[`, `{`, `.` to search for them."},
-                "path": {"type": "string", "description": "The folder or file to search. Default: the whole tree."},
-                "glob": {"type": "string", "description": "Only files like this: `*.rs`, `src/**`, `!*.min.js`."},
-                "type": {"type": "string", "description": "Only files of this type: `rust`, `py`, `ts`, `go`, …"},
-                "output": {"type": "string", "enum": ["content", "files", "count"], "description": "Lines with their numbers, the names of files, or matching lines per file. Default: content."},
-                "before": {"type": "integer", "minimum": 0, "description": "Lines to show before each match."},
-                "after": {"type": "integer", "minimum": 0, "description": "Lines to show after each match."},
-                "ignore_case": {"type": "boolean", "description": "Do not tell upper from lower case. Default: false."},
-                "multiline": {"type": "boolean", "description": "Let matches go over several lines, and `.` match line ends. Default: false."},
-                "limit": {"type": "integer", "minimum": 1, "description": "The most matching lines or files to show. Default: 200."},
+                "pattern": {"type": "string", "description": "A regular expression, as in ripgrep"},
+                "path": {"type": "string", "description": "A folder or file; all if not said"},
+                "glob": {"type": "string", "description": "Only files like `src/**/*.rs`"},
+                "type": {"type": "string", "description": "Only files of a type: rust, py, …"},
+                "output": {"type": "string", "enum": ["content", "files", "count"], "description": "Lines (default), names of files, or counts"},
+                "before": {"type": "integer", "minimum": 0, "description": "Lines before each match"},
+                "after": {"type": "integer", "minimum": 0, "description": "Lines after each match"},
+                "ignore_case": {"type": "boolean"},
+                "multiline": {"type": "boolean", "description": "Matches may span lines"},
+                "limit": {"type": "integer", "minimum": 1, "description": "The most to show; 200 if not said"},
             },
             "required": ["pattern"],
             "additionalProperties": false,
         });
-        let description = "Searches the content of files with a regular expression, sorted by \
-            path; `12:` before a line is a match at line 12, `13-` a line around one. Hidden, \
-            ignored and binary files are left out, and so are files that the run may not read. \
-            Links are not followed. The counts are of everything, also of what is not shown.";
+        let description = "Searches the content of files with a regular expression. `12:` \
+            marks a match at line 12, `13-` a line around one. Hidden, ignored and binary files \
+            are left out. Counts are of everything, also of what is not shown.";
         Self {
             card: Card {
                 effects: vec![Effect::Read],

@@ -62,18 +62,17 @@ impl Read {
         let input = json!({
             "type": "object",
             "properties": {
-                "path": {"type": "string", "description": "The file, relative to the tree; `@Portal/path` for a portal."},
-                "offset": {"type": "integer", "minimum": 1, "description": "The first line to send, counted from 1. Default: 1."},
-                "limit": {"type": "integer", "minimum": 1, "description": "How many lines to send. Default: 2000."},
-                "encoding": {"type": "string", "description": "The encoding, if the detected one is wrong: `latin1`, `shift_jis`, `utf-16le`, …"},
+                "path": {"type": "string", "description": "The file, or `@Portal/path`"},
+                "offset": {"type": "integer", "minimum": 1, "description": "The first line, from 1"},
+                "limit": {"type": "integer", "minimum": 1, "description": "How many lines; 2000 if not said"},
+                "encoding": {"type": "string", "description": "If the detected one is wrong: latin1, shift_jis, …"},
             },
             "required": ["path"],
             "additionalProperties": false,
         });
-        let description = "Reads a file: text with line numbers (a number and a tab before each \
-            line; they are not in the file), pictures as pictures, PDFs as their text, notebooks \
-            as cells. Long files come in parts; the answer says where to go on. A part that was \
-            sent before and has not changed is not sent again unless you ask once more.";
+        let description = "Reads a file: text with line numbers (a number and a tab, not in the \
+            file), pictures, PDFs as text, notebooks as cells. Long files come in parts. A part \
+            that you have and that has not changed is sent again only if you ask twice.";
         Self {
             card: Card {
                 effects: vec![Effect::Read],
@@ -288,7 +287,7 @@ fn looks_into(name: &str, kind: &str) -> String {
         "gzip data" => format!("gzip -dc {name} | head -c 20000"),
         "bzip2 data" => format!("bzip2 -dc {name} | head -c 20000"),
         "xz data" => format!("xz -dc {name} | head -c 20000"),
-        _ if kind.starts_with("a ZIP") => format!("python3 -m zipfile -l {name}"),
+        _ if kind.starts_with("a ZIP") => format!("unzip -l {name}"),
         _ => format!("strings -n 6 {name} | head -n 200"),
     }
 }

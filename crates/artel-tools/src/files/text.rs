@@ -184,11 +184,6 @@ impl Encoding {
 /// Returns the names of encodings that some bytes could be in, the likeliest first. One that gives
 /// letters of its own script goes before one that takes any bytes.
 pub(crate) fn fitting(bytes: &[u8]) -> Vec<&'static str> {
-    const TELLING: [(&str, fn(char) -> bool); 3] = [
-        ("shift_jis", |char| matches!(char, '\u{3041}'..='\u{30fa}')),
-        ("euc-jp", |char| matches!(char, '\u{3041}'..='\u{30fa}')),
-        ("euc-kr", |char| matches!(char, '\u{ac00}'..='\u{d7a3}')),
-    ];
     let mut names = Vec::new();
     match Encoding::detect(bytes) {
         Ok(Encoding::Utf16 { order, .. }) => names.push(order.name("utf-16le", "utf-16be")),
@@ -196,14 +191,19 @@ pub(crate) fn fitting(bytes: &[u8]) -> Vec<&'static str> {
         Ok(Encoding::Utf8 { .. }) => names.push("utf-8"),
         _ => {}
     }
-    for (name, is_own) in TELLING {
+    for name in ["shift_jis", "euc-jp", "euc-kr"] {
         let text = Encoding::named(name).and_then(|encoding| encoding.decode(bytes).ok());
-        if text.is_some_and(|text| text.chars().any(is_own)) {
+        if text.is_some_and(|text| text.chars().any(is_of_the_east)) {
             names.push(name);
         }
     }
     names.push("windows-1252");
     names
+}
+
+/// Tells kana and hangul, which text of Japan and Korea has and chance seldom makes.
+fn is_of_the_east(char: char) -> bool {
+    matches!(char, '\u{3041}'..='\u{30fa}' | '\u{ac00}'..='\u{d7a3}')
 }
 
 impl fmt::Display for Encoding {

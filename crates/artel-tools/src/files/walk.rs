@@ -17,6 +17,7 @@ use ignore::{DirEntry, WalkBuilder};
 use rustix::fs::{Mode, OFlags, ResolveFlags};
 
 use super::spot::{Spot, shown};
+use crate::above::Above;
 use crate::{Bench, Trouble};
 
 /// Where a walk begins.
@@ -70,14 +71,15 @@ impl<'b> Start<'b> {
     /// tree is the same tree; the person's own global rules are not, for the answer should not
     /// depend on the machine.
     pub(crate) fn walk(&self, hidden: Hidden) -> WalkBuilder {
-        let mut walk = WalkBuilder::new(self.folder());
+        let folder = self.folder();
+        let above = Above::of(self.root.path(), &folder);
+        let mut walk = WalkBuilder::new(folder);
         walk.hidden(hidden == Hidden::Skipped)
+            .parents(false)
             .git_global(false)
             .require_git(false)
-            .follow_links(false);
-        if hidden == Hidden::Shown {
-            walk.filter_entry(|entry| entry.file_name() != ".git");
-        }
+            .follow_links(false)
+            .filter_entry(move |entry| entry.file_name() != ".git" && !above.hides(entry));
         walk
     }
 

@@ -45,15 +45,14 @@ impl Write {
         let input = json!({
             "type": "object",
             "properties": {
-                "path": {"type": "string", "description": "The file, relative to the tree; `@Portal/path` for a portal. Folders above it are made."},
-                "content": {"type": "string", "description": "The whole content, written byte for byte as UTF-8."},
+                "path": {"type": "string", "description": "The file; folders above it are made"},
+                "content": {"type": "string", "description": "The whole content"},
             },
             "required": ["path", "content"],
             "additionalProperties": false,
         });
-        let description = "Makes a file or replaces it whole, in one step. A file that exists \
-            must have been read in this run and not have changed since; to change a part of it, \
-            `edit` is shorter. Permissions are kept.";
+        let description = "Makes a file or replaces it whole. One that exists must have been \
+            read before; for a part of it use `edit`.";
         Self {
             card: Card {
                 effects: vec![Effect::Write],

@@ -55,8 +55,8 @@ impl Hands {
             // What is not there is said better by the tool; nothing of it is touched.
             Err(error) if error.is_missing() => Ok(target),
             Err(error) => Err(Trouble::new(TroubleKind::Refused, error.to_string())
-                .hint("name files relative to the tree; `list` shows what is in it")
-                .hint(inside_hint(root, &target.path))),
+                .hint(inside_hint(root, &target.path))
+                .hint("name files relative to the tree; `list` shows what is in it")),
         }
     }
 

@@ -42,9 +42,9 @@ pub(super) fn after(command: &str, text: &str, bench: &Bench, room: &Workroom) -
     hints.extend(missing_modules(command, text, &here));
     hints.extend(missing_target(text, &here));
     hints.extend(other_encoding(command, text, &here));
-    if lacks_network(text) {
-        hints.push("commands have no network here; the `fetch` tool can get a page".to_owned());
-    }
+    hints.extend(wrong_name(text, bench));
+    hints.extend(passing(text));
+    hints.extend(lacks_network(text).then(|| network_hint(command)));
     hints.dedup();
     hints
 }
@@ -139,7 +139,10 @@ fn folders(text: &str, here: &Path) -> Option<String> {
 /// Returns the path that a line complains of, as seen from a folder: between quotes, or before the
 /// words.
 fn path_in(line: &str, words: &str, here: &Path) -> Option<String> {
-    let quoted = line.split('\'').nth(1).filter(|path| !path.is_empty());
+    // The quote of "can't" opens nothing.
+    let opened = line.split_once(" '").map(|(_, rest)| rest);
+    let quoted = opened.and_then(|rest| rest.split('\'').next());
+    let quoted = quoted.filter(|path| !path.is_empty());
     let before = || {
         let (before, _) = line.split_once(words)?;
         let before = before.trim_end().trim_end_matches(':');
@@ -162,13 +165,15 @@ fn not_executable(text: &str, here: &Path) -> Option<String> {
     if !here.join(&path).is_file() {
         return None;
     }
-    let interpreter = match Path::new(&path).extension()?.to_str()? {
-        "py" => "python3",
-        "js" | "mjs" => "node",
-        "sh" | "bash" => "bash",
-        _ => return None,
+    let instead = match Path::new(&path)
+        .extension()
+        .and_then(|ending| ending.to_str())
+    {
+        Some("py") => format!("python3 {path}"),
+        Some("js" | "mjs") => format!("node {path}"),
+        _ => format!("chmod +x {path} && {path}"),
     };
-    Some(format!("instead of `{path}`: `{interpreter} {path}`"))
+    Some(format!("instead of `{path}`: `{instead}`"))
 }
 
 /// Returns modules that stand in for one that is not there.
@@ -177,7 +182,10 @@ fn missing_modules(command: &str, text: &str, here: &Path) -> Option<String> {
     let module = rest
         .split_whitespace()
         .next()?
-        .trim_matches(['\'', '"', ';']);
+        .trim_matches(['\'', '"', ';', ')']);
+    // Of `a.b` only `a` is named when that is what is missing.
+    let is_whole = |word: &&str| word.split('.').next() == Some(module);
+    let module = command.split_whitespace().find(is_whole).unwrap_or(module);
     let others = standard_for(module);
     if !others.is_empty() {
         return Some(format!("instead of `{module}`: {}", others.join(", ")));
@@ -237,6 +245,47 @@ fn missing_target(text: &str, here: &Path) -> Option<String> {
     ))
 }
 
+/// Returns the edit that puts a name right which is not defined where Python says: the most similar
+/// one of that file.
+fn wrong_name(text: &str, bench: &Bench) -> Option<String> {
+    let (_, rest) = text.split_once("NameError: name '")?;
+    let wrong = rest.split('\'').next().filter(|name| !name.is_empty())?;
+    let place = text.lines().rev().find_map(|line| {
+        let (path, rest) = line.trim_start().strip_prefix("File \"")?.split_once('"')?;
+        let inside = Path::new(path).strip_prefix(bench.tree.path()).ok()?;
+        let number = rest.strip_prefix(", line ")?;
+        let number = number
+            .split(|letter: char| !letter.is_ascii_digit())
+            .next()?;
+        Some((inside.to_owned(), number.parse::<usize>().ok()?))
+    });
+    let (path, number) = place?;
+    let bytes = artel_files::read_bounded(&bench.tree.path().join(&path), LOOKED_AT).ok()?;
+    let code = String::from_utf8(bytes).ok()?;
+    let old = code.lines().nth(number.checked_sub(1)?)?;
+    let words = code.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+    let alike = nearest(wrong, words.filter(|word| *word != wrong), 1);
+    let new = old.replace(wrong, alike.first()?);
+    if new == old || code.matches(old).count() != 1 {
+        return None;
+    }
+    let call = json!({"path": path, "old": old, "new": new});
+    Some(format!("`edit {call}` first, then run it again"))
+}
+
+/// Says that trouble of this sort may pass by itself.
+fn passing(text: &str) -> Option<String> {
+    const SAID: [&str; 5] = [
+        "Connection reset by peer",
+        "temporarily unavailable",
+        "Device or resource busy",
+        "database is locked",
+        "Could not get lock",
+    ];
+    let said = SAID.iter().find(|said| text.contains(**said))?;
+    Some(format!("\"{said}\" may pass: try again"))
+}
+
 /// Names the file of the line that is no UTF-8, where a program expected that.
 fn other_encoding(command: &str, text: &str, here: &Path) -> Option<String> {
     const SAID: [&str; 4] = [
@@ -258,6 +307,21 @@ fn other_encoding(command: &str, text: &str, here: &Path) -> Option<String> {
     Some(format!(
         "`{other}` is not UTF-8: `read {call}` finds out its encoding and shows it"
     ))
+}
+
+/// Says what does reach the network: the call, where the line has an address.
+fn network_hint(command: &str) -> String {
+    let words = command
+        .split_whitespace()
+        .map(|word| word.trim_matches(['\'', '"']));
+    let mut addresses = words.filter(|word| word.starts_with("http"));
+    match addresses.next() {
+        Some(url) => {
+            let call = json!({ "url": url });
+            format!("commands have no network here; the `fetch` tool has: `fetch {call}`")
+        }
+        None => "commands have no network here; the `fetch` tool can get a page".to_owned(),
+    }
 }
 
 /// Tells whether a program said that it could not reach a host.

@@ -9,9 +9,9 @@ pub(super) fn bash() -> Card {
         name: "bash".to_owned(),
         line: "Run a shell command in the sandbox, in the run's tree".to_owned(),
         description:
-            "Runs in the run's own tree, without network. The working directory lasts from \
-            one call to the next; variables do not. Long output is shortened and can be fetched \
-            with `output`. Git commands that write do not work here: use the git tools."
+            "Run a shell command in the run's tree, without network. The working directory \
+            lasts from call to call, variables do not. Long output is shortened; `output` has all \
+            of it. Git commands that write do not work here: use the git tools."
                 .to_owned(),
         input: json!({
             "type": "object",
@@ -19,8 +19,8 @@ pub(super) fn bash() -> Card {
             "required": ["command"],
             "properties": {
                 "command": {"type": "string", "description": "What bash runs"},
-                "background": {"type": "boolean", "description": "Return at once; `job` says how far it is"},
-                "timeout": {"type": "integer", "description": "Seconds it may take, if it is known to take long"},
+                "background": {"type": "boolean", "description": "Return at once; see `job`"},
+                "timeout": {"type": "integer", "description": "Seconds, if it takes long"},
             },
         }),
         effects: vec![Effect::Read, Effect::Write, Effect::Process],

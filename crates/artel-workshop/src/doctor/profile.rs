@@ -190,7 +190,7 @@ fn size(caller: &Caller, profile: Profile, found: &SkillsFound) -> Check {
         .collect();
     if profile == Profile::Production && !old.is_empty() {
         return Check::problem(
-            "skill size",
+            "size",
             format!("`legacy_large_file` in {}", old.join(", ")),
             format!("at most {MOST_LINES} lines each; move the rest to files beside `SKILL.md`"),
         );
@@ -200,7 +200,7 @@ fn size(caller: &Caller, profile: Profile, found: &SkillsFound) -> Check {
         .is_ok_and(|settings| settings.runs.size_limit.value == SizeLimit::Enforce);
     if profile == Profile::Production && !enforced {
         return Check::problem(
-            "skill size",
+            "size",
             format!("skills of more than {MOST_LINES} lines only warn"),
             "`skills.size_limit = \"enforce\"` in `artel.toml`",
         );
@@ -212,13 +212,10 @@ fn size(caller: &Caller, profile: Profile, found: &SkillsFound) -> Check {
         .map(|skill| skill.name.as_str())
         .collect();
     if large.is_empty() {
-        return Check::ok(
-            "skill size",
-            format!("none has more than {MOST_LINES} lines"),
-        );
+        return Check::ok("size", format!("none has more than {MOST_LINES} lines"));
     }
     Check::warning(
-        "skill size",
+        "size",
         format!("more than {MOST_LINES} lines in {}", large.join(", ")),
         "move details to files beside `SKILL.md`; `artel skill validate` says where",
     )

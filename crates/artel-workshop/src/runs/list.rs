@@ -198,8 +198,11 @@ impl Workshop {
             }
             let state = self.state(&reader, started, trace, &drivers)?;
             over += usize::from(state.standing().is_over());
-            let is_applied = applied.contains(&state.started.id);
-            rows.push(row(&state, is_applied));
+            let mut row = row(&state);
+            if applied.contains(&row.run) {
+                row.files = 0;
+            }
+            rows.push(row);
         }
         Ok(rows)
     }
@@ -312,7 +315,7 @@ pub(crate) fn applied(reader: &Reader) -> Result<BTreeSet<RunId>, Failure> {
     Ok(runs)
 }
 
-fn row(state: &State, is_applied: bool) -> RunRow {
+fn row(state: &State) -> RunRow {
     let mut tally = Tally::default();
     state.events.iter().for_each(|event| tally.fold(event));
     let metrics = tally.metrics(None);
@@ -330,7 +333,7 @@ fn row(state: &State, is_applied: bool) -> RunRow {
         since: since(state),
         note: note(state),
         parent: state.started.parent,
-        files: if is_applied { 0 } else { files },
+        files,
     }
 }
 

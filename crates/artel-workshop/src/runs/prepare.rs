@@ -124,11 +124,6 @@ impl Told<'_> {
             }
             None => String::new(),
         };
-        let spec = |card: &artel_tools::Card| ToolSpec {
-            name: card.name.clone(),
-            description: format!("{}. {}", card.line, card.description),
-            schema: card.input.clone(),
-        };
         let sections = Sections {
             role,
             skill: skill_text,
@@ -137,7 +132,7 @@ impl Told<'_> {
                 .registry
                 .sent(self.viewer, &[])
                 .into_iter()
-                .map(spec)
+                .map(ToolSpec::from)
                 .collect(),
             calls: self.calls,
             standing: self.standing.text.clone(),

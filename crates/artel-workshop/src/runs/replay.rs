@@ -9,7 +9,7 @@ use artel_engine::{Chronicle, prepared, rules_of};
 use artel_files::Root;
 use artel_policy::rules::Rule;
 use artel_policy::{Admits, Answer, Bound, Policy, Situation};
-use artel_rules::turn::{Kind, Next, Turn};
+use artel_rules::turn::{Next, Turn};
 use artel_tools::{Bench, NoGuard, Registry};
 use artel_types::{
     Actor, Code, Event, Fact, Failure, RunId, RunPrepared, RunSaid, Text, ToolRequested,
@@ -96,10 +96,7 @@ impl Workshop {
         let judge = self.judge(facts, folder)?;
         let mut rules = rules_of(facts, &judge.registry);
         // The tool that calls skills is made for each run, and is no part of the others.
-        rules
-            .tools
-            .entry("skill".to_owned())
-            .or_insert(Kind::default());
+        rules.tools.entry("skill".to_owned()).or_default();
         let opening = chronicle.text(&facts.opening)?;
         let mut player = Player {
             turn: Turn::new(rules, opening),

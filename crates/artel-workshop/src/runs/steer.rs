@@ -198,7 +198,7 @@ fn already(state: &State, what: &str) -> Failure {
 }
 
 /// Keys do not belong into hints: they would be sent and stored.
-fn refuse_secret(text: &str) -> Result<(), Failure> {
+pub(super) fn refuse_secret(text: &str) -> Result<(), Failure> {
     match find_secret_in(text).first() {
         Some(found) => Err(Failure::new(
             Code::P006,

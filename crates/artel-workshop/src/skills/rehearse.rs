@@ -6,7 +6,7 @@ use std::sync::Arc;
 use artel_engine::Nobody;
 use artel_files::{Op, Refusal, Root};
 use artel_git::RunTree;
-use artel_model::Cassette;
+use artel_model::{Cassette, Rehearsal};
 use artel_skills::cases::{Expect, FileState, Run, State};
 use artel_skills::{Skill, prepare};
 use artel_tools::Hints;
@@ -130,6 +130,8 @@ fn script(skill: &Skill, name: &str) -> Result<String, Failure> {
     let bytes = bytes.map_err(|error| unusable(error.to_string()))?;
     let text = String::from_utf8(bytes).map_err(|error| unusable(error.to_string()))?;
     if !name.ends_with(".jsonl") {
+        // A mistake is named by the file that its author knows.
+        drop(Rehearsal::load(&text, &format!("tests/{name}"))?);
         return Ok(text);
     }
     let cassette = Cassette::read_jsonl(&text)?;

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use artel_config::Environment;
+use artel_sandbox::{Level, Sandbox, Setup};
 use artel_testkit::standin::StandIn;
 use artel_tools::Hints;
 use artel_types::{Event, Via};
@@ -17,6 +18,20 @@ pub(crate) struct Place {
     home: tempfile::TempDir,
     workshop: Arc<Workshop>,
     runtime: tokio::runtime::Runtime,
+}
+
+/// Tells whether this machine has the walls and the programs that scenarios need.
+pub(crate) fn is_possible() -> bool {
+    let sandbox = Sandbox::new(Setup::of_this_program().unwrap()).unwrap();
+    let level = sandbox.engaged().level;
+    let path = std::env::var_os("PATH").unwrap();
+    let is_there = |name: &&str| std::env::split_paths(&path).any(|it| it.join(name).exists());
+    let has_programs = ["python3", "git"].iter().all(is_there);
+    if level < Level::Full || !has_programs {
+        println!("not run: the sandbox has level {level}, or there is no python3 or git");
+        return false;
+    }
+    true
 }
 
 /// Whatever is used here was written for it.

@@ -171,8 +171,8 @@ fn a_profile_looks_at_the_skills_that_are_here() {
         "--set",
         "skills.size_limit=enforce",
     ];
-    assert!(line(&fits[..2], "skill size").starts_with("problem"));
-    assert!(line(&fits, "skill size").starts_with("ok"));
+    assert!(line(&fits[..2], "size").starts_with("problem"));
+    assert!(line(&fits, "size").starts_with("ok"));
     assert!(line(&fits, "context").contains("no skill brings files"));
     assert!(line(&fits, "depth").starts_with("ok") && line(&fits, "turns").starts_with("ok"));
     house
@@ -202,7 +202,7 @@ fn a_profile_looks_at_the_skills_that_are_here() {
         "{saving}"
     );
     write("legacy_large_file: true\n", 600);
-    let size = line(&fits, "skill size");
+    let size = line(&fits, "size");
     assert!(
         size.starts_with("problem") && size.contains("alpha"),
         "{size}"

@@ -36,18 +36,18 @@ fn a_trace_is_told_in_order_and_in_full_when_asked() {
         exit 0
         trace ID
         SEQ  AT                   TRACE     ACTOR           KIND          OUTCOME  TARGET / PAYLOAD
-        3    2000-01-01 00:00:00  00000000  agent:engineer  run.started            {"id":"ID","title":"a run"}
+        3    2000-01-01 00:00:00  00000000  agent:engineer  run.started            {"id":"ID","title":"a run","skill":null,"task":null,"folder":null…
         4    2000-01-01 00:00:00  00000000  agent:engineer  note.added             src/file0.rs
-        5    2000-01-01 00:00:00  00000000  agent:engineer  run.finished  done     {"id":"ID","summary":"done"}
+        5    2000-01-01 00:00:00  00000000  agent:engineer  run.finished  done     {"id":"ID","summary":"done","state":null,"answer":null,"why":null…
         2 more events with --full
         "#);
     insta::assert_snapshot!(house.ok(["trace", "--full", "--events", ONE]).text(), @r#"
         exit 0
         trace ID
         SEQ  AT                   TRACE     ACTOR                        KIND          OUTCOME  TARGET / PAYLOAD
-        3    2000-01-01 00:00:00  00000000  agent:engineer               run.started            {"id":"ID","title":"a run"}
+        3    2000-01-01 00:00:00  00000000  agent:engineer               run.started            {"id":"ID","title":"a run","skill":null,"task":null,"folder":null…
         4    2000-01-01 00:00:00  00000000  agent:engineer               note.added             src/file0.rs
-        5    2000-01-01 00:00:00  00000000  agent:engineer               run.finished  done     {"id":"ID","summary":"done"}
+        5    2000-01-01 00:00:00  00000000  agent:engineer               run.finished  done     {"id":"ID","summary":"done","state":null,"answer":null,"why":null…
         6    2000-01-01 00:00:00  00000000  human:ada@example.org (cli)  note.added             {"text":"a detail"}
         7    2000-01-01 00:00:00  00000000  human:ada@example.org (cli)  note.added             {"text":"for audit"}
         "#);

@@ -138,6 +138,14 @@ impl Narrator {
             Fact::ToolAnswered(answered) => self.allowed(answered),
             Fact::ToolFinished(finished) => self.returned(run, finished),
             Fact::RunSteered(steered) => one(Mark::Waits, of_steering(&steered.act, &steered.text)),
+            Fact::RunForked(forked) => one(
+                Mark::Plain,
+                format!(
+                    "goes on from run {} after event {}",
+                    forked.from.short(),
+                    grouped(forked.at)
+                ),
+            ),
             Fact::RunContinued(continued) => of_continuation(continued),
             Fact::RunAsked(asked) => one(Mark::Waits, format!("asks: {}", asked.text)),
             Fact::RunAnswered(answered) => {
@@ -153,6 +161,24 @@ impl Narrator {
                     first_line(&self.text(&said.text), LONGEST)
                 )
             }),
+            Fact::BudgetWarned(warned) => one(
+                Mark::Waits,
+                format!("has cost {} so far", warned.used.money),
+            ),
+            Fact::RunFinished(finished) => self.finished(run, finished),
+            Fact::RunApplied(applied) => one(
+                Mark::Done,
+                format!("put in place: {}", applied.files.join(", ")),
+            ),
+            Fact::FeedbackGiven(given) => one(Mark::Plain, format!("feedback: {}", given.text)),
+            _ => self.aside(event),
+        }
+    }
+
+    /// Tells what happens around a run: its files, its walls, its hooks.
+    fn aside(&self, event: &Event) -> Vec<(Mark, String)> {
+        let one = |mark: Mark, text: String| vec![(mark, text)];
+        match &event.fact {
             Fact::ContextCompacted(shorter) => self.full(Mark::Plain, || {
                 let (before, after) = (tokens(shorter.before), tokens(shorter.after));
                 format!("conversation {}: {before} → {after} tokens", shorter.how)
@@ -196,16 +222,6 @@ impl Narrator {
             Fact::SandboxPassage(passage) => {
                 self.full(Mark::Plain, || format!("reached {}", passage.host))
             }
-            Fact::BudgetWarned(warned) => one(
-                Mark::Waits,
-                format!("has cost {} so far", warned.used.money),
-            ),
-            Fact::RunFinished(finished) => self.finished(run, finished),
-            Fact::RunApplied(applied) => one(
-                Mark::Done,
-                format!("put in place: {}", applied.files.join(", ")),
-            ),
-            Fact::FeedbackGiven(given) => one(Mark::Plain, format!("feedback: {}", given.text)),
             _ => Vec::new(),
         }
     }
@@ -380,7 +396,8 @@ impl Narrator {
         let is_hidden = self.eyes.hides(&finished.tool);
         let is_bad = finished.trouble.is_some() || finished.exit.is_some_and(|code| code != 0);
         if self.is_full() {
-            return self.result(finished, &observation, is_bad);
+            let mark = if is_bad { Mark::Failed } else { Mark::Result };
+            return self.result(finished, &observation, mark);
         }
         let tale = self.runs.entry(run).or_default();
         if is_bad {
@@ -403,8 +420,7 @@ impl Narrator {
         }
     }
 
-    fn result(&self, finished: &ToolFinished, text: &str, is_bad: bool) -> Vec<(Mark, String)> {
-        let mark = if is_bad { Mark::Failed } else { Mark::Result };
+    fn result(&self, finished: &ToolFinished, text: &str, mark: Mark) -> Vec<(Mark, String)> {
         let took = span(finished.millis);
         if self.eyes.hides(&finished.tool) {
             return vec![(mark, format!("{} · {took}", tools::hidden(&finished.tool)))];

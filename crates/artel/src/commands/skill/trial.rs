@@ -93,7 +93,8 @@ fn show(skill: &SkillTried, screen: &mut Screen) -> Result<(), Problems> {
         let (name, file) = (harmless(&run.name), harmless(&run.file));
         screen.line(format!("  {mark} {name}  ({file}, {turns})"))?;
         for difference in &run.differences {
-            screen.line(format!("      {}", harmless_lines(difference)))?;
+            let lines = harmless_lines(difference).replace('\n', "\n      ");
+            screen.line(format!("      {lines}"))?;
         }
     }
     let count = skill.triggers.len() + skill.runs.len();

@@ -131,9 +131,10 @@ fn a_person_is_asked_once_and_can_look_first() {
         world.events("feedback.given")[0]["payload"]["text"],
         "use a table"
     );
+    let world = World::new(REPORT);
     let (screen, _) = in_terminal(world.task([]), "\n\n");
     assert!(screen.contains("in the run; `artel apply "), "{screen}");
-    assert_eq!(world.events("feedback.given").len(), 1);
+    assert!(world.events("feedback.given").is_empty());
 }
 
 #[test]

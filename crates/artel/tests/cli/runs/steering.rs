@@ -1,14 +1,18 @@
 //! How people reach a run that is under way: from another process, and with Ctrl-C.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 
-use super::world::{Running, World, until};
+use super::world::{Running, World};
 
-/// Works until a file appears in its tree, then goes by what it is told.
+/// Works until a file appears in its tree.
+const SCRIPT: &str = "#!/bin/sh\ntouch began\nwhile [ ! -e go ]; do sleep 0.02; done\necho went\n";
+
+/// The model that has it run.
 const WAITING: &str = r#"
 rules:
   - expect: { says: begin the work }
-    call: { bash: { command: "touch began; while [ ! -e go ]; do sleep 0.02; done; echo went" } }
+    call: { bash: { command: ./wait.sh } }
   - expect: { says: use tabs }
     call: { finish: { answer: with tabs } }
   - expect: { says: went }
@@ -21,10 +25,13 @@ rules:
 
 /// Begins a run and waits until its first command runs.
 fn begun(world: &World) -> (Running, String) {
+    let script = world.project.join("wait.sh");
+    fs::write(&script, SCRIPT).unwrap();
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
     let mut running = Running::start(world.task([]));
     running.says("run ");
     let run = world.run();
-    until(|| world.tree(&run, "began").exists());
+    running.until(|| world.tree(&run, "began").exists());
     (running, run)
 }
 

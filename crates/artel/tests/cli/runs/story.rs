@@ -303,3 +303,54 @@ fn a_recorded_run_plays_again_as_it_was() {
             .contains("[turn 3/15]")
     );
 }
+
+#[test]
+fn a_fork_goes_on_differently_from_any_point() {
+    let script = r#"
+rules:
+  - expect: { says: use tabs }
+    call: { finish: { answer: with tabs } }
+  - expect: { says: begin the work }
+    call: { write: { path: one.txt, content: "one\n" } }
+  - expect: { says: one.txt }
+    call: { bash: { command: cp one.txt two.txt } }
+  - expect: { says: no output }
+    call: { finish: { answer: without tabs } }
+"#;
+    let world = World::new(script);
+    world.task([]).run().expect(0).says("without tabs");
+    let run = world.run();
+    let written = world.events("tool.finished");
+    let at = written
+        .iter()
+        .find(|event| event["payload"]["tool"] == "write");
+    let at = at.unwrap()["seq"].to_string();
+    let seen = world
+        .artel(["fork", &run, "--at", &at, "--hint", "use tabs"])
+        .run();
+    let seen = seen.expect(0);
+    assert_eq!(seen.out, "with tabs\n");
+    let fork = world.run();
+    assert_ne!(fork, run);
+    // The files are those of then, and both runs have their own.
+    assert!(world.tree(&fork, "one.txt").exists() && !world.tree(&fork, "two.txt").exists());
+    assert!(world.tree(&run, "two.txt").exists());
+    let finished = world.events("run.finished");
+    assert_eq!(
+        finished[1]["payload"]["metrics"]["model_calls"], 1,
+        "the past is not paid twice"
+    );
+    let trace = world.ok(["trace", &fork]).out;
+    assert!(
+        trace.contains(&format!("goes on from run {}", &run[..8])),
+        "{trace}"
+    );
+    world.ok(["replay", &fork]).says("as recorded");
+    world.ok(["journal", "verify"]);
+    for at in ["1", "999999"] {
+        world
+            .artel(["fork", &run, "--at", at])
+            .run()
+            .fails(2, "C004");
+    }
+}

@@ -119,6 +119,14 @@ impl Running {
         }
     }
 
+    /// Waits for something that it does.
+    pub(super) fn until(&mut self, is_so: impl Fn() -> bool) {
+        while !is_so() {
+            assert!(self.child.try_wait().unwrap().is_none(), "it ended:\n{}", self.told);
+            std::thread::yield_now();
+        }
+    }
+
     /// Presses Ctrl-C.
     pub(super) fn interrupt(&self) {
         let pid = i32::try_from(self.child.id()).unwrap();
@@ -131,12 +139,5 @@ impl Running {
             self.told.push_str(&format!("{}\n", line.unwrap()));
         }
         (self.child.wait().unwrap().code().unwrap(), self.told)
-    }
-}
-
-/// Waits for something that another process does; nextest ends a test that waits in vain.
-pub(super) fn until(mut is_so: impl FnMut() -> bool) {
-    while !is_so() {
-        std::thread::yield_now();
     }
 }

@@ -1,0 +1,94 @@
+//! Ignore rules from above the folder that a walk begins in.
+//!
+//! They hold up to the root of the repository, and no further. A tree that lies in an ignored
+//! folder itself, as those of runs do, is looked at all the same: whoever ignores it does not
+//! judge what is in it.
+
+use std::path::Path;
+
+use ignore::DirEntry;
+use ignore::gitignore::Gitignore;
+
+/// The files that hold such rules.
+const FILES: [&str; 2] = [".gitignore", ".ignore"];
+
+/// The rules that hold for a walk besides those it finds on its way.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Above(Vec<Gitignore>);
+
+impl Above {
+    /// Reads the rules for a walk in a folder of a tree.
+    pub(crate) fn of(tree: &Path, folder: &Path) -> Self {
+        let has_git = |path: &&Path| path.join(".git").exists();
+        let top = tree.ancestors().find(has_git).unwrap_or(tree);
+        let above = folder.ancestors().skip(1);
+        let rules = above
+            .take_while(|path| path.starts_with(top))
+            .flat_map(|path| FILES.map(|name| path.join(name)))
+            .filter(|file| file.is_file())
+            .map(|file| Gitignore::new(file).0);
+        let judges = |rules: &Gitignore| {
+            let lies_below = tree.starts_with(rules.path()) && tree != rules.path();
+            !lies_below || !rules.matched_path_or_any_parents(tree, true).is_ignore()
+        };
+        Self(rules.filter(judges).collect())
+    }
+
+    /// Tells whether an entry stays out. Where a walk begins was named, and is never left out.
+    pub(crate) fn hides(&self, entry: &DirEntry) -> bool {
+        let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+        let hides = |rules: &Gitignore| rules.matched(entry.path(), is_folder).is_ignore();
+        entry.depth() > 0 && self.0.iter().any(hides)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use ignore::WalkBuilder;
+
+    use super::*;
+
+    #[test]
+    fn rules_hold_up_to_the_repository_and_not_for_a_tree_that_is_ignored() {
+        let home = tempfile::tempdir().unwrap();
+        for (path, text) in [
+            ("repo/.git/HEAD", ""),
+            ("repo/.gitignore", "*.log\n/build\n"),
+            ("repo/sub/a.txt", ""),
+            ("repo/sub/a.log", ""),
+            (".gitignore", "*\n"),
+            ("state/.gitignore", "*\n"),
+            ("state/tree/src/b.txt", ""),
+            ("state/tree/src/b.tmp", ""),
+            ("state/tree/.gitignore", "*.tmp\n"),
+        ] {
+            let path = home.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let seen = |tree: &str, folder: &str| {
+            let (tree, folder) = (home.path().join(tree), home.path().join(folder));
+            let above = Above::of(&tree, &folder);
+            let walk = WalkBuilder::new(&folder)
+                .parents(false)
+                .require_git(false)
+                .filter_entry(move |entry| !above.hides(entry))
+                .build();
+            let names = walk.filter_map(|entry| {
+                let entry = entry.unwrap();
+                let is_file = entry.file_type().unwrap().is_file();
+                is_file.then(|| entry.file_name().to_string_lossy().into_owned())
+            });
+            names.collect::<Vec<_>>()
+        };
+        assert_eq!(seen("repo", "repo/sub"), ["a.txt"]);
+        assert_eq!(seen("repo/sub", "repo/sub"), ["a.txt"]);
+        assert_eq!(seen("state/tree", "state/tree"), ["b.txt"]);
+        assert_eq!(seen("state/tree", "state/tree/src"), ["b.txt"]);
+        // Also where the workshop itself lies in a repository.
+        fs::create_dir(home.path().join(".git")).unwrap();
+        assert_eq!(seen("state/tree", "state/tree/src"), ["b.txt"]);
+    }
+}

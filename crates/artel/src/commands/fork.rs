@@ -1,0 +1,58 @@
+//! `artel fork`
+
+use std::sync::Arc;
+
+use artel_workshop::{Caller, ForkOrder, Problems};
+
+use super::run::{Answers, Desk, Subject, Watching};
+use crate::Verdict;
+use crate::runtime;
+use crate::screen::Screen;
+
+/// Go on differently from any point of a run
+///
+/// A new run begins with what the other one knew after that event, and with its files as they were
+/// then. The other one stays as it is.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: artel fork 5d2f41c0 --at 1847 --hint \"use the other file\"")]
+pub(crate) struct Args {
+    /// The run's id, or how it begins
+    run: String,
+    /// The last event that counts
+    #[arg(long, value_name = "SEQ")]
+    at: u64,
+    /// What the new run is told first
+    #[arg(long, value_name = "TEXT")]
+    hint: Option<String>,
+    /// Another model than the one it began with
+    #[arg(long, value_name = "MODEL")]
+    model: Option<String>,
+    #[command(flatten)]
+    watching: Watching,
+}
+
+pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+    let workshop = Arc::new(caller.workshop()?);
+    let order = ForkOrder {
+        from: workshop.run_named(&args.run)?,
+        at: args.at,
+        hint: args.hint.clone(),
+    };
+    let run = runtime::block_on(workshop.fork_run(&order))??;
+    let desk = Desk {
+        workshop: Arc::clone(&workshop),
+        watching: args.watching,
+        answers: Answers::Ask,
+    };
+    let trace = workshop.trace_of_run(run)?;
+    desk.drive(
+        caller,
+        screen,
+        trace,
+        Subject::Known(run),
+        async |company| {
+            let model = args.model.as_deref();
+            workshop.resume_run(run, model, company).await
+        },
+    )
+}
