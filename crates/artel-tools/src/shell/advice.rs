@@ -1,10 +1,15 @@
 //! What to try after a shell line that ended badly, from what its programs said.
 
-use std::path::{Path, PathBuf};
+mod git;
+mod python;
+
+use std::path::Path;
 use std::time::Duration;
 
-use artel_policy::command;
 use serde_json::json;
+
+use git::git_hint;
+use python::{missing_modules, wrong_name};
 
 use super::LONGEST;
 use crate::process::Workroom;
@@ -16,18 +21,6 @@ const SEARCHED: usize = 32 * 1024;
 
 /// How much of a file is looked at for its encoding.
 const LOOKED_AT: u64 = 4 << 20;
-
-/// Modules that people run by name.
-const RUN_MODULES: [&str; 8] = [
-    "json.tool",
-    "http.server",
-    "unittest",
-    "venv",
-    "pip",
-    "pytest",
-    "timeit",
-    "zipfile",
-];
 
 /// Returns what to try, the most telling first.
 pub(super) fn after(command: &str, text: &str, bench: &Bench, room: &Workroom) -> Vec<String> {
@@ -176,52 +169,6 @@ fn not_executable(text: &str, here: &Path) -> Option<String> {
     Some(format!("instead of `{path}`: `{instead}`"))
 }
 
-/// Returns modules that stand in for one that is not there.
-fn missing_modules(command: &str, text: &str, here: &Path) -> Option<String> {
-    let (_, rest) = text.split_once("No module named ")?;
-    let module = rest
-        .split_whitespace()
-        .next()?
-        .trim_matches(['\'', '"', ';', ')']);
-    // Of `a.b` only `a` is named when that is what is missing.
-    let is_whole = |word: &&str| word.split('.').next() == Some(module);
-    let module = command.split_whitespace().find(is_whole).unwrap_or(module);
-    let others = standard_for(module);
-    if !others.is_empty() {
-        return Some(format!("instead of `{module}`: {}", others.join(", ")));
-    }
-    let files = std::fs::read_dir(here).into_iter().flatten().flatten();
-    let own: Vec<String> = files
-        .filter_map(|file| {
-            let path = PathBuf::from(file.file_name());
-            let is_python = path.extension().is_some_and(|ending| ending == "py");
-            let stem = path.file_stem()?.to_str()?.to_owned();
-            is_python.then_some(stem)
-        })
-        .collect();
-    let run = RUN_MODULES.into_iter().filter(|_| command.contains("-m"));
-    let known = own.iter().map(String::as_str).chain(run);
-    let alike = nearest(module, known, 1);
-    let meant = alike.first()?;
-    Some(format!(
-        "there is no module `{module}`; did you mean `{meant}`?"
-    ))
-}
-
-/// Returns what the standard library has for a module that has to be installed.
-fn standard_for(module: &str) -> &'static [&'static str] {
-    match module {
-        "pytest" | "nose" => &["the `run_tests` tool", "`unittest`"],
-        "requests" | "httpx" => &["the `fetch` tool", "`urllib.request`"],
-        "simplejson" | "ujson" | "orjson" => &["`json`"],
-        "toml" | "tomli" => &["`tomllib`"],
-        "pandas" => &["`csv`"],
-        "numpy" => &["`statistics`", "`math`"],
-        "dateutil" | "pytz" => &["`datetime`", "`zoneinfo`"],
-        _ => &[],
-    }
-}
-
 /// Returns the target of a makefile that is like one that it does not have.
 fn missing_target(text: &str, here: &Path) -> Option<String> {
     let (_, rest) = text.split_once("No rule to make target ")?;
@@ -243,34 +190,6 @@ fn missing_target(text: &str, here: &Path) -> Option<String> {
     Some(format!(
         "there is no target `{wanted}`; did you mean `{meant}`?"
     ))
-}
-
-/// Returns the edit that puts a name right which is not defined where Python says: the most similar
-/// one of that file.
-fn wrong_name(text: &str, bench: &Bench) -> Option<String> {
-    let (_, rest) = text.split_once("NameError: name '")?;
-    let wrong = rest.split('\'').next().filter(|name| !name.is_empty())?;
-    let place = text.lines().rev().find_map(|line| {
-        let (path, rest) = line.trim_start().strip_prefix("File \"")?.split_once('"')?;
-        let inside = Path::new(path).strip_prefix(bench.tree.path()).ok()?;
-        let number = rest.strip_prefix(", line ")?;
-        let number = number
-            .split(|letter: char| !letter.is_ascii_digit())
-            .next()?;
-        Some((inside.to_owned(), number.parse::<usize>().ok()?))
-    });
-    let (path, number) = place?;
-    let bytes = artel_files::read_bounded(&bench.tree.path().join(&path), LOOKED_AT).ok()?;
-    let code = String::from_utf8(bytes).ok()?;
-    let old = code.lines().nth(number.checked_sub(1)?)?;
-    let words = code.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
-    let alike = nearest(wrong, words.filter(|word| *word != wrong), 1);
-    let new = old.replace(wrong, alike.first()?);
-    if new == old || code.matches(old).count() != 1 {
-        return None;
-    }
-    let call = json!({"path": path, "old": old, "new": new});
-    Some(format!("`edit {call}` first, then run it again"))
 }
 
 /// Says that trouble of this sort may pass by itself.
@@ -334,60 +253,4 @@ fn lacks_network(text: &str) -> bool {
         "getaddrinfo EAI_AGAIN",
     ];
     SAID.iter().any(|said| text.contains(said))
-}
-
-/// Git writes nothing of `.git` inside the sandbox; the git tools do it outside.
-fn git_hint(command: &str) -> Option<String> {
-    let reading = command::read(command);
-    let call = reading.words().find_map(|words| {
-        let program = words.first()?;
-        if program.rsplit('/').next() != Some("git") {
-            return None;
-        }
-        git_call(words.get(1..)?)
-    })?;
-    Some(format!("git writes nothing from here; `{call}` does it"))
-}
-
-/// Returns the call of a git tool that does what git's own words would.
-fn git_call(words: &[String]) -> Option<String> {
-    let at = words.iter().position(|word| !word.starts_with('-'))?;
-    let subcommand = words[at].as_str();
-    let rest = &words[at + 1..];
-    let value_of = |flags: &[&str]| {
-        let place = rest
-            .iter()
-            .position(|word| flags.contains(&word.as_str()))?;
-        rest.get(place + 1).cloned()
-    };
-    let names: Vec<&String> = rest.iter().filter(|word| !word.starts_with('-')).collect();
-    let first = names.first().copied();
-    let (tool, input) = match subcommand {
-        "add" if names.is_empty() => ("git_add", json!({ "all": true })),
-        "add" => ("git_add", json!({ "paths": names })),
-        "commit" => {
-            let message = value_of(&["-m", "--message", "-am"]);
-            (
-                "git_commit",
-                json!({ "message": message.unwrap_or_default() }),
-            )
-        }
-        "checkout" | "switch" => {
-            let made = value_of(&["-b", "-c", "--create"]);
-            match (made, first) {
-                (Some(name), _) => ("git_switch", json!({ "target": name, "create": true })),
-                (None, Some(name)) => ("git_switch", json!({ "target": name })),
-                (None, None) => ("git_switch", json!({})),
-            }
-        }
-        "branch" => ("git_branch_create", json!({ "name": first })),
-        "stash" => ("git_stash", json!({})),
-        "revert" => ("git_revert", json!({ "commit": first })),
-        "cherry-pick" => ("git_cherry_pick", json!({ "commits": names })),
-        "reset" => ("git_reset_soft", json!({ "commit": first })),
-        "fetch" => ("git_fetch", json!({})),
-        "pull" => ("git_pull", json!({})),
-        _ => return None,
-    };
-    Some(format!("{tool} {input}"))
 }

@@ -43,6 +43,7 @@ pub(crate) fn proof_recovery() {
     let follower = start_follower();
     let scenarios = scenario::all();
     assert!(scenarios.len() >= 60, "{}", scenarios.len());
+    // For a look at some of them alone, by a part of their names.
     let wanted = std::env::var("ARTEL_SCENARIO").unwrap_or_default();
     let chosen: Vec<_> = scenarios
         .iter()

@@ -111,7 +111,10 @@ impl World {
     /// Returns the run that was begun last, if one was.
     fn run(&self) -> Option<String> {
         let events = self.events();
-        let started = events.iter().rev().find(|event| event["kind"] == "run.started")?;
+        let started = events
+            .iter()
+            .rev()
+            .find(|event| event["kind"] == "run.started")?;
         Some(started["run"].as_str().unwrap().to_owned())
     }
 
@@ -155,7 +158,11 @@ impl World {
         }
         let twice = asked.values().filter(|(asked, _)| *asked > 1).count();
         assert!(twice <= 1, "{asked:?}");
-        assert!(asked.values().all(|(asked, replied)| *asked <= 2 && *replied == 1));
+        assert!(
+            asked
+                .values()
+                .all(|(asked, replied)| *asked <= 2 && *replied == 1)
+        );
     }
 }
 
@@ -224,11 +231,17 @@ fn proof_resume_killed_at_every_append_a_run_ends_the_same() {
             let Some(run) = world.run() else {
                 continue;
             };
-            let is_over = world.events().iter().any(|event| event["kind"] == "run.finished");
-            let is_ready = world.events().iter().any(|event| event["kind"] == "run.prepared");
+            let is_over = world
+                .events()
+                .iter()
+                .any(|event| event["kind"] == "run.finished");
+            let is_ready = world
+                .events()
+                .iter()
+                .any(|event| event["kind"] == "run.prepared");
             if !is_ready {
                 // Nothing was done yet: it is begun anew, and says so.
-                world.artel(["resume", &run]).run().fails(3, "R008");
+                world.artel(["resume", &run]).run().fails_last(3, "R008");
                 continue;
             }
             if !is_over {
@@ -244,4 +257,92 @@ fn proof_resume_killed_at_every_append_a_run_ends_the_same() {
         "kills of a 15-turn run | {kills} of {} points | {resumed} taken up, all the same",
         2 * syncs
     ));
+}
+
+/// A tool that gets a secret may not run twice by itself.
+const PAY: &str = "description = \"Pays\"\n\
+    command = [\"sh\", \"-c\", \"printenv BANK_TOKEN | wc -c >> paid.txt; echo mark-02\"]\n\
+    secrets = [\"bank\"]\n";
+
+const PAYING: &str = r#"
+rules:
+  - expect: { says: begin the work }
+    call: { bash: { command: "echo one >> ledger.txt; echo mark-01" } }
+  - expect: { says: mark-01 }
+    call: { pay: {} }
+  - expect: { says: mark-02 }
+    call: { finish: { answer: paid } }
+  - expect: { says: "not run again" }
+    call: { finish: { answer: unpaid } }
+  - expect: { says: "it happened" }
+    call: { finish: { answer: paid before } }
+"#;
+
+fn paying() -> World {
+    let world = World::new(PAYING);
+    fs::write(world.house.workshop.join("Tools/pay.toml"), PAY).unwrap();
+    let key = "bank-0123456789abcdef0123456789";
+    let stored = world
+        .artel(["auth", "set", "--tool", "bank"])
+        .given(key)
+        .run();
+    stored.expect(0);
+    for rule in ["Secret(bank)", "pay"] {
+        let granted = world
+            .artel(["policy", "grant", rule, "--reason", "we pay"])
+            .run();
+        granted.expect(0);
+    }
+    world
+}
+
+#[test]
+fn what_may_happen_once_is_asked_about_after_a_kill() {
+    let whole = paying();
+    let counts = whole.house.root().join("counts");
+    let mut command = whole.start().command();
+    journal().count_into(&counts).arm(&mut command);
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let syncs = Counts::read(&counts).of(Op::Sync);
+    let count = |world: &World, kind: &str| {
+        let is = |event: &&Value| event["kind"] == kind;
+        world.events().iter().filter(is).count()
+    };
+    let in_flight = |world: &World| {
+        let about = |kind: &str| {
+            let is = |event: &&Value| event["kind"] == kind && payload(event)["tool"] == "pay";
+            world.events().iter().filter(is).count()
+        };
+        about("tool.requested") > 0 && about("tool.finished") == 0
+    };
+    let mut asked = 0;
+    for nth in 1..=syncs {
+        let fault = journal().nth(Op::Sync, nth, Action::KillAfter);
+        let world = paying();
+        killed(world.start().command(), &fault);
+        let Some(run) = world.run() else { continue };
+        if !in_flight(&world) {
+            continue;
+        }
+        asked += 1;
+        // Nobody is there: the question stays open, however often it is taken up.
+        for _ in 0..2 {
+            world.artel(["resume", &run]).run().fails_last(3, "P002");
+            assert_eq!(count(&world, "run.asked"), 1, "one open question");
+        }
+        let (answer, said) = [
+            ("again", "paid"),
+            ("skip", "unpaid"),
+            ("happened", "paid before"),
+        ][asked % 3];
+        world
+            .artel(["resume", &run, "--answer", answer])
+            .run()
+            .expect(0);
+        assert_eq!(world.left(&run).answer, said);
+        assert_eq!(count(&world, "run.asked"), 1);
+        world.house.ok(["journal", "verify"]);
+    }
+    assert!(asked > 0, "no kill came between intent and result");
 }
