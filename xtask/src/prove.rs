@@ -31,7 +31,7 @@ const fn tests(package: &'static str, filter: &'static str) -> Work {
     Work::Tests { package, filter }
 }
 
-const PROOFS: [Proof; 9] = [
+const PROOFS: [Proof; 10] = [
     Proof {
         name: "kill",
         shows: "killed at any moment, nothing acknowledged is lost and nothing happens twice",
@@ -67,6 +67,11 @@ const PROOFS: [Proof; 9] = [
         name: "sandbox",
         shows: "whatever a command does, its whole tree ends, memory stays bounded, nothing leaks",
         work: tests("artel-sandbox", "test(/(^|::)proof_(ends|floods|many)/)"),
+    },
+    Proof {
+        name: "resume",
+        shows: "a run killed at any append of its journal ends in the same files and answer",
+        work: tests("artel", "test(/(^|::)proof_resume/)"),
     },
     Proof {
         name: "recovery",

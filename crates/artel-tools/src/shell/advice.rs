@@ -3,9 +3,10 @@
 mod git;
 mod python;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use artel_policy::Place;
 use serde_json::json;
 
 use git::git_hint;
@@ -19,13 +20,13 @@ use crate::{Bench, Trouble, TroubleKind, nearest};
 /// No more of an output is searched.
 const SEARCHED: usize = 32 * 1024;
 
-/// How much of a file is looked at for its encoding.
+/// No larger files are looked at.
 const LOOKED_AT: u64 = 4 << 20;
 
 /// Returns what to try, the most telling first.
 pub(super) fn after(command: &str, text: &str, bench: &Bench, room: &Workroom) -> Vec<String> {
     let text = &text[..text.floor_char_boundary(SEARCHED)];
-    let here = bench.tree.path().join(&bench.notes().cwd);
+    let here = here(bench);
     let mut hints = missing_programs(text, room);
     hints.extend(git_hint(command));
     hints.extend(wrong_flag(command, text));
@@ -33,13 +34,25 @@ pub(super) fn after(command: &str, text: &str, bench: &Bench, room: &Workroom) -
     hints.extend(folders(text, &here));
     hints.extend(not_executable(text, &here));
     hints.extend(missing_modules(command, text, &here));
-    hints.extend(missing_target(text, &here));
-    hints.extend(other_encoding(command, text, &here));
+    hints.extend(missing_target(text, bench));
+    hints.extend(other_encoding(command, text, bench));
     hints.extend(wrong_name(text, bench));
     hints.extend(passing(text));
     hints.extend(lacks_network(text).then(|| network_hint(command)));
     hints.dedup();
     hints
+}
+
+/// Returns the folder that the shell is in.
+fn here(bench: &Bench) -> PathBuf {
+    bench.tree.path().join(&bench.notes().cwd)
+}
+
+/// Returns a file of the tree, if this call may read it.
+fn content(bench: &Bench, path: &Path) -> Option<Vec<u8>> {
+    let inside = path.strip_prefix(bench.tree.path()).ok()?;
+    let guard = bench.guard.in_place(&Place::Worktree);
+    bench.tree.read(inside, LOOKED_AT, &*guard).ok()
 }
 
 /// Adds to a command that was ended, or not begun, what to try.
@@ -170,13 +183,13 @@ fn not_executable(text: &str, here: &Path) -> Option<String> {
 }
 
 /// Returns the target of a makefile that is like one that it does not have.
-fn missing_target(text: &str, here: &Path) -> Option<String> {
+fn missing_target(text: &str, bench: &Bench) -> Option<String> {
     let (_, rest) = text.split_once("No rule to make target ")?;
     let wanted = rest.trim_start_matches(['\'', '`', '"']);
     let wanted = wanted.split(['\'', '`', '"']).next()?;
     let names = ["GNUmakefile", "makefile", "Makefile"];
     let text = names.iter().find_map(|name| {
-        let bytes = artel_files::read_bounded(&here.join(name), 1 << 20).ok()?;
+        let bytes = content(bench, &here(bench).join(name))?;
         String::from_utf8(bytes).ok()
     })?;
     let targets = text.lines().filter_map(|line| {
@@ -206,7 +219,7 @@ fn passing(text: &str) -> Option<String> {
 }
 
 /// Names the file of the line that is no UTF-8, where a program expected that.
-fn other_encoding(command: &str, text: &str, here: &Path) -> Option<String> {
+fn other_encoding(command: &str, text: &str, bench: &Bench) -> Option<String> {
     const SAID: [&str; 4] = [
         "UnicodeDecodeError",
         "invalid utf-8",
@@ -219,8 +232,8 @@ fn other_encoding(command: &str, text: &str, here: &Path) -> Option<String> {
     let is_between = |letter: char| letter.is_whitespace() || "'\"()=,;<>|&".contains(letter);
     let words = command.split(is_between).filter(|word| !word.is_empty());
     let other = words.filter(|word| !word.starts_with('/')).find(|word| {
-        let bytes = artel_files::read_bounded(&here.join(word), LOOKED_AT);
-        bytes.is_ok_and(|bytes| std::str::from_utf8(&bytes).is_err())
+        let bytes = content(bench, &here(bench).join(word));
+        bytes.is_some_and(|bytes| std::str::from_utf8(&bytes).is_err())
     })?;
     let call = json!({ "path": other });
     Some(format!(

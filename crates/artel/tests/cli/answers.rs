@@ -4,7 +4,7 @@ use std::fs;
 
 use crate::support::{House, old_run};
 
-const COMMANDS: [&[&str]; 54] = [
+const COMMANDS: [&[&str]; 63] = [
     &[],
     &["init"],
     &["doctor"],
@@ -19,6 +19,15 @@ const COMMANDS: [&[&str]; 54] = [
     &["model", "reset"],
     &["model", "record"],
     &["usage"],
+    &["run"],
+    &["runs"],
+    &["pause"],
+    &["resume"],
+    &["cancel"],
+    &["hint"],
+    &["apply"],
+    &["replay"],
+    &["fork"],
     &["trace"],
     &["journal"],
     &["journal", "tail"],

@@ -54,7 +54,7 @@ pub(crate) fn measure(runs: usize, rounds: usize) {
         spreads.push(numbers[2]);
     }
     let name = |what: &str| format!("{runs} runs of {TURNS} turns at once, {what}");
-    let middle = |numbers: Vec<f64>| median(numbers.into_iter());
+    let middle = |numbers: Vec<f64>| median(numbers);
     Figure::new(name("turns"), middle(speeds), "/s", Goal::AtLeast(3_000.0)).print();
     Figure::new(
         name("memory of one"),
@@ -114,7 +114,6 @@ pub(crate) fn run(runs: usize) {
                 )
             })
             .collect();
-        let before = resident();
         let began = Instant::now();
         let tasks: Vec<_> = drivers
             .into_iter()
@@ -134,11 +133,10 @@ pub(crate) fn run(runs: usize) {
             times.push(task.await.unwrap().duration_since(began).as_secs_f64());
         }
         let speed = (runs * TURNS) as f64 / began.elapsed().as_secs_f64();
-        let _ = before;
         (speed, times)
     });
     let slowest = times.iter().copied().fold(0.0, f64::max);
-    let spread = slowest / median(times.into_iter());
+    let spread = slowest / median(times);
     println!("{speed:.0} {:.1} {spread:.2}", peak() / runs as f64);
 }
 
@@ -222,18 +220,12 @@ fn script() -> String {
     format!("lines:\n{lines}  - say: done\n")
 }
 
-/// Returns the memory in use, in kilobytes.
-fn resident() -> f64 {
-    field("VmRSS:")
-}
-
 /// Returns the most memory that was in use, in kilobytes.
 fn peak() -> f64 {
-    field("VmHWM:")
-}
-
-fn field(name: &str) -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find(|line| line.starts_with(name)).unwrap();
+    let line = status
+        .lines()
+        .find(|line| line.starts_with("VmHWM:"))
+        .unwrap();
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use super::LOOKED_AT;
+use super::content;
 use crate::{Bench, nearest};
 
 /// Modules that people run by name.
@@ -80,7 +80,7 @@ pub(super) fn wrong_name(text: &str, bench: &Bench) -> Option<String> {
         Some((inside.to_owned(), number.parse::<usize>().ok()?))
     });
     let (path, number) = place?;
-    let bytes = artel_files::read_bounded(&bench.tree.path().join(&path), LOOKED_AT).ok()?;
+    let bytes = content(bench, &bench.tree.path().join(&path))?;
     let code = String::from_utf8(bytes).ok()?;
     let old = code.lines().nth(number.checked_sub(1)?)?;
     let words = code.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
