@@ -1,11 +1,14 @@
 //! Carries out calls.
 
+use std::path::Path;
 use std::sync::Arc;
 
+use artel_files::Root;
 use artel_rules::turn::Act;
 use artel_tools::{Called, Hands, NotRecorded};
 use artel_types::model::Image;
 use artel_types::{Code, Failure, Outcome, Text, ToolFinished};
+use serde_json::Value;
 
 use crate::chronicle::Entry;
 use crate::drive::{Driver, blocking};
@@ -112,12 +115,31 @@ fn call(
     gathers: Gathers,
 ) -> Result<(Called, Written), Failure> {
     log.begin(&act.id, gathers);
-    let called = hands.call(&act.id, &act.tool, &act.input);
+    let named = of_the_skill(hands, act);
+    let called = hands.call(&act.id, &act.tool, named.as_ref().unwrap_or(&act.input));
     let written = log.end(&act.id);
     let called = called.map_err(|NotRecorded(why)| {
         Failure::new(Code::J001, "the journal did not take a call").because(why)
     })?;
     Ok((called, written))
+}
+
+/// Returns the input of a call that reads a file of the skill by the name that the skill's text
+/// has for it: a path that is not there in the tree, and is in the skill's folder.
+fn of_the_skill(hands: &Hands, act: &Act) -> Option<Value> {
+    let skill = hands.bench.skill.as_ref().filter(|_| act.tool == "read")?;
+    let path = act.input["path"].as_str()?;
+    let is_named = path.starts_with(['/', '@']);
+    let is_there = |root: &Root| {
+        let found = root.resolve(Path::new(path));
+        found.is_ok_and(|found| found.about.is_some())
+    };
+    if is_named || is_there(&hands.bench.tree) || !is_there(skill) {
+        return None;
+    }
+    let mut input = act.input.clone();
+    input["path"] = Value::from(format!("@skill/{path}"));
+    Some(input)
 }
 
 /// Joins what the model sees with what is on record.

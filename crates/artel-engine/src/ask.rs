@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use artel_model::{Answer, Call, CallError, Chosen, Context, Gateway, Model, Prior, Progress};
+use artel_model::{Answer, Call, CallError, Chosen, Context, Gateway, Model, Progress};
 use artel_rules::turn::{Calls, Ending};
 use artel_types::Failure;
 use artel_types::model::{
@@ -75,10 +75,7 @@ impl Driver {
         let request = self.request();
         match self.hear(request).await? {
             Heard::Answer(answer) => {
-                self.prior = Some(Prior {
-                    call: answer.call.clone(),
-                    request: Arc::clone(&answer.request),
-                });
+                self.prior = Some(answer.prior());
                 let turns = self.setup.turn.turns();
                 self.setup.turn.replied(&answer.call, &answer.reply);
                 if self.setup.turn.turns() > turns {

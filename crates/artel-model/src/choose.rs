@@ -119,7 +119,8 @@ impl Menu {
             return Ok((entry.clone(), format!("entry [models.{word}]")));
         }
         if let Some(class) = Class::of_alias(word) {
-            return self.by_class(class);
+            let found = self.entry_of_class(class);
+            return found.map_or_else(|| self.by_class(class), Ok);
         }
         match word.split_once(':') {
             Some((provider, model)) => by_name(provider, model),
@@ -156,6 +157,13 @@ impl Menu {
             let how = format!("class balanced of {provider}, which there is a key for");
             Some((ModelEntry::named(*provider, model), how))
         })
+    }
+
+    /// The person's own entry for a class: who says what `fast` is has said what `haiku` is in a
+    /// skill that others wrote.
+    fn entry_of_class(&self, class: Class) -> Option<Found> {
+        let entry = self.entries.get(class.as_str())?;
+        Some((entry.clone(), format!("entry [models.{class}]")))
     }
 
     /// The nearest class of the default's provider, reached as the default is. A server elsewhere

@@ -21,6 +21,6 @@ pub use choose::{Chosen, Listed, Menu};
 pub use gateway::{Answer, Call, CallError, Calling, Context, Gateway, Progress, Setup, Wait};
 pub use model::{ChunkStream, Model};
 pub use recorded::{Asked, Prior};
-pub use rehearsal::{Cassette, Rehearsal, Take, chunks_of, fingerprint};
+pub use rehearsal::{Cassette, Print, Rehearsal, Take, chunks_of, fingerprint};
 pub use remote::{Address, Connection, Connections, Remote};
 pub use watched::Watched;

@@ -10,6 +10,8 @@ use artel_types::model::{Message, Request};
 use artel_types::{Code, Failure, ModelRequested, Text};
 use serde::Serialize;
 
+use crate::rehearsal::Print;
+
 /// An earlier call of the same stream whose request the new one may begin with.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prior {
@@ -17,6 +19,8 @@ pub struct Prior {
     pub call: String,
     /// Its request as it is on record.
     pub request: Arc<Request>,
+    /// The print of that, from which the next one goes on; made anew where it is not known.
+    pub print: Option<Print>,
 }
 
 /// A request as it is written down.
@@ -53,7 +57,7 @@ pub(crate) fn write(
 
 /// Returns what a request says after an earlier one; nothing if it does not begin with it. Every
 /// field is named, so that a new one cannot be forgotten.
-fn rest<'a>(prior: &Request, request: &'a Request) -> Option<&'a [Message]> {
+pub(crate) fn rest<'a>(prior: &Request, request: &'a Request) -> Option<&'a [Message]> {
     let Request {
         system,
         messages,
@@ -205,6 +209,7 @@ mod tests {
         Prior {
             call: call.to_owned(),
             request: Arc::new(request.clone()),
+            print: None,
         }
     }
 

@@ -10,6 +10,7 @@ mod difference;
 mod expect;
 mod field;
 mod line;
+mod print;
 mod script;
 
 #[cfg(test)]
@@ -33,7 +34,8 @@ use futures_util::stream::once;
 
 use crate::{ChunkStream, Model};
 use beat::Beat;
-pub use cassette::{Cassette, Take, chunks_of, fingerprint};
+pub use cassette::{Cassette, Take, chunks_of};
+pub use print::{Print, fingerprint};
 
 /// A model that says what it was told to say. Clones share how far it has come.
 #[derive(Debug, Clone)]

@@ -129,6 +129,15 @@ pub fn limits_money(ledger: &Ledger, limits: &Limits, levels: &[Level]) -> bool 
     levels.any(|level| bounds(ledger, limits, level).any(is_limit))
 }
 
+/// Tells whether any limit holds for a call that counts against these levels. Where none does, a
+/// reservation is only written down: nobody has to agree on it.
+pub fn limits_anything(ledger: &Ledger, limits: &Limits, levels: &[Level]) -> bool {
+    let mut levels = levels.iter().chain([&Level::Global]);
+    let is_limit =
+        |bound: Bound| bound.limit.money.0 != UNLIMITED || bound.limit.tokens.0 != UNLIMITED;
+    levels.any(|level| bounds(ledger, limits, level).any(is_limit))
+}
+
 fn check_fit(
     ledger: &Ledger,
     limits: &Limits,

@@ -218,8 +218,9 @@ impl Tally {
             "read" => {
                 let path = input["path"].as_str().unwrap_or_default();
                 let folder = self.skill_folder.as_deref().filter(|it| !it.is_empty());
-                let is_inside = folder.is_some_and(|folder| lies_in(path, folder));
-                is_inside.then(|| path.to_owned())
+                folder
+                    .and_then(|folder| inside(path, folder))
+                    .map(str::to_owned)
             }
             "skill" => Some(format!("skill {input}")),
             _ => None,
@@ -257,9 +258,12 @@ fn turn_of(call: &str) -> &str {
     call.split_once('.').map_or(call, |(reply, _)| reply)
 }
 
-fn lies_in(path: &str, folder: &str) -> bool {
-    let rest = path.strip_prefix(folder.trim_end_matches('/'));
-    rest.is_some_and(|rest| rest.starts_with('/'))
+/// Returns a path within the skill's folder, of one that is written out or named as the skill's.
+fn inside<'p>(path: &'p str, folder: &str) -> Option<&'p str> {
+    let written_out = path.strip_prefix(folder.trim_end_matches('/'));
+    written_out
+        .or_else(|| path.strip_prefix("@skill"))?
+        .strip_prefix('/')
 }
 
 fn length(text: &Text) -> u64 {

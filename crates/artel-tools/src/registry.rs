@@ -257,16 +257,16 @@ impl FindTools {
                 name: "find_tools".to_owned(),
                 line: "Bring the schemas of tools that are only listed by name".to_owned(),
                 description: format!(
-                    "Give exactly one of names, bundle and about. The schemas are in the next \
-                     request. At most {MOST_FOUND} at once."
+                    "Bring schemas of listed tools into the next request: by one of names (at \
+                     most {MOST_FOUND}), bundle, about."
                 ),
                 input: json!({
                     "type": "object",
                     "additionalProperties": false,
                     "properties": {
                         "names": {"type": "array", "items": {"type": "string"},
-                            "description": "Names from the list of tools"},
-                        "bundle": {"type": "string", "description": "A bundle from that list"},
+                            "description": "From the list"},
+                        "bundle": {"type": "string", "description": "From the list"},
                         "about": {"type": "string", "description": "What you want to do"},
                     },
                 }),

@@ -124,8 +124,8 @@ fn finish_card() -> Card {
         ..card(
             "finish",
             "End the work with its answer",
-            "Call this once, when everything is done or nothing more can be. Say what was done, \
-             what was not, and where the evidence is.",
+            "End the work: everything is done, or nothing more can be. Say what was done, what was \
+             not, and where the evidence is.",
             json!({
                 "type": "object",
                 "additionalProperties": false,
@@ -135,7 +135,7 @@ fn finish_card() -> Card {
                     "outputs": {
                         "type": "object",
                         "additionalProperties": {"type": "string"},
-                        "description": "Results by name, for the steps that follow",
+                        "description": "Results by name",
                     },
                 },
             }),

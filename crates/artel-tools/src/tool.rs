@@ -169,7 +169,9 @@ impl Card {
             return self.description.clone();
         }
         let line = self.line.trim_end_matches('.');
-        format!("{line}. {}", self.description).trim_end().to_owned()
+        format!("{line}. {}", self.description)
+            .trim_end()
+            .to_owned()
     }
 }
 
@@ -178,9 +180,28 @@ impl From<&Card> for ToolSpec {
         Self {
             name: card.name.clone(),
             description: card.told(),
-            schema: card.input.clone(),
+            schema: slim(&card.input),
         }
     }
+}
+
+/// Leaves out of a schema what only we check: whatever is sent is paid for in every turn.
+fn slim(schema: &Value) -> Value {
+    let mut schema = schema.clone();
+    let Some(fields) = schema.as_object_mut() else {
+        return schema;
+    };
+    fields.remove("additionalProperties");
+    let properties = fields.get_mut("properties").and_then(Value::as_object_mut);
+    for property in properties
+        .into_iter()
+        .flat_map(|properties| properties.values_mut())
+    {
+        if let Some(property) = property.as_object_mut() {
+            property.remove("minimum");
+        }
+    }
+    schema
 }
 
 impl TroubleKind {

@@ -102,6 +102,14 @@ fn aliases_with_an_entry_mean_that_entry() {
 }
 
 #[test]
+fn an_entry_for_a_class_holds_for_its_other_name() {
+    let menu = menu(&["default=openai:d", "fast=google:g"], &[], &[], None);
+    for alias in ["fast", "haiku"] {
+        check(&menu, Some(alias), "google:g (entry [models.fast])");
+    }
+}
+
+#[test]
 fn class_aliases_mean_the_nearest_class_of_the_default_s_provider() {
     let usual = "https://api.anthropic.com/";
     for provider in [Provider::Anthropic, Provider::OpenAi, Provider::Google] {

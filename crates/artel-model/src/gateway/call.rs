@@ -18,6 +18,7 @@ use tokio::sync::mpsc;
 use crate::choose::Chosen;
 use crate::model::Model;
 use crate::recorded::Prior;
+use crate::rehearsal::Print;
 
 /// A question for a model, with all that decides when and whether it is put.
 #[derive(Clone)]
@@ -59,6 +60,7 @@ impl Answer {
         Prior {
             call: self.call.clone(),
             request: self.request.clone(),
+            print: self.print.clone(),
         }
     }
 }
@@ -141,6 +143,8 @@ pub struct Answer {
     pub call: String,
     /// What was asked: as it is on record, without secrets. The next call begins with it.
     pub request: Arc<Request>,
+    /// The print of that.
+    pub print: Option<Print>,
     /// What was said: as it is on record, without secrets.
     pub reply: Reply,
     /// Who answered.

@@ -71,6 +71,11 @@ impl Turn<'_> {
         budget::limits_money(&self.state.account.ledger, limits, levels)
     }
 
+    /// Tells whether any limit holds on one of these levels.
+    pub(super) fn limits_anything(&self, limits: &Limits, levels: &[Level]) -> bool {
+        budget::limits_anything(&self.state.account.ledger, limits, levels)
+    }
+
     /// Returns what was recorded last about a provider.
     pub(super) fn standing(&self, provider: &str) -> Standing {
         let standings = &self.state.account.standings;

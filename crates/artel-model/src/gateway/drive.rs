@@ -19,7 +19,7 @@ use super::health::{Health, Seat};
 use super::intend::Reserved;
 use super::{Gateway, estimate};
 use crate::recorded::{self, Written};
-use crate::rehearsal::fingerprint;
+use crate::rehearsal::Print;
 
 /// How often a call that waits asks what other processes have learnt.
 const LISTEN_EVERY: Duration = Duration::from_secs(2);
@@ -47,7 +47,7 @@ pub(super) struct Drive {
 pub(super) struct Stored {
     pub(super) text: Text,
     /// What a recording is found by.
-    pub(super) fingerprint: String,
+    pub(super) print: Option<Print>,
     /// The call it begins with.
     pub(super) prior: Option<String>,
 }
@@ -56,7 +56,7 @@ impl Default for Stored {
     fn default() -> Self {
         Self {
             text: Text::from(""),
-            fingerprint: String::new(),
+            print: None,
             prior: None,
         }
     }
@@ -240,12 +240,21 @@ impl Drive {
         let Written { json, prior } = written.map_err(unwritable)?;
         self.stored = Stored {
             text: self.keep(json).await?,
-            fingerprint: fingerprint(&self.request),
+            print: Some(self.print()),
             prior,
         };
         // It may be long, and is of no more use.
         self.call.prior = None;
         Ok(())
+    }
+
+    /// Takes the request's print: what is new is added to that of the prior one.
+    fn print(&self) -> Print {
+        let longer = self.call.prior.as_ref().and_then(|prior| {
+            let more = recorded::rest(&prior.request, &self.request)?;
+            Some(prior.print.as_ref()?.and(more))
+        });
+        longer.unwrap_or_else(|| Print::of(&self.request))
     }
 
     pub(super) fn speak_of(&self, warnings: &[BudgetWarned]) {
@@ -269,6 +278,17 @@ impl Drive {
     fn without_secrets(&mut self) -> Result<Request, CallError> {
         let request = std::mem::take(&mut self.call.request);
         let redactor = &self.gateway.setup().redactor;
+        // What an answer came with is clean, and has its print; only what is new has to be looked
+        // at.
+        if let Some(prior) = &self.call.prior
+            && prior.print.is_some()
+            && let Some(more) = recorded::rest(&prior.request, &request)
+        {
+            let json = to_json(&more)?;
+            if matches!(redactor.redact_json(&json), Cow::Borrowed(_)) {
+                return Ok(request);
+            }
+        }
         let json = to_json(&request)?;
         match redactor.redact_json(&json) {
             Cow::Borrowed(_) => Ok(request),

@@ -82,7 +82,7 @@ impl Pen<'_> {
     pub(super) fn requested(&self, estimate: Amount, stored: &Stored) -> Draft {
         let Stored {
             text,
-            fingerprint,
+            print,
             prior,
         } = stored.clone();
         let call = self.call;
@@ -98,7 +98,7 @@ impl Pen<'_> {
             account: call.account.clone(),
             estimate,
             request: text,
-            fingerprint,
+            fingerprint: print.map(|print| print.hex()).unwrap_or_default(),
             prior,
         };
         self.quiet(self.stream(), fact).on(self.target())

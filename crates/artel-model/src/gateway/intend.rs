@@ -65,6 +65,13 @@ impl Drive {
                 }
             };
             let drafts = self.intent(&reserved, &granted);
+            if !turn.limits_anything(&setup.limits, &self.pen().levels()) {
+                // Nobody has to agree on what nothing limits: others decide while this is written.
+                drop(turn);
+                self.written(health, drafts, reserved.passage).await?;
+                self.speak_of(&granted.warnings);
+                return Ok(reserved);
+            }
             match turn.record(drafts).await {
                 Ok(()) => {
                     drop(turn);
@@ -93,6 +100,20 @@ impl Drive {
         let recorded = setup.book.append(vec![draft].into()).await;
         recorded.map_err(|error| CallError::Record(error.into_failure()))?;
         Err(refused)
+    }
+
+    /// Puts an intent on record, wherever the budget's stream ends by now.
+    async fn written(
+        &self,
+        health: &Arc<Health>,
+        drafts: Vec<Draft>,
+        passage: Passage,
+    ) -> Result<(), CallError> {
+        let recorded = self.gateway.setup().book.append(drafts.into()).await;
+        recorded.map_err(|error| {
+            health.not_sent(passage);
+            CallError::Record(error.into_failure())
+        })
     }
 
     /// Asks the stages in their order. What they say holds while the turn is held.

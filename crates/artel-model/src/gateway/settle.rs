@@ -119,6 +119,7 @@ impl Drive {
             total: timing.total,
             attempts: self.attempt,
             request: self.request.clone(),
+            print: self.stored.print.clone(),
             reply,
         })))
     }

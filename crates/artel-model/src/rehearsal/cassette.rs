@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::complaint::without_place;
 use super::difference::{between, off_script};
+use super::print::{fingerprint, json};
 
 /// So many of the takes that are left are looked at when none fits.
 const LOOK_AHEAD: usize = 8;
@@ -154,46 +155,6 @@ impl Playing {
                 off_script(&head, &differences)
             }
         }
-    }
-}
-
-/// Returns what tells one request from another: BLAKE3 of its JSON with sorted keys, in hex.
-pub fn fingerprint(request: &Request) -> String {
-    let mut text = String::new();
-    write_sorted(&json(request), &mut text);
-    blake3::hash(text.as_bytes()).to_hex().to_string()
-}
-
-fn json(request: &Request) -> Value {
-    // Nothing in a request can fail to become JSON: there are no maps with other keys than text.
-    serde_json::to_value(request).unwrap_or_default()
-}
-
-/// Writes JSON whose keys are sorted even in a build in which maps keep the order of insertion.
-fn write_sorted(value: &Value, out: &mut String) {
-    match value {
-        Value::Object(fields) => {
-            let sorted: BTreeMap<_, _> = fields.iter().collect();
-            let mut mark = '{';
-            for (name, field) in &sorted {
-                out.push(mark);
-                out.push_str(&Value::from(name.as_str()).to_string());
-                out.push(':');
-                write_sorted(field, out);
-                mark = ',';
-            }
-            out.push_str(if sorted.is_empty() { "{}" } else { "}" });
-        }
-        Value::Array(items) => {
-            let mut mark = '[';
-            for item in items {
-                out.push(mark);
-                write_sorted(item, out);
-                mark = ',';
-            }
-            out.push_str(if items.is_empty() { "[]" } else { "]" });
-        }
-        other => out.push_str(&other.to_string()),
     }
 }
 

@@ -163,6 +163,7 @@ async fn a_secret_is_out_of_the_prior_too() {
     house.answer(next.clone()).await.unwrap();
     // Whoever hands in what was never on record has the whole written down.
     next.prior = Some(Prior {
+        print: None,
         call: answer.call.clone(),
         request: Arc::new(next.request.clone()),
     });

@@ -487,7 +487,7 @@ fn what_was_loaded_is_what_was_read_of_the_skill() {
         ("1.1", "/skills/csv/more.md", End::Well),
         ("1.2", "/skills/csv/gone.md", End::Trouble("not-found")),
         ("2.1", "/skills/csv2/other.md", End::Well),
-        ("3.1", "/skills/csv/more.md", End::Well),
+        ("3.1", "@skill/more.md", End::Well),
     ];
     for (call, path, end) in paths {
         told.calls(call, "read", json!({ "path": path }), end);

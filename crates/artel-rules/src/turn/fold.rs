@@ -64,6 +64,8 @@ impl Turn {
         if !reply.parts.is_empty() {
             self.messages.push(Message::assistant(reply.parts.clone()));
         }
+        // The closing call is no turn, whatever it brings.
+        let is_turn = self.closing == Closing::No;
         if self.closing == Closing::Said {
             self.closing = Closing::Over;
         }
@@ -73,7 +75,7 @@ impl Turn {
             self.pending = pending
                 .map(|(index, call)| Pending::new(number, index, call))
                 .collect();
-            if calls.iter().any(|call| call.name != FINISH) {
+            if is_turn && calls.iter().any(|call| call.name != FINISH) {
                 self.turns += 1;
             }
             return;

@@ -59,7 +59,7 @@ impl Grep {
                 "output": {"type": "string", "enum": ["content", "files", "count"], "description": "Lines (default), names of files, or counts"},
                 "before": {"type": "integer", "minimum": 0, "description": "Lines before each match"},
                 "after": {"type": "integer", "minimum": 0, "description": "Lines after each match"},
-                "ignore_case": {"type": "boolean"},
+                "ignore_case": {"type": "boolean", "description": "Case does not count"},
                 "multiline": {"type": "boolean", "description": "Matches may span lines"},
                 "limit": {"type": "integer", "minimum": 1, "description": "The most to show; 200 if not said"},
             },
@@ -68,7 +68,7 @@ impl Grep {
         });
         let description = "Searches the content of files with a regular expression. `12:` \
             marks a match at line 12, `13-` a line around one. Hidden, ignored and binary files \
-            are left out. Counts are of everything, also of what is not shown.";
+            are left out.";
         Self {
             card: Card {
                 effects: vec![Effect::Read],

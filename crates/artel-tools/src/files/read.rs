@@ -72,7 +72,7 @@ impl Read {
         });
         let description = "Reads a file: text with line numbers (a number and a tab, not in the \
             file), pictures, PDFs as text, notebooks as cells. Long files come in parts. A part \
-            that you have and that has not changed is sent again only if you ask twice.";
+            that you have is sent again only if you ask twice.";
         Self {
             card: Card {
                 effects: vec![Effect::Read],

@@ -4,6 +4,7 @@
 mod ending;
 mod line;
 mod narrate;
+mod phrases;
 mod seen;
 mod tools;
 

@@ -26,6 +26,7 @@ mod killed_run;
 mod model;
 mod model_health;
 mod model_test;
+mod omniforge;
 mod pipes;
 mod places;
 mod policy;

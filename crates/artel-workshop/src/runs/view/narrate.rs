@@ -7,14 +7,14 @@ use artel_config::Viewer;
 use artel_journal::{Blobs, Record};
 use artel_types::model::{Part, Reply};
 use artel_types::{
-    Event, Fact, ModelFailed, ModelReplied, ModelRequested, Outcome, RunContinued, RunFinished,
-    RunId, RunPrepared, RunStarted, Text, ToolAnswered, ToolFinished, ToolRequested, Visibility,
-    counted,
+    Event, Fact, ModelFailed, ModelReplied, ModelRequested, Outcome, RunFinished, RunId,
+    RunPrepared, RunStarted, Text, ToolAnswered, ToolFinished, ToolRequested, Visibility, counted,
 };
 use serde_json::Value;
 
 use super::ending::ending;
 use super::line::{Line, Mark, first_line, grouped, span, tokens};
+use super::phrases::{of_continuation, of_steering, progress, refusal};
 use super::tools::{self, Look, Milestone};
 use super::{Eyes, View, Words};
 
@@ -479,55 +479,4 @@ impl Narrator {
             None => path.display().to_string(),
         }
     }
-}
-
-fn progress(done: usize, all: usize) -> String {
-    let percent = done * 100 / all.max(1);
-    if done == all {
-        return format!("{done} of {all} steps done (100 %)");
-    }
-    format!("step {} of {all} ({percent} %)", done + 1)
-}
-
-/// Says what was not allowed, why, and what a person can do about it.
-fn refusal(wanted: &str, asked: &ToolRequested) -> Vec<(Mark, String)> {
-    let can = if asked.rule.starts_with("never.") {
-        "do it yourself after the run; no rule can allow it to an agent"
-    } else {
-        "`artel policy list` shows what is granted"
-    };
-    let built_in = if asked.rule.starts_with("never.") {
-        " (built in)"
-    } else {
-        ""
-    };
-    vec![
-        (Mark::Waits, format!("wants to run: {wanted}")),
-        (
-            Mark::Detail,
-            format!("why not: {}; rule `{}`{built_in}", asked.reason, asked.rule),
-        ),
-        (Mark::Detail, format!("you can: {can}")),
-    ]
-}
-
-fn of_steering(act: &str, text: &str) -> String {
-    match act {
-        "pause" => "paused".to_owned(),
-        "resume" => "goes on".to_owned(),
-        "cancel" => "cancelled".to_owned(),
-        "hint" => format!("hint: {text}"),
-        other => other.to_owned(),
-    }
-}
-
-fn of_continuation(continued: &RunContinued) -> Vec<(Mark, String)> {
-    let at = grouped(continued.after);
-    let mut lines = vec![(
-        Mark::Plain,
-        format!("picked up after the process ended at event {at}"),
-    )];
-    let settled = continued.settled.iter();
-    lines.extend(settled.map(|what| (Mark::Detail, what.clone())));
-    lines
 }

@@ -22,6 +22,9 @@ pub(super) struct Tail {
     #[arg(short = 'n', long, default_value_t = 20, value_name = "COUNT")]
     #[arg(value_parser = count, allow_negative_numbers = true)]
     lines: u64,
+    /// All events after this sequence number instead, each once and in order
+    #[arg(long, value_name = "SEQ", conflicts_with = "lines")]
+    after: Option<u64>,
     /// Go on and show events as they come, until Ctrl-C
     #[arg(short, long)]
     follow: bool,
@@ -39,6 +42,9 @@ pub(super) struct Query {
     /// At most this many
     #[arg(long, value_name = "COUNT", value_parser = count, allow_negative_numbers = true)]
     limit: Option<u64>,
+    /// Only events after this sequence number
+    #[arg(long, value_name = "SEQ", default_value_t = 0)]
+    after: u64,
     /// The last first
     #[arg(long)]
     newest_first: bool,
@@ -74,11 +80,13 @@ pub(super) fn tail(args: &Tail, caller: &Caller, screen: &mut Screen) -> Result<
     let filter = args.filter.filter(caller.clock())?;
     let reader = workshop.reader()?;
     let head = reader.head().map_err(Failure::from)?;
-    let query = journal::Query::of(filter.clone())
-        .newest_first()
-        .limit(args.lines);
+    let query = journal::Query::of(filter.clone());
+    let query = match args.after {
+        Some(seq) => query.after(seq),
+        None => query.newest_first().limit(args.lines),
+    };
     let mut records = reader.records(&query).map_err(Failure::from)?;
-    records.reverse();
+    records.sort_by_key(|record| record.seq);
     show(&records, screen)?;
     if args.follow {
         let after = records.last().map_or(head, |record| record.seq.max(head));
@@ -121,6 +129,7 @@ pub(super) fn query(
     let workshop = caller.workshop()?;
     let mut query = journal::Query::of(args.filter.filter(caller.clock())?);
     query.limit = args.limit;
+    query.after = args.after;
     if args.newest_first {
         query = query.newest_first();
     }

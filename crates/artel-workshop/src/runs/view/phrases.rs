@@ -1,0 +1,59 @@
+//! Sentences of a story that are made of several parts.
+
+use artel_types::{RunContinued, ToolRequested};
+
+use super::line::{Mark, grouped};
+
+/// Says how far a run has come.
+pub(super) fn progress(done: usize, all: usize) -> String {
+    let percent = done * 100 / all.max(1);
+    if done == all {
+        return format!("{done} of {all} steps done (100 %)");
+    }
+    format!("step {} of {all} ({percent} %)", done + 1)
+}
+
+/// Says what was not allowed, why, and what a person can do about it.
+pub(super) fn refusal(wanted: &str, asked: &ToolRequested) -> Vec<(Mark, String)> {
+    let can = if asked.rule.starts_with("never.") {
+        "do it yourself after the run; no rule can allow it to an agent"
+    } else {
+        "`artel policy list` shows what is granted"
+    };
+    let built_in = if asked.rule.starts_with("never.") {
+        " (built in)"
+    } else {
+        ""
+    };
+    vec![
+        (Mark::Waits, format!("wants to run: {wanted}")),
+        (
+            Mark::Detail,
+            format!("why not: {}; rule `{}`{built_in}", asked.reason, asked.rule),
+        ),
+        (Mark::Detail, format!("you can: {can}")),
+    ]
+}
+
+/// Says what a person wanted of a run.
+pub(super) fn of_steering(act: &str, text: &str) -> String {
+    match act {
+        "pause" => "paused".to_owned(),
+        "resume" => "goes on".to_owned(),
+        "cancel" => "cancelled".to_owned(),
+        "hint" => format!("hint: {text}"),
+        other => other.to_owned(),
+    }
+}
+
+/// Says that a process took a run up, and what was settled.
+pub(super) fn of_continuation(continued: &RunContinued) -> Vec<(Mark, String)> {
+    let at = grouped(continued.after);
+    let mut lines = vec![(
+        Mark::Plain,
+        format!("picked up after the process ended at event {at}"),
+    )];
+    let settled = continued.settled.iter();
+    lines.extend(settled.map(|what| (Mark::Detail, what.clone())));
+    lines
+}
