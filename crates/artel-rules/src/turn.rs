@@ -18,8 +18,8 @@ mod words;
 
 use std::collections::{BTreeMap, VecDeque};
 
-use artel_types::{Objective, RunAsked};
 use artel_types::model::{Message, Request};
+use artel_types::{Objective, RunAsked};
 
 use approach::Approaches;
 use call::Pending;

@@ -32,10 +32,10 @@ pub use fact::{
     JournalPruned, JournalRestored, JournalTailTorn, LessonChanged, LessonLearned, LessonRemoved,
     ModelFailed, ModelReplied, ModelRequested, NoteAdded, PolicyGranted, PolicyRevoked,
     ProviderPaused, ProviderResumed, RunAnswered, RunApplied, RunAsked, RunContinued, RunEscalated,
-    RunFinished, RunForked, RunPrepared, RunSaid, RunStarted, RunSteered, SandboxEngaged, SandboxPassage,
-    SecretUsed, SessionEnded, SessionStarted, SkillInjected, SkillTrusted, ToolAnswered,
-    ToolFinished, ToolRequested, TreeMade, TreeRestored, TreeSnapped, WorkshopCreated,
-    WorkshopTrusted,
+    RunFinished, RunForked, RunPrepared, RunSaid, RunStarted, RunSteered, SandboxEngaged,
+    SandboxPassage, SecretUsed, SessionEnded, SessionStarted, SkillInjected, SkillTrusted,
+    ToolAnswered, ToolFinished, ToolRequested, TreeMade, TreeRestored, TreeSnapped,
+    WorkshopCreated, WorkshopTrusted,
 };
 pub use failure::{ExitCode, Failure, FailureKind};
 pub use ids::{BadId, BadStream, BlobHash, RunId, SessionId, Stream, TraceId, WorkshopId};

@@ -80,11 +80,7 @@ impl Pen<'_> {
     }
 
     pub(super) fn requested(&self, estimate: Amount, stored: &Stored) -> Draft {
-        let Stored {
-            text,
-            print,
-            prior,
-        } = stored.clone();
+        let Stored { text, print, prior } = stored.clone();
         let call = self.call;
         let fact = ModelRequested {
             call: self.id.to_owned(),

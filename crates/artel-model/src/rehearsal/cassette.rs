@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, VecDeque};
 use artel_types::model::{Chunk, Fault, Part, Reply, Request, ToolCall};
 use artel_types::{Code, Failure};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::complaint::without_place;
 use super::difference::{between, off_script};

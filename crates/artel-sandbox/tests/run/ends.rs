@@ -53,10 +53,10 @@ fn a_cancel_ends_grandchildren_too() {
     let script = "exec 7>witness; echo x >&7; echo ready; sleep 1000 & sleep 1000";
     let finished = run_and_cancel(&trial, script);
     let killed = finished.killed.unwrap();
-    assert_eq!(
-        (killed.by, killed.signal_name().as_str()),
-        (By::Cancel, "SIGINT")
-    );
+    assert_eq!(killed.by, By::Cancel);
+    // A shell's job in the background may not hear the first signal; nothing outlives the second.
+    let signal = killed.signal_name();
+    assert!(["SIGINT", "SIGTERM"].contains(&signal.as_str()), "{signal}");
     assert!(finished.partial);
     assert_eq!(finished.stdout.excerpt.text, "ready\n");
     witness.assert_all_gone();

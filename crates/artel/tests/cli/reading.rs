@@ -25,16 +25,16 @@ fn filled() -> House {
 fn tail_and_query_print_a_table() {
     let house = filled();
     insta::assert_snapshot!(house.ok(["journal", "tail", "-n", "7"]).text(), @r#"
-        exit 0
-        SEQ  AT                   TRACE     ACTOR                        KIND          OUTCOME  TARGET / PAYLOAD
-        3    2000-01-01 00:00:00  00000000  human:ada@example.org (cli)  note.added             {"text":"long ago"}
-        4    2000-01-01 00:00:00  00000000  agent:engineer               run.started            {"id":"ID","title":"a run"}
-        5    2000-01-01 00:00:00  00000000  agent:engineer               note.added             src/file0.rs
-        6    2000-01-01 00:00:00  00000000  agent:engineer               note.added             src/file1.rs
-        7    2000-01-01 00:00:00  00000000  agent:engineer               run.finished  done     {"id":"ID","summary":"done"}
-        8    2000-01-01 00:00:00  00000000  human:ada@example.org (cli)  note.added             {"text":"in a session"}
-        9    2000-01-01 00:00:00  00000000  human:ada@example.org (cli)  note.added    failed   src/main.rs
-        "#);
+    exit 0
+    SEQ  AT                   TRACE     ACTOR                        KIND          OUTCOME  TARGET / PAYLOAD
+    3    2000-01-01 00:00:00  00000000  human:ada@example.org (cli)  note.added             {"text":"long ago"}
+    4    2000-01-01 00:00:00  00000000  agent:engineer               run.started            {"id":"ID","title":"a run","skill":null,"task":null,"folder":null…
+    5    2000-01-01 00:00:00  00000000  agent:engineer               note.added             src/file0.rs
+    6    2000-01-01 00:00:00  00000000  agent:engineer               note.added             src/file1.rs
+    7    2000-01-01 00:00:00  00000000  agent:engineer               run.finished  done     {"id":"ID","summary":"done","state":null,"answer":null,"why":null…
+    8    2000-01-01 00:00:00  00000000  human:ada@example.org (cli)  note.added             {"text":"in a session"}
+    9    2000-01-01 00:00:00  00000000  human:ada@example.org (cli)  note.added    failed   src/main.rs
+    "#);
     let newest = house.ok(["journal", "query", "--newest-first", "--limit", "2"]);
     insta::assert_snapshot!(newest.text(), @r#"
         exit 0
@@ -68,35 +68,42 @@ fn json_has_every_field_of_the_envelope() {
     let seen = house.ok(["journal", "query", "--kind", "run.started", "--json"]);
     let pretty = serde_json::to_string_pretty(&seen.json()).unwrap();
     insta::assert_snapshot!(crate::support::masked(&pretty), @r#"
-        [
-          {
-            "actor": {
-              "id": "engineer",
-              "kind": "agent",
-              "via": null
-            },
-            "at": "TIME",
-            "cause": null,
-            "hash": "HASH",
-            "kind": "run.started",
-            "outcome": null,
-            "payload": {
-              "id": "ID",
-              "title": "a run"
-            },
-            "prev": "HASH",
-            "run": "ID",
-            "schema": 1,
-            "seq": 4,
-            "session": null,
-            "stream": "run/ID",
-            "stream_seq": 1,
-            "target": null,
-            "trace": "ID",
-            "visibility": "summary"
-          }
-        ]
-        "#);
+    [
+      {
+        "actor": {
+          "id": "engineer",
+          "kind": "agent",
+          "via": null
+        },
+        "at": "TIME",
+        "cause": null,
+        "hash": "HASH",
+        "kind": "run.started",
+        "outcome": null,
+        "payload": {
+          "call": null,
+          "chain": null,
+          "depth": null,
+          "folder": null,
+          "id": "ID",
+          "parent": null,
+          "skill": null,
+          "task": null,
+          "title": "a run"
+        },
+        "prev": "HASH",
+        "run": "ID",
+        "schema": 2,
+        "seq": 4,
+        "session": null,
+        "stream": "run/ID",
+        "stream_seq": 1,
+        "target": null,
+        "trace": "ID",
+        "visibility": "summary"
+      }
+    ]
+    "#);
     let by_format = house.ok([
         "journal",
         "query",

@@ -99,7 +99,7 @@ fn one_is_shown_with_its_schema() {
     exit 0
     write: Makes a file or replaces it whole.
 
-    Makes a file or replaces it whole, in one step. A file that exists must have been read in this run and not have changed since; to change a part of it, `edit` is shorter. Permissions are kept.
+    Makes a file or replaces it whole. One that exists must have been read before; for a part of it use `edit`.
 
     touches          write
     unknown outcome  idempotent
@@ -110,11 +110,11 @@ fn one_is_shown_with_its_schema() {
       "additionalProperties": false,
       "properties": {
         "content": {
-          "description": "The whole content, written byte for byte as UTF-8.",
+          "description": "The whole content",
           "type": "string"
         },
         "path": {
-          "description": "The file, relative to the tree; `@Portal/path` for a portal. Folders above it are made.",
+          "description": "The file; folders above it are made",
           "type": "string"
         }
       },

@@ -122,7 +122,11 @@ impl Running {
     /// Waits for something that it does.
     pub(super) fn until(&mut self, is_so: impl Fn() -> bool) {
         while !is_so() {
-            assert!(self.child.try_wait().unwrap().is_none(), "it ended:\n{}", self.told);
+            assert!(
+                self.child.try_wait().unwrap().is_none(),
+                "it ended:\n{}",
+                self.told
+            );
             std::thread::yield_now();
         }
     }
