@@ -50,6 +50,7 @@ pub(crate) struct Trial {
     pub(crate) folder: TempDir,
     pub(crate) cancel: Cancel,
     pub(crate) patience: patience::Limits,
+    pub(crate) graces: patience::Graces,
     pub(crate) stdin: Stdin,
     pub(crate) clock: Clock,
 }
@@ -63,6 +64,10 @@ impl Trial {
             folder,
             cancel: Cancel::new().unwrap(),
             patience: patience::Limits::COMMAND,
+            graces: patience::Graces {
+                interrupt: Duration::from_millis(200),
+                terminate: Duration::from_millis(200),
+            },
             stdin: Stdin::Empty,
             clock: monotonic(),
         }
@@ -113,10 +118,7 @@ impl Trial {
             live,
             clock: self.clock.clone(),
             patience: self.patience,
-            graces: patience::Graces {
-                interrupt: Duration::from_millis(200),
-                terminate: Duration::from_millis(200),
-            },
+            graces: self.graces,
             cancel: self.cancel.clone(),
             redactor: Redactor::none(),
             spool: Spool::new(self.folder.path().join("spool")),

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use artel_workshop::{Caller, ForkOrder, Problems};
 
-use super::run::{Answers, Desk, Subject, Watching};
+use super::resume::take_up;
+use super::run::Watching;
 use crate::Verdict;
 use crate::runtime;
 use crate::screen::Screen;
@@ -39,20 +40,6 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
         hint: args.hint.clone(),
     };
     let run = runtime::block_on(workshop.fork_run(&order))??;
-    let desk = Desk {
-        workshop: Arc::clone(&workshop),
-        watching: args.watching,
-        answers: Answers::Ask,
-    };
-    let trace = workshop.trace_of_run(run)?;
-    desk.drive(
-        caller,
-        screen,
-        trace,
-        Subject::Known(run),
-        async |company| {
-            let model = args.model.as_deref();
-            workshop.resume_run(run, model, company).await
-        },
-    )
+    let how = (args.model.as_deref(), args.watching);
+    take_up(workshop, run, how, caller, screen)
 }

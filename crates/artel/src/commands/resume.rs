@@ -44,20 +44,21 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
     if let (Some(driver), Some(_)) = (&driver, &args.answer) {
         return elsewhere(&run.short(), driver, screen);
     }
-    take_up(args, workshop, run, caller, screen)
+    let how = (args.model.as_deref(), args.watching);
+    take_up(workshop, run, how, caller, screen)
 }
 
-/// Drives the run here.
-fn take_up(
-    args: &Args,
+/// Drives a run here, with a model of its own where one was named.
+pub(super) fn take_up(
     workshop: Arc<Workshop>,
     run: artel_types::RunId,
+    (model, watching): (Option<&str>, Watching),
     caller: &Caller,
     screen: &mut Screen,
 ) -> Result<Verdict, Problems> {
     let desk = Desk {
         workshop: Arc::clone(&workshop),
-        watching: args.watching,
+        watching,
         answers: Answers::Ask,
     };
     let trace = workshop.trace_of_run(run)?;
@@ -66,10 +67,7 @@ fn take_up(
         screen,
         trace,
         Subject::Known(run),
-        async |company| {
-            let model = args.model.as_deref();
-            workshop.resume_run(run, model, company).await
-        },
+        async |company| workshop.resume_run(run, model, company).await,
     )
 }
 
