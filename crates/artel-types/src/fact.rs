@@ -7,6 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::{Attribution, FaultKind, Priority, Privacy, Provider, Stop, Usage};
+use crate::plan::{Claim, FailedTest, Finding, PlanState, ProofPlace, Size, Urgency, Verify};
 use crate::{
     Amount, Class, FileChange, KeptImage, Level, Money, Objective, PromptPart, RunId, RunMetrics,
     SessionId, Text, Timestamp, WorkshopId,
@@ -454,6 +455,15 @@ facts! {
         /// The last event of that past.
         at: u64,
     }
+    /// The work of a run goes on in a fresh one, which is told what is known so far.
+    "run.handed_over" schema 1 RunHandedOver {
+        /// The run that goes on.
+        to: RunId,
+        /// Why.
+        why: String,
+        /// The first words of that run.
+        opening: Text,
+    }
     /// A person said how a run went.
     "feedback.given" schema 1 FeedbackGiven {
         /// Which run.
@@ -485,6 +495,462 @@ facts! {
     "lesson.removed" schema 1 LessonRemoved {
         /// Names it.
         id: String,
+    }
+    /// A project folder was opened to agents, or what holds for it was changed.
+    "portal.opened" schema 1 PortalOpened {
+        /// The name people use.
+        name: String,
+        /// The folder, without links.
+        path: String,
+        /// What may be done there: read, write, git.
+        operations: Vec<String>,
+        /// The roles that may work there; `*` for all.
+        agents: Vec<String>,
+        /// Where its content may go: any or local-only.
+        privacy: String,
+        /// What it is made of, as far as it was found.
+        stack: Vec<String>,
+        /// The commands that build, lint and test it, where a person said so.
+        checks: Vec<String>,
+    }
+    /// A project folder was closed to agents.
+    "portal.closed" schema 1 PortalClosed {
+        /// The name.
+        name: String,
+    }
+    /// A person made, changed or removed a role.
+    "agent.changed" schema 1 AgentChanged {
+        /// Which one.
+        id: String,
+        /// created, updated or removed.
+        act: String,
+        /// BLAKE3 of its file, in hex; nothing where it is gone.
+        hash: Option<String>,
+    }
+    /// A person asked for something.
+    "request.created" schema 1 RequestCreated {
+        /// The words, verbatim, secrets taken out.
+        words: Text,
+        /// The first of them.
+        title: String,
+        /// The portal it is about.
+        portal: Option<String>,
+        /// The folder it is about.
+        folder: String,
+        /// The role that was asked for.
+        agent: String,
+        /// How urgent it is.
+        urgency: Urgency,
+        /// cli, file or interactive.
+        source: String,
+        /// Its file in `Inbox/Requests`.
+        file: String,
+        /// How large it is, which decides its path.
+        size: Size,
+        /// Why it is taken to be that large.
+        why: String,
+        /// How its steps are to be verified, where the person said so.
+        verify: Option<Verify>,
+        /// What limits how it is done.
+        constraints: Vec<Claim>,
+        /// What has to hold afterwards.
+        criteria: Vec<Claim>,
+        /// The skill that is to be planned.
+        skill: Option<String>,
+    }
+    /// A file in the inbox is no request.
+    "request.refused" schema 1 RequestRefused {
+        /// The file.
+        file: String,
+        /// The field that is wrong.
+        field: String,
+        /// What is wrong with it, and what to do.
+        message: String,
+    }
+    /// A request was answered, or done at once, without a plan to approve; the outcome says how.
+    "request.settled" schema 1 RequestSettled {
+        /// The run that did it.
+        run: RunId,
+        /// answered, done or failed.
+        state: String,
+    }
+    /// The architect began to read for a plan, or to write it anew.
+    "plan.explored" schema 1 PlanExplored {
+        /// Its run.
+        run: RunId,
+        /// The version that it is to write.
+        version: u32,
+        /// request, revise, change or skill.
+        why: String,
+    }
+    /// There is a new version of a plan, to be reviewed.
+    "plan.drafted" schema 1 PlanDrafted {
+        /// Which version, from 1.
+        version: u32,
+        /// The plan as JSON.
+        plan: Text,
+        /// BLAKE3 of that JSON, in hex: what an approval is bound to.
+        hash: String,
+        /// Its title.
+        title: String,
+        /// Its file in `Inbox/Plans`.
+        file: String,
+        /// The run that wrote it; nothing where a person did.
+        run: Option<RunId>,
+    }
+    /// No plan came of it.
+    "plan.failed" schema 1 PlanFailed {
+        /// Why.
+        why: String,
+        /// What was wrong with the last attempt.
+        problems: Vec<String>,
+    }
+    /// A person wants a plan to be different.
+    "plan.commented" schema 1 PlanCommented {
+        /// The version.
+        version: u32,
+        /// What they said.
+        comments: Vec<String>,
+    }
+    /// A person approved a plan: this version of it, and no other.
+    "plan.approved" schema 1 PlanApproved {
+        /// The version.
+        version: u32,
+        /// Its hash.
+        hash: String,
+        /// The run that carries it out.
+        run: RunId,
+    }
+    /// A person rejected a plan.
+    "plan.rejected" schema 1 PlanRejected {
+        /// The version.
+        version: u32,
+        /// Why.
+        reason: String,
+    }
+    /// A person called a plan off.
+    "plan.cancelled" schema 1 PlanCancelled {
+        /// Why.
+        reason: String,
+    }
+    /// The steps of a plan are being done.
+    "plan.running" schema 1 PlanRunning {
+        /// The run.
+        run: RunId,
+        /// The version.
+        version: u32,
+    }
+    /// The steps of a plan are over.
+    "plan.ended" schema 1 PlanEnded {
+        /// The run.
+        run: RunId,
+        /// done, failed or cancelled.
+        state: PlanState,
+        /// Why it is not done.
+        why: Option<String>,
+    }
+    /// An agent needs the plan to be different, or its step to have more scope.
+    "plan.proposed" schema 1 PlanProposed {
+        /// Names the proposal.
+        id: String,
+        /// The step that needs it.
+        step: String,
+        /// What should change, in words.
+        what: String,
+        /// Why.
+        why: String,
+        /// What it would mean for the other steps.
+        impact: String,
+        /// The plan as it would be, as JSON.
+        plan: Text,
+        /// Its hash.
+        hash: String,
+        /// Whether the step cannot go on without it.
+        blocking: bool,
+    }
+    /// A person decided about a proposal; the outcome says how.
+    "plan.decided" schema 1 PlanDecided {
+        /// Names the proposal.
+        id: String,
+        /// Why, in their words.
+        reason: String,
+        /// The version that it became; nothing where it was turned down.
+        version: Option<u32>,
+    }
+    /// The steps of a plan go on by another version that a person approved.
+    "plan.adopted" schema 1 PlanAdopted {
+        /// The version.
+        version: u32,
+        /// The plan as JSON.
+        plan: Text,
+        /// Its hash.
+        hash: String,
+    }
+    /// What passes before the first step is known, or a person said that nothing has to.
+    "baseline.taken" schema 1 BaselineTaken {
+        /// The commit it was taken on.
+        commit: String,
+        /// The commands, each as one line of words.
+        commands: Vec<String>,
+        /// Whether there is one; without it a person is asked for commands.
+        holds: bool,
+        /// Why there is none.
+        why: Option<String>,
+    }
+    /// The runtime ran a check, and this is what it gave. It is never changed.
+    "proof.recorded" schema 1 ProofRecorded {
+        /// Names it within its run.
+        id: String,
+        /// Where in the run it was made.
+        place: ProofPlace,
+        /// The step, if any.
+        step: Option<String>,
+        /// Which attempt at the step, or which round at the end, from 1.
+        round: u32,
+        /// tests, build, lint, command or file.
+        sort: String,
+        /// What was run or looked at, in one line.
+        what: String,
+        /// The exit code, where a program was run.
+        exit: Option<i64>,
+        /// Tests that passed, where the output said so.
+        passed: Option<u64>,
+        /// Tests that failed.
+        failed: Option<u64>,
+        /// Tests that were skipped.
+        skipped: Option<u64>,
+        /// Which ones failed.
+        failures: Vec<FailedTest>,
+        /// The git tree it was made on.
+        tree: String,
+        /// What was printed, as much as is kept.
+        output: Text,
+        /// Whether it shows what it was made to show.
+        holds: bool,
+        /// How long it took.
+        millis: u64,
+    }
+    /// An attempt at a step began.
+    "step.started" schema 1 StepStarted {
+        /// The step.
+        step: String,
+        /// Which attempt, from 1.
+        round: u32,
+        /// The commit it starts from.
+        base: String,
+    }
+    /// An agent did its part of a step.
+    "step.worked" schema 1 StepWorked {
+        /// The step.
+        step: String,
+        /// Which attempt.
+        round: u32,
+        /// criteria, tests or work.
+        part: String,
+        /// The run that did it.
+        run: RunId,
+        /// complete, partial, failed or cancelled.
+        state: String,
+        /// What it says about it, in a line or a few.
+        summary: Text,
+        /// Criteria, where it was to name them.
+        criteria: Vec<Claim>,
+        /// The git tree it left.
+        tree: String,
+    }
+    /// The runtime checked what an attempt left; its proofs are recorded beside it.
+    "step.checked" schema 1 StepChecked {
+        /// The step.
+        step: String,
+        /// Which attempt.
+        round: u32,
+        /// red or green.
+        phase: String,
+        /// Whether it passes.
+        passed: bool,
+        /// Why not; what the next attempt is told.
+        why: Vec<String>,
+    }
+    /// Another agent judged an attempt.
+    "step.judged" schema 1 StepJudged {
+        /// The step.
+        step: String,
+        /// Which attempt.
+        round: u32,
+        /// evaluator, inspector or tester.
+        by: String,
+        /// Its run.
+        run: RunId,
+        /// Whether it passes, after the runtime looked at the evidence.
+        passed: bool,
+        /// What the next attempt is told.
+        feedback: Text,
+        /// What was found.
+        findings: Vec<Finding>,
+        /// What it rests on: commands it ran, files it read.
+        evidence: Vec<String>,
+        /// Values that are handed on if the step passes, as JSON.
+        outputs: Text,
+        /// test or code: what a tester holds to be at fault.
+        fault: Option<String>,
+    }
+    /// An attempt at a step did not pass.
+    "step.failed" schema 1 StepFailed {
+        /// The step.
+        step: String,
+        /// Which attempt.
+        round: u32,
+        /// Why.
+        why: Text,
+    }
+    /// A step passed: one commit, and the values it hands on.
+    "step.passed" schema 1 StepPassed {
+        /// The step.
+        step: String,
+        /// Which attempt.
+        round: u32,
+        /// The commit on the branch; nothing where no file changed.
+        commit: Option<String>,
+        /// The branch's head from now on.
+        head: String,
+        /// The files that it changed.
+        files: Vec<String>,
+        /// The values, as JSON.
+        outputs: Text,
+        /// Checks that a person waived.
+        waived: Vec<String>,
+    }
+    /// A step is over without having passed, or a person wants another attempt.
+    "step.settled" schema 1 StepSettled {
+        /// The step.
+        step: String,
+        /// failed, skipped, cancelled, taken-over or again.
+        state: String,
+        /// Why.
+        why: String,
+    }
+    /// A person waived a check or a finding, for a reason that stays.
+    "step.waived" schema 1 StepWaived {
+        /// The step.
+        step: String,
+        /// inspector, tester, evaluator, or the finding.
+        what: String,
+        /// Why.
+        reason: String,
+    }
+    /// The branch as a whole was checked on a clean checkout.
+    "branch.checked" schema 1 BranchChecked {
+        /// Which round, from 1.
+        round: u32,
+        /// The commit.
+        head: String,
+        /// Whether every proof holds there.
+        passed: bool,
+        /// What does not.
+        why: Vec<String>,
+    }
+    /// What did not hold on the whole branch was mended, or could not be.
+    "branch.mended" schema 1 BranchMended {
+        /// Which round.
+        round: u32,
+        /// The run that did it.
+        run: RunId,
+        /// The commit; nothing where no file changed.
+        commit: Option<String>,
+        /// The branch's head from now on.
+        head: String,
+    }
+    /// A branch is ready for review.
+    "changeset.created" schema 1 ChangesetCreated {
+        /// The run that made it.
+        run: RunId,
+        /// The portal.
+        portal: Option<String>,
+        /// The person's folder.
+        folder: String,
+        /// The branch; nothing where the folder is in no repository.
+        branch: Option<String>,
+        /// The branch that it started from; nothing where none was checked out.
+        into: Option<String>,
+        /// The commit that it started from.
+        base: String,
+        /// Its last commit.
+        head: String,
+        /// How many commits it has.
+        commits: u64,
+        /// The files.
+        files: Vec<FileChange>,
+        /// Lines added.
+        added: u64,
+        /// Lines removed.
+        removed: u64,
+        /// Whether every proof holds on a clean checkout.
+        proven: bool,
+        /// Whether all steps passed.
+        complete: bool,
+        /// What was waived or left for later.
+        deferred: Vec<String>,
+        /// The patch, where there is no branch.
+        patch: Option<String>,
+    }
+    /// A person wants a changeset merged, undone or brought back; it is on record before git is touched.
+    "changeset.ordered" schema 1 ChangesetOrdered {
+        /// approve, undo or redo.
+        act: String,
+        /// The branch that moves.
+        into: String,
+        /// Where it was.
+        old: String,
+        /// Where it will be.
+        new: String,
+        /// What git needs to do it again after a crash, as JSON.
+        plan: Text,
+        /// Why it is merged although proofs do not hold.
+        waiver: Option<String>,
+    }
+    /// A changeset was merged, undone or brought back.
+    "changeset.merged" schema 1 ChangesetMerged {
+        /// approve, undo or redo.
+        act: String,
+        /// The branch that moved.
+        into: String,
+        /// The new commit.
+        commit: String,
+        /// The files.
+        files: Vec<String>,
+    }
+    /// A person rejected a changeset; its branch is gone.
+    "changeset.rejected" schema 1 ChangesetRejected {
+        /// Why.
+        reason: String,
+        /// The branch that was removed.
+        branch: Option<String>,
+        /// Its last commit.
+        head: String,
+    }
+    /// A report was written.
+    "report.written" schema 1 ReportWritten {
+        /// The run.
+        run: RunId,
+        /// Its file, relative to the workshop.
+        path: String,
+        /// completed or failed.
+        status: String,
+    }
+    /// Part of a prompt was loaded under a budget of tokens.
+    "context.loaded" schema 1 ContextLoaded {
+        /// smallest-first, drop-largest, drop-oldest or truncate-each.
+        strategy: String,
+        /// The budget.
+        budget: u64,
+        /// What was used of it.
+        tokens: u64,
+        /// Files that are in it.
+        included: Vec<String>,
+        /// Files that were left out.
+        skipped: Vec<String>,
+        /// Files that were cut.
+        truncated: Vec<String>,
     }
     /// A limit was set.
     "budget.limited" schema 1 BudgetLimited {

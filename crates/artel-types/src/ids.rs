@@ -123,6 +123,11 @@ impl Stream {
         Self(format!("run/{id}"))
     }
 
+    /// Returns the stream of one piece of work: request, plan, changeset, report.
+    pub fn work(trace: TraceId) -> Self {
+        Self(format!("work/{trace}"))
+    }
+
     /// Returns the name as text.
     pub fn as_str(&self) -> &str {
         &self.0

@@ -180,6 +180,14 @@ impl RunMetrics {
 }
 
 impl RunStarted {
+    /// Stands for the call of a run that takes over from the one that it names as its parent.
+    pub const HANDOVER: &str = "handover";
+
+    /// Tells whether the run goes on with the work of its parent, instead of doing a part of it.
+    pub fn takes_over(&self) -> bool {
+        self.parent.is_some() && self.call.as_deref() == Some(Self::HANDOVER)
+    }
+
     /// Says that a run of its own began.
     pub fn new(id: RunId, title: impl Into<String>) -> Self {
         Self {
