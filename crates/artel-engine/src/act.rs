@@ -75,7 +75,10 @@ impl Driver {
             done.push(of(&result, finished));
         }
         if !entries.is_empty() {
-            self.setup.chronicle.append(entries).await?;
+            self.owed = Some(self.setup.chronicle.append_with_next(entries));
+        }
+        if !self.hooked.hooks.is_none() {
+            self.written().await?;
         }
         for Done {
             finished,

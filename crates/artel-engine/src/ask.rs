@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use artel_model::{Answer, Call, CallError, Chosen, Context, Gateway, Model, Progress};
+use artel_rules::tokens;
 use artel_rules::turn::{Calls, Ending};
 use artel_types::Failure;
-use artel_types::model::{
-    Attribution, Cache, Chunk, FaultKind, Priority, Privacy, Request, ToolSpec,
-};
+use artel_types::model::{Attribution, Cache, Chunk, FaultKind, Priority, Privacy, Request};
 
 use crate::drive::{Driver, Left};
 use crate::family::Family;
@@ -66,6 +65,10 @@ impl Driver {
             let why = format!("global iteration limit ({most}) exceeded");
             return Ok(Asked::Ended(self.setup.turn.partial(why)));
         }
+        if tokens::of_messages(self.setup.turn.messages()) > self.setup.window / 4 {
+            // It may be made shorter first, which follows from the last results as well.
+            self.written().await?;
+        }
         if self.shorten().await? {
             return Ok(Asked::Again);
         }
@@ -75,6 +78,7 @@ impl Driver {
         let request = self.request();
         match self.hear(request).await? {
             Heard::Answer(answer) => {
+                self.owed = None;
                 self.prior = Some(answer.prior());
                 let turns = self.setup.turn.turns();
                 self.setup.turn.replied(&answer.call, &answer.reply);
@@ -129,8 +133,7 @@ impl Driver {
         if setup.turn.rules().calls == Calls::Native {
             let hands = setup.workplace.hands();
             let found = hands.bench.notes().found.clone();
-            let sent = hands.registry.sent(&setup.viewer, &found);
-            request.tools = sent.into_iter().map(ToolSpec::from).collect();
+            request.tools = hands.registry.specs(&setup.viewer, &found);
         }
         setup.turn.fill(&mut request);
         request
@@ -147,7 +150,7 @@ impl Driver {
             context,
             ..
         } = self.setup.voice.clone();
-        let mut calling = gateway.call(Call {
+        let call = Call {
             request,
             model,
             chosen,
@@ -156,7 +159,11 @@ impl Driver {
             account,
             context,
             prior: self.prior.clone(),
-        });
+        };
+        let mut calling = match &self.owed {
+            Some(owed) => gateway.call_after(call, owed.clone()),
+            None => gateway.call(call),
+        };
         let patience = self.setup.patience;
         let mut late = std::pin::pin!(async move {
             match patience {

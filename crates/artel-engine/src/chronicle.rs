@@ -1,10 +1,14 @@
 //! The journal of one run: what is appended to it, and all of it again.
 
+use std::ops::ControlFlow;
+
 use artel_journal::{Batch, Fence, Filter, Journal, Query};
+use artel_model::Owed;
 use artel_types::{
     Actor, Code, Draft, Event, Fact, Failure, Outcome, RunId, SessionId, Stream, Text, TraceId,
     Visibility,
 };
+use futures_util::FutureExt as _;
 
 /// Larger texts are kept beside the journal, and the event names them.
 const LARGEST_INLINE: usize = 4 * 1024;
@@ -115,6 +119,17 @@ impl Chronicle {
         Ok(())
     }
 
+    /// Hands over what is written with the next thing that this run appends, and returns the
+    /// promise: nothing may follow from it before it is kept.
+    pub(crate) fn append_with_next(&self, entries: Vec<Entry>) -> Owed {
+        let ack = self.journal.append(self.batch(entries).with_next());
+        let done = async move {
+            ack.await?;
+            Ok(())
+        };
+        done.boxed().shared()
+    }
+
     /// The same for a thread that may wait.
     pub fn append_blocking(&self, entries: Vec<Entry>) -> Result<(), Failure> {
         self.journal.append(self.batch(entries)).wait()?;
@@ -191,27 +206,21 @@ impl Chronicle {
             ..Filter::default()
         };
         let mut events = Vec::new();
-        for record in self.journal.reader().records(&Query::of(filter))? {
-            let mut event = record.event()?;
+        self.journal
+            .reader()
+            .visit_events(&Query::of(filter), |event| {
+                events.push(event);
+                ControlFlow::Continue(())
+            })?;
+        for event in &mut events {
             self.put_back(&mut event.fact)?;
-            events.push(event);
         }
         Ok(events)
     }
 
-    fn put_back(&self, fact: &mut Fact) -> Result<(), Failure> {
-        let texts: Vec<&mut Text> = match fact {
-            Fact::RunPrepared(it) => vec![&mut it.system, &mut it.opening],
-            Fact::RunSaid(it) => vec![&mut it.text],
-            Fact::ModelReplied(it) => vec![&mut it.reply],
-            Fact::ToolFinished(it) => {
-                let memory = it.memory.iter_mut();
-                std::iter::once(&mut it.observation).chain(memory).collect()
-            }
-            Fact::ContextCompacted(it) => vec![&mut it.messages],
-            _ => Vec::new(),
-        };
-        for text in texts {
+    /// Puts texts that are kept apart back into an event, those that machines need.
+    pub(crate) fn put_back(&self, fact: &mut Fact) -> Result<(), Failure> {
+        for text in fact.machine_texts() {
             if matches!(text, Text::Kept(_)) {
                 *text = Text::Inline(self.text(text)?);
             }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use artel_model::Prior;
+use artel_model::{Owed, Prior};
 use artel_rules::tally::{Tally, saved_percent};
-use artel_rules::turn::{Act, Ending, Kind, Next, Rules, Turn, Wait};
+use artel_rules::turn::{Act, Ending, Guard, Kind, Next, Rules, Turn, Wait};
 use artel_tools::{Card, Effect, Person, Registry, Unknown, Viewer};
 use artel_types::{
     Clock, Code, Fact, Failure, FileChange, Outcome, RunAnswered, RunAsked, RunEscalated,
@@ -19,9 +19,13 @@ use crate::audience::Audience;
 use crate::chronicle::{Chronicle, Entry};
 use crate::family::Family;
 use crate::ground::Workplace;
+use crate::heir::{Succession, events_of_heirs};
 use crate::hooked::Hooked;
 use crate::log::CallLog;
 use crate::steer::{Steering, Stop};
+
+/// After how many calls a step is reminded of what it is about.
+const REMIND_EVERY: u32 = 3;
 
 /// The last lines of an answer that a list of runs shows.
 const LONGEST_SUMMARY: usize = 200;
@@ -69,12 +73,17 @@ pub struct Driver {
     pub(crate) setup: Setup,
     /// What was asked last: the next request begins with it.
     pub(crate) prior: Option<Prior>,
+    /// What came of the last calls, handed to the journal. The next question waits for it, and
+    /// takes its own intent to disk with it.
+    pub(crate) owed: Option<Owed>,
     /// How often the model was too slow.
     pub(crate) slow: u32,
     /// Whether the conversation was made shorter because the provider refused it.
     pub(crate) has_shortened: bool,
     /// What it goes past.
     pub(crate) hooked: Hooked,
+    /// Who goes on where its conversation is worn out.
+    pub(crate) succession: Option<Succession>,
 }
 
 /// How driving ended.
@@ -103,9 +112,11 @@ impl Driver {
         Self {
             setup,
             prior: None,
+            owed: None,
             slow: 0,
             has_shortened: false,
             hooked: Hooked::none(),
+            succession: None,
         }
     }
 
@@ -122,6 +133,10 @@ impl Driver {
             let left = self.setup.turn.left();
             self.setup.left.store(left, Ordering::Relaxed);
             let next = self.setup.turn.next();
+            let is_stopped = self.setup.steering.stop() != Stop::No;
+            if next != Next::Ask || is_stopped {
+                self.written().await?;
+            }
             if let Next::End(ending) = next {
                 if self.is_held(&ending).await? {
                     continue;
@@ -129,7 +144,7 @@ impl Driver {
                 let finished = self.finish(&ending).await?;
                 return Ok(Ended::Over(Box::new(finished)));
             }
-            if self.setup.steering.stop() != Stop::No {
+            if is_stopped {
                 return Ok(Ended::Left(Left::Interrupted));
             }
             if let Some(ended) = self.step(next).await? {
@@ -158,6 +173,7 @@ impl Driver {
                     self.fold(&fact)?;
                 }
             }
+            Next::Follow(heir) => return self.follow(heir).await,
             Next::Wait(Wait::Answer(asked)) => return self.await_answer(*asked).await,
             Next::End(_) => {}
         }
@@ -174,6 +190,14 @@ impl Driver {
         };
         let finished = self.finish(&ending).await?;
         Ok(Some(Ended::Over(Box::new(finished))))
+    }
+
+    /// Waits until all that was handed to the journal is durable.
+    pub(crate) async fn written(&mut self) -> Result<(), Failure> {
+        match self.owed.take() {
+            Some(owed) => owed.await,
+            None => Ok(()),
+        }
     }
 
     /// Appends a fact and takes it in.
@@ -277,6 +301,7 @@ impl Driver {
 
     /// Ends the run: the last snapshot, what was changed, what it took.
     async fn finish(&mut self, ending: &Ending) -> Result<RunFinished, Failure> {
+        self.written().await?;
         self.tell_end(ending).await?;
         let hands = Arc::clone(self.setup.workplace.hands());
         let ground = self.setup.workplace.ground().cloned();
@@ -311,6 +336,7 @@ impl Driver {
         let chronicle = self.setup.chronicle.clone();
         let answer = ending.answer().map(str::to_owned);
         let (all, state) = (self.setup.all_tokens, ending.state());
+        let heir = self.setup.turn.heir();
         let (answer, metrics) = blocking(move || {
             let answer = answer.map(|answer| chronicle.keep(answer)).transpose()?;
             let mut tally = Tally::default();
@@ -318,6 +344,8 @@ impl Driver {
                 .own_events()?
                 .iter()
                 .for_each(|event| tally.fold(event));
+            let later = events_of_heirs(&chronicle, heir)?;
+            later.iter().for_each(|event| tally.fold(event));
             let mut metrics = tally.metrics(Some(state));
             metrics.saved_percent = all.and_then(|all| saved_percent(&metrics, all));
             Ok((answer, metrics))
@@ -378,6 +406,11 @@ pub fn rules_of(prepared: &artel_types::RunPrepared, registry: &Registry) -> Rul
             artel_rules::turn::Calls::Native
         },
         tools: kinds(registry),
+        guard: prepared.calls_limit.map(|calls| Guard {
+            calls,
+            every: REMIND_EVERY,
+            directive: prepared.directive.clone().unwrap_or_default(),
+        }),
     }
 }
 

@@ -26,6 +26,8 @@ pub struct Ground {
     /// More folders that are shared and not copied.
     share: Vec<String>,
     clock: Clock,
+    /// How the names of its snapshots begin.
+    prefix: String,
     state: Mutex<State>,
 }
 
@@ -85,18 +87,34 @@ impl Ground {
             named,
             share,
             clock,
+            prefix: "snap".to_owned(),
             state: Mutex::default(),
         }
+    }
+
+    /// Stands on a tree that was made before and that several runs work in, one after another;
+    /// `prefix` tells their snapshots apart.
+    pub fn holding(plot: Plot, clock: Clock, tree: Arc<RunTree>, prefix: String) -> Self {
+        let ground = Self {
+            prefix,
+            ..Self::new(plot, clock)
+        };
+        ground.lock().tree = Some(tree);
+        ground
     }
 
     /// Opens the tree that another process made.
     pub fn reopen(&self, newest: &str) -> Result<(), Failure> {
         let tree = RunTree::open(self.git()?, &self.at).map_err(|error| failed(&error))?;
-        let count = newest.rsplit('-').next().and_then(|last| last.parse().ok());
-        let mut state = self.lock();
-        state.count = count.unwrap_or(0);
-        state.tree = Some(Arc::new(tree));
+        self.lock().tree = Some(Arc::new(tree));
+        self.count_from(newest);
         Ok(())
+    }
+
+    /// Counts on from the newest snapshot of a run that is taken up.
+    pub fn count_from(&self, newest: &str) {
+        let count = newest.rsplit('-').next().and_then(|last| last.parse().ok());
+        self.lock().count = count.unwrap_or(0);
     }
 
     /// Returns the tree, if one was made.
@@ -157,7 +175,7 @@ impl Ground {
                 return Ok(None);
             }
             state.count += 1;
-            format!("snap-{}", state.count)
+            format!("{}-{}", self.prefix, state.count)
         };
         let snapshot = tree.snapshot(&label).map_err(|error| failed(&error))?;
         self.lock().newest = Some((label.clone(), now));

@@ -22,6 +22,8 @@ pub(crate) struct Hooked {
     pub(crate) hooks: Hooks,
     /// How the run begins, until it has.
     begins: Option<Begins>,
+    /// Whether it goes on with the work of a run that tells the end.
+    is_heir: bool,
     /// How often hooks had it go on after its answer.
     held: u32,
     /// Why a hook ends it.
@@ -38,6 +40,8 @@ pub enum Begins {
     },
     /// Where another process left it.
     Resume,
+    /// With what an earlier run handed over. That one tells the end.
+    TakenOver,
 }
 
 /// A call that hooks let pass.
@@ -52,6 +56,7 @@ impl Hooked {
         Self {
             hooks: Hooks::none(),
             begins: None,
+            is_heir: false,
             held: 0,
             stop: None,
         }
@@ -67,10 +72,18 @@ impl Driver {
         }
         self.hooked = Hooked {
             hooks,
+            is_heir: begins == Begins::TakenOver,
             begins: Some(begins),
             ..Hooked::none()
         };
         self
+    }
+
+    /// Returns the hooks, with the conversation as it is now.
+    fn hooks(&self) -> Hooks {
+        let hooks = self.hooked.hooks.clone();
+        hooks.read_along(self.setup.turn.messages());
+        hooks
     }
 
     /// Tells hooks that the run begins, once; returns why it ends before it began.
@@ -78,11 +91,12 @@ impl Driver {
         let Some(begins) = self.hooked.begins.take() else {
             return Ok(self.stopped());
         };
-        let hooks = self.hooked.hooks.clone();
+        let hooks = self.hooks();
         if !hooks.is_of_agent() {
             let source = match &begins {
                 Begins::Startup { .. } => "startup",
                 Begins::Resume => "resume",
+                Begins::TakenOver => "compact",
             };
             let heard = hooks.session_started(source).await?;
             self.heed(&heard).await?;
@@ -99,7 +113,7 @@ impl Driver {
 
     /// Asks hooks before the model is asked; returns why it is not.
     pub(crate) async fn pass_model(&mut self) -> Result<Option<Ending>, Failure> {
-        let hooks = self.hooked.hooks.clone();
+        let hooks = self.hooks();
         let model = self.setup.voice.chosen.entry.model.clone();
         let heard = hooks.before_model(&model, self.setup.turn.turns()).await?;
         self.heed(&heard).await?;
@@ -108,7 +122,7 @@ impl Driver {
 
     /// Tells hooks what the model said.
     pub(crate) async fn tell_reply(&mut self, reply: &Reply) -> Result<(), Failure> {
-        let hooks = self.hooked.hooks.clone();
+        let hooks = self.hooks();
         let model = self.setup.voice.chosen.entry.model.clone();
         let mut heard = hooks.after_model(&model, &reply.text()).await?;
         heard.context.extend(heard.block.take());
@@ -121,7 +135,7 @@ impl Driver {
         acts: Vec<Act>,
         hands: &Hands,
     ) -> Result<Vec<Cleared>, Failure> {
-        let hooks = self.hooked.hooks.clone();
+        let hooks = self.hooks();
         if hooks.is_none() {
             let pass = |act| Cleared {
                 act,
@@ -162,7 +176,7 @@ impl Driver {
         &mut self,
         came: Vec<(Act, Result<Value, String>)>,
     ) -> Result<(), Failure> {
-        let hooks = self.hooked.hooks.clone();
+        let hooks = self.hooks();
         for (act, came) in came {
             let came = came.as_ref().map_err(String::as_str);
             let mut heard = hooks.after_tool(&call_of(&act), came).await?;
@@ -174,7 +188,7 @@ impl Driver {
 
     /// Tells whether hooks keep the conversation as long as it is.
     pub(crate) async fn keeps_length(&mut self) -> Result<bool, Failure> {
-        let mut heard = self.hooked.hooks.clone().compacting("auto").await?;
+        let mut heard = self.hooks().compacting("auto").await?;
         let is_kept = heard.block.take().is_some();
         self.heed(&heard).await?;
         Ok(is_kept)
@@ -182,7 +196,7 @@ impl Driver {
 
     /// Tells hooks that the conversation was made shorter.
     pub(crate) async fn tell_shortened(&mut self) -> Result<(), Failure> {
-        let mut heard = self.hooked.hooks.clone().compacted("auto").await?;
+        let mut heard = self.hooks().compacted("auto").await?;
         heard.block = None;
         self.heed(&heard).await
     }
@@ -192,11 +206,15 @@ impl Driver {
         let Ending::Complete { answer } = ending else {
             return Ok(false);
         };
+        if self.setup.turn.heir().is_some() {
+            // The run that went on was asked, and its answer stands.
+            return Ok(false);
+        }
         let active = match self.hooked.held {
             0 => Active::No,
             _ => Active::Yes,
         };
-        let mut heard = self.hooked.hooks.clone().stopping(answer, active).await?;
+        let mut heard = self.hooks().stopping(answer, active).await?;
         let why = heard.block.take().filter(|_| heard.stop.is_none());
         heard.stop = None;
         heard.context.clear();
@@ -217,8 +235,8 @@ impl Driver {
 
     /// Tells hooks that the run is over. Whatever they say, it is.
     pub(crate) async fn tell_end(&mut self, ending: &Ending) -> Result<(), Failure> {
-        let hooks = self.hooked.hooks.clone();
-        if hooks.is_of_agent() {
+        let hooks = self.hooks();
+        if hooks.is_of_agent() || self.hooked.is_heir {
             return Ok(());
         }
         let heard = hooks.session_ended(ending.state().as_str()).await?;

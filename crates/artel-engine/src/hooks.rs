@@ -15,6 +15,7 @@ mod hook;
 mod input;
 mod matcher;
 mod runner;
+mod transcript;
 mod trust;
 
 use std::collections::BTreeSet;
@@ -22,6 +23,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use artel_tools::{Approver, Workroom};
+use artel_types::model::Message;
 use artel_types::{Failure, HookRan, Outcome};
 use serde_json::{Value, json};
 
@@ -60,7 +62,7 @@ pub struct Runner {
 pub struct Session {
     /// The session, or else the run.
     pub id: String,
-    /// Where the conversation is as JSON lines; empty where it is nowhere.
+    /// Where the conversation is put as JSON lines before a hook runs; empty for nowhere.
     pub transcript: String,
     /// How questions are answered: `default`, `plan`, `acceptEdits`, `dontAsk`.
     pub permission_mode: String,
@@ -138,6 +140,13 @@ impl Hooks {
     pub fn works_in(&self, tree: &Path) {
         if let Some(shared) = &self.0 {
             shared.works_in(tree);
+        }
+    }
+
+    /// Says what the conversation is by now; hooks find it as a file.
+    pub(crate) fn read_along(&self, messages: &[Message]) {
+        if let Some(shared) = &self.0 {
+            shared.read_along(messages);
         }
     }
 

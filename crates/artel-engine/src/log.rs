@@ -1,8 +1,8 @@
 //! Where tool calls of a run are written down.
 //!
 //! The intent of a call that changes something is durable before it begins. A call that changes
-//! nothing has its intent in the reply that made it: what it writes is gathered and appended at
-//! once, before its result is used.
+//! nothing has its intent in the reply that made it: what it writes is gathered. Results are
+//! always gathered; they are appended together, before they are used.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -44,7 +44,7 @@ impl CallLog {
         }
     }
 
-    /// Begins a call; one that changes nothing gathers what it writes.
+    /// Begins a call; one that changes nothing gathers all that it writes.
     pub(crate) fn begin(&self, call: &str, gathers: Gathers) {
         let bucket = Bucket {
             gathers: gathers == Gathers::Yes,
@@ -107,12 +107,13 @@ impl Log for CallLog {
             Fact::ToolFinished(finished) => Some(finished.clone()),
             _ => None,
         };
+        let is_result = finished.is_some();
         let entry = Entry::quiet(fact).ending(outcome);
         {
             let mut calls = self.lock();
             if let Some(bucket) = call.and_then(|call| calls.get_mut(&call)) {
                 bucket.finished = finished.or(bucket.finished.take());
-                if bucket.gathers {
+                if bucket.gathers || is_result {
                     bucket.entries.push(entry);
                     return Ok(());
                 }

@@ -1,5 +1,6 @@
 //! Makes a conversation shorter before it no longer fits: old results are left out, then the old
-//! part becomes a summary. All of it stays in the journal.
+//! part becomes a summary, and where that was done often, a fresh run goes on. All of it stays in
+//! the journal.
 
 use artel_model::{Call, CallError};
 use artel_rules::context::{Plan, fallback_summary, plan, summary_request, with_summary};
@@ -17,7 +18,8 @@ const STEP: &str = "summary";
 const RESERVE: u64 = 8_000;
 
 impl Driver {
-    /// Makes the conversation shorter where it would not fit, and tells whether it did.
+    /// Makes the conversation shorter where it would not fit, or hands the work over; tells whether
+    /// it did either.
     pub(crate) async fn shorten(&mut self) -> Result<bool, Failure> {
         // The instructions and tools never take more than half; a short conversation always fits.
         let before = tokens::of_messages(self.setup.turn.messages());
@@ -38,6 +40,10 @@ impl Driver {
         let (how, messages) = match plan {
             Plan::Fits => return Ok(false),
             Plan::Elide(messages) => ("elided", messages),
+            Plan::Summarise { .. } if self.is_worn() => {
+                self.hand_over().await?;
+                return Ok(true);
+            }
             Plan::Summarise { head, old, recent } => {
                 let summary = self.summary(&old).await;
                 ("summarised", with_summary(head, &summary, recent))
@@ -76,7 +82,7 @@ impl Driver {
     }
 
     /// Asks for a summary; where none comes, one is made from what the calls say.
-    async fn summary(&mut self, old: &[Message]) -> String {
+    pub(crate) async fn summary(&self, old: &[Message]) -> String {
         let voice = self.setup.voice.clone();
         let mut account = voice.account;
         account.step = Some(STEP.to_owned());

@@ -8,6 +8,14 @@ use artel_journal::{Filter, Journal};
 use artel_types::{Fact, RunId};
 use tokio::sync::{mpsc, watch};
 
+/// What is recorded about the plan of a run by others than its driver.
+const OF_PLANS: &[&str] = &[
+    "step.settled",
+    "step.waived",
+    "plan.adopted",
+    "plan.proposed",
+];
+
 /// Whether this process should go on.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stop {
@@ -22,12 +30,12 @@ pub enum Stop {
 
 /// Hears what people record for runs, for all runs of this process.
 #[derive(Debug, Clone, Default)]
-pub struct Wheel(Arc<Mutex<HashMap<RunId, mpsc::UnboundedSender<Fact>>>>);
+pub struct Wheel(Arc<Mutex<HashMap<RunId, mpsc::UnboundedSender<Box<Fact>>>>>);
 
 /// What reaches one run.
 #[derive(Debug)]
 pub struct Steering {
-    facts: mpsc::UnboundedReceiver<Fact>,
+    facts: mpsc::UnboundedReceiver<Box<Fact>>,
     stop: watch::Receiver<Stop>,
     wheel: Wheel,
     run: RunId,
@@ -41,24 +49,38 @@ impl Wheel {
             kind: Some("run.".to_owned()),
             ..Filter::default()
         };
+        wheel.hear(journal, filter, after, &["run.steered", "run.answered"]);
+        wheel
+    }
+
+    /// Hears also what people and agents record about the plan that a run carries out.
+    pub fn follow(&self, journal: &Journal, run: RunId, after: u64) {
+        let filter = Filter {
+            run: Some(run.to_string()),
+            ..Filter::default()
+        };
+        self.hear(journal, filter, after, OF_PLANS);
+    }
+
+    fn hear(&self, journal: &Journal, filter: Filter, after: u64, kinds: &'static [&'static str]) {
         let mut heard = journal.subscribe(filter, after);
-        let ears = wheel.clone();
+        let ears = self.clone();
         tokio::spawn(async move {
             while let Ok(record) = heard.next().await {
-                let is_ours = matches!(record.kind.as_str(), "run.steered" | "run.answered");
-                if is_ours && let Ok(event) = record.event() {
+                if kinds.contains(&record.kind.as_str())
+                    && let Ok(event) = record.event()
+                {
                     ears.pass_on(event.run, event.fact);
                 }
             }
         });
-        wheel
     }
 
     fn pass_on(&self, run: Option<RunId>, fact: Fact) {
         let lock = self.lock();
         if let Some(sender) = run.and_then(|run| lock.get(&run)) {
             // A run that has just ended hears nothing more.
-            drop(sender.send(fact));
+            drop(sender.send(Box::new(fact)));
         }
     }
 
@@ -74,7 +96,7 @@ impl Wheel {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<RunId, mpsc::UnboundedSender<Fact>>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<RunId, mpsc::UnboundedSender<Box<Fact>>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -84,7 +106,7 @@ impl Steering {
     pub(crate) fn news(&mut self) -> Vec<Fact> {
         let mut news = Vec::new();
         while let Ok(fact) = self.facts.try_recv() {
-            news.push(fact);
+            news.push(*fact);
         }
         news
     }
@@ -93,7 +115,7 @@ impl Steering {
     pub(crate) async fn heard(&mut self) -> Option<Fact> {
         let Self { facts, stop, .. } = self;
         tokio::select! {
-            fact = facts.recv() => fact,
+            fact = facts.recv() => fact.map(|fact| *fact),
             () = grown(stop) => None,
         }
     }

@@ -18,7 +18,7 @@ pub mod rules;
 pub use action::{Action, GitOperation, Place, Target};
 pub use decision::{Answer, Decision};
 pub use policy::{
-    Admits, Bound, Commands, Grant, GrantEntry, GrantFile, Operation, Policy, Scope, Situation,
-    git_may, too_broad,
+    Admits, Bound, Changes, Commands, Grant, GrantEntry, GrantFile, Operation, Policy, Scope,
+    Situation, StepBound, git_may, too_broad,
 };
 pub use record::{Record, RecordHash, Resolved};

@@ -62,6 +62,35 @@ pub enum Admits {
     Rules(Vec<Rule>),
     /// These operations, on files and in git.
     Operations(Vec<Operation>),
+    /// What a step of a plan may touch.
+    Step(StepBound),
+    /// Of commands those in which `git` does nothing that this role may not do; everything else.
+    GitOf(String),
+}
+
+/// What a step of a plan may touch. Reading is not limited by it.
+#[derive(Debug, Clone, Default)]
+pub struct StepBound {
+    /// Files that may change, such as `Edit(src/**)`; any if there are none.
+    pub paths: Vec<Rule>,
+    /// Files that may not, although the others say so.
+    pub kept: Vec<Rule>,
+    /// Commands that may run; any that can be judged if there are none.
+    pub commands: Vec<Rule>,
+    /// Hosts that may be reached.
+    pub hosts: Vec<Rule>,
+    /// Whether anything may change at all.
+    pub changes: Changes,
+}
+
+/// Whether a step may change files.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Changes {
+    /// It may.
+    #[default]
+    Some,
+    /// It looks and runs checks; what those leave behind is thrown away.
+    None,
 }
 
 /// What a portal opens.
@@ -262,6 +291,8 @@ impl Bound {
     fn admits(&self, tool: &str, action: &Action) -> bool {
         match &self.admits {
             Admits::Rules(rules) => rules_admit(rules, tool, action),
+            Admits::GitOf(role) => git::admits(role, action),
+            Admits::Step(step) => step.admits(tool, action),
             Admits::Operations(operations) => match action {
                 Action::Read(_) => operations.contains(&Operation::Read),
                 Action::Write(_) | Action::Delete(_) | Action::Shell(_) | Action::Words(_) => {
@@ -272,6 +303,33 @@ impl Bound {
                     true
                 }
             },
+        }
+    }
+}
+
+impl StepBound {
+    fn admits(&self, tool: &str, action: &Action) -> bool {
+        let any =
+            |rules: &[Rule], path: &str| rules.iter().any(|rule| covers_path(rule, tool, path));
+        match action {
+            Action::Nothing | Action::Read(_) | Action::Trust { .. } | Action::Secret(_) => true,
+            Action::Write(target) | Action::Delete(target) => {
+                self.changes == Changes::Some
+                    && !any(&self.kept, &target.path)
+                    && (self.paths.is_empty() || any(&self.paths, &target.path))
+            }
+            Action::Shell(text) => {
+                self.commands.is_empty()
+                    || command::is_covered(&command::read(text), &self.commands)
+            }
+            Action::Words(_) => true,
+            Action::Network(host) => {
+                let mut hosts = self.hosts.iter();
+                hosts.any(|rule| rule.admits_name("fetch", host))
+            }
+            Action::Git(operation) => {
+                self.changes == Changes::Some || *operation == crate::GitOperation::Read
+            }
         }
     }
 }

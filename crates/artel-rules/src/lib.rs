@@ -10,12 +10,18 @@
 pub mod breaker;
 pub mod budget;
 pub mod classify;
+pub mod conduct;
 pub mod context;
 pub mod excerpt;
 pub mod frequency;
+mod front;
 pub mod limiter;
+pub mod loading;
 pub mod patience;
+pub mod plan;
+pub mod proof;
 pub mod queue;
+pub mod request;
 pub mod retry;
 pub mod stream;
 pub mod tally;

@@ -19,8 +19,9 @@ mod words;
 use std::collections::{BTreeMap, VecDeque};
 
 use artel_types::model::{Message, Request};
-use artel_types::{Objective, RunAsked};
+use artel_types::{Objective, RunAsked, RunId};
 
+use crate::context::Shortened;
 use approach::Approaches;
 use call::Pending;
 use strikes::Strikes;
@@ -69,6 +70,19 @@ pub struct Rules {
     pub calls: Calls,
     /// The tools, by name.
     pub tools: BTreeMap<String, Kind>,
+    /// What keeps a step of a plan from going astray.
+    pub guard: Option<Guard>,
+}
+
+/// What keeps a step of a plan from going astray.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Guard {
+    /// How many calls there are before the step is begun anew.
+    pub calls: u32,
+    /// After how many calls it is reminded; never if 0.
+    pub every: u32,
+    /// What it is reminded of.
+    pub directive: String,
 }
 
 /// What the driver does next.
@@ -108,6 +122,8 @@ pub enum Next {
         /// What failed.
         failures: Vec<String>,
     },
+    /// The work goes on in another run: wait for that, and end as it ends.
+    Follow(RunId),
     /// Wait for a person.
     Wait(Wait),
     /// The run is over.
@@ -175,6 +191,12 @@ pub struct Turn {
     objectives: Vec<Objective>,
     snapshot: Option<String>,
     last_call: Option<String>,
+    shortened: Shortened,
+    /// The run that goes on with the work.
+    heir: Option<RunId>,
+    /// How many calls are done, and how many were when it was last reminded.
+    calls: u32,
+    reminded: u32,
 }
 
 /// How far the end of the turns is.
@@ -216,6 +238,10 @@ impl Turn {
             objectives: Vec::new(),
             snapshot: None,
             last_call: None,
+            shortened: Shortened::default(),
+            heir: None,
+            calls: 0,
+            reminded: 0,
         }
     }
 
@@ -252,6 +278,24 @@ impl Turn {
     /// Returns the model call that was answered last: the next request begins with its own.
     pub fn last_call(&self) -> Option<&str> {
         self.last_call.as_deref()
+    }
+
+    /// Returns how often, and how well, the conversation was made shorter.
+    pub fn shortened(&self) -> Shortened {
+        self.shortened
+    }
+
+    /// Returns the run that goes on with the work.
+    pub fn heir(&self) -> Option<RunId> {
+        self.heir
+    }
+
+    /// Ends as the run ended that went on with the work.
+    pub fn followed(&mut self, ending: Ending, objectives: Vec<Objective>) {
+        self.ended = Some(ending);
+        if !objectives.is_empty() {
+            self.objectives = objectives;
+        }
     }
 
     /// Returns the failed approaches, for reports.

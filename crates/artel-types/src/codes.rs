@@ -285,6 +285,15 @@ codes! {
         "A run that is over cannot be steered, and one that is under way cannot be applied."
     R009 Usage "a hook cannot be used"
         "Its declaration is not right. The message names the file and the remedy."
+    F001 NotFound "no such portal"
+        "A portal is a project folder that you opened to agents. `artel portal list` shows those \
+         there are; `artel portal add PATH` opens one."
+    F002 Refused "the portal does not admit it"
+        "Each portal says which roles may work there and what they may do: read, write, git. \
+         `artel portal show NAME` shows it; `artel portal add PATH` with other flags changes it."
+    F003 Refused "the folder is not opened to agents"
+        "It would open more than a project (your home folder, the whole machine, Artel's own \
+         state), or you have not said yes to it. The message says which."
     X001 Bug "a mistake in Artel"
         "This should not have happened. Please report it with the message and what you did."
     X002 Interrupted "interrupted"

@@ -227,7 +227,7 @@ facts! {
         id: SessionId,
     }
     /// A run began.
-    "run.started" schema 2 RunStarted {
+    "run.started" schema 3 RunStarted {
         /// Which one.
         id: RunId,
         /// What it does, in a line.
@@ -246,9 +246,13 @@ facts! {
         chain: Option<Vec<String>>,
         /// How many forks lie above it.
         depth: Option<u32>,
+        /// The version of the plan that it carries out.
+        plan: Option<u32>,
+        /// The step of a plan that it belongs to.
+        step: Option<String>,
     }
     /// What a run starts from is settled: with this and its later events any process can go on.
-    "run.prepared" schema 1 RunPrepared {
+    "run.prepared" schema 2 RunPrepared {
         /// The role.
         role: String,
         /// The model that was asked for.
@@ -281,6 +285,10 @@ facts! {
         parts: Vec<PromptPart>,
         /// The files of standing context that were read, each with its BLAKE3.
         standing: Vec<String>,
+        /// How many calls it has before it is begun anew.
+        calls_limit: Option<u32>,
+        /// What it is reminded of on the way.
+        directive: Option<String>,
     }
     /// Something was said to the agent besides what tools answered: a hint, a nudge, a warning.
     "run.said" schema 1 RunSaid {
@@ -685,6 +693,19 @@ facts! {
         plan: Text,
         /// Its hash.
         hash: String,
+    }
+    /// The run of a plan has a branch of its own, from here on.
+    "branch.begun" schema 1 BranchBegun {
+        /// Its name.
+        branch: String,
+        /// The commit that it starts from.
+        base: String,
+        /// The branch that was checked out then; nothing where none was.
+        into: Option<String>,
+        /// Files of the person that differ from that commit, and so are not in it.
+        dirty: Vec<String>,
+        /// Whether the folder is in no repository, so that a patch is delivered.
+        patch: bool,
     }
     /// What passes before the first step is known, or a person said that nothing has to.
     "baseline.taken" schema 1 BaselineTaken {
@@ -1239,5 +1260,28 @@ impl Fact {
         Self::PAGES
             .iter()
             .any(|page| page.kind == kind && page.is_final)
+    }
+}
+
+impl Fact {
+    /// Returns the texts that machines read, which are put back in before an event is folded where
+    /// they are kept apart.
+    pub fn machine_texts(&mut self) -> Vec<&mut Text> {
+        match self {
+            Self::RunPrepared(it) => vec![&mut it.system, &mut it.opening],
+            Self::RunSaid(it) => vec![&mut it.text],
+            Self::ModelReplied(it) => vec![&mut it.reply],
+            Self::ToolFinished(it) => {
+                let memory = it.memory.iter_mut();
+                std::iter::once(&mut it.observation).chain(memory).collect()
+            }
+            Self::ContextCompacted(it) => vec![&mut it.messages],
+            Self::StepWorked(it) => vec![&mut it.summary],
+            Self::StepJudged(it) => vec![&mut it.feedback, &mut it.outputs],
+            Self::StepFailed(it) => vec![&mut it.why],
+            Self::StepPassed(it) => vec![&mut it.outputs],
+            Self::PlanAdopted(it) => vec![&mut it.plan],
+            _ => Vec::new(),
+        }
     }
 }

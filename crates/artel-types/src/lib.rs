@@ -27,21 +27,22 @@ pub use clock::Clock;
 pub use codes::{Code, Page};
 pub use event::{Draft, Event, Outcome};
 pub use fact::{
-    AgentChanged, BaselineTaken, BranchChecked, BranchMended, BreakerClosed, BreakerOpened,
-    BreakerProbed, BudgetLimited, BudgetReleased, BudgetReserved, BudgetSettled, BudgetWarned,
-    ChangesetCreated, ChangesetMerged, ChangesetOrdered, ChangesetRejected, ConfigLoaded,
-    ContextCompacted, ContextLoaded, DecodeError, Fact, FactPage, FeedbackGiven, FieldPage,
-    HookRan, HookTrusted, JournalBackedUp, JournalMigrated, JournalPruned, JournalRestored,
-    JournalTailTorn, LessonChanged, LessonLearned, LessonRemoved, ModelFailed, ModelReplied,
-    ModelRequested, NoteAdded, PlanAdopted, PlanApproved, PlanCancelled, PlanCommented,
-    PlanDecided, PlanDrafted, PlanEnded, PlanExplored, PlanFailed, PlanProposed, PlanRejected,
-    PlanRunning, PolicyGranted, PolicyRevoked, PortalClosed, PortalOpened, ProofRecorded,
-    ProviderPaused, ProviderResumed, ReportWritten, RequestCreated, RequestRefused, RequestSettled,
-    RunAnswered, RunApplied, RunAsked, RunContinued, RunEscalated, RunFinished, RunForked,
-    RunHandedOver, RunPrepared, RunSaid, RunStarted, RunSteered, SandboxEngaged, SandboxPassage, SecretUsed,
-    SessionEnded, SessionStarted, SkillInjected, SkillTrusted, StepChecked, StepFailed, StepJudged,
-    StepPassed, StepSettled, StepStarted, StepWaived, StepWorked, ToolAnswered, ToolFinished,
-    ToolRequested, TreeMade, TreeRestored, TreeSnapped, WorkshopCreated, WorkshopTrusted,
+    AgentChanged, BaselineTaken, BranchBegun, BranchChecked, BranchMended, BreakerClosed,
+    BreakerOpened, BreakerProbed, BudgetLimited, BudgetReleased, BudgetReserved, BudgetSettled,
+    BudgetWarned, ChangesetCreated, ChangesetMerged, ChangesetOrdered, ChangesetRejected,
+    ConfigLoaded, ContextCompacted, ContextLoaded, DecodeError, Fact, FactPage, FeedbackGiven,
+    FieldPage, HookRan, HookTrusted, JournalBackedUp, JournalMigrated, JournalPruned,
+    JournalRestored, JournalTailTorn, LessonChanged, LessonLearned, LessonRemoved, ModelFailed,
+    ModelReplied, ModelRequested, NoteAdded, PlanAdopted, PlanApproved, PlanCancelled,
+    PlanCommented, PlanDecided, PlanDrafted, PlanEnded, PlanExplored, PlanFailed, PlanProposed,
+    PlanRejected, PlanRunning, PolicyGranted, PolicyRevoked, PortalClosed, PortalOpened,
+    ProofRecorded, ProviderPaused, ProviderResumed, ReportWritten, RequestCreated, RequestRefused,
+    RequestSettled, RunAnswered, RunApplied, RunAsked, RunContinued, RunEscalated, RunFinished,
+    RunForked, RunHandedOver, RunPrepared, RunSaid, RunStarted, RunSteered, SandboxEngaged,
+    SandboxPassage, SecretUsed, SessionEnded, SessionStarted, SkillInjected, SkillTrusted,
+    StepChecked, StepFailed, StepJudged, StepPassed, StepSettled, StepStarted, StepWaived,
+    StepWorked, ToolAnswered, ToolFinished, ToolRequested, TreeMade, TreeRestored, TreeSnapped,
+    WorkshopCreated, WorkshopTrusted,
 };
 pub use failure::{ExitCode, Failure, FailureKind};
 pub use ids::{BadId, BadStream, BlobHash, RunId, SessionId, Stream, TraceId, WorkshopId};

@@ -200,6 +200,8 @@ impl RunStarted {
             call: None,
             chain: None,
             depth: None,
+            plan: None,
+            step: None,
         }
     }
 }

@@ -2,6 +2,7 @@
 //! health. Surfaces parse, call this, and print; none has logic of its own.
 #![warn(missing_docs)]
 
+mod agents;
 mod book;
 mod caller;
 mod cassette;
@@ -14,6 +15,7 @@ mod journal;
 mod keys;
 mod marker;
 mod models;
+mod portals;
 mod providers;
 mod registry;
 mod runs;
@@ -24,9 +26,14 @@ mod trace;
 mod trial;
 mod trouble;
 mod usage;
+mod works;
 mod workshop;
 
-pub use artel_engine::{Audience, Nobody};
+pub use agents::{
+    AGENT_TEMPLATES, AgentCheck, AgentReport, AgentRow, AgentShown, AgentSource, NewAgent,
+};
+pub use artel_engine::{Audience, Nobody, hooks::Stranger};
+pub use artel_rules::conduct::{Conduct, Failure as OnFailure, Rules as PlanRules};
 pub use artel_skills::Mode;
 pub use caller::{Caller, Flags};
 pub use clean::{Cleaned, Rubbish, Sort};
@@ -38,11 +45,12 @@ pub use journal::{PrunePlan, RestorePlan};
 pub use keys::{Account, KeyReport, KeyStatus, Stored};
 pub use marker::Marker;
 pub use models::{Models, key_origin};
+pub use portals::{FirstUse, NewPortal, Portal, PortalCheck, PortalOperation, PortalQuestion};
 pub use providers::{Card, ModelRow, ModelShown, Prices};
 pub use runs::{
-    Company, Difference, Divergence, Eyes, Follower, ForkOrder, Left, Line, Mark, Narrator, Placed,
-    Proposal, Replay, RunDone, RunOrder, RunRow, SkillsFound, Standing, Steer, Steered, Stop,
-    Trust, TrustQuestion, View, Which, Words, seen,
+    Company, Difference, Divergence, Eyes, Follower, ForkOrder, HookList, HookRow, Left, Line,
+    Mark, Narrator, Placed, Progress, Proposal, Replay, RunDone, RunOrder, RunRow, SkillsFound,
+    Standing, Steer, Steered, Stop, Trust, TrustQuestion, View, Which, Words, seen,
 };
 pub use skills::{
     Checked, CommandShown, Given, LessonKept, NewSkill, Promoted, RunTried, SkillList, SkillReport,
@@ -53,4 +61,5 @@ pub use trace::Story;
 pub use trial::{Feature, Trial};
 pub use trouble::Problems;
 pub use usage::{UsageQuery, UsageReport};
+pub use works::{AskOrder, Carried, Drafted, Planning, Prospect, Settled, Work};
 pub use workshop::{Noted, Open, Workshop};

@@ -1,9 +1,10 @@
 //! Runs the hooks of an event, one after another, and puts each on record.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use artel_types::{Failure, HookRan, Outcome};
+use artel_types::model::Message;
+use artel_types::{Failure, HookRan, Outcome, Redactor};
 use serde_json::{Map, Value, json};
 
 use super::answer::Answer;
@@ -11,7 +12,7 @@ use super::event::Event;
 use super::hook::{Action, Hook, OnFailure};
 use super::matcher::names_of;
 use super::runner::{self, Task};
-use super::{Heard, Runner, ToolCall, input, trust};
+use super::{Heard, Runner, ToolCall, input, transcript, trust};
 
 /// The hooks of a run, in order, with what they need.
 pub(super) struct Shared {
@@ -19,6 +20,8 @@ pub(super) struct Shared {
     pub(super) runner: Runner,
     /// The run's files as they are now.
     tree: Mutex<PathBuf>,
+    /// The conversation as it is now.
+    conversation: Mutex<Vec<Message>>,
 }
 
 impl Shared {
@@ -27,6 +30,7 @@ impl Shared {
             hooks,
             runner,
             tree: Mutex::new(tree),
+            conversation: Mutex::default(),
         }
     }
 
@@ -43,6 +47,12 @@ impl Shared {
             told.extend(facts);
         }
         let mut heard = Heard::default();
+        if let Err(why) = self.write_transcript() {
+            heard
+                .notices
+                .push(format!("hooks get no transcript: {why}"));
+            told.insert("transcript_path".to_owned(), json!(""));
+        }
         let is_wanted = |hook: &&Hook| hook.event == event && hook.matcher.admits(names);
         for hook in self.hooks.iter().filter(is_wanted) {
             let answer = self.run(hook, &told, &tree, &mut heard.notices)?;
@@ -141,6 +151,7 @@ impl Shared {
                     ("ARTEL_SESSION_ID", self.runner.session.id.clone()),
                 ],
                 tree,
+                transcript: Path::new(&self.runner.session.transcript),
                 session: self.session_name(),
             },
         );
@@ -160,6 +171,27 @@ impl Shared {
             "tool_input": input::outward(&call.tool, &call.input, &self.tree()),
             "tool_use_id": call.id,
         })
+    }
+
+    /// Puts the conversation where hooks are told that it is.
+    fn write_transcript(&self) -> std::io::Result<()> {
+        let session = &self.runner.session;
+        let (Some(room), false) = (&self.runner.room, session.transcript.is_empty()) else {
+            return Ok(());
+        };
+        let messages = self.conversation.lock();
+        let messages = messages.unwrap_or_else(PoisonError::into_inner).clone();
+        let redactor =
+            Redactor::of_known_values(&room.known).with_formats(Arc::clone(&room.formats));
+        let path = Path::new(&session.transcript);
+        transcript::write(path, &session.id, &messages, &redactor)
+    }
+
+    /// Says what the conversation is by now.
+    pub(super) fn read_along(&self, messages: &[Message]) {
+        let conversation = self.conversation.lock();
+        let mut conversation = conversation.unwrap_or_else(PoisonError::into_inner);
+        messages.clone_into(&mut conversation);
     }
 
     /// Says where the run's files are from now on.

@@ -109,7 +109,8 @@ impl Hook {
         }
     }
 
-    pub(super) fn time(&self) -> Duration {
+    /// Returns how long it may take.
+    pub fn time(&self) -> Duration {
         self.timeout.unwrap_or_else(|| self.event.patience())
     }
 }

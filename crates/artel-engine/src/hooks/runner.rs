@@ -28,6 +28,8 @@ pub(super) struct Task<'t> {
     pub(super) stdin: Vec<u8>,
     pub(super) environment: Vec<(&'static str, String)>,
     pub(super) tree: &'t Path,
+    /// The conversation as a file, if it is one.
+    pub(super) transcript: &'t Path,
     /// Letters, digits and `-` that no other run has.
     pub(super) session: String,
 }
@@ -133,6 +135,7 @@ fn text(spooled: &Spooled) -> Result<String, String> {
 }
 
 fn job(room: &Workroom, task: Task<'_>, hosts: Vec<Host>) -> Job {
+    let view = view(room, &task);
     let mut env = room.environment.clone();
     let own = task.environment.into_iter();
     env.extend(own.map(|(name, value)| (name.into(), value.into())));
@@ -140,7 +143,7 @@ fn job(room: &Workroom, task: Task<'_>, hosts: Vec<Host>) -> Job {
         argv: ["/bin/sh", "-c", task.command].map(Into::into).to_vec(),
         cwd: task.tree.to_owned(),
         env,
-        view: view(room, task.hook, task.command, task.tree),
+        view,
         network: if hosts.is_empty() {
             Network::None
         } else {
@@ -151,13 +154,17 @@ fn job(room: &Workroom, task: Task<'_>, hosts: Vec<Host>) -> Job {
     }
 }
 
-/// Returns what a hook can see: what every command can, and the run's files, which it cannot change
-/// unless it says so. Only the person's own hooks see more.
-fn view(room: &Workroom, hook: &Hook, command: &str, tree: &Path) -> View {
+/// Returns what a hook can see: what every command can, the conversation, and the run's files, which
+/// it cannot change unless it says so. Only the person's own hooks see more.
+fn view(room: &Workroom, task: &Task<'_>) -> View {
+    let (hook, command, tree) = (task.hook, task.command, task.tree);
     let mut view = room.view.clone();
     view.write.clear();
     view.overlays.clear();
     view.read.push(tree.to_owned());
+    if task.transcript.is_file() {
+        view.read.push(task.transcript.to_owned());
+    }
     let profile = &hook.profile;
     let Source::User(_) = hook.source else {
         let inside = profile.write.iter();

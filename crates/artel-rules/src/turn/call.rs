@@ -87,7 +87,7 @@ impl Pending {
         self.state = State::Done(Box::new(ToolResult {
             id: self.call.id.clone(),
             name: self.call.name.clone(),
-            text,
+            text: text.into(),
             images,
             is_error,
         }));

@@ -47,7 +47,12 @@ impl Turn {
             Fact::ContextCompacted(compacted) => {
                 self.messages = from_json(kind, &compacted.messages)?;
                 self.stuck.shortened(self.turns);
+                if compacted.how == "summarised" {
+                    let (before, after) = (compacted.before, compacted.after);
+                    self.shortened.summarised(before, after);
+                }
             }
+            Fact::RunHandedOver(handed) => self.heir = Some(handed.to),
             Fact::TreeMade(made) => self.snapped(&made.snapshot),
             Fact::TreeSnapped(snapped) => self.snapped(&snapped.snapshot),
             Fact::TreeRestored(restored) => self.snapshot = Some(restored.snapshot.clone()),
@@ -173,11 +178,12 @@ impl Turn {
             images,
             is_error,
         });
+        self.calls += u32::from(tool != FINISH);
         let kind = self.rules.tools.get(&tool).copied().unwrap_or_default();
         let approach = Approach::of(&tool, &input);
         self.stuck.called(Seen {
             approach: approach.clone(),
-            result: text.chars().take(2_000).collect(),
+            result: beginning(&text).to_owned(),
             is_error,
         });
         let was_tried = !matches!(finished.trouble.as_deref(), Some("refused" | "cancelled"));
@@ -269,6 +275,7 @@ impl Turn {
             "warning" => self.strikes.warned(),
             "stuck" => self.stuck.nudged(),
             "closing" => self.closing = Closing::Said,
+            "directive" => self.reminded = self.calls,
             // A hook has it go on: the answer does not count yet.
             "held" => self.answer = None,
             "check" => {
@@ -356,6 +363,12 @@ impl Turn {
     fn pending_mut(&mut self, call: &str) -> Option<&mut Pending> {
         self.pending.iter_mut().find(|pending| pending.id == call)
     }
+}
+
+/// Returns as much of a result as tells it from another.
+fn beginning(text: &str) -> &str {
+    let end = text.char_indices().nth(2_000);
+    end.map_or(text, |(end, _)| &text[..end])
 }
 
 /// Returns the row that a call counts in: what it is, or what its command is known as.

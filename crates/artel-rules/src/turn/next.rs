@@ -19,6 +19,9 @@ impl Turn {
         if let Some(ending) = &self.ended {
             return Next::End(ending.clone());
         }
+        if let Some(heir) = self.heir {
+            return Next::Follow(heir);
+        }
         if let Some(asked) = &self.question {
             return Next::Wait(Wait::Answer(Box::new(asked.clone())));
         }
@@ -108,6 +111,14 @@ impl Turn {
                 return Next::End(self.partial(why));
             }
             return say(words::stuck(rut), "stuck");
+        }
+        if let Some(guard) = &self.rules.guard {
+            if self.calls > guard.calls && self.closing == Closing::No {
+                return Next::End(self.partial(words::astray(self.calls, &self.approaches.list())));
+            }
+            if guard.every > 0 && self.calls / guard.every > self.reminded / guard.every {
+                return say(words::directive(&guard.directive), "directive");
+            }
         }
         if let Some(hint) = self.hints.front() {
             return say(words::hint(hint), "hint");

@@ -374,6 +374,37 @@ fn an_intent_without_a_result_is_settled_by_its_rule() {
 }
 
 #[test]
+fn a_run_that_was_handed_over_waits_for_the_other_and_ends_as_it_does() {
+    let mut world = World::new(5);
+    let to: artel_types::RunId = "7c1e90ab-0000-4000-8000-000000000003".parse().unwrap();
+    let handed = artel_types::RunHandedOver {
+        to,
+        why: String::new(),
+        opening: Text::from("go on"),
+    };
+    world.turn.fold(&handed.into()).unwrap();
+    assert_eq!(world.turn.next(), Next::Follow(to));
+    let pause = RunSteered {
+        act: "pause".to_owned(),
+        text: String::new(),
+    };
+    world.turn.fold(&pause.into()).unwrap();
+    assert_eq!(world.turn.next(), Next::Follow(to), "the other one pauses");
+    let mut cancelled = world.turn.clone();
+    let cancel = RunSteered {
+        act: "cancel".to_owned(),
+        text: String::new(),
+    };
+    cancelled.fold(&cancel.into()).unwrap();
+    assert_eq!(cancelled.next(), Next::End(Ending::Cancelled));
+    let ending = Ending::Complete {
+        answer: "done".to_owned(),
+    };
+    world.turn.followed(ending.clone(), Vec::new());
+    assert_eq!(world.turn.next(), Next::End(ending));
+}
+
+#[test]
 fn calls_as_text_are_understood() {
     let is_tool = |name: &str| name == "read";
     let check = |text: &str, expected: &str| {

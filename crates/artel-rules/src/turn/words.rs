@@ -1,5 +1,7 @@
 //! What Artel says to a model in the middle of its work.
 
+use std::sync::Arc;
+
 use artel_types::model::ToolSpec;
 
 use super::Rut;
@@ -38,6 +40,19 @@ pub(super) fn hint(text: &str) -> String {
     format!("A hint from the person: {text}")
 }
 
+pub(super) fn directive(text: &str) -> String {
+    format!("<primary_directive>\n{text}\n</primary_directive>")
+}
+
+pub(super) fn astray(calls: u32, failed: &[String]) -> String {
+    let failed = if failed.is_empty() {
+        String::new()
+    } else {
+        format!("; what failed: {}", failed.join("; "))
+    };
+    format!("{calls} calls and no result{failed}")
+}
+
 pub(super) fn exhausted(approach: &str, count: u32, error: &str, tried: &[String]) -> String {
     format!(
         "not run again: `{approach}` has failed {count} times with these arguments (last: \
@@ -64,8 +79,8 @@ pub fn directive_of_text_calls() -> &'static str {
 }
 
 /// Returns the tools as text.
-pub fn tools_as_text(tools: &[ToolSpec]) -> String {
-    let one = |tool: &ToolSpec| {
+pub fn tools_as_text(tools: &[Arc<ToolSpec>]) -> String {
+    let one = |tool: &Arc<ToolSpec>| {
         format!(
             "{}: {}\ninput: {}",
             tool.name, tool.description, tool.schema

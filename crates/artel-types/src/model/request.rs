@@ -1,5 +1,7 @@
 //! The question: a whole conversation, since a model remembers nothing.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -14,7 +16,7 @@ pub struct Request {
     pub messages: Vec<Message>,
     /// What the model may call, in a stable order, so that provider caches hold.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub tools: Vec<ToolSpec>,
+    pub tools: Vec<Arc<ToolSpec>>,
     /// Whether it must call something.
     #[serde(default, skip_serializing_if = "is_default")]
     pub tool_choice: ToolChoice,
@@ -129,8 +131,8 @@ pub struct ToolResult {
     pub id: String,
     /// The tool that answered.
     pub name: String,
-    /// What it said.
-    pub text: String,
+    /// What it said. It may be long, and a conversation is copied in every turn: copies share it.
+    pub text: Arc<str>,
     /// What it showed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<Image>,

@@ -116,6 +116,7 @@ impl Workshop {
         if has_files {
             drop(remove_all(&at.join("spool")));
             drop(remove_all(&at.join("layers")));
+            drop(remove_all(&at.join("transcripts")));
         } else {
             drop(remove_all(&at));
         }

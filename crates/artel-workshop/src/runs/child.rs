@@ -20,43 +20,54 @@ use super::order::{RunDone, RunOrder};
 use super::prepare::Limits;
 use super::start::Beginning;
 use crate::caller::random_run;
+use crate::works::Contract;
 
 /// What a run has from the runs above it.
 #[derive(Clone)]
-pub(super) struct Kin {
-    pub(super) parent: Option<RunId>,
+pub(crate) struct Kin {
+    pub(crate) parent: Option<RunId>,
     /// The call of the parent that began it.
-    pub(super) call: Option<String>,
+    pub(crate) call: Option<String>,
     /// The run whose tree it works in, if not its own.
-    pub(super) root_run: Option<RunId>,
+    pub(crate) root_run: Option<RunId>,
     /// The skills from the first run down to this one.
-    pub(super) chain: Vec<String>,
+    pub(crate) chain: Vec<String>,
+    /// Whether another run called it for a part of its work; one that takes over is what the
+    /// earlier one was.
+    pub(crate) is_called: bool,
     /// How many forks lie above it.
-    pub(super) depth: u32,
-    pub(super) family: Family,
-    pub(super) ground: Option<Arc<Ground>>,
+    pub(crate) depth: u32,
+    pub(crate) family: Family,
+    pub(crate) ground: Option<Arc<Ground>>,
     /// What kind of sub-agent it is.
-    pub(super) agent: Option<AgentKind>,
+    pub(crate) agent: Option<AgentKind>,
     /// How many turns it gets at most, as a fork.
-    pub(super) share: Option<u32>,
+    pub(crate) share: Option<u32>,
     /// What the run that called it wants it to know.
-    pub(super) told: Option<String>,
+    pub(crate) told: Option<String>,
+    /// What a plan sets for it.
+    pub(crate) contract: Option<Arc<Contract>>,
+    /// Where it keeps its files, if not where its tree is by its name.
+    pub(crate) place: Option<std::path::PathBuf>,
 }
 
 impl Kin {
     /// A run that nobody called.
-    pub(super) fn root(chain: Vec<String>) -> Self {
+    pub(crate) fn root(chain: Vec<String>) -> Self {
         Self {
             parent: None,
             call: None,
             root_run: None,
             chain,
+            is_called: false,
             depth: 0,
             family: Family::default(),
             ground: None,
             agent: None,
             share: None,
             told: None,
+            contract: None,
+            place: None,
         }
     }
 
@@ -73,6 +84,9 @@ impl Kin {
         if let Some(share) = self.share {
             limits.turns = limits.turns.min(share);
         }
+        if let Some(turns) = self.contract.as_ref().and_then(|it| it.turns) {
+            limits.turns = turns;
+        }
         limits
     }
 }
@@ -88,6 +102,10 @@ impl House {
     ) -> Result<Registry, Failure> {
         let registry = self.workshop.caller.registry(&kin.role());
         let mut registry = registry.map_err(|problems| problems.first())?;
+        for tool in kin.contract.iter().flat_map(|contract| &contract.tools) {
+            let added = registry.add(Arc::clone(tool));
+            added.map_err(|trouble| Failure::new(artel_types::Code::X001, trouble.what))?;
+        }
         if self.skills.skills.is_empty() {
             return Ok(registry);
         }
@@ -107,10 +125,10 @@ impl House {
     }
 
     /// Finds the run that a call began before this process.
-    fn child_of(
+    pub(crate) fn child_of(
         &self,
         trace: TraceId,
-        parent: RunId,
+        parent: Option<RunId>,
         call: &str,
     ) -> Result<Option<RunId>, Failure> {
         let filter = Filter {
@@ -120,7 +138,7 @@ impl House {
         };
         for record in self.journal.reader().records(&Query::of(filter))? {
             if let Fact::RunStarted(started) = record.event()?.fact
-                && started.parent == Some(parent)
+                && started.parent == parent
                 && started.call.as_deref() == Some(call)
             {
                 return Ok(Some(started.id));
@@ -214,12 +232,15 @@ impl SkillTool {
             call: Some(call.to_owned()),
             root_run: Some(self.kin.root_run.unwrap_or(self.run)),
             chain,
+            is_called: true,
             depth,
             family: self.kin.family.clone(),
             ground: Some(Arc::clone(&self.ground)),
             agent: is_fork.then(|| skill.front.agent.clone().unwrap_or(AgentKind::General)),
             share: is_fork.then(|| (left / 2).max(1)),
             told: None,
+            contract: None,
+            place: None,
         })
     }
 
@@ -231,7 +252,7 @@ impl SkillTool {
     ) -> Result<RunDone, Failure> {
         self.house.ensure_trust(&skill).await?;
         let call = kin.call.clone().unwrap_or_default();
-        if let Some(run) = self.house.child_of(self.trace, self.run, &call)? {
+        if let Some(run) = self.house.child_of(self.trace, Some(self.run), &call)? {
             return self.house.take_up(run, Some(kin)).await;
         }
         let order = RunOrder {

@@ -17,6 +17,8 @@ use artel_types::{Code, Failure, Outcome, SandboxEngaged};
 
 use super::house::House;
 use crate::hands::{CallKeys, Recorder, layer_text};
+use crate::portals::trees;
+use crate::works::Contract;
 
 /// The bound that holds as long as a run has no tree of its own.
 const NO_TREE: &str = "no tree yet";
@@ -32,6 +34,8 @@ pub(crate) struct Outfit {
     pub(crate) variables: Option<Arc<prepare::Variables>>,
     /// What narrows the run: a kind of sub-agent.
     pub(crate) agent: Option<AgentKind>,
+    /// What a plan sets for the run.
+    pub(crate) contract: Option<Arc<Contract>>,
     /// Where the run keeps its files.
     pub(crate) at: PathBuf,
 }
@@ -44,6 +48,8 @@ impl Outfit {
             Root::open(folder).map_err(|error| Failure::new(Code::W010, error.to_string()))?;
         let mut bench = Bench::new(root, Arc::new(NoGuard), self.role.clone());
         bench.git = self.house.workshop.caller.program("git");
+        let house = &self.house;
+        bench.portals = Arc::new(trees(&house.portals, house.portal.as_ref(), &self.role));
         bench.person = self.house.company.person.clone();
         bench.stands_for = vec![folder.clone(), self.files(), self.at.join("tree")];
         if let Some(skill) = &self.skill {
@@ -90,6 +96,12 @@ impl Outfit {
         let root = folder.ancestors().find(|it| it.join(".git").exists());
         let inside = root.and_then(|root| folder.strip_prefix(root).ok());
         self.at.join("tree").join(inside.unwrap_or(Path::new("")))
+    }
+
+    /// Returns where hooks find the conversation of the run.
+    pub(crate) fn transcript(&self) -> PathBuf {
+        let name = format!("{}.jsonl", self.chronicle.run());
+        self.at.join("transcripts").join(name)
     }
 
     /// Returns what moves the hands into the run's tree.
@@ -193,6 +205,9 @@ impl Outfit {
         let mut policy = caller
             .policy(Some(&self.role))
             .map_err(|problems| problems.first())?;
+        if let Some(portal) = &self.house.portal {
+            portal.limit(&mut policy);
+        }
         if let Some(skill) = &self.skill
             && skill.front.allowed_tools.is_some()
         {
@@ -206,6 +221,9 @@ impl Outfit {
                 name: "read-only agent".to_owned(),
                 admits: Admits::Operations(vec![Operation::Read]),
             });
+        }
+        if let Some(contract) = &self.contract {
+            contract.apply(&mut policy);
         }
         Ok(policy)
     }

@@ -4,9 +4,13 @@
 //! The person's own settings come first, then the workshop's, the role's and those of the folder
 //! that the run works on. All but the first run only as a person trusted them.
 
+mod look;
+
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
+
+pub use look::{HookList, HookRow};
 
 use artel_config::{HookEntry, OnFailure as Failing, Origin};
 use artel_engine::hooks::{
@@ -14,7 +18,7 @@ use artel_engine::hooks::{
     strangers,
 };
 use artel_engine::record_hooks;
-use artel_journal::{Filter, Query};
+use artel_journal::{Filter, Query, Reader};
 use artel_skills::AgentKind;
 use artel_types::{Code, Fact, Failure};
 use serde_json::Value;
@@ -22,6 +26,7 @@ use serde_json::Value;
 use super::child::Kin;
 use super::furnish::Outfit;
 use super::house::House;
+use crate::workshop::Workshop;
 
 /// More than a settings file of hooks needs.
 const LARGEST: u64 = 1 << 20;
@@ -33,7 +38,7 @@ impl House {
     /// Returns the hooks of a run. About those that nobody saw the person is asked, once for all
     /// that the run calls.
     pub(super) async fn hooks(&self, outfit: &Outfit, kin: &Kin) -> Result<Hooks, Failure> {
-        let declared = self.declared_hooks(&outfit.role)?;
+        let declared = self.workshop.declared_hooks(&self.folder, &outfit.role)?;
         if kin.parent.is_none() {
             for note in &declared.notes {
                 self.company.audience.notice(note);
@@ -42,7 +47,7 @@ impl House {
         if declared.hooks.is_empty() {
             return Ok(Hooks::none());
         }
-        let mut trusted = self.trusted_hooks()?;
+        let mut trusted = trusted_hooks(self.journal.reader())?;
         if kin.parent.is_none() {
             for stranger in strangers(&declared.hooks, &self.folder, &trusted) {
                 if self.trusts_hook(&stranger).await? {
@@ -55,12 +60,12 @@ impl House {
             record: record_hooks(outfit.chronicle.clone()),
             session: Session {
                 id: outfit.chronicle.run().to_string(),
-                transcript: String::new(),
+                transcript: outfit.transcript().display().to_string(),
                 permission_mode: match self.company.approver {
                     Some(_) => "default".to_owned(),
                     None => "dontAsk".to_owned(),
                 },
-                agent: kin.parent.map(|_| agent_name(kin.agent.as_ref())),
+                agent: kin.is_called.then(|| agent_name(kin.agent.as_ref())),
             },
             tree: self.folder.clone(),
             trusted,
@@ -68,16 +73,37 @@ impl House {
         Ok(Hooks::new(declared.hooks, runner))
     }
 
+    /// Shows a hook and asks about it; a yes is on record before it counts.
+    async fn trusts_hook(&self, stranger: &Stranger) -> Result<bool, Failure> {
+        let trust = Arc::clone(&self.company.trust);
+        let lines = stranger.lines.clone();
+        let answer = tokio::task::spawn_blocking(move || trust.ask_hook(&lines)).await;
+        let why = match answer.ok().flatten() {
+            Some(true) => {
+                let draft = self.workshop.draft(stranger.fact.clone());
+                self.journal.append(draft).await?;
+                return Ok(true);
+            }
+            Some(false) => "you said no",
+            None => "nobody could be asked; `artel hook trust` trusts it, and so does `--yes`",
+        };
+        let (command, file) = (&stranger.fact.command, &stranger.fact.file);
+        let said = format!("the hook `{command}` of `{file}` is not run: {why}");
+        self.company.audience.notice(&said);
+        Ok(false)
+    }
+}
+
+impl Workshop {
     /// Gathers the hooks that are declared for a role here, in the order in which equals run.
-    fn declared_hooks(&self, role: &str) -> Result<Declared, Failure> {
+    pub(super) fn declared_hooks(&self, folder: &Path, role: &str) -> Result<Declared, Failure> {
         let mut all = Declared::default();
-        for entry in &self.workshop.settings.hooks {
+        for entry in &self.settings.hooks {
             all.hooks.push(of_entry(entry)?);
         }
-        let role = self.workshop.caller.role(role);
-        if let Some(role) = role.map_err(|problems| problems.first())?
-            && let Some((file, hooks)) = role.hooks
-        {
+        let role = self.caller.role(role);
+        let role = role.map_err(|problems| problems.first())?;
+        if let Some((file, hooks)) = role.hooks {
             add(
                 &mut all,
                 &file,
@@ -85,7 +111,7 @@ impl House {
             );
         }
         for name in PORTAL_FILES {
-            let file = self.folder.join(name);
+            let file = folder.join(name);
             if !file.is_file() {
                 continue;
             }
@@ -105,41 +131,21 @@ impl House {
         }
         Ok(all)
     }
+}
 
-    /// Returns the hashes of hooks that a person trusted.
-    fn trusted_hooks(&self) -> Result<BTreeSet<String>, Failure> {
-        let filter = Filter {
-            kind: Some("hook.trusted".to_owned()),
-            ..Filter::default()
-        };
-        let mut hashes = BTreeSet::new();
-        for record in self.journal.reader().records(&Query::of(filter))? {
-            if let Fact::HookTrusted(trusted) = record.event()?.fact {
-                hashes.insert(trusted.hash);
-            }
+/// Returns the hashes of hooks that a person trusted.
+fn trusted_hooks(reader: &Reader) -> Result<BTreeSet<String>, Failure> {
+    let filter = Filter {
+        kind: Some("hook.trusted".to_owned()),
+        ..Filter::default()
+    };
+    let mut hashes = BTreeSet::new();
+    for record in reader.records(&Query::of(filter))? {
+        if let Fact::HookTrusted(trusted) = record.event()?.fact {
+            hashes.insert(trusted.hash);
         }
-        Ok(hashes)
     }
-
-    /// Shows a hook and asks about it; a yes is on record before it counts.
-    async fn trusts_hook(&self, stranger: &Stranger) -> Result<bool, Failure> {
-        let trust = Arc::clone(&self.company.trust);
-        let lines = stranger.lines.clone();
-        let answer = tokio::task::spawn_blocking(move || trust.ask_hook(&lines)).await;
-        let why = match answer.ok().flatten() {
-            Some(true) => {
-                let draft = self.workshop.draft(stranger.fact.clone());
-                self.journal.append(draft).await?;
-                return Ok(true);
-            }
-            Some(false) => "you said no",
-            None => "nobody could be asked; `--yes` trusts it",
-        };
-        let (command, file) = (&stranger.fact.command, &stranger.fact.file);
-        let said = format!("the hook `{command}` of `{file}` is not run: {why}");
-        self.company.audience.notice(&said);
-        Ok(false)
-    }
+    Ok(hashes)
 }
 
 fn add(all: &mut Declared, file: &Path, more: Declared) {

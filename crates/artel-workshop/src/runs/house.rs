@@ -7,12 +7,14 @@ use artel_engine::{Audience, Stop, Wheel};
 use artel_journal::Journal;
 use artel_model::Gateway;
 use artel_tools::{Approver, Hints, Person};
+use artel_types::model::Privacy;
 use artel_types::{Actor, Failure};
 use tokio::sync::watch;
 
 use super::skills::SkillsFound;
 use super::trust::Trust;
 use crate::models::Models;
+use crate::portals::{Portal, holding, portals_in};
 use crate::workshop::{Open, Workshop};
 
 /// Who is there while a run goes on.
@@ -45,6 +47,9 @@ pub(crate) struct House {
     pub(crate) named: Option<String>,
     /// The folder that runs work on, without links.
     pub(crate) folder: PathBuf,
+    /// The portals, and the one that holds the folder.
+    pub(crate) portals: Vec<Portal>,
+    pub(crate) portal: Option<Portal>,
 }
 
 impl House {
@@ -63,6 +68,8 @@ impl House {
         let gateway = workshop.gateway(&journal, &models).await?;
         let wheel = Wheel::listen(&journal, journal.reader().head()?);
         let skills = workshop.find_skills(folder);
+        let portals = portals_in(journal.reader())?;
+        let portal = holding(portals.clone(), folder);
         Ok(Arc::new(Self {
             workshop: Arc::clone(workshop),
             journal,
@@ -73,7 +80,17 @@ impl House {
             company,
             named: named.map(str::to_owned),
             folder: folder.to_owned(),
+            portals,
+            portal,
         }))
+    }
+
+    /// Returns where content may go: no further than the portal says, whatever else is wanted.
+    pub(crate) fn privacy(&self, wanted: Privacy) -> Privacy {
+        match self.portal.as_ref().map_or(Privacy::Any, Portal::privacy) {
+            Privacy::LocalOnly => Privacy::LocalOnly,
+            Privacy::Any => wanted,
+        }
     }
 
     /// Returns the person on whose behalf everything happens.

@@ -8,7 +8,6 @@ use artel_rules::turn::Calls;
 use artel_skills::prepare::{Arguments, Variables};
 use artel_skills::{Mode, Skill, body, catalogue, prepare};
 use artel_tools::{Registry, Viewer};
-use artel_types::model::ToolSpec;
 use artel_types::{Failure, Money, RunPrepared};
 
 use super::furnish::Outfit;
@@ -128,12 +127,7 @@ impl Told<'_> {
             role,
             skill: skill_text,
             manifest: self.registry.manifest(self.viewer, &[]),
-            tools: self
-                .registry
-                .sent(self.viewer, &[])
-                .into_iter()
-                .map(ToolSpec::from)
-                .collect(),
+            tools: self.registry.specs(self.viewer, &[]),
             calls: self.calls,
             standing: self.standing.text.clone(),
             lessons,
@@ -215,6 +209,8 @@ pub(crate) fn prepared(
         allowed_tools: skill.and_then(|skill| skill.front.allowed_tools.clone()),
         parts: prompt.parts.clone(),
         standing: standing.files.clone(),
+        calls_limit: outfit.contract.as_ref().and_then(|it| it.calls),
+        directive: outfit.contract.as_ref().and_then(|it| it.directive.clone()),
     })
 }
 

@@ -214,6 +214,8 @@ impl Player {
             Fact::RunFinished(finished) => {
                 self.replay.is_over = true;
                 match &next {
+                    // It ends as the run that it was handed over to.
+                    Next::Follow(_) => true,
                     Next::End(ending) => finished.state.as_deref() == Some(ending.state().as_str()),
                     // Budgets and time end a run from outside.
                     _ => finished.state.as_deref() != Some("complete"),
@@ -267,6 +269,7 @@ fn of_machine(next: &Next) -> String {
         Next::Say { why, .. } => format!("say something ({why})"),
         Next::AskPerson { act } => format!("ask a person about {} {}", act.id, act.tool),
         Next::Escalate { .. } => "call for help".to_owned(),
+        Next::Follow(heir) => format!("wait for the run {}", heir.short()),
         Next::Wait(_) => "wait for a person".to_owned(),
         Next::End(ending) => format!("end: {}", ending.state()),
     }

@@ -6,8 +6,8 @@ use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
 use artel_engine::{
-    Begins, CallLog, Chronicle, Driver, Ended, Entry, Ground, Plot, Prompt, Setup, Voice,
-    Workplace, hooks::Hooks, rules_of,
+    Begins, CallLog, Chronicle, Driver, Ended, Entry, Ground, Plot, Prompt, Setup, Succession,
+    Voice, Workplace, hooks::Hooks, rules_of,
 };
 use artel_journal::{Fence, Owner};
 use artel_model::{Chosen, Context, Model};
@@ -30,19 +30,19 @@ use crate::caller::random_run;
 use crate::workshop::Workshop;
 
 /// How long a lease on a run holds, and how often it is renewed.
-pub(super) const LEASE: Duration = Duration::from_secs(60);
-pub(super) const RENEW: Duration = Duration::from_secs(20);
+pub(crate) const LEASE: Duration = Duration::from_secs(60);
+pub(crate) const RENEW: Duration = Duration::from_secs(20);
 
 /// How long calls that were called off may take to be settled.
-pub(super) const LAST_REST: Duration = Duration::from_secs(1);
+pub(crate) const LAST_REST: Duration = Duration::from_secs(1);
 
 /// A run as it stands before it is driven.
-pub(super) struct Beginning {
-    pub(super) run: RunId,
-    pub(super) trace: TraceId,
-    pub(super) skill: Option<Arc<Skill>>,
-    pub(super) order: RunOrder,
-    pub(super) kin: Kin,
+pub(crate) struct Beginning {
+    pub(crate) run: RunId,
+    pub(crate) trace: TraceId,
+    pub(crate) skill: Option<Arc<Skill>>,
+    pub(crate) order: RunOrder,
+    pub(crate) kin: Kin,
 }
 
 impl Workshop {
@@ -104,7 +104,7 @@ pub(super) struct Stage {
 
 impl House {
     /// Prepares a run and drives it.
-    pub(super) async fn begin(self: &Arc<Self>, beginning: Beginning) -> Result<RunDone, Failure> {
+    pub(crate) async fn begin(self: &Arc<Self>, beginning: Beginning) -> Result<RunDone, Failure> {
         let Beginning {
             run,
             trace,
@@ -125,9 +125,12 @@ impl House {
             Actor::agent(kin.role()),
         )
         .fenced(fence.clone());
-        let started = self.started(run, skill.as_deref(), &order, &kin);
-        let started = Entry::shown(started).by(self.person());
-        chronicle.append(vec![started]).await?;
+        // A process that was killed before the run was ready has begun it, and no more.
+        if kin.contract.is_none() || self.workshop.started(run).is_err() {
+            let started = self.started(run, skill.as_deref(), &order, &kin);
+            let started = Entry::shown(started).by(self.person());
+            chronicle.append(vec![started]).await?;
+        }
         let stage = self.stage(chronicle, kin, skill, &order.arguments)?;
         let (facts, prompt) = self
             .prepare(&stage, &order, wanted, chosen.card.context)
@@ -138,13 +141,14 @@ impl House {
         let workplace = Workplace::new(outfit.reading()?, ground, outfit.furnish());
         let turn = Turn::new(rules_of(&facts, &outfit.registry), prompt.opening);
         let voice = self.voice(model, chosen, outfit);
+        let succession = self.succession(&stage)?;
         let mut setup = self.setup(stage, turn, workplace, voice)?;
         setup.system = prompt.system;
         setup.window = facts.window;
         let begins = Begins::Startup {
             prompt: order.arguments.join(" "),
         };
-        self.drive(setup, (hooks, begins), &fence).await
+        self.drive(setup, (hooks, begins), succession, &fence).await
     }
 
     /// Puts together what a run stands on.
@@ -156,7 +160,10 @@ impl House {
         arguments: &[String],
     ) -> Result<Stage, Failure> {
         let (run, trace) = (chronicle.run(), chronicle.trace());
-        let at = self.tree_of(kin.root_run.unwrap_or(run));
+        let at = match &kin.place {
+            Some(place) => place.clone(),
+            None => self.tree_of(kin.root_run.unwrap_or(run)),
+        };
         let left = Arc::new(AtomicU32::new(0));
         let ground = kin.ground.clone();
         let ground = ground.unwrap_or_else(|| self.ground(&at, arguments));
@@ -169,6 +176,7 @@ impl House {
             skill,
             variables: None,
             agent: kin.agent.clone(),
+            contract: kin.contract.clone(),
             at,
         };
         if let Some(skill) = &outfit.skill {
@@ -266,12 +274,18 @@ impl House {
         &self,
         setup: Setup,
         (hooks, begins): (Hooks, Begins),
+        succession: Succession,
         fence: &Fence,
     ) -> Result<RunDone, Failure> {
         let (run, trace) = (setup.chronicle.run(), setup.chronicle.trace());
         let chronicle = setup.chronicle.clone();
+        // What a run that took over taught, the one teaches whose work it was.
         let skill = setup.voice.account.skill.clone();
-        let driving = Driver::new(setup).with_hooks(hooks, begins).drive();
+        let skill = skill.filter(|_| begins != Begins::TakenOver);
+        let driving = Driver::new(setup)
+            .with_hooks(hooks, begins)
+            .with_succession(succession)
+            .drive();
         let mut driving = std::pin::pin!(driving);
         let mut renewal = tokio::time::interval(RENEW);
         renewal.tick().await;
@@ -312,7 +326,7 @@ impl House {
         Ok(done)
     }
 
-    pub(super) async fn lease(&self, run: RunId) -> Result<Fence, Failure> {
+    pub(crate) async fn lease(&self, run: RunId) -> Result<Fence, Failure> {
         let owner = Owner::this_process("artel run");
         let name = Stream::run(run).to_string();
         let lease = self.journal.take_lease(&name, owner, LEASE).await?;
@@ -336,9 +350,11 @@ impl House {
         kin: &Kin,
     ) -> RunStarted {
         let words = order.arguments.join(" ");
-        let title = match skill {
-            Some(skill) => format!("{} {words}", skill.name),
-            None => words.clone(),
+        let contract = kin.contract.as_deref();
+        let title = match (skill, contract) {
+            (_, Some(contract)) => contract.title.clone(),
+            (Some(skill), None) => format!("{} {words}", skill.name),
+            (None, None) => words.clone(),
         };
         RunStarted {
             skill: skill.map(|skill| skill.name.clone()),
@@ -348,6 +364,7 @@ impl House {
             call: kin.call.clone(),
             chain: Some(kin.chain.clone()),
             depth: Some(kin.depth),
+            step: contract.and_then(|contract| contract.step.clone()),
             ..RunStarted::new(run, title.trim().chars().take(120).collect::<String>())
         }
     }
@@ -398,12 +415,13 @@ impl House {
 
     pub(super) fn voice(&self, model: Arc<dyn Model>, chosen: Chosen, outfit: &Outfit) -> Voice {
         let chronicle = &outfit.chronicle;
+        let contract = outfit.contract.as_deref();
         Voice {
             gateway: self.gateway.clone(),
             model,
             chosen,
             priority: Priority::User,
-            privacy: Privacy::Any,
+            privacy: self.privacy(contract.map_or(Privacy::Any, |contract| contract.privacy)),
             account: Attribution {
                 role: Some(outfit.role.clone()),
                 skill: outfit.skill.as_ref().map(|skill| skill.name.clone()),

@@ -76,7 +76,10 @@ impl Workshop {
             _ => {}
         }
         let Open { journal, notes } = self.open()?;
-        let mut runs = vec![run];
+        let mut runs = match steer {
+            Steer::Hint(_) => vec![self.at_work(run)?],
+            _ => vec![run],
+        };
         if !matches!(steer, Steer::Hint(_)) {
             runs.extend(self.open_below(run)?);
         }
@@ -99,6 +102,7 @@ impl Workshop {
 
     /// Answers the open question of a run.
     pub async fn answer_run(&self, run: RunId, answer: &str) -> Result<Noted<Steered>, Failure> {
+        let run = self.at_work(run)?;
         let state = self.state_of(run)?;
         refuse_over(&state)?;
         let asked = state
@@ -128,6 +132,26 @@ impl Workshop {
     pub fn standing_of(&self, run: RunId) -> Result<(Standing, Option<String>), Failure> {
         let state = self.state_of(run)?;
         Ok((state.standing(), state.driver.clone()))
+    }
+
+    /// Returns the run that goes on with the work of this one; itself, if none does.
+    fn at_work(&self, run: RunId) -> Result<RunId, Failure> {
+        let handed = |run| -> Result<Option<RunId>, Failure> {
+            let state = self.state_of(run)?;
+            Ok(state.events.iter().find_map(|event| match &event.fact {
+                Fact::RunHandedOver(handed) => Some(handed.to),
+                _ => None,
+            }))
+        };
+        let mut last = run;
+        while let Some(heir) = handed(last)? {
+            // It may not have begun yet.
+            if self.started(heir).is_err() {
+                break;
+            }
+            last = heir;
+        }
+        Ok(last)
     }
 
     fn steering(&self, run: RunId, trace: TraceId, fact: impl Into<Fact>) -> Draft {

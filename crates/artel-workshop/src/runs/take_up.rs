@@ -15,6 +15,7 @@ use super::child::Kin;
 use super::house::{Company, House};
 use super::order::RunDone;
 use super::start::LAST_REST;
+use super::succeed::is_fresh;
 use crate::workshop::Workshop;
 
 impl Workshop {
@@ -84,7 +85,7 @@ pub(crate) fn no_such_run(id: &str) -> Failure {
 
 impl House {
     /// Takes a run up where it was left.
-    pub(super) async fn take_up(
+    pub(crate) async fn take_up(
         self: &Arc<Self>,
         run: RunId,
         kin: Option<Kin>,
@@ -101,7 +102,7 @@ impl House {
         let events = bare.events()?;
         if let Some(finished) = finished(&events) {
             drop(self.journal.release_lease(&fence).await);
-            if let Some(skill) = &started.skill {
+            if let Some(skill) = started.skill.as_ref().filter(|_| !started.takes_over()) {
                 self.learn(&bare, skill, finished).await;
             }
             return over(run, trace, finished, &bare);
@@ -129,6 +130,8 @@ impl House {
         if stage.ground.tree().is_none() && self.has_tree(trace, &events)? {
             let newest = newest_snapshot(&events).unwrap_or("start");
             stage.ground.reopen(newest)?;
+        } else if let Some(newest) = newest_snapshot(&events) {
+            stage.ground.count_from(newest);
         }
         let outfit = &stage.outfit;
         let hooks = self.hooks(outfit, &stage.kin).await?;
@@ -136,19 +139,26 @@ impl House {
         let mut workplace = Workplace::new(outfit.reading()?, ground, outfit.furnish());
         workplace.furnished()?;
         let mut turn = fold(&chronicle, &events, &workplace)?;
-        let after = events.last().map_or(0, |event| event.seq);
-        for entry in settle(&mut turn, after, &workplace)? {
-            let fact = entry.fact.clone();
-            chronicle.append(vec![entry]).await?;
-            turn.fold(&fact)
-                .map_err(|error| Failure::new(Code::X001, error.to_string()))?;
+        if !(started.takes_over() && is_fresh(&events)) {
+            let after = events.last().map_or(0, |event| event.seq);
+            for entry in settle(&mut turn, after, &workplace)? {
+                let fact = entry.fact.clone();
+                chronicle.append(vec![entry]).await?;
+                turn.fold(&fact)
+                    .map_err(|error| Failure::new(Code::X001, error.to_string()))?;
+            }
         }
         let (chosen, model) = self.connect(self.named.as_deref().or(facts.model.as_deref()))?;
         let voice = self.voice(model, chosen, outfit);
+        let succession = self.succession(&stage)?;
         let mut setup = self.setup(stage, turn, workplace, voice)?;
         setup.system = chronicle.text(&facts.system)?;
         setup.window = facts.window;
-        Box::pin(self.drive(setup, (hooks, Begins::Resume), &fence)).await
+        let begins = match started.takes_over() {
+            true => Begins::TakenOver,
+            false => Begins::Resume,
+        };
+        Box::pin(self.drive(setup, (hooks, begins), succession, &fence)).await
     }
 
     /// Returns the place of a run that is taken up by itself.
@@ -157,17 +167,32 @@ impl House {
             parent: started.parent,
             call: started.call.clone(),
             root_run: started.parent.map(|parent| self.root_of(parent)),
+            is_called: self.is_called(started),
             depth: started.depth.unwrap_or(0),
             family: Family::with(self.turns_of(started.id)),
             ..Kin::root(started.chain.clone().unwrap_or_default())
         }
     }
 
+    /// Tells whether another run called it, or the one whose work it goes on with.
+    fn is_called(&self, started: &RunStarted) -> bool {
+        let mut first = started.clone();
+        // A chain is as short as the turns are few.
+        for _ in 0..Family::MOST_TURNS {
+            let earlier = first.parent.filter(|_| first.takes_over());
+            match earlier.and_then(|run| self.workshop.started(run).ok()) {
+                Some((earlier, _)) => first = earlier,
+                None => break,
+            }
+        }
+        first.parent.is_some()
+    }
+
     /// Returns the run at the top.
     fn root_of(&self, run: RunId) -> RunId {
         let mut top = run;
         // A chain is short; a journal that says otherwise is not followed for ever.
-        for _ in 0..Family::MOST_SKILLS {
+        for _ in 0..Family::MOST_TURNS {
             match self
                 .workshop
                 .started(top)

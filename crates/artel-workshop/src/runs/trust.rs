@@ -8,6 +8,7 @@ use artel_types::{Code, Fact, Failure, SkillTrusted};
 use serde::Serialize;
 
 use super::house::House;
+use crate::portals::PortalQuestion;
 use crate::workshop::Workshop;
 
 /// What a skill may run, shown before its first use.
@@ -36,6 +37,11 @@ pub trait Trust: Send + Sync {
 
     /// Asks about a hook, which these lines show; nothing where nobody can answer.
     fn ask_hook(&self, _lines: &[String]) -> Option<bool> {
+        None
+    }
+
+    /// Asks about a folder at its first use; nothing where nobody can answer.
+    fn ask_portal(&self, _question: &PortalQuestion) -> Option<bool> {
         None
     }
 }

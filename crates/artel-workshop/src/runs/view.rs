@@ -9,12 +9,13 @@ mod seen;
 mod tools;
 
 pub(crate) use line::grouped;
-pub use line::{Line, Mark};
+pub use line::{Line, Mark, Progress};
 pub use narrate::Narrator;
 pub use seen::seen;
 
-use artel_config::Viewer;
+use artel_config::{Origin, Viewer};
 use artel_journal::Blobs;
+use artel_types::{Code, Failure};
 
 use crate::workshop::Workshop;
 
@@ -48,19 +49,31 @@ pub struct Eyes {
 }
 
 impl Workshop {
-    /// Returns the eyes that the settings give; `view` is what was asked for.
-    pub fn eyes(&self, view: Option<View>) -> Eyes {
+    /// Returns the eyes that the settings give; `view` is what was asked for. Whoever is said to
+    /// be a user sees summaries alone; where nobody is said to be anything, a person who asks for
+    /// more gets it.
+    pub fn eyes(&self, view: Option<View>) -> Result<Eyes, Failure> {
         let settings = &self.settings.runs;
         let role = settings.role.value;
+        let is_said = settings.role.origin != Origin::Default;
+        if view == Some(View::Full) && role == Viewer::User && is_said {
+            let what = "the full view is not for the role `user`";
+            return Err(Failure::new(Code::C004, what)
+                .because(format!(
+                    "`visibility.role` says so: {}",
+                    settings.role.origin
+                ))
+                .advise("ask for the summary, or have `visibility.role` be \"developer\""));
+        }
         let usual = match role {
             Viewer::User => View::Summary,
             Viewer::Developer | Viewer::Admin => View::Full,
         };
-        Eyes {
+        Ok(Eyes {
             view: view.unwrap_or(usual),
             role,
             hidden: settings.hidden_tools.value.clone(),
-        }
+        })
     }
 
     /// Returns what tells the story of runs.

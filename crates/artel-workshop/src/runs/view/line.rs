@@ -1,9 +1,11 @@
 //! One line of a story, and how numbers are written in it.
 
 use artel_types::RunId;
+use serde::Serialize;
 
 /// What a line is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Mark {
     /// What runs and where.
     Head,
@@ -30,7 +32,7 @@ pub enum Mark {
 }
 
 /// One line of a story.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Line {
     /// What it is about.
     pub mark: Mark,
@@ -42,6 +44,27 @@ pub struct Line {
     pub turn: u32,
     /// The run it is about.
     pub run: RunId,
+    /// How far the run has come, where it is about that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub progress: Option<Progress>,
+}
+
+/// How far a run has come, by the steps that it set itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Progress {
+    /// Steps that are done.
+    pub done: usize,
+    /// All steps.
+    pub all: usize,
+    /// The same in percent.
+    pub percent: usize,
+}
+
+impl Progress {
+    pub(super) fn of(done: usize, all: usize) -> Self {
+        let percent = done * 100 / all.max(1);
+        Self { done, all, percent }
+    }
 }
 
 /// Writes a number of tokens as people read it.

@@ -13,7 +13,7 @@ use artel_types::{
 use serde_json::Value;
 
 use super::ending::ending;
-use super::line::{Line, Mark, first_line, grouped, span, tokens};
+use super::line::{Line, Mark, Progress, first_line, grouped, span, tokens};
 use super::phrases::{of_continuation, of_steering, progress, refusal};
 use super::tools::{self, Look, Milestone};
 use super::{Eyes, View, Words};
@@ -45,6 +45,10 @@ struct Tale {
     looked: Vec<(Look, Vec<String>)>,
     has_head: bool,
     doing: Option<String>,
+    /// How far it has come by the event that is told.
+    progress: Option<Progress>,
+    /// Whether it goes on with the work of a run that tells the end.
+    is_heir: bool,
 }
 
 impl Narrator {
@@ -97,8 +101,13 @@ impl Narrator {
             depth: tale.depth,
             turn: tale.turn,
             run,
+            progress: None,
         };
-        lines.into_iter().map(line).collect()
+        let mut lines: Vec<Line> = lines.into_iter().map(line).collect();
+        if let Some(last) = lines.last_mut() {
+            last.progress = tale.progress.take();
+        }
+        lines
     }
 
     /// Says in a few words what goes on now, in the run that said something last.
@@ -146,6 +155,13 @@ impl Narrator {
                     grouped(forked.at)
                 ),
             ),
+            Fact::RunHandedOver(handed) => {
+                let heir = handed.to.short();
+                one(
+                    Mark::Plain,
+                    format!("handed over to run {heir}: {}", handed.why),
+                )
+            }
             Fact::RunContinued(continued) => of_continuation(continued),
             Fact::RunAsked(asked) => one(Mark::Waits, format!("asks: {}", asked.text)),
             Fact::RunAnswered(answered) => {
@@ -228,7 +244,8 @@ impl Narrator {
 
     fn started(&mut self, run: RunId, started: &RunStarted) -> Vec<(Mark, String)> {
         let above = started.parent.and_then(|parent| self.runs.get(&parent));
-        let depth = above.map_or(0, |parent| parent.depth + 1);
+        let is_heir = started.takes_over();
+        let depth = above.map_or(0, |parent| parent.depth + usize::from(!is_heir));
         let folder = started
             .folder
             .as_deref()
@@ -239,6 +256,13 @@ impl Narrator {
         tale.folder = folder.unwrap_or_default();
         tale.depth = depth;
         tale.has_head = started.parent.is_some();
+        tale.is_heir = is_heir;
+        if is_heir {
+            return vec![(
+                Mark::Head,
+                format!("goes on in a fresh run {}", run.short()),
+            )];
+        }
         if started.parent.is_none() {
             return vec![(
                 Mark::Head,
@@ -409,7 +433,11 @@ impl Narrator {
         match tools::milestone(&input, finished, &observation) {
             Milestone::Nothing => Vec::new(),
             Milestone::Line(text) => vec![(Mark::Plain, text)],
-            Milestone::Progress(done, all) => vec![(Mark::Plain, progress(done, all))],
+            Milestone::Progress(done, all) => {
+                let now = Progress::of(done, all);
+                tale.progress = Some(now);
+                vec![(Mark::Plain, progress(now))]
+            }
             Milestone::Looked(look, target) => {
                 match tale.looked.iter_mut().find(|(same, _)| *same == look) {
                     Some((_, targets)) => targets.push(target),
@@ -445,6 +473,10 @@ impl Narrator {
 
     fn finished(&mut self, run: RunId, finished: &RunFinished) -> Vec<(Mark, String)> {
         let tale = self.runs.entry(run).or_default();
+        if tale.is_heir {
+            // The run whose work it was tells the end.
+            return Vec::new();
+        }
         if tale.depth == 0 {
             return ending(finished);
         }

@@ -2,11 +2,11 @@
 
 use artel_types::{RunContinued, ToolRequested};
 
-use super::line::{Mark, grouped};
+use super::line::{Mark, Progress, grouped};
 
 /// Says how far a run has come.
-pub(super) fn progress(done: usize, all: usize) -> String {
-    let percent = done * 100 / all.max(1);
+pub(super) fn progress(progress: Progress) -> String {
+    let Progress { done, all, percent } = progress;
     if done == all {
         return format!("{done} of {all} steps done (100 %)");
     }

@@ -1,0 +1,211 @@
+//! Drives the run of a plan: does what the machine orders, several things at once, writes down
+//! what came of each, and folds that.
+
+use std::collections::BTreeSet;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use artel_rules::conduct::{Conduct, Order};
+use artel_tools::Person;
+use artel_types::{Code, Fact, Failure, RunAnswered, RunAsked};
+use tokio::task::JoinSet;
+
+use crate::audience::Audience;
+use crate::chronicle::{Chronicle, Entry};
+use crate::drive::{Left, blocking};
+use crate::steer::{Steering, Stop};
+
+/// What a crew does takes its time.
+pub type Doing<T> = Pin<Box<dyn Future<Output = Result<T, Failure>> + Send>>;
+
+/// Whoever carries out the orders of a plan: agents in trees of their own, or a script.
+///
+/// An order may be given again after a crash. Whatever a crew began under its name it has to find,
+/// and end in the same facts.
+pub trait Crew: Send + Sync + 'static {
+    /// Carries out an order and says what came of it.
+    fn carry_out(self: Arc<Self>, order: Order, state: Arc<Conduct>) -> Doing<Did>;
+
+    /// Tells all that is under way to end.
+    fn call_off(self: Arc<Self>) -> Doing<()>;
+}
+
+/// What came of an order.
+#[derive(Debug)]
+pub enum Did {
+    /// It is done, and this is what goes on record.
+    Facts(Vec<Entry>),
+    /// It has to be left, and can be taken up again.
+    Left(Left),
+}
+
+/// What a plan is carried out with.
+pub struct Conductor<C> {
+    /// The journal of its run.
+    pub chronicle: Chronicle,
+    /// The state it goes on from.
+    pub conduct: Conduct,
+    /// Who does it.
+    pub crew: Arc<C>,
+    /// How people reach it.
+    pub steering: Steering,
+    /// Who watches.
+    pub audience: Arc<dyn Audience>,
+    /// Who can answer.
+    pub person: Option<Arc<dyn Person>>,
+}
+
+/// How it ended.
+#[derive(Debug)]
+pub enum Led {
+    /// The run is over.
+    Over(Box<Conduct>),
+    /// The run can be taken up again.
+    Left(Left),
+}
+
+/// What is under way, and what had to be left.
+#[derive(Default)]
+struct Underway {
+    tasks: JoinSet<(String, Result<Did, Failure>)>,
+    names: BTreeSet<String>,
+    left: Option<Left>,
+    is_called_off: bool,
+}
+
+impl<C: Crew> Conductor<C> {
+    /// Carries the plan out to its end, or to where it has to be left.
+    pub async fn conduct(mut self) -> Result<Led, Failure> {
+        let mut underway = Underway::default();
+        loop {
+            for fact in self.steering.news() {
+                self.conduct.fold(&fact);
+            }
+            if self.conduct.is_over() {
+                return Ok(Led::Over(Box::new(self.conduct)));
+            }
+            if self.conduct.is_cancelled() && !underway.is_called_off {
+                underway.is_called_off = true;
+                Arc::clone(&self.crew).call_off().await?;
+            }
+            if self.steering.stop() == Stop::No && self.order(&mut underway).await? {
+                continue;
+            }
+            if let Some(left) = self.rests(&underway)? {
+                return Ok(Led::Left(left));
+            }
+            self.wait(&mut underway).await?;
+        }
+    }
+
+    /// Begins what can be done now; true if something went on record instead.
+    async fn order(&mut self, underway: &mut Underway) -> Result<bool, Failure> {
+        let mut state = None;
+        for order in self.conduct.next() {
+            if let Order::Record(fact) = order {
+                self.record(vec![Entry::shown(*fact)]).await?;
+                return Ok(true);
+            }
+            let name = order.to_string();
+            if !underway.names.insert(name.clone()) {
+                continue;
+            }
+            let state = state.get_or_insert_with(|| Arc::new(self.conduct.clone()));
+            let doing = match order {
+                Order::Await(asked) => self.answer(*asked),
+                order => Arc::clone(&self.crew).carry_out(order, Arc::clone(state)),
+            };
+            underway.tasks.spawn(async move { (name, doing.await) });
+        }
+        Ok(false)
+    }
+
+    /// Says why nothing goes on, once nothing is under way.
+    fn rests(&self, underway: &Underway) -> Result<Option<Left>, Failure> {
+        if !underway.tasks.is_empty() {
+            return Ok(None);
+        }
+        if self.steering.stop() != Stop::No {
+            return Ok(Some(Left::Interrupted));
+        }
+        if let Some(left) = &underway.left {
+            return Ok(Some(left.clone()));
+        }
+        if self.conduct.is_paused() {
+            self.audience.waits("paused; `artel resume` lets it go on");
+            return Ok(None);
+        }
+        Err(Failure::new(
+            Code::X001,
+            "a plan's run has nothing to do and is not over",
+        ))
+    }
+
+    /// Waits for something to be done, or for a person to say something.
+    async fn wait(&mut self, underway: &mut Underway) -> Result<(), Failure> {
+        let done = if underway.tasks.is_empty() {
+            if let Some(fact) = self.steering.heard().await {
+                self.conduct.fold(&fact);
+            }
+            return Ok(());
+        } else {
+            tokio::select! {
+                done = underway.tasks.join_next() => done,
+                fact = self.steering.heard() => {
+                    if let Some(fact) = fact {
+                        self.conduct.fold(&fact);
+                    }
+                    return Ok(());
+                }
+            }
+        };
+        let (name, did) = match done {
+            Some(Ok(done)) => done,
+            Some(Err(error)) => return Err(Failure::new(Code::X001, error.to_string())),
+            None => return Ok(()),
+        };
+        match did? {
+            Did::Facts(entries) => {
+                self.record(entries).await?;
+                underway.names.remove(&name);
+            }
+            // Its name stays taken: this process does not begin it again.
+            Did::Left(left) => underway.left = Some(left),
+        }
+        Ok(())
+    }
+
+    async fn record(&mut self, entries: Vec<Entry>) -> Result<(), Failure> {
+        if entries.is_empty() {
+            return Ok(());
+        }
+        let facts: Vec<Fact> = entries.iter().map(|entry| entry.fact.clone()).collect();
+        self.chronicle.append(entries).await?;
+        for mut fact in facts {
+            self.chronicle.put_back(&mut fact)?;
+            self.conduct.fold(&fact);
+        }
+        Ok(())
+    }
+
+    /// Puts a question to whoever is there.
+    fn answer(&self, asked: RunAsked) -> Doing<Did> {
+        let person = self.person.clone();
+        Box::pin(async move {
+            let Some(person) = person else {
+                return Ok(Did::Left(Left::Question(Box::new(asked))));
+            };
+            let (text, choices) = (asked.text.clone(), asked.choices.clone());
+            let answer = blocking(move || Ok(person.answer(&text, &choices))).await?;
+            let Some(answer) = answer else {
+                return Ok(Did::Left(Left::Question(Box::new(asked))));
+            };
+            let answered = RunAnswered {
+                question: asked.question,
+                answer,
+            };
+            Ok(Did::Facts(vec![Entry::shown(answered)]))
+        })
+    }
+}

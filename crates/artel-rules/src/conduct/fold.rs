@@ -1,0 +1,306 @@
+//! Takes in what happened.
+
+use std::collections::BTreeMap;
+
+use artel_types::plan::StepState;
+use artel_types::{Fact, PlanProposed, RunAnswered, StepJudged, StepWorked, Text};
+
+use super::order::{Judge, Part};
+use super::step::{Decided, Step};
+use super::{Baseline, Conduct, Decision, LOOPS, Proposal, Wish};
+
+impl Conduct {
+    /// Takes in an event of the run. What belongs to none of its steps changes nothing.
+    pub fn fold(&mut self, fact: &Fact) {
+        match fact {
+            Fact::BaselineTaken(taken) => {
+                self.baseline = if taken.holds {
+                    Baseline::Taken(taken.clone())
+                } else {
+                    Baseline::Missing(taken.clone())
+                };
+            }
+            Fact::StepStarted(it) => {
+                if let Some(step) = self.steps.get_mut(&it.step) {
+                    step.begin(it.round, &it.base);
+                }
+            }
+            Fact::StepWorked(it) => self.worked(it),
+            Fact::StepChecked(it) => {
+                let part = if it.phase == "red" {
+                    Part::Red
+                } else {
+                    Part::Green
+                };
+                self.in_round(&it.step, it.round, |step| {
+                    step.done.insert(part);
+                    step.state = StepState::Verifying;
+                    if part == Part::Red && !it.passed {
+                        step.redo_tests = true;
+                    }
+                    if !it.passed {
+                        step.fault(part, it.why.join("\n"), &[]);
+                    } else if part == Part::Red {
+                        step.state = StepState::Running;
+                        step.tests.clone_from(&step.tree);
+                    }
+                });
+            }
+            Fact::StepJudged(it) => self.judged(it),
+            Fact::StepFailed(it) => self.in_round(&it.step, it.round, |step| {
+                step.is_lost = true;
+                step.state = StepState::Running;
+                step.history.push(inline(&it.why).to_owned());
+                step.why = inline(&it.why).to_owned();
+            }),
+            Fact::StepPassed(it) => {
+                self.branch.head = Some(it.head.clone());
+                if let Some(step) = self.steps.get_mut(&it.step) {
+                    step.state = StepState::Done;
+                    step.why.clear();
+                    step.outputs = values(inline(&it.outputs));
+                }
+            }
+            Fact::StepSettled(it) => self.settled(&it.step, &it.state, &it.why),
+            Fact::StepWaived(it) => {
+                if let Some(step) = self.steps.get_mut(&it.step) {
+                    step.decided = None;
+                    step.waived.insert(it.what.clone());
+                    if step.reasons().is_empty() {
+                        step.is_lost = false;
+                    }
+                }
+            }
+            Fact::BranchChecked(it) => {
+                self.branch.checks = it.round;
+                self.branch.passed = it.passed;
+                self.branch.why.clone_from(&it.why);
+            }
+            Fact::BranchMended(it) => {
+                self.branch.mends = it.round;
+                self.branch.head = Some(it.head.clone());
+            }
+            Fact::PlanProposed(it) => self.proposed(it),
+            Fact::PlanDecided(it) => {
+                if let Some(proposal) = self.proposals.get_mut(&it.id) {
+                    proposal.is_settled = true;
+                    let step = self.steps.get_mut(&proposal.step);
+                    if let (Some(step), None) = (step, it.version) {
+                        let what =
+                            format!("a person turned down `{}`: {}", proposal.what, it.reason);
+                        step.history.push(what);
+                    }
+                }
+            }
+            Fact::PlanAdopted(it) => self.adopted(inline(&it.plan)),
+            Fact::RunAsked(it) => {
+                self.questions.insert(it.question.clone(), it.clone());
+            }
+            Fact::RunAnswered(it) => self.answered(it),
+            Fact::RunSteered(it) => match it.act.as_str() {
+                "pause" => self.paused = true,
+                "resume" => self.paused = false,
+                "cancel" => self.wish = Wish::Cancel,
+                _ => {}
+            },
+            Fact::RunContinued(_) => self.paused = false,
+            Fact::RunFinished(_) => self.is_over = true,
+            _ => {}
+        }
+    }
+
+    /// Changes a step, if the event belongs to its present attempt.
+    fn in_round(&mut self, id: &str, round: u32, change: impl FnOnce(&mut Step)) {
+        if let Some(step) = self.steps.get_mut(id)
+            && step.round == round
+            && !step.is_over()
+        {
+            change(step);
+        }
+    }
+
+    fn worked(&mut self, it: &StepWorked) {
+        let part = match it.part.as_str() {
+            "criteria" => Part::Criteria,
+            "tests" => Part::Tests,
+            _ => Part::Work,
+        };
+        self.in_round(&it.step, it.round, |step| {
+            step.done.insert(part);
+            if !it.tree.is_empty() {
+                step.tree = Some(it.tree.clone());
+            }
+            if part == Part::Criteria {
+                step.criteria.clone_from(&it.criteria);
+            }
+            if it.state != "complete" {
+                if part == Part::Tests {
+                    step.redo_tests = true;
+                }
+                step.fault(part, inline(&it.summary).to_owned(), &[]);
+            }
+        });
+    }
+
+    fn judged(&mut self, it: &StepJudged) {
+        let Some(judge) = Judge::named(&it.by) else {
+            return;
+        };
+        self.in_round(&it.step, it.round, |step| {
+            let part = Part::Judge(judge);
+            step.done.insert(part);
+            step.state = StepState::Verifying;
+            if it.passed {
+                step.offered.extend(values(inline(&it.outputs)));
+                return;
+            }
+            if it.fault.as_deref() == Some("test") {
+                step.redo_tests = true;
+            }
+            step.fault(part, inline(&it.feedback).to_owned(), &it.findings);
+        });
+    }
+
+    fn settled(&mut self, id: &str, state: &str, why: &str) {
+        if state == "taken-over" {
+            self.wish = Wish::TakeOver;
+        }
+        let Some(step) = self.steps.get_mut(id) else {
+            return;
+        };
+        if state == "again" {
+            let (waived, history) = (step.waived.clone(), step.history.clone());
+            let round = step.round;
+            *step = Step {
+                waived,
+                history,
+                round,
+                allowed: round + LOOPS,
+                is_lost: round > 0,
+                ..Step::default()
+            };
+            if round > 0 {
+                step.state = StepState::Running;
+            }
+            return;
+        }
+        step.decided = None;
+        step.state = if state == "skipped" {
+            StepState::Skipped
+        } else {
+            StepState::Failed
+        };
+        why.clone_into(&mut step.why);
+    }
+
+    fn proposed(&mut self, it: &PlanProposed) {
+        if self.proposals.contains_key(&it.id) {
+            return;
+        }
+        let text = format!(
+            "Step `{}` wants the plan to change: {}\nWhy: {}\nImpact: {}",
+            it.step, it.what, it.why, it.impact
+        );
+        let proposal = Proposal {
+            step: it.step.clone(),
+            what: it.what.clone(),
+            text,
+            is_blocking: it.blocking,
+            answer: None,
+            is_settled: false,
+        };
+        self.proposals.insert(it.id.clone(), proposal);
+        if it.blocking
+            && let Some(step) = self.steps.get_mut(&it.step)
+        {
+            step.waits = true;
+            step.allowed += 1;
+        }
+    }
+
+    /// Goes on by another version: steps that have begun stay as they are.
+    fn adopted(&mut self, json: &str) {
+        let Ok(plan) = serde_json::from_str::<artel_types::plan::Plan>(json) else {
+            return;
+        };
+        for step in &plan.steps {
+            self.steps.entry(step.id.clone()).or_default();
+        }
+        self.plan = plan;
+    }
+
+    fn answered(&mut self, it: &RunAnswered) {
+        if self.questions.remove(&it.question).is_none() {
+            return;
+        }
+        let (choice, reason) = match it.answer.split_once(':') {
+            Some((choice, reason)) => (choice.trim(), reason.trim()),
+            None => (it.answer.trim(), ""),
+        };
+        if it.question.starts_with("baseline") {
+            self.baseline = Baseline::Given(it.answer.trim().to_owned());
+        } else if let Some(id) = it.question.strip_prefix("proposal/") {
+            if let Some(proposal) = self.proposals.get_mut(id) {
+                proposal.answer = Some(match choice {
+                    "accept" => Decision::Accept,
+                    _ => Decision::Reject(reason.to_owned()),
+                });
+            }
+        } else if let Some((step, _)) = it.question.split_once('/') {
+            let step = step.to_owned();
+            self.decided(&step, choice, reason);
+        }
+    }
+
+    /// Takes in what a person wants of a step that did not pass.
+    fn decided(&mut self, id: &str, choice: &str, reason: &str) {
+        let because = if reason.is_empty() {
+            "a person decided so"
+        } else {
+            reason
+        };
+        if choice == "cancel" {
+            self.wish = Wish::Cancel;
+            return;
+        }
+        let Some(step) = self.steps.get_mut(id) else {
+            return;
+        };
+        let settle = |state, why| Some(Decided::Settle { state, why });
+        match choice {
+            "more" => {
+                step.allowed += LOOPS;
+                if !reason.is_empty() {
+                    step.history.push(format!("a person says: {reason}"));
+                }
+            }
+            "waive-inspector" | "waive-tester" => {
+                step.decided = Some(Decided::Waive {
+                    what: choice.trim_start_matches("waive-").to_owned(),
+                    reason: because.to_owned(),
+                });
+            }
+            "take-over" => step.decided = settle("taken-over", because.to_owned()),
+            _ => step.decided = settle("failed", format!("given up: {}", step.why)),
+        }
+    }
+}
+
+/// Returns a text that stands in the event; the journal's reader has put the others back.
+pub(super) fn inline(text: &Text) -> &str {
+    match text {
+        Text::Inline(text) => text,
+        Text::Kept(_) => "",
+    }
+}
+
+/// Reads values; what is not text stands as JSON.
+fn values(json: &str) -> BTreeMap<String, String> {
+    let read = serde_json::from_str::<BTreeMap<String, serde_json::Value>>(json);
+    let pairs = read.unwrap_or_default().into_iter();
+    let text = |value: serde_json::Value| match value {
+        serde_json::Value::String(text) => text,
+        other => other.to_string(),
+    };
+    pairs.map(|(name, value)| (name, text(value))).collect()
+}

@@ -1,0 +1,339 @@
+//! Says what can be done now.
+
+use artel_types::plan::{PlanStep, StepState};
+use artel_types::{Fact, PlanDecided, RunAsked, StepFailed, StepSettled, StepWaived, Text};
+
+use super::order::{Order, Part};
+use super::step::{Decided, Step};
+use super::{Baseline, Conduct, Decision, Failure, MENDS, Wish};
+
+impl Conduct {
+    /// Names everything that can be done now. What is to be recorded comes alone: what follows
+    /// from it is not known before.
+    pub fn next(&self) -> Vec<Order> {
+        if self.is_over {
+            return Vec::new();
+        }
+        if let Some(fact) = self.to_record() {
+            return vec![Order::Record(Box::new(fact))];
+        }
+        let mut orders: Vec<Order> = self.adoptions();
+        let awaited = self.questions.values();
+        if self.wish == Wish::GoOn {
+            orders.extend(awaited.map(|asked| Order::Await(Box::new(asked.clone()))));
+        }
+        if self.wish == Wish::GoOn && !self.paused {
+            match &self.baseline {
+                Baseline::Unknown => orders.push(Order::Baseline { given: None }),
+                Baseline::Missing(_) => {}
+                Baseline::Given(given) => orders.push(Order::Baseline {
+                    given: Some(given.clone()),
+                }),
+                Baseline::Taken(_) => orders.extend(self.work()),
+            }
+        }
+        if orders.is_empty() && !self.paused && self.is_settled() {
+            orders.push(self.ending());
+        }
+        orders
+    }
+
+    /// Tells whether a step is under way: begun, and not waiting for a person.
+    fn is_active(&self, id: &str) -> bool {
+        self.steps
+            .get(id)
+            .is_some_and(|step| step.round > 0 && !step.is_over() && !self.is_held(id, step))
+    }
+
+    /// Tells whether a step waits for a person.
+    fn is_held(&self, id: &str, step: &Step) -> bool {
+        let of_step =
+            |question: &String| question.split_once('/').is_some_and(|(name, _)| name == id);
+        step.waits && self.open_proposal(id) || self.questions.keys().any(of_step)
+    }
+
+    fn open_proposal(&self, step: &str) -> bool {
+        let mut proposals = self.proposals.values();
+        proposals.any(|it| it.step == step && it.is_blocking && !it.is_settled)
+    }
+
+    /// Returns the parts of steps that can be done.
+    fn work(&self) -> Vec<Order> {
+        let mut orders = Vec::new();
+        let mut active = 0;
+        let mut commits = false;
+        for (spec, step) in self.steps() {
+            if !self.is_active(&spec.id) {
+                continue;
+            }
+            active += 1;
+            for part in self.parts_of(spec, step) {
+                // The branch moves one commit at a time.
+                if part == Part::Commit && std::mem::replace(&mut commits, true) {
+                    continue;
+                }
+                let round = if part == Part::Start {
+                    step.round + 1
+                } else {
+                    step.round
+                };
+                orders.push(doing(spec, round, part));
+            }
+        }
+        if self.begins_nothing() {
+            return orders;
+        }
+        for (spec, step) in self.steps() {
+            if active >= self.rules.at_once {
+                break;
+            }
+            if step.round == 0 && !step.is_over() && self.is_ready(spec) {
+                active += 1;
+                orders.push(doing(spec, 1, Part::Start));
+            }
+        }
+        orders
+    }
+
+    fn parts_of(&self, spec: &PlanStep, step: &Step) -> Vec<Part> {
+        if step.is_lost {
+            return vec![Part::Start];
+        }
+        step.parts(spec)
+    }
+
+    /// Tells whether no step that has not begun may begin.
+    fn begins_nothing(&self) -> bool {
+        let mut proposals = self.proposals.values();
+        let is_held = proposals.any(|it| it.is_blocking && !it.is_settled);
+        let failed = self
+            .steps()
+            .any(|(_, step)| step.state == StepState::Failed);
+        is_held || (self.rules.failure == Failure::Fast && failed)
+    }
+
+    fn is_ready(&self, spec: &PlanStep) -> bool {
+        let passed = |id: &String| {
+            self.steps
+                .get(id)
+                .is_some_and(|it| it.state == StepState::Done)
+        };
+        spec.after.iter().all(passed)
+    }
+
+    /// Returns what follows from what is known and is not on record yet.
+    fn to_record(&self) -> Option<Fact> {
+        if let Baseline::Missing(taken) = &self.baseline
+            && self.questions.is_empty()
+            && self.wish == Wish::GoOn
+        {
+            return Some(baseline_question(taken).into());
+        }
+        for (spec, step) in self.steps() {
+            if step.is_over() {
+                continue;
+            }
+            if self.wish != Wish::GoOn {
+                let why = match self.wish {
+                    Wish::Cancel => "the run was cancelled",
+                    _ => "a person took over",
+                };
+                let state = if step.round > 0 {
+                    "cancelled"
+                } else {
+                    "skipped"
+                };
+                return Some(settled(spec, state, why.to_owned()));
+            }
+            if let Some(fact) = self.of_step(spec, step) {
+                return Some(fact);
+            }
+        }
+        self.of_proposals()
+    }
+
+    fn of_step(&self, spec: &PlanStep, step: &Step) -> Option<Fact> {
+        if let Some(cause) = self.blocker(spec) {
+            return Some(settled(spec, "skipped", cause));
+        }
+        if let Some(decided) = &step.decided {
+            return Some(decided_fact(spec, decided));
+        }
+        if step.round == 0 {
+            let fast = self.rules.failure == Failure::Fast;
+            let failed = self.steps().find(|(_, it)| it.state == StepState::Failed);
+            return failed.filter(|_| fast).map(|(failed, _)| {
+                settled(spec, "skipped", format!("`{}` failed first", failed.title))
+            });
+        }
+        let reasons = step.reasons();
+        if !step.is_lost && !reasons.is_empty() && !self.has_open_judge(spec, step) {
+            return Some(
+                StepFailed {
+                    step: spec.id.clone(),
+                    round: step.round,
+                    why: Text::Inline(reasons.join("\n\n")),
+                }
+                .into(),
+            );
+        }
+        let is_spent = step.is_lost && step.round >= step.allowed;
+        let is_asked = self.is_held(&spec.id, step);
+        (is_spent && !is_asked).then(|| self.question(spec, step).into())
+    }
+
+    /// Judges that look at the same attempt side by side are both heard before it is lost.
+    fn has_open_judge(&self, spec: &PlanStep, step: &Step) -> bool {
+        let is_judging = step
+            .faults
+            .iter()
+            .all(|it| matches!(it.part, Part::Judge(_)));
+        let mut parts = step.parts(spec).into_iter();
+        is_judging && parts.any(|part| matches!(part, Part::Judge(_)))
+    }
+
+    /// Returns why a step can never begin.
+    fn blocker(&self, spec: &PlanStep) -> Option<String> {
+        spec.after.iter().find_map(|id| {
+            let step = self.steps.get(id)?;
+            let number = self.plan.number(id)?;
+            match step.state {
+                StepState::Failed => Some(format!("step {number} failed")),
+                StepState::Skipped => Some(format!("step {number} was skipped")),
+                _ => None,
+            }
+        })
+    }
+
+    fn of_proposals(&self) -> Option<Fact> {
+        self.proposals.iter().find_map(|(id, it)| {
+            if it.is_settled {
+                return None;
+            }
+            let question = format!("proposal/{id}");
+            match &it.answer {
+                None if !self.questions.contains_key(&question) => Some(
+                    RunAsked {
+                        question,
+                        text: it.text.clone(),
+                        choices: ["accept", "reject"].map(str::to_owned).to_vec(),
+                        call: None,
+                    }
+                    .into(),
+                ),
+                Some(Decision::Reject(reason)) => Some(
+                    PlanDecided {
+                        id: id.clone(),
+                        reason: reason.clone(),
+                        version: None,
+                    }
+                    .into(),
+                ),
+                _ => None,
+            }
+        })
+    }
+
+    fn adoptions(&self) -> Vec<Order> {
+        let accepted = self.proposals.iter();
+        let accepted =
+            accepted.filter(|(_, it)| !it.is_settled && it.answer == Some(Decision::Accept));
+        accepted
+            .map(|(id, _)| Order::Adopt { id: id.clone() })
+            .collect()
+    }
+
+    fn question(&self, spec: &PlanStep, step: &Step) -> RunAsked {
+        let number = self.plan.number(&spec.id).unwrap_or(0);
+        let mut choices = vec!["more"];
+        let owns = |owner: &str| step.faults.iter().any(|fault| fault.part.owner() == owner);
+        for (owner, choice) in [("inspector", "waive-inspector"), ("tester", "waive-tester")] {
+            if owns(owner) && !step.waived.contains(owner) {
+                choices.push(choice);
+            }
+        }
+        choices.extend(["take-over", "skip", "cancel"]);
+        RunAsked {
+            question: format!("{}/{}/{}", spec.id, step.round, step.waived.len()),
+            text: format!(
+                "Step {number} ({}) did not pass in {} attempts. The last one: {}",
+                spec.title, step.round, step.why
+            ),
+            choices: choices.into_iter().map(str::to_owned).collect(),
+            call: None,
+        }
+    }
+
+    fn is_settled(&self) -> bool {
+        self.steps().all(|(_, step)| step.is_over())
+    }
+
+    /// Returns what comes after the last step.
+    fn ending(&self) -> Order {
+        let (state, why) = self.outcome();
+        let close = Order::Close { state, why };
+        if self.branch.head.is_none() || self.wish == Wish::Cancel {
+            return close;
+        }
+        let branch = &self.branch;
+        if branch.checks == 0 || branch.mends == branch.checks {
+            return Order::Final {
+                round: branch.checks + 1,
+            };
+        }
+        let is_whole = state == artel_types::plan::PlanState::Done;
+        if !branch.passed && is_whole && branch.mends < MENDS {
+            return Order::Mend {
+                round: branch.checks,
+            };
+        }
+        close
+    }
+}
+
+fn doing(spec: &PlanStep, round: u32, part: Part) -> Order {
+    Order::Do {
+        step: spec.id.clone(),
+        round,
+        part,
+    }
+}
+
+fn settled(spec: &PlanStep, state: &str, why: String) -> Fact {
+    StepSettled {
+        step: spec.id.clone(),
+        state: state.to_owned(),
+        why,
+    }
+    .into()
+}
+
+fn decided_fact(spec: &PlanStep, decided: &Decided) -> Fact {
+    match decided {
+        Decided::Settle { state, why } => settled(spec, state, why.clone()),
+        Decided::Waive { what, reason } => StepWaived {
+            step: spec.id.clone(),
+            what: what.clone(),
+            reason: reason.clone(),
+        }
+        .into(),
+    }
+}
+
+fn baseline_question(taken: &artel_types::BaselineTaken) -> RunAsked {
+    let found = if taken.commands.is_empty() {
+        "Nothing was found to run.".to_owned()
+    } else {
+        format!("Found: {}.", taken.commands.join(" ; "))
+    };
+    RunAsked {
+        question: "baseline".to_owned(),
+        text: format!(
+            "There is nothing to compare the steps with: {}. {found} Which commands build, lint and \
+             test this project? Separate them with `;`, or answer `none`.",
+            taken.why.as_deref().unwrap_or("no test ran")
+        ),
+        choices: Vec::new(),
+        call: None,
+    }
+}

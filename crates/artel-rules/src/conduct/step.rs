@@ -1,0 +1,179 @@
+//! One step of a plan: its attempts, what of the present one is done, what it handed on.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use artel_types::plan::{Claim, Finding, PlanStep, StepState, Verify};
+
+use super::LOOPS;
+use super::order::{Judge, Part};
+
+/// One step.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Step {
+    /// How far it has come.
+    pub state: StepState,
+    /// Which attempt it is, from 1; 0 before the first.
+    pub round: u32,
+    /// How many attempts it has.
+    pub allowed: u32,
+    /// The commit that the attempt started from.
+    pub base: Option<String>,
+    /// What has to hold, as an inspector named it.
+    pub criteria: Vec<Claim>,
+    /// The tree that the last part left.
+    pub tree: Option<String>,
+    /// The tree with the tests of the step and without its work.
+    pub tests: Option<String>,
+    /// Why earlier attempts did not pass, oldest first.
+    pub history: Vec<String>,
+    /// Why it failed or was skipped.
+    pub why: String,
+    /// The values it handed on.
+    pub outputs: BTreeMap<String, String>,
+    /// Checks and findings that a person waived.
+    pub waived: BTreeSet<String>,
+    /// What the judges of this attempt hand on if it passes.
+    pub(super) offered: BTreeMap<String, String>,
+    /// Parts of this attempt that are over.
+    pub(super) done: BTreeSet<Part>,
+    /// Why this attempt does not pass.
+    pub(super) faults: Vec<Fault>,
+    /// Whether the attempt is over.
+    pub(super) is_lost: bool,
+    /// Whether the tests are written anew.
+    pub(super) redo_tests: bool,
+    /// Whether an agent waits for a decision about the plan.
+    pub(super) waits: bool,
+    /// What a person decided about it and what is not on record yet.
+    pub(super) decided: Option<Decided>,
+}
+
+/// What a person decided about a step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Decided {
+    Waive { what: String, reason: String },
+    Settle { state: &'static str, why: String },
+}
+
+/// Why an attempt does not pass.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Fault {
+    pub(super) part: Part,
+    pub(super) text: String,
+    /// The findings it rests on, where it rests on findings alone.
+    pub(super) findings: Vec<String>,
+}
+
+impl Default for Step {
+    fn default() -> Self {
+        Self {
+            state: StepState::Waiting,
+            round: 0,
+            allowed: LOOPS,
+            base: None,
+            criteria: Vec::new(),
+            tree: None,
+            tests: None,
+            history: Vec::new(),
+            why: String::new(),
+            outputs: BTreeMap::new(),
+            waived: BTreeSet::new(),
+            offered: BTreeMap::new(),
+            done: BTreeSet::new(),
+            faults: Vec::new(),
+            is_lost: false,
+            redo_tests: false,
+            waits: false,
+            decided: None,
+        }
+    }
+}
+
+impl Step {
+    /// Tells whether nothing more happens to it.
+    pub fn is_over(&self) -> bool {
+        matches!(
+            self.state,
+            StepState::Done | StepState::Failed | StepState::Skipped
+        )
+    }
+
+    /// Returns the values that it would hand on if it passed now.
+    pub fn offered(&self) -> &BTreeMap<String, String> {
+        &self.offered
+    }
+
+    /// Returns the checks that a person waived and that would not have passed.
+    pub fn passed_over(&self) -> Vec<String> {
+        let faults = self.faults.iter().filter(|fault| self.is_waived(fault));
+        let mut names: Vec<_> = faults.map(|fault| fault.part.owner().to_owned()).collect();
+        names.dedup();
+        names
+    }
+
+    /// Begins an attempt.
+    pub(super) fn begin(&mut self, round: u32, base: &str) {
+        self.state = StepState::Running;
+        self.round = round;
+        if self.base.as_deref() != Some(base) {
+            // Other files: what was there before has to be done again.
+            self.tests = None;
+            self.criteria.clear();
+        }
+        self.base = Some(base.to_owned());
+        self.done.clear();
+        self.faults.clear();
+        self.offered.clear();
+        self.is_lost = false;
+        self.waits = false;
+        self.done.insert(Part::Start);
+        if self.tests.is_some() && !self.redo_tests {
+            self.done.extend([Part::Criteria, Part::Tests, Part::Red]);
+        }
+        self.redo_tests = false;
+    }
+
+    /// Returns what of this attempt can be done now.
+    pub(super) fn parts(&self, spec: &PlanStep) -> Vec<Part> {
+        use Part::{Commit, Criteria, Green, Red, Start, Tests, Work};
+        let line: &[Part] = match spec.verify {
+            Verify::None | Verify::Evaluator => &[Start, Work, Green],
+            Verify::Tdd => &[Start, Criteria, Tests, Red, Work, Green],
+        };
+        if let Some(part) = line.iter().find(|part| !self.done.contains(part)) {
+            return vec![*part];
+        }
+        let judges: &[Judge] = match spec.verify {
+            Verify::None => &[],
+            Verify::Evaluator => &[Judge::Evaluator],
+            Verify::Tdd => &[Judge::Inspector, Judge::Tester],
+        };
+        let judges = judges.iter().map(|judge| Part::Judge(*judge));
+        let open =
+            judges.filter(|part| !self.done.contains(part) && !self.waived.contains(part.owner()));
+        let open: Vec<_> = open.collect();
+        if open.is_empty() { vec![Commit] } else { open }
+    }
+
+    /// Notes that a part does not pass.
+    pub(super) fn fault(&mut self, part: Part, text: String, findings: &[Finding]) {
+        let failing = findings.iter().filter(|finding| finding.severity.fails());
+        self.faults.push(Fault {
+            part,
+            text,
+            findings: failing.map(|finding| finding.id.clone()).collect(),
+        });
+    }
+
+    /// Returns why the attempt does not pass, without what was waived.
+    pub(super) fn reasons(&self) -> Vec<&str> {
+        let faults = self.faults.iter().filter(|fault| !self.is_waived(fault));
+        faults.map(|fault| fault.text.as_str()).collect()
+    }
+
+    fn is_waived(&self, fault: &Fault) -> bool {
+        let by_finding =
+            !fault.findings.is_empty() && fault.findings.iter().all(|id| self.waived.contains(id));
+        by_finding || self.waived.contains(fault.part.owner())
+    }
+}

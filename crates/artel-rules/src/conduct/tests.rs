@@ -1,0 +1,378 @@
+use std::collections::BTreeSet;
+
+use artel_types::plan::{Plan, PlanState, PlanStep, StepState, Verify};
+use artel_types::{
+    BaselineTaken, BranchChecked, BranchMended, Fact, RunAnswered, RunFinished, RunId, RunSteered,
+    StepChecked, StepJudged, StepPassed, StepStarted, StepWorked,
+};
+use proptest::prelude::*;
+
+use super::*;
+
+fn step(id: &str, after: &[&str], verify: Verify) -> PlanStep {
+    let json = serde_json::json!({
+        "id": id, "title": format!("Do {id}"), "work": "work", "check": "check",
+        "after": after, "verify": verify,
+    });
+    serde_json::from_value(json).unwrap()
+}
+
+fn plan(steps: Vec<PlanStep>) -> Plan {
+    Plan {
+        title: "A plan".to_owned(),
+        steps,
+        ..Plan::default()
+    }
+}
+
+fn run_id() -> RunId {
+    RunId::from_random([7; 16])
+}
+
+const RULES: Rules = Rules {
+    at_once: 2,
+    failure: Failure::Continue,
+};
+
+/// A crew whose work comes out as the table says: how many attempts a step needs.
+struct Crew<'c> {
+    conduct: Conduct,
+    needs: &'c dyn Fn(&str) -> u32,
+    log: Vec<String>,
+    most: usize,
+    answer: &'c str,
+}
+
+impl Crew<'_> {
+    fn new<'c>(plan: Plan, rules: Rules, needs: &'c dyn Fn(&str) -> u32) -> Crew<'c> {
+        Crew {
+            conduct: Conduct::new(plan, rules),
+            needs,
+            log: Vec::new(),
+            most: 0,
+            answer: "skip",
+        }
+    }
+
+    /// Says what comes of an order.
+    fn outcome(&self, order: &Order) -> Fact {
+        match order {
+            Order::Baseline { .. } => BaselineTaken {
+                commit: "c0".to_owned(),
+                commands: vec!["test".to_owned()],
+                holds: true,
+                why: None,
+            }
+            .into(),
+            Order::Record(fact) => (**fact).clone(),
+            Order::Await(asked) => RunAnswered {
+                question: asked.question.clone(),
+                answer: self.answer.to_owned(),
+            }
+            .into(),
+            Order::Final { round } => BranchChecked {
+                round: *round,
+                head: "h".to_owned(),
+                passed: true,
+                why: Vec::new(),
+            }
+            .into(),
+            Order::Mend { round } => BranchMended {
+                round: *round,
+                run: run_id(),
+                commit: None,
+                head: "h".to_owned(),
+            }
+            .into(),
+            Order::Close { .. } => RunFinished::new(run_id(), "over").into(),
+            Order::Adopt { .. } => unreachable!("nothing is proposed"),
+            Order::Do { step, round, part } => self.did(step, *round, *part),
+        }
+    }
+
+    fn did(&self, step: &str, round: u32, part: Part) -> Fact {
+        let (step, passes) = (step.to_owned(), round >= (self.needs)(step));
+        let worked = |part: &str| StepWorked {
+            step: step.clone(),
+            round,
+            part: part.to_owned(),
+            run: run_id(),
+            state: "complete".to_owned(),
+            summary: "done".into(),
+            criteria: Vec::new(),
+            tree: format!("t-{step}"),
+        };
+        let checked = |phase: &str, passed| StepChecked {
+            step: step.clone(),
+            round,
+            phase: phase.to_owned(),
+            passed,
+            why: vec!["1 of 6 failed".to_owned()],
+        };
+        match part {
+            Part::Start => StepStarted {
+                step,
+                round,
+                base: "c0".to_owned(),
+            }
+            .into(),
+            Part::Criteria => worked("criteria").into(),
+            Part::Tests => worked("tests").into(),
+            Part::Work => worked("work").into(),
+            Part::Red => checked("red", true).into(),
+            Part::Green => checked("green", passes).into(),
+            Part::Judge(judge) => StepJudged {
+                by: judge.as_str().to_owned(),
+                run: run_id(),
+                passed: true,
+                feedback: "".into(),
+                findings: Vec::new(),
+                evidence: vec!["looked".to_owned()],
+                outputs: format!("{{\"{step}\":\"1\"}}").as_str().into(),
+                fault: None,
+                step,
+                round,
+            }
+            .into(),
+            Part::Commit => StepPassed {
+                outputs: format!("{{\"{step}\":\"1\"}}").as_str().into(),
+                commit: Some(format!("c-{step}")),
+                head: format!("c-{step}"),
+                files: Vec::new(),
+                waived: Vec::new(),
+                step,
+                round,
+            }
+            .into(),
+        }
+    }
+
+    fn active(&self) -> usize {
+        let steps = self.conduct.steps();
+        let steps = steps.filter(|(_, it)| it.round > 0 && !it.is_over());
+        steps.count()
+    }
+
+    /// Does one of the orders, picked by the caller; false if there are none.
+    fn turn(&mut self, pick: usize) -> bool {
+        let orders = self.conduct.next();
+        if orders.is_empty() {
+            return false;
+        }
+        let order = &orders[pick % orders.len()];
+        let fact = self.outcome(order);
+        self.log.push(order.to_string());
+        self.conduct.fold(&fact);
+        self.most = self.most.max(self.active());
+        true
+    }
+
+    fn to_the_end(&mut self) {
+        for turn in 0..10_000 {
+            if !self.turn(turn) {
+                assert!(self.conduct.is_over(), "it stands still: {:?}", self.log);
+                return;
+            }
+        }
+        panic!("it never ends: {:?}", self.log);
+    }
+}
+
+#[test]
+fn a_step_is_worked_checked_judged_and_committed() {
+    let steps = vec![step("a", &[], Verify::Evaluator)];
+    let mut crew = Crew::new(plan(steps), RULES, &|_| 1);
+    crew.to_the_end();
+    insta::assert_snapshot!(crew.log.join("\n"), @r"
+    baseline
+    a/1/start
+    a/1/work
+    a/1/green
+    a/1/evaluator
+    a/1/commit
+    final/1
+    close
+    ");
+}
+
+#[test]
+fn tests_come_first_where_they_drive_the_work_and_stay_for_the_next_attempt() {
+    let steps = vec![step("a", &[], Verify::Tdd)];
+    let mut crew = Crew::new(plan(steps), RULES, &|_| 2);
+    crew.to_the_end();
+    insta::assert_snapshot!(crew.log.join("\n"), @r"
+    baseline
+    a/1/start
+    a/1/criteria
+    a/1/tests
+    a/1/red
+    a/1/work
+    a/1/green
+    record/step.failed
+    a/2/start
+    a/2/work
+    a/2/green
+    a/2/tester
+    a/2/inspector
+    a/2/commit
+    final/1
+    close
+    ");
+    assert_eq!(crew.conduct.outcome(), (PlanState::Done, None));
+}
+
+#[test]
+fn after_three_attempts_a_person_decides_and_dependents_are_skipped() {
+    let steps = vec![
+        step("a", &[], Verify::None),
+        step("b", &["a"], Verify::None),
+        step("c", &["b"], Verify::None),
+        step("d", &[], Verify::None),
+    ];
+    let needs = |id: &str| if id == "a" { 99 } else { 1 };
+    let mut crew = Crew::new(plan(steps), RULES, &needs);
+    crew.to_the_end();
+    let state = |id: &str| crew.conduct.step(id).unwrap().state;
+    assert_eq!(state("a"), StepState::Failed);
+    assert_eq!(state("b"), StepState::Skipped);
+    assert_eq!(state("c"), StepState::Skipped);
+    assert_eq!(state("d"), StepState::Done);
+    assert_eq!(
+        crew.log
+            .iter()
+            .filter(|line| *line == "await/a/3/0")
+            .count(),
+        1
+    );
+    assert_eq!(crew.conduct.outcome().0, PlanState::Failed);
+    assert_eq!(crew.conduct.step("c").unwrap().why, "step 2 was skipped");
+}
+
+#[test]
+fn a_waived_check_lets_the_attempt_through_and_more_gives_three_more() {
+    let steps = vec![step("a", &[], Verify::Evaluator)];
+    let mut crew = Crew::new(plan(steps.clone()), RULES, &|_| 99);
+    crew.answer = "waive-tester: the suite is flaky";
+    crew.to_the_end();
+    let done = crew.conduct.step("a").unwrap();
+    assert_eq!(done.state, StepState::Done);
+    assert_eq!(done.passed_over(), ["tester"]);
+    assert!(crew.log.contains(&"record/step.waived".to_owned()));
+    assert!(
+        crew.log.contains(&"a/3/evaluator".to_owned()),
+        "the judge is still heard"
+    );
+    let mut crew = Crew::new(plan(steps), RULES, &|_| 5);
+    crew.answer = "more";
+    crew.to_the_end();
+    assert_eq!(crew.conduct.step("a").unwrap().round, 5);
+}
+
+#[test]
+fn failing_fast_begins_nothing_more() {
+    let steps = vec![
+        step("a", &[], Verify::None),
+        step("b", &[], Verify::None),
+        step("c", &[], Verify::None),
+    ];
+    let rules = Rules {
+        at_once: 1,
+        failure: Failure::Fast,
+    };
+    let mut crew = Crew::new(plan(steps), rules, &|id| if id == "a" { 99 } else { 1 });
+    crew.to_the_end();
+    assert_eq!(crew.conduct.step("b").unwrap().state, StepState::Skipped);
+    assert_eq!(crew.conduct.step("c").unwrap().state, StepState::Skipped);
+}
+
+#[test]
+fn nothing_begins_while_paused_and_a_cancelled_run_ends() {
+    let steps = vec![step("a", &[], Verify::None), step("b", &[], Verify::None)];
+    let mut crew = Crew::new(plan(steps), RULES, &|_| 1);
+    crew.turn(0);
+    let steer = |act: &str| {
+        Fact::from(RunSteered {
+            act: act.to_owned(),
+            text: String::new(),
+        })
+    };
+    crew.conduct.fold(&steer("pause"));
+    assert_eq!(crew.conduct.next(), []);
+    crew.conduct.fold(&steer("resume"));
+    crew.turn(0);
+    crew.conduct.fold(&steer("cancel"));
+    crew.to_the_end();
+    assert_eq!(crew.conduct.outcome().0, PlanState::Cancelled);
+}
+
+#[test]
+fn values_of_steps_before_are_the_only_bridge() {
+    let steps = vec![
+        step("a", &[], Verify::Evaluator),
+        step("b", &["a"], Verify::Evaluator),
+        step("c", &[], Verify::Evaluator),
+    ];
+    let mut crew = Crew::new(plan(steps), RULES, &|_| 1);
+    crew.to_the_end();
+    let names = |id: &str| crew.conduct.memory(id).into_keys().collect::<Vec<_>>();
+    assert_eq!(names("b"), ["a"]);
+    assert_eq!(names("c"), Vec::<String>::new());
+}
+
+/// Plans with steps that depend on earlier ones, and how many attempts each needs.
+fn plans() -> impl Strategy<Value = (Plan, Vec<u32>)> {
+    let step_of = (any::<u32>(), 0..3_u8, 1..6_u32);
+    proptest::collection::vec(step_of, 1..14).prop_map(|rows| {
+        let names: Vec<_> = (0..rows.len()).map(|at| format!("s{at}")).collect();
+        let steps = rows.iter().enumerate().map(|(at, (mask, verify, _))| {
+            let after = (0..at).filter(|other| mask >> (other % 32) & 1 == 1 && at - other < 4);
+            let after: Vec<_> = after.map(|other| names[other].as_str()).collect();
+            let verify = [Verify::None, Verify::Evaluator, Verify::Tdd][usize::from(*verify)];
+            step(&names[at], &after, verify)
+        });
+        let steps = steps.collect();
+        (plan(steps), rows.into_iter().map(|row| row.2).collect())
+    })
+}
+
+proptest! {
+    #[test]
+    fn any_order_of_work_ends_as_one_step_after_another(
+        (plan, needs) in plans(),
+        picks in proptest::collection::vec(0..64_usize, 1..40),
+        at_once in 1..5_usize,
+    ) {
+        let needed = |id: &str| needs[id[1..].parse::<usize>().unwrap()];
+        let one = Rules { at_once: 1, ..RULES };
+        let mut alone = Crew::new(plan.clone(), one, &needed);
+        alone.to_the_end();
+        let mut crew = Crew::new(plan.clone(), Rules { at_once, ..RULES }, &needed);
+        let mut turn = 0;
+        while crew.turn(picks[turn % picks.len()]) {
+            turn += 1;
+            // What a process that takes over would do next is what this one would.
+            prop_assert!(turn < 10_000);
+        }
+        prop_assert!(crew.conduct.is_over());
+        prop_assert!(crew.most <= at_once);
+        for (spec, step) in crew.conduct.steps() {
+            let other = alone.conduct.step(&spec.id).unwrap();
+            prop_assert_eq!(step.state, other.state);
+            prop_assert_eq!(&step.outputs, &other.outputs);
+            prop_assert_eq!(step.round, other.round);
+        }
+        // No step begins before those it needs are committed.
+        let mut committed = BTreeSet::new();
+        for line in &crew.log {
+            if let Some((id, rest)) = line.split_once('/') {
+                if rest == "1/start" {
+                    let spec = plan.step(id).unwrap();
+                    prop_assert!(spec.after.iter().all(|it| committed.contains(it.as_str())));
+                }
+                if rest.ends_with("commit") {
+                    committed.insert(id);
+                }
+            }
+        }
+    }
+}

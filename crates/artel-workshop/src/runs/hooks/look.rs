@@ -1,0 +1,116 @@
+//! The hooks that are declared here, for people: where, whether they run, and how far they reach.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use artel_engine::hooks::{Hook, OnFailure, Source, Stranger, strangers};
+use artel_types::{Failure, HookTrusted};
+use serde::Serialize;
+
+use super::trusted_hooks;
+use crate::trouble::path_text;
+use crate::workshop::{Open, Workshop};
+
+/// The role whose hooks are listed, if none is named.
+const USUAL_ROLE: &str = "default";
+
+/// What is declared.
+#[derive(Debug, Clone, Serialize)]
+pub struct HookList {
+    /// The hooks, in the order in which they run.
+    pub hooks: Vec<HookRow>,
+    /// What is declared and not run, and why.
+    pub notes: Vec<String>,
+}
+
+/// One hook in a list.
+#[derive(Debug, Clone, Serialize)]
+pub struct HookRow {
+    /// What it is run for.
+    pub event: &'static str,
+    /// Which tools, sources or reasons of it; all if empty.
+    pub matcher: String,
+    /// What is run.
+    pub command: String,
+    /// Where it is declared.
+    #[serde(serialize_with = "path_text")]
+    pub file: PathBuf,
+    /// Whether it is the person's own, which needs no trust.
+    pub own: bool,
+    /// Whether it runs as it is now.
+    pub trusted: bool,
+    /// What trust is bound to, in hex; nothing where none is needed.
+    pub hash: Option<String>,
+    /// Lower runs first.
+    pub priority: u8,
+    /// How long it may take, in milliseconds.
+    pub timeout_ms: u64,
+    /// What it means if it fails: `warn` or `block`.
+    pub on_failure: &'static str,
+    /// Hosts that it reaches.
+    pub network: Vec<String>,
+    /// What it reads besides the run's files.
+    pub read: Vec<String>,
+    /// What it can change.
+    pub write: Vec<String>,
+}
+
+impl Workshop {
+    /// Lists the hooks that are declared for runs from where the caller stands.
+    pub fn hooks(&self, role: Option<&str>) -> Result<HookList, Failure> {
+        let folder = self.run_folder(None)?;
+        let mut declared = self.declared_hooks(&folder, role.unwrap_or(USUAL_ROLE))?;
+        let trusted = trusted_hooks(&self.reader()?)?;
+        declared.hooks.sort_by_key(|hook| hook.priority);
+        let hooks = declared.hooks.iter();
+        Ok(HookList {
+            hooks: hooks.map(|hook| row(hook, &folder, &trusted)).collect(),
+            notes: declared.notes,
+        })
+    }
+
+    /// Returns the hooks that a person has to see before they run, with what they are shown.
+    pub fn strange_hooks(&self, role: Option<&str>) -> Result<Vec<Stranger>, Failure> {
+        let folder = self.run_folder(None)?;
+        let declared = self.declared_hooks(&folder, role.unwrap_or(USUAL_ROLE))?;
+        let trusted = trusted_hooks(&self.reader()?)?;
+        Ok(strangers(&declared.hooks, &folder, &trusted))
+    }
+
+    /// Records that a person trusts a hook as it was shown. What has changed since is not trusted.
+    pub fn trust_hook(&self, shown: &HookTrusted) -> Result<(), Failure> {
+        let Open { journal, .. } = self.open()?;
+        journal.append(self.draft(shown.clone())).wait()?;
+        Ok(())
+    }
+}
+
+fn row(hook: &Hook, folder: &Path, trusted: &BTreeSet<String>) -> HookRow {
+    let one = std::slice::from_ref(hook);
+    let nobody = BTreeSet::new();
+    let hash = strangers(one, folder, &nobody).pop();
+    let (file, own) = match &hook.source {
+        Source::BuiltIn => (PathBuf::new(), true),
+        Source::User(file) => (file.clone(), true),
+        Source::Other(file) => (file.clone(), false),
+    };
+    let paths = |list: &[PathBuf]| list.iter().map(|it| it.display().to_string()).collect();
+    HookRow {
+        event: hook.event.name(),
+        matcher: hook.matcher.text().to_owned(),
+        command: hook.label().to_owned(),
+        file,
+        own,
+        trusted: strangers(one, folder, trusted).is_empty(),
+        hash: hash.map(|stranger| stranger.fact.hash),
+        priority: hook.priority,
+        timeout_ms: u64::try_from(hook.time().as_millis()).unwrap_or(u64::MAX),
+        on_failure: match hook.on_failure {
+            OnFailure::Warn => "warn",
+            OnFailure::Block => "block",
+        },
+        network: hook.profile.network.clone(),
+        read: paths(&hook.profile.read),
+        write: paths(&hook.profile.write),
+    }
+}

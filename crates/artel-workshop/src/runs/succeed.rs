@@ -1,0 +1,149 @@
+//! Runs that go on with the work of a run whose conversation is worn out: told the same, in the
+//! same files, with the turns and the money that are left.
+
+use std::sync::Arc;
+
+use artel_engine::{Begin, Chronicle, Followed, Succession, prepared};
+use artel_journal::Batch;
+use artel_rules::tally::of_run;
+use artel_rules::turn::Ending;
+use artel_types::{
+    Amount, BudgetLimited, Code, Draft, Event, Fact, Failure, Level, Money, RunHandedOver, RunId,
+    RunPrepared, RunStarted, RunState, Stream, Visibility,
+};
+
+use super::child::Kin;
+use super::house::House;
+use super::order::RunDone;
+use super::start::Stage;
+use crate::caller::random_run;
+
+impl House {
+    /// Returns who would go on with the work of a run.
+    pub(super) fn succession(self: &Arc<Self>, stage: &Stage) -> Result<Succession, Failure> {
+        let house = Arc::clone(self);
+        let from = stage.outfit.chronicle.clone();
+        let kin = stage.kin.clone();
+        let heir = Kin {
+            parent: Some(from.run()),
+            call: Some(RunStarted::HANDOVER.to_owned()),
+            root_run: Some(kin.root_run.unwrap_or_else(|| from.run())),
+            ground: Some(Arc::clone(&stage.ground)),
+            share: None,
+            told: None,
+            ..kin
+        };
+        let begin: Arc<Begin> = Arc::new(move |to, left| {
+            let (house, from, heir) = (Arc::clone(&house), from.clone(), heir.clone());
+            Box::pin(async move { house.succeed(&from, heir, (to, left)).await })
+        });
+        Ok(Succession {
+            fresh: random_run()?,
+            begin,
+        })
+    }
+
+    /// Begins the run that goes on, or takes it up, and drives it.
+    async fn succeed(
+        self: &Arc<Self>,
+        from: &Chronicle,
+        heir: Kin,
+        (to, left): (RunId, u32),
+    ) -> Result<Followed, Failure> {
+        if self.workshop.started(to).is_err() {
+            self.begin_heir(from, to, left).await?;
+        }
+        followed(self.take_up(to, Some(heir)).await?)
+    }
+
+    /// Puts on record how the run that goes on begins: as the first one did, but for its words.
+    async fn begin_heir(&self, from: &Chronicle, to: RunId, left: u32) -> Result<(), Failure> {
+        let (started, trace) = self.workshop.started(from.run())?;
+        let events = from.events()?;
+        let (Some(facts), Some(handed)) = (prepared(&events), handed_over(&events)) else {
+            let what = "nothing is on record of what was handed over";
+            return Err(Failure::new(Code::J001, what).advise("`artel journal verify`"));
+        };
+        let taken = of_run(&from.own_events()?);
+        let cost = facts.cost.map(|cost| {
+            let spent = taken.cost.map_or(0, |spent| spent.0);
+            Money(cost.0.saturating_sub(spent))
+        });
+        let calls = u32::try_from(taken.tool_calls).unwrap_or(u32::MAX);
+        let facts = RunPrepared {
+            system: from.keep(from.text(&facts.system)?)?,
+            opening: handed.opening.clone(),
+            turns: left,
+            cost,
+            calls_limit: facts.calls_limit.map(|most| most.saturating_sub(calls)),
+            ..facts.clone()
+        };
+        let begun = RunStarted {
+            id: to,
+            parent: Some(from.run()),
+            call: Some(RunStarted::HANDOVER.to_owned()),
+            ..started
+        };
+        let draft = |fact: Fact, visibility| {
+            Draft::new(Stream::run(to), trace, self.person(), fact)
+                .in_run(to)
+                .shown(visibility)
+        };
+        let mut drafts = vec![
+            draft(begun.into(), Visibility::Summary),
+            draft(facts.into(), Visibility::Full),
+        ];
+        if let Some(cost) = cost {
+            let limit = BudgetLimited {
+                level: Level::Run(to.to_string()),
+                limit: Amount::new(artel_rules::budget::UNLIMITED, cost.0),
+            };
+            drafts.push(draft(limit.into(), Visibility::Full));
+        }
+        self.journal.append(Batch::of(drafts)).await?;
+        Ok(())
+    }
+}
+
+/// Tells whether a run has only been begun.
+pub(super) fn is_fresh(events: &[Event]) -> bool {
+    let is_beginning = |event: &Event| {
+        matches!(
+            event.fact,
+            Fact::RunStarted(_) | Fact::RunPrepared(_) | Fact::BudgetLimited(_)
+        )
+    };
+    events.iter().all(is_beginning)
+}
+
+fn handed_over(events: &[Event]) -> Option<&RunHandedOver> {
+    events.iter().find_map(|event| match &event.fact {
+        Fact::RunHandedOver(handed) => Some(handed),
+        _ => None,
+    })
+}
+
+/// Says what came of the run that went on.
+fn followed(done: RunDone) -> Result<Followed, Failure> {
+    let Some(finished) = done.finished else {
+        let lost = || Failure::new(Code::X001, "a run was neither left nor ended");
+        return done.left.map(Followed::Left).ok_or_else(lost);
+    };
+    let why = || finished.why.clone().unwrap_or_default();
+    let state = finished.state.as_deref().and_then(|word| word.parse().ok());
+    let ending = match state {
+        Some(RunState::Complete) | None => Ending::Complete {
+            answer: done.answer.unwrap_or_default(),
+        },
+        Some(RunState::Partial) => Ending::Partial {
+            why: why(),
+            answer: done.answer,
+        },
+        Some(RunState::Failed) => Ending::Failed { why: why() },
+        Some(RunState::Cancelled) => Ending::Cancelled,
+    };
+    Ok(Followed::Over {
+        ending,
+        objectives: finished.objectives.unwrap_or_default(),
+    })
+}

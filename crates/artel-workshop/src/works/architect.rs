@@ -1,0 +1,292 @@
+//! Planning: the architect reads, asks the person last, and hands in a plan that code checks.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use artel_policy::{Admits, Bound, Operation};
+use artel_rules::plan::{Known, Reach, check, normalise};
+use artel_types::plan::{Plan, Verify};
+use artel_types::{Actor, Event, Fact, Failure, PlanExplored, PlanFailed, RunId};
+use serde_json::json;
+
+use super::ask::Settled;
+use super::children::{Came, Child};
+use super::contract::Contract;
+use super::forms::{self, Form, shaped};
+use super::work::Work;
+use crate::runs::House;
+use crate::workshop::Workshop;
+
+/// No more of the plan that is to be changed is told.
+const LONGEST_PLAN: usize = 40_000;
+
+/// A bound that admits looking and nothing else.
+pub(super) fn reading() -> Bound {
+    Bound {
+        name: "nothing is changed before a plan is approved".to_owned(),
+        admits: Admits::Operations(vec![Operation::Read, Operation::Git]),
+    }
+}
+
+impl House {
+    /// Has the next version of a plan written.
+    pub(super) async fn plan(self: &Arc<Self>, work: &Work) -> Result<Settled, Failure> {
+        if let Some(version) = work.course.in_review() {
+            return Ok(Settled::Planned {
+                version: version.number,
+            });
+        }
+        let version = work.course.next_version();
+        let name = format!("plan/v{version}/{}", work.course.comments().len());
+        let known = self.workshop.known(self);
+        let contract = Contract {
+            bound: Some(reading()),
+            privacy: self.privacy_of(work),
+            turns: Some(30),
+            tools: vec![plan_form(known.clone())],
+            ..Contract::new(format!("plan: {}", work.request.title))
+        };
+        let child = Child {
+            name,
+            parent: None,
+            role: "architect".to_owned(),
+            task: self.brief(work)?,
+            told: None,
+            contract,
+            tree: None,
+        };
+        let mut noted = Ok(());
+        let came = self
+            .child(work.trace, child, |run, _| {
+                noted = self.explores(work, run, version);
+            })
+            .await;
+        noted?;
+        let (done, events) = match came? {
+            Came::Left(left) => return Ok(Settled::Left(left)),
+            Came::Over(done, events) => (done, events),
+        };
+        let actor = Actor::agent("architect");
+        let work = self.workshop.work(work.trace)?;
+        let plan = forms::handed_in::<Plan>(&events, forms::PLAN);
+        let Some(plan) = plan else {
+            let why = done.finished.as_ref().and_then(|it| it.why.clone());
+            let why = why.or(done.answer).unwrap_or_default();
+            let why = format!("no plan was handed in: {why}");
+            let failed = PlanFailed {
+                why: why.clone(),
+                problems: Vec::new(),
+            };
+            self.workshop
+                .record_for(&self.journal, &work, actor, vec![failed.into()])?;
+            return Ok(Settled::Failed { why });
+        };
+        let plan = settle(plan, work.request.verify);
+        let by = (actor, Some(done.run));
+        let version = self.workshop.draft_plan(&self.journal, &work, &plan, by)?;
+        let work = self.workshop.work(work.trace)?;
+        self.workshop.write_plan(&work, None)?;
+        Ok(Settled::Planned { version })
+    }
+
+    /// Puts on record that the architect reads, before it does.
+    fn explores(&self, work: &Work, run: RunId, version: u32) -> Result<(), Failure> {
+        let is_known = |event: &Event| match &event.fact {
+            Fact::PlanExplored(it) => it.run == run,
+            _ => false,
+        };
+        if work.events.iter().any(is_known) {
+            return Ok(());
+        }
+        let why = match (work.course.comments().len(), &work.request.skill) {
+            (0, Some(_)) => "skill",
+            (0, None) => "request",
+            _ => "revise",
+        };
+        let explored = PlanExplored {
+            run,
+            version,
+            why: why.to_owned(),
+        };
+        let actor = Actor::agent("architect");
+        self.workshop
+            .record_for(&self.journal, work, actor, vec![explored.into()])
+    }
+
+    /// Says what is to be planned, and what is known of it.
+    fn brief(&self, work: &Work) -> Result<String, Failure> {
+        let words = self.workshop.whole_text(&work.request.words)?;
+        let mut text = format!("Plan this request.\n<request>\n{words}\n</request>");
+        let lists = [
+            ("Constraints", &work.request.constraints),
+            ("Success criteria", &work.request.criteria),
+        ];
+        for (name, claims) in lists {
+            if !claims.is_empty() {
+                let _ = write!(text, "\n{name}:");
+                for claim in claims {
+                    let _ = write!(text, "\n- {} ({})", claim.text, claim.source);
+                }
+            }
+        }
+        if let Some(skill) = &work.request.skill {
+            text.push_str(&self.skill_to_plan(skill)?);
+        }
+        let roles: Vec<_> = self.workshop.known(self).roles.into_keys().collect();
+        let _ = write!(text, "\nRoles: {}.", roles.join(", "));
+        text.push_str(&self.reports(work)?);
+        if let Some(verify) = work.request.verify {
+            let _ = write!(text, "\nThe person wants every step verified by: {verify}.");
+        }
+        if !work.versions.is_empty() {
+            let (drafted, plan) = self.workshop.plan_of(work, None)?;
+            let plan = serde_json::to_string_pretty(&plan).unwrap_or_default();
+            let plan = &plan[..plan.floor_char_boundary(LONGEST_PLAN)];
+            let _ = write!(
+                text,
+                "\n<plan version=\"{}\">\n{plan}\n</plan>\nThe person wants it changed:",
+                drafted.fact.version
+            );
+            for comment in work.course.comments() {
+                let _ = write!(text, "\n- (v{}) {}", comment.version, comment.text);
+            }
+            text.push_str("\nKeep the ids of steps that stay. Hand in the whole plan.");
+        }
+        Ok(text)
+    }
+
+    /// Tells what a skill that is planned says, with what earlier runs of it taught.
+    fn skill_to_plan(&self, name: &str) -> Result<String, Failure> {
+        let skill = self.skills.get(name)?;
+        let lessons = crate::runs::lessons::kept(self.journal.reader(), name)?;
+        let lessons = crate::runs::lessons::section(&lessons);
+        let files = skill.files.iter().map(|file| file.path.clone());
+        let files: Vec<_> = files.collect();
+        Ok(format!(
+            "\nCarry out the skill `{name}` by a plan.\n<skill>\n{}\n</skill>\nIts files: {}.\n{lessons}",
+            skill.body,
+            files.join(", ")
+        ))
+    }
+
+    /// Names reports of earlier work that may matter, newest first.
+    fn reports(&self, work: &Work) -> Result<String, Failure> {
+        let folder = self.workshop.root.join("Knowledge/Reports");
+        let Ok(entries) = std::fs::read_dir(&folder) else {
+            return Ok(String::new());
+        };
+        let names = entries.flatten().map(|entry| entry.file_name());
+        let mut names: Vec<_> = names.filter_map(|name| name.into_string().ok()).collect();
+        names.retain(|name| name.ends_with(".md") && !name.contains(&work.trace.short()));
+        names.sort_unstable_by(|one, other| other.cmp(one));
+        names.truncate(20);
+        Ok(match names.is_empty() {
+            true => String::new(),
+            false => format!("\nReports of earlier work: {}.", names.join(", ")),
+        })
+    }
+}
+
+impl Workshop {
+    /// Returns what there is for a plan to name.
+    pub(crate) fn known(&self, house: &House) -> Known {
+        let ids = self.caller.agent_ids().unwrap_or_default();
+        let reaches = |id: &String| match id.as_str() {
+            "engineer" | "designer" | "tester" | "default" => Reach::Writes,
+            "guide" | "architect" | "inspector" | "librarian" | "archivalist" | "academic"
+            | "orchestrator" => Reach::Reads,
+            _ => Reach::Writes,
+        };
+        let roles = ids.iter().map(|id| (id.clone(), reaches(id))).collect();
+        let tools = self.caller.registry("default");
+        let tools = tools.map(|registry| registry.cards().map(|card| card.name.clone()).collect());
+        let _ = house;
+        Known {
+            roles,
+            tools: tools.unwrap_or_default(),
+            scripts: None,
+            keys: Default::default(),
+        }
+    }
+}
+
+/// Puts what the person wants over what the architect says.
+fn settle(plan: Plan, verify: Option<Verify>) -> Plan {
+    let mut plan = normalise(plan);
+    if let Some(verify) = verify {
+        for step in &mut plan.steps {
+            step.verify = verify;
+        }
+    }
+    plan
+}
+
+/// Returns the form of a plan, which code checks before anybody is shown it.
+fn plan_form(known: Known) -> Arc<dyn artel_tools::Tool> {
+    let text = |about: &str| json!({"type": "string", "description": about});
+    let list =
+        |about: &str| json!({"type": "array", "items": {"type": "string"}, "description": about});
+    let claim = json!({"type": "object", "required": ["text"], "properties": {
+        "text": text("What has to hold"),
+        "source": {"enum": ["explicit", "inferred", "answered"]},
+    }});
+    let step = json!({
+        "type": "object",
+        "required": ["id", "title", "role", "work", "check"],
+        "properties": {
+            "id": text("Lower case, digits, hyphens; it stays when others are put before it"),
+            "title": text("What it does, in a line"),
+            "role": text("Who does it"),
+            "work": text("What the worker has to do: one goal, concrete files, when it is done"),
+            "check": text("How another agent verifies it, and which values of `gives` to read off"),
+            "after": list("Ids of steps that have to have passed"),
+            "verify": {"enum": ["none", "evaluator", "tdd"]},
+            "scope": {"type": "object", "properties": {
+                "paths": list("Files it may change, as patterns, as few as possible"),
+                "commands": list("Commands it needs, as rules such as `npm test:*`; any if none"),
+                "network": list("Hosts it has to reach; normally none"),
+                "turns": {"type": "integer"},
+                "cost_usd": {"type": "number"},
+                "criteria": {"type": "array", "items": claim},
+            }},
+            "evidence": {"type": "array", "items": {"type": "object", "required": ["kind"],
+                "properties": {"kind": {"enum": ["tests", "red", "command", "file"]}, "what": text("The command, file or test")}},
+                "description": "What shows that it is done; `red`: a test that fails until a later step"},
+            "gives": list("Names of values for later steps"),
+            "uses": list("Names of values of earlier steps"),
+            "tokens": {"type": "integer", "description": "Estimate"},
+        },
+    });
+    let input = json!({
+        "type": "object",
+        "required": ["title", "overview", "steps"],
+        "properties": {
+            "title": text("What the plan does, in a line"),
+            "kind": {"enum": ["feat", "fix", "docs", "refactor", "test", "style", "chore"]},
+            "overview": text("What will be different afterwards"),
+            "reasoning": text("Why this way"),
+            "files": {"type": "array", "items": {"type": "object", "required": ["path"], "properties": {
+                "path": text("Path"), "action": {"enum": ["create", "modify", "delete"]}, "why": text("Why")}}},
+            "steps": {"type": "array", "items": step},
+            "risks": list("What could go wrong"),
+            "questions": list("What is still open"),
+            "references": list("What you read: files, reports"),
+            "warnings": list("What you could not read"),
+        },
+    });
+    let description = "Hands in the plan. It is checked; what is wrong comes back to be mended.";
+    Form::new(
+        forms::PLAN,
+        "Hand in the plan",
+        description,
+        input,
+        move |input| {
+            let plan: Plan = shaped(input)?;
+            let plan = normalise(plan);
+            match check(&plan, &known) {
+                Ok(_) => Ok("The plan is taken.".to_owned()),
+                Err(problems) => Err(problems.iter().map(ToString::to_string).collect()),
+            }
+        },
+    )
+}

@@ -1,0 +1,343 @@
+//! A request: kept in the person's words, sized, and sent on its way.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use artel_engine::Left;
+use artel_journal::{Batch, Journal};
+use artel_rules::request::file::Status;
+use artel_rules::request::{self, Understood};
+use artel_types::plan::{Claim, Plan, PlanStep, Size, StepScope, Urgency, Verify};
+use artel_types::{
+    Code, Draft, Failure, RequestCreated, RequestSettled, RunId, RunState, Stream, TraceId,
+};
+
+use super::children::{Came, Child};
+use super::contract::Contract;
+use super::sheets::keep;
+use super::work::Work;
+use crate::caller::fresh_trace;
+use crate::portals::Portal;
+use crate::runs::{Company, House};
+use crate::workshop::Workshop;
+
+/// Something that a person asks for.
+#[derive(Debug, Clone, Default)]
+pub struct AskOrder {
+    /// Their words.
+    pub words: String,
+    /// The folder it is about; where the caller stands if not given.
+    pub folder: Option<PathBuf>,
+    /// The portal it is about, by its name.
+    pub portal: Option<String>,
+    /// The role that was asked for.
+    pub agent: Option<String>,
+    /// How urgent it is.
+    pub urgency: Urgency,
+    /// cli, file or interactive.
+    pub source: String,
+    /// Whether it is planned, whatever its size.
+    pub planning: Planning,
+    /// How its steps are to be verified.
+    pub verify: Option<Verify>,
+    /// The skill that is to be planned, with its arguments as words.
+    pub skill: Option<String>,
+    /// The model.
+    pub model: Option<String>,
+}
+
+/// Whether a request is planned.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Planning {
+    /// Its size decides.
+    #[default]
+    BySize,
+    /// It is.
+    Always,
+    /// It is done at once.
+    Never,
+}
+
+/// What a request would become, before anything is written.
+#[derive(Debug, Clone)]
+pub struct Prospect {
+    /// Its trace.
+    pub trace: TraceId,
+    /// What it is about.
+    pub portal: Option<Portal>,
+    /// What is on record, once it is.
+    pub request: RequestCreated,
+}
+
+/// What came of a request.
+#[derive(Debug)]
+pub enum Settled {
+    /// It was answered.
+    Answered {
+        /// The run that did.
+        run: RunId,
+        /// The answer.
+        answer: String,
+    },
+    /// There is a plan to decide about.
+    Planned {
+        /// Its version.
+        version: u32,
+    },
+    /// A plan of one step is approved by the asking itself, and is to be carried out.
+    AtOnce {
+        /// The run that is to do it.
+        run: RunId,
+    },
+    /// No plan came of it.
+    Failed {
+        /// Why.
+        why: String,
+    },
+    /// It waits, and can be taken up again.
+    Left(Left),
+}
+
+impl Workshop {
+    /// Says what a request would become. Nothing is written.
+    pub fn prospect(&self, order: &AskOrder, portal: Option<Portal>) -> Result<Prospect, Failure> {
+        let words = order.words.trim();
+        if words.is_empty() {
+            return Err(Failure::new(Code::C005, "there is nothing asked for")
+                .advise("`artel ask \"Add rate limiting to the login endpoint\"`"));
+        }
+        let agent = order.agent.clone().unwrap_or_else(|| "default".to_owned());
+        self.caller
+            .role(&agent)
+            .map_err(|problems| problems.first())?;
+        let Understood {
+            title,
+            constraints,
+            criteria,
+            size,
+            why,
+        } = request::read(words);
+        let (size, why) = match order.planning {
+            Planning::BySize if order.skill.is_some() => {
+                (Size::Work, "a skill is to be planned".to_owned())
+            }
+            Planning::BySize => (size, why),
+            Planning::Always => (Size::Work, "you asked for a plan".to_owned()),
+            Planning::Never if size == Size::Question => (size, why),
+            Planning::Never => (Size::Trivial, "you asked for no plan".to_owned()),
+        };
+        let trace = fresh_trace()?;
+        let folder = match &portal {
+            Some(portal) => portal.path.clone(),
+            None => self.run_folder(order.folder.as_deref())?,
+        };
+        let source = match order.source.as_str() {
+            "" => "cli".to_owned(),
+            source => source.to_owned(),
+        };
+        let request = RequestCreated {
+            words: words.into(),
+            title,
+            portal: portal.as_ref().map(|portal| portal.name.clone()),
+            folder: folder.display().to_string(),
+            agent,
+            urgency: order.urgency,
+            source,
+            file: format!("Inbox/Requests/request-{}.md", trace.short()),
+            size,
+            why,
+            verify: order.verify,
+            constraints,
+            criteria,
+            skill: order.skill.clone(),
+        };
+        Ok(Prospect {
+            trace,
+            portal,
+            request,
+        })
+    }
+
+    /// Puts a request on record, and its file where people see it.
+    pub fn file_request(&self, prospect: &Prospect) -> Result<Work, Failure> {
+        let opened = self.open()?;
+        let request = RequestCreated {
+            words: keep(
+                &opened.journal,
+                self.redactor()
+                    .redact(&self.whole_text(&prospect.request.words)?)
+                    .into_owned(),
+            )?,
+            ..prospect.request.clone()
+        };
+        let stream = Stream::work(prospect.trace);
+        let draft = Draft::new(stream.clone(), prospect.trace, self.caller.actor(), request);
+        let batch = Batch::of([draft]).expecting(stream, 0);
+        opened.journal.append(batch).wait()?;
+        let work = self.work(prospect.trace)?;
+        self.write_request(&work, Status::Pending)?;
+        Ok(work)
+    }
+
+    /// Takes a request on its way: answers it, plans it, or has it done at once. A request that
+    /// was left on its way goes on from there.
+    pub async fn pursue(
+        self: &Arc<Self>,
+        trace: TraceId,
+        model: Option<&str>,
+        company: Company,
+    ) -> Result<Settled, Failure> {
+        let work = self.work(trace)?;
+        let folder = self.run_folder(Some(work.request.folder.as_ref()))?;
+        let house = House::open(self, &folder, model, company).await?;
+        let settled = match work.request.size {
+            Size::Question => house.answer(&work).await,
+            Size::Trivial => house.at_once(&work).await,
+            Size::Work => house.plan(&work).await,
+        };
+        house.gateway.rest(crate::runs::LAST_REST).await;
+        let settled = settled?;
+        let work = self.work(trace)?;
+        let status = match &settled {
+            Settled::Answered { .. } => Status::Answered,
+            Settled::Planned { .. } | Settled::AtOnce { .. } => Status::Planned,
+            Settled::Failed { .. } => Status::Failed,
+            Settled::Left(_) => Status::Processing,
+        };
+        self.write_request(&work, status)?;
+        Ok(settled)
+    }
+}
+
+impl House {
+    /// Answers a question from what there is; nothing is changed.
+    async fn answer(self: &Arc<Self>, work: &Work) -> Result<Settled, Failure> {
+        let role = match work.request.agent.as_str() {
+            "default" => "librarian".to_owned(),
+            named => named.to_owned(),
+        };
+        let words = self.workshop.whole_text(&work.request.words)?;
+        let contract = Contract {
+            bound: Some(super::architect::reading()),
+            privacy: self.privacy_of(work),
+            ..Contract::new(work.request.title.clone())
+        };
+        let child = Child {
+            name: "answer".to_owned(),
+            parent: None,
+            role,
+            task: words,
+            told: Some(
+                "Answer this question about the project. Name file and line for what you say."
+                    .to_owned(),
+            ),
+            contract,
+            tree: None,
+        };
+        let came = self.child(work.trace, child, |_, _| {}).await?;
+        let (done, _) = match came {
+            Came::Left(left) => return Ok(Settled::Left(left)),
+            Came::Over(done, events) => (done, events),
+        };
+        let state = done.finished.as_ref().and_then(|it| it.state.clone());
+        let is_done = state.as_deref() == Some(RunState::Complete.as_str());
+        let settled = RequestSettled {
+            run: done.run,
+            state: if is_done { "answered" } else { "failed" }.to_owned(),
+        };
+        let work = self.workshop.work(work.trace)?;
+        let is_known = work.course.request().is_some_and(|it| it.settled.is_some());
+        if !is_known {
+            let actor = artel_types::Actor::system("guide");
+            self.workshop
+                .record_for(&self.journal, &work, actor, vec![settled.into()])?;
+        }
+        let why = done.finished.as_ref().and_then(|it| it.why.clone());
+        Ok(match is_done {
+            true => Settled::Answered {
+                run: done.run,
+                answer: done.answer.unwrap_or_default(),
+            },
+            false => Settled::Failed {
+                why: why.unwrap_or_else(|| "no answer came".to_owned()),
+            },
+        })
+    }
+
+    /// Makes a plan of one step, which the asking itself approves.
+    async fn at_once(self: &Arc<Self>, work: &Work) -> Result<Settled, Failure> {
+        let run = self.workshop.approve_at_once(&self.journal, work, self)?;
+        Ok(Settled::AtOnce { run })
+    }
+
+    pub(super) fn privacy_of(&self, work: &Work) -> artel_types::model::Privacy {
+        let portal = work.request.portal.as_deref();
+        let portal = portal.and_then(|name| self.workshop.portal(name).ok());
+        portal.map_or(artel_types::model::Privacy::Any, |portal| portal.privacy())
+    }
+}
+
+impl Workshop {
+    fn approve_at_once(
+        &self,
+        journal: &Journal,
+        work: &Work,
+        house: &House,
+    ) -> Result<RunId, Failure> {
+        if let Some(approved) = work.course.approved() {
+            return Ok(approved.run);
+        }
+        let words = self.whole_text(&work.request.words)?;
+        let role = match work.request.agent.as_str() {
+            "default" => "engineer",
+            named => named,
+        };
+        let plan = one_step(&work.request, &words, role);
+        let checked = artel_rules::plan::check(&plan, &self.known(house));
+        checked.map_err(|problems| {
+            let lines: Vec<_> = problems.iter().map(ToString::to_string).collect();
+            Failure::new(Code::C004, "it cannot be done at once").because(lines.join("; "))
+        })?;
+        let actor = self.caller.actor();
+        if work.versions.is_empty() {
+            self.draft_plan(
+                journal,
+                work,
+                &plan,
+                (artel_types::Actor::system("guide"), None),
+            )?;
+        }
+        let work = self.work(work.trace)?;
+        let (drafted, _) = self.plan_of(&work, None)?;
+        self.approve_version(journal, &work, &drafted, actor)
+    }
+}
+
+fn one_step(request: &RequestCreated, words: &str, role: &str) -> Plan {
+    let criteria: Vec<Claim> = request.criteria.clone();
+    let check = format!("See that this was done, and nothing else: {words}");
+    let step = PlanStep {
+        id: "s1".to_owned(),
+        title: request.title.clone(),
+        role: role.to_owned(),
+        work: words.to_owned(),
+        check,
+        after: Vec::new(),
+        verify: request.verify.unwrap_or(Verify::Evaluator),
+        scope: StepScope {
+            criteria,
+            ..StepScope::default()
+        },
+        evidence: Vec::new(),
+        gives: Vec::new(),
+        uses: Vec::new(),
+        tokens: None,
+    };
+    Plan {
+        title: request.title.clone(),
+        kind: artel_rules::plan::names::sort_of(words, &[]),
+        overview: words.to_owned(),
+        steps: vec![step],
+        ..Plan::default()
+    }
+}

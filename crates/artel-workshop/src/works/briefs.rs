@@ -1,0 +1,206 @@
+//! What agents of a plan are told: the request, what earlier steps handed on, what was tried, and
+//! what is theirs to do.
+
+use std::fmt::Write as _;
+
+use artel_rules::conduct::Judge;
+use artel_types::plan::{Claim, Finding, PlanStep};
+
+use super::crew::{Spot, Workers};
+
+/// No more of the request, of a value or of an earlier attempt is told.
+const LONGEST_REQUEST: usize = 4_000;
+const LONGEST_VALUE: usize = 2_000;
+const LONGEST_ATTEMPT: usize = 4_000;
+
+/// What everybody at a step is told first: what was asked, and what steps before it handed on.
+pub(super) fn standing(workers: &Workers, spot: &Spot) -> String {
+    let plan = spot.state.plan();
+    let mut text = format!(
+        "<request>\n{}\n</request>\nThis is step {} of {} of the plan \"{}\".",
+        cut(&workers.request, LONGEST_REQUEST),
+        plan.number(&spot.spec.id).unwrap_or(0),
+        plan.steps.len(),
+        plan.title,
+    );
+    let memory = spot.state.memory(&spot.spec.id);
+    if !memory.is_empty() {
+        text.push_str("\n<skill_memory>");
+        for (name, value) in memory {
+            let value = cut(&value, LONGEST_VALUE);
+            // One line each: a value with line breaks stays one value.
+            let value = value.replace('\n', "\\n");
+            let _ = write!(text, "\n{name}={value}");
+        }
+        text.push_str("\n</skill_memory>");
+    }
+    text
+}
+
+/// What the worker of a step is told.
+pub(super) fn work(spot: &Spot, kept: &[String]) -> String {
+    let spec = &spot.spec;
+    let mut text = format!("{}\n\n{}", spec.title, spec.work);
+    let _ = write!(text, "\n\nYou may change: {}.", paths(spec));
+    if !kept.is_empty() {
+        let _ = write!(
+            text,
+            " These tests say what has to hold and are not yours to change: {}. Make them pass.",
+            kept.join(", ")
+        );
+    }
+    criteria_list(&mut text, &known_criteria(spot));
+    if !spec.gives.is_empty() {
+        let _ = write!(
+            text,
+            "\nLater steps need: {}. Say their values in your answer.",
+            spec.gives.join(", ")
+        );
+    }
+    text.push_str(
+        "\nIf the step cannot be done within its scope or needs another step first, call \
+         `propose_change`; do not work around it. Another agent checks the result.",
+    );
+    tried(&mut text, spot);
+    text
+}
+
+/// What the tester of a step is told before the work.
+pub(super) fn tests(spot: &Spot) -> String {
+    let spec = &spot.spec;
+    let mut text = format!(
+        "Write tests for this step before it is done, in the project's own framework and style. \
+         They have to fail now, for the reason that the step is about, and pass once it is done. \
+         Change test files only.\n\nThe step: {}\n{}",
+        spec.title, spec.work
+    );
+    criteria_list(&mut text, &known_criteria(spot));
+    tried(&mut text, spot);
+    text
+}
+
+/// What the inspector of a step is told before the work.
+pub(super) fn criteria(spec: &PlanStep) -> String {
+    let mut text = format!(
+        "Say what has to hold once this step is done: few criteria, each so that a test can show \
+         it. Look at the code first. Then call `criteria`.\n\nThe step: {}\n{}\n\nHow it will be \
+         checked: {}",
+        spec.title, spec.work, spec.check
+    );
+    criteria_list(&mut text, &spec.scope.criteria);
+    text
+}
+
+/// What whoever judges an attempt is told.
+pub(super) fn judge(_: &Workers, spot: &Spot, judge: Judge, diff: &str) -> String {
+    let spec = &spot.spec;
+    let what = match judge {
+        Judge::Evaluator => {
+            "Judge whether this step is done. You did not do it: look yourself, run what shows it, \
+             believe no claim."
+        }
+        Judge::Inspector => {
+            "Inspect the change of this step: is every criterion met, is it correct, safe, in the \
+             style of the code around it? Report findings on changed lines only."
+        }
+        Judge::Tester => {
+            "Run the tests of this step and judge what they show. Where one fails, say whether the \
+             test or the code is at fault."
+        }
+    };
+    let mut text = format!(
+        "{what} Then call `verdict`.\n\nThe step: {}\n{}\n\nHow to check it: {}",
+        spec.title, spec.work, spec.check
+    );
+    criteria_list(&mut text, &known_criteria(spot));
+    if !spec.gives.is_empty() {
+        let _ = write!(
+            text,
+            "\nPut the values of {} into `outputs`, as you found them yourself.",
+            spec.gives.join(", ")
+        );
+    }
+    if diff.trim().is_empty() {
+        text.push_str("\n\nNo file was changed.");
+    } else {
+        let _ = write!(text, "\n\n<change>\n{}\n</change>", diff.trim_end());
+    }
+    text
+}
+
+/// What whoever mends the branch is told.
+pub(super) fn mend(title: &str, why: &[String]) -> String {
+    format!(
+        "All steps of the plan \"{title}\" passed, but together they do not hold on a clean \
+         checkout of the branch:\n- {}\n\nFind out why, mend it with the smallest change, and run \
+         the tests.",
+        why.join("\n- ")
+    )
+}
+
+/// A finding in a line.
+pub(super) fn finding(finding: &Finding) -> String {
+    let line = finding
+        .line
+        .map_or(String::new(), |line| format!(":{line}"));
+    let fix = match finding.fix.as_str() {
+        "" => String::new(),
+        fix => format!(" Fix: {fix}"),
+    };
+    format!(
+        "\n[{}] {} {}{line}: {}{fix}",
+        finding.id, finding.severity, finding.file, finding.why
+    )
+}
+
+/// Returns what a step may change, in words.
+pub(super) fn paths(spec: &PlanStep) -> String {
+    match spec.scope.paths.as_slice() {
+        [] => "any file of the project".to_owned(),
+        paths => paths.join(", "),
+    }
+}
+
+fn known_criteria(spot: &Spot) -> Vec<Claim> {
+    let named = spot.state.step(&spot.spec.id).map(|it| it.criteria.clone());
+    named
+        .filter(|list| !list.is_empty())
+        .unwrap_or_else(|| spot.spec.scope.criteria.clone())
+}
+
+fn criteria_list(text: &mut String, criteria: &[Claim]) {
+    if criteria.is_empty() {
+        return;
+    }
+    text.push_str("\n\nWhat has to hold:");
+    for claim in criteria {
+        let _ = write!(text, "\n- {} ({})", claim.text, claim.source);
+    }
+}
+
+/// Tells a later attempt what came of the earlier ones.
+fn tried(text: &mut String, spot: &Spot) {
+    let Some(step) = spot.state.step(&spot.spec.id) else {
+        return;
+    };
+    if step.history.is_empty() {
+        return;
+    }
+    let _ = write!(
+        text,
+        "\n\nThis is attempt {} of {}. Your files are as the last attempt left them. What came of \
+         the earlier ones:",
+        spot.round, step.allowed
+    );
+    for (index, why) in step.history.iter().enumerate() {
+        let _ = write!(text, "\n{}. {}", index + 1, cut(why, LONGEST_ATTEMPT));
+    }
+    text.push_str("\nDo not repeat what failed.");
+}
+
+fn cut(text: &str, most: usize) -> String {
+    if text.len() <= most {
+        return text.to_owned();
+    }
+    format!("{} [cut]", &text[..text.floor_char_boundary(most)])
+}

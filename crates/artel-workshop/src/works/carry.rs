@@ -1,0 +1,360 @@
+//! Approving a plan, and carrying it out: here and now, or where another process left it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use artel_engine::{Chronicle, Conductor, Entry, Led, Left};
+use artel_git::Line;
+use artel_journal::{Fence, Journal};
+use artel_rules::conduct::{Conduct, Rules};
+use artel_rules::plan::names;
+use artel_rules::plan::state::Act;
+use artel_types::plan::{Plan, PlanState};
+use artel_types::{
+    Actor, BranchBegun, Code, Event, Fact, Failure, PlanApproved, PlanRunning, RunContinued, RunId,
+    RunStarted, Stream,
+};
+
+use super::crew::{Workers, git_failed};
+use super::work::{Drafted, Work};
+use crate::caller::random_run;
+use crate::runs::{Company, House, LEASE, RENEW};
+use crate::workshop::{Open, Workshop};
+
+/// How a plan's run came out.
+#[derive(Debug)]
+pub struct Carried {
+    /// The run.
+    pub run: RunId,
+    /// How the plan stands.
+    pub state: PlanState,
+    /// Why it was left; nothing if it is over.
+    pub left: Option<Left>,
+}
+
+impl Workshop {
+    /// Approves the version of a plan that is in review, as the person saw it.
+    pub fn approve_plan(&self, id: &str, hash: Option<&str>) -> Result<(Work, RunId), Failure> {
+        let work = self.work_named(id)?;
+        let Some(version) = work.course.in_review().cloned() else {
+            let newest = work.course.newest().map(|it| it.hash.clone());
+            let hash = newest.unwrap_or_default();
+            work.course
+                .may(Act::Approve { hash: &hash })
+                .map_err(refused)?;
+            return Err(Failure::new(Code::C004, "there is nothing to approve"));
+        };
+        let hash = hash.unwrap_or(&version.hash);
+        work.course.may(Act::Approve { hash }).map_err(refused)?;
+        let (drafted, _) = self.plan_of(&work, Some(version.number))?;
+        let Open { journal, .. } = self.open()?;
+        let run = self.approve_version(&journal, &work, &drafted, self.caller.actor())?;
+        let work = self.work(work.trace)?;
+        self.write_plan(&work, None)?;
+        Ok((work, run))
+    }
+
+    pub(crate) fn approve_version(
+        &self,
+        journal: &Journal,
+        work: &Work,
+        drafted: &Drafted,
+        by: Actor,
+    ) -> Result<RunId, Failure> {
+        // Another version of a plan that is being done goes on in the same run.
+        let run = match (work.course.run(), work.course.state()) {
+            (Some(run), Some(PlanState::Running | PlanState::Approved)) => run,
+            _ => random_run()?,
+        };
+        let approved = PlanApproved {
+            version: drafted.fact.version,
+            hash: drafted.fact.hash.clone(),
+            run,
+        };
+        self.record_for(journal, work, by, vec![approved.into()])?;
+        Ok(run)
+    }
+
+    /// Carries out the plan that a run belongs to, from wherever it stands.
+    pub async fn carry_out(
+        self: &Arc<Self>,
+        id: &str,
+        rules: Rules,
+        model: Option<&str>,
+        company: Company,
+    ) -> Result<Carried, Failure> {
+        let work = self.work_named(id)?;
+        let run = work.course.run().ok_or_else(|| {
+            Failure::new(Code::C004, "nobody has approved the plan yet")
+                .advise(format!("`artel plan show {}`", work.trace.short()))
+        })?;
+        let folder = self.run_folder(Some(work.request.folder.as_ref()))?;
+        let house = House::open(self, &folder, model, company).await?;
+        let fence = house.lease(run).await?;
+        let carrying = house.conduct(&work, run, rules, &fence);
+        let mut carrying = std::pin::pin!(carrying);
+        let mut renewal = tokio::time::interval(RENEW);
+        renewal.tick().await;
+        let led = loop {
+            tokio::select! {
+                biased;
+                led = &mut carrying => break led,
+                _ = renewal.tick() => house.journal.renew_lease(&fence, LEASE).await?,
+            }
+        };
+        // Whoever comes next takes the lease over if it cannot be given back.
+        drop(house.journal.release_lease(&fence).await);
+        house.gateway.rest(crate::runs::LAST_REST).await;
+        let left = match led? {
+            Some(Led::Left(left)) => Some(left),
+            Some(Led::Over(_)) | None => None,
+        };
+        let work = self.work(work.trace)?;
+        let state = work.course.state().unwrap_or(PlanState::Failed);
+        Ok(Carried { run, state, left })
+    }
+
+    /// Folds the run of a plan.
+    pub(crate) fn conduct_of(&self, work: &Work, rules: Rules) -> Result<Option<Conduct>, Failure> {
+        let Some(approved) = work.course.approved() else {
+            return Ok(None);
+        };
+        let first = first_version(work, approved.run);
+        let (_, plan) = self.plan_of(work, first.or(Some(approved.version.number)))?;
+        let mut conduct = Conduct::new(plan, rules);
+        for event in self.run_events(work, approved.run)? {
+            conduct.fold(&event.fact);
+        }
+        Ok(Some(conduct))
+    }
+
+    /// Returns the events of a plan's run, with the texts that machines need.
+    pub(crate) fn run_events(&self, work: &Work, run: RunId) -> Result<Vec<Event>, Failure> {
+        let filter = artel_journal::Filter {
+            stream: Some(Stream::run(run).to_string()),
+            ..artel_journal::Filter::default()
+        };
+        let _ = work;
+        let records = self.reader()?.records(&artel_journal::Query::of(filter))?;
+        let mut events = Vec::with_capacity(records.len());
+        for record in records {
+            let mut event = record.event()?;
+            for text in event.fact.machine_texts() {
+                if matches!(text, artel_types::Text::Kept(_)) {
+                    *text = artel_types::Text::Inline(self.whole_text(text)?);
+                }
+            }
+            events.push(event);
+        }
+        Ok(events)
+    }
+}
+
+/// Returns the version that a run began with.
+fn first_version(work: &Work, run: RunId) -> Option<u32> {
+    work.events.iter().find_map(|event| match &event.fact {
+        Fact::PlanApproved(it) if it.run == run => Some(it.version),
+        _ => None,
+    })
+}
+
+impl House {
+    /// Sets a plan's run up and drives it.
+    async fn conduct(
+        self: &Arc<Self>,
+        work: &Work,
+        run: RunId,
+        rules: Rules,
+        fence: &Fence,
+    ) -> Result<Option<Led>, Failure> {
+        let version = first_version(work, run).unwrap_or(1);
+        let (_, plan) = self.workshop.plan_of(work, Some(version))?;
+        let chronicle = Chronicle::new(
+            self.journal.clone(),
+            run,
+            work.trace,
+            None,
+            Actor::system("plan"),
+        )
+        .fenced(fence.clone());
+        self.wheel
+            .follow(&self.journal, run, self.journal.reader().head()?);
+        let events = self.begin_plan(work, &chronicle, (&plan, version)).await?;
+        let mut conduct = Conduct::new(plan, rules);
+        for event in &events {
+            conduct.fold(&event.fact);
+        }
+        if conduct.is_over() {
+            self.workshop.refresh_sheets(work.trace, rules);
+            return Ok(None);
+        }
+        let workers = Arc::new(self.workers(work, &chronicle, &events)?);
+        let conductor = Conductor {
+            steering: self.wheel.steer(run, self.company.stop.clone()),
+            audience: Arc::clone(&self.company.audience),
+            person: self.company.person.clone(),
+            chronicle,
+            conduct,
+            crew: workers,
+        };
+        let led = conductor.conduct().await;
+        self.workshop.refresh_sheets(work.trace, rules);
+        led.map(Some)
+    }
+
+    /// Puts the beginning of a plan's run on record, as far as it is not, and returns its events.
+    async fn begin_plan(
+        self: &Arc<Self>,
+        work: &Work,
+        chronicle: &Chronicle,
+        (plan, version): (&Plan, u32),
+    ) -> Result<Vec<Event>, Failure> {
+        let events = chronicle.own_events()?;
+        let has = |test: fn(&Fact) -> bool| events.iter().any(|event| test(&event.fact));
+        let is_known = has(|fact| matches!(fact, Fact::RunStarted(_)));
+        if !is_known {
+            let started = RunStarted {
+                folder: Some(self.folder.display().to_string()),
+                task: Some(work.request.words.clone()),
+                plan: Some(version),
+                ..RunStarted::new(chronicle.run(), plan.title.clone())
+            };
+            let entry = Entry::shown(started).by(self.person());
+            chronicle.append(vec![entry]).await?;
+        }
+        let fresh = self.workshop.work(work.trace)?;
+        let runs = |event: &Event| matches!(&event.fact, Fact::PlanRunning(it) if it.run == chronicle.run());
+        if !fresh.events.iter().any(runs) {
+            let running = PlanRunning {
+                run: chronicle.run(),
+                version,
+            };
+            let actor = Actor::system("plan");
+            self.workshop
+                .record_for(&self.journal, &fresh, actor, vec![running.into()])?;
+        }
+        if !has(|fact| matches!(fact, Fact::BranchBegun(_))) {
+            let begun = self.branch_of(work, chronicle.run(), plan)?;
+            chronicle.append(vec![Entry::shown(begun)]).await?;
+        } else if is_known {
+            let after = events.last().map_or(0, |event| event.seq);
+            let continued = RunContinued {
+                after,
+                settled: Vec::new(),
+            };
+            chronicle.append(vec![Entry::shown(continued)]).await?;
+        }
+        chronicle.own_events()
+    }
+
+    /// Decides what the branch is called and where it starts.
+    fn branch_of(&self, work: &Work, run: RunId, plan: &Plan) -> Result<BranchBegun, Failure> {
+        let line = self.line_of(run)?;
+        let base = line.base().map_err(|error| self.no_base(error))?;
+        let wanted = names::branch(plan.kind, &plan.title, work.trace);
+        let branch = line.free_branch(&wanted).map_err(git_failed)?;
+        let dirty = base.dirty.iter().map(|path| path.display().to_string());
+        let dirty: Vec<_> = dirty.take(100).collect();
+        if !dirty.is_empty() && !line.is_private() {
+            let count = dirty.len();
+            let files = if count == 1 {
+                "1 file".to_owned()
+            } else {
+                format!("{count} files")
+            };
+            self.company.audience.notice(&format!(
+                "{files} of yours differ from the last commit; the plan starts from the commit and \
+                 leaves them alone"
+            ));
+        }
+        Ok(BranchBegun {
+            branch,
+            base: base.commit,
+            into: base.branch,
+            dirty,
+            patch: line.is_private(),
+        })
+    }
+
+    fn no_base(&self, error: artel_git::LineError) -> Failure {
+        let folder = self.folder.display();
+        let advice =
+            format!("`git -C {folder} add -A && git -C {folder} commit -m start`, then again");
+        match error {
+            artel_git::LineError::NoCommit { .. } => Failure::new(
+                Code::W008,
+                format!("`{folder}` has no commit to start from"),
+            )
+            .advise(advice),
+            other => git_failed(other),
+        }
+    }
+
+    fn line_of(&self, run: RunId) -> Result<Line, Failure> {
+        let at = self.tree_of(run).join("line");
+        open_line(&self.workshop, &at, &self.folder)
+    }
+
+    /// Puts together who carries the plan out.
+    fn workers(
+        self: &Arc<Self>,
+        work: &Work,
+        chronicle: &Chronicle,
+        events: &[Event],
+    ) -> Result<Workers, Failure> {
+        let begun = events.iter().find_map(|event| match &event.fact {
+            Fact::BranchBegun(begun) => Some(begun.clone()),
+            _ => None,
+        });
+        let begun = begun.ok_or_else(|| Failure::new(Code::X001, "the run has no branch"))?;
+        let line = self.line_of(chronicle.run())?;
+        let portal = work.request.portal.as_deref();
+        let portal = portal.and_then(|name| self.workshop.portal(name).ok());
+        Ok(Workers {
+            house: Arc::clone(self),
+            chronicle: chronicle.clone(),
+            at: self.tree_of(chronicle.run()),
+            author: line.identity(self.workshop.caller.places.home()),
+            line: Arc::new(line),
+            base: begun.base,
+            into: begun.into,
+            branch: begun.branch,
+            request: self.workshop.whole_text(&work.request.words)?,
+            checks: portal
+                .as_ref()
+                .map(|it| it.checks.clone())
+                .unwrap_or_default(),
+            portal: portal.map(|it| it.name),
+            privacy: self.privacy_of(work),
+        })
+    }
+}
+
+/// Opens the line of a changeset, or makes it.
+pub(crate) fn open_line(workshop: &Workshop, at: &Path, folder: &Path) -> Result<Line, Failure> {
+    let git: PathBuf = workshop.caller.program("git").ok_or_else(|| {
+        Failure::new(Code::W008, "plans need git")
+            .because("there is no `git` on the PATH")
+            .advise("install git")
+    })?;
+    Line::make(&git, at, folder).map_err(git_failed)
+}
+
+/// Says why something cannot be done to a piece of work now.
+pub(crate) fn refused(refused: artel_rules::plan::state::Refused) -> Failure {
+    Failure::new(Code::R008, refused.what)
+        .because(refused.why)
+        .advise(refused.instead)
+}
+
+impl Workshop {
+    /// Writes the files of a piece of work as it stands; that they can be seen is not worth a
+    /// failure of what they show.
+    pub(crate) fn refresh_sheets(&self, trace: artel_types::TraceId, rules: Rules) {
+        let Ok(work) = self.work(trace) else {
+            return;
+        };
+        let conduct = self.conduct_of(&work, rules).ok().flatten();
+        drop(self.write_plan(&work, conduct.as_ref()));
+    }
+}

@@ -1,0 +1,208 @@
+//! Carries out the orders of a plan's run: agents in trees of their own, the runtime's checks, the
+//! branch.
+
+mod branch;
+mod check;
+mod close;
+mod parts;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use artel_engine::{Chronicle, Crew, Did, Doing, Entry};
+use artel_git::{Identity, Line, LineError, RunTree};
+use artel_rules::conduct::{Conduct, Order, Part};
+use artel_types::model::Privacy;
+use artel_types::plan::PlanStep;
+use artel_types::{Code, Draft, Fact, Failure, RunId, RunSteered, Stream, TraceId};
+
+use super::prover::Prover;
+use crate::runs::House;
+
+/// Whoever carries out one plan.
+pub(crate) struct Workers {
+    pub(crate) house: Arc<House>,
+    /// The journal of the plan's run.
+    pub(crate) chronicle: Chronicle,
+    pub(crate) line: Arc<Line>,
+    /// The folder of the run.
+    pub(crate) at: PathBuf,
+    /// The commit that the branch starts from.
+    pub(crate) base: String,
+    /// The branch that it will be merged into.
+    pub(crate) into: Option<String>,
+    pub(crate) branch: String,
+    pub(crate) author: Identity,
+    /// What was asked, for those who do it.
+    pub(crate) request: String,
+    pub(crate) portal: Option<String>,
+    /// Commands that check the project, where the person said so.
+    pub(crate) checks: Vec<String>,
+    pub(crate) privacy: Privacy,
+}
+
+/// Where an order belongs.
+#[derive(Clone)]
+pub(super) struct Spot {
+    pub(super) spec: PlanStep,
+    pub(super) round: u32,
+    pub(super) part: Part,
+    pub(super) state: Arc<Conduct>,
+}
+
+impl Workers {
+    pub(super) fn trace(&self) -> TraceId {
+        self.chronicle.trace()
+    }
+
+    pub(super) fn run(&self) -> RunId {
+        self.chronicle.run()
+    }
+
+    /// Returns where the branch ends now.
+    pub(super) fn head(&self) -> Result<String, Failure> {
+        let head = self.line.head(&self.branch).map_err(git_failed)?;
+        Ok(head.unwrap_or_else(|| self.base.clone()))
+    }
+
+    pub(super) fn prover(&self, state: &Conduct) -> Prover {
+        let named = state.baseline().map(|taken| taken.commands.clone());
+        let is_detected = |command: &String| command.starts_with(DETECTED);
+        let named = named.unwrap_or_default();
+        let commands = if named.iter().any(is_detected) {
+            Vec::new()
+        } else {
+            named
+        };
+        Prover::new(&self.house, &self.chronicle, commands)
+    }
+
+    /// Opens a checkout, or makes it.
+    pub(super) fn checkout(
+        &self,
+        treeish: &str,
+        at: &std::path::Path,
+    ) -> Result<Arc<RunTree>, Failure> {
+        let git = self.house.workshop.caller.program("git");
+        if let Some(git) = git
+            && let Ok(tree) = RunTree::open(&git, at)
+        {
+            return Ok(Arc::new(tree));
+        }
+        let share = &self.house.workshop.settings.runs.share.value;
+        let tree = self.line.checkout(treeish, at, share);
+        Ok(Arc::new(tree.map_err(git_failed)?))
+    }
+
+    /// Appends to the piece of work, beside the run.
+    pub(super) async fn tell(&self, facts: Vec<Fact>) -> Result<(), Failure> {
+        let drafts = facts.into_iter().map(|fact| {
+            Draft::new(
+                Stream::work(self.trace()),
+                self.trace(),
+                artel_types::Actor::system("plan"),
+                fact,
+            )
+        });
+        let batch = artel_journal::Batch::of(drafts);
+        self.house.journal.append(batch).await?;
+        Ok(())
+    }
+
+    async fn ordered(self: Arc<Self>, order: Order, state: Arc<Conduct>) -> Result<Did, Failure> {
+        match order {
+            Order::Baseline { given } => self.baseline(given).await,
+            Order::Do { step, round, part } => {
+                let spec = state.plan().step(&step).cloned();
+                let spec = spec.ok_or_else(|| {
+                    Failure::new(Code::X001, format!("the plan has no step `{step}`"))
+                })?;
+                let spot = Spot {
+                    spec,
+                    round,
+                    part,
+                    state,
+                };
+                self.part(spot).await
+            }
+            Order::Adopt { id } => self.adopt(&id, &state).await,
+            Order::Final { round } => self.last_check(round, state).await,
+            Order::Mend { round } => self.mend(round, state).await,
+            Order::Close { state: end, why } => self.close(end, why, state).await,
+            Order::Record(_) | Order::Await(_) => Ok(Did::Facts(Vec::new())),
+        }
+    }
+
+    async fn part(self: &Arc<Self>, spot: Spot) -> Result<Did, Failure> {
+        match spot.part {
+            Part::Start => self.start(spot).await,
+            Part::Criteria => self.criteria(spot).await,
+            Part::Tests => self.tests(spot).await,
+            Part::Work => self.work(spot).await,
+            Part::Red => self.red(spot).await,
+            Part::Green => self.green(spot).await,
+            Part::Judge(judge) => self.judge(spot, judge).await,
+            Part::Commit => self.commit(spot).await,
+        }
+    }
+}
+
+/// How a command that was found, and not named, stands in the baseline.
+pub(super) const DETECTED: &str = "found: ";
+
+impl Crew for Workers {
+    fn carry_out(self: Arc<Self>, order: Order, state: Arc<Conduct>) -> Doing<Did> {
+        Box::pin(self.ordered(order, state))
+    }
+
+    fn call_off(self: Arc<Self>) -> Doing<()> {
+        Box::pin(async move {
+            let open = self.house.workshop.open_below(self.run())?;
+            let steered = |run: RunId| {
+                let fact = RunSteered {
+                    act: "cancel".to_owned(),
+                    text: String::new(),
+                };
+                let actor = artel_types::Actor::system("plan");
+                Draft::new(Stream::run(run), self.trace(), actor, fact).in_run(run)
+            };
+            if open.is_empty() {
+                return Ok(());
+            }
+            let batch = artel_journal::Batch::of(open.into_iter().map(steered));
+            self.house.journal.append(batch).await?;
+            Ok(())
+        })
+    }
+}
+
+/// Says why git did not do it.
+pub(crate) fn git_failed(error: LineError) -> Failure {
+    let mut why = Vec::new();
+    let mut next = std::error::Error::source(&error);
+    while let Some(cause) = next {
+        why.push(cause.to_string());
+        next = cause.source();
+    }
+    let failure = Failure::new(Code::W008, error.to_string());
+    if why.is_empty() {
+        failure
+    } else {
+        failure.because(why.join(": "))
+    }
+}
+
+/// Does what may wait for a disk or a process where waiting harms nobody.
+pub(super) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
+) -> Result<T, Failure> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done,
+        Err(error) => Err(Failure::new(Code::X001, error.to_string())),
+    }
+}
+
+/// Wraps facts.
+pub(super) fn facts(facts: impl IntoIterator<Item = Fact>) -> Did {
+    Did::Facts(facts.into_iter().map(Entry::shown).collect())
+}

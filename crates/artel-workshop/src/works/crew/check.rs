@@ -1,0 +1,401 @@
+//! The runtime's own checks of a step: what passes, what no longer does, and whether the change is
+//! exercised.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use artel_engine::Did;
+use artel_policy::rules::Rule;
+use artel_rules::proof;
+use artel_types::plan::{Evidence, EvidenceKind, ProofPlace};
+use artel_types::{BaselineTaken, Fact, Failure, ProofRecorded, StepChecked};
+
+use super::parts::{anew, production};
+use super::{DETECTED, Spot, Workers, blocking, facts, git_failed};
+use crate::works::propose::{Words, proposed};
+use crate::works::prover::{Prover, Where, done_with, output_of};
+
+/// No more of what a failing check printed is told to the next attempt.
+const LONGEST_TOLD: usize = 3_000;
+
+/// What of an attempt is looked at.
+struct Look<'l> {
+    spot: &'l Spot,
+    base: String,
+    tree: String,
+    changed: Vec<PathBuf>,
+    production: Vec<PathBuf>,
+    before: Vec<ProofRecorded>,
+    known: BTreeSet<String>,
+}
+
+impl Workers {
+    /// Runs the project's checks once, before anything is changed.
+    pub(super) async fn baseline(self: &Arc<Self>, given: Option<String>) -> Result<Did, Failure> {
+        let this = Arc::clone(self);
+        blocking(move || this.take_baseline(given.as_deref())).await
+    }
+
+    fn take_baseline(&self, given: Option<&str>) -> Result<Did, Failure> {
+        let named: Vec<String> = match given {
+            Some("none") => {
+                let why = Some("a person said that there is nothing to run".to_owned());
+                return Ok(facts([self.taken(Vec::new(), true, why)]));
+            }
+            Some(given) => {
+                let commands = given.split(';').map(str::trim);
+                let commands = commands.map(|text| text.trim_start_matches(DETECTED));
+                commands
+                    .filter(|it| !it.is_empty())
+                    .map(str::to_owned)
+                    .collect()
+            }
+            None => self.checks.clone(),
+        };
+        let prover = Prover::new(&self.house, &self.chronicle, named.clone());
+        let place = self.spot_of(ProofPlace::Baseline, None, 1, self.base.clone());
+        let mut proofs = self.on_checkout(&prover, &self.base, &place)?;
+        for proof in &mut proofs {
+            proof.holds = true;
+        }
+        let commands = if named.is_empty() {
+            let found = proofs
+                .iter()
+                .map(|proof| format!("{DETECTED}{}", proof.what));
+            found.collect()
+        } else {
+            named
+        };
+        let why = if proof::has_tests(&proofs) {
+            None
+        } else if proofs.is_empty() {
+            Some("no tests were found".to_owned())
+        } else {
+            Some("no test ran".to_owned())
+        };
+        let taken = self.taken(commands, why.is_none(), why);
+        Ok(facts(proofs.into_iter().map(Fact::from).chain([taken])))
+    }
+
+    fn taken(&self, commands: Vec<String>, holds: bool, why: Option<String>) -> Fact {
+        BaselineTaken {
+            commit: self.base.clone(),
+            commands,
+            holds,
+            why,
+        }
+        .into()
+    }
+
+    fn spot_of(&self, place: ProofPlace, step: Option<String>, round: u32, tree: String) -> Where {
+        Where {
+            place,
+            step,
+            round,
+            tree,
+        }
+    }
+
+    /// Runs the whole suite on a fresh checkout, which is gone afterwards.
+    pub(super) fn on_checkout(
+        &self,
+        prover: &Prover,
+        treeish: &str,
+        place: &Where,
+    ) -> Result<Vec<ProofRecorded>, Failure> {
+        let step = place.step.as_deref().unwrap_or("plan");
+        let at = anew(self, &format!("{step}-{}-{}", place.round, place.place))?;
+        let tree = self.checkout(treeish, &at)?;
+        let proofs = prover.suite((&at, &tree), place);
+        drop(tree);
+        done_with(&at);
+        proofs
+    }
+
+    /// Returns the proofs of a place that are on record.
+    pub(super) fn proofs(&self, place: ProofPlace) -> Result<Vec<ProofRecorded>, Failure> {
+        let events = self.chronicle.own_events()?;
+        let proofs = events.into_iter().filter_map(|event| match event.fact {
+            Fact::ProofRecorded(proof) if proof.place == place => Some(proof),
+            _ => None,
+        });
+        // The newest of a name stands: a check that was cut short is made again.
+        let mut newest: Vec<ProofRecorded> = Vec::new();
+        for proof in proofs {
+            newest.retain(|old| old.id != proof.id);
+            newest.push(proof);
+        }
+        Ok(newest)
+    }
+
+    /// Returns the tests that steps were to leave failing.
+    pub(super) fn known_reds(&self, spot: &Spot) -> Result<BTreeSet<String>, Failure> {
+        let wants_red = |id: &str| {
+            let step = spot.state.plan().step(id);
+            step.is_some_and(|it| it.evidence.iter().any(|it| it.kind == EvidenceKind::Red))
+        };
+        let proofs = self.proofs(ProofPlace::Green)?;
+        let proofs = proofs.iter().filter(|proof| {
+            let step = proof.step.as_deref().unwrap_or_default();
+            step != spot.spec.id && wants_red(step)
+        });
+        Ok(proofs
+            .flat_map(|proof| proof.failures.iter().map(|it| it.name.clone()))
+            .collect())
+    }
+
+    /// Sees that the tests of a step fail before its work.
+    pub(super) async fn red(self: &Arc<Self>, spot: Spot) -> Result<Did, Failure> {
+        let this = Arc::clone(self);
+        blocking(move || {
+            let step = spot.state.step(&spot.spec.id);
+            let tree = step.and_then(|it| it.tree.clone());
+            let tree = tree.unwrap_or_else(|| this.base.clone());
+            let prover = this.prover(&spot.state);
+            let id = Some(spot.spec.id.clone());
+            let place = this.spot_of(ProofPlace::Red, id, spot.round, tree.clone());
+            let mut proofs = this.on_checkout(&prover, &tree, &place)?;
+            let before = this.proofs(ProofPlace::Baseline)?;
+            let reds = proof::reds(&before, &proofs);
+            for proof in &mut proofs {
+                proof.holds = !reds.is_empty();
+            }
+            let why = if reds.is_empty() {
+                vec!["the new tests pass without the work, so they prove nothing".to_owned()]
+            } else {
+                reds.clone()
+            };
+            let checked = StepChecked {
+                step: spot.spec.id.clone(),
+                round: spot.round,
+                phase: "red".to_owned(),
+                passed: !reds.is_empty(),
+                why,
+            };
+            let checked = Fact::from(checked);
+            Ok(facts(proofs.into_iter().map(Fact::from).chain([checked])))
+        })
+        .await
+    }
+
+    /// Sees what passes after the work.
+    pub(super) async fn green(self: &Arc<Self>, spot: Spot) -> Result<Did, Failure> {
+        let this = Arc::clone(self);
+        blocking(move || {
+            let look = this.look(&spot)?;
+            let (proofs, why) = this.examine(&look)?;
+            let checked = StepChecked {
+                step: spot.spec.id.clone(),
+                round: spot.round,
+                phase: "green".to_owned(),
+                passed: why.is_empty(),
+                why,
+            };
+            let checked = Fact::from(checked);
+            Ok(facts(proofs.into_iter().map(Fact::from).chain([checked])))
+        })
+        .await
+    }
+
+    fn look<'l>(&self, spot: &'l Spot) -> Result<Look<'l>, Failure> {
+        let step = spot.state.step(&spot.spec.id);
+        let left = step.and_then(|it| Some((it.tree.clone()?, it.base.clone()?)));
+        let (tree, base) = left.unwrap_or_else(|| (self.base.clone(), self.base.clone()));
+        let changed = self.line.changed(&base, &tree).map_err(git_failed)?;
+        Ok(Look {
+            production: production(&changed),
+            before: self.proofs(ProofPlace::Baseline)?,
+            known: self.known_reds(spot)?,
+            spot,
+            base,
+            tree,
+            changed,
+        })
+    }
+
+    /// Returns the proofs of an attempt, and why it does not pass.
+    fn examine(&self, look: &Look<'_>) -> Result<(Vec<ProofRecorded>, Vec<String>), Failure> {
+        let spec = &look.spot.spec;
+        let mut why = Vec::new();
+        if look.changed.is_empty() && spec.gives.is_empty() && spec.evidence.is_empty() {
+            why.push("no file was changed".to_owned());
+            return Ok((Vec::new(), why));
+        }
+        let prover = self.prover(&look.spot.state);
+        let id = Some(spec.id.clone());
+        let place = self.spot_of(ProofPlace::Green, id, look.spot.round, look.tree.clone());
+        let has_suite = !look.before.is_empty();
+        let mut proofs = Vec::new();
+        if has_suite {
+            proofs = self.on_checkout(&prover, &look.tree, &place)?;
+        }
+        let wants = |kind| spec.evidence.iter().any(|it: &Evidence| it.kind == kind);
+        let mut known = look.known.clone();
+        if wants(EvidenceKind::Red) {
+            let reds = proof::reds(&look.before, &proofs);
+            if reds.is_empty() {
+                why.push("a test was to fail now, and none does".to_owned());
+            }
+            known.extend(reds);
+        }
+        let lost = proof::regressions(&look.before, &proofs, &known);
+        for proof in &mut proofs {
+            proof.holds = lost.is_empty();
+        }
+        if !lost.is_empty() {
+            why.extend(lost);
+            why.extend(self.printed(&proofs));
+        }
+        let without = self.taken_back(look, &prover, has_suite)?;
+        self.named_evidence(look, &prover, (&mut proofs, &without), &mut why)?;
+        let leans_on_tests = spec.evidence.is_empty() || wants(EvidenceKind::Tests);
+        if why.is_empty() && has_suite && leans_on_tests && !look.changed.is_empty() {
+            let shown = if look.production.is_empty() {
+                proof::has_more(&look.before, &proofs)
+            } else {
+                proof::is_exercised(&proofs, &without)
+            };
+            if !shown {
+                why.push(unexercised(look));
+            }
+        }
+        proofs.extend(without);
+        Ok((proofs, why))
+    }
+
+    /// Runs the suite with the production change of the step taken back and its tests kept.
+    fn taken_back(
+        &self,
+        look: &Look<'_>,
+        prover: &Prover,
+        has_suite: bool,
+    ) -> Result<Vec<ProofRecorded>, Failure> {
+        if look.production.is_empty() || !has_suite {
+            return Ok(Vec::new());
+        }
+        let spec = &look.spot.spec;
+        let back = self.line.graft(&look.tree, &look.base, &look.production);
+        let back = back.map_err(git_failed)?;
+        let id = Some(spec.id.clone());
+        let place = self.spot_of(ProofPlace::TakenBack, id, look.spot.round, back.clone());
+        let mut proofs = self.on_checkout(prover, &back, &place)?;
+        for proof in &mut proofs {
+            proof.holds = true;
+        }
+        Ok(proofs)
+    }
+
+    /// Shows the commands and files that the step names as its proof.
+    fn named_evidence(
+        &self,
+        look: &Look<'_>,
+        prover: &Prover,
+        (proofs, without): (&mut Vec<ProofRecorded>, &[ProofRecorded]),
+        why: &mut Vec<String>,
+    ) -> Result<(), Failure> {
+        let _ = without;
+        let spec = &look.spot.spec;
+        let id = Some(spec.id.clone());
+        let place = self.spot_of(ProofPlace::Green, id, look.spot.round, look.tree.clone());
+        for (index, evidence) in spec.evidence.iter().enumerate() {
+            match evidence.kind {
+                EvidenceKind::File => {
+                    let path = PathBuf::from(evidence.what.trim());
+                    let there = self
+                        .line
+                        .file_at(&look.tree, &path, super::branch::LARGEST_FILE)
+                        .map_err(git_failed)?;
+                    let holds = there.is_some() && look.changed.contains(&path);
+                    if !holds {
+                        why.push(format!("`{}` is not there, or is as it was", evidence.what));
+                    }
+                    proofs.push(prover.file(&evidence.what, &place, holds)?);
+                }
+                EvidenceKind::Command => {
+                    let name = format!("{}-{}-evidence-{index}", spec.id, look.spot.round);
+                    let at = anew(self, &name)?;
+                    let tree = self.checkout(&look.tree, &at)?;
+                    let sort = format!("evidence-{index}");
+                    let proof = prover.one((&at, &tree), &evidence.what, &place, &sort)?;
+                    done_with(&at);
+                    if !proof.holds {
+                        why.push(format!("`{}` does not end well", evidence.what));
+                        why.extend(self.printed(std::slice::from_ref(&proof)));
+                    }
+                    proofs.push(proof);
+                }
+                EvidenceKind::Tests | EvidenceKind::Red => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns what failing checks printed, as much as helps.
+    pub(super) fn printed(&self, proofs: &[ProofRecorded]) -> Vec<String> {
+        let bad = proofs.iter().filter(|proof| !proof.holds);
+        let text = |proof: &ProofRecorded| {
+            let output = output_of(&self.chronicle, proof);
+            let from = output.len().saturating_sub(LONGEST_TOLD);
+            let from = output.ceil_char_boundary(from);
+            format!("Output of `{}`:\n{}", proof.what, &output[from..])
+        };
+        bad.take(1).map(text).collect()
+    }
+
+    /// Has the plan changed by the person where a step went beyond its scope, by whatever means.
+    pub(super) fn beyond_scope(&self, spot: &Spot, tree: &str) -> Result<Option<Fact>, Failure> {
+        let spec = &spot.spec;
+        if spec.scope.paths.is_empty() {
+            return Ok(None);
+        }
+        let base = spot.state.step(&spec.id).and_then(|it| it.base.clone());
+        let base = base.unwrap_or_else(|| self.base.clone());
+        let kept = self.tests_of(spot)?;
+        let rules: Vec<_> = spec
+            .scope
+            .paths
+            .iter()
+            .filter_map(|path| Rule::parse(&format!("Edit({path})")).ok())
+            .collect();
+        let changed = self.line.changed(&base, tree).map_err(git_failed)?;
+        let outside = changed
+            .iter()
+            .map(|path| path.to_string_lossy().into_owned());
+        let outside: Vec<String> = outside
+            .filter(|path| !kept.contains(path))
+            .filter(|path| !rules.iter().any(|rule| rule.admits_path("edit", path)))
+            .collect();
+        if outside.is_empty() {
+            return Ok(None);
+        }
+        let mut step = spec.clone();
+        step.scope.paths.extend(outside.iter().cloned());
+        let words = Words {
+            id: format!("{}-{}-scope", spec.id, spot.round),
+            what: format!("it also changed {}", outside.join(", ")),
+            why: "the files lie outside of what the plan lets this step change".to_owned(),
+            impact: "the change stays in the step's own files until you decide".to_owned(),
+        };
+        let known = self.house.workshop.known(&self.house);
+        let fact = proposed(spot.state.plan(), step, Vec::new(), &known, words);
+        let fact = fact.map_err(|why| Failure::new(artel_types::Code::X001, why))?;
+        Ok(Some(fact.into()))
+    }
+}
+
+fn unexercised(look: &Look<'_>) -> String {
+    if look.production.is_empty() {
+        return "no more tests pass than before, so the step shows nothing".to_owned();
+    }
+    let files: Vec<_> = look
+        .production
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect();
+    format!(
+        "every check passes also without the change of {}: nothing exercises it. Add a test that \
+         fails without it.",
+        files.join(", ")
+    )
+}

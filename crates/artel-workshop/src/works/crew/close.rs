@@ -1,0 +1,202 @@
+//! The end of a plan's run: the changeset, the report, the last events.
+
+use std::sync::Arc;
+
+use artel_engine::Did;
+use artel_git::StatKind;
+use artel_rules::conduct::Conduct;
+use artel_rules::tally::Tally;
+use artel_types::plan::{PlanState, StepState};
+use artel_types::{
+    ChangeKind, ChangesetCreated, Fact, Failure, FileChange, PlanEnded, RunFinished, RunState,
+};
+
+use super::{Workers, blocking, facts, git_failed};
+
+impl Workers {
+    /// Ends the run: what it made is put up for review, and what happened is told.
+    pub(super) async fn close(
+        self: &Arc<Self>,
+        end: PlanState,
+        why: Option<String>,
+        state: Arc<Conduct>,
+    ) -> Result<Did, Failure> {
+        let this = Arc::clone(self);
+        let (changeset, finished) = blocking(move || {
+            let changeset = this.changeset(&state, end)?;
+            let finished = this.finished(&state, (end, why.as_deref()), changeset.as_ref())?;
+            Ok((changeset.map(|made| (made, why)), finished))
+        })
+        .await?;
+        let work = self.house.workshop.work(self.trace())?;
+        let run = self.run();
+        let mut told: Vec<Fact> = Vec::new();
+        let (made, why) = match changeset {
+            Some((made, why)) => (Some(made), why),
+            None => (None, finished.why.clone()),
+        };
+        let is_there = work.changeset.as_ref().is_some_and(|it| it.run == run);
+        if let Some(made) = made
+            && !is_there
+        {
+            told.push(made.into());
+        }
+        let is_ended = work
+            .events
+            .iter()
+            .any(|event| matches!(&event.fact, Fact::PlanEnded(it) if it.run == run));
+        if !is_ended {
+            told.push(
+                PlanEnded {
+                    run,
+                    state: end,
+                    why,
+                }
+                .into(),
+            );
+        }
+        if !told.is_empty() {
+            self.tell(told).await?;
+        }
+        let this = Arc::clone(self);
+        blocking(move || this.tidy()).await?;
+        Ok(facts([finished.into()]))
+    }
+
+    /// Returns the branch for review, if anything was committed.
+    fn changeset(
+        &self,
+        state: &Conduct,
+        end: PlanState,
+    ) -> Result<Option<ChangesetCreated>, Failure> {
+        let head = self.head()?;
+        if head == self.base {
+            return Ok(None);
+        }
+        let stat = self.line.stat(&self.base, &head).map_err(git_failed)?;
+        let commits = self.line.log(&self.base, &head).map_err(git_failed)?.len();
+        let files = stat.files.iter().map(|file| FileChange {
+            path: file.path.to_string_lossy().into_owned(),
+            kind: match file.kind {
+                StatKind::Made => ChangeKind::Made,
+                StatKind::Deleted => ChangeKind::Deleted,
+                StatKind::Mode => ChangeKind::Mode,
+                StatKind::Changed | StatKind::Renamed => ChangeKind::Changed,
+            },
+            added: file.added,
+            removed: file.removed,
+            bytes: 0,
+        });
+        let (proven, _) = state.proven();
+        let patch = match self.line.is_private() {
+            true => Some(self.write_patch(&head)?),
+            false => None,
+        };
+        Ok(Some(ChangesetCreated {
+            run: self.run(),
+            portal: self.portal.clone(),
+            folder: self.house.folder.display().to_string(),
+            branch: patch.is_none().then(|| self.branch.clone()),
+            into: self.into.clone(),
+            base: self.base.clone(),
+            head,
+            commits: commits as u64,
+            files: files.collect(),
+            added: stat.added,
+            removed: stat.removed,
+            proven,
+            complete: end == PlanState::Done,
+            deferred: deferred(state),
+            patch,
+        }))
+    }
+
+    fn write_patch(&self, head: &str) -> Result<String, Failure> {
+        let bytes = self.line.patch(&self.base, head).map_err(git_failed)?;
+        let file = self.at.join("change.patch");
+        artel_files::write_atomic(&file, &bytes, 0o600)
+            .map_err(|error| crate::trouble::file_failure(artel_types::Code::W008, &error))?;
+        Ok(file.display().to_string())
+    }
+
+    fn finished(
+        &self,
+        state: &Conduct,
+        (end, why): (PlanState, Option<&str>),
+        changeset: Option<&ChangesetCreated>,
+    ) -> Result<RunFinished, Failure> {
+        let (done, all) = state.progress();
+        let summary = match changeset {
+            Some(made) => format!(
+                "{done} of {all} steps, {} files, +{} -{}",
+                made.files.len(),
+                made.added,
+                made.removed
+            ),
+            None => format!("{done} of {all} steps, nothing changed"),
+        };
+        let run_state = match end {
+            PlanState::Done => RunState::Complete,
+            PlanState::Cancelled => RunState::Cancelled,
+            _ if done > 0 => RunState::Partial,
+            _ => RunState::Failed,
+        };
+        let events = self.whole_story()?;
+        let mut tally = Tally::default();
+        events.iter().for_each(|event| tally.fold(event));
+        let metrics = tally.metrics(Some(run_state));
+        Ok(RunFinished {
+            state: Some(run_state.to_string()),
+            why: why.map(str::to_owned),
+            changed: changeset.map(|made| made.files.clone()),
+            metrics: Some(metrics),
+            ..RunFinished::new(self.run(), summary)
+        })
+    }
+
+    /// Returns the events of the run and of all its children.
+    fn whole_story(&self) -> Result<Vec<artel_types::Event>, Failure> {
+        let filter = artel_journal::Filter {
+            trace: Some(self.trace().to_string()),
+            ..artel_journal::Filter::default()
+        };
+        let records = self
+            .house
+            .journal
+            .reader()
+            .records(&artel_journal::Query::of(filter))?;
+        let events = records.iter().map(|record| record.event());
+        Ok(events.collect::<Result<_, _>>()?)
+    }
+
+    /// Removes the trees of steps; the line stays until the changeset is decided.
+    fn tidy(&self) -> Result<(), Failure> {
+        for part in ["steps", "judges", "proofs"] {
+            crate::works::prover::done_with(&self.at.join(part));
+        }
+        Ok(())
+    }
+}
+
+/// Names what was waived or left undone.
+pub(crate) fn deferred(state: &Conduct) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (spec, step) in state.steps() {
+        for what in &step.waived {
+            lines.push(format!("{}: the person waived {what}", spec.title));
+        }
+        if matches!(step.state, StepState::Failed | StepState::Skipped) {
+            lines.push(format!(
+                "{}: {} ({})",
+                spec.title,
+                step.state,
+                first_line(&step.why)
+            ));
+        }
+    }
+    lines
+}
+
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
+}

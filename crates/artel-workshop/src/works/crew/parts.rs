@@ -1,0 +1,382 @@
+//! The parts of a step that agents do: criteria, tests, the work, the verdict.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use artel_engine::Did;
+use artel_git::RunTree;
+use artel_policy::{Bound, Changes};
+use artel_rules::conduct::{Judge, Part};
+use artel_rules::plan::names::is_test_path;
+use artel_types::plan::{Claim, Finding};
+use artel_types::{Event, Failure, RunId, StepJudged, StepStarted, StepWorked, Text};
+
+use super::{Spot, Workers, blocking, facts, git_failed};
+use crate::runs::RunDone;
+use crate::works::briefs;
+use crate::works::children::{Came, Child};
+use crate::works::contract::{Contract, bound_of, grants_of};
+use crate::works::forms::{self, Criteria, Passes, Verdict};
+use crate::works::propose::propose_tool;
+use crate::works::prover::{done_with, fresh};
+
+/// More of a change than a verifier is told; the files are there to be read.
+const LONGEST_DIFF: usize = 16 * 1024;
+
+impl Workers {
+    /// Returns where the files of a step are.
+    fn place(&self, spot: &Spot) -> PathBuf {
+        let base = spot
+            .state
+            .step(&spot.spec.id)
+            .and_then(|it| it.base.clone());
+        let base = base.unwrap_or_else(|| self.base.clone());
+        self.place_at(&spot.spec.id, &base)
+    }
+
+    fn place_at(&self, step: &str, base: &str) -> PathBuf {
+        let base: String = base.chars().take(12).collect();
+        self.at.join("steps").join(format!("{step}-{base}"))
+    }
+
+    /// Opens the files of a step.
+    pub(super) fn files(&self, spot: &Spot) -> Result<(PathBuf, Arc<RunTree>), Failure> {
+        let at = self.place(spot);
+        let base = spot
+            .state
+            .step(&spot.spec.id)
+            .and_then(|it| it.base.clone());
+        let tree = self.checkout(&base.unwrap_or_else(|| self.base.clone()), &at)?;
+        Ok((at, tree))
+    }
+
+    /// Gets the files of an attempt ready. A later attempt goes on with what is there, unless the
+    /// branch has moved in its way.
+    pub(super) async fn start(self: &Arc<Self>, spot: Spot) -> Result<Did, Failure> {
+        let this = Arc::clone(self);
+        blocking(move || {
+            let step = spot.state.step(&spot.spec.id);
+            let clashed = step.is_some_and(|it| it.why.starts_with(super::branch::CLASH));
+            let before = step.and_then(|it| it.base.clone()).filter(|_| !clashed);
+            let base = match before {
+                Some(base) => base,
+                None => this.head()?,
+            };
+            this.checkout(&base, &this.place_at(&spot.spec.id, &base))?;
+            let started = StepStarted {
+                step: spot.spec.id.clone(),
+                round: spot.round,
+                base,
+            };
+            Ok(facts([started.into()]))
+        })
+        .await
+    }
+
+    /// Puts together what holds for a run of a step.
+    fn contract(&self, spot: &Spot, bound: Bound) -> Contract {
+        let number = spot.state.plan().number(&spot.spec.id).unwrap_or(0);
+        let part = spot.part.as_str();
+        Contract {
+            step: Some(spot.spec.id.clone()),
+            bound: Some(bound),
+            grants: grants_of(&spot.spec),
+            turns: spot.spec.scope.turns.map(|turns| turns.clamp(1, 100)),
+            privacy: self.privacy,
+            directive: Some(format!("{}: {}", spot.spec.title, spot.spec.work)),
+            ..Contract::new(format!("step {number}, {part}: {}", spot.spec.title))
+        }
+    }
+
+    fn child(&self, spot: &Spot, role: &str, contract: Contract, task: String) -> Child {
+        let known = self.house.workshop.caller.role(role);
+        Child {
+            name: format!("{}/{}/{}", spot.spec.id, spot.round, spot.part.as_str()),
+            parent: Some(self.run()),
+            role: role.to_owned(),
+            task,
+            told: Some(briefs::standing(self, spot)),
+            contract: Contract {
+                calls: known.ok().map(|role| role.calls),
+                ..contract
+            },
+            tree: None,
+        }
+    }
+
+    /// Has an inspector say what has to hold.
+    pub(super) async fn criteria(self: &Arc<Self>, spot: Spot) -> Result<Did, Failure> {
+        let bound = bound_of(&spot.spec, &[], Changes::None);
+        let contract = Contract {
+            tools: vec![forms::criteria_form()],
+            ..self.contract(&spot, bound)
+        };
+        let files = self.opened(&spot).await?;
+        let child = Child {
+            tree: Some(files),
+            ..self.child(&spot, "inspector", contract, briefs::criteria(&spot.spec))
+        };
+        let came = self.house.child(self.trace(), child, |_, _| {}).await?;
+        let (done, events) = match came.left() {
+            Ok(over) => over,
+            Err(left) => return Ok(left),
+        };
+        let named = forms::handed_in::<Criteria>(&events, forms::CRITERIA);
+        let mut criteria = spot.spec.scope.criteria.clone();
+        criteria.extend(named.map(|it| it.criteria).unwrap_or_default());
+        let state = if criteria.is_empty() {
+            "failed"
+        } else {
+            "complete"
+        };
+        let worked = self.worked(&spot, &done, state, criteria, String::new())?;
+        Ok(facts([worked.into()]))
+    }
+
+    /// Has a tester write tests that fail without the work.
+    pub(super) async fn tests(self: &Arc<Self>, spot: Spot) -> Result<Did, Failure> {
+        let mut spec = spot.spec.clone();
+        spec.scope.paths = TEST_PATHS.map(str::to_owned).to_vec();
+        let bound = bound_of(&spec, &[], Changes::Some);
+        let contract = self.contract(&spot, bound);
+        let files = self.opened(&spot).await?;
+        let task = briefs::tests(&spot);
+        let child = Child {
+            tree: Some(files.clone()),
+            ..self.child(&spot, "tester", contract, task)
+        };
+        let came = self.house.child(self.trace(), child, |_, _| {}).await?;
+        self.left_by(spot, came, files).await
+    }
+
+    /// Has the work done.
+    pub(super) async fn work(self: &Arc<Self>, spot: Spot) -> Result<Did, Failure> {
+        let files = self.opened(&spot).await?;
+        // The tests of the step say what it has to do; whoever does it does not change them.
+        let kept = self.tests_of(&spot)?;
+        let bound = bound_of(&spot.spec, &kept, Changes::Some);
+        let contract = Contract {
+            tools: vec![propose_tool(self, &spot)],
+            ..self.contract(&spot, bound)
+        };
+        let task = briefs::work(&spot, &kept);
+        let role = spot.spec.role.clone();
+        let child = Child {
+            tree: Some(files.clone()),
+            ..self.child(&spot, &role, contract, task)
+        };
+        let came = self.house.child(self.trace(), child, |_, _| {}).await?;
+        self.left_by(spot, came, files).await
+    }
+
+    /// Returns the files that the tester of the step wrote.
+    pub(super) fn tests_of(&self, spot: &Spot) -> Result<Vec<String>, Failure> {
+        let step = spot.state.step(&spot.spec.id);
+        let Some((tests, base)) = step.and_then(|it| Some((it.tests.clone()?, it.base.clone()?)))
+        else {
+            return Ok(Vec::new());
+        };
+        let changed = self.line.changed(&base, &tests).map_err(git_failed)?;
+        let changed = changed
+            .iter()
+            .map(|path| path.to_string_lossy().into_owned());
+        Ok(changed.collect())
+    }
+
+    /// Takes over the files that an agent left.
+    async fn left_by(
+        self: &Arc<Self>,
+        spot: Spot,
+        came: Came,
+        (_, tree): (PathBuf, Arc<RunTree>),
+    ) -> Result<Did, Failure> {
+        let (done, _) = match came.left() {
+            Ok(over) => over,
+            Err(left) => return Ok(left),
+        };
+        let this = Arc::clone(self);
+        blocking(move || {
+            let left = this.line.take(&tree).map_err(git_failed)?;
+            let state = done.finished.as_ref().and_then(|it| it.state.clone());
+            let state = state.unwrap_or_else(|| "failed".to_owned());
+            let worked = this.worked(&spot, &done, &state, Vec::new(), left.clone())?;
+            let mut all = vec![worked.into()];
+            if spot.part == Part::Work && state == "complete" {
+                all.extend(this.beyond_scope(&spot, &left)?);
+            }
+            Ok(facts(all))
+        })
+        .await
+    }
+
+    fn worked(
+        &self,
+        spot: &Spot,
+        done: &RunDone,
+        state: &str,
+        criteria: Vec<Claim>,
+        tree: String,
+    ) -> Result<StepWorked, Failure> {
+        let why = done.finished.as_ref().and_then(|it| it.why.clone());
+        let mut summary = done.answer.clone().unwrap_or_default();
+        if let Some(why) = why {
+            summary = format!("{why}\n{summary}");
+        }
+        Ok(StepWorked {
+            step: spot.spec.id.clone(),
+            round: spot.round,
+            part: spot.part.as_str().to_owned(),
+            run: done.run,
+            state: state.to_owned(),
+            summary: self.chronicle.keep(summary.trim().to_owned())?,
+            criteria,
+            tree,
+        })
+    }
+
+    async fn opened(self: &Arc<Self>, spot: &Spot) -> Result<(PathBuf, Arc<RunTree>), Failure> {
+        let (this, spot) = (Arc::clone(self), spot.clone());
+        blocking(move || this.files(&spot)).await
+    }
+
+    /// Has an attempt judged, in a copy of its files.
+    pub(super) async fn judge(self: &Arc<Self>, spot: Spot, judge: Judge) -> Result<Did, Failure> {
+        let this = Arc::clone(self);
+        let there = spot.clone();
+        let (at, tree, diff) = blocking(move || {
+            let step = there.state.step(&there.spec.id);
+            let left = step.and_then(|it| Some((it.tree.clone()?, it.base.clone()?)));
+            let (left, base) = left.unwrap_or_else(|| (this.base.clone(), this.base.clone()));
+            let name = format!("{}-{}-{}", there.spec.id, there.round, judge.as_str());
+            let at = this.at.join("judges").join(name);
+            let tree = this.checkout(&left, &at)?;
+            let diff = this.line.diff(&base, &left, &[]).map_err(git_failed)?;
+            Ok((at, tree, String::from_utf8_lossy(&diff).into_owned()))
+        })
+        .await?;
+        let role = match judge {
+            Judge::Tester => "tester",
+            Judge::Evaluator | Judge::Inspector => "inspector",
+        };
+        let bound = bound_of(&spot.spec, &[], Changes::None);
+        let contract = self.contract(&spot, bound);
+        let task = briefs::judge(self, &spot, judge, &cut(diff));
+        let child = Child {
+            tree: Some((at.clone(), tree)),
+            ..self.child(&spot, role, contract, task)
+        };
+        let (house, trace) = (Arc::clone(&self.house), self.trace());
+        let finish = move |run: RunId, contract: &mut Contract| {
+            let looked = move || {
+                let events = house.told_by(trace, run).unwrap_or_default();
+                forms::looked_at(&events)
+            };
+            contract.tools.push(forms::verdict_form(looked));
+        };
+        let came = self.house.child(self.trace(), child, finish).await?;
+        let (done, events) = match came.left() {
+            Ok(over) => over,
+            Err(left) => return Ok(left),
+        };
+        let judged = self.judged(&spot, judge, &done, &events)?;
+        blocking(move || {
+            done_with(&at);
+            Ok(())
+        })
+        .await?;
+        Ok(facts([judged.into()]))
+    }
+
+    fn judged(
+        &self,
+        spot: &Spot,
+        judge: Judge,
+        done: &RunDone,
+        events: &[Event],
+    ) -> Result<StepJudged, Failure> {
+        let verdict = forms::handed_in::<Verdict>(events, forms::VERDICT);
+        let verdict = verdict.unwrap_or_else(|| Verdict {
+            verdict: Passes::Fail,
+            feedback: format!("no verdict was handed in by the {}", judge.as_str()),
+            ..Verdict::default()
+        });
+        let findings: Vec<Finding> = numbered(verdict.findings, judge);
+        let passed =
+            verdict.verdict == Passes::Pass && !findings.iter().any(|it| it.severity.fails());
+        let mut feedback = verdict.feedback;
+        for finding in findings.iter().filter(|it| it.severity.fails()) {
+            feedback.push_str(&briefs::finding(finding));
+        }
+        let outputs = serde_json::Value::Object(verdict.outputs).to_string();
+        Ok(StepJudged {
+            step: spot.spec.id.clone(),
+            round: spot.round,
+            by: judge.as_str().to_owned(),
+            run: done.run,
+            passed,
+            feedback: self.chronicle.keep(feedback)?,
+            findings,
+            evidence: verdict.evidence,
+            outputs: if passed {
+                self.chronicle.keep(outputs)?
+            } else {
+                Text::Inline("{}".to_owned())
+            },
+            fault: verdict.fault.map(|it| match it {
+                forms::AtFault::Test => "test".to_owned(),
+                forms::AtFault::Code => "code".to_owned(),
+            }),
+        })
+    }
+}
+
+/// Where tests are, in the projects there are.
+const TEST_PATHS: [&str; 12] = [
+    "**/test/**",
+    "**/tests/**",
+    "**/__tests__/**",
+    "**/spec/**",
+    "**/test_*",
+    "**/*_test.*",
+    "**/*.test.*",
+    "**/*.spec.*",
+    "**/*_spec.*",
+    "**/*Test.*",
+    "**/*Tests.*",
+    "**/conftest.py",
+];
+
+/// Gives findings names.
+fn numbered(findings: Vec<Finding>, judge: Judge) -> Vec<Finding> {
+    let letter = judge.as_str().chars().next().unwrap_or('f');
+    let findings = findings.into_iter().enumerate();
+    findings
+        .map(|(index, finding)| Finding {
+            id: format!("{letter}{}", index + 1),
+            ..finding
+        })
+        .collect()
+}
+
+fn cut(mut diff: String) -> String {
+    if diff.len() > LONGEST_DIFF {
+        diff.truncate(diff.floor_char_boundary(LONGEST_DIFF));
+        diff.push_str("\n[cut: read the files for the rest]");
+    }
+    diff
+}
+
+/// Tells which of these are not tests.
+pub(super) fn production(paths: &[PathBuf]) -> Vec<PathBuf> {
+    let is_test = |path: &&PathBuf| is_test_path(&path.to_string_lossy());
+    paths
+        .iter()
+        .filter(|path| !is_test(path))
+        .cloned()
+        .collect()
+}
+
+/// Removes a checkout that may be there from before.
+pub(super) fn anew(this: &Workers, name: &str) -> Result<PathBuf, Failure> {
+    fresh(&this.at, name)
+}

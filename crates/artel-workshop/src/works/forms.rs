@@ -1,0 +1,304 @@
+//! Answers with a shape: tools through which an agent hands in a plan, criteria or a verdict. What
+//! does not have the shape comes back with what is wrong, so the model mends it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use artel_policy::Action;
+use artel_tools::{Bench, Card, Observation, Reach, Tool, Trouble, TroubleKind, Unknown};
+use artel_types::plan::{Claim, Finding};
+use artel_types::{Event, Fact, Text};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+/// How often an answer may come without its shape.
+const MOST_REFUSED: u32 = 5;
+
+/// The tool that hands in a plan.
+pub(crate) const PLAN: &str = "submit_plan";
+
+/// The tool that hands in criteria.
+pub(crate) const CRITERIA: &str = "criteria";
+
+/// The tool that hands in a verdict.
+pub(crate) const VERDICT: &str = "verdict";
+
+/// Looks at an answer, and says what is wrong with it.
+pub(crate) type Look = dyn Fn(&Value) -> Result<String, Vec<String>> + Send + Sync;
+
+/// A tool that takes one answer of a shape.
+pub(crate) struct Form {
+    card: Card,
+    look: Box<Look>,
+    refused: AtomicU32,
+}
+
+/// What a verifier hands in.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Verdict {
+    /// pass or fail.
+    pub(crate) verdict: Passes,
+    /// What the next attempt has to know.
+    #[serde(default)]
+    pub(crate) feedback: String,
+    #[serde(default)]
+    pub(crate) findings: Vec<Finding>,
+    /// What it rests on.
+    #[serde(default)]
+    pub(crate) evidence: Vec<String>,
+    /// Values for later steps.
+    #[serde(default)]
+    pub(crate) outputs: serde_json::Map<String, Value>,
+    /// What is at fault, where a test fails.
+    #[serde(default)]
+    pub(crate) fault: Option<AtFault>,
+}
+
+/// Whether it passes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Passes {
+    /// It does.
+    #[serde(alias = "PASS")]
+    Pass,
+    /// It does not.
+    #[default]
+    #[serde(alias = "FAIL")]
+    Fail,
+}
+
+/// What is at fault.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum AtFault {
+    /// The test asks for the wrong thing.
+    Test,
+    /// The code does the wrong thing.
+    Code,
+}
+
+/// What an inspector hands in before the work.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Criteria {
+    pub(crate) criteria: Vec<Claim>,
+}
+
+impl Form {
+    /// Makes a form.
+    pub(crate) fn new(
+        name: &str,
+        line: &str,
+        description: &str,
+        input: Value,
+        look: impl Fn(&Value) -> Result<String, Vec<String>> + Send + Sync + 'static,
+    ) -> Arc<dyn Tool> {
+        Arc::new(Self {
+            card: Card {
+                name: name.to_owned(),
+                line: line.to_owned(),
+                description: description.to_owned(),
+                input,
+                effects: Vec::new(),
+                unknown: Unknown::Pure,
+                bundle: "notes",
+                keywords: &[],
+                reach: Reach::Always,
+            },
+            look: Box::new(look),
+            refused: AtomicU32::new(0),
+        })
+    }
+}
+
+impl Tool for Form {
+    fn card(&self) -> &Card {
+        &self.card
+    }
+
+    fn intends(&self, _: &Value, _: &Bench) -> Result<Vec<Action>, Trouble> {
+        Ok(vec![Action::Nothing])
+    }
+
+    fn run(&self, input: &Value, _: &Bench) -> Result<Observation, Trouble> {
+        match (self.look)(input) {
+            Ok(text) => Ok(Observation {
+                text: format!("{text} Call `finish` now."),
+                ..Observation::default()
+            }),
+            Err(problems) => {
+                let count = self.refused.fetch_add(1, Ordering::Relaxed) + 1;
+                let what = format!("it was not taken:\n- {}", problems.join("\n- "));
+                let trouble = Trouble::new(TroubleKind::BadInput, what);
+                let name = &self.card.name;
+                Err(if count >= MOST_REFUSED {
+                    trouble.hint("call `finish` and say why it cannot be done")
+                } else {
+                    trouble.hint(format!("mend that and call `{name}` again, with all of it"))
+                })
+            }
+        }
+    }
+}
+
+/// Reads an answer of a shape; the message says what is missing.
+pub(crate) fn shaped<T: DeserializeOwned>(input: &Value) -> Result<T, Vec<String>> {
+    T::deserialize(input).map_err(|error| vec![error.to_string()])
+}
+
+/// Returns what a run handed in last and what was taken.
+pub(crate) fn handed_in<T: DeserializeOwned>(events: &[Event], tool: &str) -> Option<T> {
+    let taken = events.iter().rev().find_map(|event| match &event.fact {
+        Fact::ToolFinished(it) if it.tool == tool && it.trouble.is_none() => Some(&it.call),
+        _ => None,
+    })?;
+    let input = events.iter().find_map(|event| match &event.fact {
+        Fact::ToolRequested(it) if it.call == *taken => Some(&it.input),
+        _ => None,
+    })?;
+    let Text::Inline(input) = input else {
+        return None;
+    };
+    serde_json::from_str(input).ok()
+}
+
+/// Returns the form of a verdict. `looked` names what the verifier has looked at so far.
+pub(crate) fn verdict_form(
+    looked: impl Fn() -> Vec<String> + Send + Sync + 'static,
+) -> Arc<dyn Tool> {
+    let text = |about: &str| json!({"type": "string", "description": about});
+    let finding = json!({
+        "type": "object",
+        "required": ["severity", "why"],
+        "properties": {
+            "severity": {"enum": ["blocker", "error", "warning", "info"]},
+            "file": text("The file"),
+            "line": {"type": "integer"},
+            "why": text("Why it matters"),
+            "fix": text("What would mend it"),
+        },
+    });
+    let input = json!({
+        "type": "object",
+        "additionalProperties": false,
+        "required": ["verdict", "evidence"],
+        "properties": {
+            "verdict": {"enum": ["pass", "fail"]},
+            "feedback": text("What the next attempt has to do differently"),
+            "findings": {"type": "array", "items": finding,
+                "description": "On changed lines only; blocker and error fail the step"},
+            "evidence": {"type": "array", "items": {"type": "string"},
+                "description": "What you ran or read yourself, by command or path, and what it showed"},
+            "outputs": {"type": "object", "description": "Values for later steps, by name"},
+            "fault": {"enum": ["test", "code"], "description": "Where a test fails: what is wrong"},
+        },
+    });
+    let description = "Hands in your verdict about the step. A pass without evidence that you \
+                       looked at yourself is not taken.";
+    Form::new(
+        VERDICT,
+        "Hand in the verdict",
+        description,
+        input,
+        move |input| {
+            let verdict: Verdict = shaped(input)?;
+            if verdict.verdict == Passes::Fail {
+                return match verdict.feedback.trim().is_empty() && verdict.findings.is_empty() {
+                    true => Err(vec!["a fail needs `feedback` or `findings`".to_owned()]),
+                    false => Ok("The verdict is taken: fail.".to_owned()),
+                };
+            }
+            let looked = looked();
+            let rests = |text: &String| looked.iter().any(|it| text.contains(it.as_str()));
+            if looked.is_empty() {
+                let problem = "you have looked at nothing: read the changed files, run the tests";
+                return Err(vec![problem.to_owned()]);
+            }
+            if !verdict.evidence.iter().any(rests) {
+                let seen: Vec<_> = looked.iter().take(8).map(|it| format!("`{it}`")).collect();
+                return Err(vec![format!(
+                    "no `evidence` names what you looked at yourself: {}",
+                    seen.join(", ")
+                )]);
+            }
+            if let Some(bad) = verdict.findings.iter().find(|it| it.severity.fails()) {
+                return Err(vec![format!(
+                    "a pass cannot have a finding of severity {}: {}",
+                    bad.severity, bad.why
+                )]);
+            }
+            Ok("The verdict is taken: pass.".to_owned())
+        },
+    )
+}
+
+/// Returns the form of criteria.
+pub(crate) fn criteria_form() -> Arc<dyn Tool> {
+    let claim = json!({
+        "type": "object",
+        "required": ["text"],
+        "properties": {
+            "text": {"type": "string", "description": "What has to hold, so that a test can show it"},
+            "source": {"enum": ["explicit", "inferred", "answered"]},
+        },
+    });
+    let input = json!({
+        "type": "object",
+        "additionalProperties": false,
+        "required": ["criteria"],
+        "properties": {"criteria": {"type": "array", "items": claim}},
+    });
+    let description = "Hands in what has to hold once the step is done.";
+    Form::new(
+        CRITERIA,
+        "Hand in the criteria",
+        description,
+        input,
+        |input| {
+            let criteria: Criteria = shaped(input)?;
+            let is_empty = criteria.criteria.iter().all(|it| it.text.trim().is_empty());
+            match is_empty {
+                true => Err(vec!["there are no criteria in it".to_owned()]),
+                false => Ok("The criteria are taken.".to_owned()),
+            }
+        },
+    )
+}
+
+/// Names what a run has looked at itself: paths that it read, commands that it ran, its checks.
+pub(crate) fn looked_at(events: &[Event]) -> Vec<String> {
+    let mut names = Vec::new();
+    for event in events {
+        let Fact::ToolFinished(done) = &event.fact else {
+            continue;
+        };
+        if done
+            .trouble
+            .as_deref()
+            .is_some_and(|trouble| trouble != "failed")
+        {
+            continue;
+        }
+        let input = events.iter().find_map(|event| match &event.fact {
+            Fact::ToolRequested(it) if it.call == done.call => Some(&it.input),
+            _ => None,
+        });
+        let Some(Text::Inline(input)) = input else {
+            continue;
+        };
+        let input: Value = serde_json::from_str(input).unwrap_or_default();
+        let field = |name: &str| input.get(name).and_then(Value::as_str).map(str::to_owned);
+        match done.tool.as_str() {
+            "read" | "grep" | "glob" | "list" => names.extend(field("path")),
+            "bash" => names.extend(field("command")),
+            "run_tests" | "diagnostics" => names.push(done.tool.clone()),
+            tool if tool.starts_with("git_") => names.push(tool.to_owned()),
+            _ => {}
+        }
+    }
+    names.retain(|name| !name.trim().is_empty());
+    names.dedup();
+    names
+}

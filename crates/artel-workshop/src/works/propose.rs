@@ -1,0 +1,198 @@
+//! `propose_change`: an agent that cannot do its step within its scope says what would have to be
+//! different. A person decides; nothing widens by itself.
+
+use std::sync::Arc;
+
+use artel_engine::{Chronicle, Entry};
+use artel_policy::Action;
+use artel_rules::plan::{self, widened};
+use artel_tools::{Bench, Card, Observation, Reach, Tool, Trouble, TroubleKind, Unknown, parse};
+use artel_types::plan::{Plan, PlanStep};
+use artel_types::{Fact, PlanProposed};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::crew::{Spot, Workers};
+use super::sheets::hash_of;
+
+/// Proposes a change of the plan.
+struct Propose {
+    card: Card,
+    chronicle: Chronicle,
+    plan: Plan,
+    step: PlanStep,
+    known: plan::Known,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    why: String,
+    #[serde(default)]
+    impact: String,
+    #[serde(default)]
+    paths: Vec<String>,
+    #[serde(default)]
+    commands: Vec<String>,
+    #[serde(default)]
+    network: Vec<String>,
+    /// Steps that have to come first.
+    #[serde(default)]
+    steps: Vec<PlanStep>,
+}
+
+/// Returns the tool for the worker of a step.
+pub(super) fn propose_tool(workers: &Workers, spot: &Spot) -> Arc<dyn Tool> {
+    let list =
+        |about: &str| json!({"type": "array", "items": {"type": "string"}, "description": about});
+    let input = json!({
+        "type": "object",
+        "additionalProperties": false,
+        "required": ["why"],
+        "properties": {
+            "why": {"type": "string", "description": "Why the step cannot be done as it is"},
+            "impact": {"type": "string", "description": "What it means for the rest of the plan"},
+            "paths": list("More files that the step has to change, as patterns"),
+            "commands": list("More commands, as rules such as `npm run build:*`"),
+            "network": list("Hosts that it has to reach"),
+            "steps": {"type": "array", "items": {"type": "object"},
+                "description": "Steps that have to come first: id, title, role, work, check, scope"},
+        },
+    });
+    Arc::new(Propose {
+        card: Card {
+            name: "propose_change".to_owned(),
+            line: "Ask the person to change the plan or widen this step's scope".to_owned(),
+            description: "The person sees what, why and the impact, and decides. Call `finish` \
+                          afterwards: the step goes on once they have."
+                .to_owned(),
+            input,
+            effects: Vec::new(),
+            unknown: Unknown::Idempotent,
+            bundle: "notes",
+            keywords: &["scope", "plan", "permission"],
+            reach: Reach::Always,
+        },
+        chronicle: workers.chronicle.clone(),
+        plan: spot.state.plan().clone(),
+        step: spot.spec.clone(),
+        known: workers.house.workshop.known(&workers.house),
+    })
+}
+
+impl Tool for Propose {
+    fn card(&self) -> &Card {
+        &self.card
+    }
+
+    fn intends(&self, _: &Value, _: &Bench) -> Result<Vec<Action>, Trouble> {
+        Ok(vec![Action::Nothing])
+    }
+
+    fn run(&self, input: &Value, bench: &Bench) -> Result<Observation, Trouble> {
+        let input: Input = parse(input)?;
+        let id = format!("{}-{}", self.step.id, bench.call);
+        let proposed = self.proposal(&id, input)?;
+        let failed =
+            |failure: artel_types::Failure| Trouble::new(TroubleKind::Failed, failure.to_string());
+        let known = self.chronicle.own_events().map_err(failed)?;
+        let is_known = known
+            .iter()
+            .any(|event| matches!(&event.fact, Fact::PlanProposed(it) if it.id == id));
+        if !is_known {
+            let entry = Entry::shown(proposed);
+            self.chronicle
+                .append_blocking(vec![entry])
+                .map_err(failed)?;
+        }
+        Ok(Observation {
+            text: "The person will be asked. Call `finish` now and say how far you came."
+                .to_owned(),
+            ..Observation::default()
+        })
+    }
+}
+
+impl Propose {
+    fn proposal(&self, id: &str, input: Input) -> Result<PlanProposed, Trouble> {
+        let mut step = self.step.clone();
+        step.scope.paths.extend(input.paths);
+        step.scope.commands.extend(input.commands);
+        step.scope.network.extend(input.network);
+        step.after
+            .extend(input.steps.iter().map(|it| it.id.clone()));
+        let mut what = widened(&self.step, &step);
+        what.extend(input.steps.iter().map(|it| format!("first: {}", it.title)));
+        if what.is_empty() {
+            let what = "it asks for nothing: give `paths`, `commands`, `network` or `steps`";
+            return Err(Trouble::new(TroubleKind::BadInput, what));
+        }
+        proposed(
+            &self.plan,
+            step,
+            input.steps,
+            &self.known,
+            Words {
+                id: id.to_owned(),
+                what: what.join("; "),
+                why: input.why,
+                impact: input.impact,
+            },
+        )
+        .map_err(|problems| {
+            Trouble::new(
+                TroubleKind::BadInput,
+                format!("the plan would not hold: {problems}"),
+            )
+        })
+    }
+}
+
+/// The words of a proposal.
+pub(super) struct Words {
+    pub(super) id: String,
+    pub(super) what: String,
+    pub(super) why: String,
+    pub(super) impact: String,
+}
+
+/// Puts a proposal together: the plan with a step as it should be, and steps that come before it.
+pub(super) fn proposed(
+    plan: &Plan,
+    step: PlanStep,
+    first: Vec<PlanStep>,
+    known: &plan::Known,
+    words: Words,
+) -> Result<PlanProposed, String> {
+    let mut next = plan.clone();
+    let at = next
+        .steps
+        .iter()
+        .position(|it| it.id == step.id)
+        .unwrap_or(0);
+    let id = step.id.clone();
+    if let Some(place) = next.steps.get_mut(at) {
+        *place = step;
+    }
+    next.steps.splice(at..at, first);
+    let checked = plan::check(&next, known).map_err(|problems| {
+        let lines: Vec<_> = problems.iter().map(ToString::to_string).collect();
+        lines.join("; ")
+    })?;
+    let next = checked.into_plan();
+    let (json, hash) = hash_of(&next).map_err(|failure| failure.to_string())?;
+    let impact = match words.impact.as_str() {
+        "" => "the other steps stay as they are".to_owned(),
+        impact => impact.to_owned(),
+    };
+    Ok(PlanProposed {
+        id: words.id,
+        step: id,
+        what: words.what,
+        why: words.why,
+        impact,
+        plan: json.as_str().into(),
+        hash,
+        blocking: true,
+    })
+}

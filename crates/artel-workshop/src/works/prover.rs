@@ -1,0 +1,306 @@
+//! Runs checks on a tree and says what they gave: the runtime's own eyes, which no agent's words
+//! replace.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use artel_engine::{CallLog, Chronicle};
+use artel_git::RunTree;
+use artel_tools::{Called, Hands};
+use artel_types::plan::{FailedTest, ProofPlace};
+use artel_types::{Code, Failure, ProofRecorded, Text};
+use serde_json::{Value, json};
+
+use crate::runs::{House, Outfit};
+
+/// No more of what a check printed is kept.
+const LONGEST_OUTPUT: usize = 16 * 1024;
+
+/// Runs checks.
+pub(crate) struct Prover {
+    house: Arc<House>,
+    chronicle: Chronicle,
+    /// Commands that a person named; what is found in the tree if there are none.
+    commands: Vec<String>,
+}
+
+/// Where a proof belongs.
+#[derive(Debug, Clone)]
+pub(crate) struct Where {
+    pub(crate) place: ProofPlace,
+    pub(crate) step: Option<String>,
+    pub(crate) round: u32,
+    /// The git tree that is looked at.
+    pub(crate) tree: String,
+}
+
+impl Where {
+    fn name(&self, sort: &str) -> String {
+        let step = self.step.as_deref().unwrap_or("plan");
+        format!("{step}/{}/{}/{sort}", self.round, self.place)
+    }
+}
+
+impl Prover {
+    /// Takes the commands that a person named; none means that the tree says what there is.
+    pub(crate) fn new(house: &Arc<House>, chronicle: &Chronicle, commands: Vec<String>) -> Self {
+        Self {
+            house: Arc::clone(house),
+            chronicle: chronicle.clone(),
+            commands,
+        }
+    }
+
+    /// Puts hands together that run checks in a tree.
+    fn hands(&self, at: &Path, tree: &RunTree) -> Result<Hands, Failure> {
+        let house = &self.house;
+        let registry = house.workshop.caller.registry("tester");
+        let outfit = Arc::new(Outfit {
+            house: Arc::clone(house),
+            log: Arc::new(CallLog::new(self.chronicle.clone())),
+            chronicle: self.chronicle.clone(),
+            registry: registry.map_err(|problems| problems.first())?,
+            role: "tester".to_owned(),
+            skill: None,
+            variables: None,
+            agent: None,
+            contract: None,
+            at: at.to_owned(),
+        });
+        outfit.furnish()(tree, &outfit.reading()?)
+    }
+
+    /// Runs every check of the project in a tree; this may wait for a long time.
+    pub(crate) fn suite(
+        &self,
+        (at, tree): (&Path, &RunTree),
+        place: &Where,
+    ) -> Result<Vec<ProofRecorded>, Failure> {
+        let hands = self.hands(at, tree)?;
+        if !self.commands.is_empty() {
+            let proofs = self.commands.iter().enumerate();
+            return proofs
+                .map(|(index, command)| {
+                    self.command(&hands, command, place, &format!("command-{index}"))
+                })
+                .collect();
+        }
+        let mut proofs = Vec::new();
+        proofs.extend(self.tests(&hands, place)?);
+        proofs.extend(self.lint(&hands, place)?);
+        Ok(proofs)
+    }
+
+    /// Runs one command in a tree.
+    pub(crate) fn one(
+        &self,
+        (at, tree): (&Path, &RunTree),
+        command: &str,
+        place: &Where,
+        sort: &str,
+    ) -> Result<ProofRecorded, Failure> {
+        let hands = self.hands(at, tree)?;
+        self.command(&hands, command, place, sort)
+    }
+
+    fn call(&self, hands: &Hands, id: &str, tool: &str, input: &Value) -> Result<Called, Failure> {
+        let called = hands.call(id, tool, input);
+        called.map_err(|error| Failure::new(Code::J001, error.to_string()))
+    }
+
+    /// Runs the tests that are found; nothing where there are none.
+    fn tests(&self, hands: &Hands, place: &Where) -> Result<Option<ProofRecorded>, Failure> {
+        let id = place.name("tests");
+        let began = self.house.workshop.caller.clock.uptime();
+        let called = self.call(hands, &id, "run_tests", &json!({}))?;
+        let seen = match called.result {
+            Ok(seen) => seen,
+            Err(trouble) if trouble.kind == artel_tools::TroubleKind::NotFound => return Ok(None),
+            Err(trouble) => {
+                let text = trouble.to_string();
+                return Ok(Some(self.proof(
+                    place,
+                    (id, "tests"),
+                    "tests".to_owned(),
+                    text,
+                    began,
+                )?));
+            }
+        };
+        let runs = seen.data["runs"].as_array().cloned().unwrap_or_default();
+        let words = |run: &Value| {
+            let words = run["command"].as_array().cloned().unwrap_or_default();
+            let words = words.iter().filter_map(Value::as_str);
+            words.collect::<Vec<_>>().join(" ")
+        };
+        let what: Vec<_> = runs.iter().map(words).collect();
+        let mut proof = self.proof(place, (id, "tests"), what.join(" ; "), seen.text, began)?;
+        let exits = runs.iter().map(|run| run["exit"].as_i64().unwrap_or(-1));
+        proof.exit = exits.max_by_key(|exit| exit.abs());
+        let counted = runs.iter().all(|run| run["passed"].is_u64());
+        if counted {
+            proof.passed = seen.data["passed"].as_u64();
+            proof.failed = seen.data["failed"].as_u64();
+            proof.skipped = seen.data["skipped"].as_u64();
+        }
+        let failures = runs.iter().filter_map(|run| run["failures"].as_array());
+        proof.failures = failures.flatten().filter_map(failed_test).collect();
+        proof.failures.sort();
+        proof.failures.dedup();
+        proof.holds = proof.exit == Some(0);
+        Ok(Some(proof))
+    }
+
+    /// Runs what else checks the project; nothing where there is nothing.
+    fn lint(&self, hands: &Hands, place: &Where) -> Result<Option<ProofRecorded>, Failure> {
+        let id = place.name("lint");
+        let began = self.house.workshop.caller.clock.uptime();
+        let called = self.call(hands, &id, "diagnostics", &json!({}))?;
+        let Ok(seen) = called.result else {
+            return Ok(None);
+        };
+        let ran = seen.data["checks"].as_array().cloned().unwrap_or_default();
+        let ran: Vec<_> = ran
+            .iter()
+            .filter(|check| check["failed"] == false)
+            .collect();
+        let names: Vec<_> = ran
+            .iter()
+            .filter_map(|check| check["tool"].as_str())
+            .collect();
+        if names.is_empty() {
+            return Ok(None);
+        }
+        let mut proof = self.proof(place, (id, "lint"), names.join(" ; "), seen.text, began)?;
+        let findings = seen.data["findings"]
+            .as_array()
+            .cloned()
+            .unwrap_or_default();
+        let errors = findings.iter().filter(|it| it["severity"] == "error");
+        proof.failures = errors.filter_map(lint_error).collect();
+        proof.failures.sort();
+        proof.failures.dedup();
+        proof.exit = Some(i64::from(!proof.failures.is_empty()));
+        proof.holds = proof.failures.is_empty();
+        Ok(Some(proof))
+    }
+
+    fn command(
+        &self,
+        hands: &Hands,
+        command: &str,
+        place: &Where,
+        sort: &str,
+    ) -> Result<ProofRecorded, Failure> {
+        let id = place.name(sort);
+        let began = self.house.workshop.caller.clock.uptime();
+        let called = self.call(hands, &id, "bash", &json!({ "command": command }))?;
+        let (text, exit) = match &called.result {
+            Ok(seen) => (seen.text.clone(), seen.data["exit"].as_i64()),
+            Err(trouble) => (trouble.to_string(), None),
+        };
+        let mut proof = self.proof(place, (id, "command"), command.to_owned(), text, began)?;
+        proof.exit = exit;
+        proof.holds = exit == Some(0);
+        Ok(proof)
+    }
+
+    /// Says whether a file is there and is another than before.
+    pub(crate) fn file(
+        &self,
+        path: &str,
+        place: &Where,
+        holds: bool,
+    ) -> Result<ProofRecorded, Failure> {
+        let id = format!("{}-{path}", place.name("file"));
+        let began = self.house.workshop.caller.clock.uptime();
+        let text = if holds {
+            "it is there, and was not before or differs"
+        } else {
+            "it is not there, or is as it was"
+        };
+        let mut proof = self.proof(place, (id, "file"), path.to_owned(), text.to_owned(), began)?;
+        proof.holds = holds;
+        Ok(proof)
+    }
+
+    fn proof(
+        &self,
+        place: &Where,
+        (id, sort): (String, &str),
+        what: String,
+        mut output: String,
+        began: std::time::Duration,
+    ) -> Result<ProofRecorded, Failure> {
+        let took = self
+            .house
+            .workshop
+            .caller
+            .clock
+            .uptime()
+            .saturating_sub(began);
+        if output.len() > LONGEST_OUTPUT {
+            output.truncate(output.floor_char_boundary(LONGEST_OUTPUT));
+            output.push_str("\n[cut]");
+        }
+        Ok(ProofRecorded {
+            id,
+            place: place.place,
+            step: place.step.clone(),
+            round: place.round,
+            sort: sort.to_owned(),
+            what,
+            exit: None,
+            passed: None,
+            failed: None,
+            skipped: None,
+            failures: Vec::new(),
+            tree: place.tree.clone(),
+            output: self.chronicle.keep(output)?,
+            holds: false,
+            millis: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+        })
+    }
+}
+
+/// Returns where a checkout for a proof is made, without anything from before.
+pub(crate) fn fresh(at: &Path, name: &str) -> Result<PathBuf, Failure> {
+    let place = at.join("proofs").join(name.replace('/', "-"));
+    if place.exists() {
+        std::fs::remove_dir_all(&place)
+            .map_err(|error| Failure::new(Code::W008, error.to_string()))?;
+    }
+    Ok(place)
+}
+
+/// Removes a checkout; what is left over goes with the run's folder.
+pub(crate) fn done_with(place: &Path) {
+    drop(std::fs::remove_dir_all(place));
+}
+
+fn failed_test(failure: &Value) -> Option<FailedTest> {
+    let message = failure["message"].as_str().unwrap_or_default();
+    let line = message.lines().find(|line| !line.trim().is_empty());
+    Some(FailedTest {
+        name: failure["name"].as_str()?.to_owned(),
+        message: line.unwrap_or_default().trim().chars().take(300).collect(),
+    })
+}
+
+fn lint_error(finding: &Value) -> Option<FailedTest> {
+    let file = finding["file"].as_str().unwrap_or_default();
+    let message = finding["message"].as_str()?;
+    Some(FailedTest {
+        // Without its line: an edit above moves it.
+        name: format!("{file}: {message}"),
+        message: String::new(),
+    })
+}
+
+/// Returns the text of a proof's output, as far as it stands in the event.
+pub(crate) fn output_of(chronicle: &Chronicle, proof: &ProofRecorded) -> String {
+    match &proof.output {
+        Text::Inline(text) => text.clone(),
+        kept => chronicle.text(kept).unwrap_or_default(),
+    }
+}

@@ -1,0 +1,187 @@
+//! Pieces of work as they stand: folded from the journal whenever somebody asks.
+
+use artel_journal::{Filter, Query, Reader};
+use artel_rules::plan::state::Course;
+use artel_types::plan::Plan;
+use artel_types::{
+    Actor, ChangesetCreated, Code, Event, Fact, Failure, PlanDrafted, RequestCreated, Stream, Text,
+    Timestamp, TraceId,
+};
+
+use crate::workshop::Workshop;
+
+/// A piece of work: a request and what came of it.
+#[derive(Debug, Clone)]
+pub struct Work {
+    /// What joins everything about it.
+    pub trace: TraceId,
+    /// When it was asked for.
+    pub at: Timestamp,
+    /// Who asked.
+    pub by: Actor,
+    /// What was asked.
+    pub request: RequestCreated,
+    /// How far it has come.
+    pub course: Course,
+    /// The versions of its plan, oldest first.
+    pub versions: Vec<Drafted>,
+    /// The branch that it left.
+    pub changeset: Option<ChangesetCreated>,
+    /// Everything that is on record about it, without its runs.
+    pub events: Vec<Event>,
+    /// Where its stream ends.
+    pub(crate) position: u64,
+}
+
+/// A version of a plan.
+#[derive(Debug, Clone)]
+pub struct Drafted {
+    /// When it was handed in.
+    pub at: Timestamp,
+    /// Who wrote it.
+    pub by: Actor,
+    /// What is on record.
+    pub fact: PlanDrafted,
+}
+
+impl Workshop {
+    /// Returns every piece of work, newest first.
+    pub fn works(&self) -> Result<Vec<Work>, Failure> {
+        let reader = self.reader()?;
+        let filter = Filter {
+            kind: Some("request.created".to_owned()),
+            ..Filter::default()
+        };
+        let asked = reader.records(&Query::of(filter).newest_first())?;
+        let traces = asked.iter().filter_map(|record| record.trace.parse().ok());
+        traces.map(|trace| read(&reader, trace)).collect()
+    }
+
+    /// Returns the piece of work whose trace, or one of whose runs, begins like this.
+    pub fn work_named(&self, id: &str) -> Result<Work, Failure> {
+        let reader = self.reader()?;
+        let prefix = id.trim_start_matches("request-").to_ascii_lowercase();
+        let is_plain = |letter: char| letter.is_ascii_hexdigit() || letter == '-';
+        if prefix.is_empty() || !prefix.chars().all(is_plain) {
+            return Err(unknown(id));
+        }
+        let filter = Filter {
+            trace: Some(prefix.clone()),
+            kind: Some("request.created".to_owned()),
+            ..Filter::default()
+        };
+        let found = reader.records(&Query::of(filter).limit(6))?;
+        let mut traces: Vec<_> = found.iter().map(|record| record.trace.clone()).collect();
+        if traces.is_empty() {
+            let filter = Filter {
+                run: Some(prefix),
+                kind: Some("run.started".to_owned()),
+                ..Filter::default()
+            };
+            let runs = reader.records(&Query::of(filter).limit(6))?;
+            traces.extend(runs.iter().map(|record| record.trace.clone()));
+            traces.dedup();
+        }
+        match traces.as_slice() {
+            [] => Err(unknown(id)),
+            [only] => read(&reader, only.parse().map_err(|_| unknown(id))?),
+            several => Err(Failure::new(Code::W006, format!("`{id}` is not unique"))
+                .because(format!("it could be {}", several.join(", ")))
+                .advise("type more characters")),
+        }
+    }
+
+    /// Returns a piece of work.
+    pub fn work(&self, trace: TraceId) -> Result<Work, Failure> {
+        read(&self.reader()?, trace)
+    }
+
+    /// Returns a version of a plan; the newest if none is named.
+    pub fn plan_of(&self, work: &Work, version: Option<u32>) -> Result<(Drafted, Plan), Failure> {
+        let mut versions = work.versions.iter().rev();
+        let found = versions.find(|it| version.is_none_or(|wanted| it.fact.version == wanted));
+        let Some(drafted) = found else {
+            let short = work.trace.short();
+            let what = match version {
+                Some(version) => format!("the plan of {short} has no version {version}"),
+                None => format!("there is no plan for {short} yet"),
+            };
+            return Err(
+                Failure::new(Code::W010, what).advise(format!("`artel request show {short}`"))
+            );
+        };
+        let json = self.whole_text(&drafted.fact.plan)?;
+        let plan = serde_json::from_str(&json).map_err(|error| {
+            Failure::new(Code::J001, "a plan on record cannot be read").because(error.to_string())
+        })?;
+        Ok((drafted.clone(), plan))
+    }
+
+    /// Returns a text, wherever it is kept.
+    pub(crate) fn whole_text(&self, text: &Text) -> Result<String, Failure> {
+        let at = match text {
+            Text::Inline(text) => return Ok(text.clone()),
+            Text::Kept(at) => at,
+        };
+        let bytes = artel_journal::Blobs::at(self.home.blobs()).get(&at.blob)?;
+        String::from_utf8(bytes).map_err(|error| {
+            Failure::new(Code::J001, "a kept text is not text").because(error.to_string())
+        })
+    }
+}
+
+impl Work {
+    /// Returns the name that its files begin with.
+    pub fn name(&self) -> String {
+        format!("request-{}", self.trace.short())
+    }
+}
+
+fn read(reader: &Reader, trace: TraceId) -> Result<Work, Failure> {
+    let filter = Filter {
+        stream: Some(Stream::work(trace).to_string()),
+        ..Filter::default()
+    };
+    let records = reader.records(&Query::of(filter))?;
+    let mut events = Vec::with_capacity(records.len());
+    for record in &records {
+        events.push(record.event()?);
+    }
+    let mut course = Course::default();
+    let mut versions = Vec::new();
+    let mut changeset = None;
+    let mut asked = None;
+    for event in &events {
+        course.fold(&event.fact);
+        match &event.fact {
+            Fact::RequestCreated(it) => asked = Some((event.at, event.actor.clone(), it.clone())),
+            Fact::PlanDrafted(it) => versions.push(Drafted {
+                at: event.at,
+                by: event.actor.clone(),
+                fact: it.clone(),
+            }),
+            Fact::ChangesetCreated(it) => changeset = Some(it.clone()),
+            _ => {}
+        }
+    }
+    let (at, by, request) = asked.ok_or_else(|| unknown(&trace.short()))?;
+    Ok(Work {
+        trace,
+        at,
+        by,
+        request,
+        course,
+        versions,
+        changeset,
+        position: events.last().map_or(0, |event| event.stream_seq),
+        events,
+    })
+}
+
+fn unknown(id: &str) -> Failure {
+    Failure::new(
+        Code::R004,
+        format!("there is no request, plan or run `{id}`"),
+    )
+    .advise("`artel request list` shows what there is")
+}
