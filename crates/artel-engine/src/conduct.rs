@@ -80,7 +80,7 @@ impl<C: Crew> Conductor<C> {
         let mut underway = Underway::default();
         loop {
             for fact in self.steering.news() {
-                self.conduct.fold(&fact);
+                self.hear(fact)?;
             }
             if self.conduct.is_over() {
                 return Ok(Led::Over(Box::new(self.conduct)));
@@ -146,7 +146,7 @@ impl<C: Crew> Conductor<C> {
     async fn wait(&mut self, underway: &mut Underway) -> Result<(), Failure> {
         let done = if underway.tasks.is_empty() {
             if let Some(fact) = self.steering.heard().await {
-                self.conduct.fold(&fact);
+                self.hear(fact)?;
             }
             return Ok(());
         } else {
@@ -154,7 +154,7 @@ impl<C: Crew> Conductor<C> {
                 done = underway.tasks.join_next() => done,
                 fact = self.steering.heard() => {
                     if let Some(fact) = fact {
-                        self.conduct.fold(&fact);
+                        self.hear(fact)?;
                     }
                     return Ok(());
                 }
@@ -173,6 +173,13 @@ impl<C: Crew> Conductor<C> {
             // Its name stays taken: this process does not begin it again.
             Did::Left(left) => underway.left = Some(left),
         }
+        Ok(())
+    }
+
+    /// Takes in what others recorded, with the texts that the machine needs.
+    fn hear(&mut self, mut fact: Fact) -> Result<(), Failure> {
+        self.chronicle.put_back(&mut fact)?;
+        self.conduct.fold(&fact);
         Ok(())
     }
 

@@ -71,6 +71,13 @@ pub struct Identity {
     pub email: String,
 }
 
+/// What the code of a call said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Answer {
+    Yes,
+    No,
+}
+
 /// Why a call of git gave nothing.
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
@@ -88,6 +95,16 @@ pub enum GitError {
     /// Git could not be run.
     #[error("git could not be run")]
     NotRun(#[from] TrustedError),
+}
+
+impl Identity {
+    /// Who commits where nobody else is known.
+    pub fn artel() -> Self {
+        Self {
+            name: "Artel".to_owned(),
+            email: "artel@localhost".to_owned(),
+        }
+    }
 }
 
 impl Git {
@@ -168,6 +185,27 @@ impl Git {
             command: command.to_string_lossy().into_owned(),
             said,
         })
+    }
+
+    /// Runs a subcommand whose code is an answer: 0 and 1 are, anything else is a refusal.
+    pub(crate) fn answer(
+        &self,
+        arguments: &[impl AsRef<OsStr>],
+        stdin: Vec<u8>,
+    ) -> Result<(Answer, Vec<u8>), GitError> {
+        let output = trusted::run(&self.call(arguments, stdin))?;
+        let answer = match output.code {
+            Some(0) => Answer::Yes,
+            Some(1) => Answer::No,
+            _ => {
+                let command = arguments.first().map_or(OsStr::new(""), AsRef::as_ref);
+                return Err(GitError::Refused {
+                    command: command.to_string_lossy().into_owned(),
+                    said: String::from_utf8_lossy(&output.stderr).trim().to_owned(),
+                });
+            }
+        };
+        Ok((answer, output.stdout))
     }
 
     /// Returns what the repository's configuration would make git start, as far as it cannot be

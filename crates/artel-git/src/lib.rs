@@ -5,15 +5,21 @@
 //! and drivers are never run; what cannot be switched off on the command line, such as a filter
 //! that changes file contents, is reported as a [`Danger`] before anything else is done.
 //!
-//! A run works in a [`RunTree`] of its own, and only a person's word puts its changes in place.
+//! A run works in a [`RunTree`] of its own, and only a person's word puts its changes in place. The
+//! commits of a plan are made on a [`Line`], and only a person's word merges them.
 #![warn(missing_docs)]
 
 mod danger;
 mod git;
+mod line;
 mod tree;
 
 pub use danger::{Danger, Dangers};
 pub use git::{Git, GitError, Identity};
+pub use line::{
+    Base, Clash, CommitOrder, Committed, Conflict, FileStat, Line, LineError, Logged, Merge,
+    MergeOrder, MergeRefused, Stat, StatKind, UndoOrder,
+};
 pub use tree::{
     Applied, ApplyError, Change, ChangeKind, Fingerprint, Making, Restored, RunTree, SHARED_NAMES,
     Snapshot, TreeError, shared_folders,

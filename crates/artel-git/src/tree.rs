@@ -6,6 +6,7 @@
 //! <run>/git/         a repository of the run's own, which borrows the person's objects
 //! <run>/index        git's index of snapshots, so that the visible one stays the person's commit
 //! <run>/snapshots/   a record of each snapshot
+//! <run>/line         what was checked out, where the files are those of a commit
 //! <run>/plan         what is being put in place at this moment
 //! <run>/run          what the tree was made of; written last, so a tree without it is not whole
 //! ```
@@ -15,17 +16,21 @@
 //! the person's: no token in an address, no filter, no hook. Removing a run is removing a folder.
 
 mod apply;
-mod beneath;
-mod copy;
+pub(crate) mod beneath;
+pub(crate) mod checkout;
+pub(crate) mod copy;
 mod difference;
-mod error;
+pub(crate) mod error;
 mod ignores;
-mod listing;
-mod own;
-mod place;
-mod plan;
+pub(crate) mod layout;
+pub(crate) mod listing;
+pub(crate) mod own;
+pub(crate) mod place;
+pub(crate) mod placing;
+pub(crate) mod plan;
 mod restore;
 mod snapshot;
+pub(crate) mod store;
 mod walk;
 
 use std::ffi::OsStr;
@@ -48,12 +53,13 @@ use listing::Listing;
 use own::Own;
 use place::Repository;
 use snapshot::Known;
+use store::Store;
 
 /// Longer than git takes for the largest tree.
-const LONGEST_CALL: Duration = Duration::from_secs(300);
+pub(crate) const LONGEST_CALL: Duration = Duration::from_secs(300);
 
 /// More than the list of all files of the largest tree.
-const MOST_OUTPUT: usize = 256 << 20;
+pub(crate) const MOST_OUTPUT: usize = 256 << 20;
 
 /// How the record of a tree begins.
 const RECORD: &str = "artel run 1";
@@ -107,20 +113,9 @@ impl RunTree {
     /// and not ignored, and what was named. Modes and times are those of the person's files. What
     /// leads through a link, and what is neither file nor link, is left out.
     pub fn make(making: &Making<'_>) -> Result<Self, TreeError> {
-        let at = making.at;
-        if at.join("run").symlink_metadata().is_ok() {
-            return Err(TreeError::Exists { at: at.to_owned() });
-        }
-        artel_files::make_dirs(at, 0o700)?;
-        for part in ["tree", "git", "snapshots"] {
-            let part = at.join(part);
-            copy::remove_all(&part).map_err(TreeError::system("remove", &part))?;
-        }
-        drop(fs::remove_file(at.join("index")));
-        artel_files::make_dir(&at.join("snapshots"), 0o700)?;
+        let at = clear_for(making.at)?;
         let origin = making.from.canonicalize();
         let origin = origin.map_err(TreeError::system("find", making.from))?;
-        let at = at.canonicalize().map_err(TreeError::system("find", at))?;
         let repository = Repository::find(&origin);
         let head = match &repository {
             Some(repository) => repository.head(making.git)?,
@@ -178,13 +173,16 @@ impl RunTree {
             share: share.collect(),
             start: Snapshot::unknown(START),
             left_out: LeftOut::new(&[], std::iter::empty()),
-            borrowed: borrowed(kind, Repository::find(&origin).as_ref()),
+            borrowed: match checkout::Source::read(&whole)? {
+                Some(source) => source.objects,
+                None => borrowed(kind, Repository::find(&origin).as_ref()),
+            },
             known: Mutex::default(),
             origin,
             kind,
         };
         tree.start = tree.find(START)?;
-        let began = tree.manifest(tree.start.tree())?;
+        let began = tree.store().manifest(tree.start.tree())?;
         tree.left_out = LeftOut::new(&tree.share, began.keys().map(PathBuf::as_path));
         Ok(tree)
     }
@@ -248,6 +246,10 @@ impl RunTree {
         self.own.files == self.own.tree()
     }
 
+    fn store(&self) -> Store {
+        Store::new(self.own.private(), self.own.repository())
+    }
+
     fn rules(&self) -> Rules {
         if self.kind == Kind::Folder {
             return Rules::none(&self.own.files);
@@ -293,6 +295,23 @@ impl Kind {
 fn borrowed(kind: Kind, repository: Option<&Repository>) -> Vec<PathBuf> {
     let repository = repository.filter(|_| kind == Kind::Commit);
     repository.map(Repository::objects).unwrap_or_default()
+}
+
+/// Makes the folder of a new run, without what an attempt that was cut short left there.
+fn clear_for(at: &Path) -> Result<PathBuf, TreeError> {
+    if at.join("run").symlink_metadata().is_ok() {
+        return Err(TreeError::Exists { at: at.to_owned() });
+    }
+    artel_files::make_dirs(at, 0o700)?;
+    for part in ["tree", "git", "snapshots"] {
+        let part = at.join(part);
+        copy::remove_all(&part).map_err(TreeError::system("remove", &part))?;
+    }
+    for file in ["index", "line"] {
+        drop(fs::remove_file(at.join(file)));
+    }
+    artel_files::make_dir(&at.join("snapshots"), 0o700)?;
+    at.canonicalize().map_err(TreeError::system("find", at))
 }
 
 /// Copies the files, and the ignore files above them, which decide about them too.

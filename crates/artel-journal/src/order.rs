@@ -24,6 +24,17 @@ pub struct Batch {
     drafts: Vec<Draft>,
     expected: Option<(Stream, u64)>,
     fence: Option<Fence>,
+    haste: Haste,
+}
+
+/// When a batch is committed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Haste {
+    /// As soon as the writer comes to it.
+    #[default]
+    Now,
+    /// With whatever is asked for next.
+    WithNext,
 }
 
 impl Batch {
@@ -46,6 +57,14 @@ impl Batch {
     #[must_use]
     pub fn fenced(mut self, fence: &Fence) -> Self {
         self.fence = Some(fence.clone());
+        self
+    }
+
+    /// Lets it wait a moment for what is asked for next, and shares that commit: for whoever is
+    /// about to append again, and acts on neither before both are on disk.
+    #[must_use]
+    pub fn with_next(mut self) -> Self {
+        self.haste = Haste::WithNext;
         self
     }
 }
@@ -95,11 +114,19 @@ pub(crate) enum Order {
     Close,
 }
 
+impl Order {
+    /// Tells whether it may wait for the next one.
+    pub(crate) fn may_wait(&self) -> bool {
+        matches!(self, Self::Append(prepared, _) if prepared.haste == Haste::WithNext)
+    }
+}
+
 /// A batch whose payloads are already JSON without secrets; only the chain is missing.
 pub(crate) struct Prepared {
     pub(crate) records: Vec<Record>,
     pub(crate) expected: Option<(Stream, u64)>,
     pub(crate) fence: Option<Fence>,
+    pub(crate) haste: Haste,
 }
 
 /// Encodes and redacts on the caller's thread, so that the one writer only hashes and inserts.
@@ -116,6 +143,7 @@ pub(crate) fn prepare(batch: Batch, redactor: &Redactor) -> Result<Prepared, App
         records,
         expected: batch.expected,
         fence: batch.fence,
+        haste: batch.haste,
     })
 }
 

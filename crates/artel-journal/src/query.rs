@@ -110,15 +110,15 @@ impl Query {
             Order::OldestFirst => "ASC",
             Order::NewestFirst => "DESC",
         };
-        let limit = self
-            .limit
-            .map_or(-1, |limit| i64::try_from(limit).unwrap_or(i64::MAX));
-        parts.values.push(Value::Integer(limit));
         let clauses = parts.clauses();
-        (
-            format!("SELECT {SELECT} FROM event{clauses} ORDER BY seq {direction} LIMIT ?"),
-            parts.values,
-        )
+        let mut sql = format!("SELECT {SELECT} FROM event{clauses} ORDER BY seq {direction}");
+        // SQLite looks at the value of a limit when it plans, and plans anew whenever one is bound.
+        if let Some(limit) = self.limit {
+            sql.push_str(" LIMIT ?");
+            let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+            parts.values.push(Value::Integer(limit));
+        }
+        (sql, parts.values)
     }
 }
 

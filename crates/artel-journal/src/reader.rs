@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use artel_types::{Event, RunId, Timestamp, WorkshopId};
 use rusqlite::types::Value;
-use rusqlite::{Connection, Statement};
+use rusqlite::{CachedStatement, Connection};
 
 use crate::archive;
 use crate::chain::checkpoint_message;
@@ -81,6 +81,25 @@ impl Reader {
         mut visitor: impl FnMut(Event) -> ControlFlow<()>,
     ) -> Result<(), JournalError> {
         self.scan(query, |columns| columns.event().map(&mut visitor))
+    }
+
+    /// Hands over those events that fit and whose kind is wanted, decoded. Returns the number of
+    /// the last one that fits, wanted or not: the next reading goes on from there.
+    pub fn visit_kinds(
+        &self,
+        query: &Query,
+        is_wanted: impl Fn(&str) -> bool,
+        mut visitor: impl FnMut(Event),
+    ) -> Result<u64, JournalError> {
+        let mut last = query.after;
+        self.scan(query, |columns| {
+            last = columns.seq();
+            if columns.kind().is_none_or(&is_wanted) {
+                visitor(columns.event()?);
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(last)
     }
 
     /// Returns every event that fits. Bound the query where there may be many.
@@ -283,9 +302,9 @@ pub(crate) fn scan_with_origin(
     let failed = |error: rusqlite::Error| JournalError::sqlite(home.journal(), &error);
     let archives = archive::connections(main, home, query.after)?;
     let (sql, values) = query.sql();
-    let mut statements: Vec<Statement<'_>> = std::iter::once(main)
+    let mut statements: Vec<CachedStatement<'_>> = std::iter::once(main)
         .chain(&archives)
-        .map(|connection| connection.prepare(&sql))
+        .map(|connection| connection.prepare_cached(&sql))
         .collect::<Result<_, _>>()
         .map_err(failed)?;
     let mut sources = Vec::with_capacity(statements.len());

@@ -33,6 +33,9 @@ const IDLE: Duration = Duration::from_millis(200);
 /// How long each further one of those who shared the last commit is waited for.
 const FOR_COMPANY: Duration = Duration::from_micros(50);
 
+/// How long an order that may wait for the next one does, if none comes.
+const FOR_NEXT: Duration = Duration::from_millis(5);
+
 /// The anchor is moved at most this often: it is a file of its own, with its own sync.
 const ANCHOR_EVERY: Duration = Duration::from_millis(250);
 
@@ -319,21 +322,22 @@ impl Writer {
 
 /// Takes what waits along with the first order. Whoever was answered a moment ago is about to ask
 /// again: where there was company last time, it is given a moment to come, because one commit of
-/// many costs everybody less than two of half as many.
+/// many costs everybody less than two of half as many. Orders that may wait for the next one do.
 fn gather(first: Order, orders: &Receiver<Order>, company: usize) -> Vec<Order> {
+    let mut all_wait = first.may_wait();
     let mut batch = vec![first];
     while batch.len() < MOST_ORDERS {
         let next = match orders.try_recv() {
             Ok(order) => Some(order),
+            Err(TryRecvError::Empty) if all_wait => orders.recv_timeout(FOR_NEXT).ok(),
             Err(TryRecvError::Empty) if batch.len() < company => {
                 orders.recv_timeout(FOR_COMPANY).ok()
             }
             Err(TryRecvError::Empty | TryRecvError::Disconnected) => None,
         };
-        match next {
-            Some(order) => batch.push(order),
-            None => break,
-        }
+        let Some(order) = next else { break };
+        all_wait &= order.may_wait();
+        batch.push(order);
     }
     batch
 }

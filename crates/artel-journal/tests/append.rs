@@ -46,6 +46,23 @@ fn events_come_back_as_they_went_in() {
 }
 
 #[test]
+fn what_may_wait_is_written_before_what_comes_next_or_alone() {
+    let scratch = Scratch::new();
+    let journal = scratch.create();
+    let alone = Batch::from(note("a", "alone")).with_next();
+    assert_eq!(journal.append(alone).wait().unwrap().seqs, 1..=1);
+    let waits = journal.append(Batch::from(note("a", "waits")).with_next());
+    let next = journal.append(note("a", "next"));
+    assert_eq!(next.wait().unwrap().seqs, 3..=3);
+    assert_eq!(waits.wait().unwrap().seqs, 2..=2);
+    // Nothing that was asked for is lost in closing.
+    drop(journal.append(Batch::from(note("a", "last")).with_next()));
+    drop(journal);
+    let found = texts(&scratch.open(), Filter::default());
+    assert_eq!(found, ["alone", "waits", "next", "last"]);
+}
+
+#[test]
 fn positions_count_per_stream_and_survive_reopening() {
     let scratch = Scratch::new();
     let journal = scratch.create();

@@ -17,7 +17,8 @@ pub trait Book: Send + Sync {
     /// Returns what all events so far amount to, with the number of the last one.
     fn open(&self) -> Result<(Account, u64), Failure>;
 
-    /// Hands over the events after `seq`, and returns the number of the last one.
+    /// Hands over the events after `seq` that [concern](Account::concerns) the account, and returns
+    /// the number of the last one, whether it does or not.
     fn read_on(&self, after: u64, visit: &mut dyn FnMut(&Event)) -> Result<u64, Failure>;
 
     /// Records events. The answer comes when they are on disk.
@@ -98,6 +99,14 @@ pub struct Standing {
 }
 
 impl Account {
+    /// Tells whether events of a kind may change anything here: most of a journal does not, and
+    /// need not be decoded.
+    pub fn concerns(kind: &str) -> bool {
+        let area = kind.split('.').next();
+        matches!(area, Some("budget" | "provider" | "breaker"))
+            || matches!(kind, "run.finished" | "session.ended")
+    }
+
     /// Adds one event. What it does not concern is passed over.
     pub fn fold(&mut self, event: &Event) {
         self.ledger.fold(event);

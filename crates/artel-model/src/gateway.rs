@@ -22,6 +22,7 @@ use std::time::Duration;
 use artel_rules::breaker::Thresholds;
 use artel_types::model::Provider;
 use artel_types::{Clock, Event, Failure, Limits, Redactor};
+use futures_util::future::{BoxFuture, Shared};
 use tokio::sync::{mpsc, watch};
 
 use crate::book::{Book, Standing};
@@ -34,6 +35,9 @@ pub use call::{Answer, Call, CallError, Calling, Context, Progress, Wait};
 
 /// How many pieces of an answer may wait for a slow reader before the provider has to.
 const PIECES_IN_FLIGHT: usize = 100;
+
+/// What is being recorded: done once it is durable.
+pub type Owed = Shared<BoxFuture<'static, Result<(), Failure>>>;
 
 /// What a gateway is made of.
 #[derive(Clone)]
@@ -84,8 +88,18 @@ impl Gateway {
     /// Begins a call. It runs on by itself, on the runtime of whoever calls this; dropping the
     /// answer calls it off, and what had come by then is paid for and recorded.
     pub fn call(&self, call: Call) -> Calling {
+        self.begin(call, None)
+    }
+
+    /// Begins a call that follows from what is still being recorded. The question is put once that
+    /// is durable, which its own intent is waited for anyway.
+    pub fn call_after(&self, call: Call, owed: Owed) -> Calling {
+        self.begin(call, Some(owed))
+    }
+
+    fn begin(&self, call: Call, owed: Option<Owed>) -> Calling {
         let (sender, pieces) = mpsc::channel(PIECES_IN_FLIGHT);
-        let drive = Drive::new(self.clone(), call, sender);
+        let drive = Drive::new(self.clone(), call, owed, sender);
         let counted = UnderWay::begin(&self.0);
         tokio::spawn(async move {
             drive.run().await;

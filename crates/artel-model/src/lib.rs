@@ -18,7 +18,9 @@ mod watched;
 pub use book::{Account, Book, BookError, Entries, Standing};
 pub use catalogue::{Catalogue, Class, Known};
 pub use choose::{Chosen, Listed, Menu};
-pub use gateway::{Answer, Call, CallError, Calling, Context, Gateway, Progress, Setup, Wait};
+pub use gateway::{
+    Answer, Call, CallError, Calling, Context, Gateway, Owed, Progress, Setup, Wait,
+};
 pub use model::{ChunkStream, Model};
 pub use recorded::{Asked, Prior};
 pub use rehearsal::{Cassette, Print, Rehearsal, Take, chunks_of, fingerprint};

@@ -216,11 +216,11 @@ mod tests {
     #[test]
     fn only_a_true_beginning_is_left_out() {
         let before = said(&["a", "b"]);
-        let tool = ToolSpec {
+        let tool = Arc::new(ToolSpec {
             name: "read".into(),
             description: String::new(),
             schema: serde_json::json!({}),
-        };
+        });
         let changed = |change: &dyn Fn(&mut Request)| {
             let mut request = said(&["a", "b", "c"]);
             change(&mut request);

@@ -18,7 +18,7 @@ use crate::tokens::{self, Size};
 
 pub use cut::cut_middle;
 pub use fallback::fallback_summary;
-pub use handover::{Handover, handover};
+pub use handover::{Apart, Handover, Shortened, handover, taken_apart};
 pub use summary::{summary_request, with_summary};
 
 /// So many of the newest turns are kept whole.

@@ -1,6 +1,7 @@
 //! The pure machines: the turns of an agent, what of a conversation is sent, what a run took,
-//! budget, usage, queue, limiter, breaker, retry, classification, the gathering of streams, the
-//! wait for commands and the view of their output. No tokio, no files, no randomness.
+//! what holds for requests and plans, budget, usage, queue, limiter, breaker, retry, classification,
+//! the gathering of streams, the wait for commands and the view of their output. No tokio, no files,
+//! no randomness.
 //!
 //! Whatever the world did is handed in: facts, moments, errors as plain values. The same input
 //! gives the same answer on any machine at any time, so a journal can be folded again and a

@@ -65,7 +65,7 @@ impl Size {
 
     /// Measures all that is sent.
     pub fn of_request(request: &Request) -> Self {
-        let tools: Self = request.tools.iter().map(Self::of_tool).sum();
+        let tools: Self = request.tools.iter().map(|tool| Self::of_tool(tool)).sum();
         Self::of_text(&request.system) + Self::of_messages(&request.messages) + tools
     }
 
@@ -143,7 +143,7 @@ mod tests {
         let result = ToolResult {
             id: "1".into(),
             name: "read".into(),
-            text: "x".repeat(18),
+            text: "x".repeat(18).into(),
             images: vec![image.clone(), image.clone()],
             is_error: false,
         };
@@ -154,7 +154,7 @@ mod tests {
         };
         let with = |system: &str, tools: Vec<ToolSpec>| Request {
             system: system.into(),
-            tools,
+            tools: tools.into_iter().map(Into::into).collect(),
             ..Request::default()
         };
         let table = [

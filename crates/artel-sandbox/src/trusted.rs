@@ -132,6 +132,32 @@ pub fn run(call: &Call) -> Result<Output, TrustedError> {
     })
 }
 
+/// Runs a program that a person asked for at their own terminal, such as their editor, and returns
+/// its code once they are done; none where a signal ended it. It has the terminal and all the time
+/// there is: input, time and output of the call do not count.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this crate is the door to processes"
+)]
+pub fn attend(call: &Call) -> Result<Option<i32>, TrustedError> {
+    if !call.program.is_absolute() {
+        return Err(TrustedError::NotAbsolute {
+            program: call.program.clone(),
+        });
+    }
+    let ended = Command::new(&call.program)
+        .args(&call.args)
+        .env_clear()
+        .envs(call.env.iter().map(|(name, value)| (name, value)))
+        .current_dir(&call.cwd)
+        .status();
+    let ended = ended.map_err(|cause| TrustedError::NotStarted {
+        program: call.program.clone(),
+        cause,
+    })?;
+    Ok(ended.code())
+}
+
 /// A started program whose group ends with it.
 struct Running {
     child: Child,

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use artel_policy::rules::Rule;
 use artel_policy::{Action, GitOperation, git_may};
+use artel_types::model::ToolSpec;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -18,10 +19,17 @@ use crate::{
 /// How many schemas one call may bring.
 pub const MOST_FOUND: usize = 10;
 
-/// Every tool by its name.
+/// Every tool by its name. Clones share them.
 #[derive(Clone, Default)]
 pub struct Registry {
-    tools: BTreeMap<String, Arc<dyn Tool>>,
+    tools: Arc<BTreeMap<String, Entry>>,
+}
+
+/// A tool with what a model is told about it, put together once.
+#[derive(Clone)]
+struct Entry {
+    tool: Arc<dyn Tool>,
+    spec: Arc<ToolSpec>,
 }
 
 /// One line of the manifest: what is sent of a tool before it is found.
@@ -44,14 +52,21 @@ pub struct Viewer {
     pub tools: Option<Vec<Rule>>,
 }
 
+impl Entry {
+    fn of(tool: Arc<dyn Tool>) -> Self {
+        let spec = Arc::new(ToolSpec::from(tool.card()));
+        Self { tool, spec }
+    }
+}
+
 impl Registry {
     /// Puts tools together; of two with one name the later one stands.
     pub fn of(tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Self {
         let named = tools
             .into_iter()
-            .map(|tool| (tool.card().name.clone(), tool));
+            .map(|tool| (tool.card().name.clone(), Entry::of(tool)));
         Self {
-            tools: named.collect(),
+            tools: Arc::new(named.collect()),
         }
     }
 
@@ -63,13 +78,14 @@ impl Registry {
             let what = format!("there is a tool `{name}` already");
             return Err(Trouble::new(TroubleKind::BadInput, what).hint("give it another name"));
         }
-        self.tools.insert(name, tool);
+        Arc::make_mut(&mut self.tools).insert(name, Entry::of(tool));
         Ok(())
     }
 
     /// Returns a tool.
     pub fn get(&self, name: &str) -> Result<&Arc<dyn Tool>, Trouble> {
-        self.tools.get(name).ok_or_else(|| {
+        let entry = self.tools.get(name);
+        entry.map(|entry| &entry.tool).ok_or_else(|| {
             let near = self
                 .tools
                 .keys()
@@ -86,7 +102,7 @@ impl Registry {
 
     /// Returns every card, by name.
     pub fn cards(&self) -> impl Iterator<Item = &Card> {
-        self.tools.values().map(|tool| tool.card())
+        self.tools.values().map(|entry| entry.tool.card())
     }
 
     /// Returns the cards that somebody sees.
@@ -101,10 +117,17 @@ impl Registry {
             .visible(viewer)
             .filter(|card| card.reach == Reach::Always);
         let later = found.iter().filter_map(|name| {
-            let card = self.tools.get(name)?.card();
+            let card = self.tools.get(name)?.tool.card();
             viewer.sees(card).then_some(card)
         });
         always.chain(later).collect()
+    }
+
+    /// Returns what a model is told about the tools whose schemas are sent.
+    pub fn specs(&self, viewer: &Viewer, found: &[String]) -> Vec<Arc<ToolSpec>> {
+        let sent = self.sent(viewer, found).into_iter();
+        let entries = sent.filter_map(|card| self.tools.get(&card.name));
+        entries.map(|entry| Arc::clone(&entry.spec)).collect()
     }
 
     /// Returns the manifest: everything that can be found and was not yet.

@@ -940,6 +940,15 @@ facts! {
         /// The files.
         files: Vec<String>,
     }
+    /// What a person ordered about a changeset was not done; everything is as it was before.
+    "changeset.refused" schema 1 ChangesetRefused {
+        /// approve, undo or redo.
+        act: String,
+        /// Why.
+        why: String,
+        /// The files that stood in the way.
+        files: Vec<String>,
+    }
     /// A person rejected a changeset; its branch is gone.
     "changeset.rejected" schema 1 ChangesetRejected {
         /// Why.

@@ -29,9 +29,9 @@ pub use event::{Draft, Event, Outcome};
 pub use fact::{
     AgentChanged, BaselineTaken, BranchBegun, BranchChecked, BranchMended, BreakerClosed,
     BreakerOpened, BreakerProbed, BudgetLimited, BudgetReleased, BudgetReserved, BudgetSettled,
-    BudgetWarned, ChangesetCreated, ChangesetMerged, ChangesetOrdered, ChangesetRejected,
-    ConfigLoaded, ContextCompacted, ContextLoaded, DecodeError, Fact, FactPage, FeedbackGiven,
-    FieldPage, HookRan, HookTrusted, JournalBackedUp, JournalMigrated, JournalPruned,
+    BudgetWarned, ChangesetCreated, ChangesetMerged, ChangesetOrdered, ChangesetRefused,
+    ChangesetRejected, ConfigLoaded, ContextCompacted, ContextLoaded, DecodeError, Fact, FactPage,
+    FeedbackGiven, FieldPage, HookRan, HookTrusted, JournalBackedUp, JournalMigrated, JournalPruned,
     JournalRestored, JournalTailTorn, LessonChanged, LessonLearned, LessonRemoved, ModelFailed,
     ModelReplied, ModelRequested, NoteAdded, PlanAdopted, PlanApproved, PlanCancelled,
     PlanCommented, PlanDecided, PlanDrafted, PlanEnded, PlanExplored, PlanFailed, PlanProposed,

@@ -171,7 +171,7 @@ fn thinking_is_asked_for_in_the_model_s_own_way() {
             thinking: serde_json::from_value(effort).ok(),
             temperature: Some(1.5),
             max_output: words[2].parse().ok(),
-            tools: vec![tool("read")],
+            tools: vec![tool("read").into()],
             tool_choice: serde_json::from_value(json!(words[3])).unwrap(),
             ..Request::default()
         };
@@ -191,7 +191,7 @@ fn thinking_is_asked_for_in_the_model_s_own_way() {
 fn a_choice_of_tools_is_passed_on() {
     let check = |choice, expected: Value| {
         let request = Request {
-            tools: vec![tool("read")],
+            tools: vec![tool("read").into()],
             tool_choice: choice,
             ..Request::default()
         };

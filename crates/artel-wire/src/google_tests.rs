@@ -136,7 +136,7 @@ fn thinking_is_asked_for_in_the_model_s_own_way() {
 fn a_choice_of_tools_is_passed_on() {
     let check = |choice, expected: Value| {
         let request = Request {
-            tools: vec![tool("read")],
+            tools: vec![tool("read").into()],
             tool_choice: choice,
             ..Request::default()
         };
@@ -202,7 +202,8 @@ fn reduced(schema: &Value) -> Value {
             name: "t".into(),
             description: String::new(),
             schema: schema.clone(),
-        }],
+        }
+        .into()],
         ..Request::default()
     };
     let body = body(&target(), &request);

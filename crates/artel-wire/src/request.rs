@@ -78,7 +78,7 @@ pub(crate) fn temperature(request: &Request) -> Option<f64> {
 pub(crate) fn result_text(result: &ToolResult) -> String {
     match result.is_error {
         true => format!("error: {}", result.text),
-        false => result.text.clone(),
+        false => result.text.to_string(),
     }
 }
 

@@ -85,7 +85,7 @@ pub(crate) fn rich(thoughts: &[Part]) -> Request {
     Request {
         system: "Be kind.".into(),
         messages: vec![first, answer, results],
-        tools: vec![tool("read"), tool("search")],
+        tools: vec![tool("read").into(), tool("search").into()],
         tool_choice: ToolChoice::Auto,
         format: Some(Format {
             name: "finding".into(),

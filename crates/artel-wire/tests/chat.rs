@@ -73,7 +73,7 @@ fn tools_can_be_chosen() {
             schema: Value::Null,
         };
         let request = Request {
-            tools: vec![tool; has_tools],
+            tools: vec![tool.into(); has_tools],
             tool_choice,
             ..Request::default()
         };

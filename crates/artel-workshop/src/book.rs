@@ -1,7 +1,5 @@
 //! The journal in the gateway's hands.
 
-use std::ops::ControlFlow;
-
 use artel_journal::{AppendError, Batch, Journal, Projection, Query};
 use artel_model::{Account, Book, BookError, Entries};
 use artel_types::{Code, Event, Failure, Text};
@@ -32,14 +30,11 @@ impl Book for JournalBook {
     }
 
     fn read_on(&self, after: u64, visit: &mut dyn FnMut(&Event)) -> Result<u64, Failure> {
-        let mut last = after;
-        self.0
+        let query = Query::all().after(after);
+        let last = self
+            .0
             .reader()
-            .visit_events(&Query::all().after(after), |event| {
-                last = event.seq;
-                visit(&event);
-                ControlFlow::Continue(())
-            })?;
+            .visit_kinds(&query, Account::concerns, |event| visit(&event))?;
         Ok(last)
     }
 

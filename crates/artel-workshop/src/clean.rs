@@ -89,14 +89,27 @@ impl Workshop {
 
     /// A worktree is named after its run; it can go once the run's last event has ended it.
     fn finished_worktrees(&self) -> Result<Vec<Rubbish>, Failure> {
+        let places = entries(&self.home.state().join("worktrees"));
+        if places.is_empty() {
+            return Ok(Vec::new());
+        }
         let reader = self.reader()?;
+        // The folder of a plan's run holds the branch that somebody has yet to decide about.
+        let undecided: BTreeSet<String> = self
+            .undecided_runs()?
+            .iter()
+            .map(ToString::to_string)
+            .collect();
         let mut found = Vec::new();
-        for path in entries(&self.home.state().join("worktrees")) {
+        for path in places {
             let name = path
                 .file_name()
                 .unwrap_or_default()
                 .to_string_lossy()
                 .into_owned();
+            if undecided.contains(&name) {
+                continue;
+            }
             let filter = Filter {
                 stream: Some(format!("run/{name}")),
                 ..Filter::default()

@@ -10,6 +10,7 @@ mod run;
 mod scratch;
 mod tools;
 
+pub(crate) use role::{Role, parse as parse_role};
 pub(crate) use run::{CallKeys, Recorder};
 pub(crate) use scratch::Scratch;
 pub(crate) use tools::layer_text;

@@ -7,6 +7,7 @@ mod book;
 mod caller;
 mod cassette;
 mod clean;
+mod demo;
 mod doctor;
 mod find;
 mod hands;
@@ -37,6 +38,7 @@ pub use artel_rules::conduct::{Conduct, Failure as OnFailure, Rules as PlanRules
 pub use artel_skills::Mode;
 pub use caller::{Caller, Flags};
 pub use clean::{Cleaned, Rubbish, Sort};
+pub use demo::{DEMO_REQUEST, Demo};
 pub use doctor::{Check, Health};
 pub use find::Found;
 pub use hands::{CommandCheck, SandboxRun, Sandboxed, ToolDone, ToolRun, ToolShown};
@@ -61,5 +63,9 @@ pub use trace::Story;
 pub use trial::{Feature, Trial};
 pub use trouble::Problems;
 pub use usage::{UsageQuery, UsageReport};
-pub use works::{AskOrder, Carried, Drafted, Planning, Prospect, Settled, Work};
+pub use works::{
+    Again, AskOrder, Carried, ChangesetCommit, ChangesetDecision, ChangesetDone, ChangesetRow,
+    ChangesetShown, Copied, Drafted, Edited, Estimate, InboxFound, OpenQuestion,
+    PlanDifference, Planning, Prospect, ReportRow, ReportShown, Scanned, Settled, WaitSort, Waits, Work,
+};
 pub use workshop::{Noted, Open, Workshop};

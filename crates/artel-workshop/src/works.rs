@@ -1,20 +1,35 @@
 //! Work that is planned first: requests, plans, the runs that carry them out, changesets, reports.
 
+mod acts;
 mod architect;
 mod ask;
 mod briefs;
 mod carry;
+mod changeset;
 mod children;
 mod contract;
 mod crew;
+mod estimate;
 mod forms;
+mod inbox;
 mod propose;
 mod prover;
+mod report;
 mod sheets;
+mod waiting;
 mod work;
 
+pub use acts::{Again, Copied, Edited, PlanDifference};
 pub use ask::{AskOrder, Planning, Prospect, Settled};
 pub use carry::Carried;
+pub use changeset::{
+    ChangesetCommit, ChangesetDecision, ChangesetDone, ChangesetRow, ChangesetShown,
+};
+pub use estimate::Estimate;
+pub use inbox::{Found as InboxFound, Scanned};
+pub use report::{ReportRow, ReportShown};
+pub use waiting::{OpenQuestion, WaitSort, Waits};
 pub use work::{Drafted, Work};
 
 pub(crate) use contract::Contract;
+pub(crate) use crew::deferred;

@@ -6,8 +6,9 @@ use artel_workshop::Flags;
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    apply, auth, clean, config, doctor, explain, feedback, fork, init, journal, model, policy,
-    replay, resume, run, runs, sandbox, skill, steer, tool, trace, usage, workshop,
+    agent, apply, auth, changeset, clean, config, demo, doctor, explain, feedback, fork, hook, init,
+    journal, model, policy, portal, replay, report, resume, run, runs, sandbox, skill, steer, tool,
+    trace, usage, workshop,
 };
 use crate::screen::Readers;
 
@@ -48,12 +49,18 @@ pub(crate) enum Command {
     Apply(apply::Args),
     Replay(replay::Args),
     Fork(fork::Args),
+    Demo(demo::Args),
+    Changeset(Box<changeset::Args>),
+    Report(report::Args),
     Doctor(doctor::Args),
     Auth(auth::Args),
     Model(model::Args),
     Policy(policy::Args),
     Sandbox(sandbox::Args),
     Skill(skill::Args),
+    Portal(portal::Args),
+    Agent(Box<agent::Args>),
+    Hook(hook::Args),
     Feedback(feedback::Args),
     Tool(tool::Args),
     Usage(usage::Args),

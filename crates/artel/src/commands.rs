@@ -1,19 +1,25 @@
 //! One file per command: its arguments, whose comments are its help, and one call.
 
+pub(crate) mod agent;
 pub(crate) mod apply;
 pub(crate) mod auth;
+pub(crate) mod changeset;
 pub(crate) mod clean;
 pub(crate) mod config;
+pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod feedback;
 pub(crate) mod fork;
+pub(crate) mod hook;
 pub(crate) mod init;
 pub(crate) mod journal;
 mod lines;
 pub(crate) mod model;
 pub(crate) mod policy;
+pub(crate) mod portal;
 pub(crate) mod replay;
+pub(crate) mod report;
 pub(crate) mod resume;
 pub(crate) mod run;
 pub(crate) mod runs;

@@ -51,6 +51,7 @@ fn dispatch(
 ) -> Result<Verdict, Problems> {
     use arguments::Command as Do;
     match &arguments.command {
+        Do::Demo(args) => commands::demo::run(args, caller?, screen),
         Do::Init(args) => commands::init::run(args, caller?, screen),
         Do::Resume(args) => commands::resume::run(args, caller?, screen),
         Do::Runs(args) => commands::runs::run(args, caller?, screen),
@@ -61,12 +62,17 @@ fn dispatch(
         Do::Replay(args) => commands::replay::run(args, caller?, screen),
         Do::Fork(args) => commands::fork::run(args, caller?, screen),
         Do::Run(args) => commands::run::run(args, caller?, screen),
+        Do::Changeset(args) => commands::changeset::run(args, caller?, screen),
+        Do::Report(args) => commands::report::run(args, caller?, screen),
         Do::Doctor(args) => commands::doctor::run(args, caller?, screen),
         Do::Auth(args) => commands::auth::run(args, caller?, screen),
         Do::Model(args) => commands::model::run(args, caller?, screen),
         Do::Policy(args) => commands::policy::run(args, caller?, screen),
         Do::Sandbox(args) => commands::sandbox::run(args, caller?, screen),
+        Do::Portal(args) => commands::portal::run(args, caller?, screen),
+        Do::Agent(args) => commands::agent::run(args, caller?, screen),
         Do::Skill(args) => commands::skill::run(args, caller?, screen),
+        Do::Hook(args) => commands::hook::run(args, caller?, screen),
         Do::Feedback(args) => commands::feedback::run(args, caller?, screen),
         Do::Tool(args) => commands::tool::run(args, caller?, screen),
         Do::Usage(args) => commands::usage::run(args, caller?, screen),

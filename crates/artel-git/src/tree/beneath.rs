@@ -22,14 +22,14 @@ const MOST_AGAINS: u32 = 64;
 
 /// A folder held open.
 #[derive(Debug)]
-pub(super) struct Beneath {
+pub(crate) struct Beneath {
     handle: OwnedFd,
     syncs: bool,
 }
 
 /// What stands at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Content {
+pub(crate) enum Content {
     Nothing,
     File {
         bytes: Vec<u8>,
@@ -42,7 +42,7 @@ pub(super) enum Content {
 
 /// What should stand at a path.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Wanted<'w> {
+pub(crate) enum Wanted<'w> {
     /// A file with these bytes. The mode is exact where one is given, and else that of a new file.
     File {
         bytes: &'w [u8],
@@ -53,7 +53,7 @@ pub(super) enum Wanted<'w> {
 
 /// The permissions of a file that is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum FileMode {
+pub(crate) enum FileMode {
     /// These bits and, where the system lets us, this owner.
     Exactly(u32, Option<(u32, u32)>),
     /// What the umask leaves of it.
@@ -61,7 +61,7 @@ pub(super) enum FileMode {
 }
 
 impl Beneath {
-    pub(super) fn open(folder: &Path) -> Result<Self, TreeError> {
+    pub(crate) fn open(folder: &Path) -> Result<Self, TreeError> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let handle = rustix::fs::open(folder, flags, Mode::empty())
             .map_err(TreeError::system("open the folder", folder))?;
@@ -72,7 +72,7 @@ impl Beneath {
     }
 
     /// Does not wait for the disk: for files that can be written again from a snapshot.
-    pub(super) fn without_waiting(mut self) -> Self {
+    pub(crate) fn without_waiting(mut self) -> Self {
         self.syncs = false;
         self
     }
@@ -90,14 +90,14 @@ impl Beneath {
     }
 
     /// Looks at what is there under a path. A link in the path is an error.
-    pub(super) fn look(&self, path: &Path) -> Result<Option<Stat>, TreeError> {
+    pub(crate) fn look(&self, path: &Path) -> Result<Option<Stat>, TreeError> {
         let found = self.entry(path);
         let found = found.map_err(TreeError::beneath("look at", path))?;
         Ok(found.map(|(_, stat)| stat))
     }
 
     /// Opens an ordinary file for reading; never waits for a pipe.
-    pub(super) fn open_file(&self, path: &Path) -> Result<File, TreeError> {
+    pub(crate) fn open_file(&self, path: &Path) -> Result<File, TreeError> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
         let handle = self.open_at(path, flags);
         handle
@@ -106,7 +106,7 @@ impl Beneath {
     }
 
     /// Returns where a link leads.
-    pub(super) fn read_link(&self, path: &Path) -> Result<OsString, TreeError> {
+    pub(crate) fn read_link(&self, path: &Path) -> Result<OsString, TreeError> {
         let read = || {
             let handle = self.open_at(path, OFlags::PATH | OFlags::NOFOLLOW)?;
             rustix::fs::readlinkat(&handle, c"", Vec::new())
@@ -116,7 +116,7 @@ impl Beneath {
     }
 
     /// Returns what stands at a path, with all of its bytes.
-    pub(super) fn content(&self, path: &Path) -> Result<Content, TreeError> {
+    pub(crate) fn content(&self, path: &Path) -> Result<Content, TreeError> {
         let Some(stat) = self.look(path)? else {
             return Ok(Content::Nothing);
         };
@@ -136,7 +136,7 @@ impl Beneath {
 
     /// Puts a file or link under a path in one step, with the folders above it. `temp` is the name
     /// of the unfinished file beside it; one that is there is a leftover and is replaced.
-    pub(super) fn put(
+    pub(crate) fn put(
         &self,
         path: &Path,
         wanted: Wanted<'_>,
@@ -167,12 +167,12 @@ impl Beneath {
     }
 
     /// Removes a file or link; one that is gone is fine.
-    pub(super) fn remove(&self, path: &Path) -> Result<(), TreeError> {
+    pub(crate) fn remove(&self, path: &Path) -> Result<(), TreeError> {
         self.unlink(path, AtFlags::empty())
     }
 
     /// Removes a folder if it is empty, and says whether it is gone.
-    pub(super) fn remove_empty(&self, path: &Path) -> Result<bool, TreeError> {
+    pub(crate) fn remove_empty(&self, path: &Path) -> Result<bool, TreeError> {
         match self.unlink(path, AtFlags::REMOVEDIR) {
             Ok(()) => Ok(true),
             Err(TreeError::System { cause, .. })
@@ -204,7 +204,7 @@ impl Beneath {
     }
 
     /// Makes a folder and those above it.
-    pub(super) fn make_folders(&self, path: &Path) -> Result<(), TreeError> {
+    pub(crate) fn make_folders(&self, path: &Path) -> Result<(), TreeError> {
         self.make_folders_once(path)
             .map_err(TreeError::beneath("make the folder", path))
     }
@@ -291,6 +291,6 @@ impl Beneath {
 }
 
 /// Tells whether a file counts as executable, as git sees it.
-pub(super) fn is_executable(mode: u32) -> bool {
+pub(crate) fn is_executable(mode: u32) -> bool {
     mode & 0o100 != 0
 }

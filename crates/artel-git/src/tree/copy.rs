@@ -13,14 +13,14 @@ use super::TreeError;
 use super::beneath::Beneath;
 
 /// More than a run should take along.
-pub(super) const MOST_FILES: usize = 200_000;
-pub(super) const MOST_BYTES: u64 = 4 << 30;
+pub(crate) const MOST_FILES: usize = 200_000;
+pub(crate) const MOST_BYTES: u64 = 4 << 30;
 
 /// How many of the largest folders an error names.
 const NAMED: usize = 3;
 
 /// A copy under way.
-pub(super) struct Copy<'c> {
+pub(crate) struct Copy<'c> {
     folder: &'c Path,
     from: Beneath,
     to: &'c Path,
@@ -30,7 +30,7 @@ pub(super) struct Copy<'c> {
 }
 
 impl<'c> Copy<'c> {
-    pub(super) fn new(folder: &'c Path, to: &'c Path) -> Result<Self, TreeError> {
+    pub(crate) fn new(folder: &'c Path, to: &'c Path) -> Result<Self, TreeError> {
         Ok(Self {
             folder,
             from: Beneath::open(folder)?,
@@ -42,7 +42,7 @@ impl<'c> Copy<'c> {
 
     /// Copies what is there of these paths, and returns those that were copied. A path that leads
     /// through a link is as good as gone, and so is what is neither file nor link.
-    pub(super) fn all(&mut self, paths: &BTreeSet<PathBuf>) -> Result<Vec<PathBuf>, TreeError> {
+    pub(crate) fn all(&mut self, paths: &BTreeSet<PathBuf>) -> Result<Vec<PathBuf>, TreeError> {
         let mut there = Vec::with_capacity(paths.len());
         for path in paths {
             match self.from.look(path) {
@@ -55,53 +55,11 @@ impl<'c> Copy<'c> {
             let kind = FileType::from_raw_mode(stat.st_mode);
             kind.is_file() || kind.is_symlink()
         });
-        self.check(&there, (MOST_FILES, MOST_BYTES))?;
+        check(self.folder, &there, (MOST_FILES, MOST_BYTES))?;
         for (path, stat) in &there {
             self.one(path, stat)?;
         }
         Ok(there.into_iter().map(|(path, _)| path.clone()).collect())
-    }
-
-    /// Refuses what is too much, and names where it lies.
-    pub(super) fn check(
-        &self,
-        there: &[(&PathBuf, Stat)],
-        (most_files, most_bytes): (usize, u64),
-    ) -> Result<(), TreeError> {
-        let bytes = there.iter().map(|(_, stat)| size(stat)).sum();
-        if there.len() <= most_files && bytes <= most_bytes {
-            return Ok(());
-        }
-        let mut folders: BTreeMap<&Path, (u64, usize)> = BTreeMap::new();
-        for (path, stat) in there {
-            let folder = path.parent().and_then(|above| above.iter().next());
-            let sums = folders
-                .entry(Path::new(folder.unwrap_or(".".as_ref())))
-                .or_default();
-            sums.0 += size(stat);
-            sums.1 += 1;
-        }
-        let mut folders: Vec<_> = folders.into_iter().collect();
-        // By whichever of the two bounds was passed.
-        let by_bytes = bytes > most_bytes;
-        folders.sort_by_key(|(_, (bytes, files))| {
-            std::cmp::Reverse(if by_bytes { *bytes } else { *files as u64 })
-        });
-        let largest: Vec<_> = folders
-            .iter()
-            .take(NAMED)
-            .map(|(path, (bytes, files))| {
-                format!("`{}` ({files} files, {bytes} bytes)", path.display())
-            })
-            .collect();
-        Err(TreeError::TooLarge {
-            folder: self.folder.to_owned(),
-            files: there.len(),
-            bytes,
-            most_files,
-            most_bytes,
-            largest: largest.join(", "),
-        })
     }
 
     fn one(&mut self, path: &Path, stat: &Stat) -> Result<(), TreeError> {
@@ -158,8 +116,50 @@ impl<'c> Copy<'c> {
     }
 }
 
+/// Refuses what is too much, and names where it lies.
+pub(crate) fn check(
+    folder: &Path,
+    there: &[(&PathBuf, Stat)],
+    (most_files, most_bytes): (usize, u64),
+) -> Result<(), TreeError> {
+    let bytes = there.iter().map(|(_, stat)| size(stat)).sum();
+    if there.len() <= most_files && bytes <= most_bytes {
+        return Ok(());
+    }
+    let mut folders: BTreeMap<&Path, (u64, usize)> = BTreeMap::new();
+    for (path, stat) in there {
+        let first = path.parent().and_then(|above| above.iter().next());
+        let sums = folders
+            .entry(Path::new(first.unwrap_or(".".as_ref())))
+            .or_default();
+        sums.0 += size(stat);
+        sums.1 += 1;
+    }
+    let mut folders: Vec<_> = folders.into_iter().collect();
+    // By whichever of the two bounds was passed.
+    let by_bytes = bytes > most_bytes;
+    folders.sort_by_key(|(_, (bytes, files))| {
+        std::cmp::Reverse(if by_bytes { *bytes } else { *files as u64 })
+    });
+    let largest: Vec<_> = folders
+        .iter()
+        .take(NAMED)
+        .map(|(path, (bytes, files))| {
+            format!("`{}` ({files} files, {bytes} bytes)", path.display())
+        })
+        .collect();
+    Err(TreeError::TooLarge {
+        folder: folder.to_owned(),
+        files: there.len(),
+        bytes,
+        most_files,
+        most_bytes,
+        largest: largest.join(", "),
+    })
+}
+
 /// Removes a folder, also where a folder inside may not be changed.
-pub(super) fn remove_all(path: &Path) -> io::Result<()> {
+pub(crate) fn remove_all(path: &Path) -> io::Result<()> {
     match fs::remove_dir_all(path) {
         Ok(()) => return Ok(()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),

@@ -153,7 +153,7 @@ pub enum ApplyError {
 
 impl TreeError {
     /// Makes the function that puts words around what the system said.
-    pub(super) fn system<E: Into<io::Error>>(
+    pub(crate) fn system<E: Into<io::Error>>(
         doing: &'static str,
         path: &Path,
     ) -> impl FnOnce(E) -> Self {
@@ -166,7 +166,7 @@ impl TreeError {
     }
 
     /// The same for a path beneath a root, where a link in the way has an error of its own.
-    pub(super) fn beneath(doing: &'static str, path: &Path) -> impl FnOnce(Errno) -> Self {
+    pub(crate) fn beneath(doing: &'static str, path: &Path) -> impl FnOnce(Errno) -> Self {
         let path = path.to_owned();
         move |cause| match cause {
             Errno::LOOP | Errno::XDEV => Self::LedAway { path },
@@ -180,7 +180,7 @@ impl TreeError {
 }
 
 /// Writes paths one after the other, the first of them where they are many.
-fn names(paths: &[PathBuf]) -> String {
+pub(crate) fn names(paths: &[PathBuf]) -> String {
     const SHOWN: usize = 20;
     let mut shown: Vec<_> = paths
         .iter()

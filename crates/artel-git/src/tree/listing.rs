@@ -14,21 +14,21 @@ use super::place::Repository;
 const DEEPEST: usize = 200;
 
 /// What to list.
-pub(super) struct Listing<'l> {
-    pub(super) program: &'l Path,
+pub(crate) struct Listing<'l> {
+    pub(crate) program: &'l Path,
     /// The folder, without links.
-    pub(super) folder: &'l Path,
-    pub(super) repository: Option<&'l Repository>,
-    pub(super) named: &'l [PathBuf],
-    pub(super) share: &'l [String],
+    pub(crate) folder: &'l Path,
+    pub(crate) repository: Option<&'l Repository>,
+    pub(crate) named: &'l [PathBuf],
+    pub(crate) share: &'l [String],
     /// The run's folder. Should it lie in the folder, it is left out with its neighbours.
-    pub(super) run: &'l Path,
+    pub(crate) run: &'l Path,
 }
 
 impl Listing<'_> {
     /// Returns the paths of all files and links to take, relative to the folder. Some may be gone
     /// from the working tree.
-    pub(super) fn paths(&self) -> Result<BTreeSet<PathBuf>, TreeError> {
+    pub(crate) fn paths(&self) -> Result<BTreeSet<PathBuf>, TreeError> {
         let beneath = Beneath::open(self.folder)?;
         let mut found = BTreeSet::new();
         match self.repository {
@@ -43,7 +43,7 @@ impl Listing<'_> {
     }
 
     /// Returns the paths of what was named, and nothing else.
-    pub(super) fn named_only(&self) -> Result<BTreeSet<PathBuf>, TreeError> {
+    pub(crate) fn named_only(&self) -> Result<BTreeSet<PathBuf>, TreeError> {
         let beneath = Beneath::open(self.folder)?;
         let mut found = BTreeSet::new();
         for named in self.named {

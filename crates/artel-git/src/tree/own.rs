@@ -12,14 +12,12 @@ use std::path::{Path, PathBuf};
 use crate::{Git, Identity};
 
 use super::TreeError;
+use super::layout::Layout;
 use super::place::{Head, Repository};
-
-/// Over every `.gitattributes` of the tree: bytes in are bytes out.
-const ATTRIBUTES: &str = "* -text -filter -ident -working-tree-encoding !eol !crlf !diff !merge\n";
 
 /// Settings of every call here: names and bytes as they are. Objects are handed to the disk as they
 /// are written, and the one wait for the disk is that of the record which names them.
-const SETTINGS: &[&str] = &[
+pub(crate) const SETTINGS: &[&str] = &[
     "core.autocrlf=false",
     "core.eol=lf",
     "core.safecrlf=false",
@@ -91,11 +89,7 @@ impl Own {
     }
 
     fn git(&self, tree: &Path) -> Git {
-        let identity = Identity {
-            name: "Artel".to_owned(),
-            email: "artel@localhost".to_owned(),
-        };
-        let git = Git::new(&self.program, tree, identity)
+        let git = Git::new(&self.program, tree, Identity::artel())
             .patiently(super::LONGEST_CALL, super::MOST_OUTPUT)
             .variable("GIT_DIR", self.repository())
             .variable("GIT_WORK_TREE", tree);
@@ -108,47 +102,20 @@ impl Own {
         repository: Option<&Repository>,
         head: Option<&Head>,
     ) -> Result<(), TreeError> {
-        let git = self.repository();
-        for folder in [
-            "objects/info",
-            "objects/pack",
-            "refs/heads",
-            "refs/artel",
-            "info",
-        ] {
-            let folder = git.join(folder);
-            fs::create_dir_all(&folder).map_err(TreeError::system("make the folder", &folder))?;
+        let borrowed = repository.filter(|_| head.is_some());
+        let objects: Vec<PathBuf> = borrowed
+            .map(|repository| repository.common.join("objects"))
+            .into_iter()
+            .collect();
+        Layout {
+            format: head.map_or("sha1", |head| &head.format),
+            exclude: repository.map(|repository| repository.common.join("info/exclude")),
+            shallow: borrowed.map(|repository| repository.common.join("shallow")),
+            objects: &objects,
+            head: head.map(|head| (head.commit.as_str(), head.branch.as_deref())),
+            ..Layout::new(&self.repository())
         }
-        let put = |name: &str, bytes: &[u8]| {
-            let path = git.join(name);
-            fs::write(&path, bytes).map_err(TreeError::system("write", &path))
-        };
-        put("config", config(head).as_bytes())?;
-        put("info/attributes", ATTRIBUTES.as_bytes())?;
-        put("HEAD", b"ref: refs/heads/main\n")?;
-        if let Some(repository) = repository {
-            let exclude =
-                artel_files::read_bounded(&repository.common.join("info/exclude"), 1 << 20);
-            put("info/exclude", &exclude.unwrap_or_default())?;
-        }
-        if let (Some(repository), Some(head)) = (repository, head) {
-            put("objects/info/alternates", &alternate(&repository.common))?;
-            if let Ok(shallow) = fs::read(repository.common.join("shallow")) {
-                put("shallow", &shallow)?;
-            }
-            let commit = format!("{}\n", head.commit);
-            match &head.branch {
-                None => put("HEAD", commit.as_bytes())?,
-                Some(branch) => {
-                    let above = git.join(branch);
-                    let above = above.parent().unwrap_or(&git);
-                    fs::create_dir_all(above)
-                        .map_err(TreeError::system("make the folder", above))?;
-                    put(branch, commit.as_bytes())?;
-                    put("HEAD", format!("ref: {branch}\n").as_bytes())?;
-                }
-            }
-        }
+        .write()?;
         self.lead()
     }
 
@@ -196,6 +163,36 @@ impl Own {
         Ok(())
     }
 
+    /// Writes the files of a commit into the empty tree and fills both indexes from it: of a part
+    /// only the files below it, and the ignore files above.
+    pub(super) fn check_out(&self, commit: &str, prefix: &Path) -> Result<(), TreeError> {
+        let visible = self.visible();
+        if prefix.as_os_str().is_empty() {
+            visible.run(&["read-tree", "--reset", "-u", commit])?;
+            let (from, to) = (self.repository().join("index"), self.private_index());
+            fs::copy(&from, &to).map_err(TreeError::system("copy", &from))?;
+            return Ok(());
+        }
+        visible.run(&["read-tree", commit])?;
+        self.hide_others(&visible, prefix)?;
+        visible.run(&["checkout-index", "-a", "-u"])?;
+        for folder in prefix.ancestors().skip(1) {
+            let path = folder.join(".gitignore");
+            let name = format!("{commit}:{}", path.display());
+            if let Ok(text) = visible.run(&["cat-file", "blob", &name]) {
+                let to = self.tree().join(&path);
+                fs::write(&to, text).map_err(TreeError::system("write", &to))?;
+            }
+        }
+        let part = format!("{commit}:{}", prefix.display());
+        let private = self.private();
+        // A folder that the commit does not know has no part in it.
+        if private.run(&["read-tree", &part]).is_ok() {
+            private.run(&["update-index", "-q", "--refresh"])?;
+        }
+        Ok(())
+    }
+
     /// Tells git not to miss what lies outside of the part that the run has.
     fn hide_others(&self, visible: &Git, prefix: &Path) -> Result<(), TreeError> {
         let listed = visible.run(&["ls-files", "-z"])?;
@@ -218,33 +215,3 @@ impl Own {
 
 /// What the tree's `.git` says.
 const DOT_GIT: &[u8] = b"gitdir: ../git\n";
-
-fn config(head: Option<&Head>) -> String {
-    let format = head.map_or("sha1", |head| &head.format);
-    let (version, extension) = match format {
-        "sha1" => (0, String::new()),
-        other => (1, format!("[extensions]\n\tobjectFormat = {other}\n")),
-    };
-    format!(
-        "[core]\n\trepositoryformatversion = {version}\n\tfilemode = true\n\tbare = false\n\
-         \tlogallrefupdates = false\n\tautocrlf = false\n\thooksPath = /dev/null\n\
-         [gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n{extension}"
-    )
-}
-
-/// Writes a path as git's list of borrowed objects wants it: quoted where it would be misread.
-fn alternate(common: &Path) -> Vec<u8> {
-    let path = common.join("objects");
-    let bytes = path.as_os_str().as_bytes();
-    let mut line = Vec::with_capacity(bytes.len() + 3);
-    line.push(b'"');
-    for byte in bytes {
-        match byte {
-            b'"' | b'\\' => line.extend([b'\\', *byte]),
-            b'\n' => line.extend(*b"\\n"),
-            byte => line.push(*byte),
-        }
-    }
-    line.extend(*b"\"\n");
-    line
-}

@@ -20,30 +20,30 @@ const MOST_BORROWED: usize = 8;
 
 /// The repository that a folder lies in.
 #[derive(Debug, Clone)]
-pub(super) struct Repository {
+pub(crate) struct Repository {
     /// The root of its working tree, without links.
-    pub(super) top: PathBuf,
+    pub(crate) top: PathBuf,
     /// The folder, without links.
-    pub(super) folder: PathBuf,
+    pub(crate) folder: PathBuf,
     /// Where `HEAD` lies.
-    own: PathBuf,
+    pub(crate) own: PathBuf,
     /// Where objects and the exclude file lie.
-    pub(super) common: PathBuf,
+    pub(crate) common: PathBuf,
 }
 
 /// The commit that a person stands on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Head {
-    pub(super) commit: String,
+pub(crate) struct Head {
+    pub(crate) commit: String,
     /// The name of the branch, such as `refs/heads/main`; nothing when detached.
-    pub(super) branch: Option<String>,
+    pub(crate) branch: Option<String>,
     /// `sha1` or `sha256`.
-    pub(super) format: String,
+    pub(crate) format: String,
 }
 
 impl Repository {
     /// Finds the repository that a folder lies in.
-    pub(super) fn find(folder: &Path) -> Option<Self> {
+    pub(crate) fn find(folder: &Path) -> Option<Self> {
         let folder = folder.canonicalize().ok()?;
         let is_there = |top: &&Path| top.join(".git").symlink_metadata().is_ok();
         let top = folder.ancestors().find(is_there)?.to_owned();
@@ -70,17 +70,13 @@ impl Repository {
     }
 
     /// Returns the folder's path from the root of the working tree.
-    pub(super) fn prefix(&self) -> &Path {
+    pub(crate) fn prefix(&self) -> &Path {
         self.folder.strip_prefix(&self.top).unwrap_or(Path::new(""))
     }
 
     /// Returns the git that reads this repository, and only here.
-    pub(super) fn git(&self, program: &Path) -> Git {
-        let identity = Identity {
-            name: "Artel".to_owned(),
-            email: "artel@localhost".to_owned(),
-        };
-        Git::new(program, &self.top, identity)
+    pub(crate) fn git(&self, program: &Path) -> Git {
+        Git::new(program, &self.top, Identity::artel())
             .patiently(super::LONGEST_CALL, super::MOST_OUTPUT)
             .set("core.bare=false")
             .variable("GIT_DIR", &self.own)
@@ -88,7 +84,7 @@ impl Repository {
     }
 
     /// Returns the commit that the person stands on; nothing before the first.
-    pub(super) fn head(&self, program: &Path) -> Result<Option<Head>, TreeError> {
+    pub(crate) fn head(&self, program: &Path) -> Result<Option<Head>, TreeError> {
         let git = self.git(program);
         let said = match git.run(&["rev-parse", "--show-object-format", "HEAD^{commit}"]) {
             Ok(said) => said,
@@ -122,7 +118,7 @@ impl Repository {
 
     /// Returns the folders of objects that reading this repository needs: its own, and those that
     /// it borrows from itself.
-    pub(super) fn objects(&self) -> Vec<PathBuf> {
+    pub(crate) fn objects(&self) -> Vec<PathBuf> {
         let mut found = vec![self.common.join("objects")];
         let mut next = 0;
         while next < found.len() && found.len() < MOST_BORROWED {

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use super::TreeError;
-use super::difference::{Difference, Side};
+use super::store::{Difference, Side};
 
 /// How a plan begins.
 const PLAN: &str = "artel plan 1";
@@ -18,27 +18,27 @@ const NOTHING: &str = "-";
 
 /// One file to put in place.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Step {
-    pub(super) path: PathBuf,
+pub(crate) struct Step {
+    pub(crate) path: PathBuf,
     /// What the run began with; nothing where the file is new.
-    pub(super) old: Option<Side>,
+    pub(crate) old: Option<Side>,
     /// What the run made of it; nothing where the file is to go.
-    pub(super) new: Option<Side>,
+    pub(crate) new: Option<Side>,
     /// The permission bits of the person's file.
-    pub(super) mode: u32,
+    pub(crate) mode: u32,
 }
 
 /// Everything to put in place, in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Plan {
+pub(crate) struct Plan {
     /// Files to go first, so that folders can take the places of files and the other way round.
-    pub(super) steps: Vec<Step>,
+    pub(crate) steps: Vec<Step>,
     /// Folders that have to be made.
-    pub(super) folders: Vec<PathBuf>,
+    pub(crate) folders: Vec<PathBuf>,
 }
 
 impl Step {
-    pub(super) fn of(difference: Difference, mode: u32) -> Self {
+    pub(crate) fn of(difference: Difference, mode: u32) -> Self {
         Self {
             path: difference.path,
             old: difference.old,
@@ -50,7 +50,7 @@ impl Step {
 
 impl Plan {
     /// Writes the plan, durably.
-    pub(super) fn write(&self, path: &Path) -> Result<(), TreeError> {
+    pub(crate) fn write(&self, path: &Path) -> Result<(), TreeError> {
         let mut bytes = PLAN.as_bytes().to_vec();
         bytes.push(0);
         for step in &self.steps {
@@ -70,7 +70,7 @@ impl Plan {
     }
 
     /// Reads the plan that was under way; nothing if none was.
-    pub(super) fn read(path: &Path) -> Result<Option<Self>, TreeError> {
+    pub(crate) fn read(path: &Path) -> Result<Option<Self>, TreeError> {
         let bytes = match artel_files::read_bounded(path, LARGEST) {
             Ok(bytes) => bytes,
             Err(error) if error.system_kind() == Some(std::io::ErrorKind::NotFound) => {

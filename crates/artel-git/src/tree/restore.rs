@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use super::beneath::{Beneath, FileMode, Wanted};
 use super::copy::remove_all;
-use super::difference::{Difference, Lines, Side};
 use super::snapshot::Taken;
+use super::store::{Difference, Lines, Side};
 use super::{RunTree, Snapshot, TreeError};
 
 /// The name of a file on its way. A leftover of it is replaced by the next.
@@ -33,7 +33,9 @@ impl RunTree {
         self.own.lead()?;
         let taken = self.take()?;
         let beneath = Beneath::open(&self.own.files)?.without_waiting();
-        let differences = self.differences(&taken.tree, snapshot.tree(), Lines::Uncounted)?;
+        let differences =
+            self.store()
+                .differences(&taken.tree, snapshot.tree(), Lines::Uncounted)?;
         let mut restored = Restored {
             left: taken.walk.left_out.clone(),
             ..Restored::default()
@@ -82,7 +84,7 @@ impl RunTree {
             .filter_map(|one| Some((one.path.as_path(), one.new.as_ref()?)))
             .collect();
         let ids: Vec<&str> = wanted.iter().map(|(_, side)| side.id.as_str()).collect();
-        self.contents(&ids, |number, bytes| {
+        self.store().contents(&ids, |number, bytes| {
             let (path, side) = wanted[number];
             let content = wanted_of(side, bytes);
             let is_blocked = beneath.look(path)?.is_some_and(is_folder);

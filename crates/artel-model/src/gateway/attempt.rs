@@ -49,13 +49,26 @@ pub(super) struct Attempted {
     pub(super) partial: String,
 }
 
+impl Attempted {
+    /// Nobody was asked, because what the question follows from is not on record.
+    pub(super) fn not_asked(failure: Failure) -> Self {
+        Self {
+            end: End::Unrecorded(failure),
+            timing: Timing::default(),
+            is_charged: false,
+            output_bytes: 0,
+            partial: String::new(),
+        }
+    }
+}
+
 /// An answer being read.
 pub(super) struct Reading<'a> {
     answer: ChunkStream,
     gather: Gather,
     live: Live,
     shown: Vec<Chunk>,
-    out: &'a mpsc::Sender<Progress>,
+    out: &'a mpsc::Sender<Box<Progress>>,
     bell: &'a Notify,
     clock: &'a Clock,
     began: Duration,
@@ -68,7 +81,7 @@ impl<'a> Reading<'a> {
     pub(super) fn new(
         answer: ChunkStream,
         redactor: &Redactor,
-        out: &'a mpsc::Sender<Progress>,
+        out: &'a mpsc::Sender<Box<Progress>>,
         bell: &'a Notify,
         clock: &'a Clock,
     ) -> Self {
@@ -136,7 +149,7 @@ impl<'a> Reading<'a> {
     /// Hands something to whoever asked. A slow reader is waited for, and the provider with it; an
     /// urgent call does not wait for a slow reader.
     pub(super) async fn show(&mut self, progress: Progress) -> Option<End> {
-        let piece = match self.out.try_send(progress) {
+        let piece = match self.out.try_send(Box::new(progress)) {
             Ok(()) => return None,
             Err(mpsc::error::TrySendError::Closed(_)) => return Some(End::CalledOff),
             Err(mpsc::error::TrySendError::Full(piece)) => piece,

@@ -223,16 +223,16 @@ pub enum CallError {
 
 /// A call under way. Dropping it calls it off.
 #[derive(Debug)]
-pub struct Calling(mpsc::Receiver<Progress>);
+pub struct Calling(mpsc::Receiver<Box<Progress>>);
 
 impl Calling {
-    pub(super) fn new(pieces: mpsc::Receiver<Progress>) -> Self {
+    pub(super) fn new(pieces: mpsc::Receiver<Box<Progress>>) -> Self {
         Self(pieces)
     }
 
     /// Returns what happens next; nothing after the answer or the failure.
     pub async fn next(&mut self) -> Option<Progress> {
-        self.0.recv().await
+        self.0.recv().await.map(|progress| *progress)
     }
 
     /// Waits for the answer, whatever happens before it.
@@ -255,7 +255,8 @@ impl Stream for Calling {
         mut self: Pin<&mut Self>,
         context: &mut task::Context<'_>,
     ) -> Poll<Option<Progress>> {
-        self.0.poll_recv(context)
+        let progress = self.0.poll_recv(context);
+        progress.map(|progress| progress.map(|progress| *progress))
     }
 }
 

@@ -44,13 +44,14 @@ impl Turn<'_> {
         let gateway = self.gateway;
         let book = &gateway.setup().book;
         // Where reading stopped is noted event by event: what was folded must not be folded again.
-        book.read_on(*seq, &mut |event: &Event| {
+        let last = book.read_on(*seq, &mut |event: &Event| {
             *seq = event.seq;
             account.fold(event);
             if provider_of(&event.fact).is_some() && event.actor.id != gateway.name() {
                 gateway.learn(event);
             }
         })?;
+        *seq = last;
         Ok(())
     }
 

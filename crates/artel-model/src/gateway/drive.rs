@@ -17,7 +17,7 @@ use super::desk::Turn;
 use super::entries::Pen;
 use super::health::{Health, Seat};
 use super::intend::Reserved;
-use super::{Gateway, estimate};
+use super::{Gateway, Owed, estimate};
 use crate::recorded::{self, Written};
 use crate::rehearsal::Print;
 
@@ -28,7 +28,10 @@ const LISTEN_EVERY: Duration = Duration::from_secs(2);
 pub(super) struct Drive {
     pub(super) gateway: Gateway,
     pub(super) call: Call,
-    pub(super) out: mpsc::Sender<Progress>,
+    /// What has to be durable before the question is put.
+    owed: Option<Owed>,
+    /// A channel keeps room for many: in boxes it is little.
+    pub(super) out: mpsc::Sender<Box<Progress>>,
     pub(super) id: String,
     /// When it first queued up; a call that is tried again keeps its place.
     since: Duration,
@@ -69,11 +72,17 @@ pub(super) enum Next {
 }
 
 impl Drive {
-    pub(super) fn new(gateway: Gateway, call: Call, out: mpsc::Sender<Progress>) -> Self {
+    pub(super) fn new(
+        gateway: Gateway,
+        call: Call,
+        owed: Option<Owed>,
+        out: mpsc::Sender<Box<Progress>>,
+    ) -> Self {
         let since = gateway.setup().clock.uptime();
         Self {
             gateway,
             call,
+            owed,
             out,
             id: random_id(),
             since,
@@ -92,7 +101,7 @@ impl Drive {
             Ok(answer) => Progress::Done(answer),
             Err(error) => Progress::Failed(Box::new(error)),
         };
-        drop(self.out.send(last).await);
+        drop(self.out.send(Box::new(last)).await);
     }
 
     async fn finish(&mut self) -> Result<Box<Answer>, CallError> {
@@ -104,7 +113,13 @@ impl Drive {
             let seat = self.queue_up(&health).await?;
             self.attempt += 1;
             let reserved = self.intend(&health).await?;
-            let (attempted, reserved) = self.ask(&seat, reserved).await;
+            let (attempted, reserved) = match self.owed.take() {
+                Some(owed) => match owed.await {
+                    Ok(()) => self.ask(&seat, reserved).await,
+                    Err(failure) => (Attempted::not_asked(failure), reserved),
+                },
+                None => self.ask(&seat, reserved).await,
+            };
             match self.settle(&health, seat, attempted, &reserved).await? {
                 Next::Done(answer) => return Ok(answer),
                 Next::Again(wait) => self.wait(wait).await?,
@@ -265,7 +280,7 @@ impl Drive {
 
     /// Tells whoever asked, if they listen: nothing may wait for somebody who does not read.
     pub(super) fn tell(&self, progress: Progress) {
-        drop(self.out.try_send(progress));
+        drop(self.out.try_send(Box::new(progress)));
     }
 
     /// Tells whether a script answers. Its faults are its own: they are not remembered, lest a

@@ -24,6 +24,8 @@ pub(super) struct Reserved {
     pub(super) input: u64,
     /// How many tokens of an answer they cover.
     pub(super) output: u64,
+    /// Whether any limit holds for it.
+    pub(super) is_limited: bool,
     /// How the attempt came past the breaker.
     pub(super) passage: Passage,
 }
@@ -48,6 +50,7 @@ impl Drive {
             parts: 1,
             input: estimate::input_tokens(&self.request),
             output: estimate::first_output(&self.request, &self.call.chosen.card),
+            is_limited: true,
             passage: Passage::Plain,
         };
         let setup = self.gateway.setup();
@@ -65,7 +68,8 @@ impl Drive {
                 }
             };
             let drafts = self.intent(&reserved, &granted);
-            if !turn.limits_anything(&setup.limits, &self.pen().levels()) {
+            reserved.is_limited = turn.limits_anything(&setup.limits, &self.pen().levels());
+            if !reserved.is_limited {
                 // Nobody has to agree on what nothing limits: others decide while this is written.
                 drop(turn);
                 self.written(health, drafts, reserved.passage).await?;

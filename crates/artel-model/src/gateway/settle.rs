@@ -209,7 +209,7 @@ impl Drive {
             self.record_result(drafts).await?;
             Vec::new()
         } else {
-            self.charge(drafts, bill).await?
+            self.charge(drafts, bill, reserved).await?
         };
         if let Some(notice) = report.notice {
             self.tell(Progress::Notice(notice));
@@ -218,11 +218,13 @@ impl Drive {
         Ok(())
     }
 
-    /// Settles the reservation. A warning is given once, so it is decided like a reservation.
+    /// Settles the reservation. A warning is given once, so it is decided like a reservation;
+    /// where nothing limits, nothing is warned of.
     async fn charge(
         &self,
         drafts: Vec<Draft>,
         bill: &Bill,
+        reserved: &Reserved,
     ) -> Result<Vec<BudgetWarned>, CallError> {
         let (pen, setup) = (self.pen(), self.gateway.setup());
         let settled = |drafts: &[Draft], settlement: &Settlement| {
@@ -230,8 +232,12 @@ impl Drive {
             all.push(pen.settled(settlement.settled.clone()));
             all
         };
-        let Ok(mut turn) = self.turn().await else {
-            // The account cannot be read; what is to be settled is known all the same.
+        let turn = match reserved.is_limited {
+            true => self.turn().await.ok(),
+            false => None,
+        };
+        let Some(mut turn) = turn else {
+            // The account is not needed, or cannot be read; what is to be settled is known.
             let settlement = Settlement {
                 settled: BudgetSettled {
                     key: pen.key(1),

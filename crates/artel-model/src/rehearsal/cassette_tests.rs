@@ -124,7 +124,8 @@ fn a_fingerprint_stays_what_it_is() {
             name: "read".into(),
             description: "Reads.".into(),
             schema: schema(text),
-        }],
+        }
+        .into()],
         temperature: Some(0.5),
         ..user("héllo \"you\"\n")
     };

@@ -121,7 +121,7 @@ fn last_said(request: &Request) -> Option<&Message> {
 fn text_of(message: &Message) -> String {
     let texts = message.parts.iter().filter_map(|part| match part {
         Part::Text { text, .. } => Some(text.as_str()),
-        part => result(part).map(|result| result.text.as_str()),
+        part => result(part).map(|result| &*result.text),
     });
     texts.collect::<Vec<_>>().join("\n")
 }

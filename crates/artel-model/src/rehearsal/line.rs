@@ -163,15 +163,31 @@ impl Line {
             .call
             .iter()
             .map(|call| call.name.len() + call.arguments.len());
-        let read = serde_json::to_vec(request).map_or(0, |json| json.len());
+        let mut read = Count(0);
+        // Nothing in a request can fail to become JSON, and counting cannot fail.
+        drop(serde_json::to_writer(&mut read, request));
         let thinking = bytes(&self.think);
         let written = thinking + bytes(&self.say) + calls.sum::<usize>();
         Usage {
-            input: tokens(read),
+            input: tokens(read.0),
             output: tokens(written),
             thinking: tokens(thinking),
             ..Usage::default()
         }
+    }
+}
+
+/// Counts what is written to it.
+struct Count(usize);
+
+impl std::io::Write for Count {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
     }
 }
 

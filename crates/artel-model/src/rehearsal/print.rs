@@ -151,7 +151,8 @@ mod tests {
                 name: "read".to_owned(),
                 description: String::new(),
                 schema: json!({"messages": [], "b": 1, "a": {}}),
-            }],
+            }
+            .into()],
             ..Request::default()
         };
         let mut print = Print::of(&request);

@@ -31,7 +31,7 @@ pub(super) fn offering(text: &str, tools: &[&str]) -> Request {
         schema: json!({"type": "object"}),
     };
     Request {
-        tools: tools.iter().map(spec).collect(),
+        tools: tools.iter().map(spec).map(Into::into).collect(),
         ..user(text)
     }
 }

@@ -123,11 +123,11 @@ async fn attempts_of_one_call_and_changed_instructions() {
     next.request.messages.push(Message::user("more"));
     let second = house.answer(next.clone()).await.unwrap();
     next.prior = Some(second.prior());
-    next.request.tools.push(ToolSpec {
+    next.request.tools.push(Arc::new(ToolSpec {
         name: "read".into(),
         description: "reads".into(),
         schema: serde_json::json!({"type": "object"}),
-    });
+    }));
     let third = house.answer(next.clone()).await.unwrap();
     let priors: Vec<_> = requested(&house)
         .into_iter()

@@ -1,8 +1,12 @@
 //! What is on record: every attempt, what it took, and no secret.
 
-use artel_model::{Progress, fingerprint};
+use std::sync::Arc;
+use std::time::Duration;
+
+use artel_model::{CallError, Progress, fingerprint};
 use artel_types::model::{Chunk, FaultKind, Message, Part, Request, Stop, ToolSpec, Usage};
-use artel_types::{Fact, Money, Redactor, Secret};
+use artel_types::{Code, Fact, Failure, Money, Redactor, Secret};
+use futures_util::FutureExt as _;
 
 use crate::support::*;
 
@@ -30,6 +34,37 @@ async fn the_intent_is_on_record_before_the_model_is_asked() {
             "budget.settled"
         ]
     );
+}
+
+/// What a question follows from is durable before it is put, and it is not put where that failed.
+#[tokio::test(start_paused = true)]
+async fn a_question_waits_for_what_it_follows_from() {
+    let house = house(|_| {});
+    let model = Puppet::new(|_, _| says("hello"));
+    let (written, owed) = tokio::sync::oneshot::channel();
+    let owed = async move { owed.await.unwrap() };
+    let mut calling = house
+        .gateway
+        .call_after(call(&model, "hi"), owed.boxed().shared());
+    let early = tokio::time::timeout(Duration::from_secs(60), calling.next()).await;
+    assert!(early.is_err(), "{early:?}");
+    assert_eq!(model.asked(), 0);
+    assert_eq!(house.book.kinds(), ["budget.reserved", "model.requested"]);
+    written.send(Ok(())).unwrap();
+    assert_eq!(calling.answer().await.unwrap().reply.text(), "hello");
+
+    let lost = Failure::new(Code::J006, "the disk is full");
+    let owed = std::future::ready(Err(lost.clone())).boxed().shared();
+    let calling = house.gateway.call_after(call(&model, "hi"), owed);
+    assert_eq!(calling.answer().await, Err(CallError::Record(lost)));
+    assert_eq!(model.asked(), 1);
+    let expected = [
+        "budget.reserved",
+        "model.requested",
+        "model.failed",
+        "budget.released",
+    ];
+    assert_eq!(house.book.kinds()[4..], expected);
 }
 
 #[tokio::test(start_paused = true)]
@@ -117,11 +152,11 @@ async fn a_secret_reaches_neither_the_model_nor_the_reader_nor_the_record() {
         }
     });
     let mut question = call(&model, &format!("my key is {KEY}"));
-    question.request.tools.push(ToolSpec {
+    question.request.tools.push(Arc::new(ToolSpec {
         name: "read".into(),
         description: format!("uses {KEY}"),
         schema: serde_json::json!({"type": "object"}),
-    });
+    }));
     let mut shown = String::new();
     let mut calling = house.gateway.call(question);
     while let Some(progress) = calling.next().await {

@@ -121,7 +121,9 @@ impl Book for MemoryBook {
 
     fn read_on(&self, after: u64, visit: &mut dyn FnMut(&Event)) -> Result<u64, Failure> {
         let events = self.events.lock().unwrap();
-        events.iter().skip(after as usize).for_each(visit);
+        let new = events.iter().skip(after as usize);
+        new.filter(|event| Account::concerns(event.fact.kind()))
+            .for_each(visit);
         Ok(events.len() as u64)
     }
 

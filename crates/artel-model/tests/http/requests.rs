@@ -265,7 +265,7 @@ fn next_turn(mut request: Request, reply: &Reply) -> Request {
     let result = |place: usize, text: &str| ToolResult {
         id: calls[place].id.clone(),
         name: calls[place].name.clone(),
-        text: text.to_owned(),
+        text: text.into(),
         images: Vec::new(),
         is_error: false,
     };

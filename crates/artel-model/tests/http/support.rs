@@ -141,7 +141,7 @@ pub(crate) fn question() -> Request {
     Request {
         system: "Answer briefly.".to_owned(),
         messages: vec![Message::user("Hello")],
-        tools: vec![tool("read"), tool("write")],
+        tools: vec![tool("read").into(), tool("write").into()],
         max_output: Some(1_000),
         ..Request::default()
     }

@@ -1,7 +1,8 @@
 //! Who may do what in git: the matrix of roles and operations.
 
+use super::never::git_subcommand;
 use super::{allow, deny};
-use crate::{Decision, GitOperation};
+use crate::{Action, Decision, GitOperation, command};
 
 /// Tells whether a role may do this in git. A role that the matrix does not know may read.
 pub fn may(role: &str, operation: GitOperation) -> bool {
@@ -28,6 +29,107 @@ pub(super) fn decide(role: &str, operation: GitOperation) -> Decision {
         format!("matrix.{what}"),
         format!("the role `{role}` may not {what} in git"),
     )
+}
+
+/// Tells whether every `git` that a command would start is something the role may do: the shell is
+/// no way around the matrix. Other commands, and what is no command, are none of its business.
+pub(super) fn admits(role: &str, action: &Action) -> bool {
+    let may = |words: &[String]| operation(words).is_none_or(|does| may(role, does));
+    match action {
+        Action::Shell(text) => command::read(text).words().all(may),
+        Action::Words(words) => may(words),
+        _ => true,
+    }
+}
+
+/// Returns what a command does in git; nothing for a command that is not git, or that only asks
+/// git for its version. A subcommand that nobody knows counts as what is never done.
+fn operation(words: &[String]) -> Option<GitOperation> {
+    use GitOperation as Does;
+    let (program, arguments) = words.split_first()?;
+    if program.rsplit('/').next() != Some("git") {
+        return None;
+    }
+    let (subcommand, rest) = git_subcommand(arguments)?;
+    let rest: Vec<&str> = rest.iter().map(String::as_str).collect();
+    let has = |options: &[&str]| rest.iter().any(|word| options.contains(word));
+    let begins = |words: &[&str]| rest.first().is_some_and(|word| words.contains(word));
+    Some(match subcommand {
+        "status" | "diff" | "log" | "show" | "blame" | "annotate" | "ls-files" | "ls-tree"
+        | "grep" | "describe" | "shortlog" | "rev-parse" | "rev-list" | "cat-file" | "reflog"
+        | "for-each-ref" | "show-ref" | "show-branch" | "merge-base" | "name-rev" | "cherry"
+        | "range-diff" | "whatchanged" | "diff-tree" | "diff-index" | "diff-files" | "fsck"
+        | "count-objects" | "check-ignore" | "check-attr" | "var" | "version" | "help"
+        | "hash-object" | "patch-id" | "merge-tree" | "format-patch" | "archive" | "bundle" => {
+            Does::Read
+        }
+        "stash" if begins(&["list", "show"]) => Does::Read,
+        "branch" | "tag" if is_list(&rest) => Does::Read,
+        "remote" if is_list(&rest) || begins(&["show", "get-url"]) => Does::Read,
+        "worktree" if begins(&["list"]) => Does::Read,
+        "add" | "commit" | "stash" | "rm" | "mv" | "restore" | "apply" | "clean" | "init"
+        | "config" | "update-index" | "stage" => Does::Commit,
+        "checkout" if has(&["-b", "-B", "--orphan"]) => Does::BranchCreate,
+        "switch" if has(&["-c", "-C", "--create", "--force-create", "--orphan"]) => {
+            Does::BranchCreate
+        }
+        "branch" | "tag" | "worktree" => Does::BranchCreate,
+        "checkout" | "switch" | "bisect" => Does::Checkout,
+        "revert" | "cherry-pick" | "reset" | "am" => Does::History,
+        "fetch" | "pull" | "ls-remote" | "remote" | "submodule" => Does::Remote,
+        "clone" => Does::Clone,
+        "push" => Does::Push,
+        "merge" => Does::Merge,
+        _ => Does::Rewrite,
+    })
+}
+
+/// Tells whether `git branch`, `git tag` or `git remote` with these words only lists: it has no
+/// operand, or is told to list, and no option of it changes anything.
+fn is_list(rest: &[&str]) -> bool {
+    const LISTS: [&str; 2] = ["-l", "--list"];
+    const CHANGES: [&str; 24] = [
+        "-d",
+        "-D",
+        "--delete",
+        "-m",
+        "-M",
+        "--move",
+        "-c",
+        "-C",
+        "--copy",
+        "-f",
+        "--force",
+        "-u",
+        "--set-upstream-to",
+        "--unset-upstream",
+        "-t",
+        "--track",
+        "--edit-description",
+        "--create-reflog",
+        "-s",
+        "--sign",
+        "--annotate",
+        "-F",
+        "--file",
+        "--message",
+    ];
+    let name = |word: &&str| word.split('=').next().unwrap_or_default().to_owned();
+    let changes = rest
+        .iter()
+        .any(|word| CHANGES.contains(&name(word).as_str()));
+    let takes_value = [
+        "--contains",
+        "--no-contains",
+        "--merged",
+        "--no-merged",
+        "--points-at",
+    ];
+    let asks = rest
+        .iter()
+        .any(|word| LISTS.contains(word) || takes_value.contains(&name(word).as_str()));
+    let has_operand = rest.iter().any(|word| !word.starts_with('-'));
+    !changes && (asks || !has_operand)
 }
 
 impl GitOperation {

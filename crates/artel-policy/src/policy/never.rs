@@ -50,19 +50,22 @@ fn command_denied(words: &[String]) -> Option<Decision> {
     }
 }
 
-fn git_denied(arguments: &[String]) -> Option<Decision> {
-    let mut rest = arguments.iter();
-    let subcommand = loop {
-        match rest.next()?.as_str() {
+/// Returns the subcommand of a `git` command line and the words that follow it.
+pub(super) fn git_subcommand(arguments: &[String]) -> Option<(&str, &[String])> {
+    let mut at = 0;
+    loop {
+        match arguments.get(at)?.as_str() {
             "-C" | "-c" | "--git-dir" | "--work-tree" | "--namespace" | "--exec-path"
-            | "--config-env" | "--super-prefix" | "--attr-source" => {
-                rest.next();
-            }
-            option if option.starts_with('-') => {}
-            word => break word,
+            | "--config-env" | "--super-prefix" | "--attr-source" => at += 2,
+            option if option.starts_with('-') => at += 1,
+            word => return Some((word, &arguments[at + 1..])),
         }
-    };
-    let options: Vec<&str> = rest.map(String::as_str).collect();
+    }
+}
+
+fn git_denied(arguments: &[String]) -> Option<Decision> {
+    let (subcommand, rest) = git_subcommand(arguments)?;
+    let options: Vec<&str> = rest.iter().map(String::as_str).collect();
     let has = |least: &str, whole: &str| {
         options
             .iter()

@@ -290,6 +290,69 @@ fn the_git_matrix_is_exact() {
     }
 }
 
+/// The same matrix holds for `git` in the shell, where the role is bound by it.
+#[test]
+fn the_git_matrix_holds_in_the_shell() {
+    let may = |role: &str, text: &str| {
+        let policy = Policy {
+            role: role.to_owned(),
+            bounds: vec![Bound {
+                name: "git".to_owned(),
+                admits: Admits::GitOf(role.to_owned()),
+            }],
+            ..Policy::default()
+        };
+        let shell = Action::Shell(text.to_owned());
+        let (answer, rule) = asked(&policy, "bash", shell, &walled());
+        assert!(rule != "bound.git" || answer == Answer::Deny, "{text}");
+        !(rule == "bound.git" || rule.starts_with("never."))
+    };
+    // Who may: engineer, inspector, architect, librarian.
+    let table = [
+        ("git status --short", [true; 4]),
+        ("git -C sub log -3 --stat", [true; 4]),
+        ("git branch -a", [true; 4]),
+        ("git branch --list 'feat/*'", [true; 4]),
+        ("git branch --merged main", [true; 4]),
+        ("git tag", [true; 4]),
+        ("git stash list", [true; 4]),
+        ("git remote -v", [true; 4]),
+        ("ls && git diff", [true; 4]),
+        ("gitk", [true; 4]),
+        ("git add a && git commit -m x", [true, false, true, false]),
+        ("git stash push -- list", [true, false, true, false]),
+        ("/usr/bin/git commit -m x", [true, false, true, false]),
+        ("bash -c 'git commit -m x'", [true, false, true, false]),
+        ("git branch topic", [false, false, true, false]),
+        ("git branch -D topic", [false, false, true, false]),
+        ("git checkout -b topic", [false, false, true, false]),
+        ("git switch --create topic", [false, false, true, false]),
+        ("git worktree add ../x", [false, false, true, false]),
+        ("git tag v1", [false, false, true, false]),
+        ("git checkout main", [false, false, true, true]),
+        ("git switch main", [false, false, true, true]),
+        ("git revert HEAD", [false, false, true, false]),
+        ("git cherry-pick abc", [false, false, true, false]),
+        ("git reset --soft HEAD~1", [false, false, true, false]),
+        ("git fetch", [false, false, true, true]),
+        ("git pull", [false, false, true, true]),
+        (
+            "git clone https://example.org/x",
+            [false, false, false, true],
+        ),
+        ("git reset --hard", [false; 4]),
+        ("git push", [false; 4]),
+        ("git merge topic", [false; 4]),
+        ("git frobnicate", [false; 4]),
+    ];
+    for (text, expected) in table {
+        let roles = ["engineer", "inspector", "architect", "librarian"];
+        for (role, expected) in roles.into_iter().zip(expected) {
+            assert_eq!(may(role, text), expected, "{role}: {text}");
+        }
+    }
+}
+
 #[test]
 fn secrets_are_for_some_roles_and_the_first_use_asks() {
     let secret = || Action::Secret("github".to_owned());

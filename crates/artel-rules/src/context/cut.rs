@@ -84,7 +84,9 @@ fn visit(messages: &mut [Message], depth: Depth, each: &mut dyn FnMut(&mut Strin
     for part in parts {
         match part {
             Part::ToolResult(result) if depth != Depth::Results || !is_pinned(&result.name) => {
-                each(&mut result.text);
+                let mut text = result.text.to_string();
+                each(&mut text);
+                result.text = text.into();
             }
             Part::Text { text, seal: None } if depth != Depth::Results => each(text),
             Part::ToolCall(call) if depth == Depth::Arguments => {
@@ -133,8 +135,7 @@ fn leave_out_pictures(messages: &mut [Message], target: u64) {
             Part::Image(_) => *part = Part::text(NO_PICTURE),
             Part::ToolResult(result) if !result.images.is_empty() => {
                 result.images.clear();
-                result.text.push('\n');
-                result.text.push_str(NO_PICTURE);
+                result.text = format!("{}\n{NO_PICTURE}", result.text).into();
             }
             _ => continue,
         }

@@ -69,7 +69,7 @@ fn of_result(result: &ToolResult, calls: &[ToolCall]) -> ToolResult {
     let call = calls.iter().find(|call| call.id == result.id);
     let text = shorter(&result.text, &result.name, call, result.images.len());
     ToolResult {
-        text,
+        text: text.into(),
         images: Vec::new(),
         ..result.clone()
     }

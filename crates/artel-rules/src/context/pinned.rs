@@ -18,6 +18,27 @@ pub(super) fn is_pinned(tool: &str) -> bool {
     LASTING.contains(&tool) || NEWEST.contains(&tool)
 }
 
+/// Returns a first message with the answers in its texts as parts of their own: a run that took
+/// over has them behind what it was told.
+pub(super) fn unfolded(head: Message) -> Message {
+    let (mut parts, behind) = (Vec::new(), format!("\n\n{KEPT}"));
+    for part in head.parts {
+        let Part::Text { text, seal: None } = &part else {
+            parts.push(part);
+            continue;
+        };
+        let mut pieces = text.split(&behind);
+        parts.extend(pieces.next().map(Part::text));
+        parts.extend(pieces.map(|piece| Part::text(format!("{KEPT}{piece}"))));
+    }
+    Message { parts, ..head }
+}
+
+/// Tells whether a text of the first message is such an answer.
+pub(super) fn is_answer(text: &str) -> bool {
+    text.starts_with(KEPT)
+}
+
 /// Returns what pinned tools answered in these messages, each as words of its own.
 pub(super) fn of(messages: &[Message]) -> Vec<Part> {
     let (mut calls, mut found) = (Vec::new(), Vec::new());
@@ -47,7 +68,7 @@ fn answer_of(part: &Part, calls: &[ToolCall]) -> Option<Part> {
     let (tool, call, text) = match part {
         Part::ToolResult(result) => {
             let call = calls.iter().find(|call| call.id == result.id);
-            (result.name.as_str(), call, result.text.as_str())
+            (result.name.as_str(), call, &*result.text)
         }
         Part::Text { text, .. } => {
             let call = calls.first()?;

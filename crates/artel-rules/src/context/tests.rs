@@ -20,7 +20,7 @@ fn result(id: &str, name: &str, text: impl Into<String>) -> ToolResult {
     ToolResult {
         id: id.to_owned(),
         name: name.to_owned(),
-        text: text.into(),
+        text: text.into().into(),
         images: Vec::new(),
         is_error: false,
     }
@@ -88,7 +88,7 @@ fn old_results_go_first_and_say_how_to_have_them_again() {
     let (old, recent) = texts.split_at(16);
     let expected =
         "[read {\"path\":\"file-0.txt\"}: 3000 bytes left out; call it again if it is needed]";
-    assert_eq!(old[0].text, expected);
+    assert_eq!(&*old[0].text, expected);
     assert!(old.iter().all(|result| result.text.ends_with("needed]")));
     assert!(recent.iter().all(|result| result.text.len() == 3_000));
     // Calls and words of the model stay as they are.
@@ -111,7 +111,7 @@ fn what_holds_for_the_whole_run_is_never_left_out() {
     messages.splice(3..3, turn("todo", &task, "1. count (open) ".repeat(30)));
     let size = tokens::of_messages(&messages);
     let shorter = elided(&messages, size);
-    assert_eq!(results(&shorter)[0].text, skill);
+    assert_eq!(*results(&shorter)[0].text, *skill);
     assert_eq!(results(&shorter)[1].text.len(), 480);
     // Not even by a summary; and once kept, it is kept for good.
     for round in 0..3 {
@@ -299,6 +299,7 @@ fn a_hand_over_has_the_task_and_what_is_known() {
         changed: &["a".to_owned(), "b".to_owned()],
         failed: &[],
         last_words: &"w".repeat(100_000),
+        pinned: &[],
     });
     assert!(text.starts_with("sort the files\n"), "{text}");
     for part in ["Done: sort", "Still open: check", "- a\n- b\n", "left out"] {
@@ -306,6 +307,60 @@ fn a_hand_over_has_the_task_and_what_is_known() {
     }
     assert!(!text.contains("Failed"), "what there is not has no heading");
     assert!(text.len() < 20_000);
+}
+
+#[test]
+fn work_is_handed_over_where_summaries_no_longer_help() {
+    for (summaries, expected) in [
+        (&[][..], false),
+        (&[(1_000, 400)], false),
+        (&[(1_000, 800)], true),
+        (&[(1_000, 800), (1_000, 400)], true),
+        (&[(1_000, 400), (1_000, 400)], true),
+    ] {
+        let mut shortened = Shortened::default();
+        for (before, after) in summaries {
+            shortened.summarised(*before, *after);
+        }
+        assert_eq!(shortened.is_worn(), expected, "{summaries:?}");
+    }
+}
+
+#[test]
+fn what_was_handed_over_once_is_handed_over_again() {
+    let mut opening = "sort the files".to_owned();
+    for round in 0..3 {
+        let mut messages = vec![Message::user(opening)];
+        messages.extend(turn("todo", &json!({}), format!("[ ] round {round}")));
+        messages.extend(turn("skill", &json!({"skill": "count"}), "two\n\nfiles"));
+        messages.extend(turn("read", &json!({"path": "a"}), "x".repeat(50_000)));
+        let apart = taken_apart(&messages, 3_000);
+        assert_eq!(apart.task, "sort the files");
+        assert_eq!(
+            apart.pinned,
+            [
+                format!("[Still holds: todo]\n[ ] round {round}"),
+                "[Still holds: skill {\"skill\":\"count\"}]\ntwo\n\nfiles".to_owned(),
+            ]
+        );
+        assert!(tokens::of_messages(&apart.work) <= 3_000);
+        let words = fallback_summary(&apart.work);
+        if round > 0 {
+            let known = apart.work[0].parts.first();
+            let known =
+                matches!(known, Some(Part::Text { text, .. }) if text.contains("round trip"));
+            assert!(known, "what an earlier run knew is part of the work");
+        }
+        opening = handover(&Handover {
+            task: &apart.task,
+            why: "round trip",
+            summary: &words,
+            pinned: &apart.pinned,
+            ..Handover::default()
+        });
+        assert_eq!(opening.matches("[Taken over").count(), 1, "{opening}");
+        assert_eq!(opening.matches("[Still holds").count(), 2, "{opening}");
+    }
 }
 
 prop_compose! {

@@ -106,7 +106,8 @@ impl Excerpt {
 
 /// Returns what a model is shown of both streams: the counts, the output, then the errors' stream,
 /// and where anything was left out, how much there was and `fetch`, the sentence that says how to
-/// get the full text.
+/// get the full text. Output that is whole and alone, with nothing in it to count, needs no words
+/// around it.
 pub fn render(stdout: &Excerpted, stderr: &Excerpted, fetch: &str) -> String {
     let lines = stdout.lines + stderr.lines;
     if lines == 0 {
@@ -116,6 +117,9 @@ pub fn render(stdout: &Excerpted, stderr: &Excerpted, fetch: &str) -> String {
         stdout.errors + stderr.errors,
         stdout.warnings + stderr.warnings,
     );
+    if errors + warnings + stderr.lines == 0 && !stdout.truncated {
+        return stdout.text.clone();
+    }
     let mut text = format!("{}\n", summary(errors, warnings, lines));
     for (name, stream) in [("stdout", stdout), ("stderr", stderr)] {
         if stream.lines > 0 {

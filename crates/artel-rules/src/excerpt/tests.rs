@@ -278,9 +278,15 @@ fn both_streams_are_rendered_in_order() {
     assert_eq!(render(&out, &err, "never said"), expected);
     let nothing = excerpt(b"");
     assert_eq!(render(&nothing, &nothing, "never said"), "no output\n");
+    assert_eq!(render(&out, &nothing, "never said"), "built\n");
     assert_eq!(
-        render(&out, &nothing, "never said"),
-        "1 line of output\n--- stdout ---\nbuilt\n"
+        render(&nothing, &out, "never said"),
+        "1 line of output\n--- stderr ---\nbuilt\n"
+    );
+    let wrong = excerpt(b"error: no\n");
+    assert_eq!(
+        render(&wrong, &nothing, "never said"),
+        "1 error, 0 warnings in 1 line\n--- stdout ---\nerror: no\n"
     );
 }
 

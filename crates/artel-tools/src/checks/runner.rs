@@ -181,18 +181,18 @@ impl Runner {
                 let fits = project.has("package.json") && has_tests(Language::JavaScript);
                 fits.then(|| Evidence::low("package.json and test files"))
             }
-            Self::Pytest => pytest(project),
+            Self::Pytest => pytest(project).or_else(|| {
+                // Without any configuration it is used where it is installed.
+                let is_bare = has_tests(Language::Python) && project.first(PYTHON).is_none();
+                let fits = is_bare && self.launch(project).is_some();
+                fits.then(|| Evidence::low("test files"))
+            }),
             Self::Unittest => {
-                let marks = [
-                    "setup.py",
-                    "pyproject.toml",
-                    "requirements.txt",
-                    "setup.cfg",
-                ];
-                let mark = project
-                    .first(&marks)
-                    .filter(|_| has_tests(Language::Python))?;
-                Some(Evidence::low(format!("{mark} and test files")))
+                let fits = has_tests(Language::Python);
+                fits.then(|| match project.first(PYTHON) {
+                    Some(mark) => Evidence::low(format!("{mark} and test files")),
+                    None => Evidence::low("test files"),
+                })
             }
             Self::Rspec => marker(project, &[".rspec", "spec/spec_helper.rb"])
                 .or_else(|| gem(project, "rspec").or_else(|| gem(project, "rspec-rails"))),
@@ -256,6 +256,14 @@ impl Runner {
         }
     }
 }
+
+/// Files that make a folder a Python project.
+const PYTHON: &[&str] = &[
+    "setup.py",
+    "pyproject.toml",
+    "requirements.txt",
+    "setup.cfg",
+];
 
 const VITEST: &[&str] = &[
     "vitest.config.ts",

@@ -78,6 +78,7 @@ impl Survey {
                 survey.take(path, markers);
             }
         }
+        survey.take_bare(folder);
         survey
     }
 
@@ -88,6 +89,16 @@ impl Survey {
         }
         if let Some(language) = test_language(path) {
             self.tests.insert((path.to_owned(), language));
+        }
+    }
+
+    /// Takes the folder itself for a project where Python tests lie in none: a few scripts with
+    /// tests beside them need no configuration.
+    fn take_bare(&mut self, folder: &str) {
+        let mut tests = self.tests.iter();
+        let is_bare = |path: &str| !self.folders.iter().any(|folder| is_within(path, folder));
+        if tests.any(|(path, of)| *of == Language::Python && is_bare(path)) {
+            self.folders.insert(folder.to_owned());
         }
     }
 

@@ -77,14 +77,14 @@ impl EditFile {
             "type": "object",
             "properties": {
                 "path": {"type": "string", "description": "The file, or `@Portal/path`"},
-                "old": {"type": "string", "description": "Text that is in the file exactly, and once"},
-                "new": {"type": "string", "description": "What takes its place"},
-                "all": {"type": "boolean", "description": "Replace every place"},
+                "old": {"type": "string"},
+                "new": {"type": "string"},
+                "all": {"type": "boolean"},
             },
             "required": ["path", "old", "new"],
             "additionalProperties": false,
         });
-        let description = "Replaces text in a file, exactly: `old` must be there once (give \
+        let description = "Replaces `old` by `new` in a file, exactly: it must be there once (give \
             lines around it), or set `all`. If it does not fit, nothing changes and the answer \
             says what comes close.";
         Self {

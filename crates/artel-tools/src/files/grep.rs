@@ -55,20 +55,19 @@ impl Grep {
                 "pattern": {"type": "string", "description": "A regular expression, as in ripgrep"},
                 "path": {"type": "string", "description": "A folder or file; all if not said"},
                 "glob": {"type": "string", "description": "Only files like `src/**/*.rs`"},
-                "type": {"type": "string", "description": "Only files of a type: rust, py, …"},
-                "output": {"type": "string", "enum": ["content", "files", "count"], "description": "Lines (default), names of files, or counts"},
-                "before": {"type": "integer", "minimum": 0, "description": "Lines before each match"},
-                "after": {"type": "integer", "minimum": 0, "description": "Lines after each match"},
-                "ignore_case": {"type": "boolean", "description": "Case does not count"},
-                "multiline": {"type": "boolean", "description": "Matches may span lines"},
-                "limit": {"type": "integer", "minimum": 1, "description": "The most to show; 200 if not said"},
+                "type": {"type": "string", "description": "Only rust, py, … files"},
+                "output": {"type": "string", "enum": ["content", "files", "count"], "description": "`content` if not said"},
+                "before": {"type": "integer", "minimum": 0, "description": "Lines"},
+                "after": {"type": "integer", "minimum": 0, "description": "Lines"},
+                "ignore_case": {"type": "boolean"},
+                "multiline": {"type": "boolean"},
+                "limit": {"type": "integer", "minimum": 1, "description": "200 if not said"},
             },
             "required": ["pattern"],
             "additionalProperties": false,
         });
-        let description = "Searches the content of files with a regular expression. `12:` \
-            marks a match at line 12, `13-` a line around one. Hidden, ignored and binary files \
-            are left out.";
+        let description = "Searches the content of files. `12:` marks a match at line 12, `13-` \
+            a line around one. Hidden, ignored and binary files are left out.";
         Self {
             card: Card {
                 effects: vec![Effect::Read],

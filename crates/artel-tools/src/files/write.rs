@@ -46,7 +46,7 @@ impl Write {
             "type": "object",
             "properties": {
                 "path": {"type": "string", "description": "The file; folders above it are made"},
-                "content": {"type": "string", "description": "The whole content"},
+                "content": {"type": "string"},
             },
             "required": ["path", "content"],
             "additionalProperties": false,

@@ -18,7 +18,7 @@ pub(super) fn bash() -> Card {
             "additionalProperties": false,
             "required": ["command"],
             "properties": {
-                "command": {"type": "string", "description": "What bash runs"},
+                "command": {"type": "string"},
                 "background": {"type": "boolean", "description": "Return at once; see `job`"},
                 "timeout": {"type": "integer", "description": "Seconds, if it takes long"},
             },

@@ -35,7 +35,7 @@ pub(crate) fn encode(target: &Target<'_>, request: &Request) -> Outgoing {
     mark_newest(&mut messages, mark.as_ref());
     body.insert("messages".into(), Value::Array(messages));
     if !request.tools.is_empty() {
-        let mut tools: Vec<Value> = request.tools.iter().map(tool).collect();
+        let mut tools: Vec<Value> = request.tools.iter().map(|spec| tool(spec)).collect();
         if let Some(last) = tools.last_mut() {
             put_mark(last, mark.as_ref());
         }

@@ -24,7 +24,7 @@ pub(crate) fn encode(target: &Target<'_>, request: &Request) -> Outgoing {
     }
     body.insert("contents".into(), contents(target, &request.messages));
     if !request.tools.is_empty() {
-        let declarations: Vec<Value> = request.tools.iter().map(declaration).collect();
+        let declarations: Vec<Value> = request.tools.iter().map(|spec| declaration(spec)).collect();
         let tools = json!([{ "functionDeclarations": declarations }]);
         body.insert("tools".into(), tools);
         if let Some(config) = calling(&request.tool_choice) {
@@ -199,7 +199,7 @@ fn function_call(call: &ToolCall) -> Value {
 
 fn function_response(result: &ToolResult) -> Value {
     let key = if result.is_error { "error" } else { "output" };
-    let mut inner = json!({ "name": result.name, "response": { key: result.text } });
+    let mut inner = json!({ "name": result.name, "response": { key: &*result.text } });
     put_id(&mut inner, &result.id);
     json!({ "functionResponse": inner })
 }

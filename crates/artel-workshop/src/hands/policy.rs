@@ -11,6 +11,7 @@ use artel_policy::{
 use artel_types::{Code, Failure};
 
 use super::role::Role;
+use crate::agents::shipped;
 use crate::caller::Caller;
 use crate::trouble::Problems;
 
@@ -63,10 +64,8 @@ impl Caller {
         if let Some(root) = self.workshop_root()? {
             policy.obey(command_rules(&root)?);
         }
-        if let Some(name) = role
-            && let Some(role) = self.role(name)?
-        {
-            policy.apply(role);
+        if let Some(name) = role {
+            policy.apply(self.role(name)?);
         }
         Ok(policy)
     }
@@ -102,12 +101,7 @@ trait Apply {
 impl Apply for Policy {
     fn apply(&mut self, role: Role) {
         self.deny.extend(role.deny);
-        if let Some(tools) = role.tools {
-            self.bounds.push(Bound {
-                name: format!("role {}", self.role),
-                admits: Admits::Rules(tools),
-            });
-        }
+        self.bounds.extend(bounds_of(&self.role, role.tools));
     }
 
     fn obey(&mut self, rules: RuleSet) {
@@ -120,6 +114,22 @@ impl Apply for Policy {
         self.ask.extend(rules.ask);
         self.deny.extend(rules.deny);
     }
+}
+
+/// Returns what bounds a role: its own list, and for the roles of the git matrix that the shell is
+/// no way around it.
+pub(super) fn bounds_of(role: &str, tools: Option<Vec<Rule>>) -> Vec<Bound> {
+    let listed = tools.map(|tools| Bound {
+        name: format!("role {role}"),
+        admits: Admits::Rules(tools),
+    });
+    // `default` is what people's own skills run as, and other roles have their own lists.
+    let is_in_matrix = role != "default" && shipped::text(role).is_some();
+    let git = is_in_matrix.then(|| Bound {
+        name: format!("git of {role}"),
+        admits: Admits::GitOf(role.to_owned()),
+    });
+    listed.into_iter().chain(git).collect()
 }
 
 /// Reads `Policy/rules.toml`, where a person writes prefix rules for commands with examples that

@@ -1,45 +1,62 @@
-//! A role's file, as far as it bounds what the role may use: `Agents/<id>.md`.
+//! A role: who does the work, as data. Ten and `default` are built in; a file `Agents/<id>.md` of
+//! the workshop adds one, or takes the place of a built-in one.
+
+use std::path::{Path, PathBuf};
 
 use artel_policy::rules::Rule;
 use artel_types::{Code, Failure};
 use serde::Deserialize;
 
 use super::policy::rule;
+use crate::agents::shipped;
 use crate::caller::Caller;
 use crate::trouble::Problems;
 
 /// More than a role's file needs.
 const LARGEST: u64 = 256 * 1024;
 
-/// Roles that are built in: a file of theirs is not needed.
-pub(crate) const BUILT_IN: &[&str] = &[
-    "academic",
-    "architect",
-    "archivalist",
-    "default",
-    "designer",
-    "engineer",
-    "guide",
-    "inspector",
-    "librarian",
-    "orchestrator",
-    "tester",
-];
+/// How many calls an attempt at a step has, where the role does not say.
+const USUAL_CALLS: u32 = 8;
 
-/// What a role's file says about tools.
+/// How many it can have.
+const MOST_CALLS: u32 = 100;
+
+/// What stands for all git tools in a role's list; the matrix says which of them it may use.
+const GIT: &str = "git";
+
+/// A role.
 #[derive(Debug, Default)]
 pub(crate) struct Role {
+    /// The file that says so; nothing where it is built in.
+    pub(crate) file: Option<PathBuf>,
+    /// What people call it.
+    pub(crate) name: String,
+    /// What it is for, in a line.
+    pub(crate) description: String,
+    /// The model it asks for: an alias or `provider:model`.
+    pub(crate) model: Option<String>,
+    /// What it is good at, for people and planners; nothing is enforced by it.
+    pub(crate) capabilities: Vec<String>,
+    /// How many tool calls one attempt at a step has before it is begun anew.
+    pub(crate) calls: u32,
     /// What it may use; everything that fits it if not said.
     pub(crate) tools: Option<Vec<Rule>>,
     /// What it may not.
     pub(crate) deny: Vec<Rule>,
     /// What its runs go past, as it is written, and the file that says so.
-    pub(crate) hooks: Option<(std::path::PathBuf, serde_json::Value)>,
+    pub(crate) hooks: Option<(PathBuf, serde_json::Value)>,
+    /// How it works, in words.
+    pub(crate) persona: String,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Front {
+    name: String,
+    description: String,
+    model: Option<String>,
+    capabilities: Option<Names>,
+    calls: Option<u32>,
     tools: Option<Names>,
     #[serde(alias = "disallowedTools", alias = "disallowed-tools")]
     disallowed_tools: Option<Names>,
@@ -55,86 +72,129 @@ enum Names {
 }
 
 impl Caller {
-    /// Returns how a role works, in the words of its file; nothing where it has none.
+    /// Returns how a role works, in its own words; nothing where it has none, or cannot be read.
     pub(crate) fn persona(&self, name: &str) -> Option<String> {
-        let root = self.workshop_root().ok()??;
-        let file = root.join(format!("Agents/{name}.md"));
-        let bytes = artel_files::read_bounded(&file, LARGEST).ok()?;
-        let text = String::from_utf8_lossy(&bytes).into_owned();
-        let body = match text.strip_prefix("---\n") {
-            Some(rest) => rest.split_once("\n---").map_or("", |(_, body)| body),
-            None => &text,
-        };
-        let body = body.trim().to_owned();
-        (!body.is_empty()).then_some(body)
+        let persona = self.role(name).ok()?.persona;
+        (!persona.is_empty()).then_some(persona)
     }
 
-    /// Reads a role of the workshop in use. A role that is built in may have no file.
-    pub(crate) fn role(&self, name: &str) -> Result<Option<Role>, Problems> {
+    /// Reads a role: the workshop's file, or what is built in.
+    pub(crate) fn role(&self, name: &str) -> Result<Role, Problems> {
+        let (file, text) = self.role_text(name)?;
+        Ok(parse(file.as_deref(), &text)?)
+    }
+
+    /// Returns the text of a role, with its file where it is not built in.
+    pub(crate) fn role_text(&self, name: &str) -> Result<(Option<PathBuf>, String), Problems> {
         let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_".contains(letter);
-        let unknown = || {
-            Failure::new(Code::W010, format!("there is no role `{name}`"))
-                .because("it is not built in, and the workshop's `Agents` folder has no such file")
-                .advise(format!("built in: {}", BUILT_IN.join(", ")))
-        };
         if name.is_empty() || !name.chars().all(is_plain) {
-            return Err(unknown().into());
+            return Err(unknown(name).into());
         }
-        let Some(root) = self.workshop_root()? else {
-            return if BUILT_IN.contains(&name) {
-                Ok(None)
-            } else {
-                Err(unknown().into())
-            };
-        };
-        let file = root.join(format!("Agents/{name}.md"));
-        if !file.exists() {
-            return if BUILT_IN.contains(&name) {
-                Ok(None)
-            } else {
-                Err(unknown().into())
-            };
+        if let Some(root) = self.workshop_root()? {
+            let file = root.join(format!("Agents/{name}.md"));
+            if file.exists() {
+                let bytes = artel_files::read_bounded(&file, LARGEST)
+                    .map_err(|error| Failure::new(Code::W008, error.to_string()))?;
+                return Ok((Some(file), String::from_utf8_lossy(&bytes).into_owned()));
+            }
         }
-        let bytes = artel_files::read_bounded(&file, LARGEST)
-            .map_err(|error| Failure::new(Code::W008, error.to_string()))?;
-        Ok(Some(parse(&file, &String::from_utf8_lossy(&bytes))?))
+        match shipped::text(name) {
+            Some(text) => Ok((None, text.to_owned())),
+            None => Err(unknown(name).into()),
+        }
     }
 }
 
-fn parse(file: &std::path::Path, text: &str) -> Result<Role, Failure> {
-    let front = text
-        .strip_prefix("---\n")
-        .and_then(|rest| rest.split_once("\n---"))
-        .map_or("", |(front, _)| front);
+fn unknown(name: &str) -> Failure {
+    let built_in: Vec<&str> = shipped::ids().collect();
+    Failure::new(Code::W010, format!("there is no role `{name}`"))
+        .because(format!(
+            "it is not built in ({}), and the workshop's `Agents` folder has no such file",
+            built_in.join(", ")
+        ))
+        .advise(format!("`artel agent create {name} --name …` makes one"))
+}
+
+/// Reads the text of a role.
+pub(crate) fn parse(file: Option<&Path>, text: &str) -> Result<Role, Failure> {
+    let text = text.replace("\r\n", "\n");
+    let (front, body) = match text.strip_prefix("---\n") {
+        Some(rest) => split_front(rest).ok_or_else(|| {
+            broken(file, "its frontmatter has no end").advise("close it with a line `---`")
+        })?,
+        None => ("", text.as_str()),
+    };
     let front: Front = if front.trim().is_empty() {
         Front::default()
     } else {
         serde_saphyr::from_str(front).map_err(|error| {
-            Failure::new(
-                Code::P004,
-                format!("`{}` has a broken frontmatter", file.display()),
-            )
-            .because(error.to_string())
-            .advise("`tools: [Read, Grep, \"Bash(cargo test:*)\"]` is what it may say")
+            broken(file, &error.to_string())
+                .advise("`tools: [Read, Grep, \"Bash(cargo test:*)\"]` is what it may say")
         })?
     };
+    let calls = front.calls.unwrap_or(USUAL_CALLS);
+    if !(1..=MOST_CALLS).contains(&calls) {
+        let why = format!("`calls` is {calls}");
+        return Err(broken(file, &why).advise(format!("write a number from 1 to {MOST_CALLS}")));
+    }
     Ok(Role {
+        file: file.map(Path::to_owned),
+        name: front.name.trim().to_owned(),
+        description: front.description.trim().to_owned(),
+        model: front.model.filter(|model| !model.trim().is_empty()),
+        capabilities: front.capabilities.map(Names::items).unwrap_or_default(),
+        calls,
         tools: front.tools.map(rules).transpose()?,
         deny: front.disallowed_tools.map_or(Ok(Vec::new()), rules)?,
-        hooks: front.hooks.map(|hooks| (file.to_owned(), hooks)),
+        hooks: file.and_then(|file| Some((file.to_owned(), front.hooks?))),
+        persona: body.trim().to_owned(),
     })
 }
 
-fn rules(names: Names) -> Result<Vec<Rule>, Failure> {
-    let texts = match names {
-        Names::List(texts) => texts,
-        Names::Text(text) => split(&text),
+/// Parts the frontmatter, after its first line, from what follows it.
+fn split_front(rest: &str) -> Option<(&str, &str)> {
+    let mut start = 0;
+    for line in rest.split_inclusive('\n') {
+        if line.trim_end() == "---" {
+            return Some((&rest[..start], &rest[start + line.len()..]));
+        }
+        start += line.len();
+    }
+    None
+}
+
+fn broken(file: Option<&Path>, why: &str) -> Failure {
+    let what = match file {
+        Some(file) => format!("`{}` has a broken frontmatter", file.display()),
+        None => "the role has a broken frontmatter".to_owned(),
     };
-    let texts = texts
-        .iter()
-        .map(|text| text.trim())
-        .filter(|text| !text.is_empty());
-    texts.map(rule).collect()
+    Failure::new(Code::P004, what).because(why)
+}
+
+impl Names {
+    fn items(self) -> Vec<String> {
+        let texts = match self {
+            Self::List(texts) => texts,
+            Self::Text(text) => split(&text),
+        };
+        let texts = texts.iter().map(|text| text.trim());
+        let texts = texts.filter(|text| !text.is_empty());
+        texts.map(str::to_owned).collect()
+    }
+}
+
+fn rules(names: Names) -> Result<Vec<Rule>, Failure> {
+    let mut rules = Vec::new();
+    for text in names.items() {
+        if !text.eq_ignore_ascii_case(GIT) {
+            rules.push(rule(&text)?);
+            continue;
+        }
+        for tool in artel_tools::git_tools() {
+            rules.push(rule(&tool.card().name)?);
+        }
+    }
+    Ok(rules)
 }
 
 /// Splits at commas outside of parentheses.
@@ -157,36 +217,5 @@ fn split(text: &str) -> Vec<String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn tools_are_a_list_or_text_with_commas() {
-        let file = std::path::Path::new("Agents/x.md");
-        let texts = |role: Role| -> Vec<String> {
-            let tools = role.tools.unwrap_or_default();
-            tools.iter().map(|rule| rule.text().to_owned()).collect()
-        };
-        let list = parse(
-            file,
-            "---\nname: x\ntools:\n  - Read\n  - Bash(git log:*)\n---\nText",
-        )
-        .unwrap();
-        assert_eq!(texts(list), ["Read", "Bash(git log:*)"]);
-        let text = parse(file, "---\ntools: Read, Bash(echo a, b), Grep\n---\n").unwrap();
-        assert_eq!(texts(text), ["Read", "Bash(echo a, b)", "Grep"]);
-        let none = parse(file, "No frontmatter").unwrap();
-        assert!(none.tools.is_none() && none.deny.is_empty());
-        let front =
-            "hooks:\n  Stop:\n    - hooks:\n        - type: command\n          command: make";
-        let (_, hooks) = parse(file, &format!("---\n{front}\n---\n"))
-            .unwrap()
-            .hooks
-            .unwrap();
-        assert_eq!(hooks["Stop"][0]["hooks"][0]["command"], "make");
-        let denied = parse(file, "---\ndisallowedTools: Bash\n---\n").unwrap();
-        assert_eq!(denied.deny.len(), 1);
-        assert!(parse(file, "---\ntools: [\"Bash(\"]\n---\n").is_err());
-        assert!(parse(file, "---\ntools: {a: [}\n---\n").is_err());
-    }
-}
+#[path = "role_tests.rs"]
+mod tests;

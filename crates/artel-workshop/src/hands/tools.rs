@@ -186,7 +186,7 @@ impl Caller {
     pub(crate) fn viewer(&self, role: &str) -> Result<Viewer, Problems> {
         Ok(Viewer {
             role: role.to_owned(),
-            tools: self.role(role)?.and_then(|role| role.tools),
+            tools: self.role(role)?.tools,
         })
     }
 

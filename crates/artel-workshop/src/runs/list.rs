@@ -114,13 +114,21 @@ impl State {
         })
     }
 
-    /// Returns the question that is open.
+    /// Returns the question that is open; the oldest, where the run of a plan has several.
     pub(crate) fn question(&self) -> Option<&RunAsked> {
-        let mut open = None;
+        self.questions().into_iter().map(|(_, asked)| asked).next()
+    }
+
+    /// Returns the questions that nobody has answered, each with when it was asked.
+    pub(crate) fn questions(&self) -> Vec<(Timestamp, &RunAsked)> {
+        let mut open: Vec<(Timestamp, &RunAsked)> = Vec::new();
         for event in &self.events {
             match &event.fact {
-                Fact::RunAsked(asked) => open = Some(asked),
-                Fact::RunAnswered(_) => open = None,
+                Fact::RunAsked(asked) => {
+                    open.retain(|(_, it)| it.question != asked.question);
+                    open.push((event.at, asked));
+                }
+                Fact::RunAnswered(done) => open.retain(|(_, it)| it.question != done.question),
                 _ => {}
             }
         }

@@ -96,6 +96,7 @@ fn started(reader: &Reader) -> Result<BTreeMap<RunId, String>, Failure> {
     let mut runs = BTreeMap::new();
     visit(reader, "run.started", |event| {
         if let Fact::RunStarted(started) = event.fact
+            && !started.takes_over()
             && let Some(skill) = started.skill
         {
             runs.insert(started.id, skill);

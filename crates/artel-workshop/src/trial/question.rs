@@ -1,5 +1,7 @@
 //! What is asked in a trial, and what counts as an answer to it.
 
+use std::sync::Arc;
+
 use artel_types::model::{Message, Request, ToolCall, ToolChoice, ToolSpec};
 
 /// The tool that is offered.
@@ -54,11 +56,11 @@ fn with_tool(words: &str, tool_choice: ToolChoice) -> Request {
         "required": ["text"],
     });
     Request {
-        tools: vec![ToolSpec {
+        tools: vec![Arc::new(ToolSpec {
             name: TOOL.to_owned(),
             description: "Repeats a text.".to_owned(),
             schema,
-        }],
+        })],
         tool_choice,
         ..request(words)
     }

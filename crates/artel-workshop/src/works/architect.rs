@@ -4,11 +4,13 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use artel_policy::{Admits, Bound, Operation};
+use artel_rules::plan::state::Act;
 use artel_rules::plan::{Known, Reach, check, normalise};
 use artel_types::plan::{Plan, Verify};
 use artel_types::{Actor, Event, Fact, Failure, PlanExplored, PlanFailed, RunId};
 use serde_json::json;
 
+use super::acts::LOOKING;
 use super::ask::Settled;
 use super::children::{Came, Child};
 use super::contract::Contract;
@@ -31,12 +33,13 @@ pub(super) fn reading() -> Bound {
 impl House {
     /// Has the next version of a plan written.
     pub(super) async fn plan(self: &Arc<Self>, work: &Work) -> Result<Settled, Failure> {
-        if let Some(version) = work.course.in_review() {
+        let is_due = work.course.is_awaiting_architect();
+        if let Some(version) = work.course.in_review().filter(|_| !is_due) {
             return Ok(Settled::Planned {
                 version: version.number,
             });
         }
-        let version = work.course.next_version();
+        let version = work.next_version();
         let name = format!("plan/v{version}/{}", work.course.comments().len());
         let known = self.workshop.known(self);
         let contract = Contract {
@@ -68,6 +71,10 @@ impl House {
         };
         let actor = Actor::agent("architect");
         let work = self.workshop.work(work.trace)?;
+        // A person may have called it off, or written a version of their own, meanwhile.
+        if let Err(no) = work.course.may(Act::Draft) {
+            return Ok(Settled::Failed { why: no.why });
+        }
         let plan = forms::handed_in::<Plan>(&events, forms::PLAN);
         let Some(plan) = plan else {
             let why = done.finished.as_ref().and_then(|it| it.why.clone());
@@ -150,9 +157,28 @@ impl House {
             for comment in work.course.comments() {
                 let _ = write!(text, "\n- (v{}) {}", comment.version, comment.text);
             }
+            text.push_str(&self.under_way(work)?);
             text.push_str("\nKeep the ids of steps that stay. Hand in the whole plan.");
         }
         Ok(text)
+    }
+
+    /// Names the steps that have begun, where the plan is being done: they stay as they are.
+    fn under_way(&self, work: &Work) -> Result<String, Failure> {
+        let Some(conduct) = self.workshop.conduct_of(work, LOOKING)? else {
+            return Ok(String::new());
+        };
+        let begun = conduct.steps().filter(|(_, step)| step.round > 0);
+        let begun: Vec<_> = begun
+            .map(|(spec, step)| format!("{} ({})", spec.id, step.state))
+            .collect();
+        Ok(match begun.is_empty() {
+            true => String::new(),
+            false => format!(
+                "\nIt is being done. These steps have begun and stay as they are: {}.",
+                begun.join(", ")
+            ),
+        })
     }
 
     /// Tells what a skill that is planned says, with what earlier runs of it taught.
@@ -189,7 +215,12 @@ impl House {
 
 impl Workshop {
     /// Returns what there is for a plan to name.
-    pub(crate) fn known(&self, house: &House) -> Known {
+    pub(crate) fn known(&self, _: &House) -> Known {
+        self.known_here()
+    }
+
+    /// Returns what there is for a plan to name.
+    pub(crate) fn known_here(&self) -> Known {
         let ids = self.caller.agent_ids().unwrap_or_default();
         let reaches = |id: &String| match id.as_str() {
             "engineer" | "designer" | "tester" | "default" => Reach::Writes,
@@ -200,7 +231,6 @@ impl Workshop {
         let roles = ids.iter().map(|id| (id.clone(), reaches(id))).collect();
         let tools = self.caller.registry("default");
         let tools = tools.map(|registry| registry.cards().map(|card| card.name.clone()).collect());
-        let _ = house;
         Known {
             roles,
             tools: tools.unwrap_or_default(),

@@ -4,12 +4,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use artel_engine::Left;
-use artel_journal::{Batch, Journal};
+use artel_journal::{Batch, Journal, Owner};
 use artel_rules::request::file::Status;
 use artel_rules::request::{self, Understood};
 use artel_types::plan::{Claim, Plan, PlanStep, Size, StepScope, Urgency, Verify};
 use artel_types::{
-    Code, Draft, Failure, RequestCreated, RequestSettled, RunId, RunState, Stream, TraceId,
+    Actor, Code, Draft, Failure, RequestCreated, RequestSettled, RunId, RunState, Stream, TraceId,
 };
 
 use super::children::{Came, Child};
@@ -18,7 +18,7 @@ use super::sheets::keep;
 use super::work::Work;
 use crate::caller::fresh_trace;
 use crate::portals::Portal;
-use crate::runs::{Company, House};
+use crate::runs::{Company, House, LEASE, RENEW};
 use crate::workshop::Workshop;
 
 /// Something that a person asks for.
@@ -161,9 +161,19 @@ impl Workshop {
     /// Puts a request on record, and its file where people see it.
     pub fn file_request(&self, prospect: &Prospect) -> Result<Work, Failure> {
         let opened = self.open()?;
+        self.file_request_as(&opened.journal, prospect, self.caller.actor())
+    }
+
+    /// Puts a request on record for whoever it is.
+    pub(crate) fn file_request_as(
+        &self,
+        journal: &Journal,
+        prospect: &Prospect,
+        by: Actor,
+    ) -> Result<Work, Failure> {
         let request = RequestCreated {
             words: keep(
-                &opened.journal,
+                journal,
                 self.redactor()
                     .redact(&self.whole_text(&prospect.request.words)?)
                     .into_owned(),
@@ -171,12 +181,47 @@ impl Workshop {
             ..prospect.request.clone()
         };
         let stream = Stream::work(prospect.trace);
-        let draft = Draft::new(stream.clone(), prospect.trace, self.caller.actor(), request);
+        let draft = Draft::new(stream.clone(), prospect.trace, by, request);
         let batch = Batch::of([draft]).expecting(stream, 0);
-        opened.journal.append(batch).wait()?;
+        journal.append(batch).wait()?;
         let work = self.work(prospect.trace)?;
         self.write_request(&work, Status::Pending)?;
         Ok(work)
+    }
+
+    /// Takes a piece of work on as far as it goes without a decision: a request on its way, or a
+    /// plan that is to be written anew. One process at a time does.
+    pub async fn take_on(
+        self: &Arc<Self>,
+        trace: TraceId,
+        model: Option<&str>,
+        company: Company,
+    ) -> Result<Settled, Failure> {
+        let journal = self.open()?.journal;
+        let owner = Owner::this_process("artel ask");
+        let name = Stream::work(trace).to_string();
+        let fence = journal.take_lease(&name, owner, LEASE).await?.fence;
+        let work = self.work(trace)?;
+        let is_revision = work.course.is_awaiting_architect() && !work.versions.is_empty();
+        let doing = async {
+            match is_revision {
+                true => self.revise_plan(&work, model, company).await,
+                false => self.pursue(trace, model, company).await,
+            }
+        };
+        let mut doing = std::pin::pin!(doing);
+        let mut renewal = tokio::time::interval(RENEW);
+        renewal.tick().await;
+        let settled = loop {
+            tokio::select! {
+                biased;
+                settled = &mut doing => break settled,
+                _ = renewal.tick() => journal.renew_lease(&fence, LEASE).await?,
+            }
+        };
+        // Whoever comes next takes the lease over if it cannot be given back.
+        drop(journal.release_lease(&fence).await);
+        settled
     }
 
     /// Takes a request on its way: answers it, plans it, or has it done at once. A request that
@@ -248,7 +293,7 @@ impl House {
         let work = self.workshop.work(work.trace)?;
         let is_known = work.course.request().is_some_and(|it| it.settled.is_some());
         if !is_known {
-            let actor = artel_types::Actor::system("guide");
+            let actor = Actor::system("guide");
             self.workshop
                 .record_for(&self.journal, &work, actor, vec![settled.into()])?;
         }
@@ -300,12 +345,7 @@ impl Workshop {
         })?;
         let actor = self.caller.actor();
         if work.versions.is_empty() {
-            self.draft_plan(
-                journal,
-                work,
-                &plan,
-                (artel_types::Actor::system("guide"), None),
-            )?;
+            self.draft_plan(journal, work, &plan, (Actor::system("guide"), None))?;
         }
         let work = self.work(work.trace)?;
         let (drafted, _) = self.plan_of(&work, None)?;

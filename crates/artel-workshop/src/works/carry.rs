@@ -8,7 +8,6 @@ use artel_git::Line;
 use artel_journal::{Fence, Journal};
 use artel_rules::conduct::{Conduct, Rules};
 use artel_rules::plan::names;
-use artel_rules::plan::state::Act;
 use artel_types::plan::{Plan, PlanState};
 use artel_types::{
     Actor, BranchBegun, Code, Event, Fact, Failure, PlanApproved, PlanRunning, RunContinued, RunId,
@@ -19,7 +18,7 @@ use super::crew::{Workers, git_failed};
 use super::work::{Drafted, Work};
 use crate::caller::random_run;
 use crate::runs::{Company, House, LEASE, RENEW};
-use crate::workshop::{Open, Workshop};
+use crate::workshop::Workshop;
 
 /// How a plan's run came out.
 #[derive(Debug)]
@@ -33,27 +32,6 @@ pub struct Carried {
 }
 
 impl Workshop {
-    /// Approves the version of a plan that is in review, as the person saw it.
-    pub fn approve_plan(&self, id: &str, hash: Option<&str>) -> Result<(Work, RunId), Failure> {
-        let work = self.work_named(id)?;
-        let Some(version) = work.course.in_review().cloned() else {
-            let newest = work.course.newest().map(|it| it.hash.clone());
-            let hash = newest.unwrap_or_default();
-            work.course
-                .may(Act::Approve { hash: &hash })
-                .map_err(refused)?;
-            return Err(Failure::new(Code::C004, "there is nothing to approve"));
-        };
-        let hash = hash.unwrap_or(&version.hash);
-        work.course.may(Act::Approve { hash }).map_err(refused)?;
-        let (drafted, _) = self.plan_of(&work, Some(version.number))?;
-        let Open { journal, .. } = self.open()?;
-        let run = self.approve_version(&journal, &work, &drafted, self.caller.actor())?;
-        let work = self.work(work.trace)?;
-        self.write_plan(&work, None)?;
-        Ok((work, run))
-    }
-
     pub(crate) fn approve_version(
         &self,
         journal: &Journal,

@@ -16,6 +16,8 @@ use artel_types::model::Privacy;
 use artel_types::plan::PlanStep;
 use artel_types::{Code, Draft, Fact, Failure, RunId, RunSteered, Stream, TraceId};
 
+pub(crate) use close::deferred;
+
 use super::prover::Prover;
 use crate::runs::House;
 

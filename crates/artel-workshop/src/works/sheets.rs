@@ -2,12 +2,14 @@
 //! written here is made from it, and what people write here is read back.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use artel_journal::{Batch, Journal};
 use artel_rules::conduct::Conduct;
-use artel_rules::plan::markdown::{Head, Mark, Remark, Sheet, render};
-use artel_rules::request::file::{Origin, Request, Status, render as render_request};
+use artel_rules::plan::markdown::{Head, Mark, Remark, Sheet, parse as parse_plan, render};
+use artel_rules::request::file::{
+    Origin, Request, Status, parse as parse_request, render as render_request,
+};
 use artel_types::plan::{Plan, PlanState};
 use artel_types::{
     Actor, Code, Draft, Fact, Failure, PlanAdopted, PlanApproved, PlanDrafted, RunId, Stream, Text,
@@ -27,9 +29,13 @@ pub(crate) fn hash_of(plan: &Plan) -> Result<(String, String), Failure> {
 }
 
 impl Workshop {
-    /// Writes the file of a request, with how far it has come.
+    /// Writes the file of a request, with how far it has come. What a person keeps in its
+    /// frontmatter besides stays.
     pub(crate) fn write_request(&self, work: &Work, status: Status) -> Result<PathBuf, Failure> {
         let words = self.whole_text(&work.request.words)?;
+        let file = self.root.join(&work.request.file);
+        let kept = read_text(&file).and_then(|text| parse_request(&text).ok());
+        let kept = kept.unwrap_or_default();
         let request = Request {
             trace: work.trace,
             created: work.at,
@@ -42,27 +48,34 @@ impl Workshop {
                 .unwrap_or(Origin::Cli),
             created_by: work.by.id.clone(),
             portal: work.request.portal.clone(),
-            tags: Vec::new(),
+            tags: kept.tags,
             verify: work.request.verify,
-            flow: None,
-            other: Vec::new(),
+            flow: kept.flow,
+            other: kept.other,
             words,
         };
-        let file = self.root.join(&work.request.file);
         let text = render_request(&request);
         artel_files::write_atomic(&file, text.as_bytes(), 0o644)
             .map_err(|error| file_failure(Code::W008, &error))?;
         Ok(file)
     }
 
-    /// Writes the file of a plan where its state belongs, and nowhere else.
-    pub(crate) fn write_plan(
+    /// Returns where the file of a plan belongs by how far it has come.
+    pub(crate) fn plan_file(&self, work: &Work) -> PathBuf {
+        let state = work.course.state().unwrap_or(PlanState::Review);
+        let name = format!("{}_plan.md", work.name());
+        self.root.join(folder_of(state)).join(name)
+    }
+
+    /// Puts together what stands in the file of a plan: the version that is being done, or else
+    /// the newest.
+    pub(crate) fn sheet_of(
         &self,
         work: &Work,
         conduct: Option<&Conduct>,
-    ) -> Result<PathBuf, Failure> {
-        let (drafted, plan) = self.plan_of(work, None)?;
-        let state = work.course.state().unwrap_or(PlanState::Review);
+    ) -> Result<Sheet, Failure> {
+        let done = conduct.and_then(|_| work.course.approved());
+        let (drafted, plan) = self.plan_of(work, done.map(|it| it.version.number))?;
         let plan = conduct.map_or(plan, |conduct| conduct.plan().clone());
         let progress: BTreeMap<String, Mark> = conduct
             .into_iter()
@@ -80,38 +93,57 @@ impl Workshop {
             by: None,
             text: format!("(v{}) {}", comment.version, comment.text),
         });
-        let sheet = Sheet {
+        let kept = FOLDERS.iter().find_map(|folder| {
+            let name = format!("{}_plan.md", work.name());
+            let text = read_text(&self.root.join(folder).join(name))?;
+            parse_plan(&text).ok().map(|parsed| parsed.head)
+        });
+        let (tags, other) = kept.map_or_else(Default::default, |head| (head.tags, head.other));
+        Ok(Sheet {
             head: Head {
                 trace: work.trace,
                 request: work.name(),
-                status: state,
+                status: work.course.state().unwrap_or(PlanState::Review),
                 version: drafted.fact.version,
                 hash: drafted.fact.hash.clone(),
                 created: Some(drafted.at),
                 agent: drafted.by.id.clone(),
                 portal: work.request.portal.clone(),
-                tags: Vec::new(),
-                other: Vec::new(),
+                tags,
+                other,
             },
             plan,
             progress,
             remarks: remarks.collect(),
-        };
-        let name = format!("{}_plan.md", work.name());
-        let folder = folder_of(state);
-        let file = self.root.join(folder).join(&name);
-        artel_files::write_atomic(&file, render(&sheet).as_bytes(), 0o644)
+        })
+    }
+
+    /// Writes the file of a plan where its state belongs, and nowhere else.
+    pub(crate) fn write_plan(
+        &self,
+        work: &Work,
+        conduct: Option<&Conduct>,
+    ) -> Result<PathBuf, Failure> {
+        let text = render(&self.sheet_of(work, conduct)?);
+        let file = self.plan_file(work);
+        artel_files::write_atomic(&file, text.as_bytes(), 0o644)
             .map_err(|error| file_failure(Code::W008, &error))?;
-        for other in FOLDERS.iter().filter(|other| **other != folder) {
-            drop(std::fs::remove_file(self.root.join(other).join(&name)));
+        let name = format!("{}_plan.md", work.name());
+        let others = FOLDERS
+            .iter()
+            .map(|folder| self.root.join(folder).join(&name));
+        for other in others.filter(|other| *other != file) {
+            drop(std::fs::remove_file(other));
         }
-        let kept = format!("{}_plan.v{}.md", work.name(), drafted.fact.version);
+        let version = work.versions.last().map_or(1, |it| it.fact.version);
+        let kept = format!("{}_plan.v{version}.md", work.name());
         let kept = self.root.join(".artel/plans").join(kept);
-        if conduct.is_none() && !kept.exists() {
+        if !kept.exists() {
+            let text = render(&self.sheet_of(work, None)?);
             let parent = kept.parent().unwrap_or(&self.root).to_owned();
             artel_files::make_dirs(&parent, 0o700)
                 .map_err(|error| file_failure(Code::W008, &error))?;
-            artel_files::write_atomic(&kept, render(&sheet).as_bytes(), 0o600)
+            artel_files::write_atomic(&kept, text.as_bytes(), 0o600)
                 .map_err(|error| file_failure(Code::W008, &error))?;
         }
         Ok(file)
@@ -126,7 +158,7 @@ impl Workshop {
         (by, run): (Actor, Option<RunId>),
     ) -> Result<u32, Failure> {
         let (json, hash) = hash_of(plan)?;
-        let version = work.course.next_version();
+        let version = work.next_version();
         let drafted = PlanDrafted {
             version,
             plan: keep(journal, json)?,
@@ -169,7 +201,7 @@ impl Workshop {
         if let Some(known) = known {
             return Ok(known.fact.version);
         }
-        let version = work.course.next_version();
+        let version = work.next_version();
         let plan: Plan = serde_json::from_str(json)
             .map_err(|error| Failure::new(Code::X001, error.to_string()))?;
         let drafted = PlanDrafted {
@@ -196,8 +228,17 @@ impl Workshop {
     }
 }
 
+/// No file of the inbox that people write is longer.
+pub(crate) const LONGEST_FILE: u64 = 1 << 20;
+
+/// Reads a file of the inbox; nothing where it is not there, too long or no text.
+pub(crate) fn read_text(file: &Path) -> Option<String> {
+    let bytes = artel_files::read_bounded(file, LONGEST_FILE).ok()?;
+    String::from_utf8(bytes).ok()
+}
+
 /// Where plans lie.
-const FOLDERS: &[&str] = &[
+pub(crate) const FOLDERS: &[&str] = &[
     "Inbox/Plans",
     "Inbox/Active",
     "Inbox/Rejected",

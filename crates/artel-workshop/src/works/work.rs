@@ -135,6 +135,13 @@ impl Work {
     pub fn name(&self) -> String {
         format!("request-{}", self.trace.short())
     }
+
+    /// Returns the number of the next version. No number is given twice, also where a version was
+    /// turned down.
+    pub(crate) fn next_version(&self) -> u32 {
+        let numbers = self.versions.iter().map(|it| it.fact.version);
+        numbers.max().unwrap_or(0).saturating_add(1)
+    }
 }
 
 fn read(reader: &Reader, trace: TraceId) -> Result<Work, Failure> {

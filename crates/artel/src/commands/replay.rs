@@ -36,7 +36,7 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
         return Ok(verdict);
     }
     if args.full {
-        let mut narrator = workshop.narrator(workshop.eyes(Some(View::Full)), Words::Told);
+        let mut narrator = workshop.narrator(workshop.eyes(Some(View::Full))?, Words::Told);
         for record in workshop.run_records(&run.to_string())? {
             for line in narrator.tell(&record) {
                 let text = laid_out(&line, |sign, paint| screen.paint(sign, paint));

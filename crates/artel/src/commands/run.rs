@@ -3,6 +3,7 @@
 mod company;
 mod ending;
 mod live;
+mod watch;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,7 +12,7 @@ use artel_types::{Failure, Money, RunId, TraceId};
 use artel_workshop::{
     Caller, Company, Mode, Problems, RunDone, RunOrder, Stop, View, Words, Workshop,
 };
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{mpsc, watch as channel};
 
 use crate::Verdict;
 use crate::runtime;
@@ -20,6 +21,7 @@ use live::{Live, Shown, remind};
 
 pub(crate) use company::Answers;
 pub(crate) use ending::{Apply, conclude, say_placed};
+pub(crate) use watch::Watch;
 
 /// Carry out a skill, or a task in your own words
 ///
@@ -165,10 +167,10 @@ impl Desk {
         subject: Subject,
         work: impl AsyncFnOnce(Company) -> Result<RunDone, Failure>,
     ) -> Result<Verdict, Problems> {
-        let (stop, stops) = watch::channel(Stop::No);
+        let (stop, stops) = channel::channel(Stop::No);
         let (passing, heard) = mpsc::unbounded_channel();
         let company = company::company(caller, screen, self.answers, stops.clone(), passing);
-        let eyes = self.workshop.eyes(self.watching.view);
+        let eyes = self.workshop.eyes(self.watching.view)?;
         let mut narrator = self.workshop.narrator(eyes.clone(), Words::Heard);
         if let Subject::Known(run) = subject {
             remind(&mut narrator, &self.workshop, run)?;

@@ -40,7 +40,7 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
     } else {
         View::Summary
     };
-    let mut narrator = workshop.narrator(workshop.eyes(Some(view)), Words::Told);
+    let mut narrator = workshop.narrator(workshop.eyes(Some(view))?, Words::Told);
     for record in &records {
         for line in narrator.tell(record) {
             // A turn is headed before its reply is there.
@@ -69,9 +69,11 @@ fn events(args: &Args, workshop: &Workshop, screen: &mut Screen) -> Result<Verdi
         Visibility::Summary
     };
     let mut story = workshop.trace(&args.id, up_to)?;
+    let asked = args.full.then_some(View::Full);
     let eyes = Eyes {
         role: artel_config::Viewer::Admin,
-        ..workshop.eyes(Some(View::Full))
+        view: View::Full,
+        ..workshop.eyes(asked)?
     };
     story.events = story
         .events

@@ -6,6 +6,7 @@
     reason = "a step that fails, fails the test; the children are the test's own"
 )]
 
+mod agents;
 mod answers;
 mod auth;
 mod auth_list;
@@ -18,6 +19,8 @@ mod doctor;
 mod finding;
 mod formats;
 mod garbage;
+mod context;
+mod hooks;
 mod hostile;
 mod init;
 mod init_again;
@@ -31,6 +34,7 @@ mod pipes;
 mod places;
 mod policy;
 mod policy_batch;
+mod portals;
 mod prune;
 mod reading;
 mod replay;
@@ -52,3 +56,4 @@ mod trace;
 mod trust;
 mod usage;
 mod verify;
+mod works;

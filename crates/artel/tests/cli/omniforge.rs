@@ -19,4 +19,4 @@ mod reach;
 mod rest;
 mod text;
 mod turns;
-mod world;
+pub(crate) mod world;

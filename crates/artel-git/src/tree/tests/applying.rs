@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::symlink;
 
-use super::super::apply::{Pace, Then};
+use super::super::placing::{Pace, Then};
 use super::*;
 
 const BEGAN: &[(&str, &str)] = &[

@@ -262,8 +262,6 @@ fn too_much_is_refused_with_the_largest_folders() {
         }
     }
     let origin = scene.origin();
-    let to = scene.folder.path().join("to");
-    let copy = copy::Copy::new(&origin, &to).unwrap();
     let beneath = beneath::Beneath::open(&origin).unwrap();
     let paths: Vec<PathBuf> = ["big", "middle", "small"]
         .iter()
@@ -275,9 +273,11 @@ fn too_much_is_refused_with_the_largest_folders() {
         .iter()
         .filter_map(|path| Some((path, beneath.look(path).unwrap()?)))
         .collect();
-    assert!(copy.check(&there, (9, 45)).is_ok());
+    assert!(copy::check(&origin, &there, (9, 45)).is_ok());
     for bounds in [(8, 1000), (1000, 44)] {
-        let said = copy.check(&there, bounds).unwrap_err().to_string();
+        let said = copy::check(&origin, &there, bounds)
+            .unwrap_err()
+            .to_string();
         assert!(
             said.contains("`big` (5 files, 25 bytes), `middle`"),
             "{said}"

@@ -60,7 +60,24 @@ impl Workers {
         }
         let this = Arc::clone(self);
         blocking(move || this.tidy()).await?;
+        self.report().await;
         Ok(facts([finished.into()]))
+    }
+
+    /// Writes the report. One that cannot be written fails nothing: it can be made at any time.
+    async fn report(self: &Arc<Self>) {
+        let this = Arc::clone(self);
+        let written = blocking(move || {
+            let house = &this.house;
+            house
+                .workshop
+                .write_report_in(&house.journal, this.trace(), this.run())
+        })
+        .await;
+        if let Err(failure) = written {
+            let audience = &self.house.company.audience;
+            audience.notice(&format!("the report was not written: {}", failure.what));
+        }
     }
 
     /// Returns the branch for review, if anything was committed.

@@ -5,7 +5,7 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use artel_tools::{Approver, Hints, Person, Question, Reply};
-use artel_workshop::{Audience, Caller, Company, Stop, Trust, TrustQuestion};
+use artel_workshop::{Audience, Caller, Company, PortalQuestion, Stop, Trust, TrustQuestion};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::watch;
 
@@ -159,6 +159,18 @@ impl Trust for TrustDesk {
             text.push_str(&format!("  {}\n", harmless(line)));
         }
         text.push_str("Trust it until it or a file it names changes? [y/N] ");
+        let answer = self.ears.while_quiet(|| typed(&text))?;
+        Some(matches!(answer.as_str(), "y" | "yes"))
+    }
+
+    fn ask_portal(&self, question: &PortalQuestion) -> Option<bool> {
+        if self.answers == Answers::Yes {
+            return Some(true);
+        }
+        if !self.is_there {
+            return None;
+        }
+        let text = format!("{} [y/N] ", harmless(&question.to_string()));
         let answer = self.ears.while_quiet(|| typed(&text))?;
         Some(matches!(answer.as_str(), "y" | "yes"))
     }

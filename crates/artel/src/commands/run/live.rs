@@ -9,6 +9,7 @@ use std::pin::pin;
 use std::sync::mpsc;
 use std::time::Duration;
 
+use artel_journal::Record;
 use artel_types::{Clock, Failure, RunId};
 use artel_workshop::{Eyes, Follower, Line, Narrator, Problems, Stop, View, seen};
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -128,10 +129,7 @@ impl Live<'_> {
                 self.shown.began.get_or_insert_with(|| self.clock.uptime());
             }
             if self.screen.json {
-                if let Some(record) = seen(&self.eyes, &record) {
-                    self.screen.value(&record)?;
-                    self.screen.flush()?;
-                }
+                self.print(&record, &lines)?;
                 continue;
             }
             let is_end = record.kind == "run.finished" && lines.iter().all(|it| it.depth == 0);
@@ -143,6 +141,30 @@ impl Live<'_> {
                 self.say(&line);
             }
         }
+        Ok(())
+    }
+
+    /// Prints an event for programs. A summary leaves most events out; what a person reads of them
+    /// comes instead.
+    fn print(&mut self, record: &Record, lines: &[Line]) -> Result<(), Problems> {
+        let milestones = match self.eyes.view {
+            View::Summary => lines,
+            View::Full => &[],
+        };
+        let shown = seen(&self.eyes, record);
+        // What led to the end comes before it.
+        let is_end = record.kind == "run.finished";
+        if let Some(shown) = shown.as_ref().filter(|_| !is_end) {
+            self.screen.value(shown)?;
+        }
+        for line in milestones {
+            self.screen
+                .value(&serde_json::json!({ "milestone": line }))?;
+        }
+        if let Some(shown) = shown.as_ref().filter(|_| is_end) {
+            self.screen.value(shown)?;
+        }
+        self.screen.flush()?;
         Ok(())
     }
 

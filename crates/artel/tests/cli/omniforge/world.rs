@@ -13,13 +13,13 @@ use crate::support::{Artel, House, KEY, Seen, entry};
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 /// A workshop with a folder to work on.
-pub(super) struct World {
-    pub(super) house: House,
-    pub(super) project: PathBuf,
+pub(crate) struct World {
+    pub(crate) house: House,
+    pub(crate) project: PathBuf,
 }
 
 impl World {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let house = House::new();
         let project = house.folder("project");
         fs::write(project.join("sales.csv"), "month,sum\njan,1\nfeb,2\n").unwrap();
@@ -27,7 +27,7 @@ impl World {
     }
 
     /// Makes a skill of the workshop's own. `front` holds whole lines.
-    pub(super) fn skill(&self, name: &str, front: &str, body: &str) -> PathBuf {
+    pub(crate) fn skill(&self, name: &str, front: &str, body: &str) -> PathBuf {
         let text = format!("---\nname: {name}\ndescription: Does {name}.\n{front}---\n{body}\n");
         let folder = self.house.workshop.join("Skills").join(name);
         fs::create_dir_all(&folder).unwrap();
@@ -36,7 +36,7 @@ impl World {
     }
 
     /// Puts a script beside a skill.
-    pub(super) fn script(&self, skill: &str, name: &str, text: &str) {
+    pub(crate) fn script(&self, skill: &str, name: &str, text: &str) {
         let folder = self.house.workshop.join("Skills").join(skill);
         let scripts = folder.join("scripts");
         fs::create_dir_all(&scripts).unwrap();
@@ -46,7 +46,7 @@ impl World {
     }
 
     /// Prepares a command, standing in the project.
-    pub(super) fn artel<const N: usize>(&self, words: [&str; N]) -> Artel {
+    pub(crate) fn artel<const N: usize>(&self, words: [&str; N]) -> Artel {
         self.house
             .artel(words)
             .standing_in(&self.project)
@@ -57,7 +57,7 @@ impl World {
     }
 
     /// Prepares a run whose model is a script.
-    pub(super) fn rehearsed<const N: usize>(&self, script: &str, words: [&str; N]) -> Artel {
+    pub(crate) fn rehearsed<const N: usize>(&self, script: &str, words: [&str; N]) -> Artel {
         let file = self.house.root().join("script.yaml");
         fs::write(&file, script).unwrap();
         let model = format!("rehearsal:{}", file.display());
@@ -65,29 +65,29 @@ impl World {
     }
 
     /// Has a stand-in answer as the default model from here on.
-    pub(super) fn listens_to(&self, stand_in: &StandIn) {
+    pub(crate) fn listens_to(&self, stand_in: &StandIn) {
         self.house
             .settings(&entry("default", Format::Anthropic, stand_in));
     }
 
-    pub(super) fn ok<const N: usize>(&self, words: [&str; N]) -> Seen {
+    pub(crate) fn ok<const N: usize>(&self, words: [&str; N]) -> Seen {
         self.artel(words).run().expect(0)
     }
 
-    pub(super) fn events(&self, kind: &str) -> Vec<Value> {
+    pub(crate) fn events(&self, kind: &str) -> Vec<Value> {
         let out = self.ok(["journal", "export", "--kind", kind]).out;
         let events = out.lines().map(|line| serde_json::from_str(line).unwrap());
         events.collect()
     }
 
     /// Returns what was said of the run that ended last.
-    pub(super) fn finished(&self) -> Value {
+    pub(crate) fn finished(&self) -> Value {
         let events = self.events("run.finished");
         events.last().unwrap()["payload"].clone()
     }
 
     /// Returns every call that came to its end, with its tool, its trouble and what was seen.
-    pub(super) fn calls(&self) -> Vec<(String, Option<String>, String)> {
+    pub(crate) fn calls(&self) -> Vec<(String, Option<String>, String)> {
         let events = self.events("tool.finished");
         let text = |value: &Value| value.as_str().map(str::to_owned);
         let of = |event: &Value| {
@@ -103,7 +103,7 @@ impl World {
 }
 
 /// Runs a program of the test's own in a folder.
-pub(super) fn command(folder: &std::path::Path, words: &[&str]) {
+pub(crate) fn command(folder: &std::path::Path, words: &[&str]) {
     let done = std::process::Command::new(words[0])
         .args(&words[1..])
         .current_dir(folder)
@@ -113,20 +113,20 @@ pub(super) fn command(folder: &std::path::Path, words: &[&str]) {
 }
 
 /// A model that answers in this order.
-pub(super) fn speaks(plan: impl IntoIterator<Item = Answer>) -> StandIn {
+pub(crate) fn speaks(plan: impl IntoIterator<Item = Answer>) -> StandIn {
     StandIn::start(Format::Anthropic, plan)
 }
 
-pub(super) fn calls(tool: &str, input: Value) -> Answer {
+pub(crate) fn calls(tool: &str, input: Value) -> Answer {
     Answer::default().calls(tool, input)
 }
 
-pub(super) fn finish(answer: &str) -> Answer {
+pub(crate) fn finish(answer: &str) -> Answer {
     calls("finish", json!({ "answer": answer }))
 }
 
 /// Returns every text of a request, one after the other, as the model reads it.
-pub(super) fn words_of(body: &Value) -> String {
+pub(crate) fn words_of(body: &Value) -> String {
     match body {
         Value::String(text) => format!("{text}\n"),
         Value::Array(items) => items.iter().map(words_of).collect(),
@@ -136,7 +136,7 @@ pub(super) fn words_of(body: &Value) -> String {
 }
 
 /// Returns the standing instructions of every request so far.
-pub(super) fn instructions(stand_in: &StandIn) -> Vec<String> {
+pub(crate) fn instructions(stand_in: &StandIn) -> Vec<String> {
     let seen = stand_in.seen();
     seen.iter()
         .map(|seen| words_of(&seen.body["system"]))
@@ -144,7 +144,7 @@ pub(super) fn instructions(stand_in: &StandIn) -> Vec<String> {
 }
 
 /// Returns the conversation of every request so far.
-pub(super) fn conversations(stand_in: &StandIn) -> Vec<String> {
+pub(crate) fn conversations(stand_in: &StandIn) -> Vec<String> {
     let seen = stand_in.seen();
     seen.iter()
         .map(|seen| words_of(&seen.body["messages"]))

@@ -60,7 +60,7 @@ fn developers_see_turns_and_users_see_what_came_of_them() {
         );
         assert!(full.contains("✗ there is no `sale.csv`"), "{full}");
     }
-    assert!(developer.contains("3 sales.csv") && !asked.contains("3 sales.csv"));
+    assert!(developer.contains("jan,1") && !asked.contains("jan,1"));
     assert!(!user.contains("[turn") && !user.contains("→"), "{user}");
 }
 
@@ -152,8 +152,88 @@ fn programs_get_records_from_the_first_to_the_result() {
     assert_eq!(result["result"]["metrics"]["turns"], 3);
     assert_eq!(result["result"]["changed"][0]["path"], "report.md");
     assert_eq!(full.err, "");
+}
+
+#[test]
+fn programs_get_the_milestones_that_people_read() {
+    let world = World::new(REPORT);
+    let people = world.task([]).run().expect(0).err;
     let summary = world.task(["--json"]).run().expect(0);
-    assert_eq!(summary.out.lines().count(), 3, "{}", summary.out);
+    let lines: Vec<serde_json::Value> = summary
+        .out
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(lines[0]["kind"], "run.started");
+    assert_eq!(lines.last().unwrap()["result"]["state"], "complete");
+    let told: Vec<_> = lines
+        .iter()
+        .filter_map(|line| line.get("milestone"))
+        .collect();
+    let find = |text: &str| told.iter().find(|it| it["text"] == text);
+    for text in [
+        "step 1 of 2 (0 %)",
+        "read sales.csv",
+        "ran wc -l sales.csv",
+        "wrote report.md (3 lines)",
+    ] {
+        assert!(
+            people.contains(text) && find(text).is_some(),
+            "no `{text}` in {told:?}"
+        );
+    }
+    let step = find("step 1 of 2 (0 %)").unwrap();
+    assert_eq!(step["progress"]["percent"], 0);
+    assert_eq!(step["progress"]["all"], 2);
+    assert_eq!(find("ran wc -l sales.csv").unwrap()["turn"], 2);
+    // Calls and their results are for those who ask for more.
+    let is_of_tools = |line: &&serde_json::Value| {
+        line["kind"]
+            .as_str()
+            .is_some_and(|kind| kind.starts_with("tool."))
+    };
+    assert_eq!(lines.iter().filter(is_of_tools).count(), 0);
+}
+
+#[test]
+fn whoever_is_said_to_be_a_user_sees_summaries_alone() {
+    let world = World::new(REPORT);
+    let user = ["--set", "visibility.role=user"];
+    let told = world.task(user).run().expect(0).err;
+    assert!(told.contains("ran wc -l sales.csv"), "{told}");
+    let run = world.run();
+    let before = world.house.kinds();
+    for words in [
+        &["run", "--task", "begin the work", "--view", "full"][..],
+        &[
+            "run",
+            "--task",
+            "begin the work",
+            "--view",
+            "full",
+            "--json",
+        ],
+        &["trace", &run, "--full"],
+        &["trace", &run, "--turn", "1"],
+        &["trace", &run, "--full", "--json"],
+        &["replay", &run, "--full"],
+    ] {
+        let seen = world.artel([]).words(words).words(user).run().expect(2);
+        assert!(!seen.out.contains("wc -l"), "{words:?}\n{}", seen.out);
+        assert!(
+            seen.err
+                .contains("the full view is not for the role `user`"),
+            "{words:?}\n{}",
+            seen.err
+        );
+    }
+    assert_eq!(world.house.kinds(), before, "nothing begins");
+    // Who is not said to be anything gets what they ask for.
+    world
+        .task(["--view", "full"])
+        .run()
+        .expect(0)
+        .says("[turn 1/15]");
 }
 
 #[test]

@@ -8,12 +8,12 @@ use rustix::fs::Stat;
 
 use super::super::TreeError;
 use super::super::beneath::{Content, is_executable};
-use super::super::difference::Side;
 use super::super::plan::Step;
+use super::super::store::Side;
 use super::{Placing, is_folder};
 
 /// How the person's file stands to a step.
-pub(super) enum State {
+pub(crate) enum State {
     /// As the run began with it; the stamp tells whether it stays so.
     Before(Option<Box<Stat>>),
     /// As the run left it.
@@ -22,9 +22,9 @@ pub(super) enum State {
     Touched,
 }
 
-impl Placing<'_> {
+impl Placing {
     /// Finds out how the person's files stand to the steps.
-    pub(super) fn states(&self, steps: &[Step]) -> Result<Vec<State>, TreeError> {
+    pub(crate) fn states(&self, steps: &[Step]) -> Result<Vec<State>, TreeError> {
         let gone = steps.iter().filter(|step| step.new.is_none());
         let gone: BTreeSet<&Path> = gone.map(|step| step.path.as_path()).collect();
         let mut states = Vec::with_capacity(steps.len());
@@ -47,7 +47,7 @@ impl Placing<'_> {
                 .filter_map(|number| Some((*number, side(&steps[*number])?)))
                 .collect();
             let ids: Vec<&str> = sides.iter().map(|(_, side)| side.id.as_str()).collect();
-            self.run.contents(&ids, |index, bytes| {
+            self.store.contents(&ids, |index, bytes| {
                 let (number, side) = &sides[index];
                 let step = &steps[*number];
                 let stat = self.origin.look(&step.path)?;
@@ -100,7 +100,7 @@ impl Placing<'_> {
     /// empty folder of the person's is theirs.
     fn will_be_empty(&self, folder: &Path, gone: &BTreeSet<&Path>) -> bool {
         let is_planned = gone.iter().any(|path| path.starts_with(folder));
-        let Ok(entries) = std::fs::read_dir(self.run.origin.join(folder)) else {
+        let Ok(entries) = std::fs::read_dir(self.folder.join(folder)) else {
             return false;
         };
         is_planned

@@ -1,0 +1,386 @@
+//! A changeset's line: the commits of a plan's run, made beside the person's repository.
+//!
+//! ```text
+//! <line>/git/    a bare repository of the line's own, which borrows the person's objects
+//! <line>/line    what it belongs to; written last, so a line without it is not whole
+//! ```
+//!
+//! Every commit is made here, where no hook, filter or setting of the person's exists. The person's
+//! repository gets objects first and a branch last, and their files, index and `HEAD` change only
+//! when a merge that a person ordered is carried out. Commits depend on nothing but what was
+//! ordered, dates included, so the same order again makes the same commit: whatever was cut short
+//! is simply ordered again.
+
+mod branch;
+mod commit;
+mod deed;
+mod error;
+mod merge;
+mod paths;
+mod person;
+mod read;
+mod swap;
+mod threeway;
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+pub use commit::{CommitOrder, Committed};
+pub use error::{LineError, MergeRefused};
+pub use merge::{Merge, MergeOrder, UndoOrder};
+pub use person::Base;
+pub use read::{FileStat, Logged, Stat, StatKind};
+pub use threeway::{Clash, Conflict};
+
+use crate::tree::beneath::Beneath;
+use crate::tree::checkout::{Checkout, Source};
+use crate::tree::copy::{self, MOST_BYTES, MOST_FILES};
+use crate::tree::layout::Layout;
+use crate::tree::listing::Listing;
+use crate::tree::own::SETTINGS;
+use crate::tree::place::Repository;
+use crate::tree::store::Store;
+use crate::tree::{LONGEST_CALL, MOST_OUTPUT};
+use crate::{Git, Identity, RunTree, TreeError};
+
+/// How the record of a line begins.
+const RECORD: &str = "artel line 1";
+
+/// Bytes in are bytes out, and what a text is does the person's `.gitattributes` say.
+const ATTRIBUTES: &str = "* -text -filter -ident -working-tree-encoding !eol !crlf !merge\n";
+
+/// A changeset's line of commits.
+#[derive(Debug)]
+pub struct Line {
+    program: PathBuf,
+    at: PathBuf,
+    origin: PathBuf,
+    format: String,
+    /// The first commit, where the line made it of a folder in no repository.
+    first: Option<String>,
+}
+
+impl Line {
+    /// Makes a line for a person's folder, or opens the one that is there. Of a folder in no
+    /// repository the files as they are become the first commit.
+    pub fn make(git: &Path, at: &Path, origin: &Path) -> Result<Self, LineError> {
+        match Self::open(git, at) {
+            Err(LineError::NotMade { .. }) => {}
+            opened => return opened,
+        }
+        artel_files::make_dirs(at, 0o700)?;
+        let origin = origin.canonicalize().map_err(found(origin))?;
+        let mut line = Self {
+            program: git.to_owned(),
+            at: at.canonicalize().map_err(found(at))?,
+            format: "sha1".to_owned(),
+            first: None,
+            origin,
+        };
+        match Repository::find(&line.origin) {
+            Some(repository) => line.beside(&repository)?,
+            None => line.alone()?,
+        }
+        line.write_record()?;
+        Ok(line)
+    }
+
+    /// Opens a line that was made before.
+    pub fn open(git: &Path, at: &Path) -> Result<Self, LineError> {
+        let not_made = || LineError::NotMade { at: at.to_owned() };
+        let at = at.canonicalize().map_err(|_| not_made())?;
+        let record = at.join("line");
+        let bytes = artel_files::read_bounded(&record, 1 << 20).map_err(|_| not_made())?;
+        let fields: Vec<&[u8]> = bytes.split(|byte| *byte == 0).collect();
+        let [begins, origin, format, first, ..] = fields[..] else {
+            return Err(not_a_record(record));
+        };
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        if begins != RECORD.as_bytes() {
+            return Err(not_a_record(record));
+        }
+        Ok(Self {
+            program: git.to_owned(),
+            at,
+            origin: PathBuf::from(OsStr::from_bytes(origin)),
+            format: text(format),
+            first: Some(text(first)).filter(|first| !first.is_empty()),
+        })
+    }
+
+    /// Returns the person's folder, without links.
+    pub fn origin(&self) -> &Path {
+        &self.origin
+    }
+
+    /// Returns where the person's folder is in their repository. Paths of a line start at the root
+    /// of the repository, those of a checkout in this folder.
+    pub fn prefix(&self) -> PathBuf {
+        let repository = self.repository();
+        repository.map_or(PathBuf::new(), |found| found.prefix().to_owned())
+    }
+
+    /// Tells whether the person's folder is in no repository, so that the line's is the only one.
+    pub fn is_private(&self) -> bool {
+        self.first.is_some()
+    }
+
+    /// Makes a tree with the files of a commit or tree, in an empty folder or one that is not there
+    /// yet. Folders to share are still found in the person's folder.
+    pub fn checkout(
+        &self,
+        treeish: &str,
+        at: &Path,
+        share: &[String],
+    ) -> Result<RunTree, LineError> {
+        let source = self.source(treeish)?;
+        let repository = self.repository();
+        let common = repository.as_ref().map(|found| found.common.clone());
+        Ok(RunTree::check_out(Checkout {
+            git: &self.program,
+            at,
+            origin: &self.origin,
+            prefix: repository
+                .as_ref()
+                .map_or(Path::new(""), Repository::prefix),
+            is_private: self.is_private(),
+            format: &self.format,
+            exclude: common.as_ref().map(|common| common.join("info/exclude")),
+            shallow: common.map(|common| common.join("shallow")),
+            source,
+            share,
+        })?)
+    }
+
+    /// Removes the line. The person's repository keeps what was brought there.
+    pub fn remove(self) -> Result<(), LineError> {
+        drop(fs::remove_file(self.at.join("line")));
+        copy::remove_all(&self.at)
+            .map_err(TreeError::system("remove", &self.at))
+            .map_err(LineError::from)
+    }
+
+    fn source(&self, treeish: &str) -> Result<Source, LineError> {
+        let name = spell(treeish)?;
+        let asked = format!("{name}\n{name}^{{tree}}\n").into_bytes();
+        let said = self.git().run_with(&["cat-file", "--batch-check"], asked)?;
+        let said = String::from_utf8_lossy(&said);
+        let words: Vec<Vec<&str>> = said.lines().map(|line| line.split(' ').collect()).collect();
+        let bad_name = || LineError::BadName {
+            name: treeish.to_owned(),
+        };
+        let [named, tree] = &words[..] else {
+            return Err(bad_name());
+        };
+        let ([id, kind, _], [tree, "tree", _]) = (&named[..], &tree[..]) else {
+            return Err(bad_name());
+        };
+        let commit = match *kind {
+            "commit" => (*id).to_owned(),
+            _ => self.side(tree, &[])?,
+        };
+        let mut objects = vec![self.repository_at().join("objects")];
+        let borrowed = self.repository().map(|found| found.objects());
+        objects.extend(borrowed.unwrap_or_default());
+        Ok(Source {
+            commit,
+            tree: (*tree).to_owned(),
+            objects,
+        })
+    }
+
+    /// The person's repository; nothing for a private line.
+    fn repository(&self) -> Option<Repository> {
+        match self.first {
+            Some(_) => None,
+            None => Repository::find(&self.origin),
+        }
+    }
+
+    fn repository_at(&self) -> PathBuf {
+        self.at.join("git")
+    }
+
+    /// Git in the line's repository, with no working tree.
+    fn git(&self) -> Git {
+        let at = self.repository_at();
+        self.settle(Git::new(&self.program, &at, Identity::artel()))
+            .variable("GIT_DIR", at)
+    }
+
+    /// Git in the line's repository with an index of its own and a folder as working tree.
+    fn git_with(&self, index: &Path, work_tree: &Path) -> Git {
+        self.settle(Git::new(&self.program, work_tree, Identity::artel()))
+            .set("core.bare=false")
+            .variable("GIT_DIR", self.repository_at())
+            .variable("GIT_WORK_TREE", work_tree)
+            .variable("GIT_INDEX_FILE", index)
+    }
+
+    fn settle(&self, git: Git) -> Git {
+        let git = git.patiently(LONGEST_CALL, MOST_OUTPUT);
+        SETTINGS.iter().fold(git, |git, setting| git.set(setting))
+    }
+
+    fn store(&self) -> Store {
+        Store::new(self.git(), self.repository_at())
+    }
+
+    /// An index that is gone with the value.
+    fn index(&self) -> Index {
+        Index(self.at.join(new_name()))
+    }
+
+    /// Lays the repository out beside a person's.
+    fn beside(&mut self, repository: &Repository) -> Result<(), LineError> {
+        let Some(head) = repository.head(&self.program)? else {
+            return Err(LineError::NoCommit {
+                folder: self.origin.clone(),
+            });
+        };
+        self.format = head.format;
+        let objects = [repository.common.join("objects")];
+        Ok(Layout {
+            format: &self.format,
+            is_bare: true,
+            attributes: ATTRIBUTES,
+            shallow: Some(repository.common.join("shallow")),
+            objects: &objects,
+            ..Layout::new(&self.repository_at())
+        }
+        .write()?)
+    }
+
+    /// Lays the repository out for a folder in none, and commits its files.
+    fn alone(&mut self) -> Result<(), LineError> {
+        Layout {
+            is_bare: true,
+            attributes: ATTRIBUTES,
+            ..Layout::new(&self.repository_at())
+        }
+        .write()?;
+        let listing = Listing {
+            program: &self.program,
+            folder: &self.origin,
+            repository: None,
+            named: &[],
+            share: &[],
+            run: &self.at,
+        };
+        let beneath = Beneath::open(&self.origin)?;
+        let paths = listing.paths()?;
+        let mut there = Vec::new();
+        for path in &paths {
+            let stat = beneath.look(path)?;
+            let kept = stat.filter(|stat| {
+                let kind = rustix::fs::FileType::from_raw_mode(stat.st_mode);
+                kind.is_file() || kind.is_symlink()
+            });
+            there.extend(kept.map(|stat| (path, stat)));
+        }
+        copy::check(&self.origin, &there, (MOST_FILES, MOST_BYTES))?;
+        let mut list = Vec::new();
+        for (path, _) in &there {
+            list.extend_from_slice(path.as_os_str().as_bytes());
+            list.push(0);
+        }
+        let index = self.index();
+        let git = self
+            .git_with(&index.0, &self.origin)
+            // Git writes what it takes for large into one pack, and not each into a file.
+            .set("core.bigFileThreshold=1")
+            .set("pack.compression=1");
+        git.run_with(
+            &["update-index", "--add", "--remove", "-z", "--stdin"],
+            list,
+        )?;
+        let tree = id_of(&git.run(&["write-tree"])?);
+        self.first = Some(self.side(&tree, &[])?);
+        Ok(())
+    }
+
+    fn write_record(&self) -> Result<(), LineError> {
+        let first = self.first.as_deref().unwrap_or_default();
+        let mut record = Vec::new();
+        for field in [
+            RECORD.as_bytes(),
+            self.origin.as_os_str().as_bytes(),
+            self.format.as_bytes(),
+            first.as_bytes(),
+        ] {
+            record.extend_from_slice(field);
+            record.push(0);
+        }
+        artel_files::write_atomic(&self.at.join("line"), &record, 0o600)?;
+        Ok(())
+    }
+}
+
+/// A file for git's index, gone with the value.
+struct Index(PathBuf);
+
+impl Drop for Index {
+    fn drop(&mut self) {
+        drop(fs::remove_file(&self.0));
+        drop(fs::remove_file(self.0.with_extension("lock")));
+    }
+}
+
+/// A name for an index that nothing else has, not even what outlived a kill.
+fn new_name() -> String {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    format!("index-{}-{count}", std::process::id())
+}
+
+/// Writes what was named as git finds only that: a whole id, or a branch.
+fn spell(name: &str) -> Result<String, LineError> {
+    if is_id(name) {
+        return Ok(name.to_owned());
+    }
+    if is_branch(name) {
+        return Ok(format!("refs/heads/{name}"));
+    }
+    Err(LineError::BadName {
+        name: name.to_owned(),
+    })
+}
+
+fn is_id(name: &str) -> bool {
+    matches!(name.len(), 40 | 64) && name.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// Tells whether a branch can have that name, here and in a file system.
+fn is_branch(name: &str) -> bool {
+    let is_good =
+        |part: &str| !part.is_empty() && !part.starts_with(['.', '-']) && !part.ends_with(".lock");
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./+#".contains(&byte);
+    name.len() <= 200
+        && name.split('/').all(is_good)
+        && name.bytes().all(is_plain)
+        && !name.contains("..")
+        && !name.ends_with('.')
+        && !is_id(name)
+}
+
+/// Returns the id that git printed.
+fn id_of(said: &[u8]) -> String {
+    String::from_utf8_lossy(said).trim().to_owned()
+}
+
+fn found(path: &Path) -> impl FnOnce(std::io::Error) -> TreeError {
+    TreeError::system("find", path)
+}
+
+fn not_a_record(path: PathBuf) -> LineError {
+    LineError::Damaged {
+        path,
+        why: "it is no record of a line",
+    }
+}
+
+#[cfg(test)]
+mod tests;

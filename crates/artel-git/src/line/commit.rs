@@ -1,0 +1,263 @@
+//! Commits: a step's files taken over, put onto the branch, one commit each.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use crate::tree::checkout::Work;
+use crate::tree::store::Side;
+use crate::{Identity, RunTree, TreeError};
+
+use super::threeway::{Conflict, Merged};
+use super::{Line, LineError, id_of, spell};
+
+/// What to commit.
+#[derive(Debug, Clone, Copy)]
+pub struct CommitOrder<'c> {
+    /// The tree of the files.
+    pub tree: &'c str,
+    /// The commit that the work began with.
+    pub base: &'c str,
+    /// The commit that the new one follows; another than `base` where other work came in between.
+    pub onto: &'c str,
+    /// The whole message, trailers included.
+    pub message: &'c str,
+    /// When, in seconds since 1970.
+    pub when: i64,
+    /// Who is author and committer.
+    pub author: &'c Identity,
+}
+
+/// What became of a commit that was ordered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Committed {
+    /// There was nothing to commit.
+    Nothing,
+    /// There is one more commit.
+    Done {
+        /// Its id.
+        commit: String,
+        /// The files in which it differs from the one before, in order.
+        files: Vec<PathBuf>,
+    },
+    /// Other work changed the same places, so there is no commit.
+    Conflict(Vec<Conflict>),
+}
+
+impl Line {
+    /// Takes over the files of a checkout as they are now and returns their tree: that of the
+    /// commit with exactly the run's changes in it. New files that git ignores are left out.
+    pub fn take(&self, tree: &RunTree) -> Result<String, LineError> {
+        let Some(work) = tree.work()? else {
+            return Err(LineError::NoCheckout {
+                files: tree.files().to_owned(),
+            });
+        };
+        bring(
+            &tree.repository().join("objects"),
+            &self.repository_at().join("objects"),
+        )?;
+        if work.is_all {
+            return Ok(work.now);
+        }
+        if work.differences.is_empty() {
+            return Ok(work.source.tree);
+        }
+        self.put_into_tree(&work)
+    }
+
+    /// Returns a tree with these files and folders as they are in another; absent where they are
+    /// absent there.
+    pub fn graft(&self, tree: &str, from: &str, paths: &[PathBuf]) -> Result<String, LineError> {
+        let (tree, from) = (spell(tree)?, spell(from)?);
+        let index = self.index();
+        let git = self.git_with(&index.0, &self.at);
+        git.run(&["read-tree", &format!("{tree}^{{tree}}")])?;
+        if !paths.is_empty() {
+            let with_paths = |words: &[&str]| -> Vec<OsString> {
+                let words = words.iter().map(OsString::from);
+                words
+                    .chain(paths.iter().map(|path| path.clone().into()))
+                    .collect()
+            };
+            let there = git.run_on(&with_paths(&["ls-files", "-z", "--"]), Vec::new())?;
+            let listed = with_paths(&["ls-tree", "-r", "-z", &from]);
+            let coming = self.git().run_on(&listed, Vec::new())?;
+            let mut lines = Vec::new();
+            for path in there
+                .split(|byte| *byte == 0)
+                .filter(|path| !path.is_empty())
+            {
+                gone(&mut lines, &self.format, path);
+            }
+            // The words of `ls-tree` are among those that an index takes.
+            lines.extend_from_slice(&coming);
+            git.run_with(&INDEX_INFO, lines)?;
+        }
+        Ok(id_of(&git.run(&["write-tree"])?))
+    }
+
+    /// Makes one commit of a change, merged three-way where other work came in between. The same
+    /// order again makes the same commit.
+    pub fn commit(&self, order: &CommitOrder<'_>) -> Result<Committed, LineError> {
+        let trees = self.trees(&[order.tree, order.base, order.onto])?;
+        let [tree, base, onto] = &trees[..] else {
+            return Err(LineError::BadName {
+                name: order.tree.to_owned(),
+            });
+        };
+        if tree == base {
+            return Ok(Committed::Nothing);
+        }
+        let merged = if base == onto {
+            Merged::Clean(tree.clone())
+        } else {
+            self.three_way(&spell(order.base)?, &spell(order.onto)?, tree)?
+        };
+        let tree = match merged {
+            Merged::Clean(tree) if &tree == onto => return Ok(Committed::Nothing),
+            Merged::Clean(tree) => tree,
+            Merged::Conflict(conflicts) => return Ok(Committed::Conflict(conflicts)),
+        };
+        let parents = [spell(order.onto)?];
+        let parents: Vec<&str> = parents.iter().map(String::as_str).collect();
+        let commit = self.write_commit(&tree, &parents, order.message, order.when, order.author)?;
+        let files = self.changed(onto, &tree)?;
+        Ok(Committed::Done { commit, files })
+    }
+
+    /// Writes a commit that depends on nothing but its arguments.
+    pub(super) fn write_commit(
+        &self,
+        tree: &str,
+        parents: &[&str],
+        message: &str,
+        when: i64,
+        author: &Identity,
+    ) -> Result<String, LineError> {
+        let mut arguments = vec!["commit-tree", tree];
+        for parent in parents {
+            arguments.extend(["-p", parent]);
+        }
+        let date = format!("@{} +0000", when.max(0));
+        let mut git = self.git();
+        for role in ["AUTHOR", "COMMITTER"] {
+            git = git
+                .variable(&format!("GIT_{role}_NAME"), &author.name)
+                .variable(&format!("GIT_{role}_EMAIL"), &author.email)
+                .variable(&format!("GIT_{role}_DATE"), &date);
+        }
+        let message = format!("{}\n", message.trim_end()).replace('\0', "");
+        Ok(id_of(&git.run_with(&arguments, message.into_bytes())?))
+    }
+
+    /// Puts a run's changes into the tree that it was checked out of.
+    fn put_into_tree(&self, work: &Work) -> Result<String, LineError> {
+        let index = self.index();
+        let git = self.git_with(&index.0, &self.at);
+        git.run(&["read-tree", &work.source.tree])?;
+        let mut lines = Vec::new();
+        let mut ordered: Vec<_> = work.differences.iter().collect();
+        ordered.sort_by_key(|one| one.new.is_some());
+        for one in ordered {
+            let path: PathBuf = work.prefix.join(&one.path);
+            entry(&mut lines, &self.format, one.new.as_ref(), &path);
+        }
+        git.run_with(&INDEX_INFO, lines)?;
+        Ok(id_of(&git.run(&["write-tree"])?))
+    }
+
+    /// Sets entries of an index that belongs to this working tree.
+    pub(super) fn set_entries<'e>(
+        &self,
+        index: &Path,
+        work_tree: &Path,
+        entries: impl Iterator<Item = (&'e Path, Option<&'e Side>)>,
+    ) -> Result<(), LineError> {
+        let mut lines = Vec::new();
+        for (path, side) in entries {
+            entry(&mut lines, &self.format, side, path);
+        }
+        let git = self.git_with(index, work_tree);
+        git.run_with(&INDEX_INFO, lines)?;
+        // Git notes size and times, and so need not read the files at its next look.
+        git.run(&["update-index", "-q", "--ignore-submodules", "--refresh"])?;
+        Ok(())
+    }
+}
+
+/// Entries in words, one after the other; what is in the way of one goes.
+const INDEX_INFO: [&str; 5] = ["update-index", "--add", "--replace", "-z", "--index-info"];
+
+fn entry(lines: &mut Vec<u8>, format: &str, side: Option<&Side>, path: &Path) {
+    let path = path.as_os_str().as_bytes();
+    let Some(side) = side else {
+        return gone(lines, format, path);
+    };
+    lines.extend_from_slice(format!("{:o} {}\t", side.mode, side.id).as_bytes());
+    lines.extend_from_slice(path);
+    lines.push(0);
+}
+
+fn gone(lines: &mut Vec<u8>, format: &str, path: &[u8]) {
+    let zeros = super::person::nothing(format);
+    lines.extend_from_slice(format!("0 {zeros}\t").as_bytes());
+    lines.extend_from_slice(path);
+    lines.push(0);
+}
+
+/// Brings objects from a run's repository into the line's: they never change, so a second name for
+/// the same file will do. An index comes after its pack, since it is what git looks for.
+fn bring(from: &Path, to: &Path) -> Result<(), TreeError> {
+    let mut files = BTreeSet::new();
+    let listed = |folder: &Path| -> Result<Vec<PathBuf>, TreeError> {
+        let failed = || TreeError::system("list", folder);
+        let entries = fs::read_dir(folder).map_err(failed())?;
+        entries
+            .map(|entry| Ok(entry.map_err(failed())?.path()))
+            .collect()
+    };
+    for folder in listed(from)? {
+        let name = folder.file_name().unwrap_or_default().to_owned();
+        if name == "info" || !folder.is_dir() {
+            continue;
+        }
+        for file in listed(&folder)? {
+            let file_name = file.file_name().unwrap_or_default().to_owned();
+            let is_whole = !file_name.as_bytes().starts_with(b"tmp_")
+                && !file_name.as_bytes().starts_with(b".tmp");
+            if is_whole {
+                let is_index = file.extension().is_some_and(|ending| ending == "idx");
+                files.insert((is_index, Path::new(&name).join(file_name)));
+            }
+        }
+    }
+    for (_, file) in files {
+        let (source, target) = (from.join(&file), to.join(&file));
+        if target.symlink_metadata().is_ok() {
+            continue;
+        }
+        link(&source, &target).map_err(TreeError::system("bring over", &source))?;
+    }
+    Ok(())
+}
+
+fn link(source: &Path, target: &Path) -> io::Result<()> {
+    if let Some(above) = target.parent() {
+        fs::create_dir_all(above)?;
+    }
+    match fs::hard_link(source, target) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(error),
+        // Another file system: a copy, under its name only when it is whole.
+        Err(_) => {
+            let temp = target.with_extension("bring");
+            fs::copy(source, &temp)?;
+            fs::rename(&temp, target)
+        }
+    }
+}

@@ -1,0 +1,315 @@
+//! Carrying out a merge: objects, then files, then the index, then the branch.
+//!
+//! The branch is the last to move, so a deed that was cut short is one whose branch has not moved;
+//! carried out again, it finds files and index half done and goes on. Whatever refuses before the
+//! branch has moved is answered by putting everything back. A note in the line's folder tells a deed
+//! that was begun from work of the person's that happens to be the same.
+
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+use crate::tree::beneath::is_executable;
+use crate::tree::placing::{Halt, Pace, Placing, State};
+use crate::tree::plan::{Plan, Step};
+use crate::tree::store::{Difference, Lines, Side};
+use crate::{ApplyError, TreeError};
+
+use super::merge::{Merge, blocked};
+use super::person::{Entries, Person, Seat};
+use super::{Line, LineError, id_of};
+
+/// What to do about an index in which a merge is not decided.
+pub(super) const UNDECIDED: &str =
+    "some files of yours are still in conflict; decide them and `git add` them first";
+
+/// The note, in the line's folder, that a merge was begun.
+const NOTE: &str = "deed";
+
+/// One side of every step.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Towards {
+    Old,
+    New,
+}
+
+/// Orders differences as steps: what goes comes first, so that folders can take the places of files
+/// and the other way round.
+pub(super) fn steps(differences: Vec<Difference>) -> Vec<Step> {
+    let mut steps: Vec<Step> = differences
+        .into_iter()
+        .map(|one| Step::of(one, 0))
+        .collect();
+    steps.sort_by_key(|step| step.new.is_some());
+    steps
+}
+
+impl Line {
+    /// Puts a planned commit on the person's branch. Where the branch is checked out, working tree
+    /// and index move along; other files of the person's, changed or not, stay untouched. It can be
+    /// repeated after a kill at any moment, and does nothing when it is done already. If it is
+    /// refused, everything is as before.
+    pub fn carry_out(&self, merge: &Merge) -> Result<(), LineError> {
+        self.carry_out_at(merge, &mut Pace::default())
+    }
+
+    pub(super) fn carry_out_at(&self, merge: &Merge, pace: &mut Pace) -> Result<(), LineError> {
+        let person = self.person()?;
+        self.recover(&person)?;
+        let now = person.branch(&merge.into)?;
+        let deed = Deed {
+            line: self,
+            person: &person,
+            merge,
+        };
+        if let Some(now) = &now
+            && self.is_within(&merge.new, now)?
+        {
+            deed.end();
+            return Ok(());
+        }
+        let seat = person.seat(&merge.into)?;
+        if (seat == Seat::Here) != merge.is_checked_out || matches!(seat, Seat::Elsewhere(_)) {
+            deed.retreat()?;
+            return Err(LineError::Switched {
+                branch: merge.into.clone(),
+            });
+        }
+        if now.as_ref() != Some(&merge.old) {
+            deed.retreat()?;
+            return Err(LineError::Moved {
+                branch: merge.into.clone(),
+                found: now,
+            });
+        }
+        self.bring_over(&person, &merge.new)?;
+        point(pace)?;
+        match merge.is_checked_out {
+            true => deed.with_files(pace),
+            false => deed.move_branch(),
+        }
+    }
+
+    /// Writing files into the person's working tree.
+    pub(super) fn placing(&self, person: &Person) -> Result<Placing, LineError> {
+        let temp = format!("{}{}", artel_files::TEMP_PREFIX, self.mark());
+        let temp = OsString::from(temp);
+        Ok(Placing::new(self.store(), &person.repository.top, temp)?)
+    }
+
+    /// Every line has a name of its own for unfinished files, the same at each try.
+    pub(super) fn mark(&self) -> String {
+        let hash = blake3::hash(self.at.as_os_str().as_bytes()).to_hex();
+        hash[..16].to_owned()
+    }
+}
+
+/// A merge into the branch that the person has checked out.
+pub(super) struct Deed<'d> {
+    pub(super) line: &'d Line,
+    pub(super) person: &'d Person,
+    merge: &'d Merge,
+}
+
+impl Deed<'_> {
+    fn with_files(&self, pace: &mut Pace) -> Result<(), LineError> {
+        if let Some(why) = self.person.under_way() {
+            return Err(LineError::Busy { why });
+        }
+        let is_begun = self.is_begun();
+        let entries = self.entries()?;
+        let mut steps = self.steps()?;
+        let is_new = |step: &Step| entries.get(&step.path) == step.new.as_ref();
+        if is_begun && steps.iter().all(is_new) {
+            // Files and index were done, and only the branch was not. What the person changed
+            // since then is a change to the new files.
+            return self.index_and_branch(steps, pace);
+        }
+        let placing = self.line.placing(self.person)?;
+        let states = placing.states(&steps)?;
+        note_modes(&mut steps, &states, &placing)?;
+        let is_ready = |step: &Step, state: &State| {
+            let is_written = is_begun && matches!(state, State::After);
+            let is_as_before = is_written || matches!(state, State::Before(_));
+            is_as_before && entries.get(&step.path) == step.old.as_ref()
+        };
+        let mut touched = blocked(&placing, &steps)?;
+        let others = steps.iter().zip(&states);
+        let others = others.filter(|(step, state)| !is_ready(step, state));
+        touched.extend(others.map(|(step, _)| step.path.clone()));
+        if !touched.is_empty() {
+            if is_begun {
+                self.put_back(steps)?;
+            }
+            return Err(LineError::Dirty { files: touched });
+        }
+        self.begin()?;
+        let plan = self.plan(steps);
+        match placing.carry_out_from(&plan, &states, pace) {
+            Ok(()) => {}
+            Err(error @ (ApplyError::Touched { .. } | ApplyError::TakenBack { .. })) => {
+                self.end();
+                return Err(refused(error));
+            }
+            Err(error) => return Err(error.into()),
+        }
+        placing.tidy(&plan, &|_| false);
+        self.index_and_branch(plan.steps, pace)
+    }
+
+    /// Does what comes after the files; what refuses has index and files put back.
+    fn index_and_branch(&self, steps: Vec<Step>, pace: &mut Pace) -> Result<(), LineError> {
+        let done = point(pace)
+            .and_then(|()| self.set_index(&steps, Towards::New, pace))
+            .and_then(|()| point(pace))
+            .and_then(|()| self.move_branch());
+        match done {
+            Ok(()) => {
+                point(pace)?;
+                self.end();
+                Ok(())
+            }
+            Err(error) if is_killed(pace) => Err(error),
+            Err(error) => {
+                self.put_back(steps)?;
+                Err(error)
+            }
+        }
+    }
+
+    fn move_branch(&self) -> Result<(), LineError> {
+        let Merge { into, old, new, .. } = self.merge;
+        let way = (Some(old.as_str()), Some(new.as_str()));
+        self.person
+            .move_branch(into, way, &self.line.format, "artel: merge")
+    }
+
+    /// Takes a deed back that was cut short and can no longer be completed. What the person has
+    /// committed meanwhile is theirs.
+    fn retreat(&self) -> Result<(), LineError> {
+        if !self.merge.is_checked_out || !self.is_begun() {
+            return Ok(());
+        }
+        let head = self.person.git.run(&["rev-parse", "HEAD^{tree}"])?;
+        let head = self.line.store().manifest(&id_of(&head))?;
+        let mut steps = self.steps()?;
+        steps.retain(|step| head.get(&step.path) == step.old.as_ref());
+        self.put_back(steps)
+    }
+
+    /// Puts index and files back to before the merge, as far as they are as the merge leaves them.
+    fn put_back(&self, mut steps: Vec<Step>) -> Result<(), LineError> {
+        self.line.recover(self.person)?;
+        let entries = self.entries()?;
+        let is_new = |step: &&Step| entries.get(&step.path) == step.new.as_ref();
+        let set: Vec<Step> = steps.iter().filter(is_new).cloned().collect();
+        if !set.is_empty() {
+            self.set_index(&set, Towards::Old, &mut Pace::default())?;
+        }
+        let entries = self.entries()?;
+        steps.retain(|step| entries.get(&step.path) == step.old.as_ref());
+        let placing = self.line.placing(self.person)?;
+        let states = placing.states(&steps)?;
+        note_modes(&mut steps, &states, &placing)?;
+        placing.take_done_back(&self.plan(steps), &states)?;
+        self.end();
+        Ok(())
+    }
+
+    /// Notes that files of the person's may be as this merge leaves them, because of us.
+    fn begin(&self) -> Result<(), LineError> {
+        let note = self.merge.new.as_bytes();
+        artel_files::write_atomic(&self.line.at.join(NOTE), note, 0o600)?;
+        Ok(())
+    }
+
+    fn is_begun(&self) -> bool {
+        let note = artel_files::read_bounded(&self.line.at.join(NOTE), 128);
+        note.is_ok_and(|note| note == self.merge.new.as_bytes())
+    }
+
+    fn end(&self) {
+        // One that stays only says that a merge was begun which is over.
+        drop(fs::remove_file(self.line.at.join(NOTE)));
+    }
+
+    fn steps(&self) -> Result<Vec<Step>, LineError> {
+        let Merge { old, new, .. } = self.merge;
+        let differences = self.line.store().differences(old, new, Lines::Uncounted)?;
+        Ok(steps(differences))
+    }
+
+    fn plan(&self, steps: Vec<Step>) -> Plan {
+        Plan {
+            steps,
+            folders: self.merge.folders.clone(),
+        }
+    }
+
+    pub(super) fn entries(&self) -> Result<Entries, LineError> {
+        let entries = self.person.entries()?;
+        entries.ok_or_else(|| LineError::Busy {
+            why: UNDECIDED.to_owned(),
+        })
+    }
+}
+
+pub(super) fn side(step: &Step, towards: Towards) -> Option<&Side> {
+    match towards {
+        Towards::Old => step.old.as_ref(),
+        Towards::New => step.new.as_ref(),
+    }
+}
+
+/// Notes the permissions that the person's files have, so that they can be given back.
+fn note_modes(steps: &mut [Step], states: &[State], placing: &Placing) -> Result<(), TreeError> {
+    for (step, state) in steps.iter_mut().zip(states) {
+        if step.mode != 0 {
+            continue;
+        }
+        let stat = match state {
+            State::Before(stat) => stat.as_deref().copied(),
+            State::After => placing.origin.look(&step.path)?,
+            State::Touched => None,
+        };
+        let mode = stat.map_or(0, |stat| stat.st_mode & 0o7777);
+        let was_run = step.old.as_ref().is_some_and(Side::is_executable);
+        step.mode = match (is_executable(mode), was_run) {
+            (false, true) => mode | (mode & 0o444) >> 2,
+            (true, false) => mode & !0o111,
+            _ => mode,
+        };
+    }
+    Ok(())
+}
+
+fn refused(error: ApplyError) -> LineError {
+    match error {
+        ApplyError::Touched { paths } => LineError::Dirty { files: paths },
+        error => error.into(),
+    }
+}
+
+/// A place where tests stop a deed.
+pub(super) fn point(pace: &mut Pace) -> Result<(), LineError> {
+    match pace.point(Path::new(".")) {
+        Ok(()) => Ok(()),
+        Err(Halt::Failed(_, error)) => Err(error.into()),
+        Err(Halt::Touched(path)) => Err(LineError::Dirty { files: vec![path] }),
+        #[cfg(test)]
+        Err(Halt::Killed) => Err(LineError::Busy {
+            why: "killed".to_owned(),
+        }),
+    }
+}
+
+#[cfg(not(test))]
+fn is_killed(_: &Pace) -> bool {
+    false
+}
+
+#[cfg(test)]
+fn is_killed(pace: &Pace) -> bool {
+    pace.is_stopped()
+}

@@ -1,0 +1,264 @@
+//! Merging, taking back and bringing back, as plans: commits are made in the line, and nothing of
+//! the person's is touched.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::FileType;
+use serde::{Deserialize, Serialize};
+
+use crate::Identity;
+use crate::TreeError;
+use crate::tree::placing::{Placing, State};
+use crate::tree::plan::Step;
+use crate::tree::store::{Difference, Lines};
+
+use super::person::{Person, Seat};
+use super::threeway::Merged;
+use super::{Line, LineError, MergeRefused, paths, spell};
+
+/// What to merge.
+#[derive(Debug, Clone, Copy)]
+pub struct MergeOrder<'m> {
+    /// The commit to merge, or the line's branch.
+    pub head: &'m str,
+    /// The person's branch to merge into, such as `main`.
+    pub into: &'m str,
+    /// The whole message.
+    pub message: &'m str,
+    /// When, in seconds since 1970.
+    pub when: i64,
+    /// Who is author and committer.
+    pub author: &'m Identity,
+}
+
+/// What to take back, or to bring back.
+#[derive(Debug, Clone, Copy)]
+pub struct UndoOrder<'u> {
+    /// The commit whose change is taken back: a merge to undo it, an undo to redo what it undid.
+    pub commit: &'u str,
+    /// The person's branch that it is on.
+    pub into: &'u str,
+    /// The whole message.
+    pub message: &'u str,
+    /// When, in seconds since 1970.
+    pub when: i64,
+    /// Who is author and committer.
+    pub author: &'u Identity,
+}
+
+/// A commit for a person's branch, made and not yet put there. It can be written down before it is
+/// carried out, and carried out again after a kill.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Merge {
+    /// The person's branch.
+    pub into: String,
+    /// The commit that the branch is at.
+    pub old: String,
+    /// The commit that it will be at.
+    pub new: String,
+    /// The files that change, in order.
+    #[serde(with = "paths")]
+    pub files: Vec<PathBuf>,
+    /// Folders that have to be made in the person's working tree.
+    #[serde(with = "paths")]
+    pub folders: Vec<PathBuf>,
+    /// The branch is checked out, so working tree and index change with it.
+    pub is_checked_out: bool,
+}
+
+impl Line {
+    /// Plans a merge with a commit of its own, also where the branch could simply be moved on.
+    pub fn plan_merge(&self, order: &MergeOrder<'_>) -> Result<Merge, MergeRefused> {
+        let (person, old) = self.branch_for(order.into)?;
+        let head = match self.head_or_id(order.head)? {
+            Some(head) => head,
+            None => return Err(bad_name(order.head).into()),
+        };
+        if self.is_within(&head, &old)? {
+            return Err(already(order.into));
+        }
+        let tree = clean(self.merge_commits(&old, &head)?, order.into)?;
+        let parents = [old.as_str(), head.as_str()];
+        let new = self.write_commit(&tree, &parents, order.message, order.when, order.author)?;
+        self.check(&person, order.into, old.clone(), new)
+    }
+
+    /// Plans a commit that takes a merge back and keeps what people changed since.
+    pub fn plan_undo(&self, order: &UndoOrder<'_>) -> Result<Merge, MergeRefused> {
+        self.plan_reverse(order)
+    }
+
+    /// Plans a commit that brings back what an undo took away; `order.commit` is the undo.
+    pub fn plan_redo(&self, order: &UndoOrder<'_>) -> Result<Merge, MergeRefused> {
+        self.plan_reverse(order)
+    }
+
+    /// Plans a commit with the change of another reversed.
+    fn plan_reverse(&self, order: &UndoOrder<'_>) -> Result<Merge, MergeRefused> {
+        let (person, old) = self.branch_for(order.into)?;
+        let commit = spell(order.commit)?;
+        if !self.is_within(&commit, &old)? {
+            return Err(MergeRefused::NotThere {
+                commit,
+                into: order.into.to_owned(),
+            });
+        }
+        let before = self
+            .git()
+            .run(&["rev-parse", &format!("{commit}^1^{{tree}}")]);
+        let before = super::id_of(&before.map_err(LineError::from)?);
+        let merged = self.three_way(&commit, &old, &before)?;
+        let tree = clean(merged, order.into)?;
+        if tree == self.tree_of(&old)? {
+            return Err(already(order.into));
+        }
+        let parents = [old.as_str()];
+        let new = self.write_commit(&tree, &parents, order.message, order.when, order.author)?;
+        self.check(&person, order.into, old.clone(), new)
+    }
+
+    fn branch_for(&self, into: &str) -> Result<(Person, String), MergeRefused> {
+        let person = self.person()?;
+        let old = person.branch(into)?;
+        let old = old.ok_or_else(|| MergeRefused::NoBranch {
+            branch: into.to_owned(),
+        })?;
+        Ok((person, old))
+    }
+
+    fn head_or_id(&self, name: &str) -> Result<Option<String>, LineError> {
+        match super::is_id(name) {
+            true => Ok(Some(name.to_owned())),
+            false => self.head(name),
+        }
+    }
+
+    /// Checks that the person's folder is ready for it.
+    fn check(
+        &self,
+        person: &Person,
+        into: &str,
+        old: String,
+        new: String,
+    ) -> Result<Merge, MergeRefused> {
+        let differences = self.store().differences(&old, &new, Lines::Uncounted)?;
+        let mut merge = Merge {
+            into: into.to_owned(),
+            old,
+            new,
+            files: differences.iter().map(|one| one.path.clone()).collect(),
+            folders: Vec::new(),
+            is_checked_out: false,
+        };
+        match person.seat(into)? {
+            Seat::Nowhere if person.is_rebased(into) => {
+                let why =
+                    format!("`{into}` is being rebased; try `git rebase --continue` or `--abort`");
+                return Err(MergeRefused::Busy { why });
+            }
+            Seat::Nowhere => return Ok(merge),
+            Seat::Elsewhere(at) => {
+                return Err(MergeRefused::Elsewhere {
+                    branch: into.to_owned(),
+                    at,
+                });
+            }
+            Seat::Here => merge.is_checked_out = true,
+        }
+        self.recover(person)?;
+        if let Some(why) = person.under_way() {
+            return Err(MergeRefused::Busy { why });
+        }
+        let files = person.converted(&merge.files)?;
+        if !files.is_empty() {
+            return Err(MergeRefused::Converted { files });
+        }
+        merge.folders = self.check_files(person, differences)?;
+        Ok(merge)
+    }
+
+    /// Checks that files and index are as they are in the branch, and returns the folders to make.
+    fn check_files(
+        &self,
+        person: &Person,
+        differences: Vec<Difference>,
+    ) -> Result<Vec<PathBuf>, MergeRefused> {
+        let Some(entries) = person.entries()? else {
+            return Err(MergeRefused::Busy {
+                why: super::deed::UNDECIDED.to_owned(),
+            });
+        };
+        let placing = self.placing(person)?;
+        let steps = super::deed::steps(differences);
+        let states = placing.states(&steps)?;
+        let mut files = blocked(&placing, &steps)?;
+        for (step, state) in steps.iter().zip(&states) {
+            let is_as_before = matches!(state, State::Before(_));
+            if !is_as_before || entries.get(&step.path) != step.old.as_ref() {
+                files.push(step.path.clone());
+            }
+        }
+        if !files.is_empty() {
+            files.sort();
+            files.dedup();
+            return Err(MergeRefused::Dirty { files });
+        }
+        Ok(placing.missing_folders(&steps)?)
+    }
+}
+
+/// Returns the new files where a file of the person's stands in the place of a folder.
+pub(super) fn blocked(placing: &Placing, steps: &[Step]) -> Result<Vec<PathBuf>, TreeError> {
+    let gone = steps.iter().filter(|step| step.new.is_none());
+    let gone: BTreeSet<&Path> = gone.map(|step| step.path.as_path()).collect();
+    let mut found = Vec::new();
+    for step in steps {
+        if !has_way(placing, step, &gone)? {
+            found.push(step.path.clone());
+        }
+    }
+    Ok(found)
+}
+
+fn has_way(placing: &Placing, step: &Step, gone: &BTreeSet<&Path>) -> Result<bool, TreeError> {
+    if step.new.is_none() || step.old.is_some() {
+        return Ok(true);
+    }
+    for folder in step.path.ancestors().skip(1) {
+        if folder.as_os_str().is_empty() || gone.contains(folder) {
+            continue;
+        }
+        let stat = match placing.origin.look(folder) {
+            Ok(stat) => stat,
+            Err(TreeError::LedAway { .. }) => return Ok(false),
+            Err(error) => return Err(error),
+        };
+        if stat.is_some_and(|stat| !FileType::from_raw_mode(stat.st_mode).is_dir()) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn clean(merged: Merged, into: &str) -> Result<String, MergeRefused> {
+    match merged {
+        Merged::Clean(tree) => Ok(tree),
+        Merged::Conflict(conflicts) => Err(MergeRefused::Conflict {
+            into: into.to_owned(),
+            conflicts,
+        }),
+    }
+}
+
+fn already(into: &str) -> MergeRefused {
+    MergeRefused::Already {
+        into: into.to_owned(),
+    }
+}
+
+fn bad_name(name: &str) -> LineError {
+    LineError::BadName {
+        name: name.to_owned(),
+    }
+}

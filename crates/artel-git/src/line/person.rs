@@ -1,0 +1,402 @@
+//! The person's repository, read with care: what they stand on, what they have under way.
+//!
+//! Nothing here compares the person's files by the person's own git, since that would run their
+//! filters: the line's git does it, on a copy of their index.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use crate::tree::place::Repository;
+use crate::tree::store::Side;
+use crate::{Git, GitError, Identity, TreeError};
+
+use super::{Line, LineError, id_of};
+
+/// So many changed files are named.
+const MOST_DIRTY: usize = 1000;
+
+/// Longer than the name of anybody.
+const LONGEST_NAME: usize = 200;
+
+/// Files of git's own that tell of something unfinished, and what to do about it.
+const UNDER_WAY: &[(&str, &str)] = &[
+    (
+        "MERGE_HEAD",
+        "a merge of yours is under way; finish it with `git commit`, or try `git merge --abort`",
+    ),
+    (
+        "CHERRY_PICK_HEAD",
+        "a cherry-pick of yours is under way; try `git cherry-pick --continue` or `--abort`",
+    ),
+    (
+        "REVERT_HEAD",
+        "a revert of yours is under way; try `git revert --continue` or `--abort`",
+    ),
+    (
+        "rebase-merge",
+        "a rebase of yours is under way; try `git rebase --continue` or `--abort`",
+    ),
+    (
+        "rebase-apply",
+        "a rebase of yours is under way; try `git rebase --continue` or `--abort`",
+    ),
+];
+
+/// What a person stands on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Base {
+    /// Their commit.
+    pub commit: String,
+    /// The branch they have checked out, such as `main`; nothing when detached.
+    pub branch: Option<String>,
+    /// What they changed, or made and did not add; at most a thousand. A folder ends in `/`.
+    pub dirty: Vec<PathBuf>,
+}
+
+/// A person's repository, and git in it.
+#[derive(Debug)]
+pub(super) struct Person {
+    pub(super) repository: Repository,
+    pub(super) git: Git,
+}
+
+/// Where a branch is checked out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Seat {
+    Here,
+    Elsewhere(PathBuf),
+    Nowhere,
+}
+
+/// The entries of a person's index.
+pub(super) type Entries = BTreeMap<PathBuf, Side>;
+
+impl Line {
+    /// Returns what the person stands on now. Of a folder in no repository it is the first commit,
+    /// made of the files as they were.
+    pub fn base(&self) -> Result<Base, LineError> {
+        if let Some(first) = &self.first {
+            return Ok(Base {
+                commit: first.clone(),
+                branch: None,
+                dirty: Vec::new(),
+            });
+        }
+        let person = self.person()?;
+        let arguments = ["rev-parse", "HEAD^{commit}", "--symbolic-full-name", "HEAD"];
+        let said = match person.git.run(&arguments) {
+            Ok(said) => String::from_utf8_lossy(&said).into_owned(),
+            Err(GitError::Refused { .. }) => {
+                return Err(LineError::NoCommit {
+                    folder: self.origin.clone(),
+                });
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let mut lines = said.lines();
+        let commit = lines.next().unwrap_or_default().to_owned();
+        let branch = lines
+            .next()
+            .and_then(|name| name.strip_prefix("refs/heads/"));
+        let dirty = self.dirty(&person, &commit)?;
+        Ok(Base {
+            branch: branch.map(str::to_owned),
+            commit,
+            dirty,
+        })
+    }
+
+    /// Returns the name and address that the person set for git, in the repository or in their own
+    /// file below `home`; Artel's where they set none.
+    pub fn identity(&self, home: &Path) -> Identity {
+        let mut found = [None, None];
+        let local = self.repository().map(|found| found.common.join("config"));
+        let global = [".gitconfig", ".config/git/config"].map(|name| home.join(name));
+        for file in local.iter() {
+            self.look_up(file, "--no-includes", home, &mut found);
+        }
+        for file in &global {
+            self.look_up(file, "--includes", home, &mut found);
+        }
+        let artel = Identity::artel();
+        let [name, email] = found;
+        Identity {
+            name: name.unwrap_or(artel.name),
+            email: email.unwrap_or(artel.email),
+        }
+    }
+
+    /// Looks a name and an address up in one file of settings, as far as they are not known yet.
+    fn look_up(&self, file: &Path, includes: &str, home: &Path, found: &mut [Option<String>; 2]) {
+        if found.iter().all(Option::is_some) || !file.is_file() {
+            return;
+        }
+        let mut arguments: Vec<OsString> = vec!["config".into(), "--file".into(), file.into()];
+        let rest = [includes, "-z", "--get-regexp", r"^user\.(name|email)$"];
+        arguments.extend(rest.map(OsString::from));
+        let git = self.git().variable("HOME", home);
+        let said = git.run_on(&arguments, Vec::new()).unwrap_or_default();
+        let said = String::from_utf8_lossy(&said);
+        let mut here = [None, None];
+        for (key, value) in said.split('\0').filter_map(|entry| entry.split_once('\n')) {
+            let place = usize::from(key.ends_with("email"));
+            here[place] = Some(plain(value)).filter(|value| !value.is_empty());
+        }
+        for (known, value) in found.iter_mut().zip(here) {
+            *known = known.take().or(value);
+        }
+    }
+
+    pub(super) fn person(&self) -> Result<Person, LineError> {
+        let folder = || self.origin.clone();
+        if self.is_private() {
+            return Err(LineError::Private { folder: folder() });
+        }
+        let repository = Repository::find(&self.origin);
+        let repository = repository.ok_or_else(|| LineError::Gone { folder: folder() })?;
+        let git = repository
+            .git(&self.program)
+            .variable("GIT_NO_REPLACE_OBJECTS", "1")
+            .set("core.fsync=all")
+            .set("core.fsyncMethod=batch");
+        Ok(Person { repository, git })
+    }
+
+    fn dirty(&self, person: &Person, commit: &str) -> Result<Vec<PathBuf>, LineError> {
+        let index = self.index();
+        person.copy_index(&index.0)?;
+        let git = self.git_with(&index.0, &person.repository.top);
+        git.run(&[
+            "update-index",
+            "-q",
+            "--ignore-submodules",
+            "--unmerged",
+            "--refresh",
+        ])?;
+        let plain = ["-z", "--name-only", "--no-renames", "--ignore-submodules"];
+        let changed = git.run(&[&["diff-files"], &plain[..]].concat())?;
+        let staged = git.run(&[&["diff-index", "--cached"], &plain[..], &[commit]].concat())?;
+        let others = ["ls-files", "-z", "-o", "--exclude-standard", "--directory"];
+        let others = person
+            .git
+            .run(&[&others[..], &["--no-empty-directory"]].concat())?;
+        let all = [changed, staged, others].concat();
+        let mut paths: Vec<PathBuf> = all
+            .split(|byte| *byte == 0)
+            .filter(|path| !path.is_empty())
+            .map(|path| PathBuf::from(OsStr::from_bytes(path)))
+            .collect();
+        paths.sort();
+        paths.dedup();
+        paths.truncate(MOST_DIRTY);
+        Ok(paths)
+    }
+}
+
+impl Person {
+    /// Returns where a branch is; nothing where there is no such branch.
+    pub(super) fn branch(&self, name: &str) -> Result<Option<String>, LineError> {
+        let name = format!("refs/heads/{name}^{{commit}}");
+        match self.git.run(&["rev-parse", "--verify", "--quiet", &name]) {
+            Ok(said) => Ok(Some(id_of(&said))),
+            Err(GitError::Refused { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Finds out where a branch is checked out, in all of the repository's worktrees.
+    pub(super) fn seat(&self, branch: &str) -> Result<Seat, LineError> {
+        let said = self.git.run(&["worktree", "list", "--porcelain", "-z"])?;
+        let wanted = format!("branch refs/heads/{branch}");
+        let Repository {
+            top, own, common, ..
+        } = &self.repository;
+        let mut at = None;
+        let mut seat = Seat::Nowhere;
+        for line in said.split(|byte| *byte == 0) {
+            if let Some(path) = line.strip_prefix(b"worktree ") {
+                // The first is the repository's own, of which a submodule has another path.
+                let is_main = at.is_none() && own == common;
+                let path = PathBuf::from(OsStr::from_bytes(path));
+                at = Some(if is_main { top.clone() } else { path });
+            } else if line == wanted.as_bytes() {
+                let at = at.clone().unwrap_or_default();
+                if at.canonicalize().is_ok_and(|at| at == *top) {
+                    return Ok(Seat::Here);
+                }
+                seat = Seat::Elsewhere(at);
+            }
+        }
+        Ok(seat)
+    }
+
+    /// Tells whether a branch is being rebased, in any worktree: then it is checked out nowhere and
+    /// still not free to move.
+    pub(super) fn is_rebased(&self, branch: &str) -> bool {
+        let common = &self.repository.common;
+        let linked = fs::read_dir(common.join("worktrees"));
+        let linked = linked.into_iter().flatten().flatten();
+        let places = linked.map(|entry| entry.path()).chain([common.clone()]);
+        let wanted = format!("refs/heads/{branch}");
+        places
+            .flat_map(|at| ["rebase-merge", "rebase-apply"].map(|name| at.join(name)))
+            .any(|at| {
+                let held = artel_files::read_bounded(&at.join("head-name"), 4096);
+                held.is_ok_and(|held| id_of(&held) == wanted)
+            })
+    }
+
+    /// Tells what of the person's is under way, if anything is.
+    pub(super) fn under_way(&self) -> Option<String> {
+        let own = &self.repository.own;
+        let is_there = |name: &str| own.join(name).symlink_metadata().is_ok();
+        let found = UNDER_WAY.iter().find(|(name, _)| is_there(name));
+        if let Some((_, why)) = found {
+            return Some((*why).to_owned());
+        }
+        let lock = own.join("index.lock");
+        is_there("index.lock").then(|| locked(&lock))
+    }
+
+    /// Returns the person's index file.
+    pub(super) fn index(&self) -> PathBuf {
+        self.repository.own.join("index")
+    }
+
+    /// Copies the person's index to a place of ours, whole also where it is kept in two files.
+    pub(super) fn copy_index(&self, to: &Path) -> Result<(), LineError> {
+        let from = self.index();
+        match fs::copy(&from, to) {
+            Ok(_) => {}
+            // A repository in which everything was removed need not have one.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(TreeError::system("copy", &from)(error).into()),
+        }
+        let entries = fs::read_dir(&self.repository.own);
+        let is_split = entries
+            .into_iter()
+            .flatten()
+            .flatten()
+            .any(|entry| entry.file_name().as_bytes().starts_with(b"sharedindex."));
+        if is_split {
+            let git = self.git.clone().variable("GIT_INDEX_FILE", to);
+            git.run(&["update-index", "--no-split-index"])?;
+        }
+        Ok(())
+    }
+
+    /// Returns the entries of the person's index; nothing where a merge left some undecided.
+    pub(super) fn entries(&self) -> Result<Option<Entries>, LineError> {
+        let said = self.git.run(&["ls-files", "-s", "-z"])?;
+        let mut entries = Entries::new();
+        for line in said
+            .split(|byte| *byte == 0)
+            .filter(|line| !line.is_empty())
+        {
+            let Some(tab) = line.iter().position(|byte| *byte == b'\t') else {
+                continue;
+            };
+            let words: Vec<&[u8]> = line[..tab].split(|byte| *byte == b' ').collect();
+            let [mode, id, stage] = words[..] else {
+                continue;
+            };
+            if stage != b"0" {
+                return Ok(None);
+            }
+            if let Some(side) = Side::of(mode, id) {
+                entries.insert(PathBuf::from(OsStr::from_bytes(&line[tab + 1..])), side);
+            }
+        }
+        Ok(Some(entries))
+    }
+
+    /// Returns those files that git would convert between commit and disk.
+    pub(super) fn converted(&self, paths: &[PathBuf]) -> Result<Vec<PathBuf>, LineError> {
+        let mut list = Vec::new();
+        for path in paths {
+            list.extend_from_slice(path.as_os_str().as_bytes());
+            list.push(0);
+        }
+        let words = ["check-attr", "-z", "--stdin", "filter", "eol", "ident"];
+        let said = self
+            .git
+            .run_with(&[&words[..], &["working-tree-encoding"]].concat(), list)?;
+        let fields: Vec<&[u8]> = said.split(|byte| *byte == 0).collect();
+        let mut found = Vec::new();
+        for answer in fields.chunks_exact(3) {
+            let is_off = matches!(answer[2], b"unspecified" | b"unset");
+            let is_plain = is_off || (answer[1] == b"eol" && answer[2] == b"lf");
+            let path = PathBuf::from(OsStr::from_bytes(answer[0]));
+            if !is_plain && found.last() != Some(&path) {
+                found.push(path);
+            }
+        }
+        Ok(found)
+    }
+
+    /// Moves a branch from one commit to another; from nothing and to nothing make and remove it.
+    pub(super) fn move_branch(
+        &self,
+        branch: &str,
+        (from, to): (Option<&str>, Option<&str>),
+        format: &str,
+        why: &str,
+    ) -> Result<(), LineError> {
+        let zeros = nothing(format);
+        let name = format!("refs/heads/{branch}");
+        let (old, new) = (from.unwrap_or(&zeros), to.unwrap_or(&zeros));
+        self.clear_lock(&name, new);
+        let line = format!("update {name}\0{new}\0{old}\0");
+        let arguments = ["update-ref", "-m", why, "-z", "--stdin"];
+        match self.git.run_with(&arguments, line.into_bytes()) {
+            Ok(_) => Ok(()),
+            Err(GitError::Refused { said, .. }) if said.contains(".lock") => {
+                Err(LineError::Busy { why: said })
+            }
+            // A git of ours that outlived its kill may have been first.
+            Err(GitError::Refused { .. }) => match self.branch(branch)? {
+                found if found.as_deref() == to => Ok(()),
+                found => Err(LineError::Moved {
+                    branch: branch.to_owned(),
+                    found,
+                }),
+            },
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Removes the lock of a branch that a git of ours left when it was killed: nobody else writes
+    /// the id of a commit that we made into one.
+    fn clear_lock(&self, name: &str, new: &str) {
+        let lock = self.repository.common.join(format!("{name}.lock"));
+        let held = artel_files::read_bounded(&lock, 128).unwrap_or_default();
+        if id_of(&held) == new {
+            drop(fs::remove_file(lock));
+        }
+    }
+}
+
+/// Says that somebody else holds the index.
+pub(super) fn locked(lock: &Path) -> String {
+    format!(
+        "another git is at work in your repository (`{}` is there); wait for it, or remove that \
+         file if no git is running",
+        lock.display()
+    )
+}
+
+/// Returns the id that stands for nothing.
+pub(super) fn nothing(format: &str) -> String {
+    "0".repeat(if format == "sha256" { 64 } else { 40 })
+}
+
+/// Takes out what git does not allow in a name or an address.
+fn plain(value: &str) -> String {
+    let is_good = |letter: &char| !letter.is_control() && !matches!(letter, '<' | '>');
+    let value: String = value.chars().filter(is_good).take(LONGEST_NAME).collect();
+    let is_edge = |letter: char| letter.is_whitespace() || ".,:;\"'\\".contains(letter);
+    value.trim_matches(is_edge).to_owned()
+}

@@ -1,0 +1,265 @@
+//! Reading a line: its log, what differs between two commits, files of a commit.
+
+use std::collections::HashMap;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use crate::tree::store::Side;
+use crate::{Git, TreeError};
+
+use super::{Line, LineError, spell};
+
+/// One commit of a line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Logged {
+    /// Its id.
+    pub commit: String,
+    /// The first line of its message.
+    pub subject: String,
+    /// When, in seconds since 1970.
+    pub when: i64,
+    /// The trailers of its message, in order.
+    pub trailers: Vec<(String, String)>,
+}
+
+/// What differs between two commits, counted as `git diff --stat` counts.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Stat {
+    /// Each file, in order.
+    pub files: Vec<FileStat>,
+    /// All lines that are new.
+    pub added: u64,
+    /// All lines that are gone.
+    pub removed: u64,
+}
+
+/// What differs in one file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileStat {
+    /// Where it is now, or was before it was removed.
+    pub path: PathBuf,
+    /// Where it was before it was moved.
+    pub from: Option<PathBuf>,
+    /// What was done.
+    pub kind: StatKind,
+    /// Lines that are new; nothing for what is not text.
+    pub added: Option<u64>,
+    /// Lines that are gone.
+    pub removed: Option<u64>,
+}
+
+/// What was done with a file between two commits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum StatKind {
+    /// It was not there.
+    Made,
+    /// It has other bytes, or is a link where a file was.
+    Changed,
+    /// It is gone.
+    Deleted,
+    /// It was moved, and perhaps changed.
+    Renamed,
+    /// It only became executable, or no longer is.
+    Mode,
+}
+
+impl Line {
+    /// Returns the commits of a branch since another commit, oldest first.
+    pub fn log(&self, base: &str, head: &str) -> Result<Vec<Logged>, LineError> {
+        const FORMAT: &str = "--format=%H%x1f%ct%x1f\
+            %(trailers:only=true,unfold=true,key_value_separator=%x1d,separator=%x1e)%x1f%s";
+        let (base, head) = (format!("^{}", spell(base)?), spell(head)?);
+        let said = self
+            .git()
+            .run(&["log", "-z", "--reverse", FORMAT, &head, &base, "--"])?;
+        let said = String::from_utf8_lossy(&said);
+        let records = said.split('\0').filter(|record| !record.is_empty());
+        Ok(records.filter_map(logged).collect())
+    }
+
+    /// Counts what differs between two commits or trees.
+    pub fn stat(&self, from: &str, to: &str) -> Result<Stat, LineError> {
+        let (from, to) = (spell(from)?, spell(to)?);
+        let arguments = [
+            "diff-tree",
+            "-r",
+            "-M",
+            "-z",
+            "--raw",
+            "--numstat",
+            "--no-abbrev",
+            "--no-ext-diff",
+            "--no-textconv",
+            &from,
+            &to,
+        ];
+        let said = self.as_the_person_sees().run(&arguments)?;
+        counted(&said).ok_or_else(|| LineError::Damaged {
+            path: self.repository_at(),
+            why: "git counted in words that nobody here knows",
+        })
+    }
+
+    /// Returns the difference as text, of these paths or of all. No attribute hides a file.
+    pub fn diff(&self, from: &str, to: &str, paths: &[PathBuf]) -> Result<Vec<u8>, LineError> {
+        self.differ(&["-r", "-p", "-M"], from, to, paths)
+    }
+
+    /// Returns the difference as `git apply` takes it, with the bytes of what is not text.
+    pub fn patch(&self, from: &str, to: &str) -> Result<Vec<u8>, LineError> {
+        let how = ["-r", "-p", "--binary", "--full-index", "--no-renames"];
+        self.differ(&how, from, to, &[])
+    }
+
+    /// Returns the files in which two commits or trees differ, in order; of a moved one both places.
+    pub fn changed(&self, from: &str, to: &str) -> Result<Vec<PathBuf>, LineError> {
+        let how = ["-r", "-z", "--no-renames", "--name-only"];
+        let said = self.differ(&how, from, to, &[])?;
+        let names = said
+            .split(|byte| *byte == 0)
+            .filter(|name| !name.is_empty());
+        Ok(names.map(path_of).collect())
+    }
+
+    /// Returns the tree of a commit.
+    pub fn tree_of(&self, commit: &str) -> Result<String, LineError> {
+        let trees = self.trees(&[commit])?;
+        trees.into_iter().next().ok_or_else(|| LineError::BadName {
+            name: commit.to_owned(),
+        })
+    }
+
+    /// Returns what a file holds in a commit or tree; nothing where there is none, where it is a
+    /// link, or where it has more than `most` bytes.
+    pub fn file_at(
+        &self,
+        treeish: &str,
+        path: &Path,
+        most: u64,
+    ) -> Result<Option<Vec<u8>>, LineError> {
+        let name = spell(treeish)?;
+        let words = ["ls-tree", "-z", name.as_str(), "--"].map(OsString::from);
+        let mut arguments = words.to_vec();
+        arguments.push(path.into());
+        let said = self.git().run_on(&arguments, Vec::new())?;
+        let mut words = said.split(|byte| matches!(byte, b' ' | b'\t'));
+        let (mode, _, id) = (words.next(), words.next(), words.next());
+        let side = mode.zip(id).and_then(|(mode, id)| Side::of(mode, id));
+        let Some(side) = side.filter(|side| !side.is_link()) else {
+            return Ok(None);
+        };
+        let store = self.store();
+        let ids = [side.id.as_str()];
+        if store.sizes(&ids)?.first().is_none_or(|size| *size > most) {
+            return Ok(None);
+        }
+        let mut held = None;
+        store.contents(&ids, |_, bytes| {
+            held = Some(bytes.to_vec());
+            Ok::<(), TreeError>(())
+        })?;
+        Ok(held)
+    }
+
+    fn differ(
+        &self,
+        how: &[&str],
+        from: &str,
+        to: &str,
+        paths: &[PathBuf],
+    ) -> Result<Vec<u8>, LineError> {
+        let (from, to) = (spell(from)?, spell(to)?);
+        let mut arguments: Vec<OsString> = vec!["diff-tree".into()];
+        arguments.extend(how.iter().map(OsString::from));
+        let plain = ["--no-ext-diff", "--no-textconv", &from, &to, "--"];
+        arguments.extend(plain.map(OsString::from));
+        arguments.extend(paths.iter().map(|path| path.clone().into()));
+        Ok(self.git().run_on(&arguments, Vec::new())?)
+    }
+
+    /// Git in the line's repository with the person's files, whose `.gitattributes` say what counts
+    /// as text. It has no index, and reads nothing else of theirs.
+    fn as_the_person_sees(&self) -> Git {
+        let top = self
+            .repository()
+            .map_or(self.origin.clone(), |found| found.top);
+        self.git_with(&self.at.join("no-index"), &top)
+    }
+}
+
+fn path_of(bytes: &[u8]) -> PathBuf {
+    PathBuf::from(OsStr::from_bytes(bytes))
+}
+
+fn logged(record: &str) -> Option<Logged> {
+    let mut fields = record.splitn(4, '\u{1f}');
+    let (commit, when, trailers) = (fields.next()?, fields.next()?, fields.next()?);
+    let trailers = trailers.split('\u{1e}').filter_map(|trailer| {
+        let (key, value) = trailer.split_once('\u{1d}')?;
+        Some((key.to_owned(), value.trim().to_owned()))
+    });
+    Some(Logged {
+        commit: commit.trim().to_owned(),
+        when: when.parse().ok()?,
+        trailers: trailers.collect(),
+        subject: fields.next()?.to_owned(),
+    })
+}
+
+/// Reads what `diff-tree --raw --numstat -z -M` prints: first every raw entry, then every count.
+fn counted(said: &[u8]) -> Option<Stat> {
+    let mut stat = Stat::default();
+    let mut places: HashMap<PathBuf, usize> = HashMap::new();
+    let mut fields = said.split(|byte| *byte == 0);
+    while let Some(field) = fields.next() {
+        if field.is_empty() {
+            continue;
+        }
+        if let Some(raw) = field.strip_prefix(b":") {
+            let file = raw_entry(raw, &mut fields)?;
+            places.insert(file.path.clone(), stat.files.len());
+            stat.files.push(file);
+            continue;
+        }
+        let mut words = field.splitn(3, |byte| *byte == b'\t');
+        let (added, removed, path) = (words.next()?, words.next()?, words.next()?);
+        let path = match path {
+            // A moved file: where it was and where it is follow.
+            b"" => fields.by_ref().take(2).last()?,
+            path => path,
+        };
+        let number = |word: &[u8]| std::str::from_utf8(word).ok()?.parse::<u64>().ok();
+        let file = stat.files.get_mut(*places.get(&path_of(path))?)?;
+        (file.added, file.removed) = (number(added), number(removed));
+        stat.added += file.added.unwrap_or(0);
+        stat.removed += file.removed.unwrap_or(0);
+    }
+    Some(stat)
+}
+
+fn raw_entry<'f>(raw: &[u8], fields: &mut impl Iterator<Item = &'f [u8]>) -> Option<FileStat> {
+    let words: Vec<&[u8]> = raw.split(|byte| *byte == b' ').collect();
+    let [old_mode, new_mode, old_id, new_id, status] = words[..] else {
+        return None;
+    };
+    let first = path_of(fields.next()?);
+    let kind = match status.first()? {
+        b'A' => StatKind::Made,
+        b'D' => StatKind::Deleted,
+        b'R' => StatKind::Renamed,
+        _ if old_id == new_id && old_mode != new_mode => StatKind::Mode,
+        _ => StatKind::Changed,
+    };
+    let (path, from) = match kind {
+        StatKind::Renamed => (path_of(fields.next()?), Some(first)),
+        _ => (first, None),
+    };
+    Some(FileStat {
+        path,
+        from,
+        kind,
+        added: None,
+        removed: None,
+    })
+}

@@ -1,0 +1,129 @@
+//! Nothing that the person's repository names is started, and no file is converted unseen.
+
+use super::merging::{change, scene};
+use super::*;
+
+/// Makes a program that leaves a marker when it is started.
+fn trap(scene: &Scene) -> (PathBuf, PathBuf) {
+    let (program, marker) = (scene.path("trap.sh"), scene.path("marker"));
+    let text = format!("#!/bin/sh\ntouch '{}'\ncat\n", marker.display());
+    fs::write(&program, text).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    (program, marker)
+}
+
+#[test]
+fn hooks_and_filters_and_drivers_never_run() {
+    let scene = scene();
+    let (trap, marker) = trap(&scene);
+    scene.write("kept.bin", "filtered\n");
+    scene.write(
+        ".gitattributes",
+        "kept.* filter=x\nchanged.txt merge=x diff=x\n",
+    );
+    scene.commit("attributes");
+    let name = trap.to_str().unwrap();
+    for key in [
+        "filter.x.clean",
+        "filter.x.smudge",
+        "filter.x.process",
+        "merge.x.driver",
+        "diff.x.command",
+        "diff.x.textconv",
+        "core.fsmonitor",
+        "gpg.program",
+        "uploadpack.packObjectsHook",
+    ] {
+        scene.git(&["config", key, name]);
+    }
+    scene.git(&["config", "commit.gpgSign", "true"]);
+    let hooks = scene.origin().join(".git/hooks");
+    fs::create_dir_all(&hooks).unwrap();
+    for hook in [
+        "post-checkout",
+        "post-merge",
+        "pre-commit",
+        "pre-merge-commit",
+        "commit-msg",
+        "reference-transaction",
+        "post-index-change",
+        "update",
+    ] {
+        fs::copy(&trap, hooks.join(hook)).unwrap();
+    }
+    // A filtered file whose times git does not trust would be read through the filter.
+    scene.write("kept.bin", "changed\n");
+    let mut work = Work::new(&scene);
+    let at = |what: &str| assert!(!marker.exists(), "{what}");
+    assert_eq!(names(&work.line.base().unwrap().dirty), ["kept.bin"]);
+    at("base");
+    work.step(change);
+    at("step");
+    let base = work.line.base().unwrap().commit;
+    work.line.stat(&base, &work.head).unwrap();
+    work.line.diff(&base, &work.head, &[]).unwrap();
+    at("reading");
+    work.line.publish("fix/it-1").unwrap();
+    at("publish");
+    let merge = work.merge();
+    at("merge");
+    let undo = work.undo(&merge.new).unwrap();
+    work.line.carry_out(&undo).unwrap();
+    work.line.unpublish("fix/it-1", &work.head).unwrap();
+    at("undo");
+    assert_eq!(scene.read("kept.bin"), "changed\n");
+}
+
+#[test]
+fn a_file_that_git_converts_is_refused_with_what_to_do() {
+    for attribute in [
+        "filter=x",
+        "eol=crlf",
+        "ident",
+        "working-tree-encoding=UTF-16",
+    ] {
+        let scene = scene();
+        scene.write(
+            ".gitattributes",
+            &format!("changed.* {attribute}\nother.* eol=lf\n"),
+        );
+        scene.git(&["add", ".gitattributes"]);
+        scene.git(&["commit", "-q", "-m", "attributes"]);
+        let mut work = Work::new(&scene);
+        work.step(change);
+        let refused = work.plan();
+        let Err(refused @ MergeRefused::Converted { .. }) = refused else {
+            panic!("{attribute}: {refused:?}");
+        };
+        assert!(
+            refused.to_string().contains("`changed.txt`; merge by hand"),
+            "{refused}"
+        );
+    }
+}
+
+#[test]
+fn what_is_no_id_and_no_branch_is_refused() {
+    let scene = scene();
+    let line = scene.line();
+    let head = scene.id("HEAD");
+    for name in [
+        "HEAD",
+        "--help",
+        "main^",
+        ":/x",
+        "abc def",
+        "--output=/tmp/x",
+    ] {
+        let bad = |found: Result<(), LineError>| {
+            // `HEAD` could be the name of a branch, and there is none of it.
+            let is_refused = matches!(found, Err(LineError::BadName { .. } | LineError::Git(_)));
+            assert!(is_refused, "{name}: {found:?}");
+        };
+        bad(line.tree_of(name).map(drop));
+        bad(line.stat(name, &head).map(drop));
+        bad(line.diff(&head, name, &[]).map(drop));
+        bad(line.graft(&head, name, &["x".into()]).map(drop));
+        bad(line.checkout(name, &scene.path("x"), &[]).map(drop));
+    }
+}

@@ -1,0 +1,263 @@
+//! Three-way merges of commits, without a working tree, and what to show where they fail.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use crate::git::Answer;
+use crate::tree::store::{Side, Store};
+use crate::{Identity, TreeError};
+
+use super::{Line, LineError, id_of};
+
+/// So much of each side is shown.
+const MOST_SHOWN: usize = 8 * 1024;
+
+/// Of so many conflicts both sides are shown; of the others only the names.
+const MOST_DETAILED: usize = 50;
+
+/// Larger contents are not read to be shown.
+const LARGEST_READ: u64 = 4 << 20;
+
+/// A file that two sides changed in different ways.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Conflict {
+    /// The file.
+    pub path: PathBuf,
+    /// What the two sides did.
+    pub what: Clash,
+    /// What the branch says in the places in question; nothing where it has no such file.
+    pub ours: Option<String>,
+    /// What the change says there.
+    pub theirs: Option<String>,
+}
+
+/// How two sides differ in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Clash {
+    /// Both changed it.
+    BothChanged,
+    /// Both made it.
+    BothMade,
+    /// The change removed what the branch changed.
+    RemovedByTheirs,
+    /// The branch removed what the change changed.
+    RemovedByOurs,
+    /// Files and folders in one another's way, or moved to different places.
+    InTheWay,
+}
+
+impl Clash {
+    /// Returns the words for it.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::BothChanged => "both sides changed it",
+            Self::BothMade => "both sides made it",
+            Self::RemovedByTheirs => "changed on the branch, removed by the change",
+            Self::RemovedByOurs => "removed on the branch, changed by the change",
+            Self::InTheWay => "moved or in the way of something else",
+        }
+    }
+}
+
+/// What a three-way merge gave.
+#[derive(Debug)]
+pub(super) enum Merged {
+    Clean(String),
+    Conflict(Vec<Conflict>),
+}
+
+impl Line {
+    /// Merges the change from a commit's tree to another tree onto a third, of a commit.
+    pub(super) fn three_way(
+        &self,
+        base: &str,
+        ours: &str,
+        theirs: &str,
+    ) -> Result<Merged, LineError> {
+        // Commits made for this alone have the wanted ancestor in common, and no other.
+        if self.is_within(base, ours)? {
+            let theirs = self.side(theirs, &[base])?;
+            return self.merge_commits(ours, &theirs);
+        }
+        let trees = self.trees(&[base, ours])?;
+        let base = self.side(&trees[0], &[])?;
+        let ours = self.side(&trees[1], &[&base])?;
+        let theirs = self.side(theirs, &[&base])?;
+        self.merge_commits(&ours, &theirs)
+    }
+
+    /// Merges two commits that have a past in common.
+    pub(super) fn merge_commits(&self, ours: &str, theirs: &str) -> Result<Merged, LineError> {
+        let arguments = ["merge-tree", "--write-tree", "-z", ours, theirs];
+        let (answer, said) = self.git().answer(&arguments, Vec::new())?;
+        let mut fields = said.split(|byte| *byte == 0);
+        let tree = id_of(fields.next().unwrap_or_default());
+        if answer == Answer::Yes {
+            return Ok(Merged::Clean(tree));
+        }
+        let mut stages: BTreeMap<PathBuf, [Option<Side>; 3]> = BTreeMap::new();
+        for field in fields.take_while(|field| !field.is_empty()) {
+            let Some((path, stage, side)) = staged(field) else {
+                return Err(LineError::Damaged {
+                    path: self.repository_at(),
+                    why: "git merged in words that nobody here knows",
+                });
+            };
+            stages.entry(path).or_default()[stage] = Some(side);
+        }
+        let conflicts = self.conflicts(&tree, stages)?;
+        Ok(Merged::Conflict(conflicts))
+    }
+
+    /// Makes a commit that is only ever a side of a merge, or what a tree is checked out of.
+    pub(super) fn side(&self, tree: &str, parents: &[&str]) -> Result<String, LineError> {
+        self.write_commit(tree, parents, "a side\n", 0, &Identity::artel())
+    }
+
+    /// Tells whether a commit is another, or in its past.
+    pub(super) fn is_within(&self, commit: &str, of: &str) -> Result<bool, LineError> {
+        if commit == of {
+            return Ok(true);
+        }
+        let arguments = ["merge-base", "--is-ancestor", commit, of];
+        let (answer, _) = self.git().answer(&arguments, Vec::new())?;
+        Ok(answer == Answer::Yes)
+    }
+
+    /// Returns the trees of commits or trees.
+    pub(super) fn trees(&self, treeish: &[&str]) -> Result<Vec<String>, LineError> {
+        let names: Vec<String> = treeish
+            .iter()
+            .map(|name| Ok(format!("{}^{{tree}}", super::spell(name)?)))
+            .collect::<Result<_, LineError>>()?;
+        let mut arguments = vec!["rev-parse"];
+        arguments.extend(names.iter().map(String::as_str));
+        let said = self.git().run(&arguments)?;
+        let said = String::from_utf8_lossy(&said);
+        Ok(said.lines().map(str::to_owned).collect())
+    }
+
+    fn conflicts(
+        &self,
+        tree: &str,
+        stages: BTreeMap<PathBuf, [Option<Side>; 3]>,
+    ) -> Result<Vec<Conflict>, LineError> {
+        let store = self.store();
+        let merged = store.manifest(tree)?;
+        let mut found = Vec::new();
+        for (path, [base, ours, theirs]) in stages {
+            let what = match (&base, &ours, &theirs) {
+                (Some(_), Some(_), Some(_)) => Clash::BothChanged,
+                (None, Some(_), Some(_)) => Clash::BothMade,
+                (Some(_), Some(_), None) => Clash::RemovedByTheirs,
+                (Some(_), None, Some(_)) => Clash::RemovedByOurs,
+                _ => Clash::InTheWay,
+            };
+            let mut sides = [None, None];
+            if found.len() < MOST_DETAILED {
+                let both = ours.is_some() && theirs.is_some();
+                let marked = merged.get(&path).filter(|_| both);
+                let marked = marked.map(|side| text(&store, side)).transpose()?;
+                sides = match marked.as_deref().and_then(parts) {
+                    Some([ours, theirs]) => [Some(ours), Some(theirs)],
+                    None => [
+                        ours.map(|side| text(&store, &side)).transpose()?,
+                        theirs.map(|side| text(&store, &side)).transpose()?,
+                    ],
+                };
+            }
+            let [ours, theirs] = sides.map(|side| side.map(bounded));
+            found.push(Conflict {
+                path,
+                what,
+                ours,
+                theirs,
+            });
+        }
+        if found.is_empty() {
+            found.push(Conflict {
+                path: PathBuf::from("."),
+                what: Clash::InTheWay,
+                ours: None,
+                theirs: None,
+            });
+        }
+        Ok(found)
+    }
+}
+
+/// Reads `<mode> <id> <stage>\t<path>`.
+fn staged(field: &[u8]) -> Option<(PathBuf, usize, Side)> {
+    let tab = field.iter().position(|byte| *byte == b'\t')?;
+    let path = Path::new(OsStr::from_bytes(&field[tab + 1..])).to_owned();
+    let words: Vec<&str> = std::str::from_utf8(&field[..tab])
+        .ok()?
+        .split(' ')
+        .collect();
+    let [mode, id, stage] = words[..] else {
+        return None;
+    };
+    let stage: usize = stage.parse().ok()?;
+    let side = Side {
+        mode: u32::from_str_radix(mode, 8).ok()?,
+        id: id.to_owned(),
+    };
+    (1..=3).contains(&stage).then(|| (path, stage - 1, side))
+}
+
+fn text(store: &Store, side: &Side) -> Result<String, TreeError> {
+    let ids = [side.id.as_str()];
+    let size = match side.mode {
+        0o160_000 => return Ok(format!("a repository at {}", side.id)),
+        _ => store.sizes(&ids)?.first().copied().unwrap_or_default(),
+    };
+    if size > LARGEST_READ {
+        return Ok(format!("{size} bytes"));
+    }
+    let mut held = String::new();
+    store.contents(&ids, |_, bytes| {
+        held = match std::str::from_utf8(bytes) {
+            Ok(text) if !bytes.contains(&0) => text.to_owned(),
+            _ => format!("{} bytes that are no text", bytes.len()),
+        };
+        Ok::<(), TreeError>(())
+    })?;
+    Ok(held)
+}
+
+/// Returns what each side says between git's marks; nothing where there are none.
+fn parts(marked: &str) -> Option<[String; 2]> {
+    let mut sides = [String::new(), String::new()];
+    let mut here: Option<usize> = None;
+    let mut is_any = false;
+    for (number, line) in marked.lines().enumerate() {
+        match here {
+            None if line.starts_with("<<<<<<< ") => {
+                for side in &mut sides {
+                    side.push_str(&format!("@ line {}\n", number + 1));
+                }
+                (here, is_any) = (Some(0), true);
+            }
+            Some(0) if line == "=======" => here = Some(1),
+            Some(1) if line.starts_with(">>>>>>> ") => here = None,
+            Some(side) => {
+                sides[side].push_str(line);
+                sides[side].push('\n');
+            }
+            None => {}
+        }
+    }
+    is_any.then_some(sides)
+}
+
+fn bounded(mut text: String) -> String {
+    if text.len() > MOST_SHOWN {
+        let whole = text.len();
+        let end = (0..=MOST_SHOWN).rev().find(|at| text.is_char_boundary(*at));
+        text.truncate(end.unwrap_or(0));
+        text.push_str(&format!("\n… {} more bytes\n", whole - text.len()));
+    }
+    text
+}

@@ -1,0 +1,193 @@
+//! A tree whose files are those of a commit, whatever the person's folder holds by now.
+//!
+//! Beside the record of the tree lies a file `line`: the commit, its whole tree, and the folders of
+//! objects that the tree's repository reads. With it the work can be handed back as the commit's
+//! tree with exactly the run's changes in it, so that what a run does not see (the folders above
+//! its part, repositories in the repository) stays as it was.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use super::ignores::LeftOut;
+use super::layout::Layout;
+use super::own::Own;
+use super::store::{Difference, Lines};
+use super::{Kind, RunTree, START, Snapshot, TreeError};
+
+/// How the record of a checkout begins.
+const RECORD: &str = "artel checkout 1";
+
+/// The name of that record in the run's folder.
+const NAME: &str = "line";
+
+/// What to check out, and where.
+#[derive(Debug)]
+pub(crate) struct Checkout<'c> {
+    pub(crate) git: &'c Path,
+    pub(crate) at: &'c Path,
+    /// The person's folder, without links.
+    pub(crate) origin: &'c Path,
+    /// Where in the commit that folder is.
+    pub(crate) prefix: &'c Path,
+    /// The person has no repository.
+    pub(crate) is_private: bool,
+    pub(crate) format: &'c str,
+    pub(crate) exclude: Option<PathBuf>,
+    pub(crate) shallow: Option<PathBuf>,
+    pub(crate) source: Source,
+    pub(crate) share: &'c [String],
+}
+
+/// What a tree was checked out of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Source {
+    pub(crate) commit: String,
+    pub(crate) tree: String,
+    /// Every folder of objects that reading the commit needs.
+    pub(crate) objects: Vec<PathBuf>,
+}
+
+/// What a run made of what was checked out.
+#[derive(Debug)]
+pub(crate) struct Work {
+    pub(crate) source: Source,
+    /// Where in the commit the files are.
+    pub(crate) prefix: PathBuf,
+    /// The tree of all files as they are now, relative to the files.
+    pub(crate) now: String,
+    /// What changed, without new files that git ignores.
+    pub(crate) differences: Vec<Difference>,
+    /// The tree of the files is all of the commit's tree, and nothing new in it is ignored.
+    pub(crate) is_all: bool,
+}
+
+impl RunTree {
+    /// Makes a tree with the files of a commit.
+    pub(crate) fn check_out(order: Checkout<'_>) -> Result<Self, TreeError> {
+        let at = super::clear_for(order.at)?;
+        let own = Own::new(order.git, &at, order.prefix);
+        fs::create_dir_all(&own.files).map_err(TreeError::system("make", &own.files))?;
+        Layout {
+            format: order.format,
+            exclude: order.exclude,
+            shallow: order.shallow,
+            objects: &order.source.objects[..1],
+            head: Some((&order.source.commit, None)),
+            ..Layout::new(&own.repository())
+        }
+        .write()?;
+        own.lead()?;
+        own.check_out(&order.source.commit, order.prefix)?;
+        let listed = own.private().run(&["ls-files", "-z"])?;
+        let began: BTreeSet<&Path> = listed
+            .split(|byte| *byte == 0)
+            .filter(|path| !path.is_empty())
+            .map(|path| Path::new(OsStr::from_bytes(path)))
+            .collect();
+        order.source.write(&at)?;
+        let mut tree = Self {
+            left_out: LeftOut::new(order.share, began.iter().copied()),
+            own,
+            origin: order.origin.to_owned(),
+            share: order.share.to_vec(),
+            start: Snapshot::unknown(START),
+            borrowed: order.source.objects.clone(),
+            known: Mutex::default(),
+            kind: if order.is_private {
+                Kind::Folder
+            } else {
+                Kind::Commit
+            },
+        };
+        tree.begin_with(&order.source.tree, &began)?;
+        tree.start = tree.snapshot(START)?;
+        tree.write_record(order.prefix)?;
+        Ok(tree)
+    }
+
+    /// Takes the tree that git has just written for the state of the files, where they are all of
+    /// it, so that the first snapshot need not read them again.
+    fn begin_with(&self, tree: &str, began: &BTreeSet<&Path>) -> Result<(), TreeError> {
+        if !self.is_whole() {
+            return Ok(());
+        }
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let walk = self.look(&known.files)?;
+        let is_all = walk.files.len() == began.len()
+            && walk.files.keys().all(|path| began.contains(path.as_path()));
+        if is_all {
+            known.files = walk.files;
+            known.tree = Some(tree.to_owned());
+        }
+        Ok(())
+    }
+
+    /// Looks at what the run made of the commit; nothing for a tree that is of no commit.
+    pub(crate) fn work(&self) -> Result<Option<Work>, TreeError> {
+        let Some(source) = Source::read(&self.own.at)? else {
+            return Ok(None);
+        };
+        let now = self.take()?.tree;
+        let start = self.start.tree();
+        let mut differences = self.store().differences(start, &now, Lines::Uncounted)?;
+        let all = differences.len();
+        let mut rules = self.rules();
+        differences.retain(|one| one.old.is_some() || !rules.ignores_file(&one.path));
+        let prefix = self.own.files.strip_prefix(self.own.tree());
+        Ok(Some(Work {
+            is_all: start == source.tree && all == differences.len(),
+            prefix: prefix.unwrap_or(Path::new("")).to_owned(),
+            source,
+            now,
+            differences,
+        }))
+    }
+}
+
+impl Source {
+    fn write(&self, at: &Path) -> Result<(), TreeError> {
+        let fields = [RECORD, &self.commit, &self.tree].map(str::as_bytes);
+        let objects = self.objects.iter().map(|path| path.as_os_str().as_bytes());
+        let mut record = Vec::new();
+        for field in fields.into_iter().chain(objects) {
+            record.extend_from_slice(field);
+            record.push(0);
+        }
+        artel_files::write_atomic(&at.join(NAME), &record, 0o600)?;
+        Ok(())
+    }
+
+    /// Reads what a tree was checked out of; nothing for one that was made of a folder.
+    pub(crate) fn read(at: &Path) -> Result<Option<Self>, TreeError> {
+        let path = at.join(NAME);
+        let bytes = match artel_files::read_bounded(&path, 1 << 20) {
+            Ok(bytes) => bytes,
+            Err(error) if error.system_kind() == Some(std::io::ErrorKind::NotFound) => {
+                return Ok(None);
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let mut fields = bytes.split(|byte| *byte == 0).map(OsStr::from_bytes);
+        let begins = fields.next() == Some(OsStr::new(RECORD));
+        let commit = fields.next().and_then(OsStr::to_str);
+        let tree = fields.next().and_then(OsStr::to_str);
+        let (true, Some(commit), Some(tree)) = (begins, commit, tree) else {
+            return Err(TreeError::Damaged {
+                path,
+                why: "it is no record of a checkout",
+            });
+        };
+        Ok(Some(Self {
+            commit: commit.to_owned(),
+            tree: tree.to_owned(),
+            objects: fields
+                .filter(|field| !field.is_empty())
+                .map(PathBuf::from)
+                .collect(),
+        }))
+    }
+}

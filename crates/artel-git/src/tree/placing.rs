@@ -1,0 +1,393 @@
+//! Writing planned files into a person's folder: all of them or none.
+//!
+//! Each file is compared before it is replaced, by bytes and once more by its stamp. What fails is
+//! taken back. What already is as planned counts as done, so the same plan can be carried out again
+//! after a kill.
+
+mod compare;
+
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FileType, Stat};
+
+use super::beneath::{Beneath, FileMode, Wanted, is_executable};
+use super::plan::{Plan, Step};
+use super::store::{Difference, Side, Store};
+use super::{ApplyError, TreeError};
+pub(crate) use compare::State;
+
+/// How far a call goes. Tests stop it, or let it fail, at each point.
+#[derive(Debug, Default)]
+pub(crate) struct Pace {
+    #[cfg(test)]
+    pub(crate) left: Option<(usize, Then)>,
+}
+
+/// What happens when a pace is used up.
+#[cfg(test)]
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Then {
+    /// Nothing more, as if the process had been killed.
+    Stop,
+    /// The next write fails.
+    Fail,
+}
+
+/// Why carrying out a plan ended early.
+#[derive(Debug)]
+pub(crate) enum Halt {
+    Failed(PathBuf, TreeError),
+    Touched(PathBuf),
+    #[cfg(test)]
+    Killed,
+}
+
+impl From<TreeError> for Halt {
+    fn from(error: TreeError) -> Self {
+        Self::Failed(PathBuf::from("."), error)
+    }
+}
+
+/// Writing into the person's folder.
+pub(crate) struct Placing {
+    store: Store,
+    folder: PathBuf,
+    pub(crate) origin: Beneath,
+    temp: OsString,
+}
+
+impl Placing {
+    /// Writes into this folder; `temp` is the name of unfinished files, the same at each try.
+    pub(crate) fn new(store: Store, folder: &Path, temp: OsString) -> Result<Self, TreeError> {
+        Ok(Self {
+            store,
+            folder: folder.to_owned(),
+            origin: Beneath::open(folder)?,
+            temp,
+        })
+    }
+
+    /// Compares everything with what it should be beforehand, and plans what is left to do.
+    pub(crate) fn plan(
+        &self,
+        chosen: Vec<Difference>,
+        already: &mut Vec<PathBuf>,
+    ) -> Result<Plan, ApplyError> {
+        let mut steps: Vec<Step> = chosen.into_iter().map(|one| Step::of(one, 0)).collect();
+        steps.sort_by_key(|step| step.new.is_some());
+        let states = self.states(&steps)?;
+        let mut plan = Plan::default();
+        let mut touched = Vec::new();
+        for (mut step, state) in steps.into_iter().zip(states) {
+            match state {
+                State::Before(stat) => {
+                    step.mode = stat.map_or(0, |stat| stat.st_mode & 0o7777);
+                    plan.steps.push(step);
+                }
+                State::After => already.push(step.path),
+                State::Touched => touched.push(step.path),
+            }
+        }
+        if !touched.is_empty() {
+            return Err(ApplyError::Touched { paths: touched });
+        }
+        plan.folders = self.missing_folders(&plan.steps)?;
+        Ok(plan)
+    }
+
+    pub(crate) fn missing_folders(&self, steps: &[Step]) -> Result<Vec<PathBuf>, TreeError> {
+        let mut missing = BTreeSet::new();
+        for step in steps.iter().filter(|step| step.new.is_some()) {
+            for folder in step.path.ancestors().skip(1) {
+                let is_there = folder.as_os_str().is_empty()
+                    || missing.contains(folder)
+                    || self.origin.look(folder)?.is_some_and(is_folder);
+                if is_there {
+                    break;
+                }
+                missing.insert(folder.to_owned());
+            }
+        }
+        Ok(missing.into_iter().collect())
+    }
+
+    /// Does what is left of a plan. Whatever stops it, the person's folder ends up whole.
+    pub(crate) fn carry_out(&self, plan: &Plan, pace: &mut Pace) -> Result<(), ApplyError> {
+        let states = self.states(&plan.steps)?;
+        self.carry_out_from(plan, &states, pace)
+    }
+
+    /// The same where it was found out already how the files stand to the steps.
+    pub(crate) fn carry_out_from(
+        &self,
+        plan: &Plan,
+        states: &[State],
+        pace: &mut Pace,
+    ) -> Result<(), ApplyError> {
+        let mut done: Vec<usize> = Vec::new();
+        let mut touched = Vec::new();
+        for (number, state) in states.iter().enumerate() {
+            match state {
+                State::After => done.push(number),
+                State::Touched => touched.push(plan.steps[number].path.clone()),
+                State::Before(_) => {}
+            }
+        }
+        if !touched.is_empty() {
+            self.take_back(plan, &done, &touched[0], None)?;
+            return Err(ApplyError::Touched { paths: touched });
+        }
+        match self.do_steps(plan, states, pace, &mut done) {
+            Ok(()) => {}
+            Err(Halt::Touched(path)) => {
+                self.take_back(plan, &done, &path, None)?;
+                return Err(ApplyError::Touched { paths: vec![path] });
+            }
+            Err(Halt::Failed(path, cause)) => {
+                let cause = self.take_back(plan, &done, &path, Some(cause))?;
+                let cause = Box::new(cause.unwrap_or(TreeError::LedAway { path: path.clone() }));
+                return Err(ApplyError::TakenBack { path, cause });
+            }
+            #[cfg(test)]
+            Err(Halt::Killed) => {
+                let label = "killed".to_owned();
+                return Err(TreeError::NoSnapshot { label }.into());
+            }
+        }
+        Ok(())
+    }
+
+    fn do_steps(
+        &self,
+        plan: &Plan,
+        states: &[State],
+        pace: &mut Pace,
+        done: &mut Vec<usize>,
+    ) -> Result<(), Halt> {
+        pace.point(Path::new("."))?;
+        let mut puts = Vec::new();
+        for (number, step) in plan.steps.iter().enumerate() {
+            let State::Before(stat) = &states[number] else {
+                continue;
+            };
+            if step.new.is_some() {
+                puts.push((number, stat.as_deref()));
+                continue;
+            }
+            self.unchanged(&step.path, stat.as_deref())?;
+            let removed = self.origin.remove(&step.path);
+            removed.map_err(|error| Halt::Failed(step.path.clone(), error))?;
+            done.push(number);
+            pace.point(&step.path)?;
+        }
+        let new = |number: usize| plan.steps[number].new.as_ref();
+        let ids: Vec<&str> = puts
+            .iter()
+            .filter_map(|(number, _)| Some(new(*number)?.id.as_str()))
+            .collect();
+        self.store.contents(&ids, |index, bytes| {
+            let (number, stat) = puts[index];
+            let step = &plan.steps[number];
+            let Some(side) = &step.new else {
+                return Ok(());
+            };
+            self.make_room(&step.path, stat)?;
+            self.unchanged(&step.path, stat)?;
+            let mode = mode_of(step, side, stat);
+            let put = self
+                .origin
+                .put(&step.path, content_of(side, bytes, mode), &self.temp);
+            put.map_err(|error| Halt::Failed(step.path.clone(), error))?;
+            done.push(number);
+            pace.point(&step.path)
+        })
+    }
+
+    /// Removes a folder, by now empty, from where a file comes.
+    fn make_room(&self, path: &Path, stat: Option<&Stat>) -> Result<(), Halt> {
+        let there = self.origin.look(path)?;
+        if stat.is_some() || !there.is_some_and(is_folder) {
+            return Ok(());
+        }
+        let mut folders = vec![path.to_owned()];
+        let mut next = 0;
+        while next < folders.len() {
+            let here = folders[next].clone();
+            next += 1;
+            let entries = std::fs::read_dir(self.folder.join(&here));
+            for entry in entries.into_iter().flatten().flatten() {
+                folders.push(here.join(entry.file_name()));
+            }
+        }
+        for folder in folders.iter().rev() {
+            if !self.origin.remove_empty(folder)? {
+                return Err(Halt::Touched(folder.clone()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses a file that changed between the comparison and now.
+    fn unchanged(&self, path: &Path, before: Option<&Stat>) -> Result<(), Halt> {
+        let now = match self.origin.look(path) {
+            Ok(now) => now,
+            Err(TreeError::LedAway { .. }) => return Err(Halt::Touched(path.to_owned())),
+            Err(error) => return Err(Halt::Failed(path.to_owned(), error)),
+        };
+        if stamp(now.as_ref()) == stamp(before) {
+            return Ok(());
+        }
+        Err(Halt::Touched(path.to_owned()))
+    }
+
+    /// Puts back what was done.
+    fn take_back(
+        &self,
+        plan: &Plan,
+        done: &[usize],
+        failed: &Path,
+        cause: Option<TreeError>,
+    ) -> Result<Option<TreeError>, ApplyError> {
+        let mut at = failed.to_owned();
+        match self.undo(plan, done, &mut at) {
+            Ok(()) => Ok(cause),
+            Err(error) => Err(ApplyError::Halfway {
+                path: failed.to_owned(),
+                stuck: at,
+                cause: Box::new(cause.unwrap_or(error)),
+            }),
+        }
+    }
+
+    fn undo(&self, plan: &Plan, done: &[usize], at: &mut PathBuf) -> Result<(), TreeError> {
+        let steps: Vec<&Step> = done.iter().map(|number| &plan.steps[*number]).collect();
+        // What is new goes first: it may stand where an old folder was.
+        for step in steps.iter().filter(|step| step.old.is_none()) {
+            at.clone_from(&step.path);
+            self.origin.remove(&step.path)?;
+        }
+        for step in &plan.steps {
+            let leftover = step.path.with_file_name(&self.temp);
+            if !matches!(self.origin.look(&leftover), Err(_) | Ok(None)) {
+                self.origin.remove(&leftover)?;
+            }
+        }
+        for folder in plan.folders.iter().rev() {
+            at.clone_from(folder);
+            self.origin.remove_empty(folder)?;
+        }
+        let olds: Vec<(&Step, &Side)> = steps
+            .iter()
+            .filter_map(|step| Some((*step, step.old.as_ref()?)))
+            .collect();
+        let ids: Vec<&str> = olds.iter().map(|(_, side)| side.id.as_str()).collect();
+        self.store.contents(&ids, |index, bytes| {
+            let (step, side) = olds[index];
+            at.clone_from(&step.path);
+            let owner = self.origin.look(&step.path)?;
+            let owner = owner.map(|stat| (stat.st_uid, stat.st_gid));
+            let mode = match step.mode {
+                // It was gone, and nobody noted what it had been.
+                0 => FileMode::New(if side.is_executable() { 0o777 } else { 0o666 }),
+                mode => FileMode::Exactly(mode, owner),
+            };
+            self.origin
+                .put(&step.path, content_of(side, bytes, mode), &self.temp)
+        })
+    }
+
+    /// Puts back what of a plan is done.
+    pub(crate) fn take_done_back(&self, plan: &Plan, states: &[State]) -> Result<(), ApplyError> {
+        let done = states.iter().enumerate();
+        let done = done.filter(|(_, state)| matches!(state, State::After));
+        let done: Vec<usize> = done.map(|(number, _)| number).collect();
+        self.take_back(plan, &done, Path::new("."), None).map(drop)
+    }
+
+    /// Removes folders in which nothing is left, except those to keep.
+    pub(crate) fn tidy(&self, plan: &Plan, keeps: &dyn Fn(&Path) -> bool) {
+        for step in plan.steps.iter().filter(|step| step.new.is_none()) {
+            for folder in step.path.ancestors().skip(1) {
+                let is_top = folder.as_os_str().is_empty();
+                // Whatever the person keeps there makes the folder stay, and that is no error.
+                if is_top || keeps(folder) || !self.origin.remove_empty(folder).unwrap_or(false) {
+                    break;
+                }
+            }
+        }
+    }
+}
+
+impl Pace {
+    /// Tells whether a test stopped the call as a kill would.
+    #[cfg(test)]
+    pub(crate) fn is_stopped(&self) -> bool {
+        matches!(self.left, Some((0, Then::Stop)))
+    }
+
+    #[cfg(not(test))]
+    pub(crate) fn point(&mut self, _at: &Path) -> Result<(), Halt> {
+        Ok(())
+    }
+
+    #[cfg(test)]
+    pub(crate) fn point(&mut self, at: &Path) -> Result<(), Halt> {
+        match &mut self.left {
+            Some((0, Then::Stop)) => Err(Halt::Killed),
+            Some((0, Then::Fail)) => {
+                let full = rustix::io::Errno::NOSPC;
+                let error = TreeError::system("write", at)(full);
+                Err(Halt::Failed(at.to_owned(), error))
+            }
+            Some((left, _)) => {
+                *left -= 1;
+                Ok(())
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+fn is_folder(stat: Stat) -> bool {
+    FileType::from_raw_mode(stat.st_mode).is_dir()
+}
+
+fn content_of<'w>(side: &Side, bytes: &'w [u8], mode: FileMode) -> Wanted<'w> {
+    if side.is_link() {
+        return Wanted::Link(OsStr::from_bytes(bytes));
+    }
+    Wanted::File { bytes, mode }
+}
+
+/// A file keeps its permissions; only the executable bit follows the run.
+pub(crate) fn mode_of(step: &Step, side: &Side, stat: Option<&Stat>) -> FileMode {
+    let was_file = step.old.as_ref().is_some_and(|old| !old.is_link());
+    let Some(stat) = stat.filter(|_| was_file) else {
+        return FileMode::New(if side.is_executable() { 0o777 } else { 0o666 });
+    };
+    let mode = stat.st_mode & 0o777;
+    let mode = match (is_executable(mode), side.is_executable()) {
+        // Whoever may read it may run it.
+        (false, true) => mode | (mode & 0o444) >> 2,
+        (true, false) => mode & !0o111,
+        _ => mode,
+    };
+    FileMode::Exactly(mode, Some((stat.st_uid, stat.st_gid)))
+}
+
+/// What tells that a file is still the one that was compared.
+fn stamp(stat: Option<&Stat>) -> Option<(u64, u32, i64, i64, u64, i64, u64)> {
+    let stat = stat?;
+    Some((
+        stat.st_ino,
+        stat.st_mode,
+        stat.st_size,
+        stat.st_mtime,
+        stat.st_mtime_nsec,
+        stat.st_ctime,
+        stat.st_ctime_nsec,
+    ))
+}

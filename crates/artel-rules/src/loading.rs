@@ -1,0 +1,271 @@
+//! What of many files goes into a prompt, and how it is said what does not.
+//!
+//! Nothing is left out in silence: where something is, the prompt carries a block that says so, and
+//! whoever reads the plan sees the same lines. The block is paid for from the budget.
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+use std::fmt;
+use std::str::FromStr;
+
+use artel_types::Timestamp;
+
+use crate::tokens::BYTES_PER_TOKEN;
+
+/// How much of the budget the block about what is missing may take at most, in tokens.
+const MOST_WARNING: u64 = 500;
+/// A file that is cut to less than this says nothing.
+const LEAST_SHARE: u64 = 50;
+
+/// A file that could be loaded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct File {
+    /// Its name in the prompt.
+    pub path: String,
+    /// Its size in tokens.
+    pub tokens: u64,
+    /// When it was changed last.
+    pub modified: Timestamp,
+    /// How much it matters; more is more.
+    pub priority: u32,
+}
+
+/// What goes first when not everything fits.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Strategy {
+    /// Takes what matters more first, and of that the smallest: many files.
+    #[default]
+    SmallestFirst,
+    /// Leaves out the largest, whatever they are, until the rest fits.
+    DropLargest,
+    /// Leaves out what matters less first, and of that the oldest, until the rest fits.
+    DropOldest,
+    /// Keeps the beginning of every file, each with the same share.
+    TruncateEach,
+}
+
+/// What was decided.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Choice {
+    /// The files that are loaded, in the order in which they are shown.
+    pub included: Vec<Loaded>,
+    /// The files that are left out, as they were given.
+    pub skipped: Vec<String>,
+    /// The files of which only a part is loaded, by path, with the tokens that are kept.
+    pub truncated: Vec<Loaded>,
+    /// The tokens of all that is loaded, without the block.
+    pub total: u64,
+    /// What the prompt says about what is missing; nothing where everything is there.
+    pub warning_block: Option<String>,
+    /// The same for people, one line a file.
+    pub warnings: Vec<String>,
+}
+
+/// A file with how much of it is loaded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Loaded {
+    /// Its name.
+    pub path: String,
+    /// How many of its tokens are loaded.
+    pub tokens: u64,
+}
+
+impl Strategy {
+    /// Every one there is.
+    pub const ALL: [Self; 4] = [
+        Self::SmallestFirst,
+        Self::DropLargest,
+        Self::DropOldest,
+        Self::TruncateEach,
+    ];
+
+    /// Returns the word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::SmallestFirst => "smallest-first",
+            Self::DropLargest => "drop-largest",
+            Self::DropOldest => "drop-oldest",
+            Self::TruncateEach => "truncate-each",
+        }
+    }
+}
+
+impl fmt::Display for Strategy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl FromStr for Strategy {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let mut all = Self::ALL.into_iter();
+        all.find(|it| it.as_str() == text).ok_or(())
+    }
+}
+
+/// Returns the part of a model's window that may be filled.
+pub fn budget(window: u64, percent: u32) -> u64 {
+    let part = u128::from(window) * u128::from(percent.min(100)) / 100;
+    u64::try_from(part).unwrap_or(u64::MAX)
+}
+
+/// Decides what is loaded. A cap cuts every file before anything else; what is loaded never takes
+/// more than the budget, the block included.
+pub fn choose(
+    files: &[File],
+    budget: u64,
+    strategy: Strategy,
+    per_file_cap: Option<u64>,
+) -> Choice {
+    let cap = per_file_cap.unwrap_or(u64::MAX);
+    let capped: Vec<u64> = files.iter().map(|file| file.tokens.min(cap)).collect();
+    let is_whole = files
+        .iter()
+        .zip(&capped)
+        .all(|(file, kept)| file.tokens == *kept);
+    let total = capped
+        .iter()
+        .fold(0, |sum: u64, kept| sum.saturating_add(*kept));
+    if is_whole && total <= budget {
+        let all: Vec<usize> = (0..files.len()).collect();
+        return settle(files, &capped, &all, budget, strategy, 0);
+    }
+    let room = (budget / 5).min(MOST_WARNING);
+    let space = budget - room;
+    let mut kept = capped;
+    let taken = match strategy {
+        Strategy::SmallestFirst => smallest_first(files, &kept, space),
+        Strategy::DropLargest => {
+            let key = |at: usize| (Reverse(kept[at]), files[at].priority, files[at].modified);
+            dropping(files, &kept, space, key)
+        }
+        Strategy::DropOldest => {
+            let key = |at: usize| (files[at].priority, files[at].modified, Reverse(kept[at]));
+            dropping(files, &kept, space, key)
+        }
+        Strategy::TruncateEach => truncate_each(files, &mut kept, space),
+    };
+    settle(files, &kept, &taken, budget, strategy, room)
+}
+
+fn smallest_first(files: &[File], kept: &[u64], space: u64) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..files.len()).collect();
+    order.sort_by_key(|&at| (Reverse(files[at].priority), kept[at], &files[at].path));
+    let mut used = 0;
+    order.retain(|&at| {
+        let fits = kept[at] <= space - used;
+        used += if fits { kept[at] } else { 0 };
+        fits
+    });
+    order
+}
+
+/// Leaves files out, the one with the least key first, until the others fit.
+fn dropping<K: Ord>(
+    files: &[File],
+    kept: &[u64],
+    space: u64,
+    key: impl Fn(usize) -> K,
+) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..files.len()).collect();
+    order.sort_by_key(|&at| (key(at), Reverse(&files[at].path)));
+    let mut total: u128 = kept.iter().map(|tokens| u128::from(*tokens)).sum();
+    let mut dropped = 0;
+    for &at in &order {
+        if total <= u128::from(space) {
+            break;
+        }
+        total -= u128::from(kept[at]);
+        dropped += 1;
+    }
+    let mut taken = order.split_off(dropped);
+    taken.sort_unstable();
+    taken
+}
+
+/// Gives every file the same share. What a small one does not need goes to the others; where the
+/// shares would be too small to say anything, the files that matter least get none.
+fn truncate_each(files: &[File], kept: &mut [u64], space: u64) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..files.len()).collect();
+    order.sort_by_key(|&at| (Reverse(files[at].priority), &files[at].path));
+    let most = usize::try_from(space / LEAST_SHARE).unwrap_or(usize::MAX);
+    order.truncate(most.max(1));
+    order.retain(|&at| space > 0 || kept[at] == 0);
+    let mut by_size = order.clone();
+    by_size.sort_by_key(|&at| kept[at]);
+    let (mut left, mut count) = (space, by_size.len() as u64);
+    for at in by_size {
+        let share = left / count.max(1);
+        kept[at] = kept[at].min(share);
+        left -= kept[at];
+        count -= 1;
+    }
+    order.sort_unstable();
+    order
+}
+
+fn settle(
+    files: &[File],
+    kept: &[u64],
+    taken: &[usize],
+    budget: u64,
+    strategy: Strategy,
+    room: u64,
+) -> Choice {
+    let loaded = |at: usize| Loaded {
+        path: files[at].path.clone(),
+        tokens: kept[at],
+    };
+    let is_cut = |at: &&usize| kept[**at] < files[**at].tokens;
+    let taken_set: BTreeSet<usize> = taken.iter().copied().collect();
+    let skipped = (0..files.len()).filter(|at| !taken_set.contains(at));
+    let mut choice = Choice {
+        included: taken.iter().map(|&at| loaded(at)).collect(),
+        skipped: skipped.clone().map(|at| files[at].path.clone()).collect(),
+        truncated: taken.iter().filter(is_cut).map(|&at| loaded(at)).collect(),
+        total: taken
+            .iter()
+            .fold(0, |sum: u64, &at| sum.saturating_add(kept[at])),
+        ..Choice::default()
+    };
+    let left_out =
+        skipped.map(|at| format!("Skipped {} ({} tokens)", files[at].path, files[at].tokens));
+    let cut = taken.iter().filter(is_cut).map(|&at| {
+        let (path, tokens) = (&files[at].path, files[at].tokens);
+        format!("Truncated {path} ({} of {tokens} tokens kept)", kept[at])
+    });
+    choice.warnings = left_out.chain(cut).collect();
+    if !choice.warnings.is_empty() {
+        choice.warning_block = Some(block(&choice, budget, strategy, room));
+    }
+    choice
+}
+
+/// Writes the block. It names as many files as its room has space for, and counts the others.
+fn block(choice: &Choice, budget: u64, strategy: Strategy, room: u64) -> String {
+    let mut block = format!(
+        "[System Warning: Context Truncated]\nToken Budget: {budget} (strategy {strategy})\n\
+         Skipped {}, truncated {}\n",
+        artel_types::counted(choice.skipped.len() as u64, "file"),
+        choice.truncated.len(),
+    );
+    let space = usize::try_from(room.saturating_mul(BYTES_PER_TOKEN)).unwrap_or(usize::MAX);
+    const REST: usize = "- and 1000000 more\n".len();
+    let mut named = 0;
+    for warning in &choice.warnings {
+        if block.len() + warning.len() + 3 + REST > space {
+            break;
+        }
+        block.push_str(&format!("- {}\n", warning.replace(['\n', '\r'], " ")));
+        named += 1;
+    }
+    if named > 0 && named < choice.warnings.len() {
+        block.push_str(&format!("- and {} more\n", choice.warnings.len() - named));
+    }
+    block
+}
+
+#[cfg(test)]
+mod tests;

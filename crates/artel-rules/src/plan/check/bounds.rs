@@ -1,0 +1,104 @@
+//! What every text of a plan has to be: there, of a size to read, and of letters that can be seen.
+
+use artel_types::plan::{Plan, PlanStep};
+
+use super::{LONGEST_ENTRY, LONGEST_TEXT, LONGEST_TITLE, MOST_ENTRIES};
+use crate::plan::problem::Problem;
+
+/// What is wrong and what to do.
+pub(super) type Fault = (String, String);
+
+/// Judges the texts of a plan as a whole.
+pub(super) fn of_plan(plan: &Plan) -> Vec<Problem> {
+    let mut faults = Vec::new();
+    faults.extend(filled("title", &plan.title, LONGEST_TITLE));
+    faults.extend(filled("overview", &plan.overview, LONGEST_TEXT));
+    faults.extend(bounded("reasoning", &plan.reasoning, LONGEST_TEXT));
+    for (name, list) in [
+        ("risks", &plan.risks),
+        ("questions", &plan.questions),
+        ("references", &plan.references),
+        ("warnings", &plan.warnings),
+    ] {
+        faults.extend(entries(name, list.iter().map(String::as_str)));
+    }
+    faults.extend(entries("files", plan.files.iter().map(|file| &*file.path)));
+    faults.extend(entries("files", plan.files.iter().map(|file| &*file.why)));
+    let problem = |(what, remedy)| Problem::in_plan(what, remedy);
+    faults.into_iter().map(problem).collect()
+}
+
+/// Judges the texts of a step.
+pub(super) fn of_step(step: &PlanStep) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    faults.extend(filled("title", &step.title, LONGEST_TITLE));
+    faults.extend(filled("work", &step.work, LONGEST_TEXT));
+    faults.extend(bounded("check", &step.check, LONGEST_TEXT));
+    faults.extend(bounded("role", &step.role, LONGEST_TITLE));
+    let scope = &step.scope;
+    for (name, list) in [
+        ("after", &step.after),
+        ("gives", &step.gives),
+        ("uses", &step.uses),
+        ("paths", &scope.paths),
+        ("commands", &scope.commands),
+        ("network", &scope.network),
+    ] {
+        faults.extend(entries(name, list.iter().map(String::as_str)));
+    }
+    let criteria = scope.criteria.iter().map(|claim| &*claim.text);
+    faults.extend(entries("criteria", criteria));
+    let evidence = step.evidence.iter().map(|evidence| &*evidence.what);
+    faults.extend(entries("evidence", evidence));
+    faults
+}
+
+fn filled(name: &str, text: &str, longest: usize) -> Option<Fault> {
+    if text.trim().is_empty() {
+        return Some((format!("its {name} is empty"), format!("write the {name}")));
+    }
+    bounded(name, text, longest)
+}
+
+fn bounded(name: &str, text: &str, longest: usize) -> Option<Fault> {
+    let count = text.chars().count();
+    if count > longest {
+        return Some((
+            format!("its {name} has {count} characters"),
+            format!("use at most {longest}"),
+        ));
+    }
+    let letter = text.chars().find(|letter| is_unseen(*letter))?;
+    Some((
+        format!(
+            "its {name} holds a character that cannot be seen, U+{:04X}",
+            u32::from(letter)
+        ),
+        "take it out".to_owned(),
+    ))
+}
+
+fn entries<'e>(name: &str, entries: impl Iterator<Item = &'e str>) -> Vec<Fault> {
+    let mut count = 0;
+    let mut faults = Vec::new();
+    for entry in entries {
+        count += 1;
+        faults.extend(bounded(name, entry, LONGEST_ENTRY));
+    }
+    if count > MOST_ENTRIES {
+        faults.push((
+            format!("its {name} has too many entries"),
+            format!("use at most {MOST_ENTRIES}"),
+        ));
+    }
+    faults
+}
+
+/// Tells whether a character hides text from whoever reads it, or moves it elsewhere on a screen.
+fn is_unseen(letter: char) -> bool {
+    let is_break = letter == '\n' || letter == '\t';
+    (letter.is_control() && !is_break)
+        || matches!(letter,
+            '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+            | '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+}

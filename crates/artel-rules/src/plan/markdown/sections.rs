@@ -1,0 +1,95 @@
+//! The cutting of a file at its headings.
+
+use super::text::Lines;
+use crate::plan::problem::{Problem, shown};
+
+/// The parts of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Name {
+    Overview,
+    Reasoning,
+    Files,
+    Steps,
+    Risks,
+    Questions,
+    References,
+    Warnings,
+    Permissions,
+    Comments,
+    Next,
+}
+
+const NAMES: &[(&str, Name)] = &[
+    ("Overview", Name::Overview),
+    ("Reasoning", Name::Reasoning),
+    ("Files to Modify", Name::Files),
+    ("Steps", Name::Steps),
+    ("Risks", Name::Risks),
+    ("Open Questions", Name::Questions),
+    ("Context References", Name::References),
+    ("Context Warnings", Name::Warnings),
+    ("Required Permissions", Name::Permissions),
+    ("Review Comments", Name::Comments),
+    ("Next Steps", Name::Next),
+];
+
+/// One part with its lines.
+#[derive(Debug)]
+pub(super) struct Section<'t> {
+    pub(super) name: Name,
+    pub(super) lines: Lines<'t>,
+}
+
+/// Cuts a body at its headings of the second level; what stands before the first is returned
+/// apart.
+pub(super) fn cut<'t>(
+    lines: Lines<'t>,
+    problems: &mut Vec<Problem>,
+) -> (Lines<'t>, Vec<Section<'t>>) {
+    let headings = lines.iter().enumerate().filter_map(|(at, (_, line))| {
+        let name = heading(line)?;
+        Some((at, name))
+    });
+    let headings: Vec<(usize, &str)> = headings.collect();
+    let first = headings.first().map_or(lines.len(), |(at, _)| *at);
+    let mut sections: Vec<Section<'t>> = Vec::new();
+    for (place, (at, title)) in headings.iter().enumerate() {
+        let end = headings
+            .get(place + 1)
+            .map_or(lines.len(), |(next, _)| *next);
+        let number = lines[*at].0;
+        let known = NAMES
+            .iter()
+            .find(|(name, _)| name.eq_ignore_ascii_case(title));
+        match known {
+            None => problems.push(unknown(number, title)),
+            Some((_, name)) if sections.iter().any(|section| section.name == *name) => {
+                let what = format!("`## {title}` stands here a second time");
+                problems.push(Problem::in_line(number, what, "put the two together"));
+            }
+            Some((_, name)) => sections.push(Section {
+                name: *name,
+                lines: &lines[at + 1..end],
+            }),
+        }
+    }
+    (&lines[..first], sections)
+}
+
+/// Reads a heading of the second level.
+fn heading(line: &str) -> Option<&str> {
+    let rest = line.strip_prefix("##")?;
+    (rest.is_empty() || rest.starts_with([' ', '\t'])).then(|| rest.trim())
+}
+
+fn unknown(number: usize, title: &str) -> Problem {
+    let names: Vec<&str> = NAMES.iter().map(|(name, _)| *name).collect();
+    Problem::in_line(
+        number,
+        format!("`## {}` is no part of a plan", shown(title)),
+        format!(
+            "expected one of {}; put a backslash before it if it is part of a text",
+            names.join(", ")
+        ),
+    )
+}

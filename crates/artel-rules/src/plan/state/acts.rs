@@ -1,0 +1,311 @@
+//! What people and agents may do to a piece of work, by how far it has come.
+
+use artel_types::plan::{PlanState, Size};
+
+use super::{ChangesetState, Course, Order};
+
+/// Something that somebody wants to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Act<'a> {
+    /// The architect begins to read, or to write anew.
+    Explore,
+    /// The architect hands in a version.
+    Draft,
+    /// The architect gives up.
+    Fail,
+    /// A person hands in a version of their own.
+    Edit,
+    /// A person says what should be different.
+    Comment,
+    /// A person agrees to the version with this hash.
+    Approve {
+        /// What they saw.
+        hash: &'a str,
+    },
+    /// A person turns the version down.
+    Reject,
+    /// A person calls it off.
+    Cancel,
+    /// The steps are begun, or begun again where they had ended badly.
+    Run,
+    /// The steps are over.
+    End,
+    /// An agent asks for a change of the plan.
+    Propose,
+    /// A person decides about such a change.
+    Decide {
+        /// The name of the proposal.
+        proposal: &'a str,
+    },
+    /// The run goes by another version that a person agreed to.
+    Adopt {
+        /// The hash of that version.
+        hash: &'a str,
+    },
+    /// The run leaves its branch for review.
+    Deliver,
+    /// A person has the branch merged.
+    Merge {
+        /// Why, although proofs do not hold.
+        waiver: Option<&'a str>,
+    },
+    /// A person turns the branch down.
+    Discard,
+    /// A person has a merged branch taken back.
+    Undo,
+    /// A person has it brought back.
+    Redo,
+}
+
+/// Something that cannot be done now.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{what}: {why}; {instead}")]
+pub struct Refused {
+    /// What cannot be done.
+    pub what: &'static str,
+    /// How things stand.
+    pub why: String,
+    /// What can be done.
+    pub instead: String,
+}
+
+impl Act<'_> {
+    /// Returns what it is, in a few words.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Explore => "explore",
+            Self::Draft => "draft",
+            Self::Fail => "fail",
+            Self::Edit => "edit",
+            Self::Comment => "comment",
+            Self::Approve { .. } => "approve",
+            Self::Reject => "reject",
+            Self::Cancel => "cancel",
+            Self::Run => "run",
+            Self::End => "end",
+            Self::Propose => "propose",
+            Self::Decide { .. } => "decide",
+            Self::Adopt { .. } => "adopt",
+            Self::Deliver => "deliver",
+            Self::Merge { .. } => "merge",
+            Self::Discard => "discard",
+            Self::Undo => "undo",
+            Self::Redo => "redo",
+        }
+    }
+
+    fn refusal(&self) -> &'static str {
+        match self {
+            Self::Explore => "no plan can be begun",
+            Self::Draft | Self::Edit => "no version can be handed in",
+            Self::Fail => "there is no draft to give up",
+            Self::Comment => "the plan cannot be commented on",
+            Self::Approve { .. } => "the plan cannot be approved",
+            Self::Reject => "the plan cannot be rejected",
+            Self::Cancel => "there is nothing to call off",
+            Self::Run => "the steps cannot be begun",
+            Self::End => "the steps cannot be ended",
+            Self::Propose => "no change can be proposed",
+            Self::Decide { .. } => "there is nothing to decide",
+            Self::Adopt { .. } => "the version cannot be adopted",
+            Self::Deliver => "no changeset can be made",
+            Self::Merge { .. } => "the changeset cannot be approved",
+            Self::Discard => "the changeset cannot be rejected",
+            Self::Undo => "the changeset cannot be undone",
+            Self::Redo => "the changeset cannot be brought back",
+        }
+    }
+}
+
+impl Course {
+    /// Tells whether something may be done now. Whatever is not listed is refused.
+    pub fn may(&self, act: Act<'_>) -> Result<(), Refused> {
+        use PlanState as P;
+        let state = self.state;
+        let is_allowed = match act {
+            Act::Explore => match state {
+                None => self.wants_plan(),
+                Some(P::Exploring | P::Drafting) => true,
+                Some(P::Approved | P::Running) => self.is_revised,
+                Some(P::Failed) => self.approved.is_none(),
+                Some(P::Review | P::Done | P::Rejected | P::Cancelled) => false,
+            },
+            Act::Draft | Act::Fail => self.is_awaiting_architect(),
+            Act::Edit | Act::Comment => matches!(
+                state,
+                Some(P::Drafting | P::Review | P::Approved | P::Running)
+            ),
+            Act::Approve { hash } => return self.may_approve(act, hash),
+            Act::Reject => self.in_review().is_some(),
+            Act::Cancel => state.is_some_and(|state| !state.is_over()),
+            Act::Run => {
+                let may_again = state == Some(P::Failed) && self.approved.is_some();
+                state == Some(P::Approved) || may_again
+            }
+            // A plan that was called off still has steps to end.
+            Act::End => matches!(state, Some(P::Approved | P::Running | P::Cancelled)),
+            Act::Propose => state == Some(P::Running),
+            Act::Decide { proposal } => {
+                state == Some(P::Running) && self.proposals.contains_key(proposal)
+            }
+            Act::Adopt { hash } => return self.may_adopt(act, hash),
+            Act::Deliver => {
+                let has_run = matches!(state, Some(P::Running | P::Done | P::Failed));
+                has_run && self.approved.is_some() && self.is_deliverable()
+            }
+            Act::Merge { waiver } => return self.may_merge(act, waiver),
+            Act::Discard => self.changeset_is(ChangesetState::Open),
+            Act::Undo => self.changeset_is(ChangesetState::Merged),
+            Act::Redo => self.changeset_is(ChangesetState::Undone),
+        };
+        if is_allowed {
+            Ok(())
+        } else {
+            Err(self.refused(act))
+        }
+    }
+
+    fn wants_plan(&self) -> bool {
+        let request = self.request.as_ref();
+        request.is_some_and(|request| request.settled.is_none())
+    }
+
+    fn may_approve(&self, act: Act<'_>, hash: &str) -> Result<(), Refused> {
+        let Some(version) = self.in_review() else {
+            return Err(self.refused(act));
+        };
+        if version.hash == hash {
+            return Ok(());
+        }
+        Err(Refused {
+            what: act.refusal(),
+            why: format!(
+                "what was seen is not what stands now, version {} with hash {}",
+                version.number,
+                short(&version.hash)
+            ),
+            instead: "look at it again with `artel plan show` or `artel plan diff`, then approve"
+                .to_owned(),
+        })
+    }
+
+    fn may_adopt(&self, act: Act<'_>, hash: &str) -> Result<(), Refused> {
+        let approved = self.approved.as_ref();
+        let is_agreed = approved.is_some_and(|approved| approved.version.hash == hash);
+        let is_running = self.state == Some(PlanState::Running);
+        if is_running && is_agreed {
+            return Ok(());
+        }
+        if is_running {
+            return Err(Refused {
+                what: act.refusal(),
+                why: "no person agreed to it".to_owned(),
+                instead: "it has to be approved first".to_owned(),
+            });
+        }
+        Err(self.refused(act))
+    }
+
+    fn may_merge(&self, act: Act<'_>, waiver: Option<&str>) -> Result<(), Refused> {
+        let Some(changeset) = &self.changeset else {
+            return Err(self.refused(act));
+        };
+        if changeset.state != ChangesetState::Open {
+            return Err(self.refused(act));
+        }
+        let has_waiver = waiver.is_some_and(|reason| !reason.trim().is_empty());
+        if changeset.is_proven || has_waiver {
+            return Ok(());
+        }
+        Err(Refused {
+            what: act.refusal(),
+            why: "its proofs do not hold on a clean checkout".to_owned(),
+            instead: "reject it, or approve it with a waiver that says why".to_owned(),
+        })
+    }
+
+    fn changeset_is(&self, state: ChangesetState) -> bool {
+        let changeset = self.changeset.as_ref();
+        changeset.is_some_and(|changeset| changeset.state == state)
+    }
+
+    /// A changeset replaces one that nobody decided about, as after a failed run that is gone on
+    /// with.
+    fn is_deliverable(&self) -> bool {
+        self.changeset.is_none() || self.changeset_is(ChangesetState::Open)
+    }
+
+    fn refused(&self, act: Act<'_>) -> Refused {
+        let is_about_changeset = matches!(
+            act,
+            Act::Merge { .. } | Act::Discard | Act::Undo | Act::Redo
+        );
+        let (why, instead) = if is_about_changeset {
+            self.changeset_stands()
+        } else {
+            self.plan_stands()
+        };
+        Refused {
+            what: act.refusal(),
+            why,
+            instead: instead.to_owned(),
+        }
+    }
+
+    fn plan_stands(&self) -> (String, &'static str) {
+        use PlanState as P;
+        let Some(state) = self.state else {
+            return self.request_stands();
+        };
+        let instead = match state {
+            P::Exploring => "wait for the architect, or cancel",
+            P::Drafting => "wait for the architect, edit, comment or cancel",
+            P::Review => "approve, revise, edit or reject it",
+            P::Approved => "run it, or edit, revise or cancel it",
+            P::Running if self.beside().is_some() => {
+                "approve or reject the version in review, edit, revise or cancel"
+            }
+            P::Running => "wait for its steps, edit, revise or cancel",
+            P::Done => "look at its changeset, or ask for something else",
+            P::Failed if self.approved.is_some() => "run it again, or ask for something else",
+            P::Failed => "plan it again, or ask for something else",
+            P::Rejected | P::Cancelled => "ask again",
+        };
+        (format!("the plan is in state `{state}`"), instead)
+    }
+
+    fn request_stands(&self) -> (String, &'static str) {
+        match &self.request {
+            None => ("there is no request".to_owned(), "ask for something first"),
+            Some(asked) => match (&asked.settled, asked.size) {
+                (Some(state), _) => (format!("the request is {state}"), "ask again"),
+                (None, Size::Work) => ("there is no plan yet".to_owned(), "wait for the architect"),
+                (None, size) => (
+                    format!("the request is taken as `{size}` and has no plan"),
+                    "ask with `--plan` for one",
+                ),
+            },
+        }
+    }
+
+    fn changeset_stands(&self) -> (String, &'static str) {
+        let Some(changeset) = &self.changeset else {
+            let (why, instead) = self.plan_stands();
+            return (format!("there is no changeset, {why}"), instead);
+        };
+        let (state, instead) = match changeset.state {
+            ChangesetState::Open => ("waits for a decision", "approve or reject it"),
+            ChangesetState::Ordered(Order::Approve) => ("is being merged", "let that end first"),
+            ChangesetState::Ordered(Order::Undo) => ("is being undone", "let that end first"),
+            ChangesetState::Ordered(Order::Redo) => ("is being brought back", "let that end first"),
+            ChangesetState::Merged => ("is merged", "undo it"),
+            ChangesetState::Undone => ("is undone", "bring it back with redo"),
+            ChangesetState::Rejected => ("is rejected", "ask again"),
+        };
+        (format!("the changeset {state}"), instead)
+    }
+}
+
+fn short(hash: &str) -> String {
+    hash.chars().take(12).collect()
+}

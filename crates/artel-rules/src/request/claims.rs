@@ -1,0 +1,127 @@
+//! What a request says about limits and success, with the words it says it in.
+
+use std::sync::LazyLock;
+
+use artel_types::plan::{Claim, Source};
+use regex::Regex;
+
+use super::sentences::{Kind, Line};
+use super::size::is_plain_question;
+use super::{LONGEST_CLAIM, MOST_CLAIMS};
+
+/// What the lines under a heading are about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Topic {
+    Constraints,
+    Criteria,
+    Other,
+}
+
+static LIMITS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r"(?ix)\b(
+            must\ not | mustn['’]t | do\ not | don['’]t | never | without | only | avoid
+          | should\ not | shouldn['’]t | shall\ not | may\ not | cannot\ use | can['’]t\ use
+          | at\ most | no\ more\ than | at\ least | no\ new | no\ extra | no\ additional
+          | no\ breaking | unchanged | untouched | as\ (it|they)\ (is|are)
+          | leave\ .+\ alone | keep | stay | compatible | instead\ of
+        )\b",
+    )
+    .ok()
+});
+
+static WISHES: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r"(?ix)\b(
+            must | should | shall | has\ to | have\ to | needs?\ to | so\ that | in\ order\ to
+          | make\ sure | ensure | is\ expected\ to | are\ expected\ to | we\ expect | i\ expect
+          | done\ when | finished\ when | works?\ when | as\ soon\ as
+        )\b
+        | \b(when|if|once|whenever|given)\b .* (\bthen\b | ,\s+ (it|the|a|an|they|we|users?|nothing)\b)
+        | ^(given|then)\s",
+    )
+    .ok()
+});
+
+/// Returns constraints and criteria, in the order in which they stand, each once.
+pub(super) fn read(lines: &[Line]) -> (Vec<Claim>, Vec<Claim>) {
+    let (mut constraints, mut criteria) = (Vec::new(), Vec::new());
+    let mut topic = Topic::Other;
+    for line in lines {
+        if line.kind == Kind::Heading {
+            topic = topic_of(&line.text);
+            continue;
+        }
+        if topic != Topic::Other && line.kind == Kind::Item {
+            let list = match topic {
+                Topic::Constraints => &mut constraints,
+                _ => &mut criteria,
+            };
+            add(list, &line.text);
+            continue;
+        }
+        for sentence in line.sentences() {
+            let matches = |pattern: &Option<Regex>| {
+                pattern
+                    .as_ref()
+                    .is_some_and(|pattern| pattern.is_match(&sentence))
+            };
+            match topic {
+                Topic::Constraints => add(&mut constraints, &sentence),
+                Topic::Criteria => add(&mut criteria, &sentence),
+                Topic::Other if is_plain_question(&sentence) => {}
+                Topic::Other if matches(&LIMITS) => add(&mut constraints, &sentence),
+                Topic::Other if matches(&WISHES) => add(&mut criteria, &sentence),
+                Topic::Other => {}
+            }
+        }
+    }
+    (constraints, criteria)
+}
+
+fn topic_of(heading: &str) -> Topic {
+    let plain = heading.trim_end_matches(':').to_lowercase();
+    let has = |words: &[&str]| words.iter().any(|word| plain.contains(word));
+    if has(&[
+        "constraint",
+        "limit",
+        "restriction",
+        "out of scope",
+        "non-goal",
+        "not in scope",
+        "do not",
+        "don't",
+        "must not",
+        "boundaries",
+    ]) {
+        Topic::Constraints
+    } else if has(&[
+        "criteria",
+        "criterion",
+        "acceptance",
+        "done when",
+        "definition of done",
+        "success",
+        "requirement",
+        "expected",
+        "must",
+        "should",
+        "goals",
+        "outcome",
+    ]) {
+        Topic::Criteria
+    } else {
+        Topic::Other
+    }
+}
+
+fn add(list: &mut Vec<Claim>, text: &str) {
+    let text: String = text.trim().chars().take(LONGEST_CLAIM).collect();
+    let is_known = list.iter().any(|claim| claim.text == text);
+    if !text.is_empty() && !is_known && list.len() < MOST_CLAIMS {
+        list.push(Claim {
+            text,
+            source: Source::Explicit,
+        });
+    }
+}

@@ -1,0 +1,159 @@
+//! The words of a request, line by line and sentence by sentence.
+
+/// How much of a request is looked at, in characters. The rest is still kept and given on.
+const MOST_READ: usize = 50_000;
+
+/// What a line is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A heading: a line with hash signs, in bold, or a few words with a colon.
+    Heading,
+    /// An entry of a list.
+    Item,
+    /// Prose; lines of one paragraph are joined.
+    Prose,
+}
+
+/// A line or paragraph outside of code.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Line {
+    pub(super) kind: Kind,
+    pub(super) text: String,
+}
+
+impl Line {
+    /// Returns the sentences in it.
+    pub(super) fn sentences(&self) -> Vec<String> {
+        sentences(&self.text)
+    }
+
+    /// Tells whether it only says that a request follows.
+    pub(super) fn is_generic_heading(&self) -> bool {
+        let plain = self.text.trim_end_matches(':').to_lowercase();
+        self.kind == Kind::Heading
+            && matches!(
+                &*plain,
+                "request" | "task" | "description" | "goal" | "summary" | "context"
+            )
+    }
+}
+
+/// Cuts a request in lines, without code blocks. Quoted lines are what others said: they are left
+/// out as well.
+pub(super) fn lines(text: &str) -> Vec<Line> {
+    let text: String = text.chars().take(MOST_READ).collect();
+    let mut lines: Vec<Line> = Vec::new();
+    let mut fence: Option<char> = None;
+    let mut is_open = false;
+    for raw in text.lines() {
+        let line = raw.trim();
+        let mark = ['`', '~']
+            .into_iter()
+            .find(|mark| line.starts_with(&mark.to_string().repeat(3)));
+        if mark.is_some() && (fence.is_none() || fence == mark) {
+            fence = if fence.is_some() { None } else { mark };
+            is_open = false;
+            continue;
+        }
+        if fence.is_some() || line.starts_with('>') {
+            continue;
+        }
+        if line.is_empty() {
+            is_open = false;
+            continue;
+        }
+        let (kind, text) = kind(line);
+        let is_continued = kind == Kind::Prose
+            && is_open
+            && lines.last().is_some_and(|last| last.kind != Kind::Heading);
+        match lines.last_mut() {
+            Some(last) if is_continued => {
+                last.text.push(' ');
+                last.text.push_str(text);
+            }
+            _ => lines.push(Line {
+                kind,
+                text: text.to_owned(),
+            }),
+        }
+        is_open = kind != Kind::Heading;
+    }
+    lines
+}
+
+fn kind(line: &str) -> (Kind, &str) {
+    let heading = line.trim_start_matches('#');
+    if heading.len() < line.len() && heading.starts_with([' ', '\t']) {
+        return (Kind::Heading, heading.trim());
+    }
+    let bold = line
+        .strip_prefix("**")
+        .and_then(|rest| rest.strip_suffix("**").or_else(|| rest.strip_suffix("**:")));
+    if let Some(bold) = bold.filter(|bold| !bold.contains("**")) {
+        return (Kind::Heading, bold.trim());
+    }
+    if let Some(item) = item(line) {
+        return (Kind::Item, item);
+    }
+    let is_label = line.ends_with(':') && line.split_whitespace().count() <= 5;
+    if is_label {
+        return (Kind::Heading, line);
+    }
+    (Kind::Prose, line)
+}
+
+/// Reads an entry of a list: dashes, stars, numbers, with or without a checkbox.
+fn item(line: &str) -> Option<&str> {
+    let bullet = ["- ", "* ", "+ ", "• "]
+        .iter()
+        .find_map(|mark| line.strip_prefix(mark));
+    let numbered = || {
+        let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
+        let has_number = rest.len() < line.len() && line.len() - rest.len() <= 3;
+        rest.strip_prefix([')', '.'])
+            .filter(|rest| has_number && rest.starts_with(' '))
+    };
+    let rest = bullet.or_else(numbered)?.trim();
+    let boxed = ["[ ] ", "[x] ", "[X] "]
+        .iter()
+        .find_map(|mark| rest.strip_prefix(mark));
+    Some(boxed.unwrap_or(rest))
+}
+
+/// Cuts a text behind every `.`, `!`, `?` that ends a sentence, and not inside names and numbers.
+pub(super) fn sentences(text: &str) -> Vec<String> {
+    let letters: Vec<char> = text.chars().collect();
+    let mut found = Vec::new();
+    let (mut start, mut is_code) = (0, false);
+    for (at, letter) in letters.iter().enumerate() {
+        if *letter == '`' {
+            is_code = !is_code;
+        }
+        let is_mark = matches!(letter, '.' | '!' | '?' | ';');
+        let is_last = letters.get(at + 1).is_none_or(|next| next.is_whitespace());
+        if is_code || !is_mark || !is_last {
+            continue;
+        }
+        let sentence: String = letters[start..=at].iter().collect();
+        if *letter == '.' && ends_in_shortened_word(&sentence) {
+            continue;
+        }
+        found.push(sentence.trim().to_owned());
+        start = at + 1;
+    }
+    let rest: String = letters[start..].iter().collect();
+    found.push(rest.trim().to_owned());
+    found.retain(|sentence| sentence.chars().any(char::is_alphanumeric));
+    found
+}
+
+fn ends_in_shortened_word(sentence: &str) -> bool {
+    const SHORTENED: &[&str] = &[
+        "e.g.", "i.e.", "etc.", "vs.", "cf.", "approx.", "resp.", "no.",
+    ];
+    let word = sentence
+        .rsplit(char::is_whitespace)
+        .next()
+        .unwrap_or_default();
+    SHORTENED.contains(&&*word.trim_start_matches('(').to_lowercase())
+}

@@ -1,0 +1,241 @@
+//! A new role: its file is made from a template and from what the person says.
+
+use std::path::{Path, PathBuf};
+
+use artel_files::{create_new, make_dirs, read_bounded};
+use artel_types::{AgentChanged, Code, Failure};
+
+use super::{AgentShown, shipped, shown, validate};
+use crate::hands::{Role, parse_role};
+use crate::trouble::file_failure;
+use crate::workshop::{Noted, Open, Workshop};
+
+/// What a role can be made from besides the built-in roles: a name, the built-in role whose words
+/// it begins with, its model, and what it is good at.
+const TEMPLATES: &[(&str, &str, Option<&str>, &[&str])] = &[
+    ("default", "default", None, &["general"]),
+    (
+        "coder",
+        "engineer",
+        Some("strong"),
+        &["code_generation", "debugging", "testing"],
+    ),
+    (
+        "reviewer",
+        "inspector",
+        Some("balanced"),
+        &["code_review", "security_analysis"],
+    ),
+    (
+        "architect",
+        "architect",
+        Some("strong"),
+        &["system_design", "documentation"],
+    ),
+    (
+        "researcher",
+        "academic",
+        Some("balanced"),
+        &["research", "analysis", "summarization"],
+    ),
+    (
+        "gemini",
+        "default",
+        Some("google:gemini-2.5-flash"),
+        &["general", "multimodal", "reasoning"],
+    ),
+    (
+        "mock",
+        "default",
+        Some("rehearsal:rehearsal.yaml"),
+        &["testing", "development"],
+    ),
+];
+
+/// What a role can be made from, besides every built-in role.
+pub const AGENT_TEMPLATES: &[&str] = &[
+    "default",
+    "coder",
+    "reviewer",
+    "architect",
+    "researcher",
+    "gemini",
+    "mock",
+];
+
+/// More than a prompt needs.
+const LARGEST_PROMPT: u64 = 128 * 1024;
+
+/// A role to make. What is not said comes from the template.
+#[derive(Debug, Clone, Default)]
+pub struct NewAgent {
+    /// Its id: the name of its file.
+    pub id: String,
+    /// What people call it.
+    pub name: String,
+    /// The model: an alias or `provider:model`.
+    pub model: Option<String>,
+    /// What it is for, in a line.
+    pub description: Option<String>,
+    /// What it is good at.
+    pub capabilities: Option<Vec<String>>,
+    /// How it works, in words.
+    pub prompt: Option<String>,
+    /// The same, in a file.
+    pub prompt_file: Option<PathBuf>,
+    /// What it is made from; `default` if not given.
+    pub template: Option<String>,
+}
+
+impl Workshop {
+    /// Makes a role in the workshop's `Agents`. Nothing that exists is written over, and nothing
+    /// is written that would not pass its check.
+    pub fn create_agent(&self, new: &NewAgent) -> Result<Noted<AgentShown>, Failure> {
+        validate::id(&new.id)?;
+        let file = self.root.join(format!("Agents/{}.md", new.id));
+        if file.symlink_metadata().is_ok() {
+            let what = format!("there is a role `{}` already", new.id);
+            return Err(Failure::new(Code::C004, what)
+                .because(format!("its file is `{}`", file.display()))
+                .advise(format!("`artel agent edit {}`, or another id", new.id)));
+        }
+        let text = self.agent_text(new)?;
+        let report = self.caller.validated(&new.id, &text, &self.settings);
+        if let Some(failure) = report.first_failure() {
+            return Err(failure);
+        }
+        let Open { journal, mut notes } = self.open()?;
+        let failed = |error| file_failure(Code::W008, &error);
+        make_dirs(&self.root.join("Agents"), 0o755).map_err(failed)?;
+        create_new(&file, text.as_bytes(), 0o644).map_err(failed)?;
+        let fact = AgentChanged {
+            id: new.id.clone(),
+            act: "created".to_owned(),
+            hash: Some(blake3::hash(text.as_bytes()).to_hex().to_string()),
+        };
+        journal.append(self.draft(fact).on(new.id.clone())).wait()?;
+        if shipped::text(&new.id).is_some() {
+            notes.push(format!(
+                "it takes the place of the built-in role `{}`",
+                new.id
+            ));
+        }
+        Ok(Noted {
+            done: shown(&new.id, parse_role(Some(&file), &text)?),
+            notes,
+        })
+    }
+
+    /// Puts the text of a new role together.
+    fn agent_text(&self, new: &NewAgent) -> Result<String, Failure> {
+        let template = template(new.template.as_deref().unwrap_or("default"))?;
+        let Role {
+            tools,
+            deny,
+            calls,
+            description,
+            persona,
+            ..
+        } = template.role;
+        let model = new.model.as_deref().or(template.model.as_deref());
+        let capabilities = new.capabilities.as_ref().unwrap_or(&template.capabilities);
+        let mut lines = vec![
+            format!("name: {}", json(&new.name.trim())),
+            format!(
+                "description: {}",
+                json(new.description.as_ref().unwrap_or(&description))
+            ),
+        ];
+        lines.extend(model.map(|model| format!("model: {}", json(&model))));
+        lines.push(format!("capabilities: {}", json(capabilities)));
+        let texts = |rules: &[artel_policy::rules::Rule]| {
+            let texts: Vec<&str> = rules.iter().map(|rule| rule.text()).collect();
+            json(&texts)
+        };
+        lines.extend(tools.map(|tools| format!("tools: {}", texts(&tools))));
+        if !deny.is_empty() {
+            lines.push(format!("disallowed-tools: {}", texts(&deny)));
+        }
+        lines.push(format!("calls: {calls}"));
+        lines.push(format!(
+            "created: {}",
+            json(&self.caller.clock.now().to_string())
+        ));
+        lines.push(format!("created-by: {}", json(&self.caller.actor().id)));
+        lines.push("version: 1.0.0".to_owned());
+        let written = match &new.prompt_file {
+            Some(file) => Some(read_prompt(&self.caller.absolute(file))?),
+            None => new.prompt.clone(),
+        };
+        let prompt = written.unwrap_or(persona);
+        Ok(format!(
+            "---\n{}\n---\n\n{}\n",
+            lines.join("\n"),
+            prompt.trim()
+        ))
+    }
+}
+
+fn read_prompt(file: &Path) -> Result<String, Failure> {
+    let bytes = read_bounded(file, LARGEST_PROMPT).map_err(|error| {
+        Failure::new(Code::W010, error.to_string()).advise("name a text file with the prompt")
+    })?;
+    String::from_utf8(bytes).map_err(|error| {
+        Failure::new(Code::C004, format!("`{}` is no text", file.display()))
+            .because(error.to_string())
+            .advise("name a text file with the prompt")
+    })
+}
+
+struct Template {
+    role: Role,
+    model: Option<String>,
+    capabilities: Vec<String>,
+}
+
+/// Finds a template: one of the named ones, or a built-in role.
+fn template(name: &str) -> Result<Template, Failure> {
+    let named = TEMPLATES.iter().find(|(id, ..)| *id == name);
+    let unknown = || {
+        let all = AGENT_TEMPLATES.iter().copied();
+        let more = shipped::ids().filter(|id| !AGENT_TEMPLATES.contains(id));
+        let all: Vec<&str> = all.chain(more).collect();
+        Failure::new(Code::C004, format!("there is no template `{name}`"))
+            .advise(format!("one of: {}", all.join(", ")))
+    };
+    let base = named.map_or(name, |(_, base, ..)| base);
+    let role = parse_role(None, shipped::text(base).ok_or_else(unknown)?)?;
+    Ok(match named {
+        Some((_, _, model, capabilities)) => Template {
+            role,
+            model: model.map(str::to_owned),
+            capabilities: capabilities.iter().map(|&it| it.to_owned()).collect(),
+        },
+        None => Template {
+            model: role.model.clone(),
+            capabilities: role.capabilities.clone(),
+            role,
+        },
+    })
+}
+
+/// Returns text or a list as JSON, which YAML reads as it is.
+fn json(value: &impl serde::Serialize) -> String {
+    serde_json::json!(value).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_template_that_is_named_exists() {
+        let named: Vec<&str> = TEMPLATES.iter().map(|(id, ..)| *id).collect();
+        assert_eq!(named, AGENT_TEMPLATES);
+        for name in named.into_iter().chain(shipped::ids()) {
+            assert!(template(name).is_ok(), "{name}");
+        }
+        let unknown = template("poet").err().and_then(|it| it.advice);
+        assert!(unknown.is_some_and(|it| it.contains("coder") && it.contains("tester")));
+    }
+}

@@ -1,0 +1,160 @@
+//! Whether a role can be used: each thing that has to hold, and how it came out.
+
+use artel_config::Settings;
+use artel_model::{Catalogue, Menu};
+use artel_types::{Code, Failure};
+use serde::Serialize;
+
+use crate::caller::Caller;
+use crate::hands::parse_role;
+use crate::trouble::Problems;
+
+/// How long an id and a name can be.
+const LONGEST_ID: usize = 64;
+const LONGEST_NAME: usize = 100;
+
+/// How much a prompt has to say.
+const SHORTEST_PROMPT: usize = 50;
+
+/// How one thing came out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct AgentCheck {
+    /// id, frontmatter, name, model or prompt.
+    pub what: &'static str,
+    /// What is wrong; nothing where it holds.
+    pub failure: Option<Failure>,
+}
+
+/// How a role came out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct AgentReport {
+    /// The role.
+    pub id: String,
+    /// Its file; nothing where it is built in.
+    pub file: Option<String>,
+    /// Whether everything holds.
+    pub ok: bool,
+    /// Each thing that was looked at.
+    pub checks: Vec<AgentCheck>,
+}
+
+impl AgentReport {
+    /// Returns the first thing that is wrong.
+    pub(super) fn first_failure(&self) -> Option<Failure> {
+        self.checks.iter().find_map(|check| check.failure.clone())
+    }
+}
+
+impl Caller {
+    /// Checks roles: this one, or all there are.
+    pub fn validate_agents(&self, id: Option<&str>) -> Result<Vec<AgentReport>, Problems> {
+        let ids = match id {
+            Some(id) => vec![id.to_owned()],
+            None => self.agent_ids()?.into_iter().collect(),
+        };
+        let settings = self.settings_here()?;
+        let mut reports = Vec::new();
+        for id in ids {
+            let found = self.role_text(&id);
+            // Of all, one whose name is no id is a finding; the one that was named has to exist.
+            let (file, text) = match found {
+                Ok(found) => found,
+                Err(_) if self::id(&id).is_err() => (None, String::new()),
+                Err(problems) => return Err(problems),
+            };
+            let mut report = self.validated(&id, &text, &settings);
+            report.file = file.map(|file| file.display().to_string());
+            reports.push(report);
+        }
+        Ok(reports)
+    }
+
+    /// Checks the text of a role.
+    pub(super) fn validated(&self, id: &str, text: &str, settings: &Settings) -> AgentReport {
+        let mut checks = vec![check("id", self::id(id))];
+        match parse_role(None, text) {
+            Ok(role) => {
+                checks.push(check("frontmatter", Ok(())));
+                checks.push(check("name", name(&role.name)));
+                checks.push(check("model", model(role.model.as_deref(), settings)));
+                checks.push(check("prompt", prompt(&role.persona)));
+            }
+            Err(failure) => checks.push(check("frontmatter", Err(failure))),
+        }
+        AgentReport {
+            id: id.to_owned(),
+            file: None,
+            ok: checks.iter().all(|check| check.failure.is_none()),
+            checks,
+        }
+    }
+}
+
+fn check(what: &'static str, came: Result<(), Failure>) -> AgentCheck {
+    AgentCheck {
+        what,
+        failure: came.err(),
+    }
+}
+
+/// An id is the name of a file and part of rules and branches.
+pub(super) fn id(id: &str) -> Result<(), Failure> {
+    let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    let is_good = !id.is_empty()
+        && id.len() <= LONGEST_ID
+        && id.bytes().all(is_plain)
+        && !id.starts_with('-')
+        && !id.ends_with('-');
+    if is_good {
+        return Ok(());
+    }
+    let shown: String = id.chars().take(80).collect();
+    Err(
+        Failure::new(Code::C004, format!("`{shown}` is no id of a role"))
+            .because("ids are lower-case letters, digits and hyphens between them")
+            .advise("for example `code-reviewer`"),
+    )
+}
+
+fn name(name: &str) -> Result<(), Failure> {
+    let advice = "`name: Code reviewer`";
+    if name.is_empty() {
+        return Err(Failure::new(Code::C004, "the role has no name").advise(advice));
+    }
+    let is_short = name.chars().count() <= LONGEST_NAME;
+    if is_short && !name.contains(char::is_control) {
+        return Ok(());
+    }
+    let what = format!("the role's name is not one line of at most {LONGEST_NAME} characters");
+    Err(Failure::new(Code::C004, what).advise(advice))
+}
+
+/// A model that is named has to be known here; whether there is a key for it is another matter.
+fn model(model: Option<&str>, settings: &Settings) -> Result<(), Failure> {
+    let Some(model) = model else {
+        return Ok(());
+    };
+    let entries = settings.models.iter();
+    let menu = Menu {
+        entries: entries
+            .map(|(alias, entry)| (alias.clone(), entry.value.clone()))
+            .collect(),
+        catalogue: Catalogue::shipped(&settings.prices),
+        ..Menu::default()
+    };
+    match menu.choose(Some(model)) {
+        Err(failure) if failure.code != Code::M004 => Err(failure),
+        _ => Ok(()),
+    }
+}
+
+fn prompt(prompt: &str) -> Result<(), Failure> {
+    let length = prompt.chars().count();
+    if length >= SHORTEST_PROMPT {
+        return Ok(());
+    }
+    let what = format!("the role's prompt has {length} characters, fewer than {SHORTEST_PROMPT}");
+    Err(Failure::new(Code::C004, what)
+        .because("what it says is all that such an agent knows about how to work")
+        .advise("say what it does, how it goes about it, and what it leaves alone"))
+}

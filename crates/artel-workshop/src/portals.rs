@@ -1,0 +1,230 @@
+//! Portals: project folders that a person opened to agents, and what holds in each.
+//!
+//! The journal is the truth: the newest `portal.opened` of a name is what holds, `portal.closed`
+//! ends it. The card in `Knowledge/Portals` is how people see it and where their notes are.
+
+mod admit;
+mod card;
+mod first_use;
+mod furnish;
+mod name;
+mod open;
+mod stack;
+mod verify;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use artel_journal::{Filter, Query, Reader};
+use artel_policy::{Admits, Bound, Operation};
+use artel_types::model::Privacy;
+use artel_types::{Code, Fact, Failure, PortalOpened};
+use serde::Serialize;
+
+pub use first_use::{FirstUse, PortalQuestion};
+pub(crate) use furnish::trees;
+pub use open::NewPortal;
+pub use verify::PortalCheck;
+
+use crate::trouble::path_text;
+use crate::workshop::Workshop;
+
+/// A project folder that is open to agents.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Portal {
+    /// The name that people and `@Name/path` use.
+    pub name: String,
+    /// The folder, without links.
+    #[serde(serialize_with = "path_text")]
+    pub path: PathBuf,
+    /// What may be done there.
+    pub operations: Vec<PortalOperation>,
+    /// The roles that may work there; `*` for all.
+    pub agents: Vec<String>,
+    /// Where its content may go.
+    pub privacy: Privacy,
+    /// What it is made of, as far as it was found.
+    pub stack: Vec<String>,
+    /// The commands that build, lint and test it, where a person said so.
+    pub checks: Vec<String>,
+}
+
+/// What may be done in a portal. Changes are made in a run's own tree and reach the folder only
+/// by a changeset that a person approves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PortalOperation {
+    /// Its files are read.
+    Read,
+    /// Changes are made in a run's tree, and commands run there.
+    Write,
+    /// Git is used in a run's tree.
+    Git,
+}
+
+impl PortalOperation {
+    /// Every operation there is.
+    pub const ALL: [Self; 3] = [Self::Read, Self::Write, Self::Git];
+
+    /// Returns the word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Git => "git",
+        }
+    }
+}
+
+impl fmt::Display for PortalOperation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl FromStr for PortalOperation {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Self, String> {
+        let mut all = Self::ALL.into_iter();
+        all.find(|it| it.as_str() == word)
+            .ok_or_else(|| format!("`{word}` is none of read, write, git"))
+    }
+}
+
+impl From<PortalOperation> for Operation {
+    fn from(operation: PortalOperation) -> Self {
+        match operation {
+            PortalOperation::Read => Self::Read,
+            PortalOperation::Write => Self::Write,
+            PortalOperation::Git => Self::Git,
+        }
+    }
+}
+
+impl Portal {
+    /// Returns where its content may go: model calls of runs on it are made with this.
+    pub fn privacy(&self) -> Privacy {
+        self.privacy
+    }
+
+    /// Tells whether a role may work there at all.
+    pub fn is_for(&self, role: &str) -> bool {
+        self.agents
+            .iter()
+            .any(|agent| agent == "*" || agent == role)
+    }
+
+    /// Returns what it puts around a run that works on it.
+    pub fn bound(&self) -> Bound {
+        Bound {
+            name: format!("portal {}", self.name),
+            admits: Admits::Operations(self.operations.iter().map(|&it| it.into()).collect()),
+        }
+    }
+
+    /// Returns the word for its privacy.
+    pub fn privacy_word(&self) -> &'static str {
+        privacy_word(self.privacy)
+    }
+
+    fn fact(&self) -> PortalOpened {
+        let words = |it: &PortalOperation| it.as_str().to_owned();
+        PortalOpened {
+            name: self.name.clone(),
+            path: self.path.display().to_string(),
+            operations: self.operations.iter().map(words).collect(),
+            agents: self.agents.clone(),
+            privacy: self.privacy_word().to_owned(),
+            stack: self.stack.clone(),
+            checks: self.checks.clone(),
+        }
+    }
+}
+
+impl From<PortalOpened> for Portal {
+    /// Words that this version does not know open nothing: an operation is left out, and content
+    /// stays on this machine.
+    fn from(fact: PortalOpened) -> Self {
+        let known = fact.operations.iter().filter_map(|word| word.parse().ok());
+        Self {
+            name: fact.name,
+            path: PathBuf::from(fact.path),
+            operations: known.collect(),
+            agents: fact.agents,
+            privacy: match fact.privacy.as_str() {
+                "any" => Privacy::Any,
+                _ => Privacy::LocalOnly,
+            },
+            stack: fact.stack,
+            checks: fact.checks,
+        }
+    }
+}
+
+impl Workshop {
+    /// Returns the portals, by name.
+    pub fn portals(&self) -> Result<Vec<Portal>, Failure> {
+        portals_in(&self.reader()?)
+    }
+
+    /// Returns a portal by its name.
+    pub fn portal(&self, name: &str) -> Result<Portal, Failure> {
+        let portals = self.portals()?;
+        let names: Vec<String> = portals.iter().map(|portal| portal.name.clone()).collect();
+        let found = portals.into_iter().find(|portal| portal.name == name);
+        found.ok_or_else(|| unknown(name, &names))
+    }
+
+    /// Returns the portal whose folder holds this one, the nearest if several do.
+    pub fn portal_of(&self, folder: &Path) -> Result<Option<Portal>, Failure> {
+        Ok(holding(self.portals()?, folder))
+    }
+}
+
+/// Returns what a journal says is open now, by name.
+pub(crate) fn portals_in(reader: &Reader) -> Result<Vec<Portal>, Failure> {
+    let filter = Filter {
+        kind: Some("portal.".to_owned()),
+        ..Filter::default()
+    };
+    let mut open = std::collections::BTreeMap::new();
+    for record in reader.records(&Query::of(filter))? {
+        match record.event()?.fact {
+            Fact::PortalOpened(fact) => {
+                let portal = Portal::from(fact);
+                open.insert(portal.name.clone(), portal);
+            }
+            Fact::PortalClosed(fact) => {
+                open.remove(&fact.name);
+            }
+            _ => {}
+        }
+    }
+    Ok(open.into_values().collect())
+}
+
+/// Returns the nearest of the portals that hold a folder.
+pub(crate) fn holding(portals: Vec<Portal>, folder: &Path) -> Option<Portal> {
+    let holds = |portal: &Portal| folder.starts_with(&portal.path);
+    let depth = |portal: &Portal| portal.path.components().count();
+    portals.into_iter().filter(holds).max_by_key(depth)
+}
+
+fn privacy_word(privacy: Privacy) -> &'static str {
+    match privacy {
+        Privacy::Any => "any",
+        Privacy::LocalOnly => "local-only",
+    }
+}
+
+fn unknown(name: &str, names: &[String]) -> Failure {
+    let failure = Failure::new(Code::F001, format!("there is no portal `{name}`"));
+    let near = artel_tools::nearest(name, names.iter().map(String::as_str), 1);
+    match (near.first(), names) {
+        (Some(near), _) => failure.advise(format!("did you mean `{near}`?")),
+        (None, []) => failure.advise("`artel portal add PATH` opens a project folder to agents"),
+        (None, names) => failure.advise(format!("there are: {}", names.join(", "))),
+    }
+}

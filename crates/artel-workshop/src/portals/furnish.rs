@@ -1,0 +1,94 @@
+//! What portals mean for a run: the trees that it may name, and what bounds it.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use artel_files::Root;
+use artel_policy::{Admits, Bound, Policy};
+use artel_types::model::Privacy;
+
+use super::{Portal, PortalOperation};
+
+impl Portal {
+    /// Puts what holds for a role in this portal into the policy of a run that works on it. A role
+    /// that the portal is not open to can do nothing there.
+    pub(crate) fn limit(&self, policy: &mut Policy) {
+        policy.portal = Some(self.name.clone());
+        let bound = match self.is_for(&policy.role) {
+            true => self.bound(),
+            false => Bound {
+                name: format!("portal {}, which is not open to {}", self.name, policy.role),
+                admits: Admits::Operations(Vec::new()),
+            },
+        };
+        policy.bounds.push(bound);
+    }
+}
+
+/// Returns the trees that a run in the portal `own` may name as `@Name/…`: those that are open to
+/// its role for reading. What has to stay on this machine is named only where the run stays there.
+pub(crate) fn trees(
+    portals: &[Portal],
+    own: Option<&Portal>,
+    role: &str,
+) -> BTreeMap<String, Root> {
+    let stays = own.map_or(Privacy::Any, Portal::privacy) == Privacy::LocalOnly;
+    let may = |portal: &&Portal| {
+        let is_own = own.is_some_and(|own| own.name == portal.name);
+        let is_open = portal.admit(role, PortalOperation::Read).is_ok();
+        is_open && (is_own || stays || portal.privacy() == Privacy::Any)
+    };
+    // A folder that is gone has nothing to name.
+    let tree = |portal: &Portal| Some((portal.name.clone(), root(&portal.path)?));
+    portals.iter().filter(may).filter_map(tree).collect()
+}
+
+fn root(path: &Path) -> Option<Root> {
+    Root::open(path).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_names_what_is_open_to_it_and_nothing_that_would_leave_the_machine() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().canonicalize().unwrap();
+        let portal = |name: &str, agents: &str, privacy| Portal {
+            name: name.to_owned(),
+            path: path.clone(),
+            operations: vec![PortalOperation::Read],
+            agents: vec![agents.to_owned()],
+            privacy,
+            stack: Vec::new(),
+            checks: Vec::new(),
+        };
+        let mut portals = vec![
+            portal("open", "*", Privacy::Any),
+            portal("tests", "tester", Privacy::Any),
+            portal("home", "*", Privacy::LocalOnly),
+            portal("gone", "*", Privacy::Any),
+        ];
+        portals[3].path = path.join("gone");
+        let names = |own: Option<usize>, role: &str| -> Vec<String> {
+            let own = own.map(|at| &portals[at]);
+            trees(&portals, own, role).into_keys().collect()
+        };
+        assert_eq!(names(None, "engineer"), ["open"]);
+        assert_eq!(names(Some(0), "tester"), ["open", "tests"]);
+        assert_eq!(names(Some(2), "engineer"), ["home", "open"]);
+        let mut policy = Policy {
+            role: "engineer".to_owned(),
+            ..Policy::default()
+        };
+        portals[1].limit(&mut policy);
+        assert_eq!(policy.portal.as_deref(), Some("tests"));
+        let read = artel_policy::Action::Read(artel_policy::Target {
+            place: artel_policy::Place::Worktree,
+            path: "a".to_owned(),
+        });
+        let decision = policy.decide("read", &[read], &artel_policy::Situation::default());
+        assert_eq!(decision.answer, artel_policy::Answer::Deny);
+    }
+}

@@ -1,0 +1,248 @@
+//! Opening, changing and closing portals.
+
+use std::path::{Path, PathBuf};
+
+use artel_journal::{AppendError, Batch, Filter, Query, Reader};
+use artel_types::model::Privacy;
+use artel_types::{Code, Failure, PortalClosed, Stream};
+
+use super::{Portal, PortalOperation, name, portals_in, stack};
+use crate::trouble::shell_word;
+use crate::workshop::{Noted, Open, Workshop};
+
+/// How often a name is chosen anew because somebody else wrote meanwhile.
+const TRIES: usize = 50;
+
+/// A portal to open, or what is to change about an open one. What is not said stays as it is;
+/// in a new portal every role may do everything, and content may go to any model.
+#[derive(Debug, Clone, Default)]
+pub struct NewPortal {
+    /// The folder.
+    pub path: PathBuf,
+    /// Its name; the folder's if not given.
+    pub name: Option<String>,
+    /// What may be done there.
+    pub operations: Option<Vec<PortalOperation>>,
+    /// The roles that may work there; `*` for all.
+    pub agents: Option<Vec<String>>,
+    /// Where its content may go.
+    pub privacy: Option<Privacy>,
+    /// The commands that build, lint and test it.
+    pub checks: Option<Vec<String>>,
+}
+
+impl Workshop {
+    /// Opens a folder to agents, or changes what holds for one that is open.
+    pub fn open_portal(&self, new: &NewPortal) -> Result<Noted<Portal>, Failure> {
+        let folder = self.project_folder(&new.path)?;
+        self.refuse_folder(&folder)?;
+        let new = self.checked(new)?;
+        let Open { journal, mut notes } = self.open()?;
+        for _ in 0..TRIES {
+            let at = position(journal.reader())?;
+            let portals = portals_in(journal.reader())?;
+            let old = portals.iter().find(|portal| portal.path == folder).cloned();
+            let portal = settled(&new, &folder, old.clone(), &portals)?;
+            if old.as_ref() == Some(&portal) {
+                notes.push(format!(
+                    "`{}` is open already, and nothing changes",
+                    portal.name
+                ));
+                self.write_card(&portal)?;
+                return Ok(Noted {
+                    done: portal,
+                    notes,
+                });
+            }
+            let draft = self.draft(portal.fact()).on(portal.name.clone());
+            let batch = Batch::of([draft]).expecting(Stream::workshop(), at);
+            match journal.append(batch).wait() {
+                Ok(_) => {
+                    self.write_card(&portal)?;
+                    return Ok(Noted {
+                        done: portal,
+                        notes,
+                    });
+                }
+                Err(AppendError::Conflict { .. }) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(
+            Failure::new(Code::J009, "others write to the journal all the time")
+                .advise("repeat it"),
+        )
+    }
+
+    /// Closes a folder to agents. The folder itself stays as it is, and so does its card where a
+    /// person wrote into it.
+    pub fn close_portal(&self, name: &str) -> Result<Noted<Portal>, Failure> {
+        let portal = self.portal(name)?;
+        let Open { journal, mut notes } = self.open()?;
+        let fact = PortalClosed {
+            name: portal.name.clone(),
+        };
+        journal
+            .append(self.draft(fact).on(portal.name.clone()))
+            .wait()?;
+        self.drop_card(&portal)?;
+        let card = self.portal_card(&portal.name);
+        if card.exists() {
+            notes.push(format!("your notes stay in `{}`", card.display()));
+        }
+        Ok(Noted {
+            done: portal,
+            notes,
+        })
+    }
+
+    /// Looks anew at what a portal is made of, and writes its card.
+    pub fn refresh_portal(&self, name: &str) -> Result<Noted<Portal>, Failure> {
+        let portal = self.portal(name)?;
+        if !portal.path.is_dir() {
+            return Err(super::admit::gone(&portal));
+        }
+        self.open_portal(&NewPortal {
+            path: portal.path,
+            ..NewPortal::default()
+        })
+    }
+
+    /// Returns a folder without links.
+    pub(super) fn project_folder(&self, folder: &Path) -> Result<PathBuf, Failure> {
+        let folder = self.caller.absolute(folder);
+        let real = folder.canonicalize().map_err(|error| {
+            let what = format!("there is no folder `{}`", folder.display());
+            Failure::new(Code::W010, what)
+                .because(error.to_string())
+                .advise("name a project folder that is there")
+        })?;
+        if real.is_dir() {
+            return Ok(real);
+        }
+        let what = format!("`{}` is not a folder", real.display());
+        let parent = real.parent().unwrap_or(Path::new("/"));
+        Err(Failure::new(Code::C004, what)
+            .advise(format!("`artel portal add {}`", shell_word(parent))))
+    }
+
+    /// Refuses folders that hold more than a project, or Artel's own state.
+    pub(super) fn refuse_folder(&self, folder: &Path) -> Result<(), Failure> {
+        let places = &self.caller.places;
+        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let own = [places.data(), places.config(), places.state()].map(real);
+        let parts = || folder.components().map(|part| part.as_os_str());
+        let text = folder.to_str().unwrap_or("\n");
+        let why = if real(places.home()).starts_with(folder) {
+            "it would open your whole home folder, or more"
+        } else if own.iter().any(|own| folder.starts_with(own)) || parts().any(|it| it == ".artel")
+        {
+            "it is Artel's own state, which agents never see"
+        } else if parts().any(|it| it == ".git") {
+            "it is the inside of a repository"
+        } else if text.chars().any(char::is_control) {
+            "its path is no text of one line"
+        } else {
+            return Ok(());
+        };
+        let what = format!("`{}` cannot be a portal", folder.display());
+        Err(Failure::new(Code::F003, what)
+            .because(why)
+            .advise("name the folder of one project"))
+    }
+
+    /// Makes sure that what is wanted makes sense, and brings it into its usual form.
+    fn checked(&self, new: &NewPortal) -> Result<NewPortal, Failure> {
+        let mut new = new.clone();
+        let bad = |what: &str, advice: &str| Err(Failure::new(Code::C004, what).advise(advice));
+        if let Some(operations) = &mut new.operations {
+            operations.sort();
+            operations.dedup();
+            if !operations.contains(&PortalOperation::Read) {
+                return bad(
+                    "a portal that is not read is of no use",
+                    "`--operations read`, `read,write` or `read,write,git`",
+                );
+            }
+        }
+        if let Some(agents) = &mut new.agents {
+            if agents.is_empty() {
+                return bad("no role is named", "`--agents '*'` for all, or their ids");
+            }
+            if agents.iter().any(|agent| agent == "*") {
+                *agents = vec!["*".to_owned()];
+            }
+            for agent in agents.iter().filter(|agent| *agent != "*") {
+                self.caller
+                    .role(agent)
+                    .map_err(|problems| problems.first())?;
+            }
+        }
+        let is_line =
+            |check: &String| !check.trim().is_empty() && !check.contains(char::is_control);
+        if let Some(checks) = &new.checks
+            && !checks.iter().all(is_line)
+        {
+            return bad("a check is a command of one line", "`--check 'cargo test'`");
+        }
+        Ok(new)
+    }
+}
+
+/// Returns what holds afterwards.
+fn settled(
+    new: &NewPortal,
+    folder: &Path,
+    old: Option<Portal>,
+    portals: &[Portal],
+) -> Result<Portal, Failure> {
+    let wanted = new.name.as_deref().map(name::plain);
+    let base = match (old, wanted) {
+        (Some(old), Some(wanted)) if wanted != old.name => {
+            let what = format!("`{}` is open already, as `{}`", folder.display(), old.name);
+            let advice = format!("`artel portal remove {}` first", old.name);
+            return Err(Failure::new(Code::C004, what).advise(advice));
+        }
+        (Some(old), _) => old,
+        (None, Some(wanted)) if name::is_taken(&wanted, portals) => {
+            let what = format!("there is a portal `{wanted}` already");
+            let advice = format!("`--name {}`", name::free(&wanted, portals));
+            return Err(Failure::new(Code::C004, what).advise(advice));
+        }
+        (None, Some(wanted)) => fresh(wanted, folder),
+        (None, None) => {
+            let named = folder.file_name().unwrap_or_default().to_string_lossy();
+            fresh(name::free(&name::plain(&named), portals), folder)
+        }
+    };
+    Ok(Portal {
+        operations: new.operations.clone().unwrap_or(base.operations),
+        agents: new.agents.clone().unwrap_or(base.agents),
+        privacy: new.privacy.unwrap_or(base.privacy),
+        checks: new.checks.clone().unwrap_or(base.checks),
+        stack: stack::detect(folder),
+        ..base
+    })
+}
+
+fn fresh(name: String, folder: &Path) -> Portal {
+    Portal {
+        name,
+        path: folder.to_owned(),
+        operations: PortalOperation::ALL.to_vec(),
+        agents: vec!["*".to_owned()],
+        privacy: Privacy::Any,
+        stack: Vec::new(),
+        checks: Vec::new(),
+    }
+}
+
+/// Returns how far the workshop's own events have come.
+fn position(reader: &Reader) -> Result<u64, Failure> {
+    let filter = Filter {
+        stream: Some(Stream::workshop().to_string()),
+        ..Filter::default()
+    };
+    let last = reader.records(&Query::of(filter).newest_first().limit(1))?;
+    Ok(last.first().map_or(0, |record| record.stream_seq))
+}

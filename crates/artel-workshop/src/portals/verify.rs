@@ -1,0 +1,101 @@
+//! Whether portals are still what they were opened as.
+
+use artel_types::Failure;
+use serde::Serialize;
+
+use super::{Portal, stack};
+use crate::doctor::Health;
+use crate::workshop::Workshop;
+
+/// One thing that was looked at in a portal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PortalCheck {
+    /// The portal.
+    pub portal: String,
+    /// How it came out.
+    pub health: Health,
+    /// folder, repository, agents, card or stack.
+    pub what: &'static str,
+    /// What was found.
+    pub found: String,
+    /// What to do about it.
+    pub remedy: Option<String>,
+}
+
+impl Workshop {
+    /// Looks at the portals of these names, or at all of them.
+    pub fn verify_portals(&self, names: &[String]) -> Result<Vec<PortalCheck>, Failure> {
+        let portals = match names {
+            [] => self.portals()?,
+            names => {
+                let each = names.iter().map(|name| self.portal(name));
+                each.collect::<Result<_, _>>()?
+            }
+        };
+        let checks = portals.iter().flat_map(|portal| self.verified(portal));
+        Ok(checks.collect())
+    }
+
+    fn verified(&self, portal: &Portal) -> Vec<PortalCheck> {
+        let name = &portal.name;
+        let check = |health, what, found: String, remedy: Option<String>| PortalCheck {
+            portal: name.clone(),
+            health,
+            what,
+            found,
+            remedy,
+        };
+        let path = portal.path.display();
+        // A folder that is a link now leads elsewhere than where it was opened.
+        let real = portal.path.canonicalize().ok();
+        if real.as_ref() != Some(&portal.path) || std::fs::read_dir(&portal.path).is_err() {
+            let found = match real {
+                Some(real) => format!("`{path}` leads to `{}` or cannot be read", real.display()),
+                None => format!("`{path}` is gone"),
+            };
+            let remedy = format!("bring it back, or `artel portal remove {name}`");
+            return vec![check(Health::Problem, "folder", found, Some(remedy))];
+        }
+        let mut checks = vec![check(Health::Ok, "folder", format!("`{path}`"), None)];
+        checks.push(
+            match portal.path.ancestors().any(|it| it.join(".git").exists()) {
+                true => check(Health::Ok, "repository", "git".to_owned(), None),
+                false => check(
+                    Health::Warning,
+                    "repository",
+                    "none: changes come as a patch, not as a branch".to_owned(),
+                    Some(format!("`git init` in `{path}`")),
+                ),
+            },
+        );
+        let named = portal.agents.iter().filter(|agent| *agent != "*");
+        for agent in named.filter(|agent| self.caller.role(agent).is_err()) {
+            checks.push(check(
+                Health::Problem,
+                "agents",
+                format!("there is no role `{agent}` that can be used"),
+                Some(format!("`artel agent validate {agent}`")),
+            ));
+        }
+        let refresh = || Some(format!("`artel portal refresh {name}`"));
+        checks.push(match self.has_current_card(portal) {
+            true => check(Health::Ok, "card", "says what holds".to_owned(), None),
+            false => {
+                let found = "is missing, or says something else".to_owned();
+                check(Health::Warning, "card", found, refresh())
+            }
+        });
+        let now = stack::detect(&portal.path);
+        let shown = now.join(", ");
+        checks.push(match now == portal.stack {
+            true => check(Health::Ok, "stack", shown, None),
+            false => check(
+                Health::Warning,
+                "stack",
+                format!("is now: {shown}"),
+                refresh(),
+            ),
+        });
+        checks
+    }
+}

@@ -1,0 +1,354 @@
+//! What people decide about plans. Each decision is asked for by how far the plan has come, and
+//! recorded only if nothing came in between: of two people who decide at once, one does.
+
+mod again;
+mod edit;
+mod steps;
+
+use std::sync::Arc;
+
+use artel_engine::Left;
+use artel_journal::{Batch, Journal};
+use artel_rules::conduct::Rules;
+use artel_rules::plan::state::Act;
+use artel_types::plan::{Plan, PlanState};
+use artel_types::{
+    Actor, Code, Draft, Fact, Failure, PlanAdopted, PlanApproved, PlanCancelled, PlanCommented,
+    PlanRejected, RunId, Stream, Via,
+};
+
+use super::ask::Settled;
+use super::carry::refused;
+use super::sheets::{hash_of, keep};
+use super::work::{Drafted, Work};
+use crate::caller::random_run;
+use crate::runs::{Company, House, Steer, Steered};
+use crate::workshop::{Open, Workshop};
+
+pub use again::Again;
+pub use edit::{Copied, Edited};
+
+/// How a plan is looked at where nothing is begun.
+pub(crate) const LOOKING: Rules = Rules {
+    at_once: 1,
+    failure: artel_rules::conduct::Failure::Continue,
+};
+
+/// How two versions differ.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct PlanDifference {
+    /// The older one.
+    pub from: u32,
+    /// The newer one.
+    pub to: u32,
+    /// What differs; nothing where they are equal.
+    pub text: String,
+}
+
+/// What a person agrees to.
+struct Agreed<'a> {
+    version: u32,
+    hash: &'a str,
+    plan: &'a Plan,
+    by: Actor,
+    /// What goes on record before it, in the same breath.
+    before: Vec<Fact>,
+}
+
+impl Workshop {
+    /// Approves the version of a plan that is in review, as the person saw it. Beside a version
+    /// that is being done, the run goes on by it from now on.
+    pub fn approve_plan(&self, id: &str, hash: Option<&str>) -> Result<(Work, RunId), Failure> {
+        let work = self.work_named(id)?;
+        let Open { journal, .. } = self.open()?;
+        let run = self.approve_as(&journal, &work, hash, self.caller.actor())?;
+        Ok((self.work(work.trace)?, run))
+    }
+
+    /// Approves for whoever it is, and writes the files as they are then.
+    pub(crate) fn approve_as(
+        &self,
+        journal: &Journal,
+        work: &Work,
+        hash: Option<&str>,
+        by: Actor,
+    ) -> Result<RunId, Failure> {
+        let newest = work.course.newest().map(|it| it.hash.clone());
+        let review = work.course.in_review().map(|it| it.hash.clone());
+        let stands = review.or(newest).unwrap_or_default();
+        self.permit(
+            work,
+            Act::Approve {
+                hash: &named(&stands, hash),
+            },
+        )?;
+        let (drafted, plan) = self.plan_of(work, None)?;
+        let agreed = Agreed {
+            version: drafted.fact.version,
+            hash: &drafted.fact.hash,
+            plan: &plan,
+            by,
+            before: Vec::new(),
+        };
+        let run = self.agree(journal, work, agreed)?;
+        self.refresh_sheets(work.trace, LOOKING);
+        Ok(run)
+    }
+
+    /// Records what a person wants to be different about a plan; the architect is still to be
+    /// asked.
+    pub fn comment_plan(&self, id: &str, comments: &[String]) -> Result<Work, Failure> {
+        let comments: Vec<String> = comments.iter().map(|it| it.trim().to_owned()).collect();
+        if comments.is_empty() || comments.iter().any(String::is_empty) {
+            return Err(Failure::new(Code::C005, "there is nothing said to change")
+                .advise(format!("`artel plan revise {id} --comment \"…\"`")));
+        }
+        let work = self.work_named(id)?;
+        self.comment_as(&work, comments, self.caller.actor())?;
+        self.work(work.trace)
+    }
+
+    pub(crate) fn comment_as(
+        &self,
+        work: &Work,
+        comments: Vec<String>,
+        by: Actor,
+    ) -> Result<(), Failure> {
+        self.permit(work, Act::Comment)?;
+        let redactor = self.redactor();
+        let clean = |text: &String| redactor.redact(text).into_owned();
+        let commented = PlanCommented {
+            version: work.course.newest().map_or(0, |newest| newest.number),
+            comments: comments.iter().map(clean).collect(),
+        };
+        let Open { journal, .. } = self.open()?;
+        self.decide(&journal, work, by, vec![commented.into()])?;
+        self.refresh_sheets(work.trace, LOOKING);
+        Ok(())
+    }
+
+    /// Has the architect write the version that comments ask for, or the first one where none is
+    /// there yet.
+    pub async fn revise_plan(
+        self: &Arc<Self>,
+        work: &Work,
+        model: Option<&str>,
+        company: Company,
+    ) -> Result<Settled, Failure> {
+        let folder = self.run_folder(Some(work.request.folder.as_ref()))?;
+        let house = House::open(self, &folder, model, company).await?;
+        let settled = house.plan(work).await;
+        house.gateway.rest(crate::runs::LAST_REST).await;
+        self.refresh_sheets(work.trace, LOOKING);
+        settled
+    }
+
+    /// Turns the version in review down.
+    pub fn reject_plan(&self, id: &str, reason: &str) -> Result<Work, Failure> {
+        let work = self.work_named(id)?;
+        let reason = reason.trim();
+        if reason.is_empty() {
+            return Err(Failure::new(Code::C005, "a rejection needs a reason")
+                .because("it stays on record with the plan")
+                .advise(format!("`artel plan reject {id} --reason \"…\"`")));
+        }
+        self.permit(&work, Act::Reject)?;
+        let version = work.course.in_review().map_or(0, |it| it.number);
+        let rejected = PlanRejected {
+            version,
+            reason: self.redactor().redact(reason).into_owned(),
+        };
+        let Open { journal, .. } = self.open()?;
+        self.decide(&journal, &work, self.caller.actor(), vec![rejected.into()])?;
+        self.refresh_sheets(work.trace, LOOKING);
+        self.work(work.trace)
+    }
+
+    /// Calls a plan off, whether it is being written, waits, or is being done. Returns who still
+    /// drives it and will hear of it.
+    pub async fn cancel_plan(
+        &self,
+        id: &str,
+        reason: &str,
+    ) -> Result<(Work, Option<String>), Failure> {
+        let work = self.work_named(id)?;
+        self.permit(&work, Act::Cancel)?;
+        let cancelled = PlanCancelled {
+            reason: self.redactor().redact(reason.trim()).into_owned(),
+        };
+        let Open { journal, .. } = self.open()?;
+        self.decide(&journal, &work, self.caller.actor(), vec![cancelled.into()])?;
+        let mut driver = None;
+        for run in self.open_runs(&work)? {
+            // A run that ended meanwhile needs no cancelling.
+            if let Ok(noted) = self.steer_run(run, &Steer::Cancel).await
+                && let Steered::Heard(by) = noted.done
+            {
+                driver = Some(by);
+            }
+        }
+        self.refresh_sheets(work.trace, LOOKING);
+        Ok((self.work(work.trace)?, driver))
+    }
+
+    /// Says how versions differ: those named, or the newest from the one that is being done, or
+    /// else from the one before it.
+    pub fn plan_difference(
+        &self,
+        work: &Work,
+        versions: Option<(u32, u32)>,
+    ) -> Result<PlanDifference, Failure> {
+        let newest = self.plan_of(work, None)?.0.fact.version;
+        let approved = work.course.approved().map(|it| it.version.number);
+        let before = approved.filter(|number| *number < newest);
+        let (from, to) = versions.unwrap_or((before.unwrap_or(newest.saturating_sub(1)), newest));
+        if from == 0 {
+            let short = work.trace.short();
+            return Err(Failure::new(Code::C004, "there is only one version")
+                .advise(format!("`artel plan show {short}`")));
+        }
+        let (_, old) = self.plan_of(work, Some(from))?;
+        let (_, new) = self.plan_of(work, Some(to))?;
+        let text = artel_rules::plan::difference(&old, &new);
+        Ok(PlanDifference { from, to, text })
+    }
+
+    /// Asks whether something may be done now. A decision that somebody else took is said so.
+    pub(crate) fn permit(&self, work: &Work, act: Act<'_>) -> Result<(), Failure> {
+        work.course.may(act).map_err(|no| {
+            let is_decision = matches!(act, Act::Approve { .. } | Act::Reject);
+            let failure = refused(no);
+            match decision(work).filter(|_| is_decision && work.course.in_review().is_none()) {
+                Some(who) => Failure {
+                    what: format!("the plan is already decided: {who}"),
+                    ..failure
+                },
+                None => failure,
+            }
+        })
+    }
+
+    /// Records a decision; where somebody was faster, theirs counts.
+    pub(crate) fn decide(
+        &self,
+        journal: &Journal,
+        work: &Work,
+        by: Actor,
+        facts: Vec<Fact>,
+    ) -> Result<(), Failure> {
+        let recorded = self.record_for(journal, work, by, facts);
+        recorded.map_err(|failure| self.or_faster(work, failure))
+    }
+
+    fn or_faster(&self, work: &Work, failure: Failure) -> Failure {
+        if failure.code != Code::J009 {
+            return failure;
+        }
+        let now = self.work(work.trace).ok();
+        let who = now.as_ref().and_then(decision);
+        let state = now.and_then(|work| work.course.state());
+        let state = state.map_or("unknown", PlanState::as_str);
+        let who = who.map_or(String::new(), |who| format!(", {who}"));
+        Failure::new(Code::R008, "the plan is already decided")
+            .because(format!(
+                "somebody was faster: it is in state `{state}` now{who}"
+            ))
+            .advise(format!("`artel plan show {}`", work.trace.short()))
+    }
+
+    /// Puts an agreement on record, and with a run under way what it goes on by.
+    fn agree(&self, journal: &Journal, work: &Work, agreed: Agreed<'_>) -> Result<RunId, Failure> {
+        let state = work.course.state();
+        let is_running = state == Some(PlanState::Running);
+        let known = work.course.run();
+        let known = known.filter(|_| is_running || state == Some(PlanState::Approved));
+        let run = match known {
+            Some(run) => run,
+            None => random_run()?,
+        };
+        let mut facts = agreed.before;
+        let approved = PlanApproved {
+            version: agreed.version,
+            hash: agreed.hash.to_owned(),
+            run,
+        };
+        facts.push(approved.into());
+        let (json, _) = hash_of(agreed.plan)?;
+        let adopted = PlanAdopted {
+            version: agreed.version,
+            plan: keep(journal, json)?,
+            hash: agreed.hash.to_owned(),
+        };
+        if is_running {
+            facts.push(adopted.clone().into());
+        }
+        let stream = Stream::work(work.trace);
+        let draft = |fact| Draft::new(stream.clone(), work.trace, agreed.by.clone(), fact);
+        let mut drafts: Vec<Draft> = facts.into_iter().map(draft).collect();
+        if known.is_some() {
+            // Whoever drives the run hears it there; a run that nobody has begun reads it first.
+            let by = agreed.by.clone();
+            let told = Draft::new(Stream::run(run), work.trace, by, adopted).in_run(run);
+            drafts.push(told);
+        }
+        let batch = Batch::of(drafts).expecting(stream.clone(), work.position);
+        let appended = journal.append(batch).wait();
+        appended.map_err(|error| self.or_faster(work, error.into()))?;
+        Ok(run)
+    }
+
+    /// Returns the person, acting through the files of the workshop.
+    pub(crate) fn by_file(&self) -> Actor {
+        Actor::human(self.caller.actor().id, Via::File)
+    }
+
+    /// Returns the runs of a piece of work that are not over and that no other run called.
+    pub(crate) fn open_runs(&self, work: &Work) -> Result<Vec<RunId>, Failure> {
+        let reader = self.reader()?;
+        let all = crate::runs::started_runs(&reader)?;
+        let mut open = Vec::new();
+        for (started, _) in all
+            .into_iter()
+            .filter(|(started, trace)| *trace == work.trace && started.parent.is_none())
+        {
+            if self.state_of(started.id)?.finished().is_none() {
+                open.push(started.id);
+            }
+        }
+        Ok(open)
+    }
+}
+
+/// What a person named, or else what stands.
+fn named(stands: &str, hash: Option<&str>) -> String {
+    match hash {
+        // A beginning that is long enough names it.
+        Some(hash) if hash.len() >= 8 && stands.starts_with(hash) => stands.to_owned(),
+        Some(hash) => hash.to_owned(),
+        None => stands.to_owned(),
+    }
+}
+
+/// Says who decided about a plan last.
+fn decision(work: &Work) -> Option<String> {
+    work.events.iter().rev().find_map(|event| {
+        let did = match &event.fact {
+            Fact::PlanApproved(it) => format!("approved version {}", it.version),
+            Fact::PlanRejected(_) => "rejected it".to_owned(),
+            Fact::PlanCancelled(_) => "called it off".to_owned(),
+            _ => return None,
+        };
+        Some(format!("{} {did}", event.actor.id))
+    })
+}
+
+/// Tells whether something has to be waited for.
+pub(crate) fn left(settled: &Settled) -> Option<&Left> {
+    match settled {
+        Settled::Left(left) => Some(left),
+        _ => None,
+    }
+}
+
+/// A version, with what it says.
+pub(crate) type Version = (Drafted, Plan);

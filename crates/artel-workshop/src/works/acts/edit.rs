@@ -1,0 +1,182 @@
+//! A person's own version of a plan: the file is theirs to change, and read back.
+
+use std::path::PathBuf;
+
+use artel_journal::Journal;
+use artel_rules::plan::markdown::{Parsed, parse, render};
+use artel_rules::plan::state::Act;
+use artel_rules::plan::{self, Problem};
+use artel_types::plan::{Plan, PlanState, StepState};
+use artel_types::{Actor, Code, Failure, PlanDrafted, RunId};
+
+use super::{Agreed, LOOKING};
+use crate::trouble::{Problems, file_failure};
+use crate::works::sheets::{hash_of, keep};
+use crate::works::work::Work;
+use crate::workshop::{Open, Workshop};
+
+/// A copy of a plan for a person to change.
+#[derive(Debug, Clone)]
+pub struct Copied {
+    /// The copy.
+    pub file: PathBuf,
+    /// What stands in it.
+    pub text: String,
+}
+
+/// What came of a person's own version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Edited {
+    /// It says what the plan said.
+    Unchanged,
+    /// It waits to be approved.
+    InReview {
+        /// Its number.
+        version: u32,
+    },
+    /// The run goes on by it.
+    Adopted {
+        /// Its number.
+        version: u32,
+        /// The run.
+        run: RunId,
+    },
+}
+
+impl Workshop {
+    /// Writes a copy of a plan that a person can change.
+    pub fn copy_plan(&self, work: &Work) -> Result<Copied, Failure> {
+        self.permit(work, Act::Edit)?;
+        let conduct = self.conduct_of(work, LOOKING)?;
+        let text = render(&self.sheet_of(work, conduct.as_ref())?);
+        let folder = self.root.join(".artel/plans");
+        artel_files::make_dirs(&folder, 0o700).map_err(|error| file_failure(Code::W008, &error))?;
+        let file = folder.join(format!("{}_edit.md", work.name()));
+        artel_files::write_atomic(&file, text.as_bytes(), 0o600)
+            .map_err(|error| file_failure(Code::W008, &error))?;
+        Ok(Copied { file, text })
+    }
+
+    /// Takes a person's text as the next version of a plan. In review it stays in review; while
+    /// the plan is being done it counts as approval of what it says, and the run goes on by it.
+    pub fn edit_plan(&self, work: &Work, text: &str) -> Result<Edited, Problems> {
+        let parsed = parse(text).map_err(|problems| unreadable(&problems))?;
+        if parsed.head.trace != work.trace {
+            return Err(
+                Failure::new(Code::C004, "the text names another piece of work")
+                    .because(format!("its `trace_id` is {}", parsed.head.trace))
+                    .advise("leave the `trace_id` as it is")
+                    .into(),
+            );
+        }
+        let Open { journal, .. } = self.open()?;
+        let by = self.caller.actor();
+        let edited = match work.course.state() {
+            Some(PlanState::Approved | PlanState::Running) => {
+                self.adopt_edit(&journal, work, &parsed, by)?
+            }
+            _ => self.draft_edit(&journal, work, &parsed, by)?,
+        };
+        self.refresh_sheets(work.trace, LOOKING);
+        Ok(edited)
+    }
+
+    /// Makes a person's text the next version, to be reviewed.
+    pub(crate) fn draft_edit(
+        &self,
+        journal: &Journal,
+        work: &Work,
+        parsed: &Parsed,
+        by: Actor,
+    ) -> Result<Edited, Problems> {
+        self.permit(work, Act::Edit)?;
+        let (_, now) = self.plan_of(work, None)?;
+        let Some(plan) = self.usable(work, &now, parsed)? else {
+            return Ok(Edited::Unchanged);
+        };
+        let drafted = self.draft_plan(journal, work, &plan, (by, None));
+        let version = drafted.map_err(|failure| self.or_faster(work, failure))?;
+        Ok(Edited::InReview { version })
+    }
+
+    fn adopt_edit(
+        &self,
+        journal: &Journal,
+        work: &Work,
+        parsed: &Parsed,
+        by: Actor,
+    ) -> Result<Edited, Problems> {
+        self.permit(work, Act::Edit)?;
+        let conduct = self.conduct_of(work, LOOKING)?;
+        let now = match &conduct {
+            Some(conduct) => conduct.plan().clone(),
+            None => self.plan_of(work, None)?.1,
+        };
+        let Some(plan) = self.usable(work, &now, parsed)? else {
+            return Ok(Edited::Unchanged);
+        };
+        let (json, hash) = hash_of(&plan)?;
+        let version = work.next_version();
+        let drafted = PlanDrafted {
+            version,
+            plan: keep(journal, json)?,
+            hash: hash.clone(),
+            title: plan.title.clone(),
+            file: format!("Inbox/Plans/{}_plan.md", work.name()),
+            run: None,
+        };
+        let agreed = Agreed {
+            version,
+            hash: &hash,
+            plan: &plan,
+            by,
+            before: vec![drafted.into()],
+        };
+        let run = self.agree(journal, work, agreed)?;
+        Ok(Edited::Adopted { version, run })
+    }
+
+    /// Returns what a person made of a plan, if it can be used and differs.
+    fn usable(&self, work: &Work, now: &Plan, parsed: &Parsed) -> Result<Option<Plan>, Problems> {
+        let plan = &parsed.plan;
+        if hash_of(&plan::normalise(now.clone()))?.1 == hash_of(plan)?.1 {
+            return Ok(None);
+        }
+        let mut problems = match plan::check(plan, &self.known_here()) {
+            Ok(_) => Vec::new(),
+            Err(problems) => problems,
+        };
+        if let Some(conduct) = self.conduct_of(work, LOOKING)? {
+            let begun = conduct.steps().filter(|(_, step)| {
+                matches!(
+                    step.state,
+                    StepState::Running | StepState::Verifying | StepState::Done
+                )
+            });
+            let begun: Vec<String> = begun.map(|(spec, _)| spec.id.clone()).collect();
+            problems.extend(plan::keeps(now, plan, begun.iter().map(String::as_str)));
+        }
+        match problems.is_empty() {
+            true => Ok(Some(plan.clone())),
+            false => Err(unusable(&problems)),
+        }
+    }
+}
+
+/// Says where a text cannot be read as a plan.
+pub(crate) fn unreadable(problems: &[Problem]) -> Problems {
+    said("the plan cannot be read", problems)
+}
+
+fn unusable(problems: &[Problem]) -> Problems {
+    said("the plan cannot be used as it is", problems)
+}
+
+fn said(what: &str, problems: &[Problem]) -> Problems {
+    let failure = |problem: &Problem| {
+        Failure::new(Code::C004, format!("{what}: {}", problem.place))
+            .because(problem.what.clone())
+            .advise(problem.remedy.clone())
+    };
+    Problems(problems.iter().map(failure).collect())
+}

@@ -1,0 +1,151 @@
+//! What people decide about single steps: leave one out, let one pass although a check does not.
+
+use artel_rules::conduct::Conduct;
+use artel_rules::plan::state::Act;
+use artel_types::plan::{PlanState, PlanStep, StepState};
+use artel_types::{Code, Draft, Fact, Failure, RunId, StepSettled, StepWaived, Stream};
+
+use super::LOOKING;
+use crate::works::carry::refused;
+use crate::works::work::Work;
+use crate::workshop::{Open, Workshop};
+
+/// Checks that can be waived as a whole.
+const CHECKS: [&str; 3] = ["inspector", "tester", "evaluator"];
+
+impl Workshop {
+    /// Leaves a step out, and with it whatever needs it. Returns its title.
+    pub fn skip_step(&self, work: &Work, step: &str, why: Option<&str>) -> Result<String, Failure> {
+        let (run, conduct) = self.under_way(work)?;
+        let spec = step_named(&conduct, step)?;
+        let state = conduct.step(&spec.id).map(|it| it.state);
+        if let Some(state @ (StepState::Done | StepState::Failed | StepState::Skipped)) = state {
+            return Err(Failure::new(Code::R008, "the step cannot be skipped")
+                .because(format!("`{}` is {state} already", spec.title))
+                .advise(format!("`artel plan show {}`", work.trace.short())));
+        }
+        let why = why.map(str::trim).filter(|why| !why.is_empty());
+        let why = why.unwrap_or("a person decided so");
+        let settled = StepSettled {
+            step: spec.id.clone(),
+            state: "skipped".to_owned(),
+            why: self.redactor().redact(why).into_owned(),
+        };
+        self.tell_run(work, run, vec![settled.into()])?;
+        Ok(spec.title.clone())
+    }
+
+    /// Lets a step pass although a check, or a finding of one, does not. Returns its title.
+    pub fn waive_step(
+        &self,
+        work: &Work,
+        step: &str,
+        what: &str,
+        reason: &str,
+    ) -> Result<String, Failure> {
+        let reason = reason.trim();
+        if reason.is_empty() {
+            return Err(Failure::new(Code::C005, "a waiver needs a reason")
+                .because("it stays in the changeset and the report")
+                .advise(format!(
+                    "`artel plan waive {} {step} {what} --reason \"…\"`",
+                    work.trace.short()
+                )));
+        }
+        let (run, conduct) = self.under_way(work)?;
+        let spec = step_named(&conduct, step)?;
+        let findings = self.findings(work, run, &spec.id)?;
+        if !CHECKS.contains(&what) && !findings.iter().any(|id| id == what) {
+            let mut known: Vec<&str> = CHECKS.to_vec();
+            known.extend(findings.iter().map(String::as_str));
+            return Err(
+                Failure::new(Code::C004, format!("`{what}` is nothing to waive"))
+                    .because(format!(
+                        "of `{}` there is: {}",
+                        spec.title,
+                        known.join(", ")
+                    ))
+                    .advise(format!("`artel plan show {}`", work.trace.short())),
+            );
+        }
+        let waived = StepWaived {
+            step: spec.id.clone(),
+            what: what.to_owned(),
+            reason: self.redactor().redact(reason).into_owned(),
+        };
+        self.tell_run(work, run, vec![waived.into()])?;
+        Ok(spec.title.clone())
+    }
+
+    /// Returns the run of a plan and how far its steps are, if it is not over.
+    fn under_way(&self, work: &Work) -> Result<(RunId, Conduct), Failure> {
+        let state = work.course.state();
+        let is_open = matches!(state, Some(PlanState::Approved | PlanState::Running));
+        let conduct = self.conduct_of(work, LOOKING)?;
+        let run = work.course.run();
+        match (run, conduct) {
+            (Some(run), Some(conduct)) if is_open && !conduct.is_over() => Ok((run, conduct)),
+            _ => {
+                let no = work.course.may(Act::Propose).err();
+                let failure = no
+                    .map(refused)
+                    .unwrap_or_else(|| Failure::new(Code::R008, "").because("the steps are over"));
+                Err(Failure {
+                    what: "no step is under way".to_owned(),
+                    ..failure
+                })
+            }
+        }
+    }
+
+    /// Returns what the judges of a step found.
+    fn findings(&self, work: &Work, run: RunId, step: &str) -> Result<Vec<String>, Failure> {
+        let mut found = Vec::new();
+        for event in self.run_events(work, run)? {
+            if let Fact::StepJudged(judged) = event.fact
+                && judged.step == step
+            {
+                found.extend(judged.findings.into_iter().map(|finding| finding.id));
+            }
+        }
+        found.retain(|id| !id.is_empty());
+        found.sort();
+        found.dedup();
+        Ok(found)
+    }
+
+    /// Records what a person decided where the run hears it.
+    pub(super) fn tell_run(
+        &self,
+        work: &Work,
+        run: RunId,
+        facts: Vec<Fact>,
+    ) -> Result<(), Failure> {
+        let Open { journal, .. } = self.open()?;
+        let by = self.caller.actor();
+        let drafts = facts
+            .into_iter()
+            .map(|fact| Draft::new(Stream::run(run), work.trace, by.clone(), fact).in_run(run));
+        journal.append(artel_journal::Batch::of(drafts)).wait()?;
+        self.refresh_sheets(work.trace, LOOKING);
+        Ok(())
+    }
+}
+
+/// Finds a step by its number or its name.
+pub(super) fn step_named<'c>(conduct: &'c Conduct, name: &str) -> Result<&'c PlanStep, Failure> {
+    let plan = conduct.plan();
+    let number = name.parse::<usize>().ok();
+    let by_number = number
+        .and_then(|it| it.checked_sub(1))
+        .and_then(|at| plan.steps.get(at));
+    by_number.or_else(|| plan.step(name)).ok_or_else(|| {
+        let known = plan.steps.iter().enumerate();
+        let known: Vec<_> = known
+            .map(|(at, step)| format!("{} {}", at + 1, step.title))
+            .collect();
+        Failure::new(Code::C004, format!("the plan has no step `{name}`"))
+            .because(format!("it has: {}", known.join("; ")))
+            .advise("name it by its number")
+    })
+}

@@ -1,0 +1,389 @@
+//! What a person decides about a changeset: merge it, turn it down, take it back, bring it back.
+
+use std::path::Path;
+
+use artel_git::{Git, Identity, Line, LineError, Merge, MergeOrder, UndoOrder};
+use artel_rules::plan::state::{Act, ChangesetState, Order};
+use artel_types::{ChangesetCreated, ChangesetRejected, Code, Failure, TraceId};
+use serde::Serialize;
+
+use super::desk::{Came, Desk, Wish, paths, text, word};
+use super::refusal::{Asker, apply_by_hand};
+use super::{ChangesetDecision, decisions, of_work, title_of};
+use crate::works::Work;
+use crate::works::carry::refused;
+use crate::works::prover::done_with;
+use crate::workshop::{Noted, Workshop};
+
+/// What became of a changeset by a person's word: the receipt.
+#[derive(Debug, Clone, Serialize)]
+pub struct ChangesetDone {
+    /// What it is called.
+    pub id: String,
+    /// The piece of work.
+    pub trace: TraceId,
+    /// approve, reject, undo or redo.
+    pub act: &'static str,
+    /// The branch that moved.
+    pub into: Option<String>,
+    /// The commit that came of it.
+    pub commit: Option<String>,
+    /// The files that changed.
+    pub files: Vec<String>,
+    /// Of them, those that people changed since, whose changes stay.
+    pub kept: Vec<String>,
+    /// What was reached over the network meanwhile, and cannot be taken back.
+    pub outside: Vec<String>,
+    /// The changeset's branch that was removed.
+    pub removed: Option<String>,
+    /// The report, relative to the workshop.
+    pub report: Option<String>,
+}
+
+impl Workshop {
+    /// Merges a changeset with a commit of its own. Without proofs that hold, a waiver says why.
+    pub fn approve_changeset(
+        &self,
+        id: &str,
+        waiver: Option<&str>,
+        into: Option<&str>,
+    ) -> Result<Noted<ChangesetDone>, Failure> {
+        let desk = Desk::open(self)?;
+        let work = match desk.begin(id, Order::Approve)? {
+            Begun::Completed(done) => return Ok(done),
+            Begun::Open(work) => work,
+        };
+        let (_, created) = of_work(&work)?;
+        let waiver = waiver.map(str::trim).filter(|it| !it.is_empty());
+        self.may_merge(&work, &created, waiver)?;
+        let asker = asker(&work, &created, Order::Approve);
+        let into = self.branch_to_move(&work, &created, into)?;
+        let line = self.changeset_line(&created)?;
+        let head = self.head_to_merge(&work, &created, waiver)?;
+        let branch = created.branch.as_deref().unwrap_or(&created.head);
+        let message = message(&format!("Merge {branch}: {}", title_of(&work)), &work);
+        let author = line.identity(self.caller.places.home());
+        let plan = || {
+            line.plan_merge(&MergeOrder {
+                head: &head,
+                into: &into,
+                message: &message,
+                when: self.now_in_seconds(),
+                author: &author,
+            })
+        };
+        let wish = Wish {
+            act: Order::Approve,
+            waiver: waiver.map(str::to_owned),
+            asker,
+        };
+        let merge = desk.order(&work, &wish, &line, plan)?;
+        desk.receipt(&work, Order::Approve, &merge, Vec::new())
+    }
+
+    /// Takes a merged changeset back by a new commit; what people changed since stays.
+    pub fn undo_changeset(&self, id: &str) -> Result<Noted<ChangesetDone>, Failure> {
+        self.reverse(id, Order::Undo)
+    }
+
+    /// Brings back a changeset that was undone, by a new commit.
+    pub fn redo_changeset(&self, id: &str) -> Result<Noted<ChangesetDone>, Failure> {
+        self.reverse(id, Order::Redo)
+    }
+
+    fn reverse(&self, id: &str, act: Order) -> Result<Noted<ChangesetDone>, Failure> {
+        let desk = Desk::open(self)?;
+        let work = match desk.begin(id, act)? {
+            Begun::Completed(done) => return Ok(done),
+            Begun::Open(work) => work,
+        };
+        let (_, created) = of_work(&work)?;
+        let wanted = if act == Order::Undo {
+            Act::Undo
+        } else {
+            Act::Redo
+        };
+        work.course.may(wanted).map_err(refused)?;
+        let last = last_move(&work)?;
+        let (Some(commit), Some(into)) = (last.commit, last.into) else {
+            return Err(nothing_moved(&work));
+        };
+        let line = self.changeset_line(&created)?;
+        let title = title_of(&work);
+        let first = match act {
+            Order::Undo => format!("Undo the merge of {title}"),
+            _ => format!("Bring back {title}"),
+        };
+        let body = format!("{first}\n\nThis reverses commit {commit}.");
+        let message = message(&body, &work);
+        let author = line.identity(self.caller.places.home());
+        let plan = || {
+            let order = UndoOrder {
+                commit: &commit,
+                into: &into,
+                message: &message,
+                when: self.now_in_seconds(),
+                author: &author,
+            };
+            match act {
+                Order::Undo => line.plan_undo(&order),
+                _ => line.plan_redo(&order),
+            }
+        };
+        let asker = asker(&work, &created, act);
+        let waiver = None;
+        let wish = Wish { act, waiver, asker };
+        let merge = desk.order(&work, &wish, &line, plan)?;
+        let kept = changed_since(&line, &commit, &merge);
+        desk.receipt(&work, act, &merge, kept)
+    }
+
+    /// Turns a changeset down: its branch and its folder go, the record stays.
+    pub fn reject_changeset(
+        &self,
+        id: &str,
+        reason: &str,
+    ) -> Result<Noted<ChangesetDone>, Failure> {
+        let reason = reason.trim();
+        if reason.is_empty() {
+            return Err(Failure::new(Code::C005, "a rejection needs a reason")
+                .because("the next one who plans this reads it")
+                .advise(format!("`artel changeset reject {id} --reason \"…\"`")));
+        }
+        let mut desk = Desk::open(self)?;
+        let work = self.work_named(id)?;
+        of_work(&work)?;
+        desk.complete(&work)?;
+        let work = self.work(work.trace)?;
+        let (row, created) = of_work(&work)?;
+        work.course.may(Act::Discard).map_err(refused)?;
+        // The commits stay in the line until the rejection is on record: killed in between, the
+        // changeset is still there to be decided about.
+        let removed = self.remove_branch(&created, &mut desk.notes);
+        let fact = ChangesetRejected {
+            reason: reason.to_owned(),
+            branch: removed.clone(),
+            head: created.head.clone(),
+        };
+        desk.tell(&work, &self.caller.actor(), fact)?;
+        done_with(&self.run_place(created.run));
+        let work = self.work(work.trace)?;
+        let mut notes = std::mem::take(&mut desk.notes);
+        notes.extend(desk.rewrite_report(&work));
+        let done = ChangesetDone {
+            id: row.id,
+            trace: work.trace,
+            act: "reject",
+            into: None,
+            commit: None,
+            files: Vec::new(),
+            kept: Vec::new(),
+            outside: Vec::new(),
+            removed,
+            report: self.report_path(&work, created.run),
+        };
+        Ok(Noted { done, notes })
+    }
+
+    /// Tells whether a changeset may be merged now.
+    fn may_merge(
+        &self,
+        work: &Work,
+        created: &ChangesetCreated,
+        waiver: Option<&str>,
+    ) -> Result<(), Failure> {
+        let is_open = work.course.changeset().map(|it| it.state) == Some(ChangesetState::Open);
+        let why = match (created.proven, created.complete) {
+            (true, true) => None,
+            (false, _) => Some("its proofs do not hold on a clean checkout"),
+            (true, false) => Some("not all steps of its plan passed"),
+        };
+        if let (Some(why), true, None) = (why, is_open, waiver) {
+            return Err(needs_waiver(work, why));
+        }
+        work.course.may(Act::Merge { waiver }).map_err(refused)
+    }
+
+    /// Returns the branch that a changeset goes into.
+    fn branch_to_move(
+        &self,
+        work: &Work,
+        created: &ChangesetCreated,
+        named: Option<&str>,
+    ) -> Result<String, Failure> {
+        let short = work.trace.short();
+        if let Some(patch) = &created.patch {
+            let what = format!("`{}` is in no git repository", created.folder);
+            let apply = apply_by_hand(&created.folder, patch);
+            return Err(Failure::new(Code::R008, what)
+                .because("there is no branch to merge into; the changeset is a patch")
+                .advise(format!(
+                    "`{apply}`, then `artel changeset reject {short} --reason \"applied by hand\"`; \
+                     with `git init` and a first commit the next one is a branch"
+                )));
+        }
+        let into = named.or(created.into.as_deref()).map(str::to_owned);
+        into.ok_or_else(|| {
+            Failure::new(Code::C005, "nobody said which branch it goes into")
+                .because("no branch was checked out when it was begun")
+                .advise(format!("`artel changeset approve {short} --into BRANCH`"))
+        })
+    }
+
+    /// Returns the commit to merge: that of the person's branch, since they may have rebased it or
+    /// added to it. Nothing of that was proven, so it takes a waiver.
+    fn head_to_merge(
+        &self,
+        work: &Work,
+        created: &ChangesetCreated,
+        waiver: Option<&str>,
+    ) -> Result<String, Failure> {
+        let found = created
+            .branch
+            .as_deref()
+            .and_then(|branch| self.branch_of_person(&created.folder, branch));
+        match found {
+            Some(found) if found != created.head => match waiver {
+                Some(_) => Ok(found),
+                None => Err(needs_waiver(
+                    work,
+                    "its branch was changed after its proofs were made",
+                )),
+            },
+            _ => Ok(created.head.clone()),
+        }
+    }
+
+    fn branch_of_person(&self, folder: &str, branch: &str) -> Option<String> {
+        let git = Git::new(self.caller.program("git")?, folder, Identity::artel());
+        let name = format!("refs/heads/{branch}^{{commit}}");
+        let said = git.run(&["rev-parse", "--verify", "--quiet", &name]).ok()?;
+        let said = String::from_utf8_lossy(&said);
+        Some(said.trim().to_owned()).filter(|id| !id.is_empty())
+    }
+
+    /// Removes the branch from the person's repository, if it is as it was left there.
+    fn remove_branch(&self, created: &ChangesetCreated, notes: &mut Vec<String>) -> Option<String> {
+        let branch = created.branch.clone()?;
+        let line = self.changeset_line(created);
+        let line = line.map_err(|failure| notes.push(failure.what)).ok()?;
+        match line.unpublish(&branch, &created.head) {
+            Ok(()) => Some(branch),
+            Err(error) => {
+                let why = match error {
+                    LineError::Moved { .. } => {
+                        "there are commits on it that are not Artel's".to_owned()
+                    }
+                    other => other.to_string(),
+                };
+                notes.push(format!(
+                    "the branch `{branch}` stays: {why}; `git branch -D {branch}` removes it"
+                ));
+                None
+            }
+        }
+    }
+
+    fn now_in_seconds(&self) -> i64 {
+        let now = self.caller.clock.now();
+        now.as_micros().div_euclid(1_000_000)
+    }
+}
+
+/// Where a decision begins.
+enum Begun {
+    /// Somebody ordered the same and did not come to the end of it; now it is done.
+    Completed(Noted<ChangesetDone>),
+    Open(Work),
+}
+
+impl Desk<'_> {
+    /// Finds the piece of work, and completes what was left about it.
+    fn begin(&self, id: &str, act: Order) -> Result<Begun, Failure> {
+        let work = self.workshop.work_named(id)?;
+        of_work(&work)?;
+        match self.complete(&work)? {
+            Some((done, Came::Done(merge))) if done == act => {
+                let receipt = self.receipt(&work, act, &merge, Vec::new())?;
+                Ok(Begun::Completed(receipt))
+            }
+            Some(_) => Ok(Begun::Open(self.workshop.work(work.trace)?)),
+            None => Ok(Begun::Open(work)),
+        }
+    }
+
+    fn receipt(
+        &self,
+        work: &Work,
+        act: Order,
+        merge: &Merge,
+        kept: Vec<String>,
+    ) -> Result<Noted<ChangesetDone>, Failure> {
+        let work = self.workshop.work(work.trace)?;
+        let (row, created) = of_work(&work)?;
+        let mut notes = self.notes.clone();
+        notes.extend(self.rewrite_report(&work));
+        let past = self.workshop.past(work.clone(), created.run)?;
+        let outside = match act {
+            Order::Undo => past.left_outside(),
+            _ => Vec::new(),
+        };
+        let done = ChangesetDone {
+            id: row.id,
+            trace: work.trace,
+            act: word(act),
+            into: Some(merge.into.clone()),
+            commit: Some(merge.new.clone()),
+            files: paths(merge),
+            kept,
+            outside,
+            removed: None,
+            report: self.workshop.report_path(&work, created.run),
+        };
+        Ok(Noted { done, notes })
+    }
+}
+
+fn asker<'c>(work: &Work, created: &'c ChangesetCreated, act: Order) -> Asker<'c> {
+    let id = work.trace.short();
+    Asker {
+        again: format!("artel changeset {} {id}", word(act)),
+        id,
+        created,
+    }
+}
+
+/// Returns the last thing that moved the person's branch.
+fn last_move(work: &Work) -> Result<ChangesetDecision, Failure> {
+    let moves = decisions(work).into_iter();
+    let mut moves = moves.filter(|decision| decision.commit.is_some());
+    moves.next_back().ok_or_else(|| nothing_moved(work))
+}
+
+fn nothing_moved(work: &Work) -> Failure {
+    let short = work.trace.short();
+    Failure::new(Code::R008, format!("{short} was never merged"))
+        .advise(format!("`artel changeset show {short}`"))
+}
+
+/// Returns the files of a changeset that people changed after its commit.
+fn changed_since(line: &Line, commit: &str, merge: &Merge) -> Vec<String> {
+    let since = line.changed(commit, &merge.old).unwrap_or_default();
+    let both = since.iter().filter(|path| merge.files.contains(path));
+    both.map(|path| text(Path::new(path))).collect()
+}
+
+fn needs_waiver(work: &Work, why: &str) -> Failure {
+    let short = work.trace.short();
+    Failure::new(Code::R008, format!("{short} cannot be approved as it is"))
+        .because(why)
+        .advise(format!(
+            "`artel changeset show {short}` shows it; `artel changeset approve {short} --waive \
+             \"why\"` merges it all the same, `artel changeset reject {short} --reason \"…\"` does not"
+        ))
+}
+
+fn message(first: &str, work: &Work) -> String {
+    let first = first.trim_end();
+    format!("{first}\n\nTrace-Id: {}\n", work.trace)
+}

@@ -1,0 +1,356 @@
+//! Where orders about changesets are put on record and carried out, by one process at a time.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::path::Path;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use artel_git::{GitError, Line, LineError, Merge, MergeRefused};
+use artel_journal::{Batch, Journal};
+use artel_rules::plan::state::{ChangesetState, Order};
+use artel_types::{
+    Actor, ChangesetMerged, ChangesetOrdered, ChangesetRefused, Code, Draft, Fact, Failure, Stream,
+};
+
+use super::of_work;
+use super::refusal::Asker;
+use crate::works::Work;
+use crate::works::sheets::keep;
+use crate::workshop::{Open, Workshop};
+
+/// How often a merge is planned anew when the person's branch moves meanwhile.
+const MOST_TRIES: usize = 5;
+
+/// Decides about changesets; nobody else does while it is there.
+pub(super) struct Desk<'w> {
+    pub(super) workshop: &'w Workshop,
+    pub(super) journal: Journal,
+    /// What was noticed on the way.
+    pub(super) notes: Vec<String>,
+    _turn: Turn,
+}
+
+/// What is to be done, and what to say if it is not.
+pub(super) struct Wish<'a> {
+    pub(super) act: Order,
+    pub(super) waiver: Option<String>,
+    pub(super) asker: Asker<'a>,
+}
+
+/// How an order came out.
+pub(super) enum Came {
+    /// As it was meant to.
+    Done(Merge),
+    /// It was taken back; everything is as before.
+    Refused(LineError),
+}
+
+/// The right to decide: a lock that goes with the process.
+struct Turn(#[expect(dead_code, reason = "the lock is held as long as the file is open")] File);
+
+impl<'w> Desk<'w> {
+    /// Waits for the turn, as long as for the journal.
+    pub(super) fn open(workshop: &'w Workshop) -> Result<Self, Failure> {
+        let turn = Turn::wait(&workshop.turn_file(), workshop.options().patience)?;
+        Self::with(workshop, turn)
+    }
+
+    /// Takes the turn if nobody has it.
+    pub(super) fn open_if_free(workshop: &'w Workshop) -> Result<Option<Self>, Failure> {
+        let turn = Turn::take(&workshop.turn_file())?;
+        turn.map(|turn| Self::with(workshop, turn)).transpose()
+    }
+
+    fn with(workshop: &'w Workshop, turn: Turn) -> Result<Self, Failure> {
+        let Open { journal, notes } = workshop.open()?;
+        Ok(Self {
+            workshop,
+            journal,
+            notes,
+            _turn: turn,
+        })
+    }
+
+    /// Completes an order that somebody left, if there is one.
+    pub(super) fn complete(&self, work: &Work) -> Result<Option<(Order, Came)>, Failure> {
+        let state = work.course.changeset().map(|it| it.state);
+        let Some(ChangesetState::Ordered(act)) = state else {
+            return Ok(None);
+        };
+        let last = work
+            .events
+            .iter()
+            .rev()
+            .find_map(|event| match &event.fact {
+                Fact::ChangesetOrdered(ordered) => Some((ordered, &event.actor)),
+                _ => None,
+            });
+        let Some((ordered, by)) = last else {
+            return Ok(None);
+        };
+        let (row, created) = of_work(work)?;
+        let asker = Asker {
+            again: format!("artel changeset show {}", row.id),
+            id: row.id,
+            created: &created,
+        };
+        let line = self.workshop.changeset_line(&created)?;
+        let came = self.carry(work, (ordered, by), &line, &asker)?;
+        Ok(Some((act, came)))
+    }
+
+    /// Puts an order on record and carries it out. A branch that moved meanwhile is planned for
+    /// anew; whatever else stands in the way is told.
+    pub(super) fn order(
+        &self,
+        work: &Work,
+        wish: &Wish<'_>,
+        line: &Line,
+        plan: impl Fn() -> Result<Merge, MergeRefused>,
+    ) -> Result<Merge, Failure> {
+        let mut work = self.workshop.work(work.trace)?;
+        let by = self.workshop.caller.actor();
+        for try_number in 1.. {
+            let merge = plan().map_err(|refused| wish.asker.refused(refused))?;
+            let ordered = self.ordered(wish, &merge)?;
+            let fact = Fact::from(ordered.clone());
+            let told = self
+                .workshop
+                .record_for(&self.journal, &work, by.clone(), vec![fact]);
+            match told {
+                Ok(()) => {}
+                Err(failure) if failure.code == Code::J009 && try_number < MOST_TRIES => {
+                    // Nobody else decides; it is a report, or the like.
+                    work = self.workshop.work(work.trace)?;
+                    continue;
+                }
+                Err(failure) => return Err(failure),
+            }
+            match self.carry(&work, (&ordered, &by), line, &wish.asker)? {
+                Came::Done(merge) => return Ok(merge),
+                Came::Refused(LineError::Moved { .. } | LineError::Switched { .. })
+                    if try_number < MOST_TRIES =>
+                {
+                    work = self.workshop.work(work.trace)?;
+                }
+                Came::Refused(error) => return Err(wish.asker.failed(error)),
+            }
+        }
+        Err(Failure::new(Code::X001, "it was tried for ever"))
+    }
+
+    fn ordered(&self, wish: &Wish<'_>, merge: &Merge) -> Result<ChangesetOrdered, Failure> {
+        let plan = serde_json::to_string(merge)
+            .map_err(|error| Failure::new(Code::X001, error.to_string()))?;
+        Ok(ChangesetOrdered {
+            act: word(wish.act).to_owned(),
+            into: merge.into.clone(),
+            old: merge.old.clone(),
+            new: merge.new.clone(),
+            plan: keep(&self.journal, plan)?,
+            waiver: wish.waiver.clone(),
+        })
+    }
+
+    /// Carries out what is on record as ordered, and records how it came out. What fails halfway
+    /// stays ordered, and the next process goes on with it.
+    fn carry(
+        &self,
+        work: &Work,
+        (ordered, by): (&ChangesetOrdered, &Actor),
+        line: &Line,
+        asker: &Asker<'_>,
+    ) -> Result<Came, Failure> {
+        let merge = self.workshop.whole_text(&ordered.plan)?;
+        let merge: Merge = serde_json::from_str(&merge).map_err(|error| {
+            Failure::new(Code::J001, "an order on record cannot be read").because(error.to_string())
+        })?;
+        let done = match line.tree_of(&merge.new) {
+            // It went with the folder of its run, and was never brought anywhere.
+            Err(LineError::Git(GitError::Refused { .. })) => Err(LineError::BadName {
+                name: merge.new.clone(),
+            }),
+            _ => line.carry_out(&merge),
+        };
+        let act = ordered.act.clone();
+        match done {
+            Ok(()) => {
+                let merged = ChangesetMerged {
+                    act,
+                    into: merge.into.clone(),
+                    commit: merge.new.clone(),
+                    files: paths(&merge),
+                };
+                self.tell(work, by, merged)?;
+                Ok(Came::Done(merge))
+            }
+            Err(error) if leaves_all_as_before(&error) => {
+                let files = match &error {
+                    LineError::Dirty { files } => files.iter().map(|it| text(it)).collect(),
+                    _ => Vec::new(),
+                };
+                let why = error.to_string();
+                self.tell(work, by, ChangesetRefused { act, why, files })?;
+                Ok(Came::Refused(error))
+            }
+            Err(error) => Err(asker.failed(error)),
+        }
+    }
+
+    /// Writes the report of a changeset as it stands now; says so if it could not be.
+    pub(super) fn rewrite_report(&self, work: &Work) -> Option<String> {
+        let run = work.changeset.as_ref()?.run;
+        let written = self
+            .workshop
+            .write_report_in(&self.journal, work.trace, run);
+        Some(format!(
+            "the report was not written: {}",
+            written.err()?.what
+        ))
+    }
+
+    pub(super) fn tell(
+        &self,
+        work: &Work,
+        by: &Actor,
+        fact: impl Into<Fact>,
+    ) -> Result<(), Failure> {
+        let draft = Draft::new(Stream::work(work.trace), work.trace, by.clone(), fact);
+        self.journal.append(Batch::of([draft])).wait()?;
+        Ok(())
+    }
+}
+
+impl Workshop {
+    /// Completes what crashes left: orders about changesets that are on record and not carried out.
+    /// Says what came of them, a sentence each. Whoever is at it right now is left alone.
+    pub fn settle_changesets(&self) -> Result<Vec<String>, Failure> {
+        let is_open = |work: &Work| {
+            let state = work.course.changeset().map(|it| it.state);
+            matches!(state, Some(ChangesetState::Ordered(_)))
+        };
+        let left = self.works_with("changeset.ordered")?;
+        if !left.iter().any(is_open) {
+            return Ok(Vec::new());
+        }
+        let Some(desk) = Desk::open_if_free(self)? else {
+            return Ok(Vec::new());
+        };
+        let mut notes = desk.notes.clone();
+        for work in left {
+            // Whoever had the turn may have done it.
+            let work = self.work(work.trace)?;
+            let short = work.trace.short();
+            match desk.complete(&work) {
+                Ok(None) => {}
+                Ok(Some((act, Came::Done(merge)))) => {
+                    notes.push(format!(
+                        "`{} {short}` was cut short; it is done now: {} is at {}",
+                        word(act),
+                        merge.into,
+                        short_id(&merge.new)
+                    ));
+                    notes.extend(desk.rewrite_report(&work));
+                }
+                Ok(Some((act, Came::Refused(error)))) => {
+                    notes.push(format!("`{} {short}` was cut short: {error}", word(act)));
+                }
+                Err(failure) => notes.push(format!(
+                    "`{short}` is ordered and could not be carried out: {}",
+                    failure.what
+                )),
+            }
+        }
+        Ok(notes)
+    }
+
+    fn turn_file(&self) -> std::path::PathBuf {
+        self.home.state().join("changesets.lock")
+    }
+}
+
+impl Turn {
+    fn take(file: &Path) -> Result<Option<Self>, Failure> {
+        let file = open(file)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(Self(file))),
+            Err(std::fs::TryLockError::WouldBlock) => Ok(None),
+            Err(std::fs::TryLockError::Error(error)) => Err(unlocked(&error)),
+        }
+    }
+
+    fn wait(file: &Path, patience: Duration) -> Result<Self, Failure> {
+        let file = open(file)?;
+        let (tell, told) = mpsc::channel();
+        // If it comes too late, nobody listens, and the lock goes with the file.
+        std::thread::spawn(move || drop(tell.send(file.lock().map(|()| file))));
+        match told.recv_timeout(patience) {
+            Ok(Ok(file)) => Ok(Self(file)),
+            Ok(Err(error)) => Err(unlocked(&error)),
+            Err(_) => Err(Failure::new(
+                Code::J011,
+                "another process decides about changesets and does not end",
+            )
+            .advise("`artel changeset list` shows how they stand; try again then")),
+        }
+    }
+}
+
+/// Returns the word for an order, as it stands in the journal.
+pub(super) fn word(order: Order) -> &'static str {
+    match order {
+        Order::Approve => "approve",
+        Order::Undo => "undo",
+        Order::Redo => "redo",
+    }
+}
+
+/// Returns the files of a merge as text.
+pub(super) fn paths(merge: &Merge) -> Vec<String> {
+    merge.files.iter().map(|file| text(file)).collect()
+}
+
+/// Returns a commit as people write it.
+pub(super) fn short_id(commit: &str) -> &str {
+    commit.get(..8).unwrap_or(commit)
+}
+
+pub(super) fn text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+/// Tells whether nothing of the person's is changed after this: then the order is over. All else
+/// may be done halfway, or go away.
+fn leaves_all_as_before(error: &LineError) -> bool {
+    matches!(
+        error,
+        LineError::Dirty { .. }
+            | LineError::Moved { .. }
+            | LineError::Switched { .. }
+            | LineError::Private { .. }
+            | LineError::Gone { .. }
+            | LineError::BadName { .. }
+    )
+}
+
+fn open(file: &Path) -> Result<File, Failure> {
+    use std::os::unix::fs::OpenOptionsExt as _;
+    let opened = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .open(file);
+    opened.map_err(|cause| {
+        let what = format!("could not open `{}`", file.display());
+        Failure::new(Code::W008, what)
+            .because(cause.to_string())
+            .advise("look at its folder, owner and mode, then repeat")
+    })
+}
+
+fn unlocked(error: &io::Error) -> Failure {
+    Failure::new(Code::W008, "changesets could not be locked").because(error.to_string())
+}

@@ -1,0 +1,166 @@
+//! Why git does not do what a person ordered, with the ways out.
+
+use std::path::{Path, PathBuf};
+
+use artel_git::{LineError, MergeRefused};
+use artel_types::{ChangesetCreated, Code, Failure, counted};
+
+use crate::trouble::shell_word;
+use crate::works::crew::git_failed;
+
+/// So many files are named.
+const MOST_NAMED: usize = 10;
+
+/// Who is told: about which changeset, after which command.
+pub(super) struct Asker<'a> {
+    /// The changeset.
+    pub(super) id: String,
+    /// What it is.
+    pub(super) created: &'a ChangesetCreated,
+    /// The command that was typed, to be typed again.
+    pub(super) again: String,
+}
+
+impl Asker<'_> {
+    /// Says why it was not even begun.
+    pub(super) fn refused(&self, refused: MergeRefused) -> Failure {
+        let words = refused.to_string();
+        match refused {
+            MergeRefused::Conflict { into, conflicts } => {
+                let paths: Vec<_> = conflicts.iter().map(|it| it.path.clone()).collect();
+                let what = format!(
+                    "`{into}` has other changes in the same places: {}",
+                    names(&paths)
+                );
+                let why = conflicts
+                    .iter()
+                    .take(MOST_NAMED)
+                    .map(|it| format!("{}: {}", it.path.display(), it.what.text()));
+                Failure::new(Code::R006, what)
+                    .because(why.collect::<Vec<_>>().join("; "))
+                    .advise(self.after_conflict(&into))
+            }
+            MergeRefused::Dirty { files } => self.dirty(&files),
+            MergeRefused::Converted { files } => {
+                let what = format!(
+                    "git converts these between commit and disk: {}",
+                    names(&files)
+                );
+                Failure::new(Code::R006, what)
+                    .because("what converts them is never run here")
+                    .advise(format!("`{}`", self.by_hand()))
+            }
+            MergeRefused::NoBranch { branch } => {
+                let what = format!("there is no branch `{branch}` any more");
+                Failure::new(Code::R008, what).advise(format!(
+                    "name another with `artel changeset approve {} --into BRANCH`, or make it with \
+                     `{} branch {branch}`",
+                    self.id,
+                    self.git()
+                ))
+            }
+            MergeRefused::Busy { why } => {
+                Failure::new(Code::R008, "your repository is not ready for it")
+                    .because(why)
+                    .advise(format!("see to that, then `{}`", self.again))
+            }
+            MergeRefused::Elsewhere { branch, at } => {
+                let what = format!(
+                    "`{branch}` is checked out in the worktree `{}`",
+                    at.display()
+                );
+                let at = shell_word(&at);
+                Failure::new(Code::R008, what).advise(format!(
+                    "switch it to another branch with `git -C {at} switch -`, then `{}`",
+                    self.again
+                ))
+            }
+            MergeRefused::Already { .. } => Failure::new(Code::R008, words).advise(format!(
+                "`artel changeset reject {} --reason \"it is there already\"` closes it",
+                self.id
+            )),
+            MergeRefused::NotThere { .. } => Failure::new(Code::R008, words).advise(format!(
+                "look for it with `{} log --oneline --grep {}`",
+                self.git(),
+                self.id
+            )),
+            MergeRefused::Line(error) => self.failed(error),
+        }
+    }
+
+    /// Says why it was begun and taken back, or could not be ended.
+    pub(super) fn failed(&self, error: LineError) -> Failure {
+        let what = error.to_string();
+        match error {
+            LineError::Dirty { files } => self.dirty(&files),
+            LineError::Moved { .. } | LineError::Switched { .. } => Failure::new(Code::R006, what)
+                .advise(format!("`{}` takes it from there", self.again)),
+            LineError::Busy { why } => {
+                Failure::new(Code::R008, "your repository is not ready for it")
+                    .because(why)
+                    .advise(format!("see to that, then `{}`", self.again))
+            }
+            LineError::Gone { .. } => Failure::new(Code::R008, what).advise(format!(
+                "put the repository back, then `{}`; or `artel changeset reject {} --reason \"…\"`",
+                self.again, self.id
+            )),
+            error => git_failed(error).advise(format!("mend the cause, then `{}`", self.again)),
+        }
+    }
+
+    fn dirty(&self, files: &[PathBuf]) -> Failure {
+        let own = counted(files.len() as u64, "file");
+        let what = format!(
+            "you have changes of your own in {own} of it: {}",
+            names(files)
+        );
+        let git = self.git();
+        Failure::new(Code::R006, what)
+            .because("nothing was changed; they would be overwritten")
+            .advise(format!(
+                "commit them with `{git} commit`, or put them aside with `{git} stash \
+                 --include-untracked`; then `{}`",
+                self.again
+            ))
+    }
+
+    fn after_conflict(&self, into: &str) -> String {
+        let (id, git) = (&self.id, self.git());
+        let reject = format!("`artel changeset reject {id} --reason \"…\"`");
+        match &self.created.branch {
+            Some(branch) if self.again.contains(" approve ") => format!(
+                "`{git} switch {branch}`, `{git} rebase {into}`, settle it, `{git} switch {into}`, \
+                 then `artel changeset approve {id} --waive \"rebased by hand\"`; or {reject}"
+            ),
+            _ => format!(
+                "change those places so that they are as the changeset left them, then `{}`",
+                self.again
+            ),
+        }
+    }
+
+    fn by_hand(&self) -> String {
+        let branch = self.created.branch.as_deref().unwrap_or(&self.created.head);
+        format!("{} merge --no-ff {branch}", self.git())
+    }
+
+    fn git(&self) -> String {
+        format!("git -C {}", shell_word(Path::new(&self.created.folder)))
+    }
+}
+
+/// Returns the command that puts a patch into a folder without a repository.
+pub(super) fn apply_by_hand(folder: &str, patch: &str) -> String {
+    let (folder, patch) = (shell_word(Path::new(folder)), shell_word(Path::new(patch)));
+    format!("cd {folder} && git apply {patch}")
+}
+
+/// Names files, as many as anybody reads.
+pub(super) fn names(files: &[PathBuf]) -> String {
+    let shown = files.iter().take(MOST_NAMED);
+    let mut names: Vec<String> = shown.map(|file| format!("`{}`", file.display())).collect();
+    if files.len() > MOST_NAMED {
+        names.push(format!("and {} more", files.len() - MOST_NAMED));
+    }
+    names.join(", ")
+}

@@ -1,0 +1,55 @@
+//! The note beside a file that cannot be used: what is wrong, and how to mend it.
+
+use std::path::{Path, PathBuf};
+
+use artel_types::{Code, Failure};
+
+use crate::trouble::file_failure;
+use crate::works::sheets::read_text;
+
+/// How the name of a note ends.
+pub(super) const ENDING: &str = ".problem.md";
+
+/// Returns where the note of a file is.
+fn place(file: &Path) -> PathBuf {
+    let name = file.file_stem().unwrap_or_default().to_string_lossy();
+    file.with_file_name(format!("{name}{ENDING}"))
+}
+
+/// Says beside a file what is wrong with it.
+pub(super) fn write(file: &Path, problems: &[String]) -> Result<(), Failure> {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let mut text = format!("# `{name}` cannot be used\n\n");
+    for problem in problems {
+        text.push_str(&format!("- {}\n", problem.replace('\n', "\n  ")));
+    }
+    text.push_str(
+        "\nMend it and save; `artel inbox scan` looks at it again, and this note goes away.\n",
+    );
+    let note = place(file);
+    if read_text(&note).as_ref() == Some(&text) {
+        return Ok(());
+    }
+    artel_files::write_atomic(&note, text.as_bytes(), 0o644)
+        .map_err(|error| file_failure(Code::W008, &error))
+}
+
+/// Takes the note of a file away.
+pub(super) fn clear(file: &Path) {
+    // Mostly there is none.
+    drop(std::fs::remove_file(place(file)));
+}
+
+/// Takes the notes away whose files are gone.
+pub(super) fn tidy(folder: &Path) {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    for entry in entries {
+        let name = entry.file_name();
+        let Some(base) = name.to_str().and_then(|name| name.strip_suffix(ENDING)) else {
+            continue;
+        };
+        if !folder.join(format!("{base}.md")).exists() {
+            drop(std::fs::remove_file(entry.path()));
+        }
+    }
+}

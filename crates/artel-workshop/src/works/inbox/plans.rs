@@ -1,0 +1,251 @@
+//! Plans that people changed, moved or marked as files.
+
+use std::path::{Path, PathBuf};
+
+use artel_journal::Journal;
+use artel_rules::plan::markdown::{Parsed, parse, render};
+use artel_types::plan::PlanState;
+use artel_types::{Failure, TraceId};
+
+use super::{Found, note};
+use crate::trouble::Problems;
+use crate::works::acts::{Edited, LOOKING};
+use crate::works::sheets::{hash_of, read_text};
+use crate::works::work::Work;
+use crate::workshop::Workshop;
+
+const PLANS: &str = "Inbox/Plans";
+const ACTIVE: &str = "Inbox/Active";
+
+/// A file of a plan that is not as it was written.
+struct Touched<'a> {
+    work: &'a Work,
+    /// Where it lies.
+    file: PathBuf,
+    shown: String,
+    parsed: Parsed,
+    /// Whether it lies, or says, that it is approved.
+    approves: bool,
+}
+
+impl Workshop {
+    /// Takes up what people did to the files of plans.
+    pub(super) fn take_plans(
+        &self,
+        journal: &Journal,
+        found: &mut Vec<Found>,
+    ) -> Result<(), Failure> {
+        let mut names = Vec::new();
+        for work in self.works()? {
+            if work.versions.is_empty() {
+                continue;
+            }
+            names.push(format!("{}_plan.md", work.name()));
+            found.extend(self.look_at_plan(journal, &work)?);
+        }
+        for folder in [PLANS, ACTIVE] {
+            note::tidy(&self.root.join(folder));
+            let entries = std::fs::read_dir(self.root.join(folder));
+            for entry in entries.into_iter().flatten().flatten() {
+                let name = entry.file_name().to_string_lossy().into_owned();
+                if name.ends_with("_plan.md") && !names.contains(&name) {
+                    found.push(Found {
+                        file: format!("{folder}/{name}"),
+                        what: "refused",
+                        trace: None,
+                        text: "it belongs to no plan here; `artel ask` begins one".to_owned(),
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn look_at_plan(&self, journal: &Journal, work: &Work) -> Result<Option<Found>, Failure> {
+        // Whoever drives it writes the file, too.
+        for run in self.open_runs(work)? {
+            if self.state_of(run)?.driver.is_some() {
+                return Ok(None);
+            }
+        }
+        let state = work.course.state().unwrap_or(PlanState::Review);
+        let right = self.plan_file(work);
+        let name = format!("{}_plan.md", work.name());
+        let lying = [ACTIVE, PLANS].map(|folder| (folder, self.root.join(folder).join(&name)));
+        let there: Vec<_> = lying.into_iter().filter(|(_, at)| at.exists()).collect();
+        let is_open = !state.is_over();
+        let Some((folder, file)) = there.first().cloned() else {
+            let is_elsewhere = !right.exists();
+            let what = "it was not where it belongs; decisions need `artel plan …`";
+            return match is_open && is_elsewhere {
+                true => self.rewritten(work, what).map(Some),
+                false => Ok(None),
+            };
+        };
+        let shown = format!("{folder}/{name}");
+        if !is_open {
+            let what = format!("the plan is in state `{state}`, so its file belongs elsewhere");
+            return match file == right && there.len() == 1 {
+                true => Ok(None),
+                false => self.rewritten(work, &what).map(Some),
+            };
+        }
+        let conduct = self.conduct_of(work, LOOKING)?;
+        let text = read_text(&file).unwrap_or_default();
+        if file == right && text == render(&self.sheet_of(work, conduct.as_ref())?) {
+            note::clear(&file);
+            return Ok(None);
+        }
+        let parsed = match parse(&text) {
+            Ok(parsed) => parsed,
+            Err(problems) => {
+                let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
+                return refused(&file, shown, work.trace, &lines).map(Some);
+            }
+        };
+        let is_review = !matches!(state, PlanState::Approved | PlanState::Running);
+        let is_moved = folder == ACTIVE;
+        let touched = Touched {
+            work,
+            file,
+            shown,
+            approves: is_review && (is_moved || parsed.head.status == PlanState::Approved),
+            parsed,
+        };
+        self.take_touched(journal, touched).map(Some)
+    }
+
+    fn take_touched(&self, journal: &Journal, touched: Touched<'_>) -> Result<Found, Failure> {
+        let work = touched.work;
+        if touched.parsed.head.trace != work.trace {
+            return self.rewritten(work, "its `trace_id` was that of another piece of work");
+        }
+        if self.is_old(&touched)? {
+            return self.rewritten(work, "it showed an older version");
+        }
+        match self.draft_edit(journal, work, &touched.parsed, self.by_file()) {
+            Ok(Edited::InReview { version }) => {
+                note::clear(&touched.file);
+                self.refresh_sheets(work.trace, LOOKING);
+                let more = match touched.approves {
+                    true => "; a change and an approval at once is no approval",
+                    false => "",
+                };
+                Ok(said(
+                    &touched,
+                    "edited",
+                    format!(
+                        "version {version} is yours and in review{more}: `artel plan diff {0}`, `artel plan approve {0}`",
+                        work.trace.short()
+                    ),
+                ))
+            }
+            Ok(_) => self.take_unchanged(journal, &touched),
+            Err(Problems(problems)) => {
+                let line = |failure: &Failure| {
+                    let parts = [
+                        Some(failure.what.clone()),
+                        failure.why.clone(),
+                        failure.advice.clone(),
+                    ];
+                    parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
+                };
+                let lines: Vec<String> = problems.iter().map(line).collect();
+                refused(&touched.file, touched.shown, work.trace, &lines)
+            }
+        }
+    }
+
+    /// Takes up a file whose plan says what it said: it may be approved, or commented on.
+    fn take_unchanged(&self, journal: &Journal, touched: &Touched<'_>) -> Result<Found, Failure> {
+        let work = touched.work;
+        note::clear(&touched.file);
+        if touched.approves {
+            let approved = self.approve_as(journal, work, None, self.by_file());
+            return match approved {
+                Ok(_) => {
+                    let version = work.course.newest().map_or(1, |newest| newest.number);
+                    let short = work.trace.short();
+                    let text = format!("version {version}: `artel resume {short}` carries it out");
+                    Ok(said(touched, "approved", text))
+                }
+                Err(failure) => {
+                    let why = failure.why.map_or(String::new(), |why| format!(": {why}"));
+                    self.rewritten(work, &format!("{}{why}", failure.what))
+                }
+            };
+        }
+        let comments = self.new_comments(touched);
+        if !comments.is_empty() && work.course.state() == Some(PlanState::Review) {
+            let count = comments.len();
+            self.comment_as(work, comments, self.by_file())?;
+            let text = format!(
+                "{} for the architect",
+                artel_types::counted(count as u64, "comment")
+            );
+            return Ok(said(touched, "commented", text));
+        }
+        self.rewritten(
+            work,
+            "it said something else about the plan than the journal",
+        )
+    }
+
+    /// Tells whether a file is that of an older version, as it was.
+    fn is_old(&self, touched: &Touched<'_>) -> Result<bool, Failure> {
+        let (_, hash) = hash_of(&touched.parsed.plan)?;
+        let newest = touched.work.course.newest().map(|newest| newest.number);
+        let versions = touched.work.versions.iter();
+        let mut same = versions.filter(|it| it.fact.hash == hash);
+        let mut current = same.clone().filter(|it| Some(it.fact.version) == newest);
+        Ok(current.next().is_none() && same.next().is_some())
+    }
+
+    /// Returns what a person added to the comments by hand.
+    fn new_comments(&self, touched: &Touched<'_>) -> Vec<String> {
+        let known = touched.work.course.comments().iter();
+        let known: Vec<String> = known
+            .map(|it| format!("(v{}) {}", it.version, it.text))
+            .collect();
+        let remarks = touched.parsed.remarks.iter();
+        let new = remarks.filter(|it| it.by.is_none() && !known.contains(&it.text));
+        new.map(|it| it.text.clone()).collect()
+    }
+
+    /// Writes the file of a plan as the journal has it, and says why.
+    fn rewritten(&self, work: &Work, why: &str) -> Result<Found, Failure> {
+        self.refresh_sheets(work.trace, LOOKING);
+        let file = self.plan_file(work);
+        let shown = file.strip_prefix(&self.root).unwrap_or(&file);
+        Ok(Found {
+            file: shown.display().to_string(),
+            what: "rewritten",
+            trace: Some(work.trace),
+            text: why.to_owned(),
+        })
+    }
+}
+
+fn said(touched: &Touched<'_>, what: &'static str, text: String) -> Found {
+    Found {
+        file: touched.shown.clone(),
+        what,
+        trace: Some(touched.work.trace),
+        text,
+    }
+}
+
+fn refused(
+    file: &Path,
+    shown: String,
+    trace: TraceId,
+    problems: &[String],
+) -> Result<Found, Failure> {
+    note::write(file, problems)?;
+    Ok(Found {
+        file: shown,
+        what: "refused",
+        trace: Some(trace),
+        text: problems.join("; "),
+    })
+}

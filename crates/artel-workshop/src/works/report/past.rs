@@ -1,0 +1,224 @@
+//! What is on record about one run of a plan, up to the moment when its steps were over. Reports
+//! and changesets are shown from this, so the same events always show the same.
+
+use std::collections::BTreeMap;
+
+use artel_journal::{Filter, Query};
+use artel_rules::conduct::{Conduct, Failure as OnFailure, Rules};
+use artel_rules::plan::names;
+use artel_rules::tally::{Tally, kind_of_failure};
+use artel_types::plan::ProofPlace;
+use artel_types::{
+    BranchBegun, BranchChecked, ChangesetCreated, Code, Event, Fact, Failure, PlanEnded,
+    ProofRecorded, RunId, RunMetrics, Timestamp,
+};
+
+use crate::works::Work;
+use crate::workshop::Workshop;
+
+/// One run of a plan.
+pub(crate) struct Past {
+    pub(crate) work: Work,
+    pub(crate) run: RunId,
+    /// The version of the plan that it began with.
+    pub(crate) version: u32,
+    /// When and how its steps ended.
+    pub(crate) ended: Option<(Timestamp, PlanEnded)>,
+    pub(crate) created: Option<ChangesetCreated>,
+    pub(crate) begun: Option<BranchBegun>,
+    /// The plan and its steps as they stood at the end.
+    pub(crate) conduct: Conduct,
+    /// The run's own events.
+    pub(crate) events: Vec<Event>,
+    /// What it took, with everything that was done for the request before.
+    pub(crate) metrics: RunMetrics,
+    /// Turns of agents, by step.
+    pub(crate) turns: BTreeMap<String, u64>,
+    /// Calls of tools, and how many of them failed.
+    pub(crate) tools: BTreeMap<String, (u64, u64)>,
+    /// The last call of a tool that went well.
+    pub(crate) last_done: Option<String>,
+    /// Hosts that were reached, with how often and how many bytes went out.
+    pub(crate) outside: BTreeMap<String, (u64, u64)>,
+}
+
+impl Workshop {
+    /// Reads one run of a plan.
+    pub(crate) fn past(&self, work: Work, run: RunId) -> Result<Past, Failure> {
+        let of_run = |event: &&Event| matches!(&event.fact, Fact::PlanEnded(it) if it.run == run);
+        let ended = work.events.iter().rfind(of_run);
+        let until = ended.map_or(u64::MAX, |event| event.seq);
+        let ended = ended.and_then(|event| match &event.fact {
+            Fact::PlanEnded(it) => Some((event.at, it.clone())),
+            _ => None,
+        });
+        let version = work.events.iter().find_map(|event| match &event.fact {
+            Fact::PlanApproved(it) if it.run == run => Some(it.version),
+            _ => None,
+        });
+        let version = version.ok_or_else(|| not_a_plan(run))?;
+        let created = work
+            .events
+            .iter()
+            .rev()
+            .find_map(|event| match &event.fact {
+                Fact::ChangesetCreated(it) if it.run == run => Some(it.clone()),
+                _ => None,
+            });
+        let (_, plan) = self.plan_of(&work, Some(version))?;
+        // How a run is driven says nothing about how it went.
+        let rules = Rules {
+            at_once: 1,
+            failure: OnFailure::Continue,
+        };
+        let mut past = Past {
+            conduct: Conduct::new(plan, rules),
+            events: self.run_events(&work, run)?,
+            begun: None,
+            metrics: RunMetrics::default(),
+            turns: BTreeMap::new(),
+            tools: BTreeMap::new(),
+            last_done: None,
+            outside: BTreeMap::new(),
+            work,
+            run,
+            version,
+            ended,
+            created,
+        };
+        past.events.retain(|event| event.seq <= until);
+        for event in &past.events {
+            past.conduct.fold(&event.fact);
+            if let Fact::BranchBegun(begun) = &event.fact {
+                past.begun = Some(begun.clone());
+            }
+        }
+        past.add_up(&self.story(&past.work, until)?);
+        Ok(past)
+    }
+
+    /// Returns everything that was done for a request, up to an event.
+    fn story(&self, work: &Work, until: u64) -> Result<Vec<Event>, Failure> {
+        let filter = Filter {
+            trace: Some(work.trace.to_string()),
+            ..Filter::default()
+        };
+        let mut events = Vec::new();
+        for record in self.reader()?.records(&Query::of(filter))? {
+            if record.seq <= until {
+                events.push(record.event()?);
+            }
+        }
+        Ok(events)
+    }
+}
+
+impl Past {
+    /// Returns the proofs, in the order in which they were made.
+    pub(crate) fn proofs(&self) -> impl Iterator<Item = &ProofRecorded> {
+        self.events.iter().filter_map(|event| match &event.fact {
+            Fact::ProofRecorded(proof) => Some(proof),
+            _ => None,
+        })
+    }
+
+    /// Returns the proofs of the last check on a clean checkout.
+    pub(crate) fn last_proofs(&self) -> Vec<&ProofRecorded> {
+        let at_the_end = || self.proofs().filter(|it| it.place == ProofPlace::Final);
+        let last = at_the_end().map(|proof| proof.round).max();
+        at_the_end()
+            .filter(|proof| Some(proof.round) == last)
+            .collect()
+    }
+
+    /// Returns the last check of the branch as a whole.
+    pub(crate) fn last_check(&self) -> Option<&BranchChecked> {
+        self.events
+            .iter()
+            .rev()
+            .find_map(|event| match &event.fact {
+                Fact::BranchChecked(checked) => Some(checked),
+                _ => None,
+            })
+    }
+
+    /// Returns the commits of the branch with the first lines of their messages, oldest first.
+    pub(crate) fn commits(&self) -> Vec<(String, String)> {
+        let plan = self.conduct.plan();
+        let commit = |event: &Event| match &event.fact {
+            Fact::StepPassed(passed) => {
+                let subject = plan.step(&passed.step).map(|step| {
+                    let message = names::commit_message(step, &passed.files, self.work.trace);
+                    message.lines().next().unwrap_or_default().to_owned()
+                });
+                let subject = subject.unwrap_or_else(|| passed.step.clone());
+                Some((passed.commit.clone()?, subject))
+            }
+            Fact::BranchMended(mended) => {
+                let subject = format!("what did not hold as a whole, round {}", mended.round);
+                Some((mended.commit.clone()?, subject))
+            }
+            _ => None,
+        };
+        self.events.iter().filter_map(commit).collect()
+    }
+
+    /// Returns what left the machine and stays there, a line for each host.
+    pub(crate) fn left_outside(&self) -> Vec<String> {
+        let line = |(host, (times, bytes)): (&String, &(u64, u64))| {
+            let times = artel_types::counted(*times, "connection");
+            let bytes = artel_types::counted(*bytes, "byte");
+            format!("{host}: {times}, {bytes} sent")
+        };
+        self.outside.iter().map(line).collect()
+    }
+
+    fn add_up(&mut self, story: &[Event]) {
+        let mut tally = Tally::default();
+        let mut steps: BTreeMap<RunId, String> = BTreeMap::new();
+        for event in story {
+            tally.fold(event);
+            match &event.fact {
+                Fact::RunStarted(started) => {
+                    let step = started.step.clone();
+                    steps.extend(step.map(|step| (started.id, step)));
+                }
+                Fact::RunFinished(finished) => {
+                    let turns = finished.metrics.as_ref().map_or(0, |it| it.turns);
+                    if let Some(step) = steps.get(&finished.id) {
+                        *self.turns.entry(step.clone()).or_default() += turns;
+                    }
+                }
+                Fact::ToolFinished(done) => {
+                    let is_failed = kind_of_failure(done).is_some();
+                    let (calls, failures) = self.tools.entry(done.tool.clone()).or_default();
+                    *calls += 1;
+                    *failures += u64::from(is_failed);
+                    if !is_failed && done.tool != "finish" {
+                        self.last_done = Some(named(done.tool.as_str(), &done.changed));
+                    }
+                }
+                Fact::SandboxPassage(passage) if passage.allowed => {
+                    let (times, bytes) = self.outside.entry(passage.host.clone()).or_default();
+                    *times += 1;
+                    *bytes += passage.sent;
+                }
+                _ => {}
+            }
+        }
+        self.metrics = tally.metrics(None);
+    }
+}
+
+fn named(tool: &str, changed: &[String]) -> String {
+    match changed.first() {
+        Some(file) => format!("{tool} {file}"),
+        None => tool.to_owned(),
+    }
+}
+
+fn not_a_plan(run: RunId) -> Failure {
+    let short = run.short();
+    Failure::new(Code::R004, format!("the run {short} carries out no plan"))
+        .advise("`artel changeset list` shows what plans left")
+}

@@ -1,0 +1,421 @@
+//! The sections of a report.
+
+use artel_types::plan::{FailedTest, Finding, StepState};
+use artel_types::{
+    ChangeKind, Fact, FileChange, Money, ProofRecorded, StepJudged, Text, Tokens, counted,
+};
+
+use super::page::{bounded, cell, code, line, table};
+use super::past::Past;
+use crate::works::changeset::{self, proof_line};
+
+/// So much is said about why an attempt failed.
+const LONGEST_REASON: usize = 1_500;
+
+pub(super) fn summary(past: &Past) -> String {
+    let plan = past.conduct.plan();
+    let (done, all) = past.conduct.progress();
+    let mut text = bounded(plan.overview.trim(), 4_000);
+    if !text.is_empty() {
+        text.push_str("\n\n");
+    }
+    text.push_str(&format!("{done} of {all} steps passed"));
+    match &past.created {
+        Some(made) => text.push_str(&format!(
+            "; {}, {}, +{} -{}.",
+            counted(made.commits, "commit"),
+            counted(made.files.len() as u64, "file"),
+            made.added,
+            made.removed
+        )),
+        None => text.push_str("; nothing was committed."),
+    }
+    text.push_str(&format!("\nProofs: {}.", proof_line(&past.last_proofs())));
+    text
+}
+
+pub(super) fn error(past: &Past) -> String {
+    let why = past.ended.as_ref().and_then(|(_, ended)| ended.why.clone());
+    let why = why.unwrap_or_else(|| "its steps did not all pass".to_owned());
+    let state = past
+        .ended
+        .as_ref()
+        .map_or("failed", |(_, it)| it.state.as_str());
+    format!(
+        "- Type: {state}\n- Error: {}",
+        line(&bounded(&why, LONGEST_REASON))
+    )
+}
+
+/// What every attempt that did not pass was told.
+pub(super) fn tried(past: &Past) -> String {
+    let mut text = String::new();
+    for (number, (spec, step)) in past.conduct.steps().enumerate() {
+        let failed = past.events.iter().filter_map(|event| match &event.fact {
+            Fact::StepFailed(failed) if failed.step == spec.id => Some(failed),
+            _ => None,
+        });
+        let attempts: Vec<String> = failed
+            .map(|failed| {
+                let why = bounded(inline(&failed.why).trim(), LONGEST_REASON);
+                format!("- Attempt {}: {}\n", failed.round, indented(&why))
+            })
+            .collect();
+        let is_bad = matches!(step.state, StepState::Failed | StepState::Skipped);
+        if attempts.is_empty() && !is_bad {
+            continue;
+        }
+        text.push_str(&format!("### {}. {}\n\n", number + 1, line(&spec.title)));
+        text.push_str(&attempts.concat());
+        if is_bad {
+            let why = bounded(step.why.trim(), LONGEST_REASON);
+            text.push_str(&format!(
+                "- In the end {}: {}\n",
+                step.state,
+                indented(&why)
+            ));
+        }
+        text.push('\n');
+    }
+    text
+}
+
+pub(super) fn context(past: &Past) -> String {
+    let last_step = past
+        .events
+        .iter()
+        .rev()
+        .find_map(|event| match &event.fact {
+            Fact::StepPassed(passed) => Some(passed.step.clone()),
+            _ => None,
+        });
+    let branch = past.begun.as_ref().map(|begun| code(&begun.branch));
+    let last = past.last_done.as_deref().map(code);
+    let none = || "none".to_owned();
+    let mut text = format!(
+        "- Agent: {}\n- Branch: {}\n- Last step that passed: {}\n- Last successful operation: {}\n\
+         - Tools run: {}\n",
+        line(&past.work.request.agent),
+        branch.unwrap_or_else(none),
+        last_step.as_deref().map_or_else(none, code),
+        last.unwrap_or_else(none),
+        if past.tools.is_empty() { "none" } else { "" },
+    );
+    for (tool, (calls, failures)) in &past.tools {
+        let failed = match failures {
+            0 => String::new(),
+            failures => format!(", {failures} failed"),
+        };
+        text.push_str(&format!(
+            "  - {}: {}{failed}\n",
+            code(tool),
+            counted(*calls, "call")
+        ));
+    }
+    text
+}
+
+pub(super) fn steps(past: &Past) -> String {
+    let rows: Vec<Vec<String>> = past
+        .conduct
+        .steps()
+        .enumerate()
+        .map(|(number, (spec, step))| {
+            let turns = past.turns.get(&spec.id).copied().unwrap_or(0);
+            vec![
+                format!("{}. {}", number + 1, cell(&spec.title)),
+                step.state.to_string(),
+                step.round.to_string(),
+                cell(&spec.role),
+                turns.to_string(),
+                cell(&verdicts(past, &spec.id, step.round)),
+            ]
+        })
+        .collect();
+    let head = ["Step", "State", "Loops", "Role", "Turns", "Verifiers"];
+    table(&head, &rows)
+}
+
+/// What the verifiers said of the last attempt.
+fn verdicts(past: &Past, step: &str, round: u32) -> String {
+    let judged = past.events.iter().filter_map(|event| match &event.fact {
+        Fact::StepJudged(it) if it.step == step && it.round == round => Some(it),
+        _ => None,
+    });
+    judged.map(verdict).collect::<Vec<_>>().join("; ")
+}
+
+fn verdict(judged: &StepJudged) -> String {
+    let word = if judged.passed {
+        "passed"
+    } else {
+        "did not pass"
+    };
+    let mut text = format!("{} {word}", judged.by);
+    let counts = |finding: &&Finding| finding.severity.fails();
+    let serious = judged.findings.iter().filter(counts).count() as u64;
+    let others = judged.findings.len() as u64 - serious;
+    if serious > 0 {
+        text.push_str(&format!(", {}", counted(serious, "finding")));
+    }
+    if others > 0 {
+        text.push_str(&format!(", {}", counted(others, "remark")));
+    }
+    if !judged.passed {
+        let why = inline(&judged.feedback);
+        text.push_str(&format!(": {}", bounded(&line(why), 120)));
+    }
+    text
+}
+
+pub(super) fn changes(past: &Past) -> String {
+    let files = past.created.as_ref().map(|made| made.files.as_slice());
+    let files = files.unwrap_or_default();
+    let part = |title: &str, kinds: &[ChangeKind]| {
+        let of_kind: Vec<&FileChange> =
+            files.iter().filter(|it| kinds.contains(&it.kind)).collect();
+        let mut text = format!("### Files {title} ({})\n\n", of_kind.len());
+        for file in &of_kind {
+            text.push_str(&format!("- {}{}\n", code(&file.path), lines_of(file)));
+        }
+        if !of_kind.is_empty() {
+            text.push('\n');
+        }
+        text
+    };
+    [
+        part("Created", &[ChangeKind::Made]),
+        part("Modified", &[ChangeKind::Changed, ChangeKind::Mode]),
+        part("Deleted", &[ChangeKind::Deleted]),
+    ]
+    .concat()
+}
+
+fn lines_of(file: &FileChange) -> String {
+    match (file.added, file.removed) {
+        (Some(0), Some(0)) if file.kind == ChangeKind::Mode => " mode only".to_owned(),
+        (Some(added), Some(removed)) => format!(" +{added} -{removed}"),
+        _ => " not text".to_owned(),
+    }
+}
+
+pub(super) fn git(past: &Past) -> String {
+    let Some(made) = &past.created else {
+        return "Nothing was committed.".to_owned();
+    };
+    let mut text = format!(
+        "- Files changed: {}\n- Insertions: {}\n- Deletions: {}\n",
+        made.files.len(),
+        made.added,
+        made.removed
+    );
+    match (&made.branch, &made.patch) {
+        (Some(branch), _) => text.push_str(&format!("- Branch: {}\n", code(branch))),
+        (None, Some(patch)) => text.push_str(&format!("- Patch: {}\n", code(patch))),
+        (None, None) => {}
+    }
+    if let Some(into) = &made.into {
+        text.push_str(&format!(
+            "- Started from: {} at {}\n",
+            code(into),
+            short(&made.base)
+        ));
+    }
+    text.push_str(&format!("- Commits: {}\n", made.commits));
+    for (commit, subject) in past.commits() {
+        text.push_str(&format!("  - {} {}\n", short(&commit), line(&subject)));
+    }
+    text
+}
+
+pub(super) fn evidence(past: &Past) -> String {
+    let rows: Vec<Vec<String>> = past.proofs().map(|proof| proof_row(past, proof)).collect();
+    let head = ["Where", "Step", "What", "Exit", "Tests", "Holds", "Tree"];
+    let mut text = table(&head, &rows);
+    let failures = past.last_proofs().into_iter();
+    let failures: Vec<&FailedTest> = failures.flat_map(|proof| &proof.failures).collect();
+    if !failures.is_empty() {
+        text.push_str("\nFailing at the end:\n\n");
+        for failure in failures.iter().take(50) {
+            text.push_str(&format!("- {}\n", code(&failure.name)));
+        }
+    }
+    let unproven = past.last_check().filter(|check| !check.passed);
+    for why in unproven.map(|it| it.why.as_slice()).unwrap_or_default() {
+        text.push_str(&format!("\n- Does not hold: {}", line(&bounded(why, 500))));
+    }
+    text
+}
+
+fn proof_row(past: &Past, proof: &ProofRecorded) -> Vec<String> {
+    let step = proof.step.as_deref();
+    let number = step.and_then(|step| past.conduct.plan().number(step));
+    let step = number.map(|number| format!("{number}, loop {}", proof.round));
+    let place = match proof.place {
+        artel_types::plan::ProofPlace::Final => "clean checkout".to_owned(),
+        place => place.to_string(),
+    };
+    let tests = match (proof.passed, proof.failed) {
+        (Some(passed), failed) => format!("{passed} of {}", passed + failed.unwrap_or(0)),
+        (None, _) => "-".to_owned(),
+    };
+    vec![
+        place,
+        step.unwrap_or_else(|| format!("all, round {}", proof.round)),
+        code(&proof.what).replace('|', "\\|"),
+        proof.exit.map_or("-".to_owned(), |exit| exit.to_string()),
+        tests,
+        if proof.holds { "yes" } else { "no" }.to_owned(),
+        short(&proof.tree).to_owned(),
+    ]
+}
+
+pub(super) fn deferred(past: &Past) -> String {
+    let mut lines: Vec<String> = match &past.created {
+        Some(made) => made.deferred.clone(),
+        None => crate::works::deferred(&past.conduct),
+    };
+    for event in &past.events {
+        if let Fact::StepWaived(it) = &event.fact {
+            lines.push(format!(
+                "{} waived in step {}: {}",
+                it.what, it.step, it.reason
+            ));
+        }
+    }
+    lines.extend(changeset::waivers(&past.work));
+    bullets(&lines)
+}
+
+pub(super) fn decisions(past: &Past) -> String {
+    // What people decided about the changeset of another run is told there.
+    if past.work.changeset.as_ref().map(|it| it.run) != Some(past.run) {
+        return String::new();
+    }
+    let line = |decision: changeset::ChangesetDecision| {
+        let mut text = format!("{}: {} by {}", decision.at, decision.act, decision.by.id);
+        if let (Some(into), Some(commit)) = (&decision.into, &decision.commit) {
+            text.push_str(&format!(", {} is at {}", code(into), short(commit)));
+        }
+        if let Some(reason) = &decision.reason {
+            text.push_str(&format!(" ({reason})"));
+        }
+        text
+    };
+    let lines: Vec<String> = changeset::decisions(&past.work)
+        .into_iter()
+        .map(line)
+        .collect();
+    match lines.is_empty() {
+        true if past.created.is_some() => "Nobody has decided about the changeset yet.".to_owned(),
+        _ => bullets(&lines),
+    }
+}
+
+pub(super) fn used(past: &Past) -> String {
+    let name = past.work.name();
+    let mut links = vec![format!("[[{name}]]"), format!("[[{name}_plan]]")];
+    let portal = past.work.request.portal.as_ref();
+    links.extend(portal.map(|portal| format!("[[Knowledge/Portals/{portal}]]")));
+    for reference in &past.conduct.plan().references {
+        let reference = line(reference);
+        let is_odd = reference.contains("[[") || reference.contains("]]");
+        links.push(if is_odd {
+            reference
+        } else {
+            format!("[[{reference}]]")
+        });
+    }
+    bullets(&links)
+}
+
+pub(super) fn reasoning(past: &Past) -> String {
+    let plan = past.conduct.plan();
+    let mut text = super::page::quoted(&plan.reasoning);
+    if !plan.risks.is_empty() {
+        text.push_str("\n\nRisks that were seen:\n\n");
+        text.push_str(&bullets(&plan.risks));
+    }
+    text
+}
+
+pub(super) fn cost(past: &Past) -> String {
+    let took = &past.metrics;
+    let tokens = |count: u64| Tokens(count).to_string();
+    let cost = took
+        .cost
+        .map_or("not known".to_owned(), |cost| cost.to_string());
+    let by_model = |(model, cost): (&String, &Money)| format!("  - {}: {cost}\n", code(model));
+    let by_model: String = took.cost_by_model.iter().map(by_model).collect();
+    format!(
+        "- Tokens: {} in ({} from the cache), {} out\n- Money: {cost}\n{by_model}\
+         - Time: {} in all, {} of models, {} of tools, {} of people\n- Calls: {} of models, {} of tools\n",
+        tokens(took.tokens_input),
+        tokens(took.tokens_cached),
+        tokens(took.tokens_output),
+        span(took.total_ms),
+        span(took.model_ms),
+        span(took.tool_ms),
+        span(took.person_ms),
+        took.model_calls,
+        took.tool_calls,
+    )
+}
+
+pub(super) fn next(past: &Past) -> String {
+    let short = past.work.trace.short();
+    let mut lines = Vec::new();
+    let row = changeset::row(&past.work).filter(|row| row.run == past.run);
+    if past.status() == "failed" {
+        lines.push(format!(
+            "Go on from the steps that passed: `artel plan retry {short}`"
+        ));
+        lines.push("Ask again with what was learned here: `artel ask \"…\"`".to_owned());
+        if let Some(branch) = past.created.as_ref().and_then(|made| made.branch.as_ref()) {
+            lines.push(format!("Take over by hand: `git switch {branch}`"));
+        }
+        lines.push(format!(
+            "See everything that happened: `artel trace {short}`"
+        ));
+    }
+    if let (Some(row), Some(created)) = (row, &past.created) {
+        let commands = changeset::next(&row, created).into_iter();
+        lines.extend(commands.map(|command| format!("`{command}`")));
+    } else if past.created.is_none() {
+        lines.push(format!("Read the plan: `artel plan show {short}`"));
+    }
+    lines.push(format!(
+        "Write this report anew: `artel report rebuild {short}`"
+    ));
+    bullets(&lines)
+}
+
+/// Returns milliseconds as people read them.
+fn span(millis: u64) -> String {
+    match millis {
+        0..60_000 => format!("{}.{} s", millis / 1_000, millis % 1_000 / 100),
+        _ => format!("{} min {} s", millis / 60_000, millis % 60_000 / 1_000),
+    }
+}
+
+fn bullets(lines: &[String]) -> String {
+    lines
+        .iter()
+        .map(|text| format!("- {}\n", line(text)))
+        .collect()
+}
+
+fn indented(text: &str) -> String {
+    text.lines().collect::<Vec<_>>().join("\n  ")
+}
+
+fn inline(text: &Text) -> &str {
+    match text {
+        Text::Inline(text) => text,
+        Text::Kept(_) => "(kept apart)",
+    }
+}
+
+fn short(commit: &str) -> &str {
+    commit.get(..8).unwrap_or(commit)
+}

@@ -1,0 +1,202 @@
+//! `artel agent`
+
+mod look;
+
+use std::path::PathBuf;
+
+use artel_types::FailureKind;
+use artel_workshop::{AgentReport, Caller, NewAgent, Problems};
+
+use crate::Verdict;
+use crate::render::harmless;
+use crate::screen::{Paint, Screen, Yes};
+
+/// See the roles that agents work in, and make your own
+///
+/// Eleven are built in. A file in Agents/ of the workshop adds one, or takes the place of a
+/// built-in one of the same id.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: artel agent list")]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Make a role in the workshop's Agents folder
+    #[command(
+        after_help = "Example: artel agent create sql-expert --name \"SQL expert\" \
+        --template coder\n\
+        Example: artel agent create reviewer --name Reviewer --model strong --prompt-file how.md"
+    )]
+    Create(Create),
+    /// List the roles, built in and of this workshop
+    #[command(after_help = "Example: artel agent list --json")]
+    List,
+    /// Show one role: its model, its tools, its prompt
+    #[command(after_help = "Example: artel agent show inspector")]
+    Show {
+        /// Its id
+        id: String,
+    },
+    /// Check roles: each thing that has to hold
+    ///
+    /// Exit code 1 if something is wrong.
+    #[command(after_help = "Example: artel agent validate sql-expert\n\
+        Example: artel agent validate --all")]
+    Validate {
+        /// Its id
+        #[arg(required_unless_present = "all", conflicts_with = "all")]
+        id: Option<String>,
+        /// All there are
+        #[arg(long)]
+        all: bool,
+    },
+    /// Open a role's file in your editor, and check what came of it
+    ///
+    /// A built-in role gets a file that takes its place, unless nothing is changed.
+    #[command(after_help = "Example: EDITOR=nano artel agent edit engineer\n\
+        Example: artel agent edit sql-expert")]
+    Edit {
+        /// Its id
+        id: String,
+    },
+    /// Remove a role's file
+    #[command(after_help = "Example: artel agent remove sql-expert --yes")]
+    Remove {
+        /// Its id
+        id: String,
+        /// Say yes in advance
+        #[arg(long)]
+        yes: bool,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+struct Create {
+    /// Its id: lower-case letters, digits and hyphens
+    id: String,
+    /// What people call it
+    #[arg(long)]
+    name: String,
+    /// The model: an alias, or PROVIDER:MODEL
+    #[arg(long)]
+    model: Option<String>,
+    /// What it is for, in a line
+    #[arg(long)]
+    description: Option<String>,
+    /// What it is good at
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    capabilities: Option<Vec<String>>,
+    /// How it works, in words; the template's if not given
+    #[arg(long, value_name = "TEXT", conflicts_with = "prompt_file")]
+    prompt: Option<String>,
+    /// The same from a file
+    #[arg(long, value_name = "FILE")]
+    prompt_file: Option<PathBuf>,
+    /// What it is made from: default, coder, reviewer, architect, researcher, gemini, mock, or a
+    /// built-in role
+    #[arg(long)]
+    template: Option<String>,
+}
+
+pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+    match &args.command {
+        Command::Create(args) => create(args, caller, screen),
+        Command::List => look::list(caller, screen),
+        Command::Show { id } => look::show(id, caller, screen),
+        Command::Validate { id, .. } => {
+            let reports = caller.validate_agents(id.as_deref())?;
+            judged(&reports, screen)
+        }
+        Command::Edit { id } => edit(id, caller, screen),
+        Command::Remove { id, yes } => remove(id, (*yes).into(), caller, screen),
+    }
+}
+
+fn create(args: &Create, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+    let workshop = caller.workshop_or_new()?;
+    screen.notes(&workshop.notes);
+    let made = workshop.done.create_agent(&NewAgent {
+        id: args.id.clone(),
+        name: args.name.clone(),
+        model: args.model.clone(),
+        description: args.description.clone(),
+        capabilities: args.capabilities.clone(),
+        prompt: args.prompt.clone(),
+        prompt_file: args.prompt_file.clone(),
+        template: args.template.clone(),
+    })?;
+    screen.notes(&made.notes);
+    if screen.json {
+        screen.value(&made.done)?;
+        return Ok(Verdict::Done);
+    }
+    let file = made.done.file.as_deref().unwrap_or_default();
+    screen.line(format!("made {}", harmless(file)))?;
+    let id = harmless(&args.id);
+    screen.say(format!(
+        "Next: `artel agent edit {id}`, `artel ask --agent {id} …`"
+    ));
+    Ok(Verdict::Done)
+}
+
+fn edit(id: &str, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+    let edited = caller.workshop()?.edit_agent(id)?;
+    screen.notes(&edited.notes);
+    judged(&[edited.done], screen)
+}
+
+fn remove(id: &str, yes: Yes, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+    let workshop = caller.workshop()?;
+    let question = workshop.agent_to_remove(id)?;
+    let is_gone = screen.confirm(&question, yes)?;
+    if is_gone {
+        let removed = workshop.remove_agent(id)?;
+        screen.notes(&removed.notes);
+    }
+    if screen.json {
+        screen.value(&serde_json::json!({ "id": id, "removed": is_gone }))?;
+    } else {
+        let word = if is_gone { "removed" } else { "kept" };
+        screen.line(format!("{word} {}", harmless(id)))?;
+    }
+    Ok(Verdict::Done)
+}
+
+/// Shows how checks of roles came out.
+fn judged(reports: &[AgentReport], screen: &mut Screen) -> Result<Verdict, Problems> {
+    let is_fine = reports.iter().all(|report| report.ok);
+    if screen.json {
+        screen.value(&serde_json::json!({ "ok": is_fine, "agents": reports }))?;
+    } else {
+        for report in reports {
+            show_report(report, screen)?;
+        }
+    }
+    Ok(match is_fine {
+        true => Verdict::Done,
+        false => Verdict::Bad(FailureKind::Failed),
+    })
+}
+
+fn show_report(report: &AgentReport, screen: &mut Screen) -> Result<(), Problems> {
+    let id = harmless(&report.id);
+    for check in &report.checks {
+        let Some(failure) = &check.failure else {
+            let word = screen.paint("ok", Paint::Good);
+            screen.line(format!("{word}   {id}: {}", check.what))?;
+            continue;
+        };
+        let word = screen.paint("bad", Paint::Bad);
+        let what = harmless(&failure.what);
+        screen.line(format!("{word}  {id}: {}: {what}", check.what))?;
+        for (name, text) in [("why", &failure.why), ("try", &failure.advice)] {
+            if let Some(text) = text {
+                screen.line(format!("       {name}: {}", harmless(text)))?;
+            }
+        }
+    }
+    Ok(())
+}

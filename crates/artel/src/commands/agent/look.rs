@@ -1,0 +1,78 @@
+//! Looking at roles.
+
+use artel_workshop::{AgentRow, Caller, Problems};
+
+use crate::Verdict;
+use crate::render::{cell, harmless, harmless_lines, table};
+use crate::screen::{Paint, Screen};
+
+pub(super) fn list(caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+    let agents = caller.agents()?;
+    if screen.json {
+        screen.value(&agents)?;
+        return Ok(Verdict::Done);
+    }
+    let row = |agent: &AgentRow| {
+        vec![
+            cell(&agent.id, 40),
+            agent.source.as_str().to_owned(),
+            cell(agent.model.as_deref().unwrap_or("default"), 40),
+            agent.calls.to_string(),
+            cell(&agent.description, 80),
+        ]
+    };
+    let whole = agents.iter().filter(|agent| agent.broken.is_none());
+    let rows: Vec<_> = whole.map(row).collect();
+    let head = ["ID", "SOURCE", "MODEL", "CALLS", "DESCRIPTION"];
+    screen.raw(&table(&head, &rows))?;
+    for agent in &agents {
+        if let Some(why) = &agent.broken {
+            let word = screen.paint("broken", Paint::Bad);
+            screen.line(format!(
+                "{word}  {}: {}",
+                harmless(&agent.id),
+                harmless(why)
+            ))?;
+        }
+    }
+    Ok(Verdict::Done)
+}
+
+pub(super) fn show(id: &str, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+    let agent = caller.agent(id)?;
+    if screen.json {
+        screen.value(&agent)?;
+        return Ok(Verdict::Done);
+    }
+    let tools = match &agent.tools {
+        Some(tools) => tools.join(", "),
+        None => "whatever policy allows".to_owned(),
+    };
+    let mut facts = vec![
+        ("id", agent.row.id.clone()),
+        ("name", agent.row.name.clone()),
+        ("about", agent.row.description.clone()),
+        ("source", agent.row.source.as_str().to_owned()),
+        (
+            "model",
+            agent.row.model.clone().unwrap_or("default".to_owned()),
+        ),
+        (
+            "calls",
+            format!("{} in one attempt at a step", agent.row.calls),
+        ),
+        ("can", agent.row.capabilities.join(", ")),
+        ("tools", tools),
+    ];
+    if !agent.disallowed.is_empty() {
+        facts.push(("not", agent.disallowed.join(", ")));
+    }
+    if let Some(file) = &agent.file {
+        facts.push(("file", file.clone()));
+    }
+    for (name, text) in facts {
+        screen.line(format!("{name:<7} {}", harmless(&text)))?;
+    }
+    screen.line(format!("\n{}", harmless_lines(&agent.prompt)))?;
+    Ok(Verdict::Done)
+}

@@ -1,0 +1,189 @@
+//! `artel changeset`
+
+mod look;
+
+use artel_workshop::{Caller, ChangesetDone, Noted, Problems};
+use clap::ValueEnum;
+
+use crate::Verdict;
+use crate::render::{counted, harmless};
+use crate::screen::Screen;
+
+/// Look at the branches that plans leave, and decide about them
+///
+/// A changeset is a git branch with its proofs. Nothing of it is in your files before you approve
+/// it, and what you approved can be undone.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: artel changeset list")]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// List the changesets, the newest first
+    #[command(after_help = "Example: artel changeset list --status open")]
+    List {
+        /// Only those that stand like this
+        #[arg(long, value_enum)]
+        status: Option<Status>,
+    },
+    /// Show a changeset: branch, commits, files, proofs, and what comes next
+    #[command(after_help = "Example: artel changeset show 7c1e90ab\n\
+        Example: artel changeset show 7c1e90ab --diff")]
+    Show {
+        /// Its id, or how it begins
+        id: String,
+        /// Show the difference
+        #[arg(long)]
+        diff: bool,
+        /// Name every file and every proof
+        #[arg(long, conflicts_with = "diff")]
+        stat: bool,
+    },
+    /// Merge a changeset into the branch it started from, with a commit of its own
+    ///
+    /// Files that you changed and did not commit are never touched: if the changeset needs them,
+    /// it is refused, and everything stays as it is.
+    #[command(after_help = "Example: artel changeset approve 7c1e90ab\n\
+        Example: artel changeset approve 7c1e90ab --waive 'the failing test is about the clock'\n\
+        Example: artel changeset approve 7c1e90ab --into main")]
+    Approve {
+        /// Its id, or how it begins
+        id: String,
+        /// Merge although proofs do not hold; the reason is recorded
+        #[arg(long, value_name = "REASON")]
+        waive: Option<String>,
+        /// The branch to merge into, instead of the one it started from
+        #[arg(long, value_name = "BRANCH")]
+        into: Option<String>,
+    },
+    /// Turn a changeset down: its branch goes, the record stays
+    #[command(after_help = "Example: artel changeset reject 7c1e90ab --reason 'wrong way'")]
+    Reject {
+        /// Its id, or how it begins
+        id: String,
+        /// Why
+        #[arg(long)]
+        reason: String,
+    },
+    /// Take a merged changeset back by a new commit, and keep what was changed since
+    #[command(after_help = "Example: artel changeset undo 7c1e90ab")]
+    Undo {
+        /// Its id, or how it begins
+        id: String,
+    },
+    /// Bring back a changeset that was undone
+    #[command(after_help = "Example: artel changeset redo 7c1e90ab")]
+    Redo {
+        /// Its id, or how it begins
+        id: String,
+    },
+}
+
+/// How a changeset stands.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Status {
+    /// Nobody has decided
+    Open,
+    /// It is in the branch
+    Merged,
+    /// It was, and was taken back
+    Undone,
+    /// It was turned down
+    Rejected,
+}
+
+impl Status {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Merged => "merged",
+            Self::Undone => "undone",
+            Self::Rejected => "rejected",
+        }
+    }
+}
+
+pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+    let workshop = caller.workshop()?;
+    let done = match &args.command {
+        Command::List { status } => {
+            screen.notes(&workshop.settle_changesets()?);
+            let mut rows = workshop.changesets()?;
+            rows.retain(|row| status.is_none_or(|wanted| row.state == wanted.as_str()));
+            return look::list(&rows, screen);
+        }
+        Command::Show { id, diff, stat } => {
+            screen.notes(&workshop.settle_changesets()?);
+            let shown = workshop.changeset(id)?;
+            if *diff {
+                return look::diff(&shown, &workshop.changeset_diff(id)?, screen);
+            }
+            let much = if *stat {
+                look::Much::All
+            } else {
+                look::Much::Page
+            };
+            return look::show(&shown, much, screen);
+        }
+        Command::Approve { id, waive, into } => {
+            workshop.approve_changeset(id, waive.as_deref(), into.as_deref())?
+        }
+        Command::Reject { id, reason } => workshop.reject_changeset(id, reason)?,
+        Command::Undo { id } => workshop.undo_changeset(id)?,
+        Command::Redo { id } => workshop.redo_changeset(id)?,
+    };
+    receipt(done, screen)
+}
+
+/// Says what was done, and what could not be.
+fn receipt(noted: Noted<ChangesetDone>, screen: &mut Screen) -> Result<Verdict, Problems> {
+    let Noted { done, notes } = noted;
+    screen.notes(&notes);
+    if screen.json {
+        screen.value(&done)?;
+        return Ok(Verdict::Done);
+    }
+    let into = harmless(done.into.as_deref().unwrap_or_default());
+    let commit = done.commit.as_deref().unwrap_or_default();
+    let commit = commit.get(..8).unwrap_or(commit);
+    let files = counted(done.files.len() as u64, "file");
+    screen.line(match done.act {
+        "approve" => format!("merged {} into {into} as {commit} ({files})", done.id),
+        "undo" => format!("undid {} on {into} by {commit} ({files})", done.id),
+        "redo" => format!("brought {} back on {into} by {commit} ({files})", done.id),
+        _ => format!("rejected {}", done.id),
+    })?;
+    if let Some(branch) = &done.removed {
+        screen.line(format!("  removed the branch {}", harmless(branch)))?;
+    }
+    if matches!(done.act, "undo" | "redo") {
+        for file in &done.files {
+            screen.line(format!("  {}", harmless(file)))?;
+        }
+    }
+    for file in &done.kept {
+        let file = harmless(file);
+        screen.line(format!(
+            "  {file} was changed since; those changes are kept"
+        ))?;
+    }
+    if !done.outside.is_empty() {
+        screen.line("  cannot be undone, because it left this machine:")?;
+        for host in &done.outside {
+            screen.line(format!("    {}", harmless(host)))?;
+        }
+    }
+    if let Some(report) = &done.report {
+        screen.line(format!("  report {}", harmless(report)))?;
+    }
+    let next = match done.act {
+        "approve" | "redo" => format!("artel changeset undo {}", done.id),
+        "undo" => format!("artel changeset redo {}", done.id),
+        _ => format!("artel report show {}", done.id),
+    };
+    screen.say(format!("next: `{next}`"));
+    Ok(Verdict::Done)
+}

@@ -1,0 +1,232 @@
+//! How changesets are shown.
+
+use artel_types::{ChangeKind, FileChange, ProofRecorded, Tokens};
+use artel_workshop::{ChangesetRow, ChangesetShown, Problems};
+
+use crate::Verdict;
+use crate::render::{cell, counted, harmless, harmless_lines, table};
+use crate::screen::{Paint, Screen};
+
+/// How much is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Much {
+    /// What fits on one screen.
+    Page,
+    /// Every file and every proof.
+    All,
+}
+
+/// So many lines of one sort fit on a page.
+const ON_A_PAGE: usize = 8;
+
+pub(super) fn list(rows: &[ChangesetRow], screen: &mut Screen) -> Result<Verdict, Problems> {
+    if screen.json {
+        screen.value(&rows)?;
+        return Ok(Verdict::Done);
+    }
+    if rows.is_empty() {
+        screen.say("no changesets; `artel ask \"…\"` begins one");
+        return Ok(Verdict::Done);
+    }
+    let cells: Vec<Vec<String>> = rows.iter().map(cells).collect();
+    let head = ["ID", "STATE", "FILES", "LINES", "PROVEN", "BRANCH", "TITLE"];
+    screen.raw(&table(&head, &cells))?;
+    Ok(Verdict::Done)
+}
+
+fn cells(row: &ChangesetRow) -> Vec<String> {
+    let branch = row.branch.as_deref().unwrap_or("(patch)");
+    let proven = match (row.proven, row.complete) {
+        (true, true) => "yes",
+        (true, false) => "in part",
+        (false, _) => "no",
+    };
+    vec![
+        row.id.clone(),
+        row.state.to_owned(),
+        row.files.to_string(),
+        format!("+{} −{}", row.added, row.removed),
+        proven.to_owned(),
+        cell(branch, 60),
+        cell(&row.title, 60),
+    ]
+}
+
+pub(super) fn diff(
+    shown: &ChangesetShown,
+    diff: &str,
+    screen: &mut Screen,
+) -> Result<Verdict, Problems> {
+    if screen.json {
+        screen.value(&serde_json::json!({ "changeset": shown, "diff": diff }))?;
+    } else {
+        screen.line(harmless_lines(diff))?;
+    }
+    Ok(Verdict::Done)
+}
+
+pub(super) fn show(
+    shown: &ChangesetShown,
+    much: Much,
+    screen: &mut Screen,
+) -> Result<Verdict, Problems> {
+    if screen.json {
+        screen.value(shown)?;
+        return Ok(Verdict::Done);
+    }
+    let row = &shown.row;
+    screen.line(format!("{}  {}", row.id, cell(&row.title, 90)))?;
+    screen.line(field("state", &state(row)))?;
+    for decision in &shown.decisions {
+        let by = harmless(&decision.by.id);
+        let mut text = format!("{} by {by}, {}", decision.act, decision.at);
+        if let Some(reason) = &decision.reason {
+            text.push_str(&format!(": {}", cell(reason, 120)));
+        }
+        screen.line(format!("            {text}"))?;
+    }
+    screen.line(field("branch", &branch(shown)))?;
+    screen.line(field("commits", &row.commits.to_string()))?;
+    let log = shown.log.iter().map(|one| {
+        let commit = one.commit.get(..8).unwrap_or(&one.commit);
+        format!("{commit} {}", cell(&one.subject, 80))
+    });
+    listed(log, much, screen)?;
+    let files = format!("{}, +{} −{}", row.files, row.added, row.removed);
+    screen.line(field("files", &files))?;
+    listed(shown.changed.iter().map(file), much, screen)?;
+    proofs(shown, much, screen)?;
+    let deferred = match shown.deferred.len() {
+        0 => "nothing".to_owned(),
+        count => counted(count as u64, "thing"),
+    };
+    screen.line(field("deferred", &deferred))?;
+    listed(shown.deferred.iter().map(|it| cell(it, 120)), much, screen)?;
+    screen.line(field("cost", &cost(shown)))?;
+    if let Some(report) = &shown.report {
+        screen.line(field("report", &harmless(report)))?;
+    }
+    let next: Vec<String> = shown
+        .next
+        .iter()
+        .map(|it| format!("`{}`", harmless(it)))
+        .collect();
+    screen.line(format!("next: {}", next.join(" · ")))?;
+    Ok(Verdict::Done)
+}
+
+fn proofs(shown: &ChangesetShown, much: Much, screen: &mut Screen) -> Result<(), Problems> {
+    let line = match shown.row.proven {
+        true => shown.proof.clone(),
+        false => {
+            let bad = screen.paint("do not hold", Paint::Bad);
+            format!("{bad}; {}", shown.proof)
+        }
+    };
+    screen.line(field("proofs", &line))?;
+    listed(shown.unproven.iter().map(|it| cell(it, 120)), much, screen)?;
+    if much == Much::All {
+        listed(shown.proofs.iter().map(proof), much, screen)?;
+    }
+    Ok(())
+}
+
+fn proof(proof: &ProofRecorded) -> String {
+    let step = proof.step.as_deref().unwrap_or("all");
+    let exit = proof.exit.map_or("-".to_owned(), |exit| exit.to_string());
+    let tests = match (proof.passed, proof.failed) {
+        (Some(passed), failed) => format!(", {passed} of {} tests", passed + failed.unwrap_or(0)),
+        (None, _) => String::new(),
+    };
+    let holds = if proof.holds {
+        "holds"
+    } else {
+        "does not hold"
+    };
+    format!(
+        "{:<10} {:<12} {holds}, exit {exit}{tests}  {}",
+        proof.place,
+        cell(step, 12),
+        cell(&proof.what, 80)
+    )
+}
+
+fn listed(
+    lines: impl ExactSizeIterator<Item = String>,
+    much: Much,
+    screen: &mut Screen,
+) -> Result<(), Problems> {
+    let count = lines.len();
+    let shown = match much {
+        Much::Page => ON_A_PAGE,
+        Much::All => usize::MAX,
+    };
+    for line in lines.take(shown) {
+        screen.line(format!("    {line}"))?;
+    }
+    if count > shown {
+        screen.line(format!("    … and {} more: `--stat`", count - shown))?;
+    }
+    Ok(())
+}
+
+fn field(name: &str, text: &str) -> String {
+    format!("  {name:<9} {text}")
+}
+
+fn state(row: &ChangesetRow) -> String {
+    let words = match row.state {
+        "open" => "waits for your decision",
+        "merging" => "is being merged",
+        "undoing" => "is being undone",
+        "redoing" => "is being brought back",
+        other => other,
+    };
+    match row.complete {
+        true => words.to_owned(),
+        false => format!("{words}; not all steps of its plan passed"),
+    }
+}
+
+fn branch(shown: &ChangesetShown) -> String {
+    let into = shown
+        .row
+        .into
+        .as_deref()
+        .map_or("(none)".to_owned(), harmless);
+    let portal = shown.row.portal.as_deref();
+    let place = portal.map_or_else(
+        || harmless(&shown.folder),
+        |it| format!("portal {}", harmless(it)),
+    );
+    let base = shown.base.get(..8).unwrap_or(&shown.base);
+    match (&shown.row.branch, &shown.patch) {
+        (Some(branch), _) => format!("{} → {into}, from {base}, {place}", harmless(branch)),
+        (None, Some(patch)) => format!(
+            "none, {place} is in no repository; patch {}",
+            harmless(patch)
+        ),
+        (None, None) => place,
+    }
+}
+
+fn file(file: &FileChange) -> String {
+    let kind = match file.kind {
+        ChangeKind::Made => 'A',
+        ChangeKind::Changed | ChangeKind::Mode => 'M',
+        ChangeKind::Deleted => 'D',
+    };
+    let lines = match (file.added, file.removed) {
+        (Some(added), Some(removed)) => format!("+{added} −{removed}"),
+        _ => "not text".to_owned(),
+    };
+    format!("{kind} {}  {lines}", harmless(&file.path))
+}
+
+fn cost(shown: &ChangesetShown) -> String {
+    let money = shown
+        .cost
+        .map_or("price not known".to_owned(), |cost| cost.to_string());
+    let seconds = shown.millis / 1_000;
+    format!("{} tokens, {money}, {seconds} s", Tokens(shown.tokens))
+}

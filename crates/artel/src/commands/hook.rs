@@ -1,0 +1,168 @@
+//! `artel hook`
+
+use artel_types::{Code, Failure};
+use artel_workshop::{Caller, HookRow, Problems, Stranger};
+
+use crate::Verdict;
+use crate::render::{cell, harmless, table};
+use crate::screen::{Paint, Screen, Yes};
+
+/// See and trust the commands that are told what runs do, and can stop it
+///
+/// They are declared in artel.toml of the workshop, in your own settings file, in a role, and in
+/// .claude/settings.json of the folder that a run works on.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: artel hook list")]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// List the hooks of runs from here: what runs, when, from where, whether it is trusted
+    #[command(after_help = "Example: artel hook list --json")]
+    List {
+        /// Those of a role, too
+        #[arg(long, value_name = "ROLE")]
+        role: Option<String>,
+    },
+    /// Trust hooks that came with the work, as they are now
+    ///
+    /// Each is shown first. When it or a file that it names changes, it is asked about again.
+    #[command(after_help = "Example: artel hook trust\n\
+        Example: artel hook trust 3f9a1c02 --yes")]
+    Trust {
+        /// How the hash of one begins, as the list shows it; all that are not trusted if not given
+        hash: Option<String>,
+        /// Those of a role, too
+        #[arg(long, value_name = "ROLE")]
+        role: Option<String>,
+        /// Say yes in advance
+        #[arg(long)]
+        yes: bool,
+    },
+}
+
+pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+    match &args.command {
+        Command::List { role } => list(role.as_deref(), caller, screen),
+        Command::Trust { hash, role, yes } => {
+            let wanted = (hash.as_deref(), role.as_deref());
+            trust(wanted, (*yes).into(), caller, screen)
+        }
+    }
+}
+
+fn list(role: Option<&str>, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+    let workshop = caller.workshop()?;
+    let found = workshop.hooks(role)?;
+    if screen.json {
+        screen.value(&found)?;
+        return Ok(Verdict::Done);
+    }
+    let rows: Vec<Vec<String>> = found.hooks.iter().map(cells).collect();
+    if !rows.is_empty() {
+        let head = [
+            "EVENT", "MATCHER", "PRIORITY", "TRUSTED", "HASH", "REACHES", "RUNS", "FROM",
+        ];
+        screen.raw(&table(&head, &rows))?;
+    }
+    for note in &found.notes {
+        let word = screen.paint("not run", Paint::Doubtful);
+        screen.line(format!("{word}  {}", harmless(note)))?;
+    }
+    let is_open = found.hooks.iter().any(|hook| !hook.trusted);
+    if found.hooks.is_empty() {
+        screen.say("no hooks here; `docs/hooks.md` shows how to declare one");
+    } else if is_open {
+        screen.say("`artel hook trust` shows and trusts those that are not");
+    }
+    Ok(Verdict::Done)
+}
+
+fn cells(hook: &HookRow) -> Vec<String> {
+    let trusted = match (hook.own, hook.trusted) {
+        (true, _) => "own",
+        (false, true) => "yes",
+        (false, false) => "no",
+    };
+    let hash = hook.hash.as_deref().map_or("", |hash| &hash[..8]);
+    let matcher = match hook.matcher.as_str() {
+        "" => "*",
+        matcher => matcher,
+    };
+    vec![
+        hook.event.to_owned(),
+        cell(matcher, 30),
+        hook.priority.to_string(),
+        trusted.to_owned(),
+        hash.to_owned(),
+        cell(&reach(hook), 40),
+        cell(&hook.command, 60),
+        cell(&hook.file.display().to_string(), 60),
+    ]
+}
+
+/// Says how far a hook reaches out of the sandbox.
+fn reach(hook: &HookRow) -> String {
+    let lists = [
+        ("network", &hook.network),
+        ("read", &hook.read),
+        ("write", &hook.write),
+    ];
+    let lists = lists.into_iter().filter(|(_, list)| !list.is_empty());
+    let parts: Vec<_> = lists
+        .map(|(name, list)| format!("{name} {}", list.join(" ")))
+        .collect();
+    match parts.is_empty() {
+        true => "the run's files".to_owned(),
+        false => parts.join(", "),
+    }
+}
+
+fn trust(
+    (hash, role): (Option<&str>, Option<&str>),
+    yes: Yes,
+    caller: &Caller,
+    screen: &mut Screen,
+) -> Result<Verdict, Problems> {
+    let workshop = caller.workshop()?;
+    let mut strangers = workshop.strange_hooks(role)?;
+    if let Some(hash) = hash {
+        strangers.retain(|stranger| stranger.fact.hash.starts_with(hash));
+        if strangers.is_empty() {
+            let what = format!("no hook that needs trust has the hash `{hash}`");
+            let failure = Failure::new(Code::C004, what);
+            return Err(failure
+                .advise("`artel hook list` shows what there is")
+                .into());
+        }
+    }
+    let mut trusted = Vec::new();
+    for stranger in &strangers {
+        if confirmed(stranger, yes, screen)? {
+            workshop.trust_hook(&stranger.fact)?;
+            trusted.push(stranger.fact.hash.clone());
+        }
+    }
+    if screen.json {
+        let shown = serde_json::json!({ "found": strangers.len(), "trusted": trusted });
+        screen.value(&shown)?;
+        return Ok(Verdict::Done);
+    }
+    match (strangers.len(), trusted.len()) {
+        (0, _) => screen.line("every hook here is yours, or trusted as it is")?,
+        (found, trusted) => screen.line(format!("{trusted} of {found} hooks trusted"))?,
+    }
+    Ok(Verdict::Done)
+}
+
+fn confirmed(stranger: &Stranger, yes: Yes, screen: &mut Screen) -> Result<bool, Problems> {
+    if !screen.json {
+        for line in &stranger.lines {
+            screen.line(harmless(line))?;
+        }
+    }
+    screen.confirm("Trust it until it or a file it names changes", yes)
+}

@@ -1,0 +1,146 @@
+//! `artel portal`
+
+mod look;
+
+use std::path::PathBuf;
+
+use artel_types::model::Privacy;
+use artel_workshop::{Caller, NewPortal, Noted, Portal, PortalOperation, Problems};
+use clap::ValueEnum;
+
+use crate::Verdict;
+use crate::render::harmless;
+use crate::screen::Screen;
+
+/// Open project folders to agents, and say what holds there
+///
+/// Agents read a portal; they change a copy of their own, and what they changed reaches the
+/// folder only by a changeset that you approve.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: artel portal list")]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Open a project folder, or change what holds for one that is open
+    ///
+    /// What is not said stays as it is; in a new portal every role may do everything.
+    #[command(after_help = "Example: artel portal add ~/code/shop\n\
+        Example: artel portal add . --operations read --agents librarian,inspector\n\
+        Example: artel portal add . --privacy local-only --check 'make test'")]
+    Add(Add),
+    /// List the portals
+    #[command(after_help = "Example: artel portal list --json")]
+    List,
+    /// Show what holds for one portal
+    #[command(after_help = "Example: artel portal show shop")]
+    Show {
+        /// Its name
+        name: String,
+    },
+    /// Close a folder to agents; the folder and your notes stay
+    #[command(after_help = "Example: artel portal remove shop")]
+    Remove {
+        /// Its name
+        name: String,
+    },
+    /// Check that portals are still what they were opened as
+    ///
+    /// Exit code 1 if one cannot be used.
+    #[command(after_help = "Example: artel portal verify\n\
+        Example: artel portal verify shop --json")]
+    Verify {
+        /// Their names; all if not given
+        #[arg(value_name = "NAME")]
+        names: Vec<String>,
+    },
+    /// Look anew at what a project is made of, and write its card
+    #[command(after_help = "Example: artel portal refresh shop")]
+    Refresh {
+        /// Its name
+        name: String,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+struct Add {
+    /// The folder
+    path: PathBuf,
+    /// The name for @NAME/path; the folder's if not given
+    #[arg(long)]
+    name: Option<String>,
+    /// What may be done there: read, write, git
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    operations: Option<Vec<PortalOperation>>,
+    /// The roles that may work there; * for all
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    agents: Option<Vec<String>>,
+    /// Where its content may go
+    #[arg(long, value_enum)]
+    privacy: Option<Label>,
+    /// A command that builds, lints or tests it; found by its files if none is given
+    #[arg(long = "check", value_name = "CMD")]
+    checks: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Label {
+    /// To any model that is configured
+    Any,
+    /// Only to models on this machine
+    LocalOnly,
+}
+
+pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+    match &args.command {
+        Command::Add(args) => add(args, caller, screen),
+        Command::List => look::list(caller, screen),
+        Command::Show { name } => look::show(name, caller, screen),
+        Command::Remove { name } => {
+            let closed = caller.workshop()?.close_portal(name)?;
+            told(closed, "closed", screen)
+        }
+        Command::Verify { names } => look::verify(names, caller, screen),
+        Command::Refresh { name } => {
+            let looked_at = caller.workshop()?.refresh_portal(name)?;
+            told(looked_at, "looked at", screen)
+        }
+    }
+}
+
+fn add(args: &Add, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+    let workshop = caller.workshop_or_new()?;
+    screen.notes(&workshop.notes);
+    let new = NewPortal {
+        path: args.path.clone(),
+        name: args.name.clone(),
+        operations: args.operations.clone(),
+        agents: args.agents.clone(),
+        privacy: args.privacy.map(|label| match label {
+            Label::Any => Privacy::Any,
+            Label::LocalOnly => Privacy::LocalOnly,
+        }),
+        checks: (!args.checks.is_empty()).then(|| args.checks.clone()),
+    };
+    told(workshop.done.open_portal(&new)?, "open:", screen)
+}
+
+/// Says what was done to a portal.
+fn told(noted: Noted<Portal>, word: &str, screen: &mut Screen) -> Result<Verdict, Problems> {
+    let Noted {
+        done: portal,
+        notes,
+    } = noted;
+    screen.notes(&notes);
+    if screen.json {
+        screen.value(&portal)?;
+        return Ok(Verdict::Done);
+    }
+    let path = portal.path.display().to_string();
+    let (name, path) = (harmless(&portal.name), harmless(&path));
+    screen.line(format!("{word} {name} ({path})"))?;
+    Ok(Verdict::Done)
+}

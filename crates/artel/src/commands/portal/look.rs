@@ -1,0 +1,99 @@
+//! Looking at portals.
+
+use artel_types::FailureKind;
+use artel_workshop::{Caller, Health, Portal, Problems};
+
+use crate::Verdict;
+use crate::render::{cell, harmless, table};
+use crate::screen::{Paint, Screen};
+
+pub(super) fn list(caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+    let portals = caller.workshop()?.portals()?;
+    if screen.json {
+        screen.value(&portals)?;
+        return Ok(Verdict::Done);
+    }
+    if portals.is_empty() {
+        screen.say("no portals; `artel portal add PATH` opens a project folder to agents");
+        return Ok(Verdict::Done);
+    }
+    let row = |portal: &Portal| {
+        vec![
+            cell(&portal.name, 40),
+            operations(portal, ","),
+            cell(&portal.agents.join(","), 40),
+            portal.privacy_word().to_owned(),
+            cell(&portal.stack.join(", "), 40),
+            cell(&portal.path.display().to_string(), 100),
+        ]
+    };
+    let rows: Vec<_> = portals.iter().map(row).collect();
+    let head = ["NAME", "OPERATIONS", "AGENTS", "PRIVACY", "STACK", "PATH"];
+    screen.raw(&table(&head, &rows))?;
+    Ok(Verdict::Done)
+}
+
+pub(super) fn show(name: &str, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+    let workshop = caller.workshop()?;
+    let portal = workshop.portal(name)?;
+    if screen.json {
+        screen.value(&portal)?;
+        return Ok(Verdict::Done);
+    }
+    let list = |items: &[String], none: &str| match items {
+        [] => none.to_owned(),
+        items => items.join(", "),
+    };
+    let facts = [
+        ("name", portal.name.clone()),
+        ("path", portal.path.display().to_string()),
+        ("operations", operations(&portal, ", ")),
+        ("agents", portal.agents.join(", ")),
+        ("privacy", portal.privacy_word().to_owned()),
+        ("stack", list(&portal.stack, "not known")),
+        ("checks", list(&portal.checks, "as detected")),
+        ("card", workshop.portal_card(name).display().to_string()),
+    ];
+    for (name, text) in facts {
+        screen.line(format!("{name:<10}  {}", harmless(&text)))?;
+    }
+    Ok(Verdict::Done)
+}
+
+pub(super) fn verify(
+    names: &[String],
+    caller: &Caller,
+    screen: &mut Screen,
+) -> Result<Verdict, Problems> {
+    let checks = caller.workshop()?.verify_portals(names)?;
+    let is_bad = checks.iter().any(|check| check.health == Health::Problem);
+    if screen.json {
+        screen.value(&serde_json::json!({ "ok": !is_bad, "checks": checks }))?;
+    } else {
+        for check in &checks {
+            let (word, paint) = match check.health {
+                Health::Ok => ("ok", Paint::Good),
+                Health::Warning => ("warning", Paint::Doubtful),
+                Health::Problem => ("problem", Paint::Bad),
+            };
+            let word = screen.paint(&format!("{word:<7}"), paint);
+            let text = format!("{}: {}: {}", check.portal, check.what, check.found);
+            screen.line(format!("{word}  {}", harmless(&text)))?;
+            if let Some(remedy) = &check.remedy {
+                screen.line(format!("         try: {}", harmless(remedy)))?;
+            }
+        }
+        if checks.is_empty() {
+            screen.say("no portals; `artel portal add PATH` opens a project folder to agents");
+        }
+    }
+    Ok(match is_bad {
+        true => Verdict::Bad(FailureKind::Failed),
+        false => Verdict::Done,
+    })
+}
+
+fn operations(portal: &Portal, between: &str) -> String {
+    let words: Vec<&str> = portal.operations.iter().map(|it| it.as_str()).collect();
+    words.join(between)
+}
