@@ -13,7 +13,7 @@ struct Bench {
     program: &'static str,
 }
 
-const BENCHES: [Bench; 4] = [
+const BENCHES: [Bench; 5] = [
     Bench {
         name: "journal",
         shows: "appending, reading, verifying and opening a journal",
@@ -33,6 +33,11 @@ const BENCHES: [Bench; 4] = [
         name: "runs",
         shows: "one run of 15 turns from the outside, a thousand at once in one process",
         program: "bench-runs",
+    },
+    Bench {
+        name: "plans",
+        shows: "conducting a plan of 200 steps, beyond what its journal costs",
+        program: "bench-plans",
     },
 ];
 

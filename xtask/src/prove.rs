@@ -31,7 +31,7 @@ const fn tests(package: &'static str, filter: &'static str) -> Work {
     Work::Tests { package, filter }
 }
 
-const PROOFS: [Proof; 10] = [
+const PROOFS: [Proof; 11] = [
     Proof {
         name: "kill",
         shows: "killed at any moment, nothing acknowledged is lost and nothing happens twice",
@@ -72,6 +72,11 @@ const PROOFS: [Proof; 10] = [
         name: "resume",
         shows: "a run killed at any append of its journal ends in the same files and answer",
         work: tests("artel", "test(/(^|::)proof_resume/)"),
+    },
+    Proof {
+        name: "plans",
+        shows: "a plan comes out as one step after another would, whatever fails, waits or is killed",
+        work: tests("artel-engine", "test(/(^|::)proof_plans/)"),
     },
     Proof {
         name: "recovery",

@@ -40,6 +40,9 @@ pub enum Did {
     Left(Left),
 }
 
+/// Is told whenever a step has come further.
+pub type Told = dyn Fn(&Conduct) + Send + Sync;
+
 /// What a plan is carried out with.
 pub struct Conductor<C> {
     /// The journal of its run.
@@ -54,6 +57,8 @@ pub struct Conductor<C> {
     pub audience: Arc<dyn Audience>,
     /// Who can answer.
     pub person: Option<Arc<dyn Person>>,
+    /// Who is told how far steps have come.
+    pub told: Arc<Told>,
 }
 
 /// How it ended.
@@ -189,9 +194,14 @@ impl<C: Crew> Conductor<C> {
         }
         let facts: Vec<Fact> = entries.iter().map(|entry| entry.fact.clone()).collect();
         self.chronicle.append(entries).await?;
+        let is_step = |fact: &Fact| fact.kind().starts_with("step.");
+        let has_moved = facts.iter().any(is_step);
         for mut fact in facts {
             self.chronicle.put_back(&mut fact)?;
             self.conduct.fold(&fact);
+        }
+        if has_moved {
+            (self.told)(&self.conduct);
         }
         Ok(())
     }

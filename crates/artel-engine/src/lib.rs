@@ -22,7 +22,7 @@ mod steer;
 pub use ask::Voice;
 pub use audience::{Audience, Nobody};
 pub use chronicle::{Chronicle, Entry};
-pub use conduct::{Conductor, Crew, Did, Doing, Led};
+pub use conduct::{Conductor, Crew, Did, Doing, Led, Told};
 pub use drive::{Driver, Ended, Left, Setup, kinds, rules_of};
 pub use family::Family;
 pub use ground::{Furnish, Ground, Plot, Workplace};

@@ -565,6 +565,8 @@ facts! {
         criteria: Vec<Claim>,
         /// The skill that is to be planned.
         skill: Option<String>,
+        /// The model that the person named for it.
+        model: Option<String>,
     }
     /// A file in the inbox is no request.
     "request.refused" schema 1 RequestRefused {

@@ -22,12 +22,28 @@ const SCRIPT: &str = ".artel/demo.yaml";
 /// Files of the project that is tested with Python.
 const PYTHON: &[(&str, &str)] = &[
     ("README.md", include_str!("../demo/python/README.md")),
+    (
+        "pyproject.toml",
+        include_str!("../demo/python/pyproject.toml"),
+    ),
     (".gitignore", include_str!("../demo/python/.gitignore")),
-    ("shop/__init__.py", include_str!("../demo/python/shop/__init__.py")),
-    ("shop/invoice.py", include_str!("../demo/python/shop/invoice.py")),
+    (
+        "shop/__init__.py",
+        include_str!("../demo/python/shop/__init__.py"),
+    ),
+    (
+        "shop/invoice.py",
+        include_str!("../demo/python/shop/invoice.py"),
+    ),
     ("shop/cli.py", include_str!("../demo/python/shop/cli.py")),
-    ("tests/__init__.py", include_str!("../demo/python/tests/__init__.py")),
-    ("tests/test_invoice.py", include_str!("../demo/python/tests/test_invoice.py")),
+    (
+        "tests/__init__.py",
+        include_str!("../demo/python/tests/__init__.py"),
+    ),
+    (
+        "tests/test_invoice.py",
+        include_str!("../demo/python/tests/test_invoice.py"),
+    ),
 ];
 
 /// A demo that is laid out.
@@ -85,8 +101,11 @@ impl Caller {
             return Err(Failure::new(Code::W003, what).advise("move it away, then again"));
         }
         std::fs::remove_dir_all(&folder).map_err(|error| {
-            Failure::new(Code::W008, format!("`{}` cannot be removed", folder.display()))
-                .because(error.to_string())
+            Failure::new(
+                Code::W008,
+                format!("`{}` cannot be removed", folder.display()),
+            )
+            .because(error.to_string())
         })
     }
 

@@ -63,6 +63,7 @@ pub use trace::Story;
 pub use trial::{Feature, Trial};
 pub use trouble::Problems;
 pub use usage::{UsageQuery, UsageReport};
+pub use works::{Picture, PlanSum, Remark, StepRow};
 pub use works::{
     Again, AskOrder, Carried, ChangesetCommit, ChangesetDecision, ChangesetDone, ChangesetRow,
     ChangesetShown, Copied, Drafted, Edited, Estimate, InboxFound, OpenQuestion,

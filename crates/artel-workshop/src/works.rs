@@ -12,6 +12,7 @@ mod crew;
 mod estimate;
 mod forms;
 mod inbox;
+mod picture;
 mod propose;
 mod prover;
 mod report;
@@ -29,6 +30,7 @@ pub use estimate::Estimate;
 pub use inbox::{Found as InboxFound, Scanned};
 pub use report::{ReportRow, ReportShown};
 pub use waiting::{OpenQuestion, WaitSort, Waits};
+pub use picture::{Picture, PlanSum, Remark, StepRow};
 pub use work::{Drafted, Work};
 
 pub(crate) use contract::Contract;

@@ -7,9 +7,8 @@ mod steps;
 
 use std::sync::Arc;
 
-use artel_engine::Left;
 use artel_journal::{Batch, Journal};
-use artel_rules::conduct::Rules;
+use artel_rules::conduct::{Conduct, Rules};
 use artel_rules::plan::state::Act;
 use artel_types::plan::{Plan, PlanState};
 use artel_types::{
@@ -20,7 +19,7 @@ use artel_types::{
 use super::ask::Settled;
 use super::carry::refused;
 use super::sheets::{hash_of, keep};
-use super::work::{Drafted, Work};
+use super::work::Work;
 use crate::caller::random_run;
 use crate::runs::{Company, House, Steer, Steered};
 use crate::workshop::{Open, Workshop};
@@ -213,6 +212,11 @@ impl Workshop {
         Ok(PlanDifference { from, to, text })
     }
 
+    /// Returns how far the steps of a plan are, once it is approved.
+    pub fn progress_of(&self, work: &Work) -> Result<Option<Conduct>, Failure> {
+        self.conduct_of(work, LOOKING)
+    }
+
     /// Asks whether something may be done now. A decision that somebody else took is said so.
     pub(crate) fn permit(&self, work: &Work, act: Act<'_>) -> Result<(), Failure> {
         work.course.may(act).map_err(|no| {
@@ -341,14 +345,3 @@ fn decision(work: &Work) -> Option<String> {
         Some(format!("{} {did}", event.actor.id))
     })
 }
-
-/// Tells whether something has to be waited for.
-pub(crate) fn left(settled: &Settled) -> Option<&Left> {
-    match settled {
-        Settled::Left(left) => Some(left),
-        _ => None,
-    }
-}
-
-/// A version, with what it says.
-pub(crate) type Version = (Drafted, Plan);

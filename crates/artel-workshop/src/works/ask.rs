@@ -150,6 +150,7 @@ impl Workshop {
             constraints,
             criteria,
             skill: order.skill.clone(),
+            model: order.model.clone(),
         };
         Ok(Prospect {
             trace,
@@ -234,6 +235,7 @@ impl Workshop {
     ) -> Result<Settled, Failure> {
         let work = self.work(trace)?;
         let folder = self.run_folder(Some(work.request.folder.as_ref()))?;
+        let model = model.or(work.request.model.as_deref());
         let house = House::open(self, &folder, model, company).await?;
         let settled = match work.request.size {
             Size::Question => house.answer(&work).await,

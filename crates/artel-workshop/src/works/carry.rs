@@ -67,6 +67,7 @@ impl Workshop {
                 .advise(format!("`artel plan show {}`", work.trace.short()))
         })?;
         let folder = self.run_folder(Some(work.request.folder.as_ref()))?;
+        let model = model.or(work.request.model.as_deref());
         let house = House::open(self, &folder, model, company).await?;
         let fence = house.lease(run).await?;
         let carrying = house.conduct(&work, run, rules, &fence);
@@ -171,6 +172,7 @@ impl House {
             steering: self.wheel.steer(run, self.company.stop.clone()),
             audience: Arc::clone(&self.company.audience),
             person: self.company.person.clone(),
+            told: self.follower(work.trace),
             chronicle,
             conduct,
             crew: workers,
@@ -178,6 +180,17 @@ impl House {
         let led = conductor.conduct().await;
         self.workshop.refresh_sheets(work.trace, rules);
         led.map(Some)
+    }
+
+    /// Has the file of the plan follow its steps. That it can be seen is not worth a failure of
+    /// what it shows.
+    fn follower(self: &Arc<Self>, trace: artel_types::TraceId) -> Arc<artel_engine::Told> {
+        let house = Arc::clone(self);
+        Arc::new(move |conduct| {
+            if let Ok(work) = house.workshop.work(trace) {
+                drop(house.workshop.write_plan(&work, Some(conduct)));
+            }
+        })
     }
 
     /// Puts the beginning of a plan's run on record, as far as it is not, and returns its events.
@@ -334,5 +347,9 @@ impl Workshop {
         };
         let conduct = self.conduct_of(&work, rules).ok().flatten();
         drop(self.write_plan(&work, conduct.as_ref()));
+        // A request whose file the person took away does not come back.
+        if self.root.join(&work.request.file).exists() {
+            drop(self.write_request(&work, work.status()));
+        }
     }
 }

@@ -2,7 +2,8 @@
 
 use artel_journal::{Filter, Query, Reader};
 use artel_rules::plan::state::Course;
-use artel_types::plan::Plan;
+use artel_rules::request::file::Status;
+use artel_types::plan::{Plan, PlanState};
 use artel_types::{
     Actor, ChangesetCreated, Code, Event, Fact, Failure, PlanDrafted, RequestCreated, Stream, Text,
     Timestamp, TraceId,
@@ -134,6 +135,25 @@ impl Work {
     /// Returns the name that its files begin with.
     pub fn name(&self) -> String {
         format!("request-{}", self.trace.short())
+    }
+
+    /// Returns how the request stands.
+    pub fn status(&self) -> Status {
+        use PlanState as P;
+        let settled = self.course.request().and_then(|it| it.settled.as_deref());
+        match (settled, self.course.state()) {
+            (Some("answered"), _) => Status::Answered,
+            (Some("done"), _) => Status::Done,
+            (Some(_), _) => Status::Failed,
+            (None, None) => Status::Pending,
+            (None, Some(P::Exploring | P::Drafting)) => Status::Processing,
+            (None, Some(P::Review)) => Status::Planned,
+            (None, Some(P::Approved | P::Running)) => Status::Active,
+            (None, Some(P::Done)) => Status::Done,
+            (None, Some(P::Failed)) => Status::Failed,
+            (None, Some(P::Rejected)) => Status::Rejected,
+            (None, Some(P::Cancelled)) => Status::Cancelled,
+        }
     }
 
     /// Returns the number of the next version. No number is given twice, also where a version was

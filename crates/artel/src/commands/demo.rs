@@ -1,14 +1,18 @@
 //! `artel demo`
 
+use std::io::{self, IsTerminal as _};
 use std::sync::Arc;
 
-use artel_types::Failure;
+use artel_types::plan::Plan;
+use artel_types::{Code, Failure};
 use artel_workshop::{
-    AskOrder, Caller, Company, DEMO_REQUEST, OnFailure, PlanRules, Problems, Settled,
+    AskOrder, Caller, Company, DEMO_REQUEST, Demo, OnFailure, PlanRules, Problems, Settled, Work,
+    Workshop,
 };
 
+use super::run::{Answers, Canvas, Watch, typed};
 use crate::Verdict;
-use crate::commands::run::{Answers, Watch};
+use crate::render::{counted, harmless};
 use crate::screen::Screen;
 
 /// Play the whole story on a sample project, with no key and no network
@@ -26,40 +30,244 @@ pub(crate) struct Args {
     keep: bool,
 }
 
+/// What a person answers.
+enum Choice {
+    Yes,
+    No,
+    /// They want to see more, or change it.
+    Look,
+    Edit,
+}
+
 pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+    if !args.yes && !io::stdin().is_terminal() {
+        return Err(Failure::new(Code::C005, "the demo asks before it goes on")
+            .because("there is no terminal to ask in")
+            .advise("`artel demo --yes` approves and merges by itself")
+            .into());
+    }
     let demo = caller.lay_out_demo()?;
-    let caller = &demo.caller;
-    let workshop = Arc::new(caller.workshop()?);
-    screen.say("Artel demo: a small project with a bug, a request, and no network. Model: rehearsal (embedded).");
-    let yes = |_: &artel_workshop::PortalQuestion| Some(true);
-    let portal = workshop.ensure_portal(&demo.project, &yes)?;
-    let order = AskOrder {
-        words: DEMO_REQUEST.to_owned(),
-        ..AskOrder::default()
+    let story = Story {
+        args,
+        workshop: Arc::new(demo.caller.workshop()?),
+        demo: &demo,
     };
-    let prospect = workshop.prospect(&order, Some(portal))?;
-    let work = workshop.file_request(&prospect)?;
-    let id = work.trace.to_string();
-    let watch = Watch {
-        workshop: Arc::clone(&workshop),
-        trace: work.trace,
-        answers: Answers::Yes,
+    let told = story.tell(screen);
+    // Nothing is left behind that was not asked for, however it ended.
+    let keeps = match &told {
+        Ok(Verdict::Done) => story.keeps(screen),
+        _ => args.keep,
     };
-    let model = demo.model.clone();
-    let settled: Result<Settled, Failure> =
-        watch.follow(caller, screen, async |company: Company| {
-            workshop.pursue(work.trace, Some(&model), company).await
-        })?;
-    screen.say(format!("{:?}", settled?));
-    let (_, run) = workshop.approve_plan(&id, None)?;
-    let rules = PlanRules {
-        at_once: 2,
-        failure: OnFailure::Continue,
-    };
-    let carried = watch.follow(caller, screen, async |company: Company| {
-        workshop.carry_out(&id, rules, Some(&model), company).await
-    })?;
-    screen.say(format!("{run} {:?}", carried?));
-    let _ = (args.yes, args.keep);
-    Ok(Verdict::Done)
+    if keeps {
+        story.farewell(screen)?;
+    } else {
+        drop(story);
+        caller.remove_demo()?;
+        screen.say("Removed the demo. `artel demo --keep` keeps it; `artel auth set` is for your own model.");
+    }
+    told
+}
+
+struct Story<'s> {
+    args: &'s Args,
+    workshop: Arc<Workshop>,
+    demo: &'s Demo,
+}
+
+impl Story<'_> {
+    fn tell(&self, screen: &mut Screen) -> Result<Verdict, Problems> {
+        screen.say(
+            "Artel demo: a small project with a bug, a request, and no network. \
+             Model: rehearsal (embedded).\n",
+        );
+        let work = self.ask(screen)?;
+        let id = work.trace.to_string();
+        self.plan(screen, &work)?;
+        let (_, plan) = self.workshop.plan_of(&self.workshop.work(work.trace)?, None)?;
+        show_plan(&plan, screen);
+        if !self.approves(&id, screen)? {
+            screen.say("Nothing was done.");
+            return Ok(Verdict::Done);
+        }
+        self.carry_out(&work, screen)?;
+        self.merge(&id, screen)?;
+        Ok(Verdict::Done)
+    }
+
+    fn ask(&self, screen: &mut Screen) -> Result<Work, Problems> {
+        let yes = |_: &artel_workshop::PortalQuestion| Some(true);
+        let portal = self.workshop.ensure_portal(&self.demo.project, &yes)?;
+        let order = AskOrder {
+            words: DEMO_REQUEST.to_owned(),
+            model: Some(self.demo.model.clone()),
+            ..AskOrder::default()
+        };
+        let prospect = self.workshop.prospect(&order, Some(portal))?;
+        let work = self.workshop.file_request(&prospect)?;
+        screen.say(format!(
+            "  request  {:<66} trace {}",
+            work.request.title,
+            work.trace.short()
+        ));
+        Ok(work)
+    }
+
+    fn plan(&self, screen: &mut Screen, work: &Work) -> Result<(), Problems> {
+        let watch = Watch {
+            workshop: Arc::clone(&self.workshop),
+            trace: work.trace,
+            answers: Answers::Yes,
+        };
+        let caller = &self.demo.caller;
+        let settled = watch.follow(caller, screen, async |company: Company| {
+            self.workshop.pursue(work.trace, None, company).await
+        })??;
+        match settled {
+            Settled::Planned { .. } => Ok(()),
+            other => Err(Failure::new(Code::X001, "the rehearsal made no plan")
+                .because(format!("{other:?}"))
+                .into()),
+        }
+    }
+
+    fn approves(&self, id: &str, screen: &mut Screen) -> Result<bool, Problems> {
+        if !self.args.yes {
+            loop {
+                match choose("Approve this plan? [y]es  [v]iew  [e]dit  [n]o ▸ ") {
+                    Choice::Yes => break,
+                    Choice::No => return Ok(false),
+                    Choice::Look => {
+                        let work = self.workshop.work_named(id)?;
+                        let (drafted, _) = self.workshop.plan_of(&work, None)?;
+                        let file = self.workshop.root().join(&drafted.fact.file);
+                        let text = std::fs::read_to_string(&file).unwrap_or_default();
+                        screen.say(harmless(&text));
+                    }
+                    Choice::Edit => screen.say(format!(
+                        "`artel --workshop {} plan edit {}` does, in another terminal; then answer here.",
+                        self.demo.folder.display(),
+                        id.chars().take(8).collect::<String>()
+                    )),
+                }
+            }
+        }
+        self.workshop.approve_plan(id, None)?;
+        Ok(true)
+    }
+
+    fn carry_out(&self, work: &Work, screen: &mut Screen) -> Result<(), Problems> {
+        let rules = PlanRules {
+            at_once: 2,
+            failure: OnFailure::Continue,
+        };
+        let canvas = Canvas {
+            workshop: Arc::clone(&self.workshop),
+            trace: work.trace,
+            rules,
+            answers: Answers::Yes,
+        };
+        let id = work.trace.to_string();
+        screen.say("");
+        let caller = &self.demo.caller;
+        let carried = canvas.draw(caller, screen, async |company: Company| {
+            self.workshop.carry_out(&id, rules, None, company).await
+        })??;
+        match carried.left {
+            None => Ok(()),
+            Some(left) => Err(Failure::new(Code::R008, "the demo was left before its end")
+                .because(format!("{left:?}"))
+                .advise("`artel demo` begins anew")
+                .into()),
+        }
+    }
+
+    fn merge(&self, id: &str, screen: &mut Screen) -> Result<(), Problems> {
+        let shown = self.workshop.changeset(id)?;
+        screen.say(format!(
+            "\n  changeset  {}   {}, {}, +{} −{}",
+            shown.row.branch.as_deref().unwrap_or("-"),
+            counted(shown.row.commits, "commit"),
+            counted(shown.row.files, "file"),
+            shown.row.added,
+            shown.row.removed
+        ));
+        screen.say(format!("  proofs     {}", shown.proof));
+        if !self.args.yes {
+            loop {
+                match choose("Merge it? [y]es  [d]iff  [n]o ▸ ") {
+                    Choice::Yes => break,
+                    Choice::Look => screen.say(harmless(&self.workshop.changeset_diff(id)?)),
+                    Choice::No | Choice::Edit => {
+                        screen.say("Not merged; its branch stays.");
+                        return Ok(());
+                    }
+                }
+            }
+        }
+        let done = self.workshop.approve_changeset(id, None, None)?;
+        let commit = done.done.commit.unwrap_or_default();
+        let short: String = commit.chars().take(8).collect();
+        screen.say(format!("Merged into {} as {short}.", done.done.into.unwrap_or_default()));
+        Ok(())
+    }
+
+    fn keeps(&self, screen: &mut Screen) -> bool {
+        if self.args.keep {
+            return true;
+        }
+        if self.args.yes || screen.json {
+            return false;
+        }
+        let folder = self.demo.folder.display();
+        let answer = typed(&format!("Keep this demo in {folder}? [Y/n] ▸ "));
+        answer.is_some_and(|answer| !answer.starts_with(['n', 'N']))
+    }
+
+    fn farewell(&self, screen: &mut Screen) -> Result<(), Problems> {
+        let works = self.workshop.works()?;
+        let folder = self.demo.folder.display();
+        if let Some(work) = works.first() {
+            let short = work.trace.short();
+            if let Ok(report) = self.workshop.report(&short) {
+                screen.say(format!("Report: {folder}/{}", report.row.path));
+            }
+            screen.say(format!(
+                "Next: `artel --workshop {folder} trace {short}` (everything that happened) · \
+                 `artel --workshop {folder} changeset show {short} --diff` · `artel auth set` (your own model)"
+            ));
+        }
+        Ok(())
+    }
+}
+
+fn choose(question: &str) -> Choice {
+    match typed(question).as_deref() {
+        Some("y" | "yes" | "Y") => Choice::Yes,
+        Some("v" | "view" | "d" | "diff") => Choice::Look,
+        Some("e" | "edit") => Choice::Edit,
+        _ => Choice::No,
+    }
+}
+
+fn show_plan(plan: &Plan, screen: &mut Screen) {
+    let tokens: u64 = plan.steps.iter().filter_map(|step| step.tokens).sum();
+    screen.say(format!(
+        "  plan     {}, est. {}k tokens\n",
+        counted(plan.steps.len() as u64, "step"),
+        tokens / 1000
+    ));
+    for (index, step) in plan.steps.iter().enumerate() {
+        let after: Vec<_> = step.after.iter().filter_map(|id| plan.number(id)).collect();
+        let after: Vec<_> = after.iter().map(ToString::to_string).collect();
+        let after = if after.is_empty() { String::new() } else { format!("after {}", after.join(", ")) };
+        screen.say(format!(
+            "    {:<2} {:<42} {:<10} {:<26} {after:<9} {}",
+            index + 1,
+            harmless(&step.title),
+            step.role,
+            harmless(&step.scope.paths.join(", ")),
+            step.verify
+        ));
+    }
+    screen.say("");
 }

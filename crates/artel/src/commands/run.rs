@@ -3,25 +3,27 @@
 mod company;
 mod ending;
 mod live;
-mod watch;
+mod picture;
+mod watching;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use artel_types::{Failure, Money, RunId, TraceId};
 use artel_workshop::{
-    Caller, Company, Mode, Problems, RunDone, RunOrder, Stop, View, Words, Workshop,
+    Caller, Company, Line, Mode, Problems, RunDone, RunOrder, Stop, View, Words, Workshop,
 };
-use tokio::sync::{mpsc, watch as channel};
+use tokio::sync::{mpsc, watch};
 
 use crate::Verdict;
 use crate::runtime;
 use crate::screen::Screen;
 use live::{Live, Shown, remind};
 
-pub(crate) use company::Answers;
+pub(crate) use company::{Answers, typed};
 pub(crate) use ending::{Apply, conclude, say_placed};
-pub(crate) use watch::Watch;
+pub(crate) use picture::Canvas;
+pub(crate) use watching::Watch;
 
 /// Carry out a skill, or a task in your own words
 ///
@@ -74,6 +76,12 @@ pub(crate) struct Watching {
 }
 
 impl Watching {
+    /// As usual: what came of each step, and nothing put in place.
+    pub(crate) const USUAL: Self = Self {
+        view: None,
+        apply: false,
+    };
+
     pub(crate) fn apply(self) -> Apply {
         if self.apply { Apply::Yes } else { Apply::Ask }
     }
@@ -167,7 +175,27 @@ impl Desk {
         subject: Subject,
         work: impl AsyncFnOnce(Company) -> Result<RunDone, Failure>,
     ) -> Result<Verdict, Problems> {
-        let (stop, stops) = channel::channel(Stop::No);
+        let (done, ending) = self.attend(caller, screen, trace, subject, work)?;
+        conclude(
+            &self.workshop,
+            &done,
+            &ending,
+            self.watching.apply(),
+            screen,
+        )
+    }
+
+    /// Shows what goes on in a trace while something is done, and returns what came of it with how
+    /// the end of its first run is told.
+    pub(crate) fn attend<T>(
+        &self,
+        caller: &Caller,
+        screen: &mut Screen,
+        trace: TraceId,
+        subject: Subject,
+        work: impl AsyncFnOnce(Company) -> Result<T, Failure>,
+    ) -> Result<(T, Vec<Line>), Problems> {
+        let (stop, stops) = watch::channel(Stop::No);
         let (passing, heard) = mpsc::unbounded_channel();
         let company = company::company(caller, screen, self.answers, stops.clone(), passing);
         let eyes = self.workshop.eyes(self.watching.view)?;
@@ -187,12 +215,20 @@ impl Desk {
         };
         let watched = live.watch(work(company));
         let (done, ending) = runtime::block_on_stoppable(watched, &stop)??;
-        conclude(
-            &self.workshop,
-            &done?,
-            &ending,
-            self.watching.apply(),
-            screen,
-        )
+        Ok((done?, ending))
+    }
+
+    /// Does something while nothing of it is shown, for programs that read one answer.
+    pub(crate) fn attend_quietly<T>(
+        &self,
+        caller: &Caller,
+        screen: &Screen,
+        work: impl AsyncFnOnce(Company) -> Result<T, Failure>,
+    ) -> Result<T, Problems> {
+        let (stop, stops) = watch::channel(Stop::No);
+        // Nobody listens, and whoever speaks does not mind.
+        let (passing, _) = mpsc::unbounded_channel();
+        let company = company::company(caller, screen, self.answers, stops, passing);
+        Ok(runtime::block_on_stoppable(work(company), &stop)??)
     }
 }

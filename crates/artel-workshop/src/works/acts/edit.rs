@@ -57,6 +57,24 @@ impl Workshop {
         Ok(Copied { file, text })
     }
 
+    /// Returns a plan as its file has it; an older version as it was handed in.
+    pub fn plan_markdown(&self, work: &Work, version: Option<u32>) -> Result<String, Failure> {
+        let conduct = match version {
+            None => self.conduct_of(work, LOOKING)?,
+            Some(_) => None,
+        };
+        let mut sheet = self.sheet_of(work, conduct.as_ref())?;
+        if let Some(version) = version {
+            let (drafted, plan) = self.plan_of(work, Some(version))?;
+            sheet.head.version = version;
+            sheet.head.hash = drafted.fact.hash;
+            sheet.head.created = Some(drafted.at);
+            sheet.head.agent = drafted.by.id;
+            sheet.plan = plan;
+        }
+        Ok(render(&sheet))
+    }
+
     /// Takes a person's text as the next version of a plan. In review it stays in review; while
     /// the plan is being done it counts as approval of what it says, and the run goes on by it.
     pub fn edit_plan(&self, work: &Work, text: &str) -> Result<Edited, Problems> {

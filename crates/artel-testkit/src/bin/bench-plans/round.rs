@@ -1,0 +1,149 @@
+//! One plan from its beginning to its end, and the same appends without it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use artel_engine::{Chronicle, Conductor, Entry, Led, Nobody, Stop, Wheel};
+use artel_journal::{Journal, Owner};
+use artel_rules::conduct::{Conduct, Failure, Rules};
+use artel_testkit::{Random, random_trace};
+use artel_types::plan::{Plan, PlanState};
+use artel_types::{Actor, RunId, RunStarted, Stream};
+use tokio::sync::watch;
+
+use crate::crew::Ready;
+use crate::figure::millis;
+
+/// How many steps a plan has.
+pub(crate) const STEPS: u64 = 200;
+
+/// Appends that tell of no step: the baseline, the check of the whole branch, the end.
+const OTHERS: u64 = 3;
+
+/// What one plan took.
+pub(crate) struct Round {
+    /// All of it, in milliseconds.
+    pub(crate) conducted: f64,
+    /// Its appends alone.
+    pub(crate) bare: f64,
+    /// How many those were.
+    pub(crate) appends: u64,
+}
+
+/// Makes a plan whose steps need up to three of the thirty before them.
+fn plan(random: &mut Random) -> Plan {
+    let mut steps = Vec::new();
+    for at in 0..STEPS {
+        let mut after: Vec<_> = (0..random.below(4))
+            .filter_map(|_| at.checked_sub(1 + random.below(30)))
+            .map(|other| format!("step-{other}"))
+            .collect();
+        after.sort();
+        after.dedup();
+        steps.push(serde_json::json!({
+            "id": format!("step-{at}"), "title": format!("Do the part {at}"), "after": after,
+            "work": "Change the parser so that it takes the new form, too.",
+            "check": "Run its tests, and read the change.",
+        }));
+    }
+    let json = serde_json::json!({ "title": "A plan of many steps", "steps": steps });
+    serde_json::from_value(json).unwrap()
+}
+
+fn rules(at_once: usize) -> Rules {
+    Rules {
+        at_once,
+        failure: Failure::Continue,
+    }
+}
+
+/// Lets the machine alone decide about a plan, and returns what a step took, in milliseconds.
+pub(crate) fn machine(seed: u64) -> f64 {
+    let mut conduct = Conduct::new(plan(&mut Random::of_seed(seed)), rules(2));
+    let crew = Ready(RunId::from_random([1; 16]));
+    let began = Instant::now();
+    while let Some(order) = conduct.next().first() {
+        conduct.fold(&crew.outcome(order));
+    }
+    let took = millis(began.elapsed());
+    assert!(conduct.is_over());
+    took / STEPS as f64
+}
+
+/// Carries a plan out, and then appends as much once more.
+pub(crate) fn conduct(journal: &Journal, at_once: usize, seed: u64) -> Round {
+    let mut random = Random::of_seed(seed * 100 + at_once as u64);
+    let mut builder = tokio::runtime::Builder::new_current_thread();
+    let runtime = builder.build().unwrap();
+    runtime.block_on(async {
+        let (chronicle, steps) = begin(journal, &mut random).await;
+        let (conducted, appends) = timed(&chronicle, steps, at_once).await;
+        let (again, _) = begin(journal, &mut random).await;
+        let bare = bare(&chronicle, &again, appends).await;
+        Round {
+            conducted,
+            bare,
+            appends,
+        }
+    })
+}
+
+async fn begin(journal: &Journal, random: &mut Random) -> (Chronicle, Plan) {
+    let run = RunId::from_random(random.bytes());
+    let name = Stream::run(run).to_string();
+    let owner = Owner::this_process("bench");
+    let span = Duration::from_secs(600);
+    let lease = journal.take_lease(&name, owner, span).await.unwrap();
+    let (trace, actor) = (random_trace(random), Actor::system("plan"));
+    let chronicle = Chronicle::new(journal.clone(), run, trace, None, actor).fenced(lease.fence);
+    let started = RunStarted::new(run, "a plan");
+    chronicle.append(vec![Entry::shown(started)]).await.unwrap();
+    (chronicle, plan(random))
+}
+
+/// Returns how long a plan took, and how many appends.
+async fn timed(chronicle: &Chronicle, plan: Plan, at_once: usize) -> (f64, u64) {
+    let journal = chronicle.journal();
+    let head = journal.reader().head().unwrap();
+    let wheel = Wheel::listen(journal, head);
+    wheel.follow(journal, chronicle.run(), head);
+    let moves = Arc::new(AtomicU64::new(0));
+    let counted = Arc::clone(&moves);
+    let conductor = Conductor {
+        chronicle: chronicle.clone(),
+        conduct: Conduct::new(plan, rules(at_once)),
+        crew: Arc::new(Ready(chronicle.run())),
+        steering: wheel.steer(chronicle.run(), watch::channel(Stop::No).1),
+        audience: Arc::new(Nobody),
+        person: None,
+        told: Arc::new(move |_| {
+            counted.fetch_add(1, Ordering::Relaxed);
+        }),
+    };
+    let began = Instant::now();
+    let led = conductor.conduct().await.unwrap();
+    let took = millis(began.elapsed());
+    let Led::Over(conduct) = led else {
+        panic!("nothing kept it from its end");
+    };
+    assert_eq!(conduct.outcome().0, PlanState::Done);
+    (took, moves.load(Ordering::Relaxed) + OTHERS)
+}
+
+/// Appends the events of a run to another one, in so many batches, and returns how long it took.
+async fn bare(from: &Chronicle, to: &Chronicle, appends: u64) -> f64 {
+    let events = from.own_events().unwrap();
+    let facts = events.into_iter().skip(1).map(|event| event.fact);
+    let facts: Vec<_> = facts.collect();
+    let count = usize::try_from(appends).unwrap();
+    let batches: Vec<Vec<Entry>> = (0..count)
+        .map(|at| facts.len() * at / count..facts.len() * (at + 1) / count)
+        .map(|range| facts[range].iter().cloned().map(Entry::shown).collect())
+        .collect();
+    let began = Instant::now();
+    for batch in batches {
+        to.append(batch).await.unwrap();
+    }
+    millis(began.elapsed())
+}

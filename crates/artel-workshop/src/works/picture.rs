@@ -1,0 +1,374 @@
+//! A plan while it is carried out, as people see it: each step with where it stands, what was
+//! found, what it took.
+
+use std::collections::BTreeMap;
+
+use artel_journal::Record;
+use artel_rules::conduct::{Conduct, Rules};
+use artel_types::plan::StepState;
+use artel_types::{Fact, Failure, Money, RunId, Text, Timestamp};
+use serde::Serialize;
+
+use super::work::Work;
+use crate::runs::{Mark, Narrator};
+use crate::workshop::Workshop;
+
+/// No remark is longer.
+const LONGEST_REMARK: usize = 100;
+
+/// A plan being carried out, as people see it.
+pub struct Picture {
+    conduct: Conduct,
+    /// The run of the plan; nothing until it has begun.
+    run: Option<RunId>,
+    steps: BTreeMap<String, Shown>,
+    /// The step that a run belongs to, while it goes on.
+    children: BTreeMap<RunId, String>,
+    narrator: Narrator,
+    tokens: u64,
+    cost: Option<Money>,
+    began: Option<Timestamp>,
+    last: Option<Timestamp>,
+    phase: Option<String>,
+}
+
+/// What is shown of a step besides its state.
+#[derive(Default)]
+struct Shown {
+    began: Option<Timestamp>,
+    ended: Option<Timestamp>,
+    turns: u64,
+    remarks: Vec<Remark>,
+}
+
+/// One line below a step.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Remark {
+    /// Whether it is good.
+    pub mark: Mark,
+    /// The words.
+    pub text: String,
+}
+
+/// One step, as it stands.
+#[derive(Debug, Clone, Serialize)]
+pub struct StepRow {
+    /// Its number.
+    pub number: usize,
+    /// Its name.
+    pub id: String,
+    /// What it does.
+    pub title: String,
+    /// Where it stands.
+    pub state: StepState,
+    /// Which attempt it is, of how many.
+    pub round: u32,
+    /// How many attempts there are.
+    pub allowed: u32,
+    /// How many turns its agents took.
+    pub turns: u64,
+    /// How long it has taken.
+    pub seconds: Option<f64>,
+    /// What goes on in it now.
+    pub doing: Option<String>,
+    /// What was found in it.
+    pub remarks: Vec<Remark>,
+}
+
+/// The plan as a whole.
+#[derive(Debug, Clone, Serialize)]
+pub struct PlanSum {
+    /// Steps that passed.
+    pub done: usize,
+    /// All of them.
+    pub all: usize,
+    /// Tokens that models read and wrote.
+    pub tokens: u64,
+    /// What it cost; nothing if a price is not known.
+    pub cost: Option<Money>,
+    /// How long it has taken.
+    pub seconds: f64,
+    /// What goes on beside the steps.
+    pub phase: Option<String>,
+    /// What a person has to answer.
+    pub needs: Vec<String>,
+}
+
+impl Workshop {
+    /// Begins a picture of a plan, with what has happened so far.
+    pub fn picture(&self, work: &Work, rules: Rules, narrator: Narrator) -> Result<Picture, Failure> {
+        let (_, plan) = self.plan_of(work, None)?;
+        let mut picture = Picture {
+            conduct: Conduct::new(plan, rules),
+            run: work.course.run(),
+            steps: BTreeMap::new(),
+            children: BTreeMap::new(),
+            narrator,
+            tokens: 0,
+            cost: Some(Money(0)),
+            began: None,
+            last: None,
+            phase: None,
+        };
+        for record in self.run_records(&work.trace.to_string())? {
+            drop(picture.take(&record));
+        }
+        Ok(picture)
+    }
+}
+
+impl Picture {
+    /// Takes in an event, and returns what is new in plain lines.
+    pub fn take(&mut self, record: &Record) -> Vec<Remark> {
+        drop(self.narrator.tell(record));
+        let Ok(mut event) = record.event() else {
+            return Vec::new();
+        };
+        if let Fact::PlanApproved(it) = &event.fact {
+            self.run = Some(it.run);
+        }
+        if event.run.is_none() || self.run.is_none() {
+            return Vec::new();
+        }
+        if let Fact::RunStarted(started) = &event.fact
+            && started.parent == self.run
+        {
+            let step = started.step.clone().unwrap_or_default();
+            self.children.insert(started.id, step);
+        }
+        self.count(&event.fact, event.run);
+        if event.run != self.run {
+            return Vec::new();
+        }
+        self.began.get_or_insert(event.at);
+        self.last = Some(event.at);
+        for text in event.fact.machine_texts() {
+            if matches!(text, Text::Kept(_)) {
+                *text = Text::Inline(String::new());
+            }
+        }
+        self.conduct.fold(&event.fact);
+        self.told(&event.fact, event.at)
+    }
+
+    fn count(&mut self, fact: &Fact, run: Option<RunId>) {
+        let step = run.and_then(|run| self.children.get(&run)).cloned();
+        match fact {
+            Fact::ModelReplied(it) => {
+                self.tokens += it.charged.tokens.0;
+                self.cost = match (self.cost, it.cost) {
+                    (Some(sum), Some(cost)) => Some(Money(sum.0 + cost.0)),
+                    _ => None,
+                };
+                if let Some(step) = step {
+                    self.steps.entry(step).or_default().turns += 1;
+                }
+            }
+            Fact::RunFinished(it) => {
+                self.children.remove(&it.id);
+            }
+            _ => {}
+        }
+    }
+
+    /// Says what an event of the plan's run means for its steps.
+    fn told(&mut self, fact: &Fact, at: Timestamp) -> Vec<Remark> {
+        match fact {
+            Fact::BranchBegun(it) => {
+                let short: String = it.base.chars().take(8).collect();
+                vec![plain(format!("branch {} from {short}", it.branch))]
+            }
+            Fact::BaselineTaken(it) if it.holds => {
+                self.phase = None;
+                vec![plain(baseline_text(it))]
+            }
+            Fact::StepStarted(it) => {
+                let shown = self.steps.entry(it.step.clone()).or_default();
+                shown.began.get_or_insert(at);
+                let round = match it.round {
+                    1 => String::new(),
+                    round => format!(", attempt {round}"),
+                };
+                vec![plain(format!("▸ {}{round}", self.name(&it.step)))]
+            }
+            Fact::StepChecked(it) if !it.passed => {
+                let why = it.why.first().cloned().unwrap_or_default();
+                self.remark(&it.step, Mark::Bad, format!("checks: {why}"))
+            }
+            Fact::StepChecked(it) if it.phase == "red" => {
+                let count = it.why.len();
+                let text = format!("tests first: {count} fail, as they should");
+                self.remark(&it.step, Mark::Done, text)
+            }
+            Fact::StepJudged(it) => {
+                let mark = if it.passed { Mark::Done } else { Mark::Bad };
+                let said = match (&it.feedback, it.passed) {
+                    (_, true) => it.evidence.first().cloned().unwrap_or_default(),
+                    (Text::Inline(text), false) => text.clone(),
+                    (Text::Kept(_), false) => "not passed".to_owned(),
+                };
+                self.remark(&it.step, mark, format!("{}: {said}", it.by))
+            }
+            Fact::StepPassed(it) => {
+                let shown = self.steps.entry(it.step.clone()).or_default();
+                shown.ended = Some(at);
+                let text = format!("{} {}", self.name(&it.step), self.took(&it.step));
+                vec![remark(Mark::Done, text)]
+            }
+            Fact::StepSettled(it) => {
+                let shown = self.steps.entry(it.step.clone()).or_default();
+                shown.ended = Some(at);
+                let text = format!("{} {}: {}", self.name(&it.step), it.state, it.why);
+                vec![remark(Mark::Bad, text)]
+            }
+            Fact::StepFailed(it) => {
+                let state = self.conduct.step(&it.step);
+                let allowed = state.map_or(0, |step| step.allowed);
+                if it.round >= allowed {
+                    return Vec::new();
+                }
+                let text = format!("{}: retry {}/{allowed}", self.name(&it.step), it.round + 1);
+                vec![plain(text)]
+            }
+            Fact::StepWaived(it) => {
+                let text = format!("{} waived: {}", it.what, it.reason);
+                self.remark(&it.step, Mark::Waits, text)
+            }
+            Fact::BranchChecked(it) => {
+                self.phase = None;
+                match it.passed {
+                    true => vec![remark(
+                        Mark::Done,
+                        "the whole branch holds on a clean checkout".to_owned(),
+                    )],
+                    false => vec![remark(
+                        Mark::Bad,
+                        format!(
+                            "on a clean checkout: {}",
+                            it.why.first().cloned().unwrap_or_default()
+                        ),
+                    )],
+                }
+            }
+            Fact::RunAsked(it) => vec![remark(Mark::Waits, first_line(&it.text))],
+            Fact::PlanAdopted(it) => vec![plain(format!("goes on by version {}", it.version))],
+            _ => Vec::new(),
+        }
+    }
+
+    fn remark(&mut self, step: &str, mark: Mark, text: String) -> Vec<Remark> {
+        let made = remark(mark, text);
+        let shown = self.steps.entry(step.to_owned()).or_default();
+        shown.remarks.push(made.clone());
+        let named = format!("{}: {}", self.name(step), made.text);
+        vec![Remark {
+            text: named,
+            ..made
+        }]
+    }
+
+    fn name(&self, step: &str) -> String {
+        let plan = self.conduct.plan();
+        match (plan.number(step), plan.step(step)) {
+            (Some(number), Some(spec)) => format!("{number} {}", spec.title),
+            _ => step.to_owned(),
+        }
+    }
+
+    fn took(&self, step: &str) -> String {
+        let Some(shown) = self.steps.get(step) else {
+            return String::new();
+        };
+        let seconds = span(shown.began, shown.ended).unwrap_or(0.0);
+        let rounds = self.conduct.step(step).map_or(1, |it| it.round.max(1));
+        let loops = if rounds == 1 { "1 loop".to_owned() } else { format!("{rounds} loops") };
+        format!("({loops}, {seconds:.1} s)")
+    }
+
+    /// Returns the steps as they stand at a moment.
+    pub fn rows(&self, now: Timestamp) -> Vec<StepRow> {
+        let rows = self.conduct.steps().enumerate();
+        rows.map(|(index, (spec, step))| {
+            let shown = self.steps.get(&spec.id);
+            let ended = shown.and_then(|it| it.ended).unwrap_or(now);
+            let began = shown.and_then(|it| it.began);
+            StepRow {
+                number: index + 1,
+                id: spec.id.clone(),
+                title: spec.title.clone(),
+                state: step.state,
+                round: step.round,
+                allowed: step.allowed,
+                turns: shown.map_or(0, |it| it.turns),
+                seconds: span(began, Some(ended)),
+                doing: self.doing(&spec.id).filter(|_| !step.is_over()),
+                remarks: shown.map(|it| it.remarks.clone()).unwrap_or_default(),
+            }
+        })
+        .collect()
+    }
+
+    /// Returns what the agents of a step do now.
+    fn doing(&self, step: &str) -> Option<String> {
+        let mut children = self.children.iter().filter(|(_, of)| *of == step);
+        children.next_back().map(|(run, _)| self.narrator.now(*run))
+    }
+
+    /// Returns how the plan as a whole stands at a moment.
+    pub fn sum(&self, now: Timestamp) -> PlanSum {
+        let (done, all) = self.conduct.progress();
+        let needs = self.conduct.questions().map(|asked| first_line(&asked.text));
+        PlanSum {
+            done,
+            all,
+            tokens: self.tokens,
+            cost: self.cost,
+            seconds: span(self.began, Some(now)).unwrap_or(0.0),
+            phase: self.phase_now(),
+            needs: needs.collect(),
+        }
+    }
+
+    fn phase_now(&self) -> Option<String> {
+        if self.conduct.is_over() {
+            return None;
+        }
+        if self.conduct.baseline().is_none() {
+            return Some("running the project's own checks first".to_owned());
+        }
+        let (done, all) = self.conduct.progress();
+        (done == all).then(|| "checking the whole branch on a clean checkout".to_owned())
+    }
+}
+
+fn baseline_text(taken: &artel_types::BaselineTaken) -> String {
+    match taken.commands.as_slice() {
+        [] => "no checks to compare with, as you said".to_owned(),
+        commands => {
+            let commands = commands.join(" ; ");
+            format!("before the first step: {}", commands.replace("found: ", ""))
+        }
+    }
+}
+
+fn span(from: Option<Timestamp>, to: Option<Timestamp>) -> Option<f64> {
+    Some(to?.since(from?).as_secs_f64())
+}
+
+fn remark(mark: Mark, text: String) -> Remark {
+    let text = first_line(&text);
+    Remark { mark, text }
+}
+
+fn plain(text: String) -> Remark {
+    remark(Mark::Plain, text)
+}
+
+fn first_line(text: &str) -> String {
+    let line = text.lines().find(|line| !line.trim().is_empty());
+    let line = line.unwrap_or_default().trim();
+    match line.char_indices().nth(LONGEST_REMARK) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line.to_owned(),
+    }
+}

@@ -1,0 +1,219 @@
+//! `artel ask`
+
+mod words;
+
+use std::io::{self, IsTerminal as _};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use artel_types::plan::{Claim, Urgency, Verify};
+use artel_workshop::{
+    AskOrder, Caller, Planning, Portal, PortalQuestion, Problems, Prospect, Work, Workshop,
+};
+use serde_json::json;
+
+use super::planned::{Bench, request_value};
+use super::run::{Answers, typed};
+use crate::Verdict;
+use crate::render::harmless;
+use crate::screen::Screen;
+
+/// Ask for something: a question is answered, a small change is done, work is planned first
+///
+/// Nothing of a plan is done before you approve it. The project folder you are in is opened to
+/// agents after one question.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: artel ask \"Add rate limiting to the login endpoint\"\n\
+    Example: artel ask \"Where are sessions stored?\"\n\
+    Example: artel ask --file idea.md --portal shop --priority high --verify tdd")]
+pub(crate) struct Args {
+    /// What you want, in your own words
+    #[arg(value_name = "TEXT")]
+    text: Option<String>,
+    /// The portal it is about; that of the current folder if not given
+    #[arg(long, value_name = "PORTAL")]
+    portal: Option<String>,
+    /// The role that is asked
+    #[arg(long, short, value_name = "ROLE")]
+    agent: Option<String>,
+    /// How urgent it is: low, normal, high, critical
+    #[arg(long, short, value_name = "PRIORITY", default_value = "normal", value_parser = urgency)]
+    priority: Urgency,
+    /// Read what you want from a file
+    #[arg(long, short, value_name = "FILE", conflicts_with_all = ["text", "interactive"])]
+    file: Option<PathBuf>,
+    /// Be asked for everything
+    #[arg(long, short, conflicts_with = "text")]
+    interactive: bool,
+    /// Plan it, however small it is
+    #[arg(long, conflicts_with = "no_plan")]
+    plan: bool,
+    /// Do it at once, with a plan of one step on record
+    #[arg(long)]
+    no_plan: bool,
+    /// How its steps are verified: none, evaluator, tdd
+    #[arg(long, value_name = "HOW", value_parser = verify)]
+    verify: Option<Verify>,
+    /// The model: an alias, or provider:model
+    #[arg(long, value_name = "MODEL")]
+    model: Option<String>,
+    /// Answer first-use questions with yes, for scripts
+    #[arg(long)]
+    yes: bool,
+    /// Print what would be asked as JSON, and write nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+pub(super) fn urgency(word: &str) -> Result<Urgency, String> {
+    word.parse().map_err(|()| one_of(Urgency::ALL, Urgency::as_str))
+}
+
+pub(super) fn verify(word: &str) -> Result<Verify, String> {
+    word.parse().map_err(|()| one_of(Verify::ALL, Verify::as_str))
+}
+
+/// Lists the words that are allowed.
+pub(super) fn one_of<T: Copy>(all: &[T], word: impl Fn(T) -> &'static str) -> String {
+    let words: Vec<&str> = all.iter().map(|it| word(*it)).collect();
+    format!("it is one of {}", words.join(", "))
+}
+
+pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+    let asked = words::asked(args, caller, screen)?;
+    let made = caller.workshop_or_new()?;
+    screen.notes(&made.notes);
+    let workshop = Arc::new(made.done);
+    let answers = if args.yes { Answers::Yes } else { Answers::Ask };
+    let order = AskOrder {
+        words: asked.words,
+        portal: asked.portal,
+        agent: asked.agent,
+        urgency: asked.urgency,
+        source: asked.source.to_owned(),
+        planning: match (args.plan, args.no_plan) {
+            (true, _) => Planning::Always,
+            (_, true) => Planning::Never,
+            _ => Planning::BySize,
+        },
+        verify: asked.verify,
+        model: args.model.clone(),
+        ..AskOrder::default()
+    };
+    if args.dry_run {
+        return rehearse(&workshop, caller, &order, screen);
+    }
+    // What cannot be asked is refused before anything is opened.
+    workshop.prospect(&order, None)?;
+    let portal = portal(&workshop, caller, &order, answers, screen)?;
+    let prospect = workshop.prospect(&order, Some(portal))?;
+    submit(&workshop, caller, &prospect, (&order, answers), screen)
+}
+
+/// Files a request and takes it on.
+pub(super) fn submit(
+    workshop: &Arc<Workshop>,
+    caller: &Caller,
+    prospect: &Prospect,
+    (order, answers): (&AskOrder, Answers),
+    screen: &mut Screen,
+) -> Result<Verdict, Problems> {
+    let work = workshop.file_request(prospect)?;
+    if !screen.json {
+        understood(&work, screen);
+    }
+    let mut bench = Bench::new(Arc::clone(workshop), caller, screen);
+    bench.model.clone_from(&order.model);
+    bench.answers = answers;
+    let outcome = bench.take_on(work.trace)?;
+    bench.conclude(work.trace, outcome)
+}
+
+/// Returns what a request is about: the portal that is named, or that of the current folder.
+pub(super) fn portal(
+    workshop: &Workshop,
+    caller: &Caller,
+    order: &AskOrder,
+    answers: Answers,
+    screen: &Screen,
+) -> Result<Portal, Problems> {
+    if let Some(name) = &order.portal {
+        return Ok(workshop.portal(name)?);
+    }
+    let is_there = !screen.json && io::stdin().is_terminal();
+    let first = |question: &PortalQuestion| match answers {
+        Answers::Yes => Some(true),
+        Answers::Ask if is_there => {
+            let text = format!("{} [y/N] ", harmless(&question.to_string()));
+            let answer = typed(&text)?;
+            Some(matches!(answer.as_str(), "y" | "yes"))
+        }
+        Answers::Ask => None,
+    };
+    let folder = order.folder.clone().unwrap_or_else(|| PathBuf::from("."));
+    Ok(workshop.ensure_portal(&caller.path(&folder), &first)?)
+}
+
+/// Prints what a request would be.
+fn rehearse(
+    workshop: &Workshop,
+    caller: &Caller,
+    order: &AskOrder,
+    screen: &mut Screen,
+) -> Result<Verdict, Problems> {
+    let portal = match &order.portal {
+        Some(name) => Some(workshop.portal(name)?),
+        None => {
+            let here = caller.path(std::path::Path::new("."));
+            workshop.portal_of(&here.canonicalize().unwrap_or(here))?
+        }
+    };
+    let prospect = workshop.prospect(order, portal)?;
+    let request = &prospect.request;
+    let path = workshop.root().join(&request.file);
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    screen.value(&json!({
+        "trace_id": prospect.trace.to_string(),
+        "filename": name,
+        "path": path.display().to_string(),
+        "status": "pending",
+        "priority": request.urgency,
+        "agent": request.agent,
+        "created": caller.clock().now(),
+        "created_by": caller.actor().id,
+        "source": request.source,
+        "title": request.title,
+        "portal": request.portal,
+        "size": request.size,
+        "why_size": request.why,
+        "constraints": request.constraints,
+        "criteria": request.criteria,
+        "verify": request.verify,
+        "dry_run": true,
+    }))?;
+    Ok(Verdict::Done)
+}
+
+/// Says what was understood.
+fn understood(work: &Work, screen: &mut Screen) {
+    let request = &work.request;
+    let short = work.trace.short();
+    screen.say(format!("request     {short}  {}", harmless(&request.title)));
+    if let Some(portal) = &request.portal {
+        screen.say(format!("portal      {}", harmless(portal)));
+    }
+    screen.say(format!("size        {}: {}", request.size, harmless(&request.why)));
+    let mut claims = |word: &str, claims: &[Claim]| {
+        for claim in claims {
+            let text = harmless(&claim.text);
+            screen.say(format!("{word:<10}  {text} ({})", claim.source));
+        }
+    };
+    claims("constraint", &request.constraints);
+    claims("criterion", &request.criteria);
+}
+
+/// Shows a request for programs that asked only for it.
+pub(super) fn shown(workshop: &Workshop, work: &Work) -> serde_json::Value {
+    request_value(workshop, work)
+}

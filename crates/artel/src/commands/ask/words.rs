@@ -1,0 +1,109 @@
+//! Where the words of a request come from: the command line, a file, or a conversation.
+
+use std::io::{self, IsTerminal as _};
+use std::path::Path;
+
+use artel_types::plan::{Urgency, Verify};
+use artel_types::{Code, Failure};
+use artel_workshop::{Caller, Problems};
+
+use super::{Args, urgency, verify};
+use crate::commands::run::typed;
+use crate::screen::Screen;
+
+/// No request is longer.
+const LONGEST: u64 = 1 << 20;
+
+/// Everything that a person says about a request.
+pub(super) struct Asked {
+    pub(super) words: String,
+    pub(super) portal: Option<String>,
+    pub(super) agent: Option<String>,
+    pub(super) urgency: Urgency,
+    pub(super) verify: Option<Verify>,
+    pub(super) source: &'static str,
+}
+
+pub(super) fn asked(args: &Args, caller: &Caller, screen: &Screen) -> Result<Asked, Problems> {
+    if args.interactive {
+        return conversed(args, screen);
+    }
+    let (words, source) = match (&args.text, &args.file) {
+        (_, Some(file)) => (read(&caller.path(file))?, "file"),
+        (Some(text), None) => (text.clone(), "cli"),
+        (None, None) => {
+            return Err(Failure::new(Code::C005, "there is nothing asked for")
+                .advise("`artel ask \"…\"`, `artel ask --file FILE` or `artel ask -i`")
+                .into());
+        }
+    };
+    Ok(Asked {
+        words,
+        portal: args.portal.clone(),
+        agent: args.agent.clone(),
+        urgency: args.priority,
+        verify: args.verify,
+        source,
+    })
+}
+
+fn read(file: &Path) -> Result<String, Failure> {
+    let shown = file.display();
+    let bytes = artel_files::read_bounded(file, LONGEST).map_err(|error| {
+        let is_absent = error.system_kind() == Some(io::ErrorKind::NotFound);
+        let what = match is_absent {
+            true => format!("there is no file `{shown}`"),
+            false => format!("`{shown}` cannot be read"),
+        };
+        let code = if is_absent { Code::W010 } else { Code::C004 };
+        Failure::new(code, what)
+            .because(error.to_string())
+            .advise("name a text file with what you want")
+    })?;
+    let text = String::from_utf8(bytes).map_err(|_| {
+        Failure::new(Code::C004, format!("`{shown}` is no text"))
+            .advise("name a text file in UTF-8")
+    })?;
+    if text.trim().is_empty() {
+        return Err(Failure::new(Code::C005, format!("`{shown}` is empty"))
+            .advise("write into it what you want"));
+    }
+    Ok(text)
+}
+
+/// Asks for one thing after the other; what was given as a flag is not asked for.
+fn conversed(args: &Args, screen: &Screen) -> Result<Asked, Problems> {
+    if screen.json || !io::stdin().is_terminal() {
+        return Err(Failure::new(Code::C006, "nobody is here to be asked")
+            .advise("`artel ask \"…\"`, or run it in a terminal")
+            .into());
+    }
+    let mut lines = Vec::new();
+    let mut question = "What do you want? An empty line ends it.\n▸ ";
+    while let Some(line) = typed(question).filter(|line| !line.is_empty()) {
+        lines.push(line);
+        question = "▸ ";
+    }
+    let filled = |text: Option<String>| text.filter(|text| !text.is_empty());
+    let portal = args.portal.clone();
+    let portal = portal.or_else(|| filled(typed("Portal? [that of this folder] ▸ ")));
+    let agent = args.agent.clone();
+    let agent = agent.or_else(|| filled(typed("Role? [default] ▸ ")));
+    let wrong = |why: String| Failure::new(Code::C004, why).advise("`artel ask -i` begins anew");
+    let priority = match filled(typed("Priority? low, [normal], high, critical ▸ ")) {
+        Some(word) => urgency(&word).map_err(wrong)?,
+        None => args.priority,
+    };
+    let how = match filled(typed("Verified by? none, evaluator, tdd [as the plan says] ▸ ")) {
+        Some(word) => Some(verify(&word).map_err(wrong)?),
+        None => args.verify,
+    };
+    Ok(Asked {
+        words: lines.join("\n"),
+        portal,
+        agent,
+        urgency: priority,
+        verify: how,
+        source: "interactive",
+    })
+}

@@ -1,0 +1,108 @@
+//! `artel inbox`
+
+use std::sync::Arc;
+
+use artel_types::FailureKind;
+use artel_workshop::{Caller, InboxFound, Problems};
+use serde_json::{Value, json};
+
+use super::planned::{Bench, object, request_value};
+use super::run::Answers;
+use crate::Verdict;
+use crate::render::harmless;
+use crate::runtime;
+use crate::screen::{Paint, Screen};
+
+/// Take up what you put into the inbox folder
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: artel inbox scan")]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Take up new requests and changed plans, and plan what is new
+    ///
+    /// Requests are Markdown files in Inbox/Requests. A plan that you edit in Inbox/Plans is the
+    /// next version; one that you move to Inbox/Active is approved.
+    #[command(after_help = "Example: artel inbox scan --no-plan")]
+    Scan {
+        /// Take the files up and plan nothing
+        #[arg(long)]
+        no_plan: bool,
+        /// The model: an alias, or provider:model
+        #[arg(long, value_name = "MODEL")]
+        model: Option<String>,
+        /// Answer first-use questions with yes, for scripts
+        #[arg(long)]
+        yes: bool,
+    },
+}
+
+pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+    let Command::Scan { no_plan, model, yes } = &args.command;
+    let workshop = Arc::new(caller.workshop()?);
+    let scanned = runtime::block_on(workshop.scan_inbox())??;
+    if !screen.json {
+        for found in &scanned.files {
+            show(found, screen)?;
+        }
+        if scanned.files.is_empty() && (*no_plan || scanned.due.is_empty()) {
+            screen.say("nothing new in the inbox");
+        }
+        screen.flush()?;
+    }
+    let mut planned = Vec::new();
+    let mut verdict = match scanned.files.iter().any(|it| it.what == "refused") {
+        true => Verdict::Bad(FailureKind::Failed),
+        false => Verdict::Done,
+    };
+    let due = if *no_plan { &[][..] } else { &scanned.due[..] };
+    for trace in due {
+        let mut bench = Bench::new(Arc::clone(&workshop), caller, screen);
+        bench.model.clone_from(model);
+        bench.answers = if *yes { Answers::Yes } else { Answers::Ask };
+        let outcome = bench.take_on(*trace)?;
+        if !bench.screen.json {
+            for line in &outcome.lines {
+                bench.screen.line(line)?;
+            }
+        }
+        let mut value = object(request_value(&workshop, &workshop.work(*trace)?));
+        value.extend(outcome.value);
+        match outcome.end {
+            Ok(Verdict::Done) => {}
+            Ok(other) => verdict = other,
+            // What one request needs does not keep the others waiting.
+            Err(failure) => {
+                screen.say(match screen.json {
+                    true => json!({ "error": failure }).to_string(),
+                    false => failure.to_string(),
+                });
+                verdict = Verdict::Bad(failure.kind());
+            }
+        }
+        planned.push(Value::Object(value));
+        if verdict == Verdict::Bad(FailureKind::Interrupted) {
+            break;
+        }
+    }
+    if screen.json {
+        screen.value(&json!({ "files": scanned.files, "planned": planned }))?;
+    }
+    Ok(verdict)
+}
+
+fn show(found: &InboxFound, screen: &mut Screen) -> Result<(), Problems> {
+    let paint = match found.what {
+        "refused" => Paint::Bad,
+        "rewritten" => Paint::Doubtful,
+        _ => Paint::Good,
+    };
+    let word = screen.paint(&format!("{:<9}", found.what), paint);
+    let (file, text) = (harmless(&found.file), harmless(&found.text));
+    let trace = found.trace.map_or(String::new(), |it| format!("{}  ", it.short()));
+    screen.line(format!("{word}  {trace}{file}: {text}"))
+}

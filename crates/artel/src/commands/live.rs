@@ -1,0 +1,27 @@
+//! A piece of work as it is seen while it goes on.
+
+use artel_types::{Failure, TraceId};
+use artel_workshop::{Company, Problems};
+
+use super::planned::Bench;
+use super::run::Subject;
+use super::story::laid_out;
+
+/// Does something for a piece of work and shows what happens meanwhile; how its first run ended
+/// is told last.
+pub(crate) fn follow<T>(
+    bench: &mut Bench<'_>,
+    trace: TraceId,
+    work: impl AsyncFnOnce(Company) -> Result<T, Failure>,
+) -> Result<T, Problems> {
+    let (desk, caller) = (bench.desk(), bench.caller);
+    let screen = &mut *bench.screen;
+    let (done, ending) = desk.attend(caller, screen, trace, Subject::New, work)?;
+    if !screen.json {
+        for line in &ending {
+            let text = laid_out(line, |sign, paint| screen.paint_told(sign, paint));
+            screen.say(text);
+        }
+    }
+    Ok(done)
+}

@@ -1,0 +1,331 @@
+//! What commands about planned work share: taking it on, carrying it out, and saying what came of
+//! it.
+
+use std::sync::Arc;
+
+use artel_types::plan::PlanState;
+use artel_types::{ChangesetCreated, Code, Failure, FailureKind, TraceId};
+use artel_workshop::{
+    Caller, Carried, Company, Left, OnFailure, PlanRules, Problems, Settled, Work, Workshop,
+};
+use serde_json::{Map, Value, json};
+
+use super::live;
+use super::run::{Answers, Desk, Watching};
+use crate::Verdict;
+use crate::render::{counted, harmless, harmless_lines};
+use crate::screen::Screen;
+
+/// Where planned work is taken on.
+pub(crate) struct Bench<'a> {
+    pub(crate) workshop: Arc<Workshop>,
+    pub(crate) caller: &'a Caller,
+    pub(crate) screen: &'a mut Screen,
+    /// The model that the person named.
+    pub(crate) model: Option<String>,
+    pub(crate) answers: Answers,
+    pub(crate) rules: PlanRules,
+    pub(crate) telling: Telling,
+}
+
+/// How much is shown on the way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Telling {
+    /// What happens, as it happens.
+    Live,
+    /// Nothing but the answer, where programs read one.
+    AnswerOnly,
+}
+
+/// What came of it.
+pub(crate) struct Outcome {
+    /// For programs.
+    pub(crate) value: Map<String, Value>,
+    /// For people.
+    pub(crate) lines: Vec<String>,
+    /// How the command ends.
+    pub(crate) end: Result<Verdict, Failure>,
+}
+
+/// What a plan is carried out by where the person says nothing.
+pub(crate) fn usual_rules() -> PlanRules {
+    PlanRules {
+        at_once: std::thread::available_parallelism().map_or(1, usize::from),
+        failure: OnFailure::Continue,
+    }
+}
+
+impl<'a> Bench<'a> {
+    pub(crate) fn new(
+        workshop: Arc<Workshop>,
+        caller: &'a Caller,
+        screen: &'a mut Screen,
+    ) -> Self {
+        let telling = match screen.json {
+            true => Telling::AnswerOnly,
+            false => Telling::Live,
+        };
+        Self {
+            workshop,
+            caller,
+            screen,
+            model: None,
+            answers: Answers::Ask,
+            rules: usual_rules(),
+            telling,
+        }
+    }
+
+    pub(crate) fn desk(&self) -> Desk {
+        Desk {
+            workshop: Arc::clone(&self.workshop),
+            watching: Watching::USUAL,
+            answers: self.answers,
+        }
+    }
+
+    /// Answers, plans or does what was asked, or has a plan written anew.
+    pub(crate) fn take_on(&mut self, trace: TraceId) -> Result<Outcome, Problems> {
+        let (workshop, model) = (Arc::clone(&self.workshop), self.model.clone());
+        let taken = self.done(trace, async move |company| {
+            workshop.take_on(trace, model.as_deref(), company).await
+        });
+        let short = trace.short();
+        let settled = match taken {
+            Ok(settled) => settled,
+            Err(problems) => {
+                let kept = format!("it is kept: `artel resume {short}` goes on with it");
+                self.screen.notes(&[kept]);
+                return Err(problems);
+            }
+        };
+        match settled {
+            Settled::Answered { run, answer } => Ok(Outcome {
+                value: object(json!({ "run": run.to_string(), "answer": answer })),
+                lines: vec![harmless_lines(&answer)],
+                end: Ok(Verdict::Done),
+            }),
+            Settled::Planned { version } => self.planned(trace, version),
+            Settled::AtOnce { .. } => self.carry_out(trace),
+            Settled::Failed { why } => {
+                let failure = Failure::new(Code::R005, "no plan came of it")
+                    .because(why.clone())
+                    .advise(format!("`artel trace {short}` shows why; `artel resume {short}` tries again"));
+                Ok(Outcome {
+                    value: object(json!({ "why": why })),
+                    lines: Vec::new(),
+                    end: Err(failure),
+                })
+            }
+            Settled::Left(left) => self.left(trace, &left),
+        }
+    }
+
+    /// Carries out the plan that was approved, and says what came of it.
+    pub(crate) fn carry_out(&mut self, trace: TraceId) -> Result<Outcome, Problems> {
+        let (workshop, model) = (Arc::clone(&self.workshop), self.model.clone());
+        let rules = self.rules;
+        let carried = self.done(trace, async move |company| {
+            let id = trace.to_string();
+            workshop.carry_out(&id, rules, model.as_deref(), company).await
+        })?;
+        if let Some(left) = &carried.left {
+            return self.left(trace, left);
+        }
+        let work = self.workshop.work(trace)?;
+        Ok(carried_out(&work, &carried))
+    }
+
+    fn done<T>(
+        &mut self,
+        trace: TraceId,
+        work: impl AsyncFnOnce(Company) -> Result<T, Failure>,
+    ) -> Result<T, Problems> {
+        match self.telling {
+            Telling::Live => live::follow(self, trace, work),
+            Telling::AnswerOnly => self.desk().attend_quietly(self.caller, self.screen, work),
+        }
+    }
+
+    fn planned(&self, trace: TraceId, version: u32) -> Result<Outcome, Problems> {
+        let work = self.workshop.work(trace)?;
+        let (drafted, plan) = self.workshop.plan_of(&work, Some(version))?;
+        let short = trace.short();
+        let steps = counted(plan.steps.len() as u64, "step");
+        let mut lines = vec![format!(
+            "Plan ready: `artel plan show {short}` · approve with `artel plan approve {short}`"
+        )];
+        lines.insert(
+            0,
+            format!("{} (version {version}, {steps})", harmless(&plan.title)),
+        );
+        if version > 1 {
+            let difference = self.workshop.plan_difference(&work, None)?;
+            let from = difference.from;
+            lines.insert(1, format!("what differs from version {from}:"));
+            lines.insert(2, harmless_lines(&difference.text));
+        }
+        Ok(Outcome {
+            value: object(json!({
+                "plan": { "version": version, "hash": drafted.fact.hash, "title": plan.title, "steps": plan.steps.len() },
+            })),
+            lines,
+            end: Ok(Verdict::Done),
+        })
+    }
+
+    /// Says how something that was left can go on.
+    fn left(&self, trace: TraceId, left: &Left) -> Result<Outcome, Problems> {
+        let short = trace.short();
+        let resume = format!("`artel resume {short}`");
+        let (value, end) = match left {
+            Left::Interrupted => {
+                let verdict = Verdict::Bad(FailureKind::Interrupted);
+                (json!({ "left": "stopped" }), Ok(verdict))
+            }
+            Left::Question(asked) => {
+                let open = self.workshop.open_questions()?;
+                let mut open = open.iter().filter(|it| it.trace == trace);
+                let command = open.next().map(|it| it.command());
+                let command = command.unwrap_or_else(|| format!("artel answer {short}"));
+                let failure = Failure::new(Code::P002, "a person has to answer first")
+                    .because(asked.text.clone())
+                    .advise(format!("`{command}`, then {resume}"));
+                let value = json!({ "left": "question", "question": asked.text, "choices": asked.choices, "answer_with": command });
+                (value, Err(failure))
+            }
+            Left::Model(failure) => {
+                let first = failure.advice.clone();
+                let first = first.map_or(String::new(), |it| format!("{it}; then "));
+                let failure = failure.clone();
+                let value = json!({ "left": "model", "why": failure.what });
+                let advice = format!("{first}{resume} goes on from here");
+                (value, Err(failure.advise(advice)))
+            }
+        };
+        let stopped = matches!(left, Left::Interrupted);
+        let lines = stopped.then(|| format!("stopped; {resume} goes on"));
+        Ok(Outcome {
+            value: object(value),
+            lines: lines.into_iter().collect(),
+            end,
+        })
+    }
+
+    /// Prints what came of it, and ends the command.
+    pub(crate) fn conclude(
+        &mut self,
+        trace: TraceId,
+        outcome: Outcome,
+    ) -> Result<Verdict, Problems> {
+        if self.screen.json {
+            let work = self.workshop.work(trace)?;
+            let mut value = object(request_value(&self.workshop, &work));
+            value.extend(outcome.value);
+            self.screen.value(&value)?;
+        } else {
+            for line in &outcome.lines {
+                self.screen.line(line)?;
+            }
+        }
+        Ok(outcome.end?)
+    }
+}
+
+/// Returns a request as programs read it.
+pub(crate) fn request_value(workshop: &Workshop, work: &Work) -> Value {
+    let request = &work.request;
+    let path = workshop.root().join(&request.file);
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let state = work.course.state().map(PlanState::as_str);
+    json!({
+        "trace_id": work.trace.to_string(),
+        "filename": name,
+        "path": path.display().to_string(),
+        "status": work.status().as_str(),
+        "priority": request.urgency,
+        "agent": request.agent,
+        "created": work.at,
+        "created_by": work.by.id,
+        "source": request.source,
+        "title": request.title,
+        "portal": request.portal,
+        "size": request.size,
+        "why_size": request.why,
+        "constraints": request.constraints,
+        "criteria": request.criteria,
+        "verify": request.verify,
+        "skill": request.skill,
+        "plan_state": state,
+        "plan_version": work.course.newest().map(|it| it.number),
+    })
+}
+
+fn carried_out(work: &Work, carried: &Carried) -> Outcome {
+    let short = work.trace.short();
+    let made = work.changeset.as_ref().filter(|it| it.run == carried.run);
+    let mut lines = Vec::new();
+    let why = work.course.why();
+    if let Some(made) = made {
+        lines.push(format!("changeset {}", harmless(&summary(made))));
+    }
+    let end = match carried.state {
+        PlanState::Done => {
+            lines.push(match made {
+                Some(_) => format!(
+                    "Done: `artel changeset show {short} --diff` · merge with `artel changeset approve {short}`"
+                ),
+                None => "Done; no file changed".to_owned(),
+            });
+            Ok(Verdict::Done)
+        }
+        PlanState::Cancelled => {
+            lines.push("Cancelled; the commits of its passed steps are kept".to_owned());
+            Ok(Verdict::Bad(FailureKind::Failed))
+        }
+        state => {
+            let advice = format!(
+                "`artel plan retry {short}` goes on from the steps that passed; `artel changeset show {short} --diff` shows what there is"
+            );
+            let why = why.unwrap_or("some steps did not pass").to_owned();
+            Err(Failure::new(Code::R005, format!("the plan is {state}"))
+                .because(why)
+                .advise(advice))
+        }
+    };
+    Outcome {
+        value: object(json!({
+            "run": carried.run.to_string(),
+            "state": carried.state,
+            "why": why,
+            "changeset": made,
+        })),
+        lines,
+        end,
+    }
+}
+
+/// Names a changeset in a line.
+pub(crate) fn summary(made: &ChangesetCreated) -> String {
+    let name = made.branch.as_deref().or(made.patch.as_deref());
+    let proven = match made.proven {
+        true => "",
+        false => ", its proofs do not hold",
+    };
+    format!(
+        "{}: {}, {}, +{} −{}{proven}",
+        name.unwrap_or("without a name"),
+        counted(made.commits, "commit"),
+        counted(made.files.len() as u64, "file"),
+        made.added,
+        made.removed
+    )
+}
+
+/// Returns the fields of a value that is an object.
+pub(crate) fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(fields) => fields,
+        _ => Map::new(),
+    }
+}

@@ -1,0 +1,44 @@
+//! `artel waiting`
+
+use artel_workshop::{Caller, Problems, Waits};
+
+use crate::Verdict;
+use crate::render::{cell, harmless};
+use crate::screen::{Paint, Screen};
+
+/// Show what needs you: questions, plans, changesets, work that was left
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: artel waiting")]
+pub(crate) struct Args {}
+
+pub(crate) fn run(_: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+    let waits = caller.workshop()?.waiting()?;
+    if screen.json {
+        screen.value(&waits)?;
+        return Ok(Verdict::Done);
+    }
+    if waits.is_empty() {
+        screen.say("nothing needs you");
+        return Ok(Verdict::Done);
+    }
+    for it in &waits {
+        show(it, screen)?;
+    }
+    Ok(Verdict::Done)
+}
+
+fn show(it: &Waits, screen: &mut Screen) -> Result<(), Problems> {
+    let word = screen.paint(&format!("{:<9}", it.kind.as_str()), Paint::Doubtful);
+    let title = cell(&it.title, 60);
+    screen.line(format!("{word}  {}  {title}: {}", it.id, cell(&it.text, 400)))?;
+    if !it.choices.is_empty() {
+        let choices: Vec<String> = it.choices.iter().map(|it| harmless(it)).collect();
+        screen.line(format!("           choices: {}", choices.join(", ")))?;
+    }
+    let commands: Vec<String> = it
+        .commands
+        .iter()
+        .map(|it| format!("`{}`", harmless(it)))
+        .collect();
+    screen.line(format!("           {}", commands.join(" · ")))
+}
