@@ -1,15 +1,15 @@
 //! Drives the run of a plan: does what the machine orders, several things at once, writes down
 //! what came of each, and folds that.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use artel_rules::conduct::{Conduct, Order};
+use artel_rules::conduct::{Conduct, Order, Part};
 use artel_tools::Person;
 use artel_types::{Code, Fact, Failure, RunAnswered, RunAsked};
-use tokio::task::JoinSet;
+use tokio::task::{JoinError, JoinSet};
 
 use crate::audience::Audience;
 use crate::chronicle::{Chronicle, Entry};
@@ -70,13 +70,49 @@ pub enum Led {
     Left(Left),
 }
 
+/// An order by its name, and what came of it.
+type Done = (String, Result<Did, Failure>);
+
 /// What is under way, and what had to be left.
 #[derive(Default)]
 struct Underway {
-    tasks: JoinSet<(String, Result<Did, Failure>)>,
-    names: BTreeSet<String>,
+    tasks: JoinSet<Done>,
+    /// What this process has begun by its name; nothing where it had to leave it.
+    orders: BTreeMap<String, Option<Order>>,
     left: Option<Left>,
     is_called_off: bool,
+}
+
+impl Underway {
+    /// Tells whether an order can begin beside those that have. The machine does not know of them:
+    /// a step that a person lets go on may find its place taken.
+    fn has_room_for(&self, order: &Order, at_once: usize) -> bool {
+        let mut begun = self.orders.values().flatten();
+        match order {
+            Order::Do { step, .. } => {
+                let steps: BTreeSet<_> = begun.filter_map(step_of).collect();
+                steps.contains(step.as_str()) || steps.len() < at_once
+            }
+            // What is on its way to the branch belongs to what the run ends with.
+            Order::Close { .. } => !begun.any(moves_branch),
+            _ => true,
+        }
+    }
+}
+
+fn step_of(order: &Order) -> Option<&str> {
+    match order {
+        Order::Do { step, .. } => Some(step),
+        _ => None,
+    }
+}
+
+fn moves_branch(order: &Order) -> bool {
+    match order {
+        Order::Do { part, .. } => *part == Part::Commit,
+        Order::Mend { .. } => true,
+        _ => false,
+    }
 }
 
 impl<C: Crew> Conductor<C> {
@@ -107,15 +143,17 @@ impl<C: Crew> Conductor<C> {
     /// Begins what can be done now; true if something went on record instead.
     async fn order(&mut self, underway: &mut Underway) -> Result<bool, Failure> {
         let mut state = None;
+        let at_once = self.conduct.rules().at_once;
         for order in self.conduct.next() {
             if let Order::Record(fact) = order {
                 self.record(vec![Entry::shown(*fact)]).await?;
                 return Ok(true);
             }
             let name = order.to_string();
-            if !underway.names.insert(name.clone()) {
+            if underway.orders.contains_key(&name) || !underway.has_room_for(&order, at_once) {
                 continue;
             }
+            underway.orders.insert(name.clone(), Some(order.clone()));
             let state = state.get_or_insert_with(|| Arc::new(self.conduct.clone()));
             let doing = match order {
                 Order::Await(asked) => self.answer(*asked),
@@ -165,20 +203,38 @@ impl<C: Crew> Conductor<C> {
                 }
             }
         };
-        let (name, did) = match done {
-            Some(Ok(done)) => done,
-            Some(Err(error)) => return Err(Failure::new(Code::X001, error.to_string())),
-            None => return Ok(()),
-        };
-        match did? {
-            Did::Facts(entries) => {
-                self.record(entries).await?;
-                underway.names.remove(&name);
+        self.take_in(done, underway).await
+    }
+
+    /// Puts on record what is done: all of it together, if several things are.
+    async fn take_in(
+        &mut self,
+        mut done: Option<Result<Done, JoinError>>,
+        underway: &mut Underway,
+    ) -> Result<(), Failure> {
+        let (mut entries, mut names) = (Vec::new(), Vec::new());
+        let mut result = Ok(());
+        while let Some(one) = done {
+            let one = one.map_err(|error| Failure::new(Code::X001, error.to_string()));
+            match one.and_then(|(name, did)| Ok((name, did?))) {
+                Ok((name, Did::Facts(facts))) => {
+                    entries.extend(facts);
+                    names.push(name);
+                }
+                // Its name stays taken: this process does not begin it again.
+                Ok((name, Did::Left(left))) => {
+                    underway.orders.insert(name, None);
+                    underway.left = Some(left);
+                }
+                Err(failure) => result = Err(failure),
             }
-            // Its name stays taken: this process does not begin it again.
-            Did::Left(left) => underway.left = Some(left),
+            done = underway.tasks.try_join_next();
         }
-        Ok(())
+        self.record(entries).await?;
+        for name in names {
+            underway.orders.remove(&name);
+        }
+        result
     }
 
     /// Takes in what others recorded, with the texts that the machine needs.

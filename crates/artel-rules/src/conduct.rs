@@ -134,6 +134,11 @@ impl Conduct {
         &self.plan
     }
 
+    /// Returns what holds for this run.
+    pub fn rules(&self) -> Rules {
+        self.rules
+    }
+
     /// Returns how far a step has come.
     pub fn step(&self, id: &str) -> Option<&Step> {
         self.steps.get(id)
@@ -179,9 +184,9 @@ impl Conduct {
         self.wish == Wish::Cancel
     }
 
-    /// Tells whether a person wants nothing new to begin.
+    /// Tells whether a person wants nothing new to begin. What they end does not wait for that.
     pub fn is_paused(&self) -> bool {
-        self.paused
+        self.paused && self.wish == Wish::GoOn
     }
 
     /// Tells whether the run is over.

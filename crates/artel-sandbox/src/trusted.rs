@@ -158,6 +158,35 @@ pub fn attend(call: &Call) -> Result<Option<i32>, TrustedError> {
     Ok(ended.code())
 }
 
+/// Starts a program that goes on when this process ends, and returns its process id. It has no
+/// input and no terminal, and nobody reads what it says.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this crate is the door to processes"
+)]
+pub fn leave(call: &Call) -> Result<u32, TrustedError> {
+    if !call.program.is_absolute() {
+        return Err(TrustedError::NotAbsolute {
+            program: call.program.clone(),
+        });
+    }
+    let started = Command::new(&call.program)
+        .args(&call.args)
+        .env_clear()
+        .envs(call.env.iter().map(|(name, value)| (name, value)))
+        .current_dir(&call.cwd)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .process_group(0)
+        .spawn();
+    let started = started.map_err(|cause| TrustedError::NotStarted {
+        program: call.program.clone(),
+        cause,
+    })?;
+    Ok(started.id())
+}
+
 /// A started program whose group ends with it.
 struct Running {
     child: Child,

@@ -35,6 +35,7 @@ pub use agents::{
 };
 pub use artel_engine::{Audience, Nobody, hooks::Stranger};
 pub use artel_rules::conduct::{Conduct, Failure as OnFailure, Rules as PlanRules};
+pub use artel_rules::request::file::Status as RequestStatus;
 pub use artel_skills::Mode;
 pub use caller::{Caller, Flags};
 pub use clean::{Cleaned, Rubbish, Sort};
@@ -66,7 +67,7 @@ pub use usage::{UsageQuery, UsageReport};
 pub use works::{Picture, PlanSum, Remark, StepRow};
 pub use works::{
     Again, AskOrder, Carried, ChangesetCommit, ChangesetDecision, ChangesetDone, ChangesetRow,
-    ChangesetShown, Copied, Drafted, Edited, Estimate, InboxFound, OpenQuestion,
+    ChangesetShown, Drafted, Edited, Estimate, InboxFound, OpenQuestion,
     PlanDifference, Planning, Prospect, ReportRow, ReportShown, Scanned, Settled, WaitSort, Waits, Work,
 };
 pub use workshop::{Noted, Open, Workshop};

@@ -20,7 +20,7 @@ mod sheets;
 mod waiting;
 mod work;
 
-pub use acts::{Again, Copied, Edited, PlanDifference};
+pub use acts::{Again, Edited, PlanDifference};
 pub use ask::{AskOrder, Planning, Prospect, Settled};
 pub use carry::Carried;
 pub use changeset::{

@@ -6,9 +6,9 @@ use artel_workshop::Flags;
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    agent, apply, auth, changeset, clean, config, demo, doctor, explain, feedback, fork, hook, init,
-    journal, model, policy, portal, replay, report, resume, run, runs, sandbox, skill, steer, tool,
-    trace, usage, workshop,
+    agent, answer, apply, ask, auth, changeset, clean, config, demo, doctor, explain, feedback,
+    fork, hook, inbox, init, journal, model, plan, policy, portal, replay, report, request, resume,
+    run, runs, sandbox, skill, steer, tool, trace, usage, waiting, workshop,
 };
 use crate::screen::Readers;
 
@@ -40,6 +40,12 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Init(init::Args),
+    Ask(ask::Args),
+    Request(request::Args),
+    Plan(plan::Args),
+    Waiting(waiting::Args),
+    Answer(answer::Args),
+    Inbox(inbox::Args),
     Run(Box<run::Args>),
     Runs(runs::Args),
     Pause(steer::Pause),

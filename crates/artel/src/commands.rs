@@ -1,7 +1,9 @@
 //! One file per command: its arguments, whose comments are its help, and one call.
 
 pub(crate) mod agent;
+pub(crate) mod answer;
 pub(crate) mod apply;
+pub(crate) mod ask;
 pub(crate) mod auth;
 pub(crate) mod changeset;
 pub(crate) mod clean;
@@ -12,14 +14,19 @@ pub(crate) mod explain;
 pub(crate) mod feedback;
 pub(crate) mod fork;
 pub(crate) mod hook;
+pub(crate) mod inbox;
 pub(crate) mod init;
 pub(crate) mod journal;
 mod lines;
+mod live;
 pub(crate) mod model;
+pub(crate) mod plan;
+mod planned;
 pub(crate) mod policy;
 pub(crate) mod portal;
 pub(crate) mod replay;
 pub(crate) mod report;
+pub(crate) mod request;
 pub(crate) mod resume;
 pub(crate) mod run;
 pub(crate) mod runs;
@@ -30,4 +37,5 @@ mod story;
 pub(crate) mod tool;
 pub(crate) mod trace;
 pub(crate) mod usage;
+pub(crate) mod waiting;
 pub(crate) mod workshop;

@@ -53,6 +53,12 @@ fn dispatch(
     match &arguments.command {
         Do::Demo(args) => commands::demo::run(args, caller?, screen),
         Do::Init(args) => commands::init::run(args, caller?, screen),
+        Do::Ask(args) => commands::ask::run(args, caller?, screen),
+        Do::Request(args) => commands::request::run(args, caller?, screen),
+        Do::Plan(args) => commands::plan::run(args, caller?, screen),
+        Do::Waiting(args) => commands::waiting::run(args, caller?, screen),
+        Do::Answer(args) => commands::answer::run(args, caller?, screen),
+        Do::Inbox(args) => commands::inbox::run(args, caller?, screen),
         Do::Resume(args) => commands::resume::run(args, caller?, screen),
         Do::Runs(args) => commands::runs::run(args, caller?, screen),
         Do::Pause(args) => commands::steer::pause(args, caller?, screen),

@@ -83,7 +83,7 @@ fn explain(error: &Error, words: &[OsString]) -> Failure {
                 format!("`{command}` has no command `{wrong}`")
             };
             let failure = Failure::new(Code::C003, what);
-            match text(ContextKind::SuggestedSubcommand) {
+            match error.get(ContextKind::SuggestedSubcommand).and_then(nearest) {
                 Some(near) => failure.advise(format!("`{command} {near}`")),
                 None => failure.advise(help),
             }
@@ -149,6 +149,14 @@ fn bad_value(error: &Error, argument: &str, value: &str, help: String) -> Failur
         (Some(allowed), _) => failure.because(format!("allowed: {allowed}")).advise(help),
         (None, Some(why)) => failure.because(why.to_string()).advise(help),
         (None, None) => failure.advise(help),
+    }
+}
+
+/// Returns the best of several suggestions, which comes last.
+fn nearest(value: &ContextValue) -> Option<String> {
+    match value {
+        ContextValue::Strings(several) => several.last().cloned(),
+        other => Some(shown(other)),
     }
 }
 

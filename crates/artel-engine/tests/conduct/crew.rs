@@ -163,7 +163,12 @@ impl World {
             round,
             part: part.to_owned(),
             run: self.run,
-            state: if fails(&[fault]) { "failed" } else { "complete" }.to_owned(),
+            state: if fails(&[fault]) {
+                "failed"
+            } else {
+                "complete"
+            }
+            .to_owned(),
             summary: format!("{part} {round}").as_str().into(),
             criteria: Vec::new(),
             tree: format!("t-{step}-{round}"),

@@ -27,8 +27,8 @@ struct Stood {
     round: u32,
     outputs: BTreeMap<String, String>,
     waived: BTreeSet<String>,
-    /// Why it did not pass; judges side by side are heard in any order.
-    why: BTreeSet<String>,
+    why: String,
+    history: Vec<String>,
 }
 
 /// What happened on the way.
@@ -151,15 +151,14 @@ fn result(piece: &Piece, conduct: &Conduct) -> Result {
         round: step.round,
         outputs: step.outputs.clone(),
         waived: step.waived.clone(),
-        why: step.why.split("\n\n").map(str::to_owned).collect(),
+        why: step.why.clone(),
+        history: step.history.clone(),
     };
     let steps = conduct.steps();
     let steps = steps.map(|(spec, step)| (spec.id.clone(), stood(step)));
-    let (state, why) = conduct.outcome();
     Result {
         steps: steps.collect(),
-        // Which of two judges is named first is not known beforehand.
-        outcome: (state, why.filter(|why| !why.contains("\n\n"))),
+        outcome: conduct.outcome(),
         commits: known,
         proven: conduct.proven().0,
     }

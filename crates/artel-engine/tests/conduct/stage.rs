@@ -141,7 +141,12 @@ async fn sparking<T>(future: impl Future<Output = T>, fuse: &Fuse) -> Option<T> 
 }
 
 impl Piece {
-    pub(crate) fn new(stage: &Stage, script: crate::script::Script, seed: u64, rules: Rules) -> Self {
+    pub(crate) fn new(
+        stage: &Stage,
+        script: crate::script::Script,
+        seed: u64,
+        rules: Rules,
+    ) -> Self {
         let mut random = Random::of_seed(seed ^ (rules.at_once as u64).rotate_right(8));
         let run = RunId::from_random(random.bytes());
         let world = World::new(script, run, stage.scratch.path(), seed);
@@ -186,7 +191,11 @@ impl Piece {
     }
 
     /// Folds what is on record and goes on from there.
-    pub(crate) async fn conductor(&self, chronicle: &Chronicle, manner: &Manner) -> Conductor<Hands> {
+    pub(crate) async fn conductor(
+        &self,
+        chronicle: &Chronicle,
+        manner: &Manner,
+    ) -> Conductor<Hands> {
         let journal = chronicle.journal().clone();
         let steering = self.steering(&journal);
         let fact: Fact = match chronicle.own_events().unwrap().last() {

@@ -22,7 +22,7 @@ impl Conduct {
         if self.wish == Wish::GoOn {
             orders.extend(awaited.map(|asked| Order::Await(Box::new(asked.clone()))));
         }
-        if self.wish == Wish::GoOn && !self.paused {
+        if self.wish == Wish::GoOn && !self.is_paused() {
             match &self.baseline {
                 Baseline::Unknown => orders.push(Order::Baseline { given: None }),
                 Baseline::Missing(_) => {}
@@ -32,7 +32,7 @@ impl Conduct {
                 Baseline::Taken(_) => orders.extend(self.work()),
             }
         }
-        if orders.is_empty() && !self.paused && self.is_settled() {
+        if orders.is_empty() && !self.is_paused() && self.is_settled() {
             orders.push(self.ending());
         }
         orders
@@ -160,9 +160,11 @@ impl Conduct {
             return Some(decided_fact(spec, decided));
         }
         if step.round == 0 {
-            let fast = self.rules.failure == Failure::Fast;
+            if self.rules.failure == Failure::Continue {
+                return None;
+            }
             let failed = self.steps().find(|(_, it)| it.state == StepState::Failed);
-            return failed.filter(|_| fast).map(|(failed, _)| {
+            return failed.map(|(failed, _)| {
                 settled(spec, "skipped", format!("`{}` failed first", failed.title))
             });
         }
@@ -195,13 +197,12 @@ impl Conduct {
     /// Returns why a step can never begin.
     fn blocker(&self, spec: &PlanStep) -> Option<String> {
         spec.after.iter().find_map(|id| {
-            let step = self.steps.get(id)?;
-            let number = self.plan.number(id)?;
-            match step.state {
-                StepState::Failed => Some(format!("step {number} failed")),
-                StepState::Skipped => Some(format!("step {number} was skipped")),
-                _ => None,
-            }
+            let what = match self.steps.get(id)?.state {
+                StepState::Failed => "failed",
+                StepState::Skipped => "was skipped",
+                _ => return None,
+            };
+            Some(format!("step {} {what}", self.plan.number(id)?))
         })
     }
 

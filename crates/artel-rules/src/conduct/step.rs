@@ -163,6 +163,8 @@ impl Step {
             text,
             findings: failing.map(|finding| finding.id.clone()).collect(),
         });
+        // Whichever of two judges is done first, they are heard in the same order.
+        self.faults.sort_by_key(|fault| fault.part);
     }
 
     /// Returns why the attempt does not pass, without what was waived.

@@ -1,6 +1,7 @@
 //! What people see of a run: one way from events to lines, for the terminal, for traces, and for
 //! programs. Who looks decides how much of it there is; the strictest rule wins.
 
+mod aside;
 mod ending;
 mod line;
 mod narrate;

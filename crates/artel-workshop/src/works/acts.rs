@@ -2,6 +2,7 @@
 //! recorded only if nothing came in between: of two people who decide at once, one does.
 
 mod again;
+mod background;
 mod edit;
 mod steps;
 
@@ -25,7 +26,7 @@ use crate::runs::{Company, House, Steer, Steered};
 use crate::workshop::{Open, Workshop};
 
 pub use again::Again;
-pub use edit::{Copied, Edited};
+pub use edit::Edited;
 
 /// How a plan is looked at where nothing is begun.
 pub(crate) const LOOKING: Rules = Rules {

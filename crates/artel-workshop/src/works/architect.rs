@@ -39,6 +39,10 @@ impl House {
                 version: version.number,
             });
         }
+        if let Some(skill) = &work.request.skill {
+            let skill = self.skills.get(skill)?;
+            self.ensure_trust(&skill).await?;
+        }
         let version = work.next_version();
         let name = format!("plan/v{version}/{}", work.course.comments().len());
         let known = self.workshop.known(self);

@@ -1,6 +1,6 @@
 //! A request: kept in the person's words, sized, and sent on its way.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use artel_engine::Left;
@@ -14,9 +14,9 @@ use artel_types::{
 
 use super::children::{Came, Child};
 use super::contract::Contract;
-use super::sheets::keep;
+use super::sheets::{LONGEST_FILE, keep};
 use super::work::Work;
-use crate::caller::fresh_trace;
+use crate::caller::{Caller, fresh_trace};
 use crate::portals::Portal;
 use crate::runs::{Company, House, LEASE, RENEW};
 use crate::workshop::Workshop;
@@ -98,7 +98,38 @@ pub enum Settled {
     Left(Left),
 }
 
+impl Caller {
+    /// Reads what a person wants from a file of theirs.
+    pub fn words_of(&self, file: &Path) -> Result<String, Failure> {
+        let file = self.absolute(file);
+        let shown = file.display();
+        let bytes = artel_files::read_bounded(&file, LONGEST_FILE).map_err(|error| {
+            let is_absent = error.system_kind() == Some(std::io::ErrorKind::NotFound);
+            let failure = match is_absent {
+                true => Failure::new(Code::W010, format!("there is no file `{shown}`")),
+                false => Failure::new(Code::C004, format!("`{shown}` cannot be read"))
+                    .because(error.to_string()),
+            };
+            failure.advise("name a text file with what you want")
+        })?;
+        let text = String::from_utf8(bytes).map_err(|_| {
+            Failure::new(Code::C004, format!("`{shown}` is no text"))
+                .advise("name a text file in UTF-8")
+        })?;
+        if text.trim().is_empty() {
+            return Err(Failure::new(Code::C005, format!("`{shown}` is empty"))
+                .advise("write into it what you want"));
+        }
+        Ok(text)
+    }
+}
+
 impl Workshop {
+    /// Returns what was asked, in the person's words.
+    pub fn request_words(&self, work: &Work) -> Result<String, Failure> {
+        self.whole_text(&work.request.words)
+    }
+
     /// Says what a request would become. Nothing is written.
     pub fn prospect(&self, order: &AskOrder, portal: Option<Portal>) -> Result<Prospect, Failure> {
         let words = order.words.trim();
@@ -131,6 +162,9 @@ impl Workshop {
             Some(portal) => portal.path.clone(),
             None => self.run_folder(order.folder.as_deref())?,
         };
+        if let Some(skill) = &order.skill {
+            self.find_skills(&folder).get(skill)?;
+        }
         let source = match order.source.as_str() {
             "" => "cli".to_owned(),
             source => source.to_owned(),

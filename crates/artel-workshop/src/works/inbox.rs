@@ -11,7 +11,7 @@ use std::cmp::Reverse;
 
 use artel_journal::{Journal, Owner};
 use artel_types::plan::PlanState;
-use artel_types::{Failure, TraceId};
+use artel_types::{Fact, Failure, TraceId, Via};
 use serde::Serialize;
 
 use super::work::Work;
@@ -79,7 +79,16 @@ impl Workshop {
             Some(_) => work.course.is_awaiting_architect(),
         };
         let is_settled = work.course.request().is_some_and(|it| it.settled.is_some());
-        if work.request.source != "file" || !is_early || is_settled {
+        let last = work
+            .events
+            .iter()
+            .rev()
+            .find_map(|event| match &event.fact {
+                Fact::PlanCommented(_) => Some(event.actor.via),
+                _ => None,
+            });
+        let is_by_file = work.request.source == "file" || last == Some(Some(Via::File));
+        if !is_by_file || !is_early || is_settled {
             return Ok(false);
         }
         for run in self.open_runs(work)? {

@@ -3,6 +3,7 @@
 //! A report is made from the journal and from nothing else, so it can be made again at any time
 //! and comes out the same.
 
+mod failed;
 mod page;
 mod past;
 mod sections;

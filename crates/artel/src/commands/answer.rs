@@ -68,7 +68,11 @@ fn show(question: &OpenQuestion, screen: &mut Screen) -> Result<Verdict, Problem
         }))?;
         return Ok(Verdict::Done);
     }
-    screen.line(format!("{}: {}", question.run.short(), harmless(&question.title)))?;
+    screen.line(format!(
+        "{}: {}",
+        question.run.short(),
+        harmless(&question.title)
+    ))?;
     screen.line(harmless_lines(&question.asked.text))?;
     for (at, choice) in question.asked.choices.iter().enumerate() {
         screen.line(format!("  {} {}", at + 1, harmless(choice)))?;

@@ -12,7 +12,7 @@ use artel_workshop::{
 };
 use serde_json::json;
 
-use super::planned::{Bench, request_value};
+use super::planned::Bench;
 use super::run::{Answers, typed};
 use crate::Verdict;
 use crate::render::harmless;
@@ -23,9 +23,11 @@ use crate::screen::Screen;
 /// Nothing of a plan is done before you approve it. The project folder you are in is opened to
 /// agents after one question.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example: artel ask \"Add rate limiting to the login endpoint\"\n\
+#[command(
+    after_help = "Example: artel ask \"Add rate limiting to the login endpoint\"\n\
     Example: artel ask \"Where are sessions stored?\"\n\
-    Example: artel ask --file idea.md --portal shop --priority high --verify tdd")]
+    Example: artel ask --file idea.md --portal shop --priority high --verify tdd"
+)]
 pub(crate) struct Args {
     /// What you want, in your own words
     #[arg(value_name = "TEXT")]
@@ -66,11 +68,13 @@ pub(crate) struct Args {
 }
 
 pub(super) fn urgency(word: &str) -> Result<Urgency, String> {
-    word.parse().map_err(|()| one_of(Urgency::ALL, Urgency::as_str))
+    word.parse()
+        .map_err(|()| one_of(Urgency::ALL, Urgency::as_str))
 }
 
 pub(super) fn verify(word: &str) -> Result<Verify, String> {
-    word.parse().map_err(|()| one_of(Verify::ALL, Verify::as_str))
+    word.parse()
+        .map_err(|()| one_of(Verify::ALL, Verify::as_str))
 }
 
 /// Lists the words that are allowed.
@@ -81,9 +85,14 @@ pub(super) fn one_of<T: Copy>(all: &[T], word: impl Fn(T) -> &'static str) -> St
 
 pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
     let asked = words::asked(args, caller, screen)?;
-    let made = caller.workshop_or_new()?;
-    screen.notes(&made.notes);
-    let workshop = Arc::new(made.done);
+    let workshop = if args.dry_run {
+        caller.workshop()?
+    } else {
+        let made = caller.workshop_or_new()?;
+        screen.notes(&made.notes);
+        made.done
+    };
+    let workshop = Arc::new(workshop);
     let answers = if args.yes { Answers::Yes } else { Answers::Ask };
     let order = AskOrder {
         words: asked.words,
@@ -202,7 +211,11 @@ fn understood(work: &Work, screen: &mut Screen) {
     if let Some(portal) = &request.portal {
         screen.say(format!("portal      {}", harmless(portal)));
     }
-    screen.say(format!("size        {}: {}", request.size, harmless(&request.why)));
+    screen.say(format!(
+        "size        {}: {}",
+        request.size,
+        harmless(&request.why)
+    ));
     let mut claims = |word: &str, claims: &[Claim]| {
         for claim in claims {
             let text = harmless(&claim.text);
@@ -211,9 +224,4 @@ fn understood(work: &Work, screen: &mut Screen) {
     };
     claims("constraint", &request.constraints);
     claims("criterion", &request.criteria);
-}
-
-/// Shows a request for programs that asked only for it.
-pub(super) fn shown(workshop: &Workshop, work: &Work) -> serde_json::Value {
-    request_value(workshop, work)
 }

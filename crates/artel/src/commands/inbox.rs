@@ -42,7 +42,11 @@ enum Command {
 }
 
 pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
-    let Command::Scan { no_plan, model, yes } = &args.command;
+    let Command::Scan {
+        no_plan,
+        model,
+        yes,
+    } = &args.command;
     let workshop = Arc::new(caller.workshop()?);
     let scanned = runtime::block_on(workshop.scan_inbox())??;
     if !screen.json {
@@ -103,6 +107,8 @@ fn show(found: &InboxFound, screen: &mut Screen) -> Result<(), Problems> {
     };
     let word = screen.paint(&format!("{:<9}", found.what), paint);
     let (file, text) = (harmless(&found.file), harmless(&found.text));
-    let trace = found.trace.map_or(String::new(), |it| format!("{}  ", it.short()));
+    let trace = found
+        .trace
+        .map_or(String::new(), |it| format!("{}  ", it.short()));
     screen.line(format!("{word}  {trace}{file}: {text}"))
 }

@@ -11,7 +11,7 @@ use artel_workshop::{
 use serde_json::{Map, Value, json};
 
 use super::live;
-use super::run::{Answers, Desk, Watching};
+use super::run::{Answers, Canvas, Desk, Watching};
 use crate::Verdict;
 use crate::render::{counted, harmless, harmless_lines};
 use crate::screen::Screen;
@@ -56,11 +56,7 @@ pub(crate) fn usual_rules() -> PlanRules {
 }
 
 impl<'a> Bench<'a> {
-    pub(crate) fn new(
-        workshop: Arc<Workshop>,
-        caller: &'a Caller,
-        screen: &'a mut Screen,
-    ) -> Self {
+    pub(crate) fn new(workshop: Arc<Workshop>, caller: &'a Caller, screen: &'a mut Screen) -> Self {
         let telling = match screen.json {
             true => Telling::AnswerOnly,
             false => Telling::Live,
@@ -110,7 +106,9 @@ impl<'a> Bench<'a> {
             Settled::Failed { why } => {
                 let failure = Failure::new(Code::R005, "no plan came of it")
                     .because(why.clone())
-                    .advise(format!("`artel trace {short}` shows why; `artel resume {short}` tries again"));
+                    .advise(format!(
+                        "`artel trace {short}` shows why; `artel resume {short}` tries again"
+                    ));
                 Ok(Outcome {
                     value: object(json!({ "why": why })),
                     lines: Vec::new(),
@@ -125,10 +123,24 @@ impl<'a> Bench<'a> {
     pub(crate) fn carry_out(&mut self, trace: TraceId) -> Result<Outcome, Problems> {
         let (workshop, model) = (Arc::clone(&self.workshop), self.model.clone());
         let rules = self.rules;
-        let carried = self.done(trace, async move |company| {
+        let carrying = async move |company: Company| {
             let id = trace.to_string();
-            workshop.carry_out(&id, rules, model.as_deref(), company).await
-        })?;
+            workshop
+                .carry_out(&id, rules, model.as_deref(), company)
+                .await
+        };
+        let carried = match self.telling {
+            Telling::Live => {
+                let canvas = Canvas {
+                    workshop: Arc::clone(&self.workshop),
+                    trace,
+                    rules,
+                    answers: self.answers,
+                };
+                canvas.draw(self.caller, self.screen, carrying)??
+            }
+            Telling::AnswerOnly => self.done(trace, carrying)?,
+        };
         if let Some(left) = &carried.left {
             return self.left(trace, left);
         }

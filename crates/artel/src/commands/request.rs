@@ -68,7 +68,9 @@ fn list(
         return Ok(Verdict::Done);
     }
     let rows: Vec<_> = works.iter().map(row).collect();
-    let head = ["ID", "STATUS", "PRIORITY", "AGENT", "BY", "CREATED", "TITLE"];
+    let head = [
+        "ID", "STATUS", "PRIORITY", "AGENT", "BY", "CREATED", "TITLE",
+    ];
     screen.raw(&table(&head, &rows))?;
     Ok(Verdict::Done)
 }
@@ -91,7 +93,9 @@ fn show(workshop: &Workshop, id: &str, screen: &mut Screen) -> Result<Verdict, P
     let words = workshop.request_words(&work)?;
     if screen.json {
         let mut value = object(request_value(workshop, &work));
-        value.extend(object(json!({ "words": words, "changeset": work.changeset })));
+        value.extend(object(
+            json!({ "words": words, "changeset": work.changeset }),
+        ));
         screen.value(&value)?;
         return Ok(Verdict::Done);
     }
@@ -104,17 +108,30 @@ fn show(workshop: &Workshop, id: &str, screen: &mut Screen) -> Result<Verdict, P
         ("agent", request.agent.clone()),
         ("portal", request.portal.clone().unwrap_or_default()),
         ("size", format!("{}: {}", request.size, request.why)),
-        ("created", format!("{} by {} ({})", work.at, work.by.id, request.source)),
+        (
+            "created",
+            format!("{} by {} ({})", work.at, work.by.id, request.source),
+        ),
         ("file", request.file.clone()),
         ("skill", request.skill.clone().unwrap_or_default()),
-        ("verify", request.verify.map_or(String::new(), |it| it.to_string())),
+        (
+            "verify",
+            request.verify.map_or(String::new(), |it| it.to_string()),
+        ),
     ];
     for (name, text) in facts.iter().filter(|(_, text)| !text.is_empty()) {
         screen.line(format!("{name:<10}  {}", harmless(text)))?;
     }
-    for (word, claims) in [("constraint", &request.constraints), ("criterion", &request.criteria)] {
+    for (word, claims) in [
+        ("constraint", &request.constraints),
+        ("criterion", &request.criteria),
+    ] {
         for claim in claims {
-            screen.line(format!("{word:<10}  {} ({})", harmless(&claim.text), claim.source))?;
+            screen.line(format!(
+                "{word:<10}  {} ({})",
+                harmless(&claim.text),
+                claim.source
+            ))?;
         }
     }
     screen.line("")?;

@@ -2,19 +2,24 @@
 
 use std::sync::Arc;
 
-use artel_workshop::{Caller, Noted, Problems, Standing, Steer, Steered, Workshop};
+use artel_types::plan::PlanState;
+use artel_types::{Code, Failure};
+use artel_workshop::{
+    Caller, Noted, OnFailure, Problems, Standing, Steer, Steered, Work, Workshop,
+};
 
+use super::planned::Bench;
 use super::run::{Answers, Desk, Subject, Watching};
 use crate::Verdict;
 use crate::render::harmless;
 use crate::runtime;
 use crate::screen::Screen;
 
-/// Go on with a run that was left or paused, from its last event
+/// Go on with a run or a piece of work that was left or paused, from its last event
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: artel resume 5d2f41c0")]
 pub(crate) struct Args {
-    /// The run's id, or how it begins
+    /// The id of the run or the trace, or how it begins
     run: String,
     /// Answer its open question
     #[arg(long, value_name = "ANSWER")]
@@ -22,12 +27,21 @@ pub(crate) struct Args {
     /// Another model than the one it began with
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
+    /// Of a plan: how many steps are under way at once
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
+    at_once: Option<u16>,
+    /// Of a plan: begin nothing new once a step failed
+    #[arg(long)]
+    fail_fast: bool,
     #[command(flatten)]
     watching: Watching,
 }
 
 pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
     let workshop = Arc::new(caller.workshop()?);
+    if let Ok(work) = workshop.work_named(&args.run) {
+        return planned(args, (workshop, &work), caller, screen);
+    }
     let run = workshop.run_named(&args.run)?;
     if let Some(answer) = &args.answer {
         let told = runtime::block_on(workshop.answer_run(run, answer))??;
@@ -46,6 +60,61 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
     }
     let how = (args.model.as_deref(), args.watching);
     take_up(workshop, run, how, caller, screen)
+}
+
+/// Goes on with planned work, wherever it stands.
+fn planned(
+    args: &Args,
+    (workshop, work): (Arc<Workshop>, &Work),
+    caller: &Caller,
+    screen: &mut Screen,
+) -> Result<Verdict, Problems> {
+    screen.notes(&workshop.settle_changesets()?);
+    let short = work.trace.short();
+    let run = work.course.run();
+    if let Some(answer) = &args.answer {
+        let question = workshop.question_named(&args.run)?;
+        let told = workshop.answer_question(&question, answer)?;
+        screen.notes(&told.notes);
+        if let Steered::Heard(driver) = told.done {
+            return elsewhere(&short, &driver, screen);
+        }
+    }
+    let state = work.course.state();
+    let mut bench = Bench::new(Arc::clone(&workshop), caller, screen);
+    bench.model.clone_from(&args.model);
+    if let Some(count) = args.at_once {
+        bench.rules.at_once = usize::from(count);
+    }
+    if args.fail_fast {
+        bench.rules.failure = OnFailure::Fast;
+    }
+    let outcome = match state {
+        Some(PlanState::Approved | PlanState::Running) => {
+            if let Some(run) = run
+                && workshop
+                    .standing_of(run)
+                    .is_ok_and(|it| it.0 == Standing::Paused)
+            {
+                let told = runtime::block_on(workshop.steer_run(run, &Steer::Resume))??;
+                bench.screen.notes(&told.notes);
+            }
+            bench.carry_out(work.trace)?
+        }
+        None | Some(PlanState::Exploring | PlanState::Drafting | PlanState::Review) => {
+            bench.take_on(work.trace)?
+        }
+        Some(state) => {
+            return Err(
+                Failure::new(Code::R008, format!("the plan of {short} is {state}"))
+                    .advise(format!(
+                        "`artel request show {short}` shows what came of it"
+                    ))
+                    .into(),
+            );
+        }
+    };
+    bench.conclude(work.trace, outcome)
 }
 
 /// Drives a run here, with a model of its own where one was named.

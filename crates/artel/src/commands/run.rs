@@ -11,10 +11,12 @@ use std::sync::Arc;
 
 use artel_types::{Failure, Money, RunId, TraceId};
 use artel_workshop::{
-    Caller, Company, Line, Mode, Problems, RunDone, RunOrder, Stop, View, Words, Workshop,
+    AskOrder, Caller, Company, Line, Mode, Planning, Problems, RunDone, RunOrder, Stop, View,
+    Words, Workshop,
 };
 use tokio::sync::{mpsc, watch};
 
+use super::ask;
 use crate::Verdict;
 use crate::runtime;
 use crate::screen::Screen;
@@ -45,9 +47,9 @@ pub(crate) struct Args {
     /// The model: an alias, or provider:model
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
-    /// One pass, or turn after turn until it is done
+    /// One pass, turn after turn until it is done, or by a plan that you approve
     #[arg(long, value_name = "MODE", value_parser = mode)]
-    mode: Option<Mode>,
+    mode: Option<How>,
     /// The most turns it may take, 1 to 100
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     max_turns: Option<u32>,
@@ -95,11 +97,21 @@ fn view(word: &str) -> Result<View, String> {
     }
 }
 
-fn mode(word: &str) -> Result<Mode, String> {
+/// How it is carried out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum How {
+    /// By one run.
+    Run(Mode),
+    /// By a plan.
+    Planned,
+}
+
+fn mode(word: &str) -> Result<How, String> {
     match word {
-        "simple" => Ok(Mode::Simple),
-        "autonomous" => Ok(Mode::Autonomous),
-        _ => Err("it is simple or autonomous".to_owned()),
+        "simple" => Ok(How::Run(Mode::Simple)),
+        "autonomous" => Ok(How::Run(Mode::Autonomous)),
+        "planned" => Ok(How::Planned),
+        _ => Err("it is simple, autonomous or planned".to_owned()),
     }
 }
 
@@ -129,11 +141,17 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
             .collect(),
         None => args.arguments.clone(),
     };
+    let answers = if args.yes { Answers::Yes } else { Answers::Ask };
+    let mode = match args.mode {
+        Some(How::Planned) => return plan(args, &workshop, &arguments, caller, screen),
+        Some(How::Run(mode)) => Some(mode),
+        None => None,
+    };
     let order = RunOrder {
         skill: args.skill.clone(),
         arguments,
         model: args.model.clone(),
-        mode: args.mode,
+        mode,
         max_turns: args.max_turns,
         max_cost: args.max_cost,
         folder: args.folder.clone(),
@@ -141,12 +159,37 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
     let desk = Desk {
         workshop: Arc::clone(&workshop),
         watching: args.watching,
-        answers: if args.yes { Answers::Yes } else { Answers::Ask },
+        answers,
     };
     let (trace, subject) = (workshop.trace_id(), Subject::New);
     desk.drive(caller, screen, trace, subject, async |company| {
         workshop.start_run(&order, company).await
     })
+}
+
+/// Asks for what a skill or a task is to do, and has it planned.
+fn plan(
+    args: &Args,
+    workshop: &Arc<Workshop>,
+    arguments: &[String],
+    caller: &Caller,
+    screen: &mut Screen,
+) -> Result<Verdict, Problems> {
+    let named = args.skill.as_ref();
+    let words = named.map(|skill| format!("Carry out the skill {skill}"));
+    let words = words.into_iter().chain(arguments.iter().cloned());
+    let order = AskOrder {
+        words: words.collect::<Vec<_>>().join(" "),
+        skill: args.skill.clone(),
+        folder: args.folder.clone(),
+        planning: Planning::Always,
+        model: args.model.clone(),
+        ..AskOrder::default()
+    };
+    let answers = if args.yes { Answers::Yes } else { Answers::Ask };
+    let portal = ask::portal(workshop, caller, &order, answers, screen)?;
+    let prospect = workshop.prospect(&order, Some(portal))?;
+    ask::submit(workshop, caller, &prospect, (&order, answers), screen)
 }
 
 /// Where a run is watched.

@@ -30,7 +30,11 @@ pub(crate) fn run(_: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verd
 fn show(it: &Waits, screen: &mut Screen) -> Result<(), Problems> {
     let word = screen.paint(&format!("{:<9}", it.kind.as_str()), Paint::Doubtful);
     let title = cell(&it.title, 60);
-    screen.line(format!("{word}  {}  {title}: {}", it.id, cell(&it.text, 400)))?;
+    screen.line(format!(
+        "{word}  {}  {title}: {}",
+        it.id,
+        cell(&it.text, 400)
+    ))?;
     if !it.choices.is_empty() {
         let choices: Vec<String> = it.choices.iter().map(|it| harmless(it)).collect();
         screen.line(format!("           choices: {}", choices.join(", ")))?;

@@ -301,11 +301,11 @@ fn the_shell_is_no_way_around_the_git_matrix() {
     ];
     for (role, command, is_denied) in table {
         let seen = house
-            .artel(["policy", "check", "--role", role, command, "--json"])
+            .artel(["--json", "policy", "check", "--role", role, command])
             .run();
         let answer = seen.json();
         assert_eq!(
-            answer["answer"] == "deny",
+            answer["decision"] == "deny",
             is_denied,
             "{role} `{command}`: {answer}"
         );

@@ -100,7 +100,7 @@ fn names_are_unique() {
     let other = project(&house, "d");
     add(&house, &other, &["--name", "app"])
         .fails(2, "C004")
-        .says("--name app-3");
+        .says("--name app-4");
     add(&house, &other, &["--name", "my site!"])
         .expect(0)
         .says("my_site_");

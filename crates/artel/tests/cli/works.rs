@@ -3,3 +3,5 @@
 mod bench;
 mod changesets;
 mod reports;
+mod story;
+mod town;

@@ -7,13 +7,13 @@ use artel_config::Viewer;
 use artel_journal::{Blobs, Record};
 use artel_types::model::{Part, Reply};
 use artel_types::{
-    Event, Fact, ModelFailed, ModelReplied, ModelRequested, Outcome, RunFinished, RunId,
-    RunPrepared, RunStarted, Text, ToolAnswered, ToolFinished, ToolRequested, Visibility, counted,
+    Event, Fact, ModelFailed, ModelReplied, ModelRequested, RunFinished, RunId, RunPrepared,
+    RunStarted, Text, ToolAnswered, ToolFinished, ToolRequested, Visibility, counted,
 };
 use serde_json::Value;
 
 use super::ending::ending;
-use super::line::{Line, Mark, Progress, first_line, grouped, span, tokens};
+use super::line::{Line, Mark, Progress, first_line, grouped, span};
 use super::phrases::{of_continuation, of_steering, progress, refusal};
 use super::tools::{self, Look, Milestone};
 use super::{Eyes, View, Words};
@@ -127,7 +127,7 @@ impl Narrator {
     }
 
     /// Tells an event only in the full view.
-    fn full(&self, mark: Mark, text: impl FnOnce() -> String) -> Vec<(Mark, String)> {
+    pub(super) fn full(&self, mark: Mark, text: impl FnOnce() -> String) -> Vec<(Mark, String)> {
         if self.is_full() {
             vec![(mark, text())]
         } else {
@@ -188,57 +188,6 @@ impl Narrator {
             ),
             Fact::FeedbackGiven(given) => one(Mark::Plain, format!("feedback: {}", given.text)),
             _ => self.aside(event),
-        }
-    }
-
-    /// Tells what happens around a run: its files, its walls, its hooks.
-    fn aside(&self, event: &Event) -> Vec<(Mark, String)> {
-        let one = |mark: Mark, text: String| vec![(mark, text)];
-        match &event.fact {
-            Fact::ContextCompacted(shorter) => self.full(Mark::Plain, || {
-                let (before, after) = (tokens(shorter.before), tokens(shorter.after));
-                format!("conversation {}: {before} → {after} tokens", shorter.how)
-            }),
-            Fact::TreeMade(made) => self.full(Mark::Plain, || {
-                format!("{} · {}", made.how, span(made.millis))
-            }),
-            Fact::TreeSnapped(snapped) => self.full(Mark::Plain, || {
-                format!(
-                    "snapshot {} ({}) · {}",
-                    snapped.snapshot,
-                    snapped.why,
-                    span(snapped.millis)
-                )
-            }),
-            Fact::TreeRestored(back) => one(
-                Mark::Plain,
-                format!("put the files back to {}", back.snapshot),
-            ),
-            Fact::SkillInjected(injected) if event.outcome == Some(Outcome::Denied) => one(
-                Mark::Waits,
-                format!("not run: {} ({})", injected.command, injected.rule),
-            ),
-            Fact::SkillInjected(injected) => self.full(Mark::Call, || injected.command.clone()),
-            Fact::HookRan(hook) if event.outcome == Some(Outcome::Denied) => one(
-                Mark::Waits,
-                format!("hook {} says no: {}", hook.hook, hook.message),
-            ),
-            Fact::HookRan(hook) => self.full(Mark::Plain, || {
-                format!(
-                    "hook {} · {} · {}",
-                    hook.hook,
-                    hook.decision,
-                    span(hook.millis)
-                )
-            }),
-            Fact::SandboxPassage(passage) if !passage.allowed => one(
-                Mark::Waits,
-                format!("not let out to {}: {}", passage.host, passage.detail),
-            ),
-            Fact::SandboxPassage(passage) => {
-                self.full(Mark::Plain, || format!("reached {}", passage.host))
-            }
-            _ => Vec::new(),
         }
     }
 

@@ -34,7 +34,9 @@ impl Workshop {
     /// Lets steps that did not pass be tried again: one, or all. What was left out because of
     /// them is begun, too.
     pub fn retry_plan(&self, work: &Work, step: Option<&str>) -> Result<Again, Failure> {
-        self.permit(work, Act::Run)?;
+        if work.course.state() != Some(PlanState::Running) {
+            self.permit(work, Act::Run)?;
+        }
         let approved = work.course.approved().cloned();
         let conduct = self.conduct_of(work, LOOKING)?;
         let (Some(approved), Some(conduct)) = (approved, conduct) else {

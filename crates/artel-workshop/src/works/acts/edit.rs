@@ -1,7 +1,5 @@
 //! A person's own version of a plan: the file is theirs to change, and read back.
 
-use std::path::PathBuf;
-
 use artel_journal::Journal;
 use artel_rules::plan::markdown::{Parsed, parse, render};
 use artel_rules::plan::state::Act;
@@ -10,19 +8,10 @@ use artel_types::plan::{Plan, PlanState, StepState};
 use artel_types::{Actor, Code, Failure, PlanDrafted, RunId};
 
 use super::{Agreed, LOOKING};
-use crate::trouble::{Problems, file_failure};
-use crate::works::sheets::{hash_of, keep};
+use crate::trouble::{Problems, file_failure, shell_word};
+use crate::works::sheets::{LONGEST_FILE, hash_of, keep};
 use crate::works::work::Work;
 use crate::workshop::{Open, Workshop};
-
-/// A copy of a plan for a person to change.
-#[derive(Debug, Clone)]
-pub struct Copied {
-    /// The copy.
-    pub file: PathBuf,
-    /// What stands in it.
-    pub text: String,
-}
 
 /// What came of a person's own version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,8 +33,9 @@ pub enum Edited {
 }
 
 impl Workshop {
-    /// Writes a copy of a plan that a person can change.
-    pub fn copy_plan(&self, work: &Work) -> Result<Copied, Failure> {
+    /// Opens a copy of a plan in the person's editor, and takes what they made of it. What cannot
+    /// be used stays in the copy.
+    pub fn edit_by_hand(&self, work: &Work) -> Result<Edited, Problems> {
         self.permit(work, Act::Edit)?;
         let conduct = self.conduct_of(work, LOOKING)?;
         let text = render(&self.sheet_of(work, conduct.as_ref())?);
@@ -54,7 +44,31 @@ impl Workshop {
         let file = folder.join(format!("{}_edit.md", work.name()));
         artel_files::write_atomic(&file, text.as_bytes(), 0o600)
             .map_err(|error| file_failure(Code::W008, &error))?;
-        Ok(Copied { file, text })
+        self.caller.edit_file(&file)?;
+        let made = artel_files::read_bounded(&file, LONGEST_FILE)
+            .map_err(|error| file_failure(Code::W008, &error))?;
+        let made = String::from_utf8_lossy(&made).into_owned();
+        let edited = match made == text {
+            true => Ok(Edited::Unchanged),
+            false => self.edit_plan(work, &made),
+        };
+        match edited {
+            Ok(edited) => {
+                drop(std::fs::remove_file(&file));
+                Ok(edited)
+            }
+            Err(Problems(mut problems)) => {
+                if let Some(last) = problems.last_mut() {
+                    let kept = format!("your text is kept in {}", shell_word(&file));
+                    let advice = last.advice.take();
+                    last.advice = Some(match advice {
+                        Some(advice) => format!("{advice}; {kept}"),
+                        None => kept,
+                    });
+                }
+                Err(Problems(problems))
+            }
+        }
     }
 
     /// Returns a plan as its file has it; an older version as it was handed in.

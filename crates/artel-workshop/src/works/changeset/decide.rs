@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use artel_git::{Git, Identity, Line, LineError, Merge, MergeOrder, UndoOrder};
+use artel_git::{Git, Identity, Line, Merge, MergeOrder, UndoOrder};
 use artel_rules::plan::state::{Act, ChangesetState, Order};
-use artel_types::{ChangesetCreated, ChangesetRejected, Code, Failure, TraceId};
+use artel_types::{ChangesetCreated, Code, Failure, TraceId};
 use serde::Serialize;
 
 use super::desk::{Came, Desk, Wish, paths, text, word};
@@ -12,7 +12,6 @@ use super::refusal::{Asker, apply_by_hand};
 use super::{ChangesetDecision, decisions, of_work, title_of};
 use crate::works::Work;
 use crate::works::carry::refused;
-use crate::works::prover::done_with;
 use crate::workshop::{Noted, Workshop};
 
 /// What became of a changeset by a person's word: the receipt.
@@ -138,53 +137,6 @@ impl Workshop {
         desk.receipt(&work, act, &merge, kept)
     }
 
-    /// Turns a changeset down: its branch and its folder go, the record stays.
-    pub fn reject_changeset(
-        &self,
-        id: &str,
-        reason: &str,
-    ) -> Result<Noted<ChangesetDone>, Failure> {
-        let reason = reason.trim();
-        if reason.is_empty() {
-            return Err(Failure::new(Code::C005, "a rejection needs a reason")
-                .because("the next one who plans this reads it")
-                .advise(format!("`artel changeset reject {id} --reason \"…\"`")));
-        }
-        let mut desk = Desk::open(self)?;
-        let work = self.work_named(id)?;
-        of_work(&work)?;
-        desk.complete(&work)?;
-        let work = self.work(work.trace)?;
-        let (row, created) = of_work(&work)?;
-        work.course.may(Act::Discard).map_err(refused)?;
-        // The commits stay in the line until the rejection is on record: killed in between, the
-        // changeset is still there to be decided about.
-        let removed = self.remove_branch(&created, &mut desk.notes);
-        let fact = ChangesetRejected {
-            reason: reason.to_owned(),
-            branch: removed.clone(),
-            head: created.head.clone(),
-        };
-        desk.tell(&work, &self.caller.actor(), fact)?;
-        done_with(&self.run_place(created.run));
-        let work = self.work(work.trace)?;
-        let mut notes = std::mem::take(&mut desk.notes);
-        notes.extend(desk.rewrite_report(&work));
-        let done = ChangesetDone {
-            id: row.id,
-            trace: work.trace,
-            act: "reject",
-            into: None,
-            commit: None,
-            files: Vec::new(),
-            kept: Vec::new(),
-            outside: Vec::new(),
-            removed,
-            report: self.report_path(&work, created.run),
-        };
-        Ok(Noted { done, notes })
-    }
-
     /// Tells whether a changeset may be merged now.
     fn may_merge(
         &self,
@@ -262,28 +214,6 @@ impl Workshop {
         Some(said.trim().to_owned()).filter(|id| !id.is_empty())
     }
 
-    /// Removes the branch from the person's repository, if it is as it was left there.
-    fn remove_branch(&self, created: &ChangesetCreated, notes: &mut Vec<String>) -> Option<String> {
-        let branch = created.branch.clone()?;
-        let line = self.changeset_line(created);
-        let line = line.map_err(|failure| notes.push(failure.what)).ok()?;
-        match line.unpublish(&branch, &created.head) {
-            Ok(()) => Some(branch),
-            Err(error) => {
-                let why = match error {
-                    LineError::Moved { .. } => {
-                        "there are commits on it that are not Artel's".to_owned()
-                    }
-                    other => other.to_string(),
-                };
-                notes.push(format!(
-                    "the branch `{branch}` stays: {why}; `git branch -D {branch}` removes it"
-                ));
-                None
-            }
-        }
-    }
-
     fn now_in_seconds(&self) -> i64 {
         let now = self.caller.clock.now();
         now.as_micros().div_euclid(1_000_000)
@@ -294,7 +224,7 @@ impl Workshop {
 enum Begun {
     /// Somebody ordered the same and did not come to the end of it; now it is done.
     Completed(Noted<ChangesetDone>),
-    Open(Work),
+    Open(Box<Work>),
 }
 
 impl Desk<'_> {
@@ -307,8 +237,8 @@ impl Desk<'_> {
                 let receipt = self.receipt(&work, act, &merge, Vec::new())?;
                 Ok(Begun::Completed(receipt))
             }
-            Some(_) => Ok(Begun::Open(self.workshop.work(work.trace)?)),
-            None => Ok(Begun::Open(work)),
+            Some(_) => Ok(Begun::Open(Box::new(self.workshop.work(work.trace)?))),
+            None => Ok(Begun::Open(Box::new(work))),
         }
     }
 

@@ -1,10 +1,6 @@
 //! Where orders about changesets are put on record and carried out, by one process at a time.
 
-use std::fs::{File, OpenOptions};
-use std::io;
 use std::path::Path;
-use std::sync::mpsc;
-use std::time::Duration;
 
 use artel_git::{GitError, Line, LineError, Merge, MergeRefused};
 use artel_journal::{Batch, Journal};
@@ -15,6 +11,7 @@ use artel_types::{
 
 use super::of_work;
 use super::refusal::Asker;
+use super::turn::Turn;
 use crate::works::Work;
 use crate::works::sheets::keep;
 use crate::workshop::{Open, Workshop};
@@ -45,9 +42,6 @@ pub(super) enum Came {
     /// It was taken back; everything is as before.
     Refused(LineError),
 }
-
-/// The right to decide: a lock that goes with the process.
-struct Turn(#[expect(dead_code, reason = "the lock is held as long as the file is open")] File);
 
 impl<'w> Desk<'w> {
     /// Waits for the turn, as long as for the journal.
@@ -270,33 +264,6 @@ impl Workshop {
     }
 }
 
-impl Turn {
-    fn take(file: &Path) -> Result<Option<Self>, Failure> {
-        let file = open(file)?;
-        match file.try_lock() {
-            Ok(()) => Ok(Some(Self(file))),
-            Err(std::fs::TryLockError::WouldBlock) => Ok(None),
-            Err(std::fs::TryLockError::Error(error)) => Err(unlocked(&error)),
-        }
-    }
-
-    fn wait(file: &Path, patience: Duration) -> Result<Self, Failure> {
-        let file = open(file)?;
-        let (tell, told) = mpsc::channel();
-        // If it comes too late, nobody listens, and the lock goes with the file.
-        std::thread::spawn(move || drop(tell.send(file.lock().map(|()| file))));
-        match told.recv_timeout(patience) {
-            Ok(Ok(file)) => Ok(Self(file)),
-            Ok(Err(error)) => Err(unlocked(&error)),
-            Err(_) => Err(Failure::new(
-                Code::J011,
-                "another process decides about changesets and does not end",
-            )
-            .advise("`artel changeset list` shows how they stand; try again then")),
-        }
-    }
-}
-
 /// Returns the word for an order, as it stands in the journal.
 pub(super) fn word(order: Order) -> &'static str {
     match order {
@@ -332,25 +299,4 @@ fn leaves_all_as_before(error: &LineError) -> bool {
             | LineError::Gone { .. }
             | LineError::BadName { .. }
     )
-}
-
-fn open(file: &Path) -> Result<File, Failure> {
-    use std::os::unix::fs::OpenOptionsExt as _;
-    let opened = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(0o600)
-        .open(file);
-    opened.map_err(|cause| {
-        let what = format!("could not open `{}`", file.display());
-        Failure::new(Code::W008, what)
-            .because(cause.to_string())
-            .advise("look at its folder, owner and mode, then repeat")
-    })
-}
-
-fn unlocked(error: &io::Error) -> Failure {
-    Failure::new(Code::W008, "changesets could not be locked").because(error.to_string())
 }

@@ -3,6 +3,7 @@
 
 use artel_types::plan::PlanState;
 
+use super::failed;
 use super::past::Past;
 use super::sections as section;
 
@@ -16,9 +17,9 @@ pub(super) fn render(past: &Past, words: &str) -> String {
     page.raw(&format!("# {}\n", line(&past.conduct.plan().title)));
     page.section("Summary", &section::summary(past));
     if past.status() == "failed" {
-        page.section("Error Summary", &section::error(past));
-        page.section("What Was Tried", &section::tried(past));
-        page.section("Execution Context", &section::context(past));
+        page.section("Error Summary", &failed::error(past));
+        page.section("What Was Tried", &failed::tried(past));
+        page.section("Execution Context", &failed::context(past));
     }
     page.section("Request", &quoted(words));
     page.section("Steps", &section::steps(past));
@@ -82,6 +83,7 @@ fn front(past: &Past) -> String {
         ("branch", branch.map(yaml)),
         ("portal", past.work.request.portal.as_deref().map(yaml)),
         ("run", Some(past.run.to_string())),
+        ("plan_version", Some(past.version.to_string())),
         ("cost", cost.as_deref().map(yaml)),
     ];
     let mut text = String::from("---\n");

@@ -1,6 +1,6 @@
 //! The sections of a report.
 
-use artel_types::plan::{FailedTest, Finding, StepState};
+use artel_types::plan::{FailedTest, Finding};
 use artel_types::{
     ChangeKind, Fact, FileChange, Money, ProofRecorded, StepJudged, Text, Tokens, counted,
 };
@@ -8,9 +8,6 @@ use artel_types::{
 use super::page::{bounded, cell, code, line, table};
 use super::past::Past;
 use crate::works::changeset::{self, proof_line};
-
-/// So much is said about why an attempt failed.
-const LONGEST_REASON: usize = 1_500;
 
 pub(super) fn summary(past: &Past) -> String {
     let plan = past.conduct.plan();
@@ -31,87 +28,6 @@ pub(super) fn summary(past: &Past) -> String {
         None => text.push_str("; nothing was committed."),
     }
     text.push_str(&format!("\nProofs: {}.", proof_line(&past.last_proofs())));
-    text
-}
-
-pub(super) fn error(past: &Past) -> String {
-    let why = past.ended.as_ref().and_then(|(_, ended)| ended.why.clone());
-    let why = why.unwrap_or_else(|| "its steps did not all pass".to_owned());
-    let state = past
-        .ended
-        .as_ref()
-        .map_or("failed", |(_, it)| it.state.as_str());
-    format!(
-        "- Type: {state}\n- Error: {}",
-        line(&bounded(&why, LONGEST_REASON))
-    )
-}
-
-/// What every attempt that did not pass was told.
-pub(super) fn tried(past: &Past) -> String {
-    let mut text = String::new();
-    for (number, (spec, step)) in past.conduct.steps().enumerate() {
-        let failed = past.events.iter().filter_map(|event| match &event.fact {
-            Fact::StepFailed(failed) if failed.step == spec.id => Some(failed),
-            _ => None,
-        });
-        let attempts: Vec<String> = failed
-            .map(|failed| {
-                let why = bounded(inline(&failed.why).trim(), LONGEST_REASON);
-                format!("- Attempt {}: {}\n", failed.round, indented(&why))
-            })
-            .collect();
-        let is_bad = matches!(step.state, StepState::Failed | StepState::Skipped);
-        if attempts.is_empty() && !is_bad {
-            continue;
-        }
-        text.push_str(&format!("### {}. {}\n\n", number + 1, line(&spec.title)));
-        text.push_str(&attempts.concat());
-        if is_bad {
-            let why = bounded(step.why.trim(), LONGEST_REASON);
-            text.push_str(&format!(
-                "- In the end {}: {}\n",
-                step.state,
-                indented(&why)
-            ));
-        }
-        text.push('\n');
-    }
-    text
-}
-
-pub(super) fn context(past: &Past) -> String {
-    let last_step = past
-        .events
-        .iter()
-        .rev()
-        .find_map(|event| match &event.fact {
-            Fact::StepPassed(passed) => Some(passed.step.clone()),
-            _ => None,
-        });
-    let branch = past.begun.as_ref().map(|begun| code(&begun.branch));
-    let last = past.last_done.as_deref().map(code);
-    let none = || "none".to_owned();
-    let mut text = format!(
-        "- Agent: {}\n- Branch: {}\n- Last step that passed: {}\n- Last successful operation: {}\n\
-         - Tools run: {}\n",
-        line(&past.work.request.agent),
-        branch.unwrap_or_else(none),
-        last_step.as_deref().map_or_else(none, code),
-        last.unwrap_or_else(none),
-        if past.tools.is_empty() { "none" } else { "" },
-    );
-    for (tool, (calls, failures)) in &past.tools {
-        let failed = match failures {
-            0 => String::new(),
-            failures => format!(", {failures} failed"),
-        };
-        text.push_str(&format!(
-            "  - {}: {}{failed}\n",
-            code(tool),
-            counted(*calls, "call")
-        ));
-    }
     text
 }
 
@@ -405,11 +321,8 @@ fn bullets(lines: &[String]) -> String {
         .collect()
 }
 
-fn indented(text: &str) -> String {
-    text.lines().collect::<Vec<_>>().join("\n  ")
-}
-
-fn inline(text: &Text) -> &str {
+/// Returns a text that stands in its event.
+pub(super) fn inline(text: &Text) -> &str {
     match text {
         Text::Inline(text) => text,
         Text::Kept(_) => "(kept apart)",

@@ -1,7 +1,6 @@
 //! Where the words of a request come from: the command line, a file, or a conversation.
 
 use std::io::{self, IsTerminal as _};
-use std::path::Path;
 
 use artel_types::plan::{Urgency, Verify};
 use artel_types::{Code, Failure};
@@ -10,9 +9,6 @@ use artel_workshop::{Caller, Problems};
 use super::{Args, urgency, verify};
 use crate::commands::run::typed;
 use crate::screen::Screen;
-
-/// No request is longer.
-const LONGEST: u64 = 1 << 20;
 
 /// Everything that a person says about a request.
 pub(super) struct Asked {
@@ -29,7 +25,7 @@ pub(super) fn asked(args: &Args, caller: &Caller, screen: &Screen) -> Result<Ask
         return conversed(args, screen);
     }
     let (words, source) = match (&args.text, &args.file) {
-        (_, Some(file)) => (read(&caller.path(file))?, "file"),
+        (_, Some(file)) => (caller.words_of(file)?, "file"),
         (Some(text), None) => (text.clone(), "cli"),
         (None, None) => {
             return Err(Failure::new(Code::C005, "there is nothing asked for")
@@ -45,30 +41,6 @@ pub(super) fn asked(args: &Args, caller: &Caller, screen: &Screen) -> Result<Ask
         verify: args.verify,
         source,
     })
-}
-
-fn read(file: &Path) -> Result<String, Failure> {
-    let shown = file.display();
-    let bytes = artel_files::read_bounded(file, LONGEST).map_err(|error| {
-        let is_absent = error.system_kind() == Some(io::ErrorKind::NotFound);
-        let what = match is_absent {
-            true => format!("there is no file `{shown}`"),
-            false => format!("`{shown}` cannot be read"),
-        };
-        let code = if is_absent { Code::W010 } else { Code::C004 };
-        Failure::new(code, what)
-            .because(error.to_string())
-            .advise("name a text file with what you want")
-    })?;
-    let text = String::from_utf8(bytes).map_err(|_| {
-        Failure::new(Code::C004, format!("`{shown}` is no text"))
-            .advise("name a text file in UTF-8")
-    })?;
-    if text.trim().is_empty() {
-        return Err(Failure::new(Code::C005, format!("`{shown}` is empty"))
-            .advise("write into it what you want"));
-    }
-    Ok(text)
 }
 
 /// Asks for one thing after the other; what was given as a flag is not asked for.
@@ -94,7 +66,9 @@ fn conversed(args: &Args, screen: &Screen) -> Result<Asked, Problems> {
         Some(word) => urgency(&word).map_err(wrong)?,
         None => args.priority,
     };
-    let how = match filled(typed("Verified by? none, evaluator, tdd [as the plan says] ▸ ")) {
+    let how = match filled(typed(
+        "Verified by? none, evaluator, tdd [as the plan says] ▸ ",
+    )) {
         Some(word) => Some(verify(&word).map_err(wrong)?),
         None => args.verify,
     };

@@ -286,7 +286,11 @@ fn took(row: &StepRow) -> String {
                 round => format!("retry {round}/{} ", row.allowed),
             };
             let doing = row.doing.as_deref().map(harmless).unwrap_or_default();
-            let doing = if doing.is_empty() { row.state.to_string() } else { doing };
+            let doing = if doing.is_empty() {
+                row.state.to_string()
+            } else {
+                doing
+            };
             format!("{retry}{doing}")
         }
     }
@@ -297,7 +301,9 @@ fn summary(sum: &PlanSum) -> String {
         count @ 0..=999 => format!("{count} tokens"),
         count => format!("{}.{}k tokens", count / 1000, count % 1000 / 100),
     };
-    let cost = sum.cost.map_or("cost unknown".to_owned(), |cost| cost.to_string());
+    let cost = sum
+        .cost
+        .map_or("cost unknown".to_owned(), |cost| cost.to_string());
     let phase = match &sum.phase {
         Some(phase) => format!(" · {phase}"),
         None => String::new(),

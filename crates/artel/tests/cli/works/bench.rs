@@ -35,6 +35,7 @@ pub(super) struct Special {
     pub(super) complete: bool,
     pub(super) state: PlanState,
     pub(super) is_detached: bool,
+    pub(super) is_in_git: bool,
 }
 
 impl Default for Special {
@@ -44,6 +45,7 @@ impl Default for Special {
             complete: true,
             state: PlanState::Done,
             is_detached: false,
+            is_in_git: true,
         }
     }
 }
@@ -57,25 +59,28 @@ impl Bench {
     pub(super) fn special(special: Special) -> Self {
         let house = House::new();
         let project = house.folder("project");
-        git(&project, &["init", "-q", "-b", "main"]);
         fs::write(project.join("long.txt"), long("old")).unwrap();
         fs::write(project.join("gone.txt"), "going\n").unwrap();
         fs::write(project.join("mine.txt"), "mine\n").unwrap();
-        commit(&project, "first");
+        if special.is_in_git {
+            git(&project, &["init", "-q", "-b", "main"]);
+            commit(&project, "first");
+        }
         if special.is_detached {
             git(&project, &["checkout", "-q", "--detach"]);
         }
-        let base = git(&project, &["rev-parse", "HEAD"]);
         let mut bench = Self {
             house,
             project,
             trace: TraceId::from_random([7; 16]),
             run: RunId::from_random([9; 16]),
             branch: "fix/it-07070707".to_owned(),
-            head: base.clone(),
-            base,
+            head: String::new(),
+            base: String::new(),
         };
         let line = bench.line();
+        bench.base = line.base().unwrap().commit;
+        bench.head.clone_from(&bench.base);
         bench.step(&line, "a", |tree| {
             fs::write(tree.join("made.txt"), "one\ntwo\n").unwrap();
             fs::write(tree.join("long.txt"), long("new")).unwrap();
@@ -83,7 +88,9 @@ impl Bench {
         bench.step(&line, "b", |tree| {
             fs::remove_file(tree.join("gone.txt")).unwrap()
         });
-        line.publish(&bench.branch).unwrap();
+        if special.is_in_git {
+            line.publish(&bench.branch).unwrap();
+        }
         bench.record(&line, &special);
         bench
     }
@@ -239,7 +246,7 @@ impl Bench {
             base: self.base.clone(),
             into: (!special.is_detached).then(|| "main".to_owned()),
             dirty: Vec::new(),
-            patch: false,
+            patch: !special.is_in_git,
         };
         let checked = BranchChecked {
             round: 1,
@@ -283,6 +290,7 @@ impl Bench {
             constraints: Vec::new(),
             criteria: Vec::new(),
             skill: None,
+            model: None,
         }
     }
 
@@ -299,12 +307,19 @@ impl Bench {
             removed: file.removed,
             bytes: 0,
         });
+        let patch = (!special.is_in_git).then(|| {
+            let bytes = line.patch(&self.base, &self.head).unwrap();
+            let file = self.house.root().join("change.patch");
+            fs::write(&file, bytes).unwrap();
+            file.display().to_string()
+        });
+        let is_plain = special.is_in_git && !special.is_detached;
         ChangesetCreated {
             run: self.run,
             portal: Some("shop".to_owned()),
             folder: self.project.display().to_string(),
-            branch: Some(self.branch.clone()),
-            into: (!special.is_detached).then(|| "main".to_owned()),
+            branch: special.is_in_git.then(|| self.branch.clone()),
+            into: is_plain.then(|| "main".to_owned()),
             base: self.base.clone(),
             head: self.head.clone(),
             commits: 2,
@@ -314,7 +329,7 @@ impl Bench {
             proven: special.proven,
             complete: special.complete,
             deferred: vec!["First: the person waived f1".to_owned()],
-            patch: None,
+            patch,
         }
     }
 

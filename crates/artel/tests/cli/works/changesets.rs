@@ -1,7 +1,7 @@
 //! `artel changeset`, against real git.
 
 use std::fs;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use artel_types::plan::PlanState;
 use artel_types::{PlanEnded, SandboxPassage};
@@ -73,16 +73,13 @@ fn own_changes_in_the_same_files_are_never_touched() {
     let bench = Bench::new();
     let own = long("old").replace("line 20", "my line 20");
     bench.write("long.txt", &own);
-    let index = fs::read(bench.project.join(".git/index")).unwrap();
     let before = Tree::of(&bench.project);
     let refused = bench.decide("approve", &[]).fails(3, "R006");
     refused
         .says("`long.txt`")
         .says("stash")
         .says("artel changeset approve 07070707");
-    before.unchanged(&bench.project.join("long.txt"));
-    assert_eq!(bench.read("long.txt"), own);
-    assert_eq!(fs::read(bench.project.join(".git/index")).unwrap(), index);
+    before.unchanged(&bench.project);
     assert_eq!(bench.git(&["rev-parse", "main"]), bench.base);
     assert_eq!(bench.state(), "open");
     bench.commit("mine");
@@ -341,6 +338,55 @@ fn an_order_that_a_kill_left_is_completed_by_whoever_comes_next() {
         assert_eq!(bench.git(&["status", "--porcelain"]), "");
         assert!(!bench.project.join(".git/index.lock").exists());
     }
+}
+
+#[test]
+fn a_process_that_is_killed_while_it_merges_is_made_up_for() {
+    for _ in 0..5 {
+        let bench = Bench::new();
+        let id = bench.id();
+        let mut command = bench.artel(&["changeset", "approve", &id]).command();
+        let mut child = command.stderr(Stdio::null()).spawn().unwrap();
+        while bench.kinds("changeset.ordered").is_empty() {
+            std::thread::yield_now();
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(bench.state(), "merged");
+        assert_eq!(bench.kinds("changeset.merged").len(), 1);
+        assert_eq!(bench.git(&["rev-list", "--count", "--merges", "main"]), "1");
+        assert_eq!(bench.git(&["status", "--porcelain"]), "");
+        assert!(!bench.project.join(".git/index.lock").exists());
+    }
+}
+
+#[test]
+fn a_folder_in_no_repository_gets_a_patch_and_the_command_for_it() {
+    let bench = Bench::special(Special {
+        is_in_git: false,
+        ..Special::default()
+    });
+    let before = Tree::of(&bench.project);
+    let refused = bench.decide("approve", &[]).fails(3, "R008");
+    before.unchanged(&bench.project);
+    let command = refused.err.split("try: `").nth(1).unwrap();
+    let command = command.split('`').next().unwrap();
+    let done = Command::new("/bin/sh")
+        .args(["-c", command])
+        .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+        .status();
+    assert!(done.unwrap().success(), "{command}");
+    assert_eq!(bench.read("long.txt"), long("new"));
+    assert_eq!(bench.read("made.txt"), "one\ntwo\n");
+    assert!(!bench.project.join("gone.txt").exists());
+    bench
+        .run(&["changeset", "show", &bench.id()])
+        .expect(0)
+        .says("git apply");
+    bench
+        .decide("reject", &["--reason", "applied by hand"])
+        .expect(0);
+    assert_eq!(bench.state(), "rejected");
 }
 
 #[test]

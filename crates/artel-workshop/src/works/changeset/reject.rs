@@ -1,0 +1,83 @@
+//! Turning a changeset down.
+
+use artel_git::LineError;
+use artel_rules::plan::state::Act;
+use artel_types::{ChangesetCreated, ChangesetRejected, Code, Failure};
+
+use super::decide::ChangesetDone;
+use super::desk::Desk;
+use super::shown::of_work;
+use crate::works::carry::refused;
+use crate::works::prover::done_with;
+use crate::workshop::{Noted, Workshop};
+
+impl Workshop {
+    /// Turns a changeset down: its branch and its folder go, the record stays.
+    pub fn reject_changeset(
+        &self,
+        id: &str,
+        reason: &str,
+    ) -> Result<Noted<ChangesetDone>, Failure> {
+        let reason = reason.trim();
+        if reason.is_empty() {
+            return Err(Failure::new(Code::C005, "a rejection needs a reason")
+                .because("the next one who plans this reads it")
+                .advise(format!("`artel changeset reject {id} --reason \"…\"`")));
+        }
+        let mut desk = Desk::open(self)?;
+        let work = self.work_named(id)?;
+        of_work(&work)?;
+        desk.complete(&work)?;
+        let work = self.work(work.trace)?;
+        let (row, created) = of_work(&work)?;
+        work.course.may(Act::Discard).map_err(refused)?;
+        // The commits stay in the line until the rejection is on record: killed in between, the
+        // changeset is still there to be decided about.
+        let removed = self.remove_branch(&created, &mut desk.notes);
+        let fact = ChangesetRejected {
+            reason: reason.to_owned(),
+            branch: removed.clone(),
+            head: created.head.clone(),
+        };
+        desk.tell(&work, &self.caller.actor(), fact)?;
+        done_with(&self.run_place(created.run));
+        let work = self.work(work.trace)?;
+        let mut notes = std::mem::take(&mut desk.notes);
+        notes.extend(desk.rewrite_report(&work));
+        let done = ChangesetDone {
+            id: row.id,
+            trace: work.trace,
+            act: "reject",
+            into: None,
+            commit: None,
+            files: Vec::new(),
+            kept: Vec::new(),
+            outside: Vec::new(),
+            removed,
+            report: self.report_path(&work, created.run),
+        };
+        Ok(Noted { done, notes })
+    }
+
+    /// Removes the branch from the person's repository, if it is as it was left there.
+    fn remove_branch(&self, created: &ChangesetCreated, notes: &mut Vec<String>) -> Option<String> {
+        let branch = created.branch.clone()?;
+        let line = self.changeset_line(created);
+        let line = line.map_err(|failure| notes.push(failure.what)).ok()?;
+        match line.unpublish(&branch, &created.head) {
+            Ok(()) => Some(branch),
+            Err(error) => {
+                let why = match error {
+                    LineError::Moved { .. } => {
+                        "there are commits on it that are not Artel's".to_owned()
+                    }
+                    other => other.to_string(),
+                };
+                notes.push(format!(
+                    "the branch `{branch}` stays: {why}; `git branch -D {branch}` removes it"
+                ));
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! `artel plan`
+
+mod decide;
+mod look;
+mod steps;
+
+use artel_types::plan::PlanState;
+use artel_workshop::{Caller, OnFailure, PlanRules, Problems};
+
+use super::ask::one_of;
+use super::planned::usual_rules;
+use crate::Verdict;
+use crate::screen::Screen;
+
+/// Read, change and decide about plans
+///
+/// Nothing of a plan is done before you approve it, and what you approve is what is done: an
+/// approval holds for one version, by its hash.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: artel plan list")]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// List plans, the newest first
+    #[command(after_help = "Example: artel plan list --status review")]
+    List {
+        /// Only those that stand so
+        #[arg(long, value_name = "STATUS", value_parser = state)]
+        status: Option<PlanState>,
+    },
+    /// Show a plan: its steps, what they may do, what they are expected to cost
+    #[command(after_help = "Example: artel plan show 5d2f41c0\n\
+        Example: artel plan show 5d2f41c0 --version 1 --markdown")]
+    Show {
+        /// Its trace, or how it begins
+        id: String,
+        /// Another version than the newest
+        #[arg(long, value_name = "N")]
+        version: Option<u32>,
+        /// As its file has it
+        #[arg(long)]
+        markdown: bool,
+    },
+    /// Approve a plan, and carry it out here
+    ///
+    /// What it changes is a branch of its own; you decide about it at the end. Ctrl-C pauses it.
+    #[command(after_help = "Example: artel plan approve 5d2f41c0\n\
+        Example: artel plan approve 5d2f41c0 --at-once 2 --fail-fast")]
+    Approve(Approve),
+    /// Say what should be different; the architect writes the next version
+    #[command(after_help = "Example: artel plan revise 5d2f41c0 --comment \"no new dependency\"")]
+    Revise {
+        /// Its trace, or how it begins
+        id: String,
+        /// What should be different; as often as you like
+        #[arg(long = "comment", value_name = "TEXT", required = true)]
+        comments: Vec<String>,
+        /// The model: an alias, or provider:model
+        #[arg(long, value_name = "MODEL")]
+        model: Option<String>,
+    },
+    /// Change a plan yourself, in your editor
+    ///
+    /// In review it stays in review. While the plan is being done, your text counts as approval of
+    /// what it says, and the run goes on by it; steps that have begun stay as they are.
+    #[command(after_help = "Example: artel plan edit 5d2f41c0")]
+    Edit {
+        /// Its trace, or how it begins
+        id: String,
+    },
+    /// Turn a plan down
+    #[command(after_help = "Example: artel plan reject 5d2f41c0 --reason \"we drop the feature\"")]
+    Reject {
+        /// Its trace, or how it begins
+        id: String,
+        /// Why; it stays on record
+        #[arg(long, value_name = "TEXT")]
+        reason: Option<String>,
+    },
+    /// Call a plan off, also while it is being done
+    #[command(after_help = "Example: artel plan cancel 5d2f41c0 --reason \"not now\"")]
+    Cancel {
+        /// Its trace, or how it begins
+        id: String,
+        /// Why
+        #[arg(long, value_name = "TEXT", default_value = "")]
+        reason: String,
+    },
+    /// Show how versions differ: the newest from the one before it, or from the one being done
+    #[command(after_help = "Example: artel plan diff 5d2f41c0\n\
+        Example: artel plan diff 5d2f41c0 1 3")]
+    Diff {
+        /// Its trace, or how it begins
+        id: String,
+        /// The older version
+        #[arg(requires = "to")]
+        from: Option<u32>,
+        /// The newer version
+        to: Option<u32>,
+    },
+    /// Try steps again that failed, from those that passed
+    #[command(after_help = "Example: artel plan retry 5d2f41c0\n\
+        Example: artel plan retry 5d2f41c0 3")]
+    Retry {
+        /// Its trace, or how it begins
+        id: String,
+        /// One step, by its number; all that failed if not given
+        step: Option<String>,
+        #[command(flatten)]
+        how: How,
+    },
+    /// Leave a step out, and with it what needs it
+    #[command(after_help = "Example: artel plan skip 5d2f41c0 3")]
+    Skip {
+        /// Its trace, or how it begins
+        id: String,
+        /// The step, by its number
+        step: String,
+        /// Why
+        #[arg(long, value_name = "TEXT")]
+        reason: Option<String>,
+    },
+    /// Let a step pass although a check, or one finding, does not
+    ///
+    /// It stands in the changeset and the report from then on.
+    #[command(
+        after_help = "Example: artel plan waive 5d2f41c0 2 inspector --reason \"style only\"\n\
+        Example: artel plan waive 5d2f41c0 2 f3 --reason \"known, tracked elsewhere\""
+    )]
+    Waive {
+        /// Its trace, or how it begins
+        id: String,
+        /// The step, by its number
+        step: String,
+        /// inspector, tester, evaluator, or a finding
+        what: String,
+        /// Why; it stays on record
+        #[arg(long, value_name = "TEXT")]
+        reason: Option<String>,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+struct Approve {
+    /// Its trace, or how it begins
+    id: String,
+    /// The hash of what you saw, or how it begins; another version is refused
+    #[arg(long, value_name = "HASH")]
+    hash: Option<String>,
+    #[command(flatten)]
+    how: How,
+}
+
+/// How a plan is carried out.
+#[derive(Debug, Clone, clap::Args)]
+struct How {
+    /// How many steps are under way at once; as many as there are processors if not given
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
+    at_once: Option<u16>,
+    /// Begin nothing new once a step failed
+    #[arg(long)]
+    fail_fast: bool,
+    /// Leave it to a process in the background, which ends with the run
+    #[arg(long)]
+    detach: bool,
+    /// The model: an alias, or provider:model
+    #[arg(long, value_name = "MODEL")]
+    model: Option<String>,
+    /// Answer first-use questions with yes, for scripts
+    #[arg(long)]
+    yes: bool,
+}
+
+impl How {
+    /// Returns what it takes to say the same behind `artel resume`.
+    fn words(&self) -> Vec<String> {
+        let mut words = Vec::new();
+        words.extend(self.at_once.map(|count| format!("--at-once={count}")));
+        words.extend(self.fail_fast.then(|| "--fail-fast".to_owned()));
+        words.extend(self.model.as_ref().map(|model| format!("--model={model}")));
+        words
+    }
+
+    fn rules(&self) -> PlanRules {
+        let usual = usual_rules();
+        PlanRules {
+            at_once: self.at_once.map_or(usual.at_once, usize::from),
+            failure: match self.fail_fast {
+                true => OnFailure::Fast,
+                false => OnFailure::Continue,
+            },
+        }
+    }
+}
+
+fn state(word: &str) -> Result<PlanState, String> {
+    word.parse()
+        .map_err(|()| one_of(PlanState::ALL, PlanState::as_str))
+}
+
+pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+    match &args.command {
+        Command::List { status } => look::list(*status, caller, screen),
+        Command::Show {
+            id,
+            version,
+            markdown,
+        } => match markdown {
+            true => look::markdown(id, *version, caller, screen),
+            false => look::show(id, *version, caller, screen),
+        },
+        Command::Approve(args) => {
+            decide::approve(&args.id, args.hash.as_deref(), &args.how, caller, screen)
+        }
+        Command::Revise {
+            id,
+            comments,
+            model,
+        } => decide::revise(id, comments, model.as_deref(), caller, screen),
+        Command::Edit { id } => decide::edit(id, caller, screen),
+        Command::Reject { id, reason } => {
+            decide::reject(id, reason.as_deref().unwrap_or_default(), caller, screen)
+        }
+        Command::Cancel { id, reason } => decide::cancel(id, reason, caller, screen),
+        Command::Diff { id, from, to } => look::diff(id, from.zip(*to), caller, screen),
+        Command::Retry { id, step, how } => steps::retry(id, step.as_deref(), how, caller, screen),
+        Command::Skip { id, step, reason } => {
+            steps::skip(id, step, reason.as_deref(), caller, screen)
+        }
+        Command::Waive {
+            id,
+            step,
+            what,
+            reason,
+        } => {
+            let reason = reason.as_deref().unwrap_or_default();
+            steps::waive(id, (step, what, reason), caller, screen)
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! Deciding about plans.
+
+use std::sync::Arc;
+
+use artel_types::{RunId, TraceId};
+use artel_workshop::{Caller, Edited, Problems, Work, Workshop};
+use serde_json::json;
+
+use super::How;
+use crate::Verdict;
+use crate::commands::planned::{Bench, Telling};
+use crate::commands::run::Answers;
+use crate::render::{harmless, harmless_lines};
+use crate::runtime;
+use crate::screen::Screen;
+
+pub(super) fn approve(
+    id: &str,
+    hash: Option<&str>,
+    how: &How,
+    caller: &Caller,
+    screen: &mut Screen,
+) -> Result<Verdict, Problems> {
+    let workshop = Arc::new(caller.workshop()?);
+    let (work, run) = workshop.approve_plan(id, hash)?;
+    let version = work.course.approved().map_or(1, |it| it.version.number);
+    if !screen.json {
+        let short = work.trace.short();
+        screen.say(format!(
+            "approved {short} version {version}; run {}",
+            run.short()
+        ));
+    }
+    go(&workshop, &work, run, how, caller, screen)
+}
+
+/// Carries out a plan here, in the background, or where it is being done already.
+pub(super) fn go(
+    workshop: &Arc<Workshop>,
+    work: &Work,
+    run: RunId,
+    how: &How,
+    caller: &Caller,
+    screen: &mut Screen,
+) -> Result<Verdict, Problems> {
+    let driver = workshop
+        .standing_of(run)
+        .ok()
+        .and_then(|(_, driver)| driver);
+    if let Some(driver) = driver {
+        return elsewhere(work.trace, run, &driver, screen);
+    }
+    if how.detach {
+        let words = how.words();
+        let driver = workshop.leave_to_background(work.trace, &words)?;
+        return elsewhere(work.trace, run, &driver, screen);
+    }
+    let mut bench = Bench::new(Arc::clone(workshop), caller, screen);
+    bench.model.clone_from(&how.model);
+    bench.answers = if how.yes { Answers::Yes } else { Answers::Ask };
+    bench.rules = how.rules();
+    bench.telling = Telling::Live;
+    let outcome = bench.carry_out(work.trace)?;
+    if bench.screen.json {
+        bench.screen.value(&json!({ "result": outcome.value }))?;
+    } else {
+        for line in &outcome.lines {
+            bench.screen.line(line)?;
+        }
+    }
+    Ok(outcome.end?)
+}
+
+/// Says that the run goes on in another process.
+fn elsewhere(
+    trace: TraceId,
+    run: RunId,
+    driver: &str,
+    screen: &mut Screen,
+) -> Result<Verdict, Problems> {
+    let short = trace.short();
+    if screen.json {
+        screen.value(
+            &json!({ "trace_id": trace.to_string(), "run": run.to_string(), "goes_on_in": driver }),
+        )?;
+    } else {
+        screen.line(format!(
+            "{short} goes on in {}: `artel plan show {short}`, `artel waiting`",
+            harmless(driver)
+        ))?;
+    }
+    Ok(Verdict::Done)
+}
+
+pub(super) fn revise(
+    id: &str,
+    comments: &[String],
+    model: Option<&str>,
+    caller: &Caller,
+    screen: &mut Screen,
+) -> Result<Verdict, Problems> {
+    let workshop = Arc::new(caller.workshop()?);
+    let work = workshop.comment_plan(id, comments)?;
+    let mut bench = Bench::new(Arc::clone(&workshop), caller, screen);
+    bench.model = model.map(str::to_owned);
+    let outcome = bench.take_on(work.trace)?;
+    bench.conclude(work.trace, outcome)
+}
+
+pub(super) fn edit(id: &str, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+    let workshop = caller.workshop()?;
+    let work = workshop.work_named(id)?;
+    let edited = workshop.edit_by_hand(&work)?;
+    let short = work.trace.short();
+    let (word, version) = match edited {
+        Edited::Unchanged => ("unchanged", None),
+        Edited::InReview { version } => ("review", Some(version)),
+        Edited::Adopted { version, .. } => ("adopted", Some(version)),
+    };
+    if screen.json {
+        screen.value(
+            &json!({ "trace_id": work.trace.to_string(), "edited": word, "version": version }),
+        )?;
+        return Ok(Verdict::Done);
+    }
+    match edited {
+        Edited::Unchanged => screen.line("nothing changed")?,
+        Edited::InReview { version } => {
+            let work = workshop.work(work.trace)?;
+            let difference = workshop.plan_difference(&work, Some((version - 1, version)))?;
+            screen.line(harmless_lines(&difference.text))?;
+            screen.line(format!(
+                "version {version} is yours and in review: `artel plan approve {short}`"
+            ))?;
+        }
+        Edited::Adopted { version, run } => {
+            let driver = workshop
+                .standing_of(run)
+                .ok()
+                .and_then(|(_, driver)| driver);
+            screen.line(match driver {
+                Some(_) => format!("the run goes on by version {version}"),
+                None => format!("the run goes on by version {version}: `artel resume {short}`"),
+            })?;
+        }
+    }
+    Ok(Verdict::Done)
+}
+
+pub(super) fn reject(
+    id: &str,
+    reason: &str,
+    caller: &Caller,
+    screen: &mut Screen,
+) -> Result<Verdict, Problems> {
+    let work = caller.workshop()?.reject_plan(id, reason)?;
+    told(&work, "rejected", screen)
+}
+
+pub(super) fn cancel(
+    id: &str,
+    reason: &str,
+    caller: &Caller,
+    screen: &mut Screen,
+) -> Result<Verdict, Problems> {
+    let workshop = caller.workshop()?;
+    let (work, driver) = runtime::block_on(workshop.cancel_plan(id, reason))??;
+    if let Some(driver) = driver.filter(|_| !screen.json) {
+        screen.say(format!("{} ends what is under way", harmless(&driver)));
+    }
+    told(&work, "cancelled", screen)
+}
+
+fn told(work: &Work, word: &str, screen: &mut Screen) -> Result<Verdict, Problems> {
+    if screen.json {
+        let state = work.course.state();
+        screen.value(&json!({ "trace_id": work.trace.to_string(), "state": state }))?;
+    } else {
+        screen.line(format!("{word} {}", work.trace.short()))?;
+    }
+    Ok(Verdict::Done)
+}

@@ -1,0 +1,380 @@
+//! Looking at plans.
+
+use artel_types::plan::{Plan, PlanState, PlanStep, StepState};
+use artel_types::{Money, counted};
+use artel_workshop::{Caller, Conduct, Drafted, Estimate, Problems, Work, Workshop};
+use serde_json::json;
+
+use crate::Verdict;
+use crate::render::{cell, harmless, harmless_lines, table};
+use crate::runtime;
+use crate::screen::Screen;
+
+pub(super) fn list(
+    status: Option<PlanState>,
+    caller: &Caller,
+    screen: &mut Screen,
+) -> Result<Verdict, Problems> {
+    let workshop = caller.workshop()?;
+    let mut works = workshop.works()?;
+    works.retain(|work| match (work.course.state(), status) {
+        (Some(state), Some(wanted)) => state == wanted,
+        (state, None) => state.is_some(),
+        (None, Some(_)) => false,
+    });
+    if screen.json {
+        let values: Vec<_> = works.iter().map(listed).collect();
+        screen.value(&values)?;
+        return Ok(Verdict::Done);
+    }
+    if works.is_empty() {
+        screen.say("no plans; `artel ask \"…\"` begins one");
+        return Ok(Verdict::Done);
+    }
+    let rows: Vec<_> = works.iter().map(row).collect();
+    let head = ["ID", "STATE", "VERSION", "PORTAL", "TITLE"];
+    screen.raw(&table(&head, &rows))?;
+    Ok(Verdict::Done)
+}
+
+fn listed(work: &Work) -> serde_json::Value {
+    let drafted = work.versions.last();
+    json!({
+        "trace_id": work.trace.to_string(),
+        "state": work.course.state(),
+        "version": drafted.map(|it| it.fact.version),
+        "hash": drafted.map(|it| it.fact.hash.clone()),
+        "in_review": work.course.in_review().map(|it| it.number),
+        "title": drafted.map_or(&work.request.title, |it| &it.fact.title),
+        "portal": work.request.portal,
+        "run": work.course.run().map(|run| run.to_string()),
+        "why": work.course.why(),
+    })
+}
+
+fn row(work: &Work) -> Vec<String> {
+    let drafted = work.versions.last();
+    let state = work.course.state().map_or("-", PlanState::as_str);
+    let title = drafted.map_or(&work.request.title, |it| &it.fact.title);
+    vec![
+        work.trace.short(),
+        state.to_owned(),
+        drafted.map_or("-".to_owned(), |it| format!("v{}", it.fact.version)),
+        cell(work.request.portal.as_deref().unwrap_or("-"), 30),
+        cell(title, 80),
+    ]
+}
+
+pub(super) fn markdown(
+    id: &str,
+    version: Option<u32>,
+    caller: &Caller,
+    screen: &mut Screen,
+) -> Result<Verdict, Problems> {
+    let workshop = caller.workshop()?;
+    let work = workshop.work_named(id)?;
+    let text = workshop.plan_markdown(&work, version)?;
+    if screen.json {
+        screen.value(&json!({ "trace_id": work.trace.to_string(), "markdown": text }))?;
+    } else {
+        screen.line(harmless_lines(&text))?;
+    }
+    Ok(Verdict::Done)
+}
+
+/// A plan with all that is shown of it.
+struct Shown {
+    work: Work,
+    drafted: Drafted,
+    plan: Plan,
+    estimates: Vec<Estimate>,
+    progress: Option<Conduct>,
+}
+
+pub(super) fn show(
+    id: &str,
+    version: Option<u32>,
+    caller: &Caller,
+    screen: &mut Screen,
+) -> Result<Verdict, Problems> {
+    let workshop = caller.workshop()?;
+    let work = workshop.work_named(id)?;
+    let shown = shown(&workshop, work, version)?;
+    if screen.json {
+        return as_json(&shown, screen);
+    }
+    let Shown {
+        work,
+        drafted,
+        plan,
+        ..
+    } = &shown;
+    let state = work.course.state().map_or("-", PlanState::as_str);
+    let short = work.trace.short();
+    screen.line(format!(
+        "{} ({short}, version {}, {state})",
+        harmless(&plan.title),
+        drafted.fact.version
+    ))?;
+    let portal = work.request.portal.as_deref().unwrap_or("-");
+    screen.line(format!(
+        "by {} at {} · portal {} · {}",
+        harmless(&drafted.by.id),
+        drafted.at,
+        harmless(portal),
+        plan.kind
+    ))?;
+    if let Some(why) = work.course.why() {
+        screen.line(format!("why: {}", harmless(why)))?;
+    }
+    paragraph("", &plan.overview, screen)?;
+    paragraph("Why this way", &plan.reasoning, screen)?;
+    steps(&shown, screen)?;
+    details(&shown, screen)?;
+    next(&shown, screen);
+    Ok(Verdict::Done)
+}
+
+fn shown(workshop: &Workshop, work: Work, version: Option<u32>) -> Result<Shown, Problems> {
+    let (drafted, plan) = workshop.plan_of(&work, version)?;
+    let progress = workshop.progress_of(&work)?;
+    let done = work.course.approved().map(|it| it.version.number);
+    let progress = progress.filter(|_| done == Some(drafted.fact.version));
+    let plan = match &progress {
+        Some(progress) => progress.plan().clone(),
+        None => plan,
+    };
+    let estimates = runtime::block_on(workshop.estimate(&plan, None))??;
+    Ok(Shown {
+        work,
+        drafted,
+        plan,
+        estimates,
+        progress,
+    })
+}
+
+fn as_json(shown: &Shown, screen: &mut Screen) -> Result<Verdict, Problems> {
+    let Shown {
+        work,
+        drafted,
+        plan,
+        estimates,
+        progress,
+    } = shown;
+    let (tokens, cost) = total(estimates);
+    let steps: Option<Vec<_>> = progress.as_ref().map(|progress| {
+        let steps = progress.steps();
+        steps
+            .map(|(spec, step)| json!({ "id": spec.id, "state": step.state, "round": step.round, "why": step.why }))
+            .collect()
+    });
+    let comments = work.course.comments().iter();
+    let comments: Vec<_> = comments
+        .map(|it| json!({ "version": it.version, "text": it.text }))
+        .collect();
+    let versions = work.versions.iter();
+    let versions: Vec<_> = versions
+        .map(|it| json!({ "version": it.fact.version, "hash": it.fact.hash, "by": it.by.id, "at": it.at }))
+        .collect();
+    screen.value(&json!({
+        "trace_id": work.trace.to_string(),
+        "state": work.course.state(),
+        "why": work.course.why(),
+        "version": drafted.fact.version,
+        "hash": drafted.fact.hash,
+        "by": drafted.by.id,
+        "at": drafted.at,
+        "in_review": work.course.in_review().map(|it| it.number),
+        "run": work.course.run().map(|run| run.to_string()),
+        "plan": plan,
+        "estimates": estimates,
+        "tokens": tokens,
+        "cost": cost,
+        "steps": steps,
+        "comments": comments,
+        "versions": versions,
+    }))?;
+    Ok(Verdict::Done)
+}
+
+fn steps(shown: &Shown, screen: &mut Screen) -> Result<(), Problems> {
+    let numbers = |ids: &[String]| {
+        let found = ids.iter().filter_map(|id| shown.plan.number(id));
+        let found: Vec<String> = found.map(|it| it.to_string()).collect();
+        found.join(", ")
+    };
+    let row = |(at, step): (usize, &PlanStep)| {
+        let estimate = shown.estimates.get(at);
+        let state = shown
+            .progress
+            .as_ref()
+            .and_then(|it| it.step(&step.id))
+            .map(|it| it.state);
+        vec![
+            format!("{}", at + 1),
+            state.unwrap_or(StepState::Waiting).checkbox().to_owned(),
+            cell(&step.title, 50),
+            cell(&step.role, 20),
+            match step.scope.paths.as_slice() {
+                [] => "any file".to_owned(),
+                paths => cell(&paths.join(", "), 40),
+            },
+            numbers(&step.after),
+            step.verify.to_string(),
+            estimate.map_or("-".to_owned(), |it| tokens(it.tokens)),
+            estimate
+                .and_then(|it| it.cost)
+                .map_or("-".to_owned(), |it| it.to_string()),
+        ]
+    };
+    let rows: Vec<_> = shown.plan.steps.iter().enumerate().map(row).collect();
+    let head = [
+        "STEP", "", "TITLE", "ROLE", "CHANGES", "AFTER", "VERIFY", "TOKENS", "COST",
+    ];
+    screen.line("")?;
+    screen.raw(&table(&head, &rows))?;
+    let (all, cost) = total(&shown.estimates);
+    let cost = cost.map_or("the price is not known".to_owned(), |it| it.to_string());
+    screen.line(format!(
+        "{}, expected to take {} tokens: {cost}",
+        counted(shown.plan.steps.len() as u64, "step"),
+        tokens(all)
+    ))
+}
+
+/// Lists what the steps ask for, what has to hold, and what a person should know.
+fn details(shown: &Shown, screen: &mut Screen) -> Result<(), Problems> {
+    let plan = &shown.plan;
+    let mut permissions = Vec::new();
+    let mut criteria = Vec::new();
+    let mut stands = Vec::new();
+    for (at, step) in plan.steps.iter().enumerate() {
+        let scope = &step.scope;
+        let parts = [
+            ("change", &scope.paths),
+            ("run", &scope.commands),
+            ("reach", &scope.network),
+        ];
+        let parts = parts.iter().filter(|(_, list)| !list.is_empty());
+        let mut parts: Vec<String> = parts
+            .map(|(may, list)| format!("{may} {}", list.join(", ")))
+            .collect();
+        parts.extend(scope.cost().map(|cost| format!("cost up to {cost}")));
+        if !parts.is_empty() {
+            permissions.push(format!("step {} may {}", at + 1, parts.join("; ")));
+        }
+        for claim in &scope.criteria {
+            criteria.push(format!(
+                "step {}: {} ({})",
+                at + 1,
+                claim.text,
+                claim.source
+            ));
+        }
+        if let Some(progress) = &shown.progress
+            && let Some(state) = progress.step(&step.id)
+            && !state.why.is_empty()
+        {
+            stands.push(format!("step {} is {}: {}", at + 1, state.state, state.why));
+        }
+    }
+    let asked = shown.work.request.criteria.iter();
+    criteria.extend(asked.map(|claim| format!("request: {} ({})", claim.text, claim.source)));
+    let comments = shown.work.course.comments().iter();
+    let comments: Vec<String> = comments
+        .map(|it| format!("v{}: {}", it.version, it.text))
+        .collect();
+    listing("How the steps stand", &stands, screen)?;
+    listing("What an approval allows", &permissions, screen)?;
+    listing("What has to hold", &criteria, screen)?;
+    listing("Risks", &plan.risks, screen)?;
+    listing("Open questions", &plan.questions, screen)?;
+    listing("Warnings", &plan.warnings, screen)?;
+    listing("Your comments", &comments, screen)
+}
+
+fn listing(head: &str, lines: &[String], screen: &mut Screen) -> Result<(), Problems> {
+    if lines.is_empty() {
+        return Ok(());
+    }
+    screen.line(format!("\n{head}"))?;
+    for line in lines {
+        screen.line(format!("  {}", harmless(line)))?;
+    }
+    Ok(())
+}
+
+fn paragraph(head: &str, text: &str, screen: &mut Screen) -> Result<(), Problems> {
+    if text.trim().is_empty() {
+        return Ok(());
+    }
+    screen.line("")?;
+    if !head.is_empty() {
+        screen.line(head)?;
+    }
+    screen.line(harmless_lines(text.trim()))
+}
+
+/// Says what to type next.
+fn next(shown: &Shown, screen: &mut Screen) {
+    let short = shown.work.trace.short();
+    let hash: String = shown.drafted.fact.hash.chars().take(12).collect();
+    let review = shown.work.course.in_review().map(|it| it.number);
+    let text = match (review, shown.work.course.state()) {
+        (Some(number), _) if number == shown.drafted.fact.version => format!(
+            "`artel plan approve {short} --hash {hash}` · `artel plan revise {short} --comment \"…\"` · `artel plan edit {short}` · `artel plan reject {short} --reason \"…\"`"
+        ),
+        (Some(number), _) => format!(
+            "version {number} is in review: `artel plan diff {short}`, `artel plan approve {short}`"
+        ),
+        (None, Some(PlanState::Approved)) => format!("`artel resume {short}` carries it out"),
+        (None, Some(PlanState::Running)) => format!(
+            "`artel waiting` shows what needs you; `artel resume {short}` goes on if nobody does"
+        ),
+        (None, Some(PlanState::Done)) => format!("`artel changeset show {short} --diff`"),
+        (None, Some(PlanState::Failed)) => {
+            format!("`artel plan retry {short}` · `artel changeset show {short}`")
+        }
+        _ => format!("`artel trace {short}`"),
+    };
+    screen.say(format!("\nNext: {text}"));
+}
+
+pub(super) fn diff(
+    id: &str,
+    versions: Option<(u32, u32)>,
+    caller: &Caller,
+    screen: &mut Screen,
+) -> Result<Verdict, Problems> {
+    let workshop = caller.workshop()?;
+    let work = workshop.work_named(id)?;
+    let difference = workshop.plan_difference(&work, versions)?;
+    if screen.json {
+        screen.value(&difference)?;
+        return Ok(Verdict::Done);
+    }
+    let (from, to) = (difference.from, difference.to);
+    screen.line(format!("version {from} → version {to}"))?;
+    match difference.text.is_empty() {
+        true => screen.line("nothing differs")?,
+        false => screen.line(harmless_lines(&difference.text))?,
+    }
+    Ok(Verdict::Done)
+}
+
+fn total(estimates: &[Estimate]) -> (u64, Option<Money>) {
+    let tokens = estimates.iter().map(|it| it.tokens).sum();
+    let costs: Option<Vec<u64>> = estimates
+        .iter()
+        .map(|it| it.cost.map(|cost| cost.0))
+        .collect();
+    (tokens, costs.map(|costs| Money(costs.iter().sum())))
+}
+
+fn tokens(count: u64) -> String {
+    match count {
+        0..1_000 => count.to_string(),
+        _ => format!("{}k", count.div_ceil(1_000)),
+    }
+}

@@ -1,0 +1,65 @@
+//! Deciding about single steps.
+
+use std::sync::Arc;
+
+use artel_workshop::{Caller, Problems, Work};
+use serde_json::json;
+
+use super::How;
+use super::decide::go;
+use crate::Verdict;
+use crate::render::harmless;
+use crate::screen::Screen;
+
+pub(super) fn retry(
+    id: &str,
+    step: Option<&str>,
+    how: &How,
+    caller: &Caller,
+    screen: &mut Screen,
+) -> Result<Verdict, Problems> {
+    let workshop = Arc::new(caller.workshop()?);
+    let work = workshop.work_named(id)?;
+    let again = workshop.retry_plan(&work, step)?;
+    if !screen.json {
+        for title in &again.steps {
+            screen.say(format!("again: {}", harmless(title)));
+        }
+    }
+    let work = workshop.work(work.trace)?;
+    go(&workshop, &work, again.run, how, caller, screen)
+}
+
+pub(super) fn skip(
+    id: &str,
+    step: &str,
+    reason: Option<&str>,
+    caller: &Caller,
+    screen: &mut Screen,
+) -> Result<Verdict, Problems> {
+    let workshop = caller.workshop()?;
+    let work = workshop.work_named(id)?;
+    let title = workshop.skip_step(&work, step, reason)?;
+    told(&work, "skipped", &title, screen)
+}
+
+pub(super) fn waive(
+    id: &str,
+    (step, what, reason): (&str, &str, &str),
+    caller: &Caller,
+    screen: &mut Screen,
+) -> Result<Verdict, Problems> {
+    let workshop = caller.workshop()?;
+    let work = workshop.work_named(id)?;
+    let title = workshop.waive_step(&work, step, what, reason)?;
+    told(&work, &format!("waived {what} of"), &title, screen)
+}
+
+fn told(work: &Work, word: &str, title: &str, screen: &mut Screen) -> Result<Verdict, Problems> {
+    if screen.json {
+        screen.value(&json!({ "trace_id": work.trace.to_string(), "did": word, "step": title }))?;
+    } else {
+        screen.line(format!("{} {}", harmless(word), harmless(title)))?;
+    }
+    Ok(Verdict::Done)
+}

@@ -1,0 +1,328 @@
+//! `artel plan`: looking at plans and deciding about them.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
+use super::town::{Town, payload};
+
+/// Asks for a plan and returns its short name.
+fn planned(town: &Town) -> String {
+    town.asked().chars().take(8).collect()
+}
+
+/// Sets an editor that does something with the file.
+fn editor(town: &Town, script: &str) -> String {
+    let path = town.house.root().join("editor.sh");
+    fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_plan_is_shown_with_what_an_approval_allows_and_costs() {
+    let town = Town::new();
+    let id = planned(&town);
+    let seen = town.artel(["plan", "show", &id]).run().expect(0);
+    for words in [
+        "Mend add (",
+        "version 1, review",
+        "calc.py, test_calc.py",
+        "step 1 may change calc.py, test_calc.py",
+        "request: It must add. (explicit)",
+        "2 steps, expected to take",
+        &format!("`artel plan approve {id} --hash "),
+    ] {
+        let all = format!("{}{}", seen.out, seen.err);
+        assert!(all.contains(words), "no `{words}` in:\n{all}");
+    }
+    let json = town
+        .artel(["plan", "show", &id, "--json"])
+        .run()
+        .expect(0)
+        .json();
+    assert_eq!(json["plan"]["steps"][1]["after"][0], "mend");
+    assert_eq!(json["estimates"].as_array().unwrap().len(), 2);
+    let text = town
+        .artel(["plan", "show", &id, "--markdown"])
+        .run()
+        .expect(0)
+        .out;
+    let name = format!("Inbox/Plans/request-{id}_plan.md");
+    assert_eq!(
+        text.trim_end(),
+        fs::read_to_string(town.house.workshop.join(name))
+            .unwrap()
+            .trim_end()
+    );
+    town.artel(["plan", "list", "--status", "review"])
+        .run()
+        .expect(0)
+        .says(&id);
+    town.artel(["plan", "list", "--status", "great"])
+        .run()
+        .fails(2, "C004")
+        .says("exploring, drafting");
+    town.artel(["plan", "show", &id, "--version", "7"])
+        .run()
+        .fails(4, "W010");
+    town.artel(["plan", "show", "ffffffff"])
+        .run()
+        .fails(4, "R004");
+}
+
+#[test]
+fn comments_are_all_kept_and_come_back_as_the_next_version() {
+    let town = Town::new();
+    let id = planned(&town);
+    let kept = town.house.state(&format!("plans/request-{id}_plan.v1.md"));
+    let first = fs::read(&kept).unwrap();
+    let revise = |one: &str, two: &str| {
+        town.artel(["plan", "revise", &id, "--comment", one, "--comment", two])
+            .run()
+            .expect(0)
+    };
+    revise("no new dependency", "fewer steps").says("version 2");
+    revise("more tests", "say why").says("what differs from version 2");
+    let json = town
+        .artel(["plan", "show", &id, "--json"])
+        .run()
+        .expect(0)
+        .json();
+    assert_eq!(json["version"], 3);
+    assert_eq!(json["comments"].as_array().unwrap().len(), 4);
+    assert_eq!(json["comments"][3]["text"], "say why");
+    assert_eq!(json["comments"][3]["version"], 2);
+    assert_eq!(
+        fs::read(&kept).unwrap(),
+        first,
+        "an old version stays as it was"
+    );
+    let file = format!("Inbox/Plans/request-{id}_plan.md");
+    let file = fs::read_to_string(town.house.workshop.join(file)).unwrap();
+    assert!(
+        file.contains("no new dependency") && file.contains("say why"),
+        "{file}"
+    );
+    town.artel(["plan", "diff", &id])
+        .run()
+        .expect(0)
+        .says("nothing differs");
+    town.artel(["plan", "revise", &id]).run().fails(2, "C005");
+    town.artel(["plan", "revise", &id, "--comment", " "])
+        .run()
+        .fails(2, "C005");
+}
+
+#[test]
+fn nothing_is_decided_without_a_reason_or_from_a_wrong_state() {
+    let town = Town::new();
+    let id = planned(&town);
+    let before = town.events().len();
+    town.artel(["plan", "reject", &id])
+        .run()
+        .fails(2, "C005")
+        .says("--reason");
+    town.artel(["plan", "reject", &id, "--reason", "  "])
+        .run()
+        .fails(2, "C005");
+    let other = "0123456789abcdef";
+    town.artel(["plan", "approve", &id, "--hash", other])
+        .run()
+        .fails(3, "R008")
+        .says("version 1");
+    for words in [["skip", "1"], ["retry", "1"]] {
+        town.artel(["plan", words[0], &id, words[1]])
+            .run()
+            .fails(3, "R008");
+    }
+    town.artel(["plan", "waive", &id, "1", "tester", "--reason", "x"])
+        .run()
+        .fails(3, "R008");
+    assert_eq!(
+        town.events().len(),
+        before,
+        "what is refused leaves nothing"
+    );
+    town.artel(["plan", "reject", &id, "--reason", "not now"])
+        .run()
+        .expect(0);
+    for act in ["approve", "edit", "cancel"] {
+        town.artel(["plan", act, &id])
+            .env("EDITOR", "/bin/true")
+            .run()
+            .fails(3, "R008");
+    }
+    town.artel(["plan", "approve", &id])
+        .run()
+        .says("already decided")
+        .says("rejected it");
+    let rejected = town
+        .house
+        .workshop
+        .join(format!("Inbox/Rejected/request-{id}_plan.md"));
+    assert!(
+        fs::read_to_string(rejected)
+            .unwrap()
+            .contains("status: rejected")
+    );
+    assert_eq!(town.request().unwrap()["status"], "rejected");
+}
+
+#[test]
+fn a_plan_is_called_off() {
+    let town = Town::new();
+    let id = planned(&town);
+    town.artel(["plan", "cancel", &id, "--reason", "later"])
+        .run()
+        .expect(0);
+    let json = town
+        .artel(["plan", "show", &id, "--json"])
+        .run()
+        .expect(0)
+        .json();
+    assert_eq!(json["state"], "cancelled");
+    assert_eq!(json["why"], "later");
+    town.artel(["plan", "cancel", &id]).run().fails(3, "R008");
+}
+
+#[test]
+fn a_persons_own_text_is_the_next_version_or_is_refused_by_line() {
+    let town = Town::new();
+    let id = planned(&town);
+    let edit = |script: &str| {
+        town.artel(["plan", "edit", &id])
+            .env("EDITOR", editor(&town, script))
+    };
+    edit(":").run().expect(0).says("nothing changed");
+    let seen = edit("sed -i 's/with one line/with two lines/' \"$1\"")
+        .run()
+        .expect(0);
+    seen.says("+ Write NOTES.md with two lines.")
+        .says("version 2 is yours");
+    let json = town
+        .artel(["plan", "show", &id, "--json"])
+        .run()
+        .expect(0)
+        .json();
+    assert_eq!(
+        (&json["state"], &json["by"]),
+        (&"review".into(), &crate::support::ADA.into())
+    );
+    let seen = edit("sed -i 's/^- verify: none/- verify: maybe/' \"$1\"").run();
+    let seen = seen
+        .fails(2, "C004")
+        .says("none`, `evaluator` or `tdd")
+        .says("your text is kept");
+    let file = town
+        .house
+        .workshop
+        .join(format!("Inbox/Plans/request-{id}_plan.md"));
+    let text = fs::read_to_string(&file).unwrap();
+    let line = text
+        .lines()
+        .position(|line| line == "- verify: none")
+        .unwrap()
+        + 1;
+    seen.says(&format!("line {line}"));
+    edit("sed -i 's/^- role: engineer/- role: nobody/' \"$1\"")
+        .run()
+        .fails(2, "C004")
+        .says("nobody");
+    edit("false").run().fails(2, "C004");
+    assert_eq!(town.count("plan.drafted"), 2);
+    town.artel(["plan", "diff", &id, "1", "2"])
+        .run()
+        .expect(0)
+        .says("two lines");
+}
+
+/// The steps of a plan that is being done stay; what is left follows the person's text.
+#[test]
+fn a_plan_that_was_approved_is_changed_by_its_persons_text() {
+    let town = Town::new();
+    let id = planned(&town);
+    let approval = town
+        .house
+        .workshop
+        .join(format!("Inbox/Active/request-{id}_plan.md"));
+    fs::rename(
+        town.house
+            .workshop
+            .join(format!("Inbox/Plans/request-{id}_plan.md")),
+        &approval,
+    )
+    .unwrap();
+    town.artel(["inbox", "scan"])
+        .run()
+        .expect(0)
+        .says("approved");
+    let script = editor(
+        &town,
+        "sed -i 's/^### .. . Step 2: Say so in the notes/### [ ] Step 2: Say it in the notes/' \"$1\"",
+    );
+    let seen = town
+        .artel(["plan", "edit", &id])
+        .env("EDITOR", script)
+        .run()
+        .expect(0);
+    seen.says("goes on by version 2");
+    let json = town.artel(["resume", &id, "--json"]).run().expect(0).json();
+    assert_eq!(json["plan_state"], "done");
+    let run = json["run"].as_str().unwrap();
+    let adopted =
+        |event: &&serde_json::Value| event["kind"] == "plan.adopted" && event["run"] == run;
+    assert_eq!(town.events().iter().filter(adopted).count(), 1);
+    let approved: Vec<_> = town
+        .events()
+        .into_iter()
+        .filter(|it| it["kind"] == "plan.approved")
+        .collect();
+    assert_eq!(payload(&approved[1])["version"], 2);
+    let log = super::bench::git(&town.project, &["log", "--format=%B", "--all"]);
+    assert!(log.contains("Say it in the notes"), "{log}");
+}
+
+#[test]
+fn of_two_people_one_decides() {
+    let town = Town::new();
+    let id = planned(&town);
+    let reject = |reason: &str| {
+        town.artel(["plan", "reject", &id, "--reason", reason])
+            .command()
+    };
+    let children: Vec<_> = (0..4)
+        .map(|n| reject(&format!("r{n}")).spawn().unwrap())
+        .collect();
+    let outputs: Vec<_> = children
+        .into_iter()
+        .map(|it| it.wait_with_output().unwrap())
+        .collect();
+    let won = outputs.iter().filter(|it| it.status.success()).count();
+    assert_eq!(won, 1, "{outputs:?}");
+    for lost in outputs.iter().filter(|it| !it.status.success()) {
+        let said = String::from_utf8_lossy(&lost.stderr);
+        assert!(
+            lost.status.code() == Some(3) && said.contains("already decided"),
+            "{said}"
+        );
+    }
+    assert_eq!(town.count("plan.rejected"), 1);
+}
+
+#[test]
+fn an_approved_plan_is_carried_out_in_the_background() {
+    let town = Town::new();
+    let id = planned(&town);
+    town.artel(["plan", "approve", &id, "--detach"])
+        .run()
+        .expect(0)
+        .says("goes on in process");
+    for _ in 0..400 {
+        let state = town.request().unwrap()["plan_state"].clone();
+        if state == "done" {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    panic!("it was not done: {:?}", town.request());
+}
