@@ -1,6 +1,6 @@
 //! The journal of one run: what is appended to it, and all of it again.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, RangeInclusive};
 
 use artel_journal::{Batch, Fence, Filter, Journal, Query};
 use artel_model::Owed;
@@ -115,8 +115,16 @@ impl Chronicle {
 
     /// Appends, and returns once that is durable.
     pub async fn append(&self, entries: Vec<Entry>) -> Result<(), Failure> {
-        self.journal.append(self.batch(entries)).await?;
+        self.append_at(entries).await?;
         Ok(())
+    }
+
+    /// Appends, and returns where that stands once it is durable.
+    pub(crate) async fn append_at(
+        &self,
+        entries: Vec<Entry>,
+    ) -> Result<RangeInclusive<u64>, Failure> {
+        Ok(self.journal.append(self.batch(entries)).await?.seqs)
     }
 
     /// Hands over what is written with the next thing that this run appends, and returns the

@@ -249,7 +249,8 @@ impl<C: Crew> Conductor<C> {
             return Ok(());
         }
         let facts: Vec<Fact> = entries.iter().map(|entry| entry.fact.clone()).collect();
-        self.chronicle.append(entries).await?;
+        let seqs = self.chronicle.append_at(entries).await?;
+        self.steering.leave_out(seqs);
         let is_step = |fact: &Fact| fact.kind().starts_with("step.");
         let has_moved = facts.iter().any(is_step);
         for mut fact in facts {

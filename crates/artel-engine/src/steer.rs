@@ -1,7 +1,8 @@
 //! How people reach a run under way: what they record in its stream from any process, and the
 //! wish of whoever sits at this one that it stop.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
+use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use artel_journal::{Filter, Journal};
@@ -30,12 +31,17 @@ pub enum Stop {
 
 /// Hears what people record for runs, for all runs of this process.
 #[derive(Debug, Clone, Default)]
-pub struct Wheel(Arc<Mutex<HashMap<RunId, mpsc::UnboundedSender<Box<Fact>>>>>);
+pub struct Wheel(Arc<Mutex<HashMap<RunId, Ear>>>);
+
+/// Takes what was recorded for one run, with where it stands in the journal.
+type Ear = mpsc::UnboundedSender<(u64, Box<Fact>)>;
 
 /// What reaches one run.
 #[derive(Debug)]
 pub struct Steering {
-    facts: mpsc::UnboundedReceiver<Box<Fact>>,
+    facts: mpsc::UnboundedReceiver<(u64, Box<Fact>)>,
+    /// Where events stand that its driver recorded itself and has not heard yet.
+    own: BTreeSet<u64>,
     stop: watch::Receiver<Stop>,
     wheel: Wheel,
     run: RunId,
@@ -70,17 +76,17 @@ impl Wheel {
                 if kinds.contains(&record.kind.as_str())
                     && let Ok(event) = record.event()
                 {
-                    ears.pass_on(event.run, event.fact);
+                    ears.pass_on(event.run, (event.seq, event.fact));
                 }
             }
         });
     }
 
-    fn pass_on(&self, run: Option<RunId>, fact: Fact) {
+    fn pass_on(&self, run: Option<RunId>, (seq, fact): (u64, Fact)) {
         let lock = self.lock();
         if let Some(sender) = run.and_then(|run| lock.get(&run)) {
             // A run that has just ended hears nothing more.
-            drop(sender.send(Box::new(fact)));
+            drop(sender.send((seq, Box::new(fact))));
         }
     }
 
@@ -90,32 +96,46 @@ impl Wheel {
         self.lock().insert(run, sender);
         Steering {
             facts,
+            own: BTreeSet::new(),
             stop,
             wheel: self.clone(),
             run,
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<RunId, mpsc::UnboundedSender<Box<Fact>>>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<RunId, Ear>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Steering {
+    /// Leaves out what the driver recorded itself: taken in a second time, it would undo what
+    /// followed from it.
+    pub(crate) fn leave_out(&mut self, seqs: RangeInclusive<u64>) {
+        self.own.extend(seqs);
+    }
+
     /// Returns what has come since.
     pub(crate) fn news(&mut self) -> Vec<Fact> {
         let mut news = Vec::new();
-        while let Ok(fact) = self.facts.try_recv() {
-            news.push(*fact);
+        while let Ok((seq, fact)) = self.facts.try_recv() {
+            if !self.own.remove(&seq) {
+                news.push(*fact);
+            }
         }
         news
     }
 
     /// Waits for something to come, or for the wish to stop to grow.
     pub(crate) async fn heard(&mut self) -> Option<Fact> {
-        let Self { facts, stop, .. } = self;
+        let Self {
+            facts, own, stop, ..
+        } = self;
         tokio::select! {
-            fact = facts.recv() => fact.map(|fact| *fact),
+            heard = facts.recv() => {
+                let (seq, fact) = heard?;
+                (!own.remove(&seq)).then(|| *fact)
+            }
             () = grown(stop) => None,
         }
     }

@@ -151,7 +151,11 @@ fn result(piece: &Piece, conduct: &Conduct) -> Result {
         round: step.round,
         outputs: step.outputs.clone(),
         waived: step.waived.clone(),
-        why: step.why.clone(),
+        // Which of the steps before it was given up first is not known beforehand.
+        why: match step.state {
+            StepState::Skipped => String::new(),
+            _ => step.why.clone(),
+        },
         history: step.history.clone(),
     };
     let steps = conduct.steps();

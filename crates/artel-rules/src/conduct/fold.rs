@@ -21,7 +21,9 @@ impl Conduct {
                 };
             }
             Fact::StepStarted(it) => {
-                if let Some(step) = self.steps.get_mut(&it.step) {
+                // Its files may get ready after a person has decided against it.
+                let step = self.steps.get_mut(&it.step);
+                if let Some(step) = step.filter(|step| !step.is_over()) {
                     step.begin(it.round, &it.base);
                 }
             }

@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use artel_types::plan::{Plan, PlanState, PlanStep, StepState, Verify};
 use artel_types::{
     BaselineTaken, BranchChecked, BranchMended, Fact, RunAnswered, RunFinished, RunId, RunSteered,
-    StepChecked, StepJudged, StepPassed, StepStarted, StepWorked,
+    StepChecked, StepJudged, StepPassed, StepSettled, StepStarted, StepWorked,
 };
 use proptest::prelude::*;
 
@@ -303,6 +303,62 @@ fn nothing_begins_while_paused_and_a_cancelled_run_ends() {
     crew.conduct.fold(&steer("cancel"));
     crew.to_the_end();
     assert_eq!(crew.conduct.outcome().0, PlanState::Cancelled);
+}
+
+#[test]
+fn a_paused_run_that_is_cancelled_does_not_wait_to_be_resumed() {
+    let steps = vec![step("a", &[], Verify::None)];
+    let mut crew = Crew::new(plan(steps), RULES, &|_| 1);
+    crew.turn(0);
+    for act in ["pause", "cancel"] {
+        let (act, text) = (act.to_owned(), String::new());
+        crew.conduct.fold(&RunSteered { act, text }.into());
+    }
+    crew.to_the_end();
+    assert_eq!(crew.conduct.outcome().0, PlanState::Cancelled);
+}
+
+#[test]
+fn a_step_that_a_person_skipped_does_not_begin_once_its_files_are_ready() {
+    let steps = vec![step("a", &[], Verify::None)];
+    let mut crew = Crew::new(plan(steps), RULES, &|_| 1);
+    crew.turn(0);
+    let started = crew.outcome(&crew.conduct.next()[0]);
+    let skipped = StepSettled {
+        step: "a".to_owned(),
+        state: "skipped".to_owned(),
+        why: "not needed".to_owned(),
+    };
+    crew.conduct.fold(&skipped.into());
+    crew.conduct.fold(&started);
+    assert_eq!(crew.conduct.step("a").unwrap().state, StepState::Skipped);
+}
+
+#[test]
+fn two_judges_are_heard_in_the_same_order_whoever_is_done_first() {
+    let heard = |first: Judge, second: Judge| {
+        let steps = vec![step("a", &[], Verify::Tdd)];
+        let mut crew = Crew::new(plan(steps), RULES, &|_| 1);
+        while crew.conduct.next().len() < 2 {
+            crew.turn(0);
+        }
+        for judge in [first, second] {
+            let Fact::StepJudged(judged) = crew.did("a", 1, Part::Judge(judge)) else {
+                panic!("a judge judges");
+            };
+            let turned_down = StepJudged {
+                passed: false,
+                feedback: judge.as_str().into(),
+                ..judged
+            };
+            crew.conduct.fold(&turned_down.into());
+        }
+        crew.turn(0);
+        crew.conduct.step("a").unwrap().why.clone()
+    };
+    let (inspector, tester) = (Judge::Inspector, Judge::Tester);
+    assert_eq!(heard(inspector, tester), "inspector\n\ntester");
+    assert_eq!(heard(tester, inspector), "inspector\n\ntester");
 }
 
 #[test]

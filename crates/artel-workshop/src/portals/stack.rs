@@ -66,7 +66,7 @@ pub(super) fn detect(folder: &Path) -> Vec<String> {
         seen.insert("workflows".to_owned());
     }
     let is_there = |marks: &&[&str]| marks.iter().any(|mark| seen.contains(*mark));
-    let found = MARKS.iter().filter(|(_, marks)| is_there(&marks));
+    let found = MARKS.iter().filter(|(_, marks)| is_there(marks));
     found.map(|(name, _)| (*name).to_owned()).collect()
 }
 

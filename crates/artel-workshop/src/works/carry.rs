@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use artel_engine::{Chronicle, Conductor, Entry, Led, Left};
+use artel_engine::{Chronicle, Conductor, Entry, Led, Left, Stop};
 use artel_git::Line;
 use artel_journal::{Fence, Journal};
 use artel_rules::conduct::{Conduct, Rules};
@@ -69,7 +69,13 @@ impl Workshop {
         let folder = self.run_folder(Some(work.request.folder.as_ref()))?;
         let model = model.or(work.request.model.as_deref());
         let house = House::open(self, &folder, model, company).await?;
-        let fence = house.lease(run).await?;
+        let Some(fence) = house.lease_in_turn(run).await? else {
+            let left = Some(Left::Interrupted);
+            let state = work.course.state().unwrap_or(PlanState::Approved);
+            return Ok(Carried { run, state, left });
+        };
+        // Another process may have done it while this one waited.
+        let work = self.work(work.trace)?;
         let carrying = house.conduct(&work, run, rules, &fence);
         let mut carrying = std::pin::pin!(carrying);
         let mut renewal = tokio::time::interval(RENEW);
@@ -137,7 +143,33 @@ fn first_version(work: &Work, run: RunId) -> Option<u32> {
     })
 }
 
+/// How often there is a look whether a run that another process drives has become free.
+const LOOK: std::time::Duration = std::time::Duration::from_millis(500);
+
 impl House {
+    /// Takes the lease of a run, after whoever holds it; nothing where the person does not want
+    /// to wait any longer.
+    async fn lease_in_turn(&self, run: RunId) -> Result<Option<Fence>, Failure> {
+        let mut stop = self.company.stop.clone();
+        loop {
+            let failure = match self.lease(run).await {
+                Ok(fence) => return Ok(Some(fence)),
+                Err(failure) if failure.code == Code::J011 => failure,
+                Err(failure) => return Err(failure),
+            };
+            if *stop.borrow() != Stop::No {
+                return Ok(None);
+            }
+            self.company.audience.waits(&failure.what);
+            tokio::select! {
+                () = tokio::time::sleep(LOOK) => {}
+                changed = stop.changed() => if changed.is_err() {
+                    tokio::time::sleep(LOOK).await;
+                },
+            }
+        }
+    }
+
     /// Sets a plan's run up and drives it.
     async fn conduct(
         self: &Arc<Self>,

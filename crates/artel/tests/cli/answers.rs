@@ -4,7 +4,7 @@ use std::fs;
 
 use crate::support::{House, old_run};
 
-const COMMANDS: [&[&str]; 91] = [
+const COMMANDS: [&[&str]; 112] = [
     &[],
     &["init"],
     &["doctor"],
@@ -96,6 +96,27 @@ const COMMANDS: [&[&str]; 91] = [
     &["report", "rebuild"],
     &["clean"],
     &["explain"],
+    &["ask"],
+    &["request"],
+    &["request", "list"],
+    &["request", "show"],
+    &["plan"],
+    &["plan", "list"],
+    &["plan", "show"],
+    &["plan", "approve"],
+    &["plan", "revise"],
+    &["plan", "edit"],
+    &["plan", "reject"],
+    &["plan", "cancel"],
+    &["plan", "diff"],
+    &["plan", "retry"],
+    &["plan", "skip"],
+    &["plan", "waive"],
+    &["waiting"],
+    &["answer"],
+    &["inbox"],
+    &["inbox", "scan"],
+    &["demo"],
 ];
 
 #[test]
@@ -157,7 +178,7 @@ fn every_command_prints_json_for_programs() {
         "otherwise: { say: Hello., call: { echo: {} } }\n",
     )
     .unwrap();
-    let commands: [&[&str]; 51] = [
+    let commands: [&[&str]; 56] = [
         &["init"],
         &["doctor"],
         &["auth", "status"],
@@ -202,6 +223,11 @@ fn every_command_prints_json_for_programs() {
         &["tool", "show", "read"],
         &["tool", "run", "read", "{\"path\": \"script.yaml\"}"],
         &["changeset", "list"],
+        &["request", "list"],
+        &["plan", "list"],
+        &["waiting"],
+        &["inbox", "scan"],
+        &["ask", "Add a thing", "--dry-run"],
         &["report", "list"],
         &["config", "show"],
         &["workshop", "show"],

@@ -1,7 +1,13 @@
 //! Work that is planned first: what it leaves, and what people decide about it.
 
+mod answering;
+mod asking;
 mod bench;
 mod changesets;
+mod deciding;
+mod executors;
+mod inbox;
 mod reports;
 mod story;
 mod town;
+mod wire;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::bench::git;
-use crate::support::{Artel, House};
+use crate::support::{Artel, House, KEY};
 
 /// Two steps: the bug is mended, then the notes say so.
 pub(super) const SCRIPT: &str = r##"
@@ -108,6 +108,7 @@ impl Town {
             .standing_in(&self.project)
             .env("PATH", "/usr/local/bin:/usr/bin:/bin")
             .env("ARTEL_MODEL", &self.model)
+            .env("MY_KEY", KEY)
             .env("ARTEL_WORKSHOP", &self.house.workshop)
     }
 
