@@ -49,7 +49,7 @@ pub use journal::{Durability, Journal};
 pub use origin::{Origin, Setting};
 pub use output::{Color, Output};
 pub use places::Places;
-pub use runs::{Runs, SizeLimit, ToolCalls, Viewer};
+pub use runs::{ContextStrategy, Runs, SizeLimit, ToolCalls, Viewer};
 pub use settings::{Row, Settings};
 pub use template::template;
 

@@ -46,6 +46,35 @@ pub(crate) const FIELDS: &[Field] = &[
                 node_modules, .venv, target, vendor and .gradle.",
     },
     Field {
+        key: "context.max_tokens",
+        kind: Kind::Whole {
+            least: 1_000,
+            most: 10_000_000,
+        },
+        default: Some("50000"),
+        about: "How many tokens of notes and reports the architect may be given; four fifths are used.",
+    },
+    Field {
+        key: "context.strategy",
+        kind: Kind::Choice(&[
+            "smallest-first",
+            "drop-largest",
+            "drop-oldest",
+            "truncate-each",
+        ]),
+        default: Some("smallest-first"),
+        about: "What is left out where they do not fit.",
+    },
+    Field {
+        key: "context.file_tokens",
+        kind: Kind::Whole {
+            least: 0,
+            most: 10_000_000,
+        },
+        default: Some("0"),
+        about: "The most of one file that is loaded; 0 for no limit.",
+    },
+    Field {
         key: "visibility.role",
         kind: Kind::Choice(&["user", "developer", "admin"]),
         default: Some("user"),
@@ -72,6 +101,12 @@ pub struct Runs {
     pub size_limit: Setting<SizeLimit>,
     /// More folders that runs share.
     pub share: Setting<Vec<String>>,
+    /// How many tokens of context the architect may be given.
+    pub context_tokens: Setting<u64>,
+    /// What is left out where it does not fit.
+    pub context_strategy: Setting<ContextStrategy>,
+    /// The most of one file that is loaded; 0 for no limit.
+    pub context_file_tokens: Setting<u64>,
     /// Whose view is shown.
     pub role: Setting<Viewer>,
     /// Tools whose input and output nobody is shown.
@@ -96,6 +131,26 @@ pub enum SizeLimit {
     Enforce,
 }
 
+/// What is left out of a context that does not fit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ContextStrategy(&'static str);
+
+impl ContextStrategy {
+    /// Returns the word for it.
+    pub fn as_str(self) -> &'static str {
+        self.0
+    }
+}
+
+impl FromStr for ContextStrategy {
+    type Err = ();
+
+    fn from_str(word: &str) -> Result<Self, ()> {
+        let all = ["smallest-first", "drop-largest", "drop-oldest", "truncate-each"];
+        all.into_iter().find(|it| *it == word).map(Self).ok_or(())
+    }
+}
+
 /// Whose view of runs is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Viewer {
@@ -115,6 +170,9 @@ impl Runs {
             max_retries: values.whole("agents.max_retries")?,
             size_limit: values.word("skills.size_limit")?,
             share: values.list("portal.share")?,
+            context_tokens: values.whole("context.max_tokens")?,
+            context_strategy: values.word("context.strategy")?,
+            context_file_tokens: values.whole("context.file_tokens")?,
             role: values.word("visibility.role")?,
             hidden_tools: values.list("visibility.hidden_tools")?,
         })

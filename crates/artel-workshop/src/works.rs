@@ -7,6 +7,7 @@ mod briefs;
 mod carry;
 mod changeset;
 mod children;
+mod context;
 mod contract;
 mod crew;
 mod estimate;
@@ -33,5 +34,5 @@ pub use waiting::{OpenQuestion, WaitSort, Waits};
 pub use picture::{Picture, PlanSum, Remark, StepRow};
 pub use work::{Drafted, Work};
 
-pub(crate) use contract::Contract;
+pub(crate) use contract::{Brings, Contract};
 pub(crate) use crew::deferred;

@@ -19,10 +19,7 @@ impl Workshop {
     /// Reads what stands for a folder: the project's files from its root down, so that what is
     /// nearer comes later and counts more; then `Knowledge/Context`.
     pub(crate) fn standing_context(&self, folder: &Path) -> Standing {
-        let mut standing = Standing::default();
-        for file in project_files(folder) {
-            standing.add(&file);
-        }
+        let mut standing = Self::project_context(folder);
         let context = self.root.join("Knowledge/Context");
         let mut files: Vec<_> = std::fs::read_dir(context)
             .into_iter()
@@ -32,6 +29,15 @@ impl Workshop {
             .collect();
         files.sort();
         for file in files {
+            standing.add(&file);
+        }
+        standing
+    }
+
+    /// Reads what stands in a project itself, without the workshop's notes.
+    pub(crate) fn project_context(folder: &Path) -> Standing {
+        let mut standing = Standing::default();
+        for file in project_files(folder) {
             standing.add(&file);
         }
         standing

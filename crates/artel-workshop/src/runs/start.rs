@@ -27,6 +27,7 @@ use super::inject::Injection;
 use super::order::{RunDone, RunOrder};
 use super::prepare::{Limits, Told, calls_of, prepared, variables};
 use crate::caller::random_run;
+use crate::works::Brings;
 use crate::workshop::Workshop;
 
 /// How long a lease on a run holds, and how often it is renewed.
@@ -205,7 +206,11 @@ impl House {
         let limits = stage.kin.bounded(Limits::of(self, order, skill));
         let injected = self.inject(outfit).await?;
         let viewer = self.viewer(&outfit.role)?;
-        let standing = self.workshop.standing_context(&self.folder);
+        let brings = outfit.contract.as_ref().map(|it| it.brings);
+        let standing = match brings.unwrap_or_default() {
+            Brings::Nothing => self.workshop.standing_context(&self.folder),
+            Brings::Context => Workshop::project_context(&self.folder),
+        };
         let calls = calls_of(self);
         let prompt = Told {
             house: self,

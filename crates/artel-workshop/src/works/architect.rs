@@ -7,13 +7,13 @@ use artel_policy::{Admits, Bound, Operation};
 use artel_rules::plan::state::Act;
 use artel_rules::plan::{Known, Reach, check, normalise};
 use artel_types::plan::{Plan, Verify};
-use artel_types::{Actor, Event, Fact, Failure, PlanExplored, PlanFailed, RunId};
+use artel_types::{Actor, ContextLoaded, Event, Fact, Failure, PlanExplored, PlanFailed, RunId};
 use serde_json::json;
 
 use super::acts::LOOKING;
 use super::ask::Settled;
 use super::children::{Came, Child};
-use super::contract::Contract;
+use super::contract::{Brings, Contract};
 use super::forms::{self, Form, shaped};
 use super::work::Work;
 use crate::runs::House;
@@ -46,7 +46,12 @@ impl House {
         let version = work.next_version();
         let name = format!("plan/v{version}/{}", work.course.comments().len());
         let known = self.workshop.known(self);
+        let context = self.load_context(work)?;
+        for warning in &context.warnings {
+            self.company.audience.notice(warning);
+        }
         let contract = Contract {
+            brings: Brings::Context,
             bound: Some(reading()),
             privacy: self.privacy_of(work),
             turns: Some(30),
@@ -57,7 +62,7 @@ impl House {
             name,
             parent: None,
             role: "architect".to_owned(),
-            task: self.brief(work)?,
+            task: format!("{}{}", self.brief(work)?, context.text),
             told: None,
             contract,
             tree: None,
@@ -65,7 +70,7 @@ impl House {
         let mut noted = Ok(());
         let came = self
             .child(work.trace, child, |run, _| {
-                noted = self.explores(work, run, version);
+                noted = self.explores(work, run, version, &context.fact);
             })
             .await;
         noted?;
@@ -92,7 +97,10 @@ impl House {
                 .record_for(&self.journal, &work, actor, vec![failed.into()])?;
             return Ok(Settled::Failed { why });
         };
-        let plan = settle(plan, work.request.verify);
+        let mut plan = settle(plan, work.request.verify);
+        let is_new = |warning: &&String| !plan.warnings.contains(warning);
+        let warnings: Vec<_> = context.warnings.iter().filter(is_new).cloned().collect();
+        plan.warnings.extend(warnings);
         let by = (actor, Some(done.run));
         let version = self.workshop.draft_plan(&self.journal, &work, &plan, by)?;
         let work = self.workshop.work(work.trace)?;
@@ -101,7 +109,13 @@ impl House {
     }
 
     /// Puts on record that the architect reads, before it does.
-    fn explores(&self, work: &Work, run: RunId, version: u32) -> Result<(), Failure> {
+    fn explores(
+        &self,
+        work: &Work,
+        run: RunId,
+        version: u32,
+        loaded: &ContextLoaded,
+    ) -> Result<(), Failure> {
         let is_known = |event: &Event| match &event.fact {
             Fact::PlanExplored(it) => it.run == run,
             _ => false,
@@ -121,7 +135,7 @@ impl House {
         };
         let actor = Actor::agent("architect");
         self.workshop
-            .record_for(&self.journal, work, actor, vec![explored.into()])
+            .record_for(&self.journal, work, actor, vec![explored.into(), loaded.clone().into()])
     }
 
     /// Says what is to be planned, and what is known of it.
@@ -145,7 +159,6 @@ impl House {
         }
         let roles: Vec<_> = self.workshop.known(self).roles.into_keys().collect();
         let _ = write!(text, "\nRoles: {}.", roles.join(", "));
-        text.push_str(&self.reports(work)?);
         if let Some(verify) = work.request.verify {
             let _ = write!(text, "\nThe person wants every step verified by: {verify}.");
         }
@@ -197,23 +210,6 @@ impl House {
             skill.body,
             files.join(", ")
         ))
-    }
-
-    /// Names reports of earlier work that may matter, newest first.
-    fn reports(&self, work: &Work) -> Result<String, Failure> {
-        let folder = self.workshop.root.join("Knowledge/Reports");
-        let Ok(entries) = std::fs::read_dir(&folder) else {
-            return Ok(String::new());
-        };
-        let names = entries.flatten().map(|entry| entry.file_name());
-        let mut names: Vec<_> = names.filter_map(|name| name.into_string().ok()).collect();
-        names.retain(|name| name.ends_with(".md") && !name.contains(&work.trace.short()));
-        names.sort_unstable_by(|one, other| other.cmp(one));
-        names.truncate(20);
-        Ok(match names.is_empty() {
-            true => String::new(),
-            false => format!("\nReports of earlier work: {}.", names.join(", ")),
-        })
     }
 }
 

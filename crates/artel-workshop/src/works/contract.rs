@@ -30,6 +30,18 @@ pub(crate) struct Contract {
     pub(crate) directive: Option<String>,
     /// Where its content may go.
     pub(crate) privacy: Privacy,
+    /// Whether its task holds the workshop's own notes already.
+    pub(crate) brings: Brings,
+}
+
+/// Whether a task holds the workshop's own notes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Brings {
+    /// They stand before it, as for every run.
+    #[default]
+    Nothing,
+    /// They are in it.
+    Context,
 }
 
 impl Contract {
@@ -45,6 +57,7 @@ impl Contract {
             calls: None,
             directive: None,
             privacy: Privacy::Any,
+            brings: Brings::Nothing,
         }
     }
 

@@ -18,10 +18,11 @@ use crate::Verdict;
 use crate::render::harmless;
 use crate::screen::Screen;
 
-/// Ask for something: a question is answered, a small change is done, work is planned first
+/// Ask for something, in your own words
 ///
-/// Nothing of a plan is done before you approve it. The project folder you are in is opened to
-/// agents after one question.
+/// A question is answered, a small change is done, everything else is planned first. Nothing of a
+/// plan is done before you approve it. The project folder you are in is opened to agents after one
+/// question.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Example: artel ask \"Add rate limiting to the login endpoint\"\n\

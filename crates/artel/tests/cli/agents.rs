@@ -351,7 +351,7 @@ fn a_role_is_edited_with_the_persons_editor_and_checked() {
     assert!(!file(&house, "tester").exists());
     house
         .artel(["agent", "edit", "tester"])
-        .env("EDITOR", &editor(&house, "exit 3"))
+        .env("EDITOR", editor(&house, "exit 3"))
         .run()
         .fails(2, "C004")
         .says("exit code 3");

@@ -28,6 +28,7 @@ fn asked() -> Fact {
         constraints: Vec::new(),
         criteria: Vec::new(),
         skill: None,
+        model: None,
     }
     .into()
 }

@@ -11,7 +11,7 @@ fn waiting(town: &Town) -> Vec<Value> {
 
 #[test]
 fn an_architects_question_waits_for_an_answer() {
-    let asks = "rules:\n  - expect: { says: Plan this request }\n    times: 1\n    call: { ask_user: { question: 'Per account or per address?', choices: [account, address] } }\n  - expect: { tools: [submit_plan], result_of: ask_user }\n    call: { read: { path: calc.py } }\n";
+    let asks = "rules:\n  - expect: { says: Plan this request }\n    times: 1\n    call: { ask_person: { question: 'Per account or per address?', choices: [account, address] } }\n  - expect: { tools: [submit_plan], result_of: ask_person }\n    call: { read: { path: calc.py } }\n";
     let script = SCRIPT.trim_start().replacen("rules:\n", asks, 1);
     let town = Town::saying(&script);
     let seen = town

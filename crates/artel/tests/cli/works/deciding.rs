@@ -258,7 +258,7 @@ fn a_plan_that_was_approved_is_changed_by_its_persons_text() {
         .says("approved");
     let script = editor(
         &town,
-        "sed -i 's/^### .. . Step 2: Say so in the notes/### [ ] Step 2: Say it in the notes/' \"$1\"",
+        "sed -i 's/Say so in the notes/Say it in the notes/' \"$1\"",
     );
     let seen = town
         .artel(["plan", "edit", &id])

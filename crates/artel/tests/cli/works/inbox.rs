@@ -67,7 +67,7 @@ fn plain_markdown_is_completed_and_taken_up_once() {
         .find(|it| it["kind"] == "request.created")
         .unwrap();
     assert_eq!(payload(&created)["source"], "file");
-    assert_eq!(created["via"], "file");
+    assert_eq!(created["actor"]["via"], "file");
     inbox.scan(&[]).expect(0).says("Plan ready");
     inbox.scan(&[]).expect(0).says("nothing new");
     assert_eq!(inbox.town.count("plan.drafted"), 1);
@@ -123,7 +123,7 @@ fn a_file_that_cannot_be_used_is_said_once_and_beside_it() {
             "pending",
         ),
         ("body", "", "write below"),
-        ("frontmatter", "---\npriority: low\nAdd a thing\n", "---"),
+        ("frontmatter", "---\npriority: low\n", "---"),
     ];
     for (name, text, _) in bad {
         inbox.put(&format!("Requests/{name}.md"), text);
@@ -169,7 +169,7 @@ fn an_edit_of_a_plans_file_is_its_next_version() {
         .into_iter()
         .rfind(|it| it["kind"] == "plan.drafted")
         .unwrap();
-    assert_eq!(drafted["via"], "file");
+    assert_eq!(drafted["actor"]["via"], "file");
     inbox.scan(&[]).expect(0).says("nothing new");
     // An old copy comes back, a broken one is left to its person, a changed state is put right.
     inbox.put(&file, &text);
@@ -232,7 +232,7 @@ fn a_file_approves_what_it_shows_and_nothing_else() {
         .find(|it| it["kind"] == "plan.approved")
         .unwrap();
     assert_eq!(
-        (&approved["via"], payload(&approved)["version"].as_u64()),
+        (&approved["actor"]["via"], payload(&approved)["version"].as_u64()),
         (&"file".into(), Some(3))
     );
     assert!(inbox.place(&active).exists() && !inbox.place(&file).exists());
