@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use artel_model::{Owed, Prior};
 use artel_rules::tally::{Tally, saved_percent};
-use artel_rules::turn::{Act, Ending, Guard, Kind, Next, Rules, Turn, Wait};
+use artel_rules::turn::{ASKED, Act, Ending, Guard, Kind, Next, Rules, Turn, Wait};
 use artel_tools::{Card, Effect, Person, Registry, Unknown, Viewer};
 use artel_types::{
     Clock, Code, Fact, Failure, FileChange, Outcome, RunAnswered, RunAsked, RunEscalated,
@@ -64,6 +64,8 @@ pub struct Setup {
     pub all_tokens: Option<u64>,
     /// Whether it began the tree, and so ends it.
     pub is_root: bool,
+    /// Whether it waits for an answer that nobody can give now, rather than go on without.
+    pub waits: bool,
     /// Tells the time.
     pub clock: Clock,
 }
@@ -156,7 +158,11 @@ impl Driver {
     async fn step(&mut self, next: Next) -> Result<Option<Ended>, Failure> {
         match next {
             Next::Ask => return self.asked().await,
-            Next::Act(acts) => self.act(acts).await?,
+            Next::Act(acts) => match self.question_of(&acts) {
+                Some(asked) => self.record(Entry::shown(asked)).await?,
+                None => self.act(acts).await?,
+            },
+            Next::Tell { act, text } => self.tell(&act, text).await?,
             Next::Refuse { act, trouble, text } => self.refuse(&act, trouble, text).await?,
             Next::Say { text, why } => self.say(text, why).await?,
             Next::AskPerson { act } => self.ask_person(&act).await?,
@@ -265,6 +271,40 @@ impl Driver {
         let escalated = RunEscalated { why, failures };
         self.record(Entry::shown(escalated).ending(Outcome::Failed))
             .await
+    }
+
+    /// Returns what an agent asks, where nobody is there and the run waits.
+    fn question_of(&self, acts: &[Act]) -> Option<RunAsked> {
+        let act = acts.first().filter(|act| act.tool == "ask_person")?;
+        if !self.setup.waits || self.setup.person.is_some() {
+            return None;
+        }
+        let choices = act.input["choices"].as_array().into_iter().flatten();
+        let choices = choices.filter_map(|it| it.as_str().map(str::to_owned));
+        Some(RunAsked {
+            question: format!("{ASKED}{}", act.id),
+            text: act.input["question"].as_str()?.to_owned(),
+            choices: choices.collect(),
+            call: Some(act.id.clone()),
+        })
+    }
+
+    /// Hands on what a person answered.
+    async fn tell(&mut self, act: &Act, text: String) -> Result<(), Failure> {
+        let finished = ToolFinished {
+            call: act.id.clone(),
+            tool: act.tool.clone(),
+            observation: Text::Inline(text),
+            trouble: None,
+            changed: Vec::new(),
+            millis: 0,
+            sandbox: None,
+            redacted: 0,
+            exit: None,
+            memory: None,
+            images: None,
+        };
+        self.record(Entry::quiet(finished)).await
     }
 
     /// Asks about a call of which nobody knows whether it happened.

@@ -134,7 +134,7 @@ impl Steering {
         tokio::select! {
             heard = facts.recv() => {
                 let (seq, fact) = heard?;
-                (!own.remove(&seq)).then(|| *fact)
+                (!own.remove(&seq)).then_some(*fact)
             }
             () = grown(stop) => None,
         }

@@ -125,6 +125,20 @@ pub(crate) fn put_back(
     store(data, workshop, head, restored)
 }
 
+/// Removes the anchor of a journal that is gone.
+pub(crate) fn forget(data: &Path, workshop: WorkshopId) -> Result<(), JournalError> {
+    let path = path(data, workshop);
+    for path in [path.with_extension("lock"), path] {
+        match fs::remove_file(&path) {
+            Err(cause) if cause.kind() != std::io::ErrorKind::NotFound => {
+                return Err(JournalError::file("remove", path, cause));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
 fn store(
     data: &Path,
     workshop: WorkshopId,

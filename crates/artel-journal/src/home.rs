@@ -2,6 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use artel_types::WorkshopId;
+
+use crate::anchor;
+use crate::error::JournalError;
+
 /// The two folders a journal lives in: the workshop's state, and the user's own data folder, which
 /// agents never see and which therefore holds the key and the newest signed head.
 #[derive(Debug, Clone)]
@@ -52,6 +57,15 @@ impl Home {
     /// Returns the folder where damaged files are set aside; nothing is deleted from it.
     pub fn damaged(&self) -> PathBuf {
         self.state.join("damaged")
+    }
+
+    /// Removes what the user's data folder holds about a journal that is gone. As long as the
+    /// journal is there this does nothing: its newest signed head is what shows that it was cut.
+    pub fn forget(&self, workshop: WorkshopId) -> Result<(), JournalError> {
+        if self.journal().symlink_metadata().is_ok() {
+            return Ok(());
+        }
+        anchor::forget(&self.data, workshop)
     }
 
     /// Returns the folder of locks.

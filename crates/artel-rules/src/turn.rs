@@ -85,6 +85,9 @@ pub struct Guard {
     pub directive: String,
 }
 
+/// How the name of a question begins that an agent itself asks.
+pub const ASKED: &str = "asked-";
+
 /// What the driver does next.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Next {
@@ -99,6 +102,13 @@ pub enum Next {
         /// The kind of trouble.
         trouble: &'static str,
         /// What the model is told.
+        text: String,
+    },
+    /// Hand on what a person answered to a call that asks.
+    Tell {
+        /// Which one.
+        act: Act,
+        /// The answer.
         text: String,
     },
     /// Say something to the model.

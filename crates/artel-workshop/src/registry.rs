@@ -59,11 +59,26 @@ pub(crate) fn note(
         path: redactor.redact(&root.display().to_string()).into_owned(),
         place: place(root),
     });
-    let bytes = serde_json::to_vec_pretty(&entries).map_err(|error| {
+    store(data, &entries)
+}
+
+/// Takes a workshop off the list that is no longer there.
+pub(crate) fn forget(data: &Path, id: WorkshopId, root: &Path) -> Result<(), Failure> {
+    if !knows(data, id, root)? {
+        return Ok(());
+    }
+    let _lock = lock(data)?;
+    let mut entries = read(data)?;
+    entries.retain(|entry| entry.id != id || !entry.is_at(root));
+    store(data, &entries)
+}
+
+fn store(data: &Path, entries: &[Entry]) -> Result<(), Failure> {
+    let bytes = serde_json::to_vec_pretty(entries).map_err(|error| {
         Failure::new(Code::X001, "the list of workshops cannot be written")
             .because(error.to_string())
     })?;
-    write_atomic(&path(data), &bytes, 0o600).map_err(failed)
+    write_atomic(&path(data), &bytes, 0o600).map_err(|error| file_failure(Code::W008, &error))
 }
 
 fn place(root: &Path) -> String {

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use artel_types::plan::StepState;
-use artel_types::{Fact, PlanProposed, RunAnswered, StepJudged, StepWorked, Text};
+use artel_types::{
+    Fact, PlanDecided, PlanProposed, RunAnswered, StepChecked, StepJudged, StepWorked, Text,
+};
 
 use super::order::{Judge, Part};
 use super::step::{Decided, Step};
@@ -20,6 +22,37 @@ impl Conduct {
                     Baseline::Missing(taken.clone())
                 };
             }
+            Fact::BranchChecked(it) => {
+                self.branch.checks = it.round;
+                self.branch.passed = it.passed;
+                self.branch.why.clone_from(&it.why);
+            }
+            Fact::BranchMended(it) => {
+                self.branch.mends = it.round;
+                self.branch.head = Some(it.head.clone());
+            }
+            Fact::PlanProposed(it) => self.proposed(it),
+            Fact::PlanDecided(it) => self.turned_down(it),
+            Fact::PlanAdopted(it) => self.adopted(inline(&it.plan)),
+            Fact::RunAsked(it) => {
+                self.questions.insert(it.question.clone(), it.clone());
+            }
+            Fact::RunAnswered(it) => self.answered(it),
+            Fact::RunSteered(it) => match it.act.as_str() {
+                "pause" => self.paused = true,
+                "resume" => self.paused = false,
+                "cancel" => self.wish = Wish::Cancel,
+                _ => {}
+            },
+            Fact::RunContinued(_) => self.paused = false,
+            Fact::RunFinished(_) => self.is_over = true,
+            other => self.fold_step(other),
+        }
+    }
+
+    /// Takes in what happened to a step.
+    fn fold_step(&mut self, fact: &Fact) {
+        match fact {
             Fact::StepStarted(it) => {
                 // Its files may get ready after a person has decided against it.
                 let step = self.steps.get_mut(&it.step);
@@ -28,26 +61,7 @@ impl Conduct {
                 }
             }
             Fact::StepWorked(it) => self.worked(it),
-            Fact::StepChecked(it) => {
-                let part = if it.phase == "red" {
-                    Part::Red
-                } else {
-                    Part::Green
-                };
-                self.in_round(&it.step, it.round, |step| {
-                    step.done.insert(part);
-                    step.state = StepState::Verifying;
-                    if part == Part::Red && !it.passed {
-                        step.redo_tests = true;
-                    }
-                    if !it.passed {
-                        step.fault(part, it.why.join("\n"), &[]);
-                    } else if part == Part::Red {
-                        step.state = StepState::Running;
-                        step.tests.clone_from(&step.tree);
-                    }
-                });
-            }
+            Fact::StepChecked(it) => self.checked(it),
             Fact::StepJudged(it) => self.judged(it),
             Fact::StepFailed(it) => self.in_round(&it.step, it.round, |step| {
                 step.is_lost = true;
@@ -73,40 +87,6 @@ impl Conduct {
                     }
                 }
             }
-            Fact::BranchChecked(it) => {
-                self.branch.checks = it.round;
-                self.branch.passed = it.passed;
-                self.branch.why.clone_from(&it.why);
-            }
-            Fact::BranchMended(it) => {
-                self.branch.mends = it.round;
-                self.branch.head = Some(it.head.clone());
-            }
-            Fact::PlanProposed(it) => self.proposed(it),
-            Fact::PlanDecided(it) => {
-                if let Some(proposal) = self.proposals.get_mut(&it.id) {
-                    proposal.is_settled = true;
-                    let step = self.steps.get_mut(&proposal.step);
-                    if let (Some(step), None) = (step, it.version) {
-                        let what =
-                            format!("a person turned down `{}`: {}", proposal.what, it.reason);
-                        step.history.push(what);
-                    }
-                }
-            }
-            Fact::PlanAdopted(it) => self.adopted(inline(&it.plan)),
-            Fact::RunAsked(it) => {
-                self.questions.insert(it.question.clone(), it.clone());
-            }
-            Fact::RunAnswered(it) => self.answered(it),
-            Fact::RunSteered(it) => match it.act.as_str() {
-                "pause" => self.paused = true,
-                "resume" => self.paused = false,
-                "cancel" => self.wish = Wish::Cancel,
-                _ => {}
-            },
-            Fact::RunContinued(_) => self.paused = false,
-            Fact::RunFinished(_) => self.is_over = true,
             _ => {}
         }
     }
@@ -142,6 +122,38 @@ impl Conduct {
                 step.fault(part, inline(&it.summary).to_owned(), &[]);
             }
         });
+    }
+
+    fn checked(&mut self, it: &StepChecked) {
+        let part = if it.phase == "red" {
+            Part::Red
+        } else {
+            Part::Green
+        };
+        self.in_round(&it.step, it.round, |step| {
+            step.done.insert(part);
+            step.state = StepState::Verifying;
+            if part == Part::Red && !it.passed {
+                step.redo_tests = true;
+            }
+            if !it.passed {
+                step.fault(part, it.why.join("\n"), &[]);
+            } else if part == Part::Red {
+                step.state = StepState::Running;
+                step.tests.clone_from(&step.tree);
+            }
+        });
+    }
+
+    fn turned_down(&mut self, it: &PlanDecided) {
+        if let Some(proposal) = self.proposals.get_mut(&it.id) {
+            proposal.is_settled = true;
+            let step = self.steps.get_mut(&proposal.step);
+            if let (Some(step), None) = (step, it.version) {
+                let what = format!("a person turned down `{}`: {}", proposal.what, it.reason);
+                step.history.push(what);
+            }
+        }
     }
 
     fn judged(&mut self, it: &StepJudged) {

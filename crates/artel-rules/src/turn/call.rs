@@ -27,6 +27,8 @@ pub(super) enum State {
     Unsure { question: Option<String> },
     /// A person said that it happened, or that it shall not.
     Decided { text: &'static str },
+    /// A person answered what it asks.
+    Answered { text: String },
     /// Its result is on record.
     Done(Box<ToolResult>),
 }

@@ -8,7 +8,7 @@ use super::call::{Outcome, Pending, State};
 use super::react::{TextReply, clean, read_text};
 use super::strikes::Row;
 use super::stuck::Seen;
-use super::{Approach, Calls, Closing, Ending, Kind, Turn};
+use super::{ASKED, Approach, Calls, Closing, Ending, Kind, Turn};
 use crate::patience;
 
 /// The tool that ends a run.
@@ -341,6 +341,11 @@ impl Turn {
             if let State::Unsure { question } = &pending.state
                 && question.as_deref() == Some(&answered.question)
             {
+                if answered.question.starts_with(ASKED) {
+                    let text = answered.answer.clone();
+                    pending.state = State::Answered { text };
+                    continue;
+                }
                 pending.state = match answered.answer.as_str() {
                     "happened" => State::Decided {
                         text: "it happened before the process ended, says the person; its output \

@@ -43,6 +43,10 @@ impl Turn {
                 let trouble = "cancelled";
                 return Next::Refuse { act, trouble, text };
             }
+            State::Answered { text } => {
+                let text = text.clone();
+                return Next::Tell { act, text };
+            }
             _ => {}
         }
         match self.refusal(pending) {

@@ -336,6 +336,38 @@ fn hints_pause_and_cancel_come_between_effects() {
 }
 
 #[test]
+fn what_an_agent_asks_waits_and_is_answered_once() {
+    let mut world = World::new(15);
+    world.calls(&[("ask_person", json!({"question": "which?"}))]);
+    let asked = artel_types::RunAsked {
+        question: format!("{ASKED}1.1"),
+        text: "which?".to_owned(),
+        choices: Vec::new(),
+        call: Some("1.1".to_owned()),
+    };
+    world.turn.fold(&asked.clone().into()).unwrap();
+    let waits = Next::Wait(Wait::Answer(Box::new(asked.clone())));
+    assert_eq!(world.turn.next(), waits);
+    let continued = artel_types::RunContinued {
+        after: 1,
+        settled: Vec::new(),
+    };
+    world.turn.fold(&continued.into()).unwrap();
+    assert_eq!(world.turn.next(), waits, "another process waits, too");
+    let answered = artel_types::RunAnswered {
+        question: asked.question,
+        answer: "again".to_owned(),
+    };
+    world.turn.fold(&answered.into()).unwrap();
+    let Next::Tell { act, text } = world.turn.next() else {
+        panic!("{:?}", world.turn.next());
+    };
+    assert_eq!((act.id.as_str(), text.as_str()), ("1.1", "again"));
+    world.finish(&act, &text, None, None);
+    assert_eq!(world.turn.next(), Next::Ask);
+}
+
+#[test]
 fn an_intent_without_a_result_is_settled_by_its_rule() {
     for (unknown, decision, expected) in [
         ("pure", "allow", "act"),

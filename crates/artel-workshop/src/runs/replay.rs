@@ -204,12 +204,15 @@ impl Player {
             Fact::ModelRequested(asked) if asked.attempt == 1 => matches!(next, Next::Ask),
             Fact::ToolRequested(asked) => self.batch.contains(&asked.call),
             Fact::ToolFinished(finished) => {
-                let is_refused =
-                    matches!(&next, Next::Refuse { act, .. } if act.id == finished.call);
+                let is_refused = matches!(&next, Next::Refuse { act, .. } | Next::Tell { act, .. } if act.id == finished.call);
                 is_refused || self.batch.contains(&finished.call)
             }
             Fact::RunSaid(said) => is_said(said, &next),
-            Fact::RunAsked(_) => matches!(next, Next::AskPerson { .. }),
+            Fact::RunAsked(_) => match &next {
+                Next::AskPerson { .. } => true,
+                Next::Act(acts) => acts.first().is_some_and(|act| act.tool == "ask_person"),
+                _ => false,
+            },
             Fact::RunEscalated(_) => matches!(next, Next::Escalate { .. }),
             Fact::RunFinished(finished) => {
                 self.replay.is_over = true;
@@ -266,6 +269,7 @@ fn of_machine(next: &Next) -> String {
             format!("carry out {}", names.collect::<Vec<_>>().join(", "))
         }
         Next::Refuse { act, .. } => format!("refuse {} {}", act.id, act.tool),
+        Next::Tell { act, .. } => format!("answer {} {}", act.id, act.tool),
         Next::Say { why, .. } => format!("say something ({why})"),
         Next::AskPerson { act } => format!("ask a person about {} {}", act.id, act.tool),
         Next::Escalate { .. } => "call for help".to_owned(),

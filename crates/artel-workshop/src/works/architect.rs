@@ -41,7 +41,7 @@ impl House {
         }
         if let Some(skill) = &work.request.skill {
             let skill = self.skills.get(skill)?;
-            self.ensure_trust(&skill).await?;
+            self.ensure_trust(skill).await?;
         }
         let version = work.next_version();
         let name = format!("plan/v{version}/{}", work.course.comments().len());
@@ -134,8 +134,12 @@ impl House {
             why: why.to_owned(),
         };
         let actor = Actor::agent("architect");
-        self.workshop
-            .record_for(&self.journal, work, actor, vec![explored.into(), loaded.clone().into()])
+        self.workshop.record_for(
+            &self.journal,
+            work,
+            actor,
+            vec![explored.into(), loaded.clone().into()],
+        )
     }
 
     /// Says what is to be planned, and what is known of it.
@@ -305,7 +309,7 @@ fn plan_form(known: Known) -> Arc<dyn artel_tools::Tool> {
         },
     });
     let description = "Hands in the plan. It is checked; what is wrong comes back to be mended.";
-    Form::new(
+    Form::tool(
         forms::PLAN,
         "Hand in the plan",
         description,

@@ -40,7 +40,12 @@ impl House {
         let mut reports = notes_in(&root.join("Knowledge/Reports"));
         reports.reverse();
         let is_own = |path: &PathBuf| path.to_string_lossy().contains(&work.trace.short());
-        paths.extend(reports.into_iter().filter(|path| !is_own(path)).take(MOST_REPORTS));
+        paths.extend(
+            reports
+                .into_iter()
+                .filter(|path| !is_own(path))
+                .take(MOST_REPORTS),
+        );
         let mut warnings = Vec::new();
         let mut texts = Vec::new();
         for path in paths {
@@ -52,9 +57,12 @@ impl House {
         }
         let settings = &self.workshop.settings.runs;
         let budget = loading::budget(settings.context_tokens.value, MARGIN);
-        let strategy: Strategy = settings.context_strategy.value.as_str().parse().map_err(|_| {
-            Failure::new(Code::X001, "a strategy of the settings is not known")
-        })?;
+        let strategy: Strategy = settings
+            .context_strategy
+            .value
+            .as_str()
+            .parse()
+            .map_err(|_| Failure::new(Code::X001, "a strategy of the settings is not known"))?;
         let cap = Some(settings.context_file_tokens.value).filter(|cap| *cap > 0);
         let files: Vec<File> = texts.iter().map(|(file, _)| file.clone()).collect();
         let choice = loading::choose(&files, budget, strategy, cap);
@@ -86,7 +94,11 @@ fn notes_in(folder: &Path) -> Vec<PathBuf> {
 
 /// Reads a file; nothing where it is not there or empty.
 fn read(root: &Path, path: &Path) -> Result<Option<(File, String)>, String> {
-    let name = path.strip_prefix(root).unwrap_or(path).display().to_string();
+    let name = path
+        .strip_prefix(root)
+        .unwrap_or(path)
+        .display()
+        .to_string();
     if !path.exists() {
         return Ok(None);
     }
@@ -97,7 +109,9 @@ fn read(root: &Path, path: &Path) -> Result<Option<(File, String)>, String> {
         return Ok(None);
     }
     let modified = std::fs::metadata(path).and_then(|about| about.modified());
-    let since = modified.ok().and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok());
+    let since = modified
+        .ok()
+        .and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok());
     let micros = since.and_then(|since| i64::try_from(since.as_micros()).ok());
     let file = File {
         path: name,
@@ -115,12 +129,19 @@ fn laid_out(choice: &Choice, texts: &[(File, String)]) -> String {
             continue;
         };
         let shown = if *kept < file.tokens {
-            let most = usize::try_from(kept.saturating_mul(tokens::BYTES_PER_TOKEN)).unwrap_or(usize::MAX);
-            format!("{}\n[cut]", &text[..text.floor_char_boundary(most.min(text.len()))])
+            let most =
+                usize::try_from(kept.saturating_mul(tokens::BYTES_PER_TOKEN)).unwrap_or(usize::MAX);
+            format!(
+                "{}\n[cut]",
+                &text[..text.floor_char_boundary(most.min(text.len()))]
+            )
         } else {
             text.clone()
         };
-        out.push_str(&format!("\n<context file=\"{path}\">\n{}\n</context>", shown.trim_end()));
+        out.push_str(&format!(
+            "\n<context file=\"{path}\">\n{}\n</context>",
+            shown.trim_end()
+        ));
     }
     if let Some(block) = &choice.warning_block {
         out.push('\n');

@@ -88,7 +88,7 @@ pub(crate) struct Criteria {
 
 impl Form {
     /// Makes a form.
-    pub(crate) fn new(
+    pub(crate) fn tool(
         name: &str,
         line: &str,
         description: &str,
@@ -197,7 +197,7 @@ pub(crate) fn verdict_form(
     });
     let description = "Hands in your verdict about the step. A pass without evidence that you \
                        looked at yourself is not taken.";
-    Form::new(
+    Form::tool(
         VERDICT,
         "Hand in the verdict",
         description,
@@ -251,7 +251,7 @@ pub(crate) fn criteria_form() -> Arc<dyn Tool> {
         "properties": {"criteria": {"type": "array", "items": claim}},
     });
     let description = "Hands in what has to hold once the step is done.";
-    Form::new(
+    Form::tool(
         CRITERIA,
         "Hand in the criteria",
         description,

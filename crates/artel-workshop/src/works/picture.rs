@@ -96,7 +96,12 @@ pub struct PlanSum {
 
 impl Workshop {
     /// Begins a picture of a plan, with what has happened so far.
-    pub fn picture(&self, work: &Work, rules: Rules, narrator: Narrator) -> Result<Picture, Failure> {
+    pub fn picture(
+        &self,
+        work: &Work,
+        rules: Rules,
+        narrator: Narrator,
+    ) -> Result<Picture, Failure> {
         let (_, plan) = self.plan_of(work, None)?;
         let mut picture = Picture {
             conduct: Conduct::new(plan, rules),
@@ -236,19 +241,7 @@ impl Picture {
             }
             Fact::BranchChecked(it) => {
                 self.phase = None;
-                match it.passed {
-                    true => vec![remark(
-                        Mark::Done,
-                        "the whole branch holds on a clean checkout".to_owned(),
-                    )],
-                    false => vec![remark(
-                        Mark::Bad,
-                        format!(
-                            "on a clean checkout: {}",
-                            it.why.first().cloned().unwrap_or_default()
-                        ),
-                    )],
-                }
+                vec![whole_branch(it)]
             }
             Fact::RunAsked(it) => vec![remark(Mark::Waits, first_line(&it.text))],
             Fact::PlanAdopted(it) => vec![plain(format!("goes on by version {}", it.version))],
@@ -281,7 +274,11 @@ impl Picture {
         };
         let seconds = span(shown.began, shown.ended).unwrap_or(0.0);
         let rounds = self.conduct.step(step).map_or(1, |it| it.round.max(1));
-        let loops = if rounds == 1 { "1 loop".to_owned() } else { format!("{rounds} loops") };
+        let loops = if rounds == 1 {
+            "1 loop".to_owned()
+        } else {
+            format!("{rounds} loops")
+        };
         format!("({loops}, {seconds:.1} s)")
     }
 
@@ -317,7 +314,10 @@ impl Picture {
     /// Returns how the plan as a whole stands at a moment.
     pub fn sum(&self, now: Timestamp) -> PlanSum {
         let (done, all) = self.conduct.progress();
-        let needs = self.conduct.questions().map(|asked| first_line(&asked.text));
+        let needs = self
+            .conduct
+            .questions()
+            .map(|asked| first_line(&asked.text));
         PlanSum {
             done,
             all,
@@ -339,6 +339,15 @@ impl Picture {
         let (done, all) = self.conduct.progress();
         (done == all).then(|| "checking the whole branch on a clean checkout".to_owned())
     }
+}
+
+fn whole_branch(checked: &artel_types::BranchChecked) -> Remark {
+    if checked.passed {
+        let text = "the whole branch holds on a clean checkout";
+        return remark(Mark::Done, text.to_owned());
+    }
+    let why = checked.why.first().cloned().unwrap_or_default();
+    remark(Mark::Bad, format!("on a clean checkout: {why}"))
 }
 
 fn baseline_text(taken: &artel_types::BaselineTaken) -> String {

@@ -34,6 +34,21 @@ pub(crate) struct Where {
     pub(crate) tree: String,
 }
 
+/// Whether a file shows that something was done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FileFound {
+    /// It is there, and was not before or differs.
+    New,
+    /// It is not there, or is as it was.
+    No,
+}
+
+impl From<bool> for FileFound {
+    fn from(is_new: bool) -> Self {
+        if is_new { Self::New } else { Self::No }
+    }
+}
+
 impl Where {
     fn name(&self, sort: &str) -> String {
         let step = self.step.as_deref().unwrap_or("plan");
@@ -210,17 +225,16 @@ impl Prover {
         &self,
         path: &str,
         place: &Where,
-        holds: bool,
+        found: FileFound,
     ) -> Result<ProofRecorded, Failure> {
         let id = format!("{}-{path}", place.name("file"));
         let began = self.house.workshop.caller.clock.uptime();
-        let text = if holds {
-            "it is there, and was not before or differs"
-        } else {
-            "it is not there, or is as it was"
+        let text = match found {
+            FileFound::New => "it is there, and was not before or differs",
+            FileFound::No => "it is not there, or is as it was",
         };
         let mut proof = self.proof(place, (id, "file"), path.to_owned(), text.to_owned(), began)?;
-        proof.holds = holds;
+        proof.holds = found == FileFound::New;
         Ok(proof)
     }
 

@@ -203,10 +203,8 @@ impl Workshop {
 
     fn plan_waits(&self, work: &Work) -> Option<Waits> {
         let version = work.course.in_review()?;
-        let drafted = work.versions.iter().rev();
-        let drafted = drafted
-            .filter(|it| it.fact.version == version.number)
-            .next()?;
+        let mut drafted = work.versions.iter().rev();
+        let drafted = drafted.find(|it| it.fact.version == version.number)?;
         let short = work.trace.short();
         let beside = match work.course.state() {
             Some(PlanState::Running) => " beside the one that is being done",

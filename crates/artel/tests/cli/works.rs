@@ -4,6 +4,7 @@ mod answering;
 mod asking;
 mod bench;
 mod changesets;
+mod checks;
 mod deciding;
 mod executors;
 mod inbox;

@@ -49,7 +49,7 @@ impl Workshop {
     ) -> Result<Noted<ChangesetDone>, Failure> {
         let desk = Desk::open(self)?;
         let work = match desk.begin(id, Order::Approve)? {
-            Begun::Completed(done) => return Ok(done),
+            Begun::Completed(done) => return Ok(*done),
             Begun::Open(work) => work,
         };
         let (_, created) = of_work(&work)?;
@@ -93,7 +93,7 @@ impl Workshop {
     fn reverse(&self, id: &str, act: Order) -> Result<Noted<ChangesetDone>, Failure> {
         let desk = Desk::open(self)?;
         let work = match desk.begin(id, act)? {
-            Begun::Completed(done) => return Ok(done),
+            Begun::Completed(done) => return Ok(*done),
             Begun::Open(work) => work,
         };
         let (_, created) = of_work(&work)?;
@@ -223,7 +223,7 @@ impl Workshop {
 /// Where a decision begins.
 enum Begun {
     /// Somebody ordered the same and did not come to the end of it; now it is done.
-    Completed(Noted<ChangesetDone>),
+    Completed(Box<Noted<ChangesetDone>>),
     Open(Box<Work>),
 }
 
@@ -235,7 +235,7 @@ impl Desk<'_> {
         match self.complete(&work)? {
             Some((done, Came::Done(merge))) if done == act => {
                 let receipt = self.receipt(&work, act, &merge, Vec::new())?;
-                Ok(Begun::Completed(receipt))
+                Ok(Begun::Completed(Box::new(receipt)))
             }
             Some(_) => Ok(Begun::Open(Box::new(self.workshop.work(work.trace)?))),
             None => Ok(Begun::Open(Box::new(work))),

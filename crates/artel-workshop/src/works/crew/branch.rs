@@ -248,7 +248,7 @@ impl Workers {
                             .line
                             .file_at(head, &path, LARGEST_FILE)
                             .map_err(git_failed)?;
-                        prover.file(&evidence.what, &place, there.is_some())?
+                        prover.file(&evidence.what, &place, there.is_some().into())?
                     }
                     EvidenceKind::Command => {
                         let name = format!("{}-final-{}-{index}", spec.id, place.round);

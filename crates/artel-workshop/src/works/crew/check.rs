@@ -40,8 +40,11 @@ impl Workers {
     fn take_baseline(&self, given: Option<&str>) -> Result<Did, Failure> {
         let named: Vec<String> = match given {
             Some("none") => {
-                let why = Some("a person said that there is nothing to run".to_owned());
-                return Ok(facts([self.taken(Vec::new(), true, why)]));
+                let taken = BaselineTaken {
+                    why: Some("a person said that there is nothing to run".to_owned()),
+                    ..self.taken(Vec::new())
+                };
+                return Ok(facts([taken.into()]));
             }
             Some(given) => {
                 let commands = given.split(';').map(str::trim);
@@ -74,18 +77,22 @@ impl Workers {
         } else {
             Some("no test ran".to_owned())
         };
-        let taken = self.taken(commands, why.is_none(), why);
+        let taken = BaselineTaken {
+            holds: why.is_none(),
+            why,
+            ..self.taken(commands)
+        };
+        let taken = Fact::from(taken);
         Ok(facts(proofs.into_iter().map(Fact::from).chain([taken])))
     }
 
-    fn taken(&self, commands: Vec<String>, holds: bool, why: Option<String>) -> Fact {
+    fn taken(&self, commands: Vec<String>) -> BaselineTaken {
         BaselineTaken {
             commit: self.base.clone(),
             commands,
-            holds,
-            why,
+            holds: true,
+            why: None,
         }
-        .into()
     }
 
     fn spot_of(&self, place: ProofPlace, step: Option<String>, round: u32, tree: String) -> Where {
@@ -247,7 +254,7 @@ impl Workers {
             why.extend(lost);
             why.extend(self.printed(&proofs));
         }
-        let without = self.taken_back(look, &prover, has_suite)?;
+        let without = self.taken_back(look, &prover)?;
         self.named_evidence(look, &prover, (&mut proofs, &without), &mut why)?;
         let leans_on_tests = spec.evidence.is_empty() || wants(EvidenceKind::Tests);
         if why.is_empty() && has_suite && leans_on_tests && !look.changed.is_empty() {
@@ -265,13 +272,8 @@ impl Workers {
     }
 
     /// Runs the suite with the production change of the step taken back and its tests kept.
-    fn taken_back(
-        &self,
-        look: &Look<'_>,
-        prover: &Prover,
-        has_suite: bool,
-    ) -> Result<Vec<ProofRecorded>, Failure> {
-        if look.production.is_empty() || !has_suite {
+    fn taken_back(&self, look: &Look<'_>, prover: &Prover) -> Result<Vec<ProofRecorded>, Failure> {
+        if look.production.is_empty() || look.before.is_empty() {
             return Ok(Vec::new());
         }
         let spec = &look.spot.spec;
@@ -310,7 +312,7 @@ impl Workers {
                     if !holds {
                         why.push(format!("`{}` is not there, or is as it was", evidence.what));
                     }
-                    proofs.push(prover.file(&evidence.what, &place, holds)?);
+                    proofs.push(prover.file(&evidence.what, &place, holds.into())?);
                 }
                 EvidenceKind::Command => {
                     let name = format!("{}-{}-evidence-{index}", spec.id, look.spot.round);
