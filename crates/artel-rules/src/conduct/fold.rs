@@ -262,6 +262,10 @@ impl Conduct {
             }
         } else if let Some((step, _)) = it.question.split_once('/') {
             let step = step.to_owned();
+            let last = self.steps.values().map(|it| it.came_back).max();
+            if let Some(step) = self.steps.get_mut(&step) {
+                step.came_back = last.unwrap_or(0) + 1;
+            }
             self.decided(&step, choice, reason);
         }
     }

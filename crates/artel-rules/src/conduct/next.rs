@@ -60,13 +60,15 @@ impl Conduct {
     /// Returns the parts of steps that can be done.
     fn work(&self) -> Vec<Order> {
         let mut orders = Vec::new();
-        let mut active = 0;
         let mut commits = false;
-        for (spec, step) in self.steps() {
-            if !self.is_active(&spec.id) {
-                continue;
-            }
-            active += 1;
+        // One that comes back from waiting for a person takes its turn behind those at work.
+        let mut at_work: Vec<_> = self
+            .steps()
+            .filter(|(spec, _)| self.is_active(&spec.id))
+            .collect();
+        at_work.sort_by_key(|(_, step)| step.came_back);
+        let mut active = at_work.len();
+        for (spec, step) in at_work.into_iter().take(self.rules.at_once) {
             for part in self.parts_of(spec, step) {
                 // The branch moves one commit at a time.
                 if part == Part::Commit && std::mem::replace(&mut commits, true) {

@@ -44,6 +44,8 @@ pub struct Step {
     pub(super) redo_tests: bool,
     /// Whether an agent waits for a decision about the plan.
     pub(super) waits: bool,
+    /// When it came back from waiting for a person, counted up; 0 for one that did not wait.
+    pub(super) came_back: u32,
     /// What a person decided about it and what is not on record yet.
     pub(super) decided: Option<Decided>,
 }
@@ -84,6 +86,7 @@ impl Default for Step {
             is_lost: false,
             redo_tests: false,
             waits: false,
+            came_back: 0,
             decided: None,
         }
     }
@@ -126,6 +129,7 @@ impl Step {
         self.offered.clear();
         self.is_lost = false;
         self.waits = false;
+        self.came_back = 0;
         self.done.insert(Part::Start);
         if self.tests.is_some() && !self.redo_tests {
             self.done.extend([Part::Criteria, Part::Tests, Part::Red]);

@@ -147,23 +147,18 @@ impl Crew<'_> {
         }
     }
 
-    fn active(&self) -> usize {
-        let steps = self.conduct.steps();
-        let steps = steps.filter(|(_, it)| it.round > 0 && !it.is_over());
-        steps.count()
-    }
-
     /// Does one of the orders, picked by the caller; false if there are none.
     fn turn(&mut self, pick: usize) -> bool {
         let orders = self.conduct.next();
         if orders.is_empty() {
             return false;
         }
+        let at_work: BTreeSet<_> = orders.iter().filter_map(step_of).collect();
+        self.most = self.most.max(at_work.len());
         let order = &orders[pick % orders.len()];
         let fact = self.outcome(order);
         self.log.push(order.to_string());
         self.conduct.fold(&fact);
-        self.most = self.most.max(self.active());
         true
     }
 
@@ -175,6 +170,13 @@ impl Crew<'_> {
             }
         }
         panic!("it never ends: {:?}", self.log);
+    }
+}
+
+fn step_of(order: &Order) -> Option<String> {
+    match order {
+        Order::Do { step, .. } => Some(step.clone()),
+        _ => None,
     }
 }
 

@@ -482,6 +482,8 @@ fn what_was_loaded_is_what_was_read_of_the_skill() {
         allowed_tools: None,
         parts: vec![part("role", 9), part("skill", 70), part("standing", 30)],
         standing: Vec::new(),
+        calls_limit: None,
+        directive: None,
     });
     let paths = [
         ("1.1", "/skills/csv/more.md", End::Well),

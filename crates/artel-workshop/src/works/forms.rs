@@ -164,9 +164,11 @@ pub(crate) fn handed_in<T: DeserializeOwned>(events: &[Event], tool: &str) -> Op
     serde_json::from_str(input).ok()
 }
 
-/// Returns the form of a verdict. `looked` names what the verifier has looked at so far.
+/// Returns the form of a verdict. `looked` names what the verifier has looked at so far;
+/// `put_back` undoes what it changed of the work, and names that.
 pub(crate) fn verdict_form(
     looked: impl Fn() -> Vec<String> + Send + Sync + 'static,
+    put_back: impl Fn() -> Result<Vec<String>, String> + Send + Sync + 'static,
 ) -> Arc<dyn Tool> {
     let text = |about: &str| json!({"type": "string", "description": about});
     let finding = json!({
@@ -227,6 +229,14 @@ pub(crate) fn verdict_form(
                 return Err(vec![format!(
                     "a pass cannot have a finding of severity {}: {}",
                     bad.severity, bad.why
+                )]);
+            }
+            let changed = put_back().map_err(|why| vec![why])?;
+            if !changed.is_empty() {
+                return Err(vec![format!(
+                    "you change nothing, and {} was not what you were given any more: it is put \
+                     back, look again",
+                    changed.join(", ")
                 )]);
             }
             Ok("The verdict is taken: pass.".to_owned())

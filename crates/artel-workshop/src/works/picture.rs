@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use artel_journal::Record;
 use artel_rules::conduct::{Conduct, Rules};
+use artel_types::model::Provider;
 use artel_types::plan::StepState;
 use artel_types::{Fact, Failure, Money, RunId, Text, Timestamp};
 use serde::Serialize;
@@ -161,7 +162,9 @@ impl Picture {
         match fact {
             Fact::ModelReplied(it) => {
                 self.tokens += it.charged.tokens.0;
-                self.cost = match (self.cost, it.cost) {
+                // What is rehearsed costs nothing.
+                let free = (it.provider == Provider::Rehearsal).then_some(Money(0));
+                self.cost = match (self.cost, it.cost.or(free)) {
                     (Some(sum), Some(cost)) => Some(Money(sum.0 + cost.0)),
                     _ => None,
                 };

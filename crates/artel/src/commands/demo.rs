@@ -1,5 +1,6 @@
 //! `artel demo`
 
+use std::collections::BTreeSet;
 use std::io::{self, IsTerminal as _};
 use std::sync::Arc;
 
@@ -47,25 +48,40 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
             .into());
     }
     let demo = caller.lay_out_demo()?;
+    let played = play(args, &demo, screen);
+    // Nothing is left behind that was not asked for, however it ended.
+    match &played {
+        Ok(Stays::Kept) => {}
+        Err(_) if args.keep => {
+            screen.say(format!("The demo is kept in {}.", demo.folder.display()));
+        }
+        _ => {
+            caller.remove_demo()?;
+            screen.say("Removed the demo. `artel demo --keep` keeps it; `artel auth set` is for your own model.");
+        }
+    }
+    played.map(|_| Verdict::Done)
+}
+
+/// What becomes of the demo once it is over.
+enum Stays {
+    Kept,
+    Removed,
+}
+
+/// Plays the story; what it opened is closed when this returns.
+fn play(args: &Args, demo: &Demo, screen: &mut Screen) -> Result<Stays, Problems> {
     let story = Story {
         args,
         workshop: Arc::new(demo.caller.workshop()?),
-        demo: &demo,
+        demo,
     };
-    let told = story.tell(screen);
-    // Nothing is left behind that was not asked for, however it ended.
-    let keeps = match &told {
-        Ok(Verdict::Done) => story.keeps(screen),
-        _ => args.keep,
-    };
-    if keeps {
-        story.farewell(screen)?;
-    } else {
-        drop(story);
-        caller.remove_demo()?;
-        screen.say("Removed the demo. `artel demo --keep` keeps it; `artel auth set` is for your own model.");
+    story.tell(screen)?;
+    if !story.keeps(screen) {
+        return Ok(Stays::Removed);
     }
-    told
+    story.farewell(screen)?;
+    Ok(Stays::Kept)
 }
 
 struct Story<'s> {
@@ -75,7 +91,7 @@ struct Story<'s> {
 }
 
 impl Story<'_> {
-    fn tell(&self, screen: &mut Screen) -> Result<Verdict, Problems> {
+    fn tell(&self, screen: &mut Screen) -> Result<(), Problems> {
         screen.say(
             "Artel demo: a small project with a bug, a request, and no network. \
              Model: rehearsal (embedded).\n",
@@ -87,16 +103,14 @@ impl Story<'_> {
         show_plan(&plan, screen);
         if !self.approves(&id, screen)? {
             screen.say("Nothing was done.");
-            return Ok(Verdict::Done);
+            return Ok(());
         }
         self.carry_out(&work, screen)?;
-        self.merge(&id, screen)?;
-        Ok(Verdict::Done)
+        self.merge(&id, screen)
     }
 
     fn ask(&self, screen: &mut Screen) -> Result<Work, Problems> {
-        let yes = |_: &artel_workshop::PortalQuestion| Some(true);
-        let portal = self.workshop.ensure_portal(&self.demo.project, &yes)?;
+        let portal = self.workshop.open_portal(&self.demo.portal)?.done;
         let order = AskOrder {
             words: DEMO_REQUEST.to_owned(),
             model: Some(self.demo.model.clone()),
@@ -119,7 +133,8 @@ impl Story<'_> {
             answers: Answers::Yes,
         };
         let caller = &self.demo.caller;
-        let settled = watch.follow(caller, screen, async |company: Company| {
+        screen.say("  reading  the architect looks at the project, and changes nothing");
+        let settled = watch.in_a_line(caller, screen, async |company: Company| {
             self.workshop.pursue(work.trace, None, company).await
         })??;
         match settled {
@@ -252,9 +267,10 @@ fn choose(question: &str) -> Choice {
 fn show_plan(plan: &Plan, screen: &mut Screen) {
     let tokens: u64 = plan.steps.iter().filter_map(|step| step.tokens).sum();
     screen.say(format!(
-        "  plan     {}, est. {}k tokens\n",
+        "  plan     {}, est. {}k tokens, touches {}\n",
         counted(plan.steps.len() as u64, "step"),
-        tokens / 1000
+        tokens / 1000,
+        harmless(&touched(plan).join(", "))
     ));
     for (index, step) in plan.steps.iter().enumerate() {
         let after: Vec<_> = step.after.iter().filter_map(|id| plan.number(id)).collect();
@@ -270,4 +286,14 @@ fn show_plan(plan: &Plan, screen: &mut Screen) {
         ));
     }
     screen.say("");
+}
+
+/// Returns the folders that a plan changes, and the files that lie in none.
+fn touched(plan: &Plan) -> Vec<String> {
+    let places = plan.files.iter().map(|file| match file.path.split_once('/') {
+        Some((folder, _)) => format!("{folder}/"),
+        None => file.path.clone(),
+    });
+    let places: BTreeSet<String> = places.collect();
+    places.into_iter().collect()
 }

@@ -261,6 +261,7 @@ impl Workers {
         let bound = bound_of(&spot.spec, &[], Changes::None);
         let contract = self.contract(&spot, bound);
         let task = briefs::judge(self, &spot, judge, &cut(diff));
+        let copy = Arc::clone(&tree);
         let child = Child {
             tree: Some((at.clone(), tree)),
             ..self.child(&spot, role, contract, task)
@@ -271,7 +272,8 @@ impl Workers {
                 let events = house.told_by(trace, run).unwrap_or_default();
                 forms::looked_at(&events)
             };
-            contract.tools.push(forms::verdict_form(looked));
+            let put_back = move || put_back(&copy);
+            contract.tools.push(forms::verdict_form(looked, put_back));
         };
         let came = self.house.child(self.trace(), child, finish).await?;
         let (done, events) = match came.left() {
@@ -364,6 +366,24 @@ fn cut(mut diff: String) -> String {
         diff.push_str("\n[cut: read the files for the rest]");
     }
     diff
+}
+
+/// Makes the files that a verifier was given what they were, and names those it changed: a shell
+/// may write what no tool of its would. Files that it made are no part of the work.
+fn put_back(copy: &RunTree) -> Result<Vec<String>, String> {
+    let failed =
+        |error: artel_git::TreeError| format!("the files could not be looked at: {error}");
+    let changes = copy.changes(copy.start()).map_err(failed)?;
+    let changes = changes
+        .iter()
+        .filter(|change| change.kind != artel_git::ChangeKind::Made);
+    let names: Vec<String> = changes
+        .map(|change| format!("`{}`", change.path.display()))
+        .collect();
+    if !names.is_empty() {
+        copy.restore(copy.start()).map_err(failed)?;
+    }
+    Ok(names)
 }
 
 /// Tells which of these are not tests.

@@ -71,9 +71,21 @@ pub(crate) struct Shown {
     looks: usize,
     began: Option<Duration>,
     waits: Option<String>,
+    /// Whether the status line is all that is shown.
+    is_in_a_line: bool,
     /// How the run ended: it is shown after its answer.
     ending: Vec<Line>,
     trouble: Option<Problems>,
+}
+
+impl Shown {
+    /// Begins with a screen on which one line tells what happens.
+    pub(crate) fn in_a_line() -> Self {
+        Self {
+            is_in_a_line: true,
+            ..Self::default()
+        }
+    }
 }
 
 impl Live<'_> {
@@ -135,6 +147,9 @@ impl Live<'_> {
             let is_end = record.kind == "run.finished" && lines.iter().all(|it| it.depth == 0);
             if is_end {
                 self.shown.ending = lines;
+                continue;
+            }
+            if self.shown.is_in_a_line {
                 continue;
             }
             for line in lines {

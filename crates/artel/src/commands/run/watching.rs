@@ -19,8 +19,9 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Does something with company, and shows what happens meanwhile.
-    pub(crate) fn follow<T>(
+    /// Does something with company, and shows in one line what happens meanwhile: in a terminal,
+    /// where it can be drawn again and is gone in the end. Programs are told everything.
+    pub(crate) fn in_a_line<T>(
         &self,
         caller: &Caller,
         screen: &mut Screen,
@@ -37,7 +38,7 @@ impl Watch {
             heard,
             stop: stops,
             clock: caller.clock().clone(),
-            shown: Shown::default(),
+            shown: Shown::in_a_line(),
             screen,
         };
         let watched = live.watch(work(company));

@@ -164,7 +164,7 @@ impl Town {
 
     /// What the story left: the files that are checked out, and the subjects of the commits.
     pub(super) fn left(&self) -> Left {
-        let log = git(&self.project, &["log", "--format=%s", "main"]);
+        let log = git(&self.project, &["log", "--topo-order", "--format=%s", "main"]);
         let mut subjects: Vec<_> = log.lines().map(str::to_owned).collect();
         // The name of the branch holds the trace, which differs.
         subjects.retain(|subject| !subject.starts_with("Merge "));

@@ -52,7 +52,9 @@ fn skills_agent_01_nothing_happens_before_approval_and_a_rejection_leaves_the_re
     assert!(named(&stage.town.house.state("worktrees"), "line").is_empty());
     let kept = format!("Inbox/Rejected/request-{}_plan.md", &id[..8]);
     let kept = fs::read_to_string(stage.town.house.workshop.join(kept)).unwrap();
-    assert!(kept.contains("not like this"), "{kept}");
+    assert!(kept.contains("status: rejected"), "{kept}");
+    let shown = stage.town.artel(["plan", "show", &id, "--json"]).run().expect(0).json();
+    assert_eq!(shown["why"], "not like this");
     stage.approve(&id, 3);
     assert_eq!(stage.asked().len(), asked.len(), "nobody is asked after a no");
 }
@@ -125,7 +127,7 @@ fn skills_agent_03_values_are_the_only_bridge_between_steps() {
 fn skills_agent_04_a_failure_comes_back_as_feedback_and_its_values_do_not_count() {
     let stage = Stage::new(|asked| match (asked.who, asked.step) {
         (Who::Evaluator, 1) if !asked.text.contains("looked again") && asked.turn < 9 => {
-            let outputs = json!({ "A": "wrong", "B": "never" });
+            let outputs = json!({ "A": "wrong", "B": "of-no-use" });
             let feedback = "FEEDBACK-1: the sign is not shown";
             match stage_attempt(asked) {
                 1 => judge(asked, json!({
@@ -151,7 +153,7 @@ fn skills_agent_04_a_failure_comes_back_as_feedback_and_its_values_do_not_count(
     assert!(!workers[0].text.contains("FEEDBACK-1"));
     let later = &stage.asked_of(Who::Worker, 2)[0].text;
     assert!(later.contains("A=right"), "{later}");
-    assert!(!later.contains("wrong") && !later.contains("never"), "{later}");
+    assert!(!later.contains("A=wrong") && !later.contains("of-no-use"), "{later}");
 }
 
 /// The attempt that a verifier looks at: the second one has the second test in it.
@@ -267,32 +269,35 @@ fn skills_agent_08_the_directive_comes_back_after_every_third_call() {
 
 #[test]
 fn skills_agent_09_a_verifier_cannot_write() {
-    let stage = Stage::new(|asked| match (asked.who, asked.step, asked.turn) {
-        (Who::Architect, ..) => plan(json!([mend(json!({}))])),
-        (Who::Evaluator, _, 0) => vec![
+    let stage = Stage::new(|asked| match (asked.who, asked.turn) {
+        (Who::Architect, _) => plan(json!([mend(json!({}))])),
+        (Who::Evaluator, 0) => vec![
             ("write", json!({ "path": "calc.py", "content": "BROKEN\n" })),
-            ("bash", json!({ "command": "echo BROKEN > calc.py" })),
+            ("bash", json!({ "command": "echo MINE > calc.py" })),
             ("read", json!({ "path": "calc.py" })),
         ],
-        (Who::Evaluator, ..) => judge(asked, json!({
-            "verdict": "pass", "evidence": ["calc.py was read"],
-        })),
+        (Who::Evaluator, 2) => vec![("read", json!({ "path": "calc.py" }))],
+        (Who::Evaluator, turn) => {
+            let verdict = json!({ "verdict": "pass", "evidence": ["calc.py was read"] });
+            let mut calls = vec![("verdict", verdict), end("judged")];
+            calls.truncate(turn.min(2));
+            calls
+        }
         _ => usual(asked),
     });
     let id = stage.done();
     let judges = stage.asked_of(Who::Evaluator, 1);
     assert!(!judges[0].tools.iter().any(|tool| tool == "write" || tool == "edit"));
-    let told = &judges[1].last;
-    assert!(told.contains("a + b") && !told.contains("1\tBROKEN"), "{told}");
-    let tried = stage.told("tool.finished");
-    let tried: Vec<_> = tried
-        .iter()
-        .filter(|it| it["call"].is_string() && (it["tool"] == "write" || it["tool"] == "bash"))
-        .collect();
-    assert!(tried.iter().all(|it| !it["trouble"].is_null()), "refused and on record: {tried:#?}");
-    let branch = stage.branch(&id);
-    let file = stage.git(&["show", &format!("{branch}:calc.py")]);
-    assert!(file.contains("a + b") && !file.contains("BROKEN"), "{file}");
+    assert!(judges[1].last.contains("not allowed by `bound.role inspector`"), "{}", judges[1].last);
+    // A shell reaches its own copy, and a verdict about that is not taken.
+    let told = &judges[2].last;
+    assert!(told.contains("it was not taken") && told.contains("`calc.py`"), "{told}");
+    assert!(judges[3].last.contains("a + b"), "it is as it was: {}", judges[3].last);
+    let refused = stage.told("tool.finished");
+    let refused = refused.iter().filter(|it| it["tool"] == "write" && !it["trouble"].is_null());
+    assert_eq!(refused.count(), 1, "the attempt is on record");
+    let file = stage.git(&["show", &format!("{}:calc.py", stage.branch(&id))]);
+    assert!(file.contains("a + b"), "{file}");
 }
 
 #[test]
