@@ -4,7 +4,6 @@
 use std::path::{Path, PathBuf};
 
 use artel_files::{make_dirs, read_bounded, write_atomic};
-use artel_git::{Git, Identity};
 use artel_journal::Home;
 use artel_types::{Code, Failure};
 
@@ -96,17 +95,12 @@ impl Caller {
     /// Lays the demo out, anew where it has been: a Python project where there is Python, else
     /// one of shell scripts. What cannot be laid out whole leaves nothing behind.
     pub fn lay_out_demo(&self) -> Result<Demo, Problems> {
-        let git = self.program("git").ok_or_else(|| {
-            Failure::new(Code::W008, "the demo needs git")
-                .because("there is no `git` on the PATH")
-                .advise("install git")
-        })?;
         self.remove_demo()?;
         let sample = match self.program("python3") {
             Some(_) => PYTHON,
             None => SHELL,
         };
-        let laid_out = self.laid_out(&git, &sample);
+        let laid_out = self.laid_out(&sample);
         if laid_out.is_err() {
             // Why it could not be made says more than why it could not be removed.
             drop(self.remove_demo());
@@ -114,7 +108,7 @@ impl Caller {
         laid_out
     }
 
-    fn laid_out(&self, git: &Path, sample: &Sample) -> Result<Demo, Problems> {
+    fn laid_out(&self, sample: &Sample) -> Result<Demo, Problems> {
         let folder = self.demo_folder();
         let state = folder.join(STATE);
         make_dirs(&state, 0o700).map_err(|error| file_failure(Code::W008, &error))?;
@@ -129,7 +123,7 @@ impl Caller {
         for (name, text) in sample.files {
             write(&project.join(name), text)?;
         }
-        commit_all(git, &project)?;
+        self.begin_repository(&project, "A small shop")?;
         let mut caller = self.clone();
         caller.flags.workshop = Some(folder.clone());
         let checks = sample.checks.map(|checks| {
@@ -181,25 +175,6 @@ fn is_demo(folder: &Path) -> bool {
     let is_empty = std::fs::read_dir(folder).is_ok_and(|mut list| list.next().is_none());
     let script = read_bounded(&folder.join(SCRIPT), LARGEST_SCRIPT);
     is_empty || script.is_ok_and(|script| script.starts_with(MARK.as_bytes()))
-}
-
-fn commit_all(git: &Path, project: &Path) -> Result<(), Failure> {
-    let identity = Identity {
-        name: "Artel".to_owned(),
-        email: "artel@localhost".to_owned(),
-    };
-    let git = Git::new(git, project, identity);
-    for words in [
-        &["init", "--quiet", "--initial-branch=main"][..],
-        &["add", "--all"],
-        &["commit", "--quiet", "--message=A small shop"],
-    ] {
-        git.run(words).map_err(|error| {
-            Failure::new(Code::W008, "the demo's project could not be made")
-                .because(error.to_string())
-        })?;
-    }
-    Ok(())
 }
 
 fn write(file: &Path, text: &str) -> Result<(), Failure> {

@@ -19,6 +19,7 @@ mod models;
 mod portals;
 mod providers;
 mod registry;
+mod repository;
 mod runs;
 mod safety;
 mod skills;

@@ -10,8 +10,9 @@ use std::sync::Arc;
 
 use artel_journal::{Batch, Journal};
 use artel_rules::conduct::{Conduct, Rules};
+use artel_rules::plan::Reach;
 use artel_rules::plan::state::Act;
-use artel_types::plan::{Plan, PlanState};
+use artel_types::plan::{Plan, PlanState, Verify};
 use artel_types::{
     Actor, Code, Draft, Fact, Failure, PlanAdopted, PlanApproved, PlanCancelled, PlanCommented,
     PlanRejected, RunId, Stream, Via,
@@ -22,6 +23,7 @@ use super::carry::refused;
 use super::sheets::{hash_of, keep};
 use super::work::Work;
 use crate::caller::random_run;
+use crate::portals::PortalOperation;
 use crate::runs::{Company, House, Steer, Steered};
 use crate::workshop::{Open, Workshop};
 
@@ -261,8 +263,32 @@ impl Workshop {
             .advise(format!("`artel plan show {}`", work.trace.short()))
     }
 
+    /// Refuses a plan whose roles may not do in the portal what they are there for: it is said
+    /// before anything begins, not by every call that fails.
+    fn admit_steps(&self, work: &Work, plan: &Plan) -> Result<(), Failure> {
+        let Some(portal) = &work.request.portal else {
+            return Ok(());
+        };
+        let roles = self.known_here().roles;
+        for step in &plan.steps {
+            let operation = match roles.get(&step.role) {
+                Some(Reach::Reads) => PortalOperation::Read,
+                _ => PortalOperation::Write,
+            };
+            self.admit(portal, &step.role, operation)?;
+            if step.verify != Verify::None {
+                self.admit(portal, "inspector", PortalOperation::Read)?;
+            }
+            if step.verify == Verify::Tdd {
+                self.admit(portal, "tester", PortalOperation::Write)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Puts an agreement on record, and with a run under way what it goes on by.
     fn agree(&self, journal: &Journal, work: &Work, agreed: Agreed<'_>) -> Result<RunId, Failure> {
+        self.admit_steps(work, agreed.plan)?;
         let state = work.course.state();
         let is_running = state == Some(PlanState::Running);
         let known = work.course.run();

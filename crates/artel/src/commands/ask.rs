@@ -161,7 +161,27 @@ pub(super) fn portal(
         Answers::Ask => None,
     };
     let folder = order.folder.clone().unwrap_or_else(|| PathBuf::from("."));
-    Ok(workshop.ensure_portal(&caller.path(&folder), &first)?)
+    let portal = workshop.ensure_portal(&caller.path(&folder), &first)?;
+    if is_there {
+        offer_git(caller, &portal)?;
+    }
+    Ok(portal)
+}
+
+/// Offers a repository to a folder that is in none: with one, results are branches.
+fn offer_git(caller: &Caller, portal: &Portal) -> Result<(), Problems> {
+    if caller.is_in_repository(&portal.path) {
+        return Ok(());
+    }
+    let text = format!(
+        "`{}` is in no git repository. Make one now and commit what is there, so that results come \
+         as branches? Without one they come as patches. [y/N] ",
+        harmless(&portal.name)
+    );
+    if typed(&text).is_some_and(|answer| matches!(answer.as_str(), "y" | "yes")) {
+        caller.begin_repository(&portal.path, "Start")?;
+    }
+    Ok(())
 }
 
 /// Prints what a request would be.

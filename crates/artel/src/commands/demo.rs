@@ -99,7 +99,9 @@ impl Story<'_> {
         let work = self.ask(screen)?;
         let id = work.trace.to_string();
         self.plan(screen, &work)?;
-        let (_, plan) = self.workshop.plan_of(&self.workshop.work(work.trace)?, None)?;
+        let (_, plan) = self
+            .workshop
+            .plan_of(&self.workshop.work(work.trace)?, None)?;
         show_plan(&plan, screen);
         if !self.approves(&id, screen)? {
             screen.say("Nothing was done.");
@@ -222,7 +224,10 @@ impl Story<'_> {
         let done = self.workshop.approve_changeset(id, None, None)?;
         let commit = done.done.commit.unwrap_or_default();
         let short: String = commit.chars().take(8).collect();
-        screen.say(format!("Merged into {} as {short}.", done.done.into.unwrap_or_default()));
+        screen.say(format!(
+            "Merged into {} as {short}.",
+            done.done.into.unwrap_or_default()
+        ));
         Ok(())
     }
 
@@ -275,7 +280,11 @@ fn show_plan(plan: &Plan, screen: &mut Screen) {
     for (index, step) in plan.steps.iter().enumerate() {
         let after: Vec<_> = step.after.iter().filter_map(|id| plan.number(id)).collect();
         let after: Vec<_> = after.iter().map(ToString::to_string).collect();
-        let after = if after.is_empty() { String::new() } else { format!("after {}", after.join(", ")) };
+        let after = if after.is_empty() {
+            String::new()
+        } else {
+            format!("after {}", after.join(", "))
+        };
         screen.say(format!(
             "    {:<2} {:<42} {:<10} {:<26} {after:<9} {}",
             index + 1,
@@ -290,10 +299,13 @@ fn show_plan(plan: &Plan, screen: &mut Screen) {
 
 /// Returns the folders that a plan changes, and the files that lie in none.
 fn touched(plan: &Plan) -> Vec<String> {
-    let places = plan.files.iter().map(|file| match file.path.split_once('/') {
-        Some((folder, _)) => format!("{folder}/"),
-        None => file.path.clone(),
-    });
+    let places = plan
+        .files
+        .iter()
+        .map(|file| match file.path.split_once('/') {
+            Some((folder, _)) => format!("{folder}/"),
+            None => file.path.clone(),
+        });
     let places: BTreeSet<String> = places.collect();
     places.into_iter().collect()
 }

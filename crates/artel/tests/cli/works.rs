@@ -6,6 +6,7 @@ mod bench;
 mod changesets;
 mod checks;
 mod deciding;
+mod demo;
 mod executors;
 mod inbox;
 mod reports;
