@@ -12,6 +12,7 @@ mod order;
 mod step;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use artel_types::plan::{Plan, PlanState, StepState};
 use artel_types::{BaselineTaken, RunAsked};
@@ -47,7 +48,8 @@ pub enum Failure {
 /// A plan being carried out.
 #[derive(Debug, Clone)]
 pub struct Conduct {
-    plan: Plan,
+    /// Shared: whoever carries out an order is handed the state of that moment.
+    plan: Arc<Plan>,
     rules: Rules,
     steps: BTreeMap<String, Step>,
     baseline: Baseline,
@@ -117,7 +119,7 @@ impl Conduct {
         let steps = steps.map(|step| (step.id.clone(), Step::default()));
         Self {
             steps: steps.collect(),
-            plan,
+            plan: Arc::new(plan),
             rules,
             baseline: Baseline::Unknown,
             branch: Branch::default(),

@@ -89,11 +89,11 @@ impl Workshop {
 
     /// A worktree is named after its run; it can go once the run's last event has ended it.
     fn finished_worktrees(&self) -> Result<Vec<Rubbish>, Failure> {
+        let reader = self.reader()?;
         let places = entries(&self.home.state().join("worktrees"));
         if places.is_empty() {
             return Ok(Vec::new());
         }
-        let reader = self.reader()?;
         // The folder of a plan's run holds the branch that somebody has yet to decide about.
         let undecided: BTreeSet<String> = self
             .undecided_runs()?

@@ -29,7 +29,9 @@ impl Caller {
         ] {
             git.run(words).map_err(|error| {
                 let what = format!("no repository could be begun in `{}`", folder.display());
-                Failure::new(Code::W008, what).because(error.to_string())
+                Failure::new(Code::W008, what)
+                    .because(error.to_string())
+                    .advise("`git --version` says whether git works; then again")
             })?;
         }
         Ok(())

@@ -1,6 +1,7 @@
 //! Takes in what happened.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use artel_types::plan::StepState;
 use artel_types::{
@@ -66,8 +67,7 @@ impl Conduct {
             Fact::StepFailed(it) => self.in_round(&it.step, it.round, |step| {
                 step.is_lost = true;
                 step.state = StepState::Running;
-                step.history.push(inline(&it.why).to_owned());
-                step.why = inline(&it.why).to_owned();
+                step.fail(inline(&it.why));
             }),
             Fact::StepPassed(it) => {
                 self.branch.head = Some(it.head.clone());
@@ -114,6 +114,9 @@ impl Conduct {
             }
             if part == Part::Criteria {
                 step.criteria.clone_from(&it.criteria);
+            }
+            if part == Part::Work {
+                inline(&it.summary).clone_into(&mut step.said);
             }
             if it.state != "complete" {
                 if part == Part::Tests {
@@ -240,7 +243,7 @@ impl Conduct {
         for step in &plan.steps {
             self.steps.entry(step.id.clone()).or_default();
         }
-        self.plan = plan;
+        self.plan = Arc::new(plan);
     }
 
     fn answered(&mut self, it: &RunAnswered) {
@@ -298,6 +301,8 @@ impl Conduct {
                     reason: because.to_owned(),
                 });
             }
+            // It went on record beside the answer.
+            "waived" | "skipped" => {}
             "take-over" => step.decided = settle("taken-over", because.to_owned()),
             _ => step.decided = settle("failed", format!("given up: {}", step.why)),
         }

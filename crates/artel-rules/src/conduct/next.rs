@@ -327,7 +327,9 @@ fn baseline_question(taken: &artel_types::BaselineTaken) -> RunAsked {
     let found = if taken.commands.is_empty() {
         "Nothing was found to run.".to_owned()
     } else {
-        format!("Found: {}.", taken.commands.join(" ; "))
+        let found = taken.commands.iter();
+        let found: Vec<_> = found.map(|it| it.trim_start_matches("found: ")).collect();
+        format!("Found: {}.", found.join(" ; "))
     };
     RunAsked {
         question: "baseline".to_owned(),

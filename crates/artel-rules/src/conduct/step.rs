@@ -26,6 +26,8 @@ pub struct Step {
     pub tests: Option<String>,
     /// Why earlier attempts did not pass, oldest first.
     pub history: Vec<String>,
+    /// What the worker of the present attempt says it did.
+    pub(super) said: String,
     /// Why it failed or was skipped.
     pub why: String,
     /// The values it handed on.
@@ -77,6 +79,7 @@ impl Default for Step {
             tree: None,
             tests: None,
             history: Vec::new(),
+            said: String::new(),
             why: String::new(),
             outputs: BTreeMap::new(),
             waived: BTreeSet::new(),
@@ -127,6 +130,7 @@ impl Step {
         self.done.clear();
         self.faults.clear();
         self.offered.clear();
+        self.said.clear();
         self.is_lost = false;
         self.waits = false;
         self.came_back = 0;
@@ -135,6 +139,19 @@ impl Step {
             self.done.extend([Part::Criteria, Part::Tests, Part::Red]);
         }
         self.redo_tests = false;
+    }
+
+    /// Notes why the attempt did not pass, for the next one with what was tried: whoever does not
+    /// know the approach repeats it.
+    pub(super) fn fail(&mut self, why: &str) {
+        why.clone_into(&mut self.why);
+        let said = self.said.trim();
+        let is_told = said.is_empty() || why.contains(said);
+        self.history.push(if is_told {
+            why.to_owned()
+        } else {
+            format!("{why}\nWhat its worker said about it: {said}")
+        });
     }
 
     /// Returns what of this attempt can be done now.

@@ -270,6 +270,41 @@ fn a_waived_check_lets_the_attempt_through_and_more_gives_three_more() {
     assert_eq!(crew.conduct.step("a").unwrap().round, 5);
 }
 
+/// A person may decide without answering: the question goes with the decision, and what was tried
+/// is told to whoever comes next.
+#[test]
+fn a_decision_beside_the_question_settles_it() {
+    let mut crew = Crew::new(plan(vec![step("a", &[], Verify::None)]), RULES, &|_| 99);
+    let is_asked = |conduct: &Conduct| conduct.questions().next().cloned();
+    while is_asked(&crew.conduct).is_none() {
+        assert!(crew.turn(0), "it ends without a question: {:?}", crew.log);
+    }
+    let told = &crew.conduct.step("a").unwrap().history;
+    assert_eq!(told.len(), 3);
+    assert_eq!(
+        told[0],
+        "1 of 6 failed\nWhat its worker said about it: done"
+    );
+    let question = is_asked(&crew.conduct).unwrap().question;
+    let waived = artel_types::StepWaived {
+        step: "a".to_owned(),
+        what: "tester".to_owned(),
+        reason: "flaky".to_owned(),
+    };
+    crew.conduct.fold(&waived.into());
+    let answer = "waived".to_owned();
+    crew.conduct.fold(&RunAnswered { question, answer }.into());
+    crew.to_the_end();
+    assert_eq!(crew.conduct.step("a").unwrap().state, StepState::Done);
+    assert_eq!(
+        crew.log
+            .iter()
+            .filter(|it| it.ends_with("run.asked"))
+            .count(),
+        1
+    );
+}
+
 #[test]
 fn failing_fast_begins_nothing_more() {
     let steps = vec![

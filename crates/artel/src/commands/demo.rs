@@ -7,8 +7,8 @@ use std::sync::Arc;
 use artel_types::plan::Plan;
 use artel_types::{Code, Failure};
 use artel_workshop::{
-    AskOrder, Caller, Company, DEMO_REQUEST, Demo, OnFailure, PlanRules, Problems, Settled, Work,
-    Workshop,
+    AskOrder, Caller, Company, DEMO_REQUEST, Demo, Left, OnFailure, PlanRules, Problems, Settled,
+    Work, Workshop,
 };
 
 use super::run::{Answers, Canvas, Watch, typed};
@@ -192,7 +192,11 @@ impl Story<'_> {
         match carried.left {
             None => Ok(()),
             Some(left) => Err(Failure::new(Code::R008, "the demo was left before its end")
-                .because(format!("{left:?}"))
+                .because(match left {
+                    Left::Interrupted => "it was interrupted".to_owned(),
+                    Left::Question(asked) => asked.text,
+                    Left::Model(failure) => failure.to_string(),
+                })
                 .advise("`artel demo` begins anew")
                 .into()),
         }

@@ -29,6 +29,9 @@ pub(crate) struct Round {
     pub(crate) bare: f64,
     /// How many those were.
     pub(crate) appends: u64,
+    /// What the conductor's thread had of a processor, in milliseconds: on a machine with other
+    /// work that says more than the time that passed.
+    pub(crate) busy: f64,
 }
 
 /// Makes a plan whose steps need up to three of the thirty before them.
@@ -71,6 +74,13 @@ pub(crate) fn machine(seed: u64) -> f64 {
     took / STEPS as f64
 }
 
+/// Returns what this thread has had of a processor, in milliseconds.
+fn busy() -> f64 {
+    let figures = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+    let nanos = figures.split(' ').next().unwrap();
+    nanos.parse::<f64>().unwrap() / 1e6
+}
+
 /// Carries a plan out, and then appends as much once more.
 pub(crate) fn conduct(journal: &Journal, at_once: usize, seed: u64) -> Round {
     let mut random = Random::of_seed(seed * 100 + at_once as u64);
@@ -78,13 +88,16 @@ pub(crate) fn conduct(journal: &Journal, at_once: usize, seed: u64) -> Round {
     let runtime = builder.build().unwrap();
     runtime.block_on(async {
         let (chronicle, steps) = begin(journal, &mut random).await;
+        let before = busy();
         let (conducted, appends) = timed(&chronicle, steps, at_once).await;
+        let busy = busy() - before;
         let (again, _) = begin(journal, &mut random).await;
         let bare = bare(&chronicle, &again, appends).await;
         Round {
             conducted,
             bare,
             appends,
+            busy,
         }
     })
 }

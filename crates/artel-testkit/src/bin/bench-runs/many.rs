@@ -203,6 +203,7 @@ fn driver(
         steering: wheel.steer(run, stops.clone()),
         audience: Arc::new(Nobody),
         person: None,
+        waits: false,
         family: Family::default(),
         left: Arc::new(AtomicU32::new(0)),
         patience: None,

@@ -3,7 +3,9 @@
 use artel_rules::conduct::Conduct;
 use artel_rules::plan::state::Act;
 use artel_types::plan::{PlanState, PlanStep, StepState};
-use artel_types::{Code, Draft, Fact, Failure, RunId, StepSettled, StepWaived, Stream};
+use artel_types::{
+    Code, Draft, Fact, Failure, RunAnswered, RunId, StepSettled, StepWaived, Stream,
+};
 
 use super::LOOKING;
 use crate::works::carry::refused;
@@ -31,7 +33,9 @@ impl Workshop {
             state: "skipped".to_owned(),
             why: self.redactor().redact(why).into_owned(),
         };
-        self.tell_run(work, run, vec![settled.into()])?;
+        let mut facts = vec![settled.into()];
+        facts.extend(self.answers_of(run, &spec.id, "skipped")?);
+        self.tell_run(work, run, facts)?;
         Ok(spec.title.clone())
     }
 
@@ -73,7 +77,9 @@ impl Workshop {
             what: what.to_owned(),
             reason: self.redactor().redact(reason).into_owned(),
         };
-        self.tell_run(work, run, vec![waived.into()])?;
+        let mut facts = vec![waived.into()];
+        facts.extend(self.answers_of(run, &spec.id, "waived")?);
+        self.tell_run(work, run, facts)?;
         Ok(spec.title.clone())
     }
 
@@ -96,6 +102,20 @@ impl Workshop {
                 })
             }
         }
+    }
+
+    /// Answers what is asked about a step by what was decided about it. It comes after the decision:
+    /// the other way round the step would ask again in between.
+    fn answers_of(&self, run: RunId, step: &str, answer: &str) -> Result<Vec<Fact>, Failure> {
+        let state = self.state_of(run)?;
+        let questions = state.questions().into_iter().map(|(_, it)| &it.question);
+        let own = questions.filter(|it| it.split_once('/').is_some_and(|(id, _)| id == step));
+        let answered = |question: &String| {
+            let answer = answer.to_owned();
+            let question = question.clone();
+            RunAnswered { question, answer }.into()
+        };
+        Ok(own.map(answered).collect())
     }
 
     /// Returns what the judges of a step found.

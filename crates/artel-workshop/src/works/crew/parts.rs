@@ -371,8 +371,7 @@ fn cut(mut diff: String) -> String {
 /// Makes the files that a verifier was given what they were, and names those it changed: a shell
 /// may write what no tool of its would. Files that it made are no part of the work.
 fn put_back(copy: &RunTree) -> Result<Vec<String>, String> {
-    let failed =
-        |error: artel_git::TreeError| format!("the files could not be looked at: {error}");
+    let failed = |error: artel_git::TreeError| format!("the files could not be looked at: {error}");
     let changes = copy.changes(copy.start()).map_err(failed)?;
     let changes = changes
         .iter()

@@ -127,11 +127,20 @@ fn a_demo_that_fails_leaves_nothing() {
         .fails(1, "W008");
     assert!(!house.home.join("Artel-demo").exists());
 
-    // A git that does nothing: the project cannot be made, or its branch.
+    // A git that fails, then a Python that does: first the project cannot be made, then no test
+    // runs before the first step.
     let programs = house.folder("broken");
     symlink("/bin/false", programs.join("git")).unwrap();
     let seen = demo(&house, ["--yes"]).env("PATH", &programs).run();
-    assert_ne!(seen.code, 0, "{seen:?}");
+    seen.fails(1, "W008");
+    nothing_is_left(&house);
+
+    let programs = without_python(&house);
+    symlink("/bin/false", programs.join("python3")).unwrap();
+    let seen = demo(&house, ["--yes"]).env("PATH", &programs).run();
+    let seen = seen.expect(3);
+    assert!(seen.err.contains("error[R008]"), "{}", seen.err);
+    assert!(!seen.err.contains("Merged"), "{}", seen.err);
     nothing_is_left(&house);
 }
 
@@ -143,7 +152,7 @@ fn a_demo_asks_before_it_makes_anything() {
 }
 
 #[test]
-fn a_demo_needs_no_network_and_no_user_namespace_of_its_own() {
+fn a_demo_runs_in_another_user_namespace_with_no_interface_up() {
     let inner = |words: &[&str]| {
         let mut command = Command::new("unshare");
         command.arg("-Urn").args(words);

@@ -5,9 +5,7 @@ use std::fs;
 use serde_json::json;
 
 use super::super::town::named;
-use super::stage::{
-    Asked, Calls, Stage, Who, adds, end, mend, mends, pass, plan, tests_add,
-};
+use super::stage::{Asked, Calls, Stage, Who, adds, end, mend, mends, pass, plan, tests_add};
 
 fn usual(asked: &Asked) -> Calls {
     match asked.who {
@@ -41,14 +39,24 @@ fn exoframe_10_what_lies_outside_of_the_portal_is_refused_and_on_record() {
     stage.git(&["add", "-A"]);
     stage.git(&["commit", "-qm", "a link"]);
     let words = format!("Mend add. OUTSIDE:{}: is there.", secret.display());
-    let seen = town.artel(["ask", &words, "--plan", "--yes", "--json"]).run().expect(0);
+    let seen = town
+        .artel(["ask", &words, "--plan", "--yes", "--json"])
+        .run()
+        .expect(0);
     let id = seen.json()["trace_id"].as_str().unwrap().to_owned();
     stage.approve(&id, 0);
     let told = &stage.asked_of(Who::Worker, 1)[1].last;
     assert!(!told.contains("TOP-SECRET"), "{told}");
-    assert!(told.contains("return a - b"), "what lies inside is read: {told}");
+    assert!(
+        told.contains("return a - b"),
+        "what lies inside is read: {told}"
+    );
     let read = stage.told("tool.finished");
-    let read: Vec<_> = read.iter().filter(|it| it["tool"] == "read").take(4).collect();
+    let read: Vec<_> = read
+        .iter()
+        .filter(|it| it["tool"] == "read")
+        .take(4)
+        .collect();
     let refused: Vec<bool> = read.iter().map(|it| !it["trouble"].is_null()).collect();
     assert_eq!(refused, [true, true, true, false], "{read:#?}");
 }
@@ -58,22 +66,53 @@ fn exoframe_12_the_events_of_a_story_come_in_their_order() {
     let stage = Stage::new(usual);
     let town = &stage.town;
     let id = stage.done();
-    let kinds: Vec<String> = town.events().iter().map(|it| it["kind"].as_str().unwrap().to_owned()).collect();
+    let kinds: Vec<String> = town
+        .events()
+        .iter()
+        .map(|it| it["kind"].as_str().unwrap().to_owned())
+        .collect();
     let order = [
-        "portal.opened", "request.created", "plan.explored", "plan.drafted", "plan.approved",
-        "plan.running", "branch.begun", "baseline.taken", "step.started", "step.worked",
-        "step.checked", "step.judged", "step.passed", "branch.checked", "changeset.created",
-        "plan.ended", "report.written",
+        "portal.opened",
+        "request.created",
+        "plan.explored",
+        "plan.drafted",
+        "plan.approved",
+        "plan.running",
+        "branch.begun",
+        "baseline.taken",
+        "step.started",
+        "step.worked",
+        "step.checked",
+        "step.judged",
+        "step.passed",
+        "branch.checked",
+        "changeset.created",
+        "plan.ended",
+        "report.written",
     ];
-    let places: Vec<_> = order.iter().map(|kind| {
-        kinds.iter().position(|it| it == kind).unwrap_or_else(|| panic!("no {kind}: {kinds:?}"))
-    }).collect();
-    assert!(places.is_sorted(), "{:?}", order.iter().zip(&places).collect::<Vec<_>>());
+    let places: Vec<_> = order
+        .iter()
+        .map(|kind| {
+            kinds
+                .iter()
+                .position(|it| it == kind)
+                .unwrap_or_else(|| panic!("no {kind}: {kinds:?}"))
+        })
+        .collect();
+    assert!(
+        places.is_sorted(),
+        "{:?}",
+        order.iter().zip(&places).collect::<Vec<_>>()
+    );
     let sheet = format!("request-{}_plan.md", &id[..8]);
     assert!(named(&town.house.workshop.join("Inbox/Active"), &sheet).is_empty());
     assert!(named(&town.house.workshop.join("Inbox/Plans"), &sheet).is_empty());
-    let shown = town.artel(["changeset", "show", &id, "--json"]).run().expect(0).json();
-    assert_eq!(shown["state"], "pending");
+    let shown = town
+        .artel(["changeset", "show", &id, "--json"])
+        .run()
+        .expect(0)
+        .json();
+    assert_eq!(shown["state"], "open");
     let message = stage.git(&["log", "-1", "--format=%B", &stage.branch(&id)]);
     assert!(message.contains(&format!("Trace-Id: {id}")), "{message}");
 }
@@ -81,15 +120,24 @@ fn exoframe_12_the_events_of_a_story_come_in_their_order() {
 #[test]
 fn exoframe_14_a_failure_ends_with_a_report_and_no_new_plan() {
     let stage = Stage::new(|asked| match asked.who {
-        Who::Worker => vec![("read", json!({ "path": "nowhere.py" })), end("it is not there")],
+        Who::Worker => vec![
+            ("read", json!({ "path": "nowhere.py" })),
+            end("it is not there"),
+        ],
         _ => usual(asked),
     });
     let town = &stage.town;
     let id = town.asked();
     stage.approve(&id, 3);
-    town.artel(["answer", &id, "skip: give it up"]).run().expect(0);
+    town.artel(["answer", &id, "skip: give it up"])
+        .run()
+        .expect(0);
     town.artel(["resume", &id]).run().fails_last(1, "R005");
-    assert_eq!(stage.git(&["branch", "--format=%(refname:short)"]), "main", "nothing passed");
+    assert_eq!(
+        stage.git(&["branch", "--format=%(refname:short)"]),
+        "main",
+        "nothing passed"
+    );
     let report = town.artel(["report", "show", &id]).run().expect(0).out;
     for words in ["no file was changed", "artel plan retry", "read"] {
         assert!(report.contains(words), "{words}: {report}");
@@ -98,17 +146,35 @@ fn exoframe_14_a_failure_ends_with_a_report_and_no_new_plan() {
     town.artel(["inbox", "scan"]).run().expect(0);
     assert_eq!(town.count("plan.drafted"), 1, "no plan comes of a failure");
     assert_eq!(town.count("request.created"), 1);
-    assert!(town.artel(["waiting", "--json"]).run().expect(0).json().as_array().unwrap().is_empty());
+    assert!(
+        town.artel(["waiting", "--json"])
+            .run()
+            .expect(0)
+            .json()
+            .as_array()
+            .unwrap()
+            .is_empty()
+    );
 }
 
 #[test]
 fn exoframe_15_a_portal_says_who_may_do_what_there() {
     let add = |stage: &Stage, more: &[&str]| {
         let path = stage.town.project.to_str().unwrap().to_owned();
-        stage.town.artel(["portal", "add", &path]).words(more).run().expect(0);
+        stage
+            .town
+            .artel(["portal", "add", &path])
+            .words(more)
+            .run()
+            .expect(0);
     };
     // Whoever is not named does nothing, and it is said before anything begins.
-    for more in [["--agents", "architect,inspector"], ["--operations", "read"]] {
+    let narrow = [
+        (["--agents", "architect,inspector,tester"], "engineer"),
+        (["--agents", "architect,engineer,tester"], "inspector"),
+        (["--operations", "read"], "`write` is not open"),
+    ];
+    for (more, why) in narrow {
         let stage = Stage::new(usual);
         add(&stage, &more);
         let seen = stage.town.ask().run();
@@ -119,13 +185,16 @@ fn exoframe_15_a_portal_says_who_may_do_what_there() {
             }
             _ => seen,
         };
-        assert_eq!(seen.code, 3, "{more:?}: {} {}", seen.out, seen.err);
-        assert!(seen.err.contains("portal"), "{more:?}: {}", seen.err);
+        let seen = seen.fails(3, "F002").says(why);
+        assert!(seen.err.contains("artel portal add"), "{}", seen.err);
+        assert_eq!(stage.town.count("plan.approved"), 0, "{more:?}");
         assert_eq!(stage.town.count("step.passed"), 0, "{more:?}");
         assert!(stage.asked_of(Who::Worker, 1).is_empty(), "{more:?}");
     }
-    let stage = Stage::new(usual);
-    add(&stage, &["--agents", "*"]);
-    stage.done();
-    assert_eq!(stage.town.count("step.passed"), 1, "everybody may where everybody is named");
+    for agents in ["*", "architect,engineer,inspector,tester"] {
+        let stage = Stage::new(usual);
+        add(&stage, &["--agents", agents]);
+        stage.done();
+        assert_eq!(stage.town.count("step.passed"), 1, "{agents}");
+    }
 }

@@ -65,7 +65,12 @@ impl Asked {
         let new = messages[from.map_or(0, |at| at + 1)..].iter();
         let last: Vec<_> = new.map(|it| words(&it["content"])).collect();
         let tools = body["tools"].as_array().cloned().unwrap_or_default();
-        let name = |tool: &Value| tool["function"]["name"].as_str().unwrap_or_default().to_owned();
+        let name = |tool: &Value| {
+            tool["function"]["name"]
+                .as_str()
+                .unwrap_or_default()
+                .to_owned()
+        };
         let tools: Vec<String> = tools.iter().map(name).collect();
         let text = words(&body["messages"]);
         let turn = messages.iter().filter(|it| it["role"] == "assistant");
@@ -154,12 +159,18 @@ impl Stage {
     }
 
     pub(super) fn approve(&self, id: &str, code: i32) -> Seen {
-        self.town.artel(["plan", "approve", id, "--json"]).run().expect(code)
+        self.town
+            .artel(["plan", "approve", id, "--json"])
+            .run()
+            .expect(code)
     }
 
     /// Begins to carry the plan out, in a process of its own.
     pub(super) fn begin(&self, id: &str, more: &[&str]) -> Child {
-        let artel = self.town.artel(["plan", "approve", id, "--json"]).words(more);
+        let artel = self
+            .town
+            .artel(["plan", "approve", id, "--json"])
+            .words(more);
         artel.command().stdin(Stdio::null()).spawn().unwrap()
     }
 
@@ -192,7 +203,8 @@ impl Stage {
         let short = &id[..8];
         let names = self.git(&["branch", "--format=%(refname:short)"]);
         let name = names.lines().find(|name| name.ends_with(short));
-        name.unwrap_or_else(|| panic!("no branch of {short}: {names}")).to_owned()
+        name.unwrap_or_else(|| panic!("no branch of {short}: {names}"))
+            .to_owned()
     }
 
     /// Waits until so many answers are held.
@@ -225,8 +237,12 @@ pub(super) fn until(what: &str, mut holds: impl FnMut() -> bool) {
 
 /// A plan with these steps.
 pub(super) fn plan(steps: Value) -> Calls {
-    let plan = json!({ "title": "Mend add", "kind": "fix", "overview": "add adds.", "steps": steps });
-    vec![("submit_plan", plan), ("finish", json!({ "answer": "planned" }))]
+    let plan =
+        json!({ "title": "Mend add", "kind": "fix", "overview": "add adds.", "steps": steps });
+    vec![
+        ("submit_plan", plan),
+        ("finish", json!({ "answer": "planned" })),
+    ]
 }
 
 /// A step that makes a file of its own name and is verified by the runtime alone.
@@ -245,7 +261,10 @@ pub(super) fn write_note(asked: &Asked) -> Calls {
     let found = Regex::new(r"You may change: ([a-z0-9-]+\.md)").unwrap();
     let file = &found.captures(&asked.text).expect("a step with a file")[1];
     let text = format!("made by step {}\n", asked.step);
-    vec![("write", json!({ "path": file, "content": text })), end("written")]
+    vec![
+        ("write", json!({ "path": file, "content": text })),
+        end("written"),
+    ]
 }
 
 /// The step that makes `add` add, with fields put over it.
@@ -264,13 +283,19 @@ pub(super) fn mend(over: Value) -> Value {
 
 /// The change of `calc.py`.
 pub(super) fn adds() -> (&'static str, Value) {
-    ("edit", json!({ "path": "calc.py", "old": "a - b", "new": "a + b" }))
+    (
+        "edit",
+        json!({ "path": "calc.py", "old": "a - b", "new": "a + b" }),
+    )
 }
 
 /// A test of `add`.
 pub(super) fn tests_add() -> (&'static str, Value) {
     let test = "    def test_add(self):\n        self.assertEqual(calc.add(2, 3), 5)\n\n    # more";
-    ("edit", json!({ "path": "test_calc.py", "old": "    # more", "new": test }))
+    (
+        "edit",
+        json!({ "path": "test_calc.py", "old": "    # more", "new": test }),
+    )
 }
 
 /// Does what [`mend`] asks for; later attempts find it done.
@@ -287,15 +312,21 @@ pub(super) fn end(answer: &str) -> (&'static str, Value) {
 
 /// Looks, then passes with these values.
 pub(super) fn pass(asked: &Asked, outputs: Value) -> Calls {
-    judge(asked, json!({
-        "verdict": "pass", "evidence": ["calc.py was read; run_tests passes"], "outputs": outputs,
-    }))
+    judge(
+        asked,
+        json!({
+            "verdict": "pass", "evidence": ["calc.py was read; run_tests passes"], "outputs": outputs,
+        }),
+    )
 }
 
 /// Looks, then hands in this verdict.
 pub(super) fn judge(asked: &Asked, verdict: Value) -> Calls {
     match asked.turn {
-        0 => vec![("read", json!({ "path": "calc.py" })), ("run_tests", json!({}))],
+        0 => vec![
+            ("read", json!({ "path": "calc.py" })),
+            ("run_tests", json!({})),
+        ],
         _ => vec![("verdict", verdict), end("judged")],
     }
 }

@@ -34,7 +34,10 @@ fn sylk_2_06_never_more_steps_at_once_than_allowed_and_in_their_order() {
     stage.town.artel(words).run().expect(0);
     let (mut active, mut most, mut order) = (BTreeSet::new(), 0, Vec::new());
     for event in stage.town.events() {
-        let step = payload(&event)["step"].as_str().unwrap_or_default().to_owned();
+        let step = payload(&event)["step"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned();
         match event["kind"].as_str().unwrap() {
             "step.started" => {
                 order.push(step.clone());
@@ -59,7 +62,11 @@ fn sylk_2_06_never_more_steps_at_once_than_allowed_and_in_their_order() {
 #[test]
 fn sylk_2_07_what_needs_a_step_that_failed_never_starts() {
     let stage = Stage::new(|asked| match (asked.who, asked.step) {
-        (Who::Architect, _) => plan(json!([note("a", &[]), note("b", &[]), note("c", &["a", "b"])])),
+        (Who::Architect, _) => plan(json!([
+            note("a", &[]),
+            note("b", &[]),
+            note("c", &["a", "b"])
+        ])),
         (_, 1) => vec![("read", json!({ "path": "calc.py" })), end("nothing done")],
         _ => write_note(asked),
     });
@@ -68,9 +75,15 @@ fn sylk_2_07_what_needs_a_step_that_failed_never_starts() {
     stage.town.artel(["answer", &id, "skip"]).run().expect(0);
     stage.town.artel(["resume", &id, "--json"]).run().expect(1);
     let settled = stage.told("step.settled");
-    let blocked = settled.iter().find(|it| it["step"] == "c").expect("it is said");
+    let blocked = settled
+        .iter()
+        .find(|it| it["step"] == "c")
+        .expect("it is said");
     assert_eq!(blocked["state"], "skipped");
-    assert!(blocked["why"].as_str().unwrap().contains("step 1 failed"), "{blocked}");
+    assert!(
+        blocked["why"].as_str().unwrap().contains("step 1 failed"),
+        "{blocked}"
+    );
     let started = stage.told("step.started");
     assert!(!started.iter().any(|it| it["step"] == "c"), "{started:?}");
     let passed = stage.told("step.passed");
@@ -100,12 +113,18 @@ fn sylk_2_09_the_persons_files_stay_theirs_until_the_merge() {
     let town = &stage.town;
     let outside = town.project.join("outside.txt");
     let words = format!("Mend add. OUTSIDE:{}: is not yours.", outside.display());
-    let seen = town.artel(["ask", &words, "--plan", "--yes", "--json"]).run().expect(0);
+    let seen = town
+        .artel(["ask", &words, "--plan", "--yes", "--json"])
+        .run()
+        .expect(0);
     let id = seen.json()["trace_id"].as_str().unwrap().to_owned();
     let files = || {
         let listed = ["calc.py", "test_calc.py", "pyproject.toml", ".gitignore"];
         let bytes = listed.map(|name| fs::read(town.project.join(name)).unwrap());
-        let names = fs::read_dir(&town.project).unwrap().flatten().map(|it| it.file_name());
+        let names = fs::read_dir(&town.project)
+            .unwrap()
+            .flatten()
+            .map(|it| it.file_name());
         (bytes, names.collect::<BTreeSet<_>>())
     };
     let before = files();
@@ -127,38 +146,64 @@ fn sylk_2_09_the_persons_files_stay_theirs_until_the_merge() {
 fn sylk_2_10_changes_in_other_places_come_together() {
     let bench = Bench::new();
     let theirs = long("old").replace("line 9", "mine at line 9");
-    let theirs = if theirs == long("old") { long("old") + "mine at the end\n" } else { theirs };
+    let theirs = if theirs == long("old") {
+        long("old") + "mine at the end\n"
+    } else {
+        theirs
+    };
     bench.write("long.txt", &theirs);
     bench.commit("mine");
     bench.decide("approve", &[]).expect(0);
     let merged = bench.read("long.txt");
-    assert!(merged.contains("new") && merged.contains("mine"), "{merged}");
+    assert!(
+        merged.contains("new") && merged.contains("mine"),
+        "{merged}"
+    );
     assert_eq!(bench.read("made.txt"), "one\ntwo\n");
 }
 
 #[test]
 fn sylk_2_10_what_clashes_leaves_the_persons_version_in_place() {
     // Made by both, changed by one and removed by the other, the same lines.
-    for (path, text) in [("made.txt", "mine\n"), ("gone.txt", "mine\n"), ("long.txt", "")] {
+    for (path, text) in [
+        ("made.txt", "mine\n"),
+        ("gone.txt", "mine\n"),
+        ("long.txt", ""),
+    ] {
         let bench = Bench::new();
-        let text = if text.is_empty() { long("mine") } else { text.to_owned() };
+        let text = if text.is_empty() {
+            long("mine")
+        } else {
+            text.to_owned()
+        };
         bench.write(path, &text);
         let theirs = bench.commit("mine");
         bench.decide("approve", &[]).fails(3, "R006").says(path);
         assert_eq!(bench.read(path), text, "{path}");
         assert_eq!(bench.git(&["rev-parse", "main"]), theirs);
         assert_eq!(bench.git(&["status", "--porcelain"]), "");
-        assert_eq!(bench.git(&["rev-parse", &bench.branch]), bench.head, "nothing is lost");
+        assert_eq!(
+            bench.git(&["rev-parse", &bench.branch]),
+            bench.head,
+            "nothing is lost"
+        );
     }
 }
 
 #[test]
 fn sylk_2_10_of_two_pieces_of_work_on_the_same_lines_the_second_is_a_conflict() {
     let stage = Stage::new(|asked| {
-        let new = if asked.text.contains("SECOND") { "b + a" } else { "a + b" };
+        let new = if asked.text.contains("SECOND") {
+            "b + a"
+        } else {
+            "a + b"
+        };
         match asked.who {
             Who::Worker => vec![
-                ("edit", json!({ "path": "calc.py", "old": "a - b", "new": new })),
+                (
+                    "edit",
+                    json!({ "path": "calc.py", "old": "a - b", "new": new }),
+                ),
                 tests_add(),
                 end("mended"),
             ],
@@ -167,7 +212,10 @@ fn sylk_2_10_of_two_pieces_of_work_on_the_same_lines_the_second_is_a_conflict() 
     });
     let town = &stage.town;
     let ask = |words: &str| {
-        let seen = town.artel(["ask", words, "--plan", "--yes", "--json"]).run().expect(0);
+        let seen = town
+            .artel(["ask", words, "--plan", "--yes", "--json"])
+            .run()
+            .expect(0);
         let id = seen.json()["trace_id"].as_str().unwrap().to_owned();
         stage.approve(&id, 0);
         id
@@ -175,7 +223,10 @@ fn sylk_2_10_of_two_pieces_of_work_on_the_same_lines_the_second_is_a_conflict() 
     let (first, second) = (ask("FIRST: mend add."), ask("SECOND: mend add."));
     town.artel(["changeset", "approve", &first]).run().expect(0);
     let head = stage.git(&["rev-parse", "main"]);
-    town.artel(["changeset", "approve", &second]).run().fails(3, "R006").says("calc.py");
+    town.artel(["changeset", "approve", &second])
+        .run()
+        .fails(3, "R006")
+        .says("calc.py");
     assert_eq!(stage.git(&["rev-parse", "main"]), head);
     assert_eq!(stage.git(&["status", "--porcelain"]), "");
     let file = fs::read_to_string(town.project.join("calc.py")).unwrap();
@@ -193,7 +244,10 @@ fn sylk_2_18_the_second_attempt_is_told_of_the_first() {
     });
     stage.done();
     let workers = stage.asked_of(Who::Worker, 1);
-    let second = workers.iter().find(|it| it.attempt == 2).expect("a second attempt");
+    let second = workers
+        .iter()
+        .find(|it| it.attempt == 2)
+        .expect("a second attempt");
     assert_eq!(second.turn, 0);
     for words in ["This is attempt 2 of 3.", "nothing exercises it", "calc.py"] {
         assert!(second.text.contains(words), "{words}: {}", second.text);

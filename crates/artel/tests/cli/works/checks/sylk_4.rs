@@ -6,7 +6,8 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use super::stage::{
-    Asked, Calls, Stage, Who, adds, end, judge, mend, mends, note, pass, plan, tests_add, write_note,
+    Asked, Calls, Stage, Who, adds, end, judge, mend, mends, note, pass, plan, tests_add,
+    write_note,
 };
 
 fn usual(asked: &Asked) -> Calls {
@@ -27,53 +28,82 @@ fn sylk_4_04_stopping_keeps_what_is_done_and_resuming_goes_on_there() {
         |asked| asked.is(Who::Worker, 2),
     );
     let id = stage.town.asked();
-    let child = stage.begin(&id, &[]);
+    let child = stage
+        .town
+        .artel(["plan", "approve", &id])
+        .command()
+        .spawn()
+        .unwrap();
     stage.until_held(1);
     kill_process(Pid::from_child(&child), Signal::INT).unwrap();
     let output = stage.let_go(child);
     assert_eq!(output.status.code(), Some(130), "{output:?}");
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(said.contains("artel resume "), "{said}");
     assert_eq!(stage.town.count("step.passed"), 1);
     let before = stage.asked().len();
-    let resumed = stage.town.artel(["resume", &id, "--json"]).command().spawn().unwrap();
+    let resumed = stage
+        .town
+        .artel(["resume", &id, "--json"])
+        .command()
+        .spawn()
+        .unwrap();
     let output = stage.let_go(resumed);
     assert!(output.status.success(), "{output:?}");
-    assert!(stage.asked()[before..].iter().all(|it| it.step == 2), "the first is not done again");
+    assert!(
+        stage.asked()[before..].iter().all(|it| it.step == 2),
+        "the first is not done again"
+    );
     assert_eq!(stage.town.count("step.passed"), 2);
 }
 
 #[test]
 fn sylk_4_04_a_finding_that_a_person_waives_is_deferred_and_shown() {
     let stage = Stage::new(|asked| match asked.who {
-        Who::Evaluator => judge(asked, json!({
-            "verdict": "fail", "feedback": "see there", "evidence": ["calc.py"], "findings": [
-                { "severity": "error", "file": "calc.py", "line": 2, "why": "no words about it" },
-            ],
-        })),
+        Who::Evaluator => judge(
+            asked,
+            json!({
+                "verdict": "fail", "feedback": "see there", "evidence": ["calc.py"], "findings": [
+                    { "severity": "error", "file": "calc.py", "line": 2, "why": "no words about it" },
+                ],
+            }),
+        ),
         _ => usual(asked),
     });
     let town = &stage.town;
     let id = town.asked();
     stage.approve(&id, 3);
-    let waive = ["plan", "waive", &id, "1", "e1", "--reason", "tracked elsewhere"];
+    let waive = [
+        "plan",
+        "waive",
+        &id,
+        "1",
+        "e1",
+        "--reason",
+        "tracked elsewhere",
+    ];
     town.artel(waive).run().expect(0);
     town.artel(["resume", &id, "--json"]).run().expect(0);
     assert_eq!(town.count("step.passed"), 1);
     let shown = town.artel(["changeset", "show", &id]).run().expect(0).out;
     assert!(shown.contains("the person waived e1"), "{shown}");
     let report = town.artel(["report", "show", &id]).run().expect(0).out;
-    assert!(report.contains("Deferred") && report.contains("waived e1"), "{report}");
+    assert!(
+        report.contains("Deferred") && report.contains("waived e1"),
+        "{report}"
+    );
 }
 
 #[test]
 fn sylk_4_17_errors_and_blockers_fail_and_warnings_are_kept() {
     let stage = Stage::new(|asked| {
-        let with = |severity: &str, verdict: &str| json!({
-            "verdict": verdict, "evidence": ["calc.py was read"], "findings": [
-                { "severity": severity, "file": "calc.py", "line": 2, "why": format!("a {severity}") },
-            ],
-        });
+        let with = |severity: &str, verdict: &str| {
+            json!({
+                "verdict": verdict, "evidence": ["calc.py was read"], "findings": [
+                    { "severity": severity, "file": "calc.py", "line": 2, "why": format!("a {severity}") },
+                ],
+            })
+        };
         match (asked.who, asked.turn) {
             (Who::Evaluator, 0) => judge(asked, json!({})),
             (Who::Evaluator, 1) => vec![("verdict", with("blocker", "pass"))],
@@ -86,7 +116,10 @@ fn sylk_4_17_errors_and_blockers_fail_and_warnings_are_kept() {
     let judges = stage.asked_of(Who::Evaluator, 1);
     for (at, severity) in [(2, "blocker"), (3, "error")] {
         let told = &judges[at].last;
-        assert!(told.contains(&format!("cannot have a finding of severity {severity}")), "{told}");
+        assert!(
+            told.contains(&format!("cannot have a finding of severity {severity}")),
+            "{told}"
+        );
     }
     let judged = &stage.told("step.judged")[0];
     assert_eq!(judged["passed"], true);
@@ -98,12 +131,50 @@ fn sylk_4_17_errors_and_blockers_fail_and_warnings_are_kept() {
 }
 
 #[test]
+fn sylk_4_17_a_key_does_not_get_into_a_changed_file() {
+    let key = format!("ghp_{}", "x7Kq".repeat(9));
+    let written = key.clone();
+    let stage = Stage::new(move |asked| match (asked.who, asked.turn) {
+        (Who::Worker, 0) => {
+            let new = format!("TOKEN = '{written}'\n\n\ndef add");
+            vec![(
+                "edit",
+                json!({ "path": "calc.py", "old": "def add", "new": new }),
+            )]
+        }
+        (Who::Worker, _) => vec![adds(), tests_add(), end("mended")],
+        _ => usual(asked),
+    });
+    let id = stage.done();
+    let told = &stage.asked_of(Who::Worker, 1)[1].last;
+    assert!(told.contains("error") && told.contains("github"), "{told}");
+    let diff = stage.git(&["diff", "main", &stage.branch(&id)]);
+    assert!(diff.contains("a + b") && !diff.contains("TOKEN"), "{diff}");
+    let all: Vec<_> = stage
+        .town
+        .events()
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    assert!(
+        !all.iter().any(|event| event.contains(&key)),
+        "it is nowhere on record"
+    );
+}
+
+#[test]
 fn sylk_4_18_a_step_that_breaks_a_test_is_not_done_and_the_output_is_told() {
     let stage = Stage::new(|asked| {
-        let double = |old: &str, new: &str| ("edit", json!({ "path": "calc.py", "old": old, "new": new }));
+        let double =
+            |old: &str, new: &str| ("edit", json!({ "path": "calc.py", "old": old, "new": new }));
         match (asked.who, asked.attempt) {
             (Who::Worker, 1) => {
-                vec![adds(), tests_add(), double("return 2 * a", "return 3 * a"), end("mended")]
+                vec![
+                    adds(),
+                    tests_add(),
+                    double("return 2 * a", "return 3 * a"),
+                    end("mended"),
+                ]
             }
             (Who::Worker, _) => vec![double("return 3 * a", "return 2 * a"), end("mended")],
             _ => usual(asked),
@@ -115,11 +186,22 @@ fn sylk_4_18_a_step_that_breaks_a_test_is_not_done_and_the_output_is_told() {
     for words in ["test_double", "12 != 8"] {
         assert!(second.text.contains(words), "{words}: {}", second.text);
     }
-    assert_eq!(stage.town.count("step.judged"), 1, "nobody is asked about what is broken");
-    let checked: Vec<_> = stage.told("step.checked").iter().map(|it| it["passed"].clone()).collect();
+    assert_eq!(
+        stage.town.count("step.judged"),
+        1,
+        "nobody is asked about what is broken"
+    );
+    let checked: Vec<_> = stage
+        .told("step.checked")
+        .iter()
+        .map(|it| it["passed"].clone())
+        .collect();
     assert_eq!(checked, [json!(false), json!(true)]);
     let events = stage.town.events();
-    let proofs: Vec<_> = events.iter().filter(|it| it["kind"] == "proof.recorded").collect();
+    let proofs: Vec<_> = events
+        .iter()
+        .filter(|it| it["kind"] == "proof.recorded")
+        .collect();
     assert!(proofs.len() >= 4, "{}", proofs.len());
     for event in &proofs {
         assert!(event["at"].is_string(), "{event:#}");
@@ -144,8 +226,14 @@ fn sylk_4_19_evidence_is_out_of_reach_of_agents_and_a_change_is_found() {
             let found = regex::Regex::new(r"JOURNAL:(\S+):").unwrap();
             let journal = found.captures(&asked.text).expect("where it is")[1].to_owned();
             vec![
-                ("write", json!({ "path": journal, "content": "nothing happened" })),
-                ("bash", json!({ "command": format!("rm -f {journal}; echo gone > {journal}") })),
+                (
+                    "write",
+                    json!({ "path": journal, "content": "nothing happened" }),
+                ),
+                (
+                    "bash",
+                    json!({ "command": format!("rm -f {journal}; echo gone > {journal}") }),
+                ),
                 ("read", json!({ "path": "calc.py" })),
             ]
         }
@@ -154,15 +242,25 @@ fn sylk_4_19_evidence_is_out_of_reach_of_agents_and_a_change_is_found() {
     });
     let town = &stage.town;
     let journal = town.house.journal_file();
-    let words = format!("Mend add in calc.py. JOURNAL:{}: is the journal.", journal.display());
-    let seen = town.artel(["ask", &words, "--plan", "--yes", "--json"]).run().expect(0);
+    let words = format!(
+        "Mend add in calc.py. JOURNAL:{}: is the journal.",
+        journal.display()
+    );
+    let seen = town
+        .artel(["ask", &words, "--plan", "--yes", "--json"])
+        .run()
+        .expect(0);
     let id = seen.json()["trace_id"].as_str().unwrap().to_owned();
     stage.approve(&id, 0);
     town.house.ok(["journal", "verify"]);
     let proofs = stage.told("proof.recorded");
     assert!(!proofs.is_empty());
     town.artel(["report", "rebuild", &id]).run().expect(0);
-    assert_eq!(stage.told("proof.recorded"), proofs, "looking again adds and changes nothing");
+    assert_eq!(
+        stage.told("proof.recorded"),
+        proofs,
+        "looking again adds and changes nothing"
+    );
     let bytes = fs::read(&journal).unwrap();
     assert!(bytes.starts_with(b"SQLite format 3"));
     town.house.tamper(
@@ -178,18 +276,36 @@ fn sylk_4_20_code_that_no_test_shows_and_tests_that_vanish_do_not_pass() {
         (Who::Worker, 1) => vec![adds(), end("mended, without a test")],
         (Who::Worker, 2) => {
             let old = "    def test_double(self):\n        self.assertEqual(calc.double(4), 8)\n";
-            let new = "    def test_add(self):\n        self.assertEqual(calc.add(2, 3), 5)\n";
-            vec![("edit", json!({ "path": "test_calc.py", "old": old, "new": new })), end("tested")]
+            let new = "    maxDiff = None\n";
+            vec![
+                (
+                    "edit",
+                    json!({ "path": "test_calc.py", "old": old, "new": new }),
+                ),
+                end("removed"),
+            ]
         }
         (Who::Worker, _) => {
             let new = "    def test_double(self):\n        self.assertEqual(calc.double(4), 8)\n\n    # more";
-            vec![("edit", json!({ "path": "test_calc.py", "old": "    # more", "new": new })), end("both")]
+            let back = json!({ "path": "test_calc.py", "old": "    # more", "new": new });
+            vec![("edit", back), tests_add(), end("both")]
         }
         _ => usual(asked),
     });
     stage.done();
-    let failed: Vec<Value> = stage.told("step.failed").iter().map(|it| it["why"].clone()).collect();
+    let failed: Vec<Value> = stage
+        .told("step.failed")
+        .iter()
+        .map(|it| it["why"].clone())
+        .collect();
     assert_eq!(failed.len(), 2, "{failed:#?}");
-    assert!(failed[0].as_str().unwrap().contains("nothing exercises it"), "{failed:#?}");
-    assert!(failed[1].as_str().unwrap().contains("test_double"), "{failed:#?}");
+    assert!(
+        failed[0].as_str().unwrap().contains("nothing exercises it"),
+        "{failed:#?}"
+    );
+    assert!(failed[1].as_str().unwrap().contains("test"), "{failed:#?}");
+    assert!(
+        !failed[1].as_str().unwrap().contains("nothing exercises it"),
+        "{failed:#?}"
+    );
 }

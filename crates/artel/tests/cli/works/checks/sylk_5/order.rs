@@ -1,0 +1,243 @@
+//! The order of steps, the check of them together, and what people say to work under way.
+
+use serde_json::{Value, json};
+
+use super::super::super::town::payload;
+use super::super::stage::{Asked, Calls, Stage, Who, adds, end, note, plan, tests_add, write_note};
+use super::one_mend;
+use crate::support::Tree;
+
+#[test]
+fn sylk_5_19_a_plan_that_is_no_order_is_refused_with_what_is_wrong() {
+    let stage = Stage::new(|asked| {
+        let steps = match asked.turn {
+            0 => json!([note("one", &["two"]), note("two", &["one"])]),
+            1 => json!([note("one", &["zero"])]),
+            2 => {
+                let mut step = note("one", &[]);
+                step["role"] = json!("plumber");
+                json!([step])
+            }
+            _ => json!([note("one", &[])]),
+        };
+        let mut calls = plan(steps);
+        calls.truncate(if asked.turn < 3 { 1 } else { 2 });
+        calls
+    });
+    stage.town.asked();
+    let told: Vec<_> = stage.asked().into_iter().map(|it| it.last).collect();
+    for (at, words) in [["one", "two"], ["zero", "one"], ["plumber", "engineer"]]
+        .iter()
+        .enumerate()
+    {
+        for word in words {
+            assert!(told[at + 1].contains(word), "{word}: {}", told[at + 1]);
+        }
+    }
+    assert_eq!(stage.town.count("plan.drafted"), 1);
+}
+
+#[test]
+fn sylk_5_19_steps_of_a_layer_run_together_after_the_one_before() {
+    let stage = Stage::holding(
+        |asked| match asked.who {
+            Who::Architect => plan(json!([
+                note("t1", &[]),
+                note("t2", &["t1"]),
+                note("t3", &["t1"]),
+                note("t4", &["t2", "t3"]),
+            ])),
+            _ => write_note(asked),
+        },
+        |asked| matches!((asked.who, asked.step), (Who::Worker, 2 | 3)),
+    );
+    let id = stage.town.asked();
+    let child = stage.begin(&id, &["--at-once", "4"]);
+    stage.until_held(2);
+    let started = |stage: &Stage| -> Vec<String> {
+        let told = stage.told("step.started");
+        told.iter()
+            .map(|it| it["step"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    let early = started(&stage);
+    assert_eq!(early.len(), 3, "the fourth waits for both: {early:?}");
+    assert_eq!(early[0], "t1");
+    assert_eq!(stage.told("step.passed").len(), 1);
+    let output = stage.let_go(child);
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(started(&stage)[3], "t4");
+    assert_eq!(stage.told("step.passed").len(), 4);
+}
+
+#[test]
+fn sylk_5_19_failing_fast_begins_nothing_more() {
+    let stage = Stage::holding(
+        |asked| match (asked.who, asked.step) {
+            (Who::Architect, _) => plan(json!([
+                note("bad", &[]),
+                note("slow", &[]),
+                note("late", &["slow"])
+            ])),
+            (_, 1) => vec![("read", json!({ "path": "calc.py" })), end("nothing done")],
+            _ => write_note(asked),
+        },
+        |asked| asked.is(Who::Worker, 2),
+    );
+    let id = stage.town.asked();
+    let child = stage.begin(&id, &["--fail-fast", "--at-once", "2"]);
+    stage.until_told("run.asked", 1);
+    stage.until_held(1);
+    stage.town.artel(["answer", &id, "skip"]).run().expect(0);
+    stage.until_told("step.settled", 1);
+    let output = stage.let_go(child);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let started = stage.told("step.started");
+    assert!(
+        !started.iter().any(|it| it["step"] == "late"),
+        "{started:?}"
+    );
+    let passed = stage.told("step.passed");
+    assert_eq!(passed.len(), 1, "what was under way ends: {passed:?}");
+}
+
+/// Two steps that pass alone and not together.
+fn rivals(asked: &Asked) -> Calls {
+    let step = |name: &str| {
+        json!({
+            "id": name, "title": format!("Add {name}"), "role": "engineer", "work": format!("Add {name}.py."),
+            "check": "It is tested.", "verify": "none",
+            "scope": { "paths": [format!("{name}.py"), format!("test_{name}.py")] },
+        })
+    };
+    let file =
+        |path: String, content: String| ("write", json!({ "path": path, "content": content }));
+    let make = |name: &str, other: &str| {
+        let test = format!(
+            "import os\nimport unittest\n\nimport {name}\n\n\nclass It(unittest.TestCase):\n    \
+             def test_it(self):\n        self.assertEqual({name}.VALUE, 1)\n        \
+             self.assertFalse(os.path.exists('{other}.py'))\n"
+        );
+        vec![
+            file(format!("{name}.py"), "VALUE = 1\n".to_owned()),
+            file(format!("test_{name}.py"), test),
+            end("added"),
+        ]
+    };
+    let without = |name: &str, other: &str| {
+        let old = format!("        self.assertFalse(os.path.exists('{other}.py'))\n");
+        (
+            "edit",
+            json!({ "path": format!("test_{name}.py"), "old": old, "new": "" }),
+        )
+    };
+    match (asked.who, asked.step) {
+        (Who::Architect, _) => plan(json!([step("left"), step("right")])),
+        (Who::Worker, 1) => make("left", "right"),
+        (Who::Worker, _) => make("right", "left"),
+        _ => vec![
+            without("left", "right"),
+            without("right", "left"),
+            end("they can be together"),
+        ],
+    }
+}
+
+#[test]
+fn sylk_5_20_steps_that_break_together_are_mended_on_the_branch() {
+    let stage = Stage::holding(rivals, |asked| asked.who == Who::Worker);
+    let id = stage.town.asked();
+    let child = stage.begin(&id, &["--at-once", "2"]);
+    stage.until_held(2);
+    let output = stage.let_go(child);
+    assert!(output.status.success(), "{output:?}");
+    let checked: Vec<_> = stage
+        .told("branch.checked")
+        .iter()
+        .map(|it| it["passed"].clone())
+        .collect();
+    assert_eq!(checked, [json!(false), json!(true)]);
+    assert_eq!(stage.town.count("branch.mended"), 1);
+    let passed = stage.told("step.passed");
+    assert_eq!(passed.len(), 2, "the steps keep what they have: {passed:?}");
+    assert!(passed.iter().all(|it| it["round"] == 1));
+    let mender = stage
+        .asked()
+        .into_iter()
+        .find(|it| it.who == Who::Mender)
+        .unwrap();
+    assert!(
+        mender.text.contains("test_it"),
+        "told what does not hold: {}",
+        mender.text
+    );
+    let shown = stage
+        .town
+        .artel(["changeset", "show", &id, "--json"])
+        .run()
+        .expect(0)
+        .json();
+    assert_eq!(shown["proven"], json!(true), "{shown:#}");
+}
+
+#[test]
+fn sylk_5_21_work_under_way_is_paused_asked_about_and_told() {
+    let stage = Stage::holding(
+        |asked| match (asked.who, asked.turn) {
+            (Who::Worker, 0) => vec![("read", json!({ "path": "calc.py" }))],
+            (Who::Worker, 1) => vec![adds(), tests_add(), end("mended")],
+            (Who::Other, _) => vec![end("add is in calc.py, line 1")],
+            _ => one_mend(asked),
+        },
+        |asked| asked.who == Who::Worker,
+    );
+    let town = &stage.town;
+    let id = town.asked();
+    let child = stage.begin(&id, &[]);
+    stage.until_held(1);
+    let runs = town.artel(["runs", "--json"]).run().expect(0).json();
+    let runs = runs.as_array().unwrap();
+    let of = |test: &dyn Fn(&Value) -> bool| {
+        let events = town.events();
+        let mut started = events.iter().filter(|it| it["kind"] == "run.started");
+        let found = started.rfind(|it| test(&payload(it)));
+        found.unwrap()["run"].as_str().unwrap().to_owned()
+    };
+    assert!(runs.len() >= 2, "{runs:?}");
+    let whole = of(&|it| it["plan"].is_number());
+    let worker = of(&|it| it["step"] == "mend");
+    town.artel(["hint", &worker, "HINT: mind the sign"])
+        .run()
+        .expect(0);
+    town.artel(["pause", &whole]).run().expect(0);
+    stage.model.release();
+    stage.until_told("tool.finished", 1);
+    // A question of the person goes on beside it, and changes nothing.
+    let before = Tree::of(&town.project);
+    town.artel(["ask", "Where is add?", "--yes", "--json"])
+        .run()
+        .expect(0);
+    assert_eq!(Tree::of(&town.project), before);
+    let turns = stage.asked_of(Who::Worker, 1).len();
+    assert_eq!(turns, 1, "no further turn while it is paused");
+    // Whoever lets it go on also waits for its end, beside the one that drives it.
+    let resumed = town
+        .artel(["resume", &id, "--json"])
+        .command()
+        .spawn()
+        .unwrap();
+    stage.until_held(1);
+    let told = &stage.asked_of(Who::Worker, 1)[1];
+    assert!(told.text.contains("HINT: mind the sign"), "{}", told.text);
+    for process in [child, resumed] {
+        let output = stage.let_go(process);
+        assert!(output.status.success(), "{output:?}");
+    }
+    for words in [["hint", &whole, "too late"], ["hint", &worker, "too late"]] {
+        town.artel(words).run().fails(3, "R008").says("is over");
+    }
+    town.artel(["pause", &whole])
+        .run()
+        .expect(3)
+        .says("is over");
+}
