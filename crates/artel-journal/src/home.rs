@@ -81,3 +81,28 @@ pub(crate) fn path_text<S: serde::Serializer>(
 ) -> Result<S::Ok, S::Error> {
     serializer.collect_str(&path.display())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn the_head_of_a_journal_is_forgotten_only_once_the_journal_is_gone() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::new(folder.path().join("state"), folder.path().join("data"));
+        let workshop = WorkshopId::from_random([7; 16]);
+        let head = home.data().join(format!("heads/{workshop}.json"));
+        fs::create_dir_all(home.data().join("heads")).unwrap();
+        fs::create_dir_all(home.state()).unwrap();
+        fs::write(&head, "{}").unwrap();
+        fs::write(home.journal(), "").unwrap();
+        home.forget(workshop).unwrap();
+        assert!(head.exists());
+        fs::remove_file(home.journal()).unwrap();
+        home.forget(workshop).unwrap();
+        assert!(!head.exists());
+        home.forget(workshop).unwrap();
+    }
+}

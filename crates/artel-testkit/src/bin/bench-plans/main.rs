@@ -81,7 +81,7 @@ fn print(word: &str, at_once: usize, rounds: &[Round]) {
     .print();
     let busy = of(|round| round.busy);
     let limit = Goal::Below(2.0);
-    Figure::new(name(": processor time"), busy, "ms", limit).print();
+    Figure::new(name(": processor time beyond them"), busy, "ms", limit).print();
     let appends = of(|round| round.appends as f64);
     Figure::new(name(": appends"), appends, "", Goal::None).print();
 }

@@ -29,8 +29,8 @@ pub(crate) struct Round {
     pub(crate) bare: f64,
     /// How many those were.
     pub(crate) appends: u64,
-    /// What the conductor's thread had of a processor, in milliseconds: on a machine with other
-    /// work that says more than the time that passed.
+    /// What the conductor's thread had of a processor beyond its appends, in milliseconds: on a
+    /// machine with other work that says more than the time that passed.
     pub(crate) busy: f64,
 }
 
@@ -90,9 +90,11 @@ pub(crate) fn conduct(journal: &Journal, at_once: usize, seed: u64) -> Round {
         let (chronicle, steps) = begin(journal, &mut random).await;
         let before = busy();
         let (conducted, appends) = timed(&chronicle, steps, at_once).await;
-        let busy = busy() - before;
+        let conducting = busy() - before;
         let (again, _) = begin(journal, &mut random).await;
+        let before = busy();
         let bare = bare(&chronicle, &again, appends).await;
+        let busy = conducting - (busy() - before);
         Round {
             conducted,
             bare,

@@ -1,7 +1,7 @@
 //! The branch: a commit for each step that passed, the check of the whole, mending, and going on
 //! by another version of the plan.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use artel_engine::Did;
 use artel_git::{CommitOrder, Committed, Conflict};
@@ -21,6 +21,9 @@ use crate::works::children::Child;
 use crate::works::contract::{Contract, bound_of};
 use crate::works::prover::Where;
 
+/// Whoever moves a branch holds this from looking where it ends until it has moved.
+static COMMITTING: Mutex<()> = Mutex::new(());
+
 /// How the reason begins that another step changed the same places.
 pub(super) const CLASH: &str = "Other steps changed the same places";
 
@@ -32,6 +35,8 @@ impl Workers {
             let step = spot.state.step(&spot.spec.id);
             let left = step.and_then(|it| Some((it.tree.clone()?, it.base.clone()?)));
             let (tree, base) = left.unwrap_or_else(|| (this.base.clone(), this.base.clone()));
+            // A step may be on its way to the branch when one before it in the plan gets there.
+            let _alone = COMMITTING.lock().unwrap_or_else(PoisonError::into_inner);
             let onto = this.head()?;
             let changed = this.line.changed(&base, &tree).map_err(git_failed)?;
             let files: Vec<_> = changed
