@@ -327,8 +327,10 @@ fn row(state: &State) -> RunRow {
     let mut tally = Tally::default();
     state.events.iter().for_each(|event| tally.fold(event));
     let metrics = tally.metrics(None);
+    // What a plan's run made waits as a changeset, not as files.
     let files = state
         .finished()
+        .filter(|_| state.started.plan.is_none())
         .and_then(|finished| finished.changed.as_ref());
     let files = files.map_or(0, |files| files.len() as u64);
     RunRow {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use artel_engine::{CallLog, Chronicle};
 use artel_git::RunTree;
-use artel_tools::{Called, Hands};
+use artel_tools::{Approver, Called, Hands, Question, Reply};
 use artel_types::plan::{FailedTest, ProofPlace};
 use artel_types::{Code, Failure, ProofRecorded, Text};
 use serde_json::{Value, json};
@@ -22,6 +22,16 @@ pub(crate) struct Prover {
     chronicle: Chronicle,
     /// Commands that a person named; what is found in the tree if there are none.
     commands: Vec<String>,
+}
+
+/// Says yes to checks: the person named them, or approved them with the plan. What is never
+/// allowed stays so.
+struct Agreed;
+
+impl Approver for Agreed {
+    fn approve(&self, _: &Question) -> Option<Reply> {
+        Some(Reply::Yes { grants: Vec::new() })
+    }
 }
 
 /// Where a proof belongs.
@@ -82,7 +92,9 @@ impl Prover {
             contract: None,
             at: at.to_owned(),
         });
-        outfit.furnish()(tree, &outfit.reading()?)
+        let mut hands = outfit.furnish()(tree, &outfit.reading()?)?;
+        hands.approver = Some(Arc::new(Agreed));
+        Ok(hands)
     }
 
     /// Runs every check of the project in a tree; this may wait for a long time.
