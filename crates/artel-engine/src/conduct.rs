@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use artel_rules::conduct::{Conduct, Order, Part};
 use artel_tools::Person;
-use artel_types::{Code, Fact, Failure, RunAnswered, RunAsked};
+use artel_types::{Actor, Code, Fact, Failure, RunAnswered, RunAsked};
 use tokio::task::{JoinError, JoinSet};
 
 use crate::audience::Audience;
@@ -57,6 +57,8 @@ pub struct Conductor<C> {
     pub audience: Arc<dyn Audience>,
     /// Who can answer.
     pub person: Option<Arc<dyn Person>>,
+    /// In whose name answers are recorded.
+    pub answers_as: Actor,
     /// Who is told how far steps have come.
     pub told: Arc<Told>,
 }
@@ -265,7 +267,7 @@ impl<C: Crew> Conductor<C> {
 
     /// Puts a question to whoever is there.
     fn answer(&self, asked: RunAsked) -> Doing<Did> {
-        let person = self.person.clone();
+        let (person, by) = (self.person.clone(), self.answers_as.clone());
         Box::pin(async move {
             let Some(person) = person else {
                 return Ok(Did::Left(Left::Question(Box::new(asked))));
@@ -279,7 +281,7 @@ impl<C: Crew> Conductor<C> {
                 question: asked.question,
                 answer,
             };
-            Ok(Did::Facts(vec![Entry::shown(answered)]))
+            Ok(Did::Facts(vec![Entry::shown(answered).by(by)]))
         })
     }
 }

@@ -79,17 +79,25 @@ impl CallLog {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Large results are kept beside the journal.
-    fn stored(&self, fact: Fact) -> Result<Fact, String> {
-        let Fact::ToolFinished(mut finished) = fact else {
-            return Ok(fact);
+    /// Large results are kept beside the journal, and inputs that no event could hold.
+    fn stored(&self, mut fact: Fact) -> Result<Fact, String> {
+        let text = match &mut fact {
+            Fact::ToolFinished(finished) => &mut finished.observation,
+            Fact::ToolRequested(asked) if is_huge(&asked.input) => &mut asked.input,
+            _ => return Ok(fact),
         };
-        if let Text::Inline(text) = finished.observation {
-            let kept = self.chronicle.keep(text);
-            finished.observation = kept.map_err(|failure| failure.to_string())?;
+        if let Text::Inline(inline) = text {
+            let kept = self.chronicle.keep(std::mem::take(inline));
+            *text = kept.map_err(|failure| failure.to_string())?;
         }
-        Ok(Fact::ToolFinished(finished))
+        Ok(fact)
     }
+}
+
+/// What is called with stands in the event as long as an event can hold it.
+fn is_huge(text: &Text) -> bool {
+    const MOST: usize = 256 * 1024;
+    matches!(text, Text::Inline(text) if text.len() > MOST)
 }
 
 /// Whether a call gathers what it writes.

@@ -215,6 +215,7 @@ impl Piece {
             self.answers_elsewhere(&journal, conduct.questions().cloned().collect());
         }
         Conductor {
+            answers_as: Actor::human("ada", Via::Cli),
             chronicle: chronicle.clone(),
             conduct,
             crew: Arc::new(Hands {

@@ -162,7 +162,7 @@ impl Crew<'_> {
         true
     }
 
-    fn to_the_end(&mut self) {
+    fn go_to_the_end(&mut self) {
         for turn in 0..10_000 {
             if !self.turn(turn) {
                 assert!(self.conduct.is_over(), "it stands still: {:?}", self.log);
@@ -184,7 +184,7 @@ fn step_of(order: &Order) -> Option<String> {
 fn a_step_is_worked_checked_judged_and_committed() {
     let steps = vec![step("a", &[], Verify::Evaluator)];
     let mut crew = Crew::new(plan(steps), RULES, &|_| 1);
-    crew.to_the_end();
+    crew.go_to_the_end();
     insta::assert_snapshot!(crew.log.join("\n"), @r"
     baseline
     a/1/start
@@ -201,7 +201,7 @@ fn a_step_is_worked_checked_judged_and_committed() {
 fn tests_come_first_where_they_drive_the_work_and_stay_for_the_next_attempt() {
     let steps = vec![step("a", &[], Verify::Tdd)];
     let mut crew = Crew::new(plan(steps), RULES, &|_| 2);
-    crew.to_the_end();
+    crew.go_to_the_end();
     insta::assert_snapshot!(crew.log.join("\n"), @r"
     baseline
     a/1/start
@@ -233,7 +233,7 @@ fn after_three_attempts_a_person_decides_and_dependents_are_skipped() {
     ];
     let needs = |id: &str| if id == "a" { 99 } else { 1 };
     let mut crew = Crew::new(plan(steps), RULES, &needs);
-    crew.to_the_end();
+    crew.go_to_the_end();
     let state = |id: &str| crew.conduct.step(id).unwrap().state;
     assert_eq!(state("a"), StepState::Failed);
     assert_eq!(state("b"), StepState::Skipped);
@@ -255,7 +255,7 @@ fn a_waived_check_lets_the_attempt_through_and_more_gives_three_more() {
     let steps = vec![step("a", &[], Verify::Evaluator)];
     let mut crew = Crew::new(plan(steps.clone()), RULES, &|_| 99);
     crew.answer = "waive-tester: the suite is flaky";
-    crew.to_the_end();
+    crew.go_to_the_end();
     let done = crew.conduct.step("a").unwrap();
     assert_eq!(done.state, StepState::Done);
     assert_eq!(done.passed_over(), ["tester"]);
@@ -266,7 +266,7 @@ fn a_waived_check_lets_the_attempt_through_and_more_gives_three_more() {
     );
     let mut crew = Crew::new(plan(steps), RULES, &|_| 5);
     crew.answer = "more";
-    crew.to_the_end();
+    crew.go_to_the_end();
     assert_eq!(crew.conduct.step("a").unwrap().round, 5);
 }
 
@@ -294,7 +294,7 @@ fn a_decision_beside_the_question_settles_it() {
     crew.conduct.fold(&waived.into());
     let answer = "waived".to_owned();
     crew.conduct.fold(&RunAnswered { question, answer }.into());
-    crew.to_the_end();
+    crew.go_to_the_end();
     assert_eq!(crew.conduct.step("a").unwrap().state, StepState::Done);
     assert_eq!(
         crew.log
@@ -317,7 +317,7 @@ fn failing_fast_begins_nothing_more() {
         failure: Failure::Fast,
     };
     let mut crew = Crew::new(plan(steps), rules, &|id| if id == "a" { 99 } else { 1 });
-    crew.to_the_end();
+    crew.go_to_the_end();
     assert_eq!(crew.conduct.step("b").unwrap().state, StepState::Skipped);
     assert_eq!(crew.conduct.step("c").unwrap().state, StepState::Skipped);
 }
@@ -338,7 +338,7 @@ fn nothing_begins_while_paused_and_a_cancelled_run_ends() {
     crew.conduct.fold(&steer("resume"));
     crew.turn(0);
     crew.conduct.fold(&steer("cancel"));
-    crew.to_the_end();
+    crew.go_to_the_end();
     assert_eq!(crew.conduct.outcome().0, PlanState::Cancelled);
 }
 
@@ -351,7 +351,7 @@ fn a_paused_run_that_is_cancelled_does_not_wait_to_be_resumed() {
         let (act, text) = (act.to_owned(), String::new());
         crew.conduct.fold(&RunSteered { act, text }.into());
     }
-    crew.to_the_end();
+    crew.go_to_the_end();
     assert_eq!(crew.conduct.outcome().0, PlanState::Cancelled);
 }
 
@@ -406,7 +406,7 @@ fn values_of_steps_before_are_the_only_bridge() {
         step("c", &[], Verify::Evaluator),
     ];
     let mut crew = Crew::new(plan(steps), RULES, &|_| 1);
-    crew.to_the_end();
+    crew.go_to_the_end();
     let names = |id: &str| crew.conduct.memory(id).into_keys().collect::<Vec<_>>();
     assert_eq!(names("b"), ["a"]);
     assert_eq!(names("c"), Vec::<String>::new());
@@ -438,7 +438,7 @@ proptest! {
         let needed = |id: &str| needs[id[1..].parse::<usize>().unwrap()];
         let one = Rules { at_once: 1, ..RULES };
         let mut alone = Crew::new(plan.clone(), one, &needed);
-        alone.to_the_end();
+        alone.go_to_the_end();
         let mut crew = Crew::new(plan.clone(), Rules { at_once, ..RULES }, &needed);
         let mut turn = 0;
         while crew.turn(picks[turn % picks.len()]) {

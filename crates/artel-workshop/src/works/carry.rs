@@ -188,13 +188,13 @@ impl House {
             Actor::system("plan"),
         )
         .fenced(fence.clone());
-        self.wheel
-            .follow(&self.journal, run, self.journal.reader().head()?);
         let events = self.begin_plan(work, &chronicle, (&plan, version)).await?;
         let mut conduct = Conduct::new(plan, rules);
         for event in &events {
             conduct.fold(&event.fact);
         }
+        let last = events.last().map_or(0, |event| event.seq);
+        self.wheel.follow(&self.journal, run, last);
         if conduct.is_over() {
             self.workshop.refresh_sheets(work.trace, rules);
             return Ok(None);
@@ -204,6 +204,7 @@ impl House {
             steering: self.wheel.steer(run, self.company.stop.clone()),
             audience: Arc::clone(&self.company.audience),
             person: self.company.person.clone(),
+            answers_as: self.person(),
             told: self.follower(work.trace),
             chronicle,
             conduct,
@@ -349,6 +350,7 @@ impl House {
                 .unwrap_or_default(),
             portal: portal.map(|it| it.name),
             privacy: self.privacy_of(work),
+            branch_turn: Arc::default(),
         })
     }
 }

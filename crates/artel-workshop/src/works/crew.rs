@@ -41,6 +41,8 @@ pub(crate) struct Workers {
     /// Commands that check the project, where the person said so.
     pub(crate) checks: Vec<String>,
     pub(crate) privacy: Privacy,
+    /// Held while the branch moves: steps that pass side by side are put on it one by one.
+    pub(crate) branch_turn: Arc<std::sync::Mutex<()>>,
 }
 
 /// Where an order belongs.

@@ -37,30 +37,33 @@ fn each_layer_wins_over_the_one_below_and_says_so() {
         .expect(0);
     insta::assert_snapshot!(seen.text(), @r#"
     exit 0
-    SETTING                  VALUE     ORIGIN
-    profile                  "local"   default
-    budget.warn_run          0.50      default
-    gateway.slots            10        default
-    gateway.connect_timeout  "10s"     default
-    gateway.idle_timeout     "120s"    default
-    gateway.max_wait         "1h"      default
-    journal.durability       "full"    default
-    journal.backup_every     "2h"      workshop HERE/artel.toml:6
-    journal.backups_kept     4         --set
-    journal.busy_after       "3s"      ARTEL_JOURNAL_BUSY_AFTER
-    output.color             "never"   user HOME/.config/artel/artel.toml:6
-    clean.logs_after         "30d"     default
-    policy.commands          "allow"   default
-    policy.secret_fields     []        default
-    sandbox.accept           "full"    default
-    sandbox.read             []        default
-    agents.tool_calls        "native"  default
-    agents.max_turns         15        default
-    agents.max_retries       3         default
-    skills.size_limit        "warn"    default
-    portal.share             []        default
-    visibility.role          "user"    default
-    visibility.hidden_tools  []        default
+    SETTING                  VALUE             ORIGIN
+    profile                  "local"           default
+    budget.warn_run          0.50              default
+    gateway.slots            10                default
+    gateway.connect_timeout  "10s"             default
+    gateway.idle_timeout     "120s"            default
+    gateway.max_wait         "1h"              default
+    journal.durability       "full"            default
+    journal.backup_every     "2h"              workshop HERE/artel.toml:6
+    journal.backups_kept     4                 --set
+    journal.busy_after       "3s"              ARTEL_JOURNAL_BUSY_AFTER
+    output.color             "never"           user HOME/.config/artel/artel.toml:6
+    clean.logs_after         "30d"             default
+    policy.commands          "allow"           default
+    policy.secret_fields     []                default
+    sandbox.accept           "full"            default
+    sandbox.read             []                default
+    agents.tool_calls        "native"          default
+    agents.max_turns         15                default
+    agents.max_retries       3                 default
+    skills.size_limit        "warn"            default
+    portal.share             []                default
+    context.max_tokens       50000             default
+    context.strategy         "smallest-first"  default
+    context.file_tokens      0                 default
+    visibility.role          "user"            default
+    visibility.hidden_tools  []                default
     "#);
 }
 
@@ -69,30 +72,33 @@ fn the_table_and_the_json_have_every_setting() {
     let house = House::new();
     insta::assert_snapshot!(house.ok(["config", "show"]).text(), @r#"
     exit 0
-    SETTING                  VALUE     ABOUT
-    profile                  "local"   Where this runs; ci and production demand the full sandbox.
-    budget.warn_run          0.50      A run that costs more than this is spoken of, once; never switches that off.
-    gateway.slots            10        How many calls one provider answers at once; further ones wait in line.
-    gateway.connect_timeout  "10s"     How long to wait for a connection to a provider.
-    gateway.idle_timeout     "120s"    How long a provider may be silent in the middle of an answer.
-    gateway.max_wait         "1h"      How long a call may wait in all, in line and between tries, before it gives up.
-    journal.durability       "full"    Whether records are safe from power loss at once (full) or a moment later (normal).
-    journal.backup_every     "24h"     How long after the last backup of the journal the next one is taken.
-    journal.backups_kept     10        How many backups of the journal are kept; older ones are removed.
-    journal.busy_after       "30s"     How long to wait for the journal's write turn before giving up with J005.
-    output.color             "auto"    Whether text is coloured; auto colours only what goes to a terminal.
-    clean.logs_after         "30d"     How old a log must be before `artel clean` offers to remove it.
-    policy.commands          "allow"   Whether commands that can be judged run without a question, in the sandbox, without network and secrets, in the run's own tree.
-    policy.secret_fields     []        More names of fields whose values are taken out of whatever is stored or shown.
-    sandbox.accept           "full"    The lowest level of the sandbox that you accept on this machine, in profile local.
-    sandbox.read             []        More folders that commands in the sandbox can read, such as a tool chain.
-    agents.tool_calls        "native"  How models call tools; text is for those that have no form of their own for it.
-    agents.max_turns         15        How many turns a run has, where its skill does not say.
-    agents.max_retries       3         How often one call may fail with the same arguments before it is refused.
-    skills.size_limit        "warn"    What a SKILL.md of more than 500 lines means: a warning, or that it is not loaded.
-    portal.share             []        More ignored folders that runs can see and change for themselves, as they can node_modules, .venv, target, vendor and .gradle.
-    visibility.role          "user"    Whose view of runs is shown: a user's summary, or everything.
-    visibility.hidden_tools  []        Tools, or sorts of tools such as `mcp__db__*`, of which is shown only that they ran.
+    SETTING                  VALUE             ABOUT
+    profile                  "local"           Where this runs; ci and production demand the full sandbox.
+    budget.warn_run          0.50              A run that costs more than this is spoken of, once; never switches that off.
+    gateway.slots            10                How many calls one provider answers at once; further ones wait in line.
+    gateway.connect_timeout  "10s"             How long to wait for a connection to a provider.
+    gateway.idle_timeout     "120s"            How long a provider may be silent in the middle of an answer.
+    gateway.max_wait         "1h"              How long a call may wait in all, in line and between tries, before it gives up.
+    journal.durability       "full"            Whether records are safe from power loss at once (full) or a moment later (normal).
+    journal.backup_every     "24h"             How long after the last backup of the journal the next one is taken.
+    journal.backups_kept     10                How many backups of the journal are kept; older ones are removed.
+    journal.busy_after       "30s"             How long to wait for the journal's write turn before giving up with J005.
+    output.color             "auto"            Whether text is coloured; auto colours only what goes to a terminal.
+    clean.logs_after         "30d"             How old a log must be before `artel clean` offers to remove it.
+    policy.commands          "allow"           Whether commands that can be judged run without a question, in the sandbox, without network and secrets, in the run's own tree.
+    policy.secret_fields     []                More names of fields whose values are taken out of whatever is stored or shown.
+    sandbox.accept           "full"            The lowest level of the sandbox that you accept on this machine, in profile local.
+    sandbox.read             []                More folders that commands in the sandbox can read, such as a tool chain.
+    agents.tool_calls        "native"          How models call tools; text is for those that have no form of their own for it.
+    agents.max_turns         15                How many turns a run has, where its skill does not say.
+    agents.max_retries       3                 How often one call may fail with the same arguments before it is refused.
+    skills.size_limit        "warn"            What a SKILL.md of more than 500 lines means: a warning, or that it is not loaded.
+    portal.share             []                More ignored folders that runs can see and change for themselves, as they can node_modules, .venv, target, vendor and .gradle.
+    context.max_tokens       50000             How many tokens of notes and reports the architect may be given; four fifths are used.
+    context.strategy         "smallest-first"  What is left out where they do not fit.
+    context.file_tokens      0                 The most of one file that is loaded; 0 for no limit.
+    visibility.role          "user"            Whose view of runs is shown: a user's summary, or everything.
+    visibility.hidden_tools  []                Tools, or sorts of tools such as `mcp__db__*`, of which is shown only that they ran.
     "#);
     let rows = house.ok(["config", "show", "--json"]).json();
     let rows = rows.as_array().unwrap();
@@ -108,7 +114,7 @@ fn outside_of_any_workshop_the_user_s_own_settings_hold() {
     let house = House::empty();
     fs::write(user_file(&house), "output.color = \"never\"\n").unwrap();
     let seen = house.ok(["config", "show", "--origin"]);
-    let seen = seen.says("\"never\"   user ");
+    let seen = seen.says("\"never\"           user ");
     assert!(!seen.out.contains("workshop"), "{}", seen.out);
 }
 

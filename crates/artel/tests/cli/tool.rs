@@ -110,7 +110,6 @@ fn one_is_shown_with_its_schema() {
       "additionalProperties": false,
       "properties": {
         "content": {
-          "description": "The whole content",
           "type": "string"
         },
         "path": {

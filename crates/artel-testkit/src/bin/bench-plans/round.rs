@@ -9,7 +9,7 @@ use artel_journal::{Journal, Owner};
 use artel_rules::conduct::{Conduct, Failure, Rules};
 use artel_testkit::{Random, random_trace};
 use artel_types::plan::{Plan, PlanState};
-use artel_types::{Actor, RunId, RunStarted, Stream};
+use artel_types::{Actor, RunId, RunStarted, Stream, Via};
 use tokio::sync::watch;
 
 use crate::crew::Ready;
@@ -126,6 +126,7 @@ async fn timed(chronicle: &Chronicle, plan: Plan, at_once: usize) -> (f64, u64) 
     let moves = Arc::new(AtomicU64::new(0));
     let counted = Arc::clone(&moves);
     let conductor = Conductor {
+        answers_as: Actor::human("ada", Via::Cli),
         chronicle: chronicle.clone(),
         conduct: Conduct::new(plan, rules(at_once)),
         crew: Arc::new(Ready(chronicle.run())),

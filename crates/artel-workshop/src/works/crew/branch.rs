@@ -1,7 +1,7 @@
 //! The branch: a commit for each step that passed, the check of the whole, mending, and going on
 //! by another version of the plan.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 use artel_engine::Did;
 use artel_git::{CommitOrder, Committed, Conflict};
@@ -21,9 +21,6 @@ use crate::works::children::Child;
 use crate::works::contract::{Contract, bound_of};
 use crate::works::prover::Where;
 
-/// Whoever moves a branch holds this from looking where it ends until it has moved.
-static COMMITTING: Mutex<()> = Mutex::new(());
-
 /// How the reason begins that another step changed the same places.
 pub(super) const CLASH: &str = "Other steps changed the same places";
 
@@ -36,7 +33,8 @@ impl Workers {
             let left = step.and_then(|it| Some((it.tree.clone()?, it.base.clone()?)));
             let (tree, base) = left.unwrap_or_else(|| (this.base.clone(), this.base.clone()));
             // A step may be on its way to the branch when one before it in the plan gets there.
-            let _alone = COMMITTING.lock().unwrap_or_else(PoisonError::into_inner);
+            let turn = this.branch_turn.lock();
+            let _turn = turn.unwrap_or_else(PoisonError::into_inner);
             let onto = this.head()?;
             let changed = this.line.changed(&base, &tree).map_err(git_failed)?;
             let files: Vec<_> = changed
@@ -55,14 +53,19 @@ impl Workers {
                     return Ok(facts([failed.into()]));
                 }
                 Committed::Nothing => onto,
-                Committed::Done { commit, .. } => commit.clone(),
+                // Another step that passed may have come after it.
+                Committed::Done { .. } => this.head()?,
+            };
+            let commit = match committed {
+                Committed::Done { commit, .. } => Some(commit),
+                _ => None,
             };
             let outputs = step.map(|it| it.offered().clone()).unwrap_or_default();
             let outputs = serde_json::to_string(&outputs).unwrap_or_default();
             let passed = StepPassed {
                 step: spot.spec.id.clone(),
                 round: spot.round,
-                commit: matches!(committed, Committed::Done { .. }).then(|| head.clone()),
+                commit,
                 head,
                 files,
                 outputs: this.chronicle.keep(outputs)?,
@@ -130,9 +133,6 @@ impl Workers {
         let Some(found) = of_step else {
             return Ok(None);
         };
-        if found.commit != head {
-            return Ok(None);
-        }
         self.publish()?;
         let parent = format!("{}^", found.commit);
         let files = self

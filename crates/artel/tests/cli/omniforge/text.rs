@@ -89,7 +89,7 @@ fn check_08_five_hundred_lines() {
         fs::write(file, head + &rest).unwrap();
     };
     let enforced = ["long", "--set", "skills.size_limit=enforce"];
-    let has_warned = |err: &str| err.contains("500");
+    let has_warned = |err: &str| err.contains("at most 500");
     write(500, "");
     let seen = world.rehearsed(script, enforced).run().expect(0);
     assert!(!has_warned(&seen.err), "{}", seen.err);
