@@ -108,6 +108,9 @@ fn layers_are_joined_key_by_key() {
     agents.max_retries = 3  (default)
     skills.size_limit = "warn"  (default)
     portal.share = []  (default)
+    context.max_tokens = 50000  (default)
+    context.strategy = "smallest-first"  (default)
+    context.file_tokens = 0  (default)
     visibility.role = "user"  (default)
     visibility.hidden_tools = []  (default)
     "#);

@@ -1,4 +1,4 @@
-//! Skills that are planned, and what their runs taught.
+//! Skills that are planned, what their runs taught, and their scripts.
 
 use std::fs;
 
@@ -34,6 +34,30 @@ fn learner(asked: &Asked) -> Calls {
         (Who::Other, _) => vec![end("looked")],
         _ => usual(asked),
     }
+}
+
+#[test]
+fn skills_agent_13_a_megabyte_of_awkward_text_reaches_a_script_byte_for_byte() {
+    let piece = "\"quoted\" 'twice' $(ls) `ls` \\n\ttab\r\nnext {} ünïcödé 漢字 🦀\n";
+    let text = piece.repeat(1_048_576 / piece.len() + 1);
+    let sent = text.clone();
+    let stage = Stage::new(move |asked| match asked.turn {
+        0 => vec![(
+            "script",
+            json!({ "path": "scripts/copy.py", "stdin": sent }),
+        )],
+        _ => vec![end("copied")],
+    });
+    skill(&stage);
+    let scripts = stage.town.house.workshop.join("Skills/mending/scripts");
+    fs::create_dir_all(&scripts).unwrap();
+    let copy = "import sys\nopen('out.txt', 'wb').write(sys.stdin.buffer.read())\n";
+    fs::write(scripts.join("copy.py"), copy).unwrap();
+    let run = ["run", "mending", "calc.py", "--yes", "--apply"];
+    stage.town.artel(run).run().expect(0);
+    let written = fs::read(stage.town.project.join("out.txt")).unwrap();
+    assert_eq!(written.len(), text.len());
+    assert!(written == text.as_bytes(), "other bytes");
 }
 
 #[test]
