@@ -146,7 +146,12 @@ impl FromStr for ContextStrategy {
     type Err = ();
 
     fn from_str(word: &str) -> Result<Self, ()> {
-        let all = ["smallest-first", "drop-largest", "drop-oldest", "truncate-each"];
+        let all = [
+            "smallest-first",
+            "drop-largest",
+            "drop-oldest",
+            "truncate-each",
+        ];
         all.into_iter().find(|it| *it == word).map(Self).ok_or(())
     }
 }

@@ -74,9 +74,8 @@ pub fn is_exercised(with: &[ProofRecorded], without: &[ProofRecorded]) -> bool {
 
 /// Tells whether more tests pass than before.
 pub fn has_more(before: &[ProofRecorded], now: &[ProofRecorded]) -> bool {
-    let passed = |proofs: &[ProofRecorded]| -> u64 {
-        proofs.iter().filter_map(|proof| proof.passed).sum()
-    };
+    let passed =
+        |proofs: &[ProofRecorded]| -> u64 { proofs.iter().filter_map(|proof| proof.passed).sum() };
     passed(now) > passed(before)
 }
 
@@ -124,7 +123,10 @@ fn new_failures<'p>(
 
 fn gone(old: &ProofRecorded, now: &ProofRecorded) -> Option<String> {
     let (before, after) = (old.passed?, now.passed?);
-    let failing = now.failed.unwrap_or(0).saturating_sub(old.failed.unwrap_or(0));
+    let failing = now
+        .failed
+        .unwrap_or(0)
+        .saturating_sub(old.failed.unwrap_or(0));
     let missing = before.saturating_sub(after + failing);
     (missing > 0).then(|| format!("{missing} tests that passed before are gone"))
 }
@@ -168,13 +170,20 @@ mod tests {
 
     fn lines(before: &ProofRecorded, now: &ProofRecorded, known: &[&str]) -> Vec<String> {
         let known = known.iter().map(|it| (*it).to_owned()).collect();
-        regressions(std::slice::from_ref(before), std::slice::from_ref(now), &known)
+        regressions(
+            std::slice::from_ref(before),
+            std::slice::from_ref(now),
+            &known,
+        )
     }
 
     #[test]
     fn old_failures_are_not_charged_and_new_ones_are() {
         let before = proof("tests", 1, 5, &["old"]);
-        assert_eq!(lines(&before, &proof("tests", 1, 5, &["old"]), &[]), [""; 0]);
+        assert_eq!(
+            lines(&before, &proof("tests", 1, 5, &["old"]), &[]),
+            [""; 0]
+        );
         assert_eq!(
             lines(&before, &proof("tests", 1, 4, &["old", "new"]), &[]),
             ["new fails"]
@@ -194,7 +203,10 @@ mod tests {
         );
         let before = proof("command", 0, 0, &[]);
         let now = proof("command", 2, 0, &[]);
-        assert_eq!(lines(&before, &now, &[]), ["`make test` ends with exit code 2"]);
+        assert_eq!(
+            lines(&before, &now, &[]),
+            ["`make test` ends with exit code 2"]
+        );
         assert_eq!(
             regressions(&[before], &[], &BTreeSet::new()),
             ["`make test` ran before and does not now"]
@@ -207,13 +219,19 @@ mod tests {
         assert!(is_exercised(&green, &[proof("tests", 1, 5, &["half_up"])]));
         assert!(!is_exercised(&green, &[proof("tests", 0, 6, &[])]));
         let old = [proof("tests", 1, 5, &["old"])];
-        assert!(!is_exercised(&old, &old), "an old failure exercises nothing");
+        assert!(
+            !is_exercised(&old, &old),
+            "an old failure exercises nothing"
+        );
     }
 
     #[test]
     fn new_tests_are_red_by_name_or_by_not_loading() {
         let before = [proof("tests", 0, 5, &[])];
-        assert_eq!(reds(&before, &[proof("tests", 1, 5, &["half_up"])]), ["half_up"]);
+        assert_eq!(
+            reds(&before, &[proof("tests", 1, 5, &["half_up"])]),
+            ["half_up"]
+        );
         assert_eq!(
             reds(&before, &[proof("tests", 1, 0, &[])]),
             ["`make test` ends with exit code 1"]

@@ -198,12 +198,14 @@ fn calls_go_back_with_their_signatures_and_without_made_ids() {
 
 fn reduced(schema: &Value) -> Value {
     let request = Request {
-        tools: vec![ToolSpec {
-            name: "t".into(),
-            description: String::new(),
-            schema: schema.clone(),
-        }
-        .into()],
+        tools: vec![
+            ToolSpec {
+                name: "t".into(),
+                description: String::new(),
+                schema: schema.clone(),
+            }
+            .into(),
+        ],
         ..Request::default()
     };
     let body = body(&target(), &request);

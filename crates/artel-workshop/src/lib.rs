@@ -65,10 +65,10 @@ pub use trace::Story;
 pub use trial::{Feature, Trial};
 pub use trouble::Problems;
 pub use usage::{UsageQuery, UsageReport};
-pub use works::{Picture, PlanSum, Remark, StepRow};
 pub use works::{
     Again, AskOrder, Carried, ChangesetCommit, ChangesetDecision, ChangesetDone, ChangesetRow,
-    ChangesetShown, Drafted, Edited, Estimate, InboxFound, OpenQuestion,
-    PlanDifference, Planning, Prospect, ReportRow, ReportShown, Scanned, Settled, WaitSort, Waits, Work,
+    ChangesetShown, Drafted, Edited, Estimate, InboxFound, OpenQuestion, PlanDifference, Planning,
+    Prospect, ReportRow, ReportShown, Scanned, Settled, WaitSort, Waits, Work,
 };
+pub use works::{Picture, PlanSum, Remark, StepRow};
 pub use workshop::{Noted, Open, Workshop};

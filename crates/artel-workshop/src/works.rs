@@ -29,9 +29,9 @@ pub use changeset::{
 };
 pub use estimate::Estimate;
 pub use inbox::{Found as InboxFound, Scanned};
+pub use picture::{Picture, PlanSum, Remark, StepRow};
 pub use report::{ReportRow, ReportShown};
 pub use waiting::{OpenQuestion, WaitSort, Waits};
-pub use picture::{Picture, PlanSum, Remark, StepRow};
 pub use work::{Drafted, Work};
 
 pub(crate) use contract::{Brings, Contract};

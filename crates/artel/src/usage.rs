@@ -83,7 +83,10 @@ fn explain(error: &Error, words: &[OsString]) -> Failure {
                 format!("`{command}` has no command `{wrong}`")
             };
             let failure = Failure::new(Code::C003, what);
-            match error.get(ContextKind::SuggestedSubcommand).and_then(nearest) {
+            match error
+                .get(ContextKind::SuggestedSubcommand)
+                .and_then(nearest)
+            {
                 Some(near) => failure.advise(format!("`{command} {near}`")),
                 None => failure.advise(help),
             }

@@ -120,12 +120,14 @@ fn a_take_that_only_looks_equal_is_said_to() {
 fn a_fingerprint_stays_what_it_is() {
     let schema = |text: &str| -> Value { serde_json::from_str(text).unwrap() };
     let request = |text: &str| Request {
-        tools: vec![ToolSpec {
-            name: "read".into(),
-            description: "Reads.".into(),
-            schema: schema(text),
-        }
-        .into()],
+        tools: vec![
+            ToolSpec {
+                name: "read".into(),
+                description: "Reads.".into(),
+                schema: schema(text),
+            }
+            .into(),
+        ],
         temperature: Some(0.5),
         ..user("héllo \"you\"\n")
     };

@@ -147,12 +147,14 @@ mod tests {
     fn a_print_goes_on_from_that_of_a_shorter_request() {
         let mut request = Request {
             system: "\"messages\":[] is data".to_owned(),
-            tools: vec![ToolSpec {
-                name: "read".to_owned(),
-                description: String::new(),
-                schema: json!({"messages": [], "b": 1, "a": {}}),
-            }
-            .into()],
+            tools: vec![
+                ToolSpec {
+                    name: "read".to_owned(),
+                    description: String::new(),
+                    schema: json!({"messages": [], "b": 1, "a": {}}),
+                }
+                .into(),
+            ],
             ..Request::default()
         };
         let mut print = Print::of(&request);

@@ -232,7 +232,10 @@ fn a_file_approves_what_it_shows_and_nothing_else() {
         .find(|it| it["kind"] == "plan.approved")
         .unwrap();
     assert_eq!(
-        (&approved["actor"]["via"], payload(&approved)["version"].as_u64()),
+        (
+            &approved["actor"]["via"],
+            payload(&approved)["version"].as_u64()
+        ),
         (&"file".into(), Some(3))
     );
     assert!(inbox.place(&active).exists() && !inbox.place(&file).exists());

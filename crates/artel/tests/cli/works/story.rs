@@ -18,30 +18,53 @@ fn a_request_becomes_a_merged_changeset() {
     let id = town.asked();
     assert_eq!(git(&town.project, &["status", "--porcelain"]), "");
     let before = git(&town.project, &["rev-parse", "main"]);
-    assert_eq!(town.count("step.started"), 0, "nothing is done before approval");
-    town.artel(["plan", "approve", &id, "--json"]).run().expect(0);
+    assert_eq!(
+        town.count("step.started"),
+        0,
+        "nothing is done before approval"
+    );
+    town.artel(["plan", "approve", &id, "--json"])
+        .run()
+        .expect(0);
     assert_eq!(git(&town.project, &["rev-parse", "main"]), before);
     assert_eq!(git(&town.project, &["status", "--porcelain"]), "");
     let branches = git(&town.project, &["branch", "--format=%(refname:short)"]);
     let short: String = id.chars().take(8).collect();
-    assert!(branches.contains(&format!("fix/mend-add-{short}")), "{branches}");
-    town.artel(["changeset", "approve", &id, "--json"]).run().expect(0);
+    assert!(
+        branches.contains(&format!("fix/mend-add-{short}")),
+        "{branches}"
+    );
+    town.artel(["changeset", "approve", &id, "--json"])
+        .run()
+        .expect(0);
     let left = town.left();
     assert_eq!(left.status, "");
     assert_eq!(left.files["NOTES.md"], b"add adds\n");
     assert!(String::from_utf8_lossy(&left.files["calc.py"]).contains("a + b"));
     let messages = git(&town.project, &["log", "--format=%B", "main"]);
-    assert_eq!(messages.matches(&format!("Trace-Id: {id}")).count(), 3, "{messages}");
+    assert_eq!(
+        messages.matches(&format!("Trace-Id: {id}")).count(),
+        3,
+        "{messages}"
+    );
     let parents = git(&town.project, &["log", "-1", "--format=%P", "main"]);
     assert_eq!(parents.split_whitespace().count(), 2, "a merge of its own");
     let report = town.artel(["report", "show", &short]).run().expect(0);
     let stat = git(&town.project, &["diff", "--shortstat", "main^1", "main"]);
-    let number = |word: &str| stat.split(',').find(|it| it.contains(word)).map(|it| {
-        it.trim().split(' ').next().unwrap().to_owned()
-    });
+    let number = |word: &str| {
+        stat.split(',')
+            .find(|it| it.contains(word))
+            .map(|it| it.trim().split(' ').next().unwrap().to_owned())
+    };
     let text = &report.out;
-    assert!(text.contains(&format!("Files changed: {}", number("file").unwrap())), "{text}");
-    assert!(text.contains(&format!("Insertions: {}", number("insertion").unwrap())), "{text}");
+    assert!(
+        text.contains(&format!("Files changed: {}", number("file").unwrap())),
+        "{text}"
+    );
+    assert!(
+        text.contains(&format!("Insertions: {}", number("insertion").unwrap())),
+        "{text}"
+    );
 }
 
 /// The appends of the journal are what counts.
@@ -73,8 +96,11 @@ impl Act {
             }
             Self::Merge => {
                 let id = town.asked();
-                town.artel(["plan", "approve", &id, "--json"]).run().expect(0);
-                town.artel(["changeset", "approve", &id, "--json"]).command()
+                town.artel(["plan", "approve", &id, "--json"])
+                    .run()
+                    .expect(0);
+                town.artel(["changeset", "approve", &id, "--json"])
+                    .command()
             }
         }
     }
@@ -97,14 +123,23 @@ fn once(town: &Town) {
             }
             "model.replied" => asked.get_mut(&open[&text("call")]).unwrap().1 += 1,
             "step.judged" | "step.passed" | "step.checked" => {
-                let key = format!("{} {} {} {}", event["kind"], text("step"), payload["round"], text("by"));
+                let key = format!(
+                    "{} {} {} {}",
+                    event["kind"],
+                    text("step"),
+                    payload["round"],
+                    text("by")
+                );
                 *judged.entry(key).or_default() += 1;
             }
             _ => {}
         }
     }
     let twice = asked.values().filter(|(asked, _)| *asked > 1).count();
-    assert!(twice <= 2, "at most the replies in flight are asked for again: {asked:?}");
+    assert!(
+        twice <= 2,
+        "at most the replies in flight are asked for again: {asked:?}"
+    );
     assert!(judged.values().all(|count| *count == 1), "{judged:?}");
     assert_eq!(town.count("changeset.created"), 1);
     assert_eq!(town.count("changeset.merged"), 1);
@@ -153,13 +188,19 @@ fn proof_story_killed_at_every_append_it_ends_the_same() {
             killed(command, &fault);
             kills += 1;
             town.to_the_end();
-            assert_eq!(town.left(), expected, "killed {action:?} sync {nth} of {act:?}");
+            assert_eq!(
+                town.left(),
+                expected,
+                "killed {action:?} sync {nth} of {act:?}"
+            );
             once(&town);
             is_tidy(&town);
             town.house.ok(["journal", "verify"]);
         }
     }
-    figure(&format!("kills of a whole story | {kills} of {all} points | all end the same"));
+    figure(&format!(
+        "kills of a whole story | {kills} of {all} points | all end the same"
+    ));
 }
 
 #[test]
@@ -168,17 +209,31 @@ fn what_people_change_meanwhile_stays_theirs() {
     let id = town.asked();
     std::fs::write(town.project.join("mine.txt"), "mine\n").unwrap();
     std::fs::write(town.project.join("test_calc.py"), "# mine\n").unwrap();
-    town.artel(["plan", "approve", &id, "--json"]).run().expect(0);
-    assert_eq!(std::fs::read(town.project.join("mine.txt")).unwrap(), b"mine\n");
-    assert_eq!(std::fs::read(town.project.join("test_calc.py")).unwrap(), b"# mine\n");
+    town.artel(["plan", "approve", &id, "--json"])
+        .run()
+        .expect(0);
+    assert_eq!(
+        std::fs::read(town.project.join("mine.txt")).unwrap(),
+        b"mine\n"
+    );
+    assert_eq!(
+        std::fs::read(town.project.join("test_calc.py")).unwrap(),
+        b"# mine\n"
+    );
     let head = git(&town.project, &["rev-parse", "main"]);
     let refused = town.artel(["changeset", "approve", &id]).run().expect(3);
     assert!(refused.err.contains("test_calc.py"), "{}", refused.err);
     assert_eq!(git(&town.project, &["rev-parse", "main"]), head);
-    assert_eq!(std::fs::read(town.project.join("test_calc.py")).unwrap(), b"# mine\n");
+    assert_eq!(
+        std::fs::read(town.project.join("test_calc.py")).unwrap(),
+        b"# mine\n"
+    );
     git(&town.project, &["checkout", "-q", "test_calc.py"]);
     town.artel(["changeset", "approve", &id]).run().expect(0);
-    assert_eq!(std::fs::read(town.project.join("mine.txt")).unwrap(), b"mine\n");
+    assert_eq!(
+        std::fs::read(town.project.join("mine.txt")).unwrap(),
+        b"mine\n"
+    );
 }
 
 /// A verifier that believes everything, and looks at nothing.
@@ -205,12 +260,21 @@ rules:
 fn a_verifier_that_is_fooled_gets_nothing_through() {
     let town = Town::saying(FOOLED);
     let id = town.asked();
-    town.artel(["plan", "approve", &id, "--json"]).run().expect(3);
+    town.artel(["plan", "approve", &id, "--json"])
+        .run()
+        .expect(3);
     assert_eq!(town.count("step.passed"), 0);
-    assert_eq!(town.count("step.failed"), 3, "three attempts, then the person");
+    assert_eq!(
+        town.count("step.failed"),
+        3,
+        "three attempts, then the person"
+    );
     let waiting = town.artel(["waiting", "--json"]).run().expect(0);
     assert!(waiting.out.contains("take-over"), "{}", waiting.out);
-    assert_eq!(git(&town.project, &["branch", "--format=%(refname:short)"]), "main");
+    assert_eq!(
+        git(&town.project, &["branch", "--format=%(refname:short)"]),
+        "main"
+    );
 }
 
 #[test]
@@ -219,10 +283,15 @@ fn a_verifier_without_evidence_is_no_verifier() {
         "call: { finish: { answer: \"All done, every test passes.\" } }",
         "call:\n      - edit: { path: calc.py, old: \"a - b\", new: \"a + b\" }\n      - finish: { answer: done }",
     );
-    let script = script.replace("scope: { paths: [calc.py] }", "scope: { paths: [calc.py] }, evidence: [{ kind: file, what: calc.py }]");
+    let script = script.replace(
+        "scope: { paths: [calc.py] }",
+        "scope: { paths: [calc.py] }, evidence: [{ kind: file, what: calc.py }]",
+    );
     let town = Town::saying(&script);
     let id = town.asked();
-    town.artel(["plan", "approve", &id, "--json"]).run().expect(3);
+    town.artel(["plan", "approve", &id, "--json"])
+        .run()
+        .expect(3);
     assert_eq!(town.count("step.passed"), 0);
     let judged = |event: &Value| event["kind"] == "step.judged" && payload(event)["passed"] == true;
     assert!(!town.events().iter().any(judged));

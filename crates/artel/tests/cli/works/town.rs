@@ -90,7 +90,11 @@ impl Town {
         let project = house.folder("calc");
         fs::write(project.join("calc.py"), CALC).unwrap();
         fs::write(project.join("test_calc.py"), TESTS).unwrap();
-        fs::write(project.join("pyproject.toml"), "[project]\nname = \"calc\"\n").unwrap();
+        fs::write(
+            project.join("pyproject.toml"),
+            "[project]\nname = \"calc\"\n",
+        )
+        .unwrap();
         fs::write(project.join(".gitignore"), "__pycache__/\n").unwrap();
         git(&project, &["init", "-q", "-b", "main"]);
         git(&project, &["add", "-A"]);
@@ -113,7 +117,13 @@ impl Town {
     }
 
     pub(super) fn ask(&self) -> Artel {
-        self.artel(["ask", "Mend add in calc.py. It must add.", "--plan", "--yes", "--json"])
+        self.artel([
+            "ask",
+            "Mend add in calc.py. It must add.",
+            "--plan",
+            "--yes",
+            "--json",
+        ])
     }
 
     /// Asks, and returns the trace.
@@ -148,13 +158,21 @@ impl Town {
             let id = request["trace_id"].as_str().unwrap().to_owned();
             let state = request["plan_state"].as_str().unwrap_or("none").to_owned();
             match state.as_str() {
-                "review" => self.artel(["plan", "approve", &id, "--json"]).run().expect(0),
+                "review" => self
+                    .artel(["plan", "approve", &id, "--json"])
+                    .run()
+                    .expect(0),
                 "done" => {
-                    let shown = self.artel(["changeset", "show", &id, "--json"]).run().expect(0);
+                    let shown = self
+                        .artel(["changeset", "show", &id, "--json"])
+                        .run()
+                        .expect(0);
                     if shown.json()["state"] == "merged" {
                         return;
                     }
-                    self.artel(["changeset", "approve", &id, "--json"]).run().expect(0)
+                    self.artel(["changeset", "approve", &id, "--json"])
+                        .run()
+                        .expect(0)
                 }
                 _ => self.artel(["resume", &id, "--json"]).run().expect(0),
             };
@@ -164,7 +182,10 @@ impl Town {
 
     /// What the story left: the files that are checked out, and the subjects of the commits.
     pub(super) fn left(&self) -> Left {
-        let log = git(&self.project, &["log", "--topo-order", "--format=%s", "main"]);
+        let log = git(
+            &self.project,
+            &["log", "--topo-order", "--format=%s", "main"],
+        );
         let mut subjects: Vec<_> = log.lines().map(str::to_owned).collect();
         // The name of the branch holds the trace, which differs.
         subjects.retain(|subject| !subject.starts_with("Merge "));

@@ -51,9 +51,13 @@ impl Asked {
         let last = messages.last().unwrap();
         let parts = last["content"].as_array().cloned().unwrap_or_default();
         let used = |id: &Value| {
-            let all = messages.iter().filter_map(|it| it["content"].as_array()).flatten();
+            let all = messages
+                .iter()
+                .filter_map(|it| it["content"].as_array())
+                .flatten();
             let mut uses = all.filter(|it| it["type"] == "tool_use" && it["id"] == *id);
-            uses.next().map(|it| it["name"].as_str().unwrap().to_owned())
+            uses.next()
+                .map(|it| it["name"].as_str().unwrap().to_owned())
         };
         let results = parts.iter().filter(|it| it["type"] == "tool_result");
         Self {
@@ -68,11 +72,17 @@ impl Asked {
         let from = messages.iter().rposition(|it| it["role"] == "assistant");
         let new = &messages[from.map_or(0, |at| at + 1)..];
         let used = |id: &Value| {
-            let all = messages.iter().filter_map(|it| it["tool_calls"].as_array()).flatten();
+            let all = messages
+                .iter()
+                .filter_map(|it| it["tool_calls"].as_array())
+                .flatten();
             let mut uses = all.filter(|it| it["id"] == *id);
-            uses.next().map(|it| it["function"]["name"].as_str().unwrap().to_owned())
+            uses.next()
+                .map(|it| it["function"]["name"].as_str().unwrap().to_owned())
         };
-        let news = new.iter().filter(|it| it["role"] != "system" && it["role"] != "developer");
+        let news = new
+            .iter()
+            .filter(|it| it["role"] != "system" && it["role"] != "developer");
         let results = new.iter().filter(|it| it["role"] == "tool");
         Self {
             last: news.map(words).collect::<Vec<_>>().join("\n"),
@@ -82,7 +92,10 @@ impl Asked {
     }
 
     fn fits(&self, expect: &Expect) -> bool {
-        let says = expect.says.as_ref().is_none_or(|text| self.last.contains(text));
+        let says = expect
+            .says
+            .as_ref()
+            .is_none_or(|text| self.last.contains(text));
         let matches = expect.matches.as_ref();
         let matches = matches.is_none_or(|text| Regex::new(text).unwrap().is_match(&self.last));
         let tools = expect.tools.iter().all(|tool| self.tools.contains(tool));
@@ -94,7 +107,10 @@ impl Asked {
 
 fn named(tools: &Value, name: impl Fn(&Value) -> &Value) -> Vec<String> {
     let tools = tools.as_array().cloned().unwrap_or_default();
-    tools.iter().map(|it| name(it).as_str().unwrap_or_default().to_owned()).collect()
+    tools
+        .iter()
+        .map(|it| name(it).as_str().unwrap_or_default().to_owned())
+        .collect()
 }
 
 /// Every text in a value, one after the other.
@@ -125,7 +141,9 @@ fn actor(format: Format) -> StandIn {
             Calls::Several(calls) => calls,
         };
         let all = calls.into_iter().flatten();
-        all.fold(Answer::says(""), |answer, (name, input)| answer.calls(&name, input))
+        all.fold(Answer::says(""), |answer, (name, input)| {
+            answer.calls(&name, input)
+        })
     })
 }
 
