@@ -124,8 +124,7 @@ fn finish_card() -> Card {
         ..card(
             "finish",
             "End the work with its answer",
-            "End the work: everything is done, or nothing more can be. Say what was done, what was \
-             not, and where the evidence is.",
+            "End the work. Say what was done, what was not, and where the evidence is.",
             json!({
                 "type": "object",
                 "additionalProperties": false,

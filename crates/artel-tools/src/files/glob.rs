@@ -64,7 +64,7 @@ impl Glob {
         let input = json!({
             "type": "object",
             "properties": {
-                "pattern": {"type": "string", "description": "`*.rs` (in any folder), `src/**/*.{ts,tsx}`; `build/` finds folders"},
+                "pattern": {"type": "string", "description": "`*.rs`, `src/**/*.{ts,tsx}`; `build/` finds folders"},
                 "path": {"type": "string", "description": "A folder; all if not said"},
             },
             "required": ["pattern"],

@@ -65,7 +65,7 @@ impl Read {
                 "path": {"type": "string", "description": "The file, or `@Portal/path`"},
                 "offset": {"type": "integer", "minimum": 1, "description": "The first line, from 1"},
                 "limit": {"type": "integer", "minimum": 1, "description": "How many lines; 2000 if not said"},
-                "encoding": {"type": "string", "description": "If the detected one is wrong: latin1, shift_jis, …"},
+                "encoding": {"type": "string", "description": "If detected wrongly: latin1, shift_jis, …"},
             },
             "required": ["path"],
             "additionalProperties": false,

@@ -51,8 +51,8 @@ impl Write {
             "required": ["path", "content"],
             "additionalProperties": false,
         });
-        let description = "Makes a file or replaces it whole. One that exists must have been \
-            read before; for a part of it use `edit`.";
+        let description = "Makes a file or replaces it whole, by `content`. One that exists must \
+            have been read before; for a part of it use `edit`.";
         Self {
             card: Card {
                 effects: vec![Effect::Write],

@@ -102,7 +102,7 @@ fn the_table_and_the_json_have_every_setting() {
     "#);
     let rows = house.ok(["config", "show", "--json"]).json();
     let rows = rows.as_array().unwrap();
-    assert_eq!(rows.len(), 23);
+    assert_eq!(rows.len(), 26);
     for row in rows {
         assert_eq!(row["origin"], "default");
         assert!(row["key"].is_string() && row["value"].is_string() && row["about"].is_string());
@@ -125,7 +125,7 @@ fn a_workshop_somebody_else_made_sets_nothing() {
     let house = House::empty();
     let seen = house.artel(["config", "show", "--origin"]);
     let seen = seen.standing_in(&stranger.workshop).run().expect(0);
-    assert!(seen.out.contains("\"auto\"    default"), "{}", seen.out);
+    assert!(seen.out.contains("\"auto\"            default"), "{}", seen.out);
 }
 
 /// Runs a command over settings that are wrong; nothing may have been started.
