@@ -99,7 +99,7 @@ fn one_is_shown_with_its_schema() {
     exit 0
     write: Makes a file or replaces it whole.
 
-    Makes a file or replaces it whole. One that exists must have been read before; for a part of it use `edit`.
+    Makes a file or replaces it whole, by `content`. One that exists must have been read before; for a part of it use `edit`.
 
     touches          write
     unknown outcome  idempotent
