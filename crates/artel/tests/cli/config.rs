@@ -125,7 +125,11 @@ fn a_workshop_somebody_else_made_sets_nothing() {
     let house = House::empty();
     let seen = house.artel(["config", "show", "--origin"]);
     let seen = seen.standing_in(&stranger.workshop).run().expect(0);
-    assert!(seen.out.contains("\"auto\"            default"), "{}", seen.out);
+    assert!(
+        seen.out.contains("\"auto\"            default"),
+        "{}",
+        seen.out
+    );
 }
 
 /// Runs a command over settings that are wrong; nothing may have been started.
