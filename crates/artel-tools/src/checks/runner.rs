@@ -183,16 +183,23 @@ impl Runner {
             }
             Self::Pytest => pytest(project).or_else(|| {
                 // Without any configuration it is used where it is installed.
-                let is_bare = has_tests(Language::Python) && project.first(PYTHON).is_none();
-                let fits = is_bare && self.launch(project).is_some();
+                let is_bare = project.folder.is_empty() && project.first(PYTHON).is_none();
+                let fits = is_bare && has_tests(Language::Python);
+                let fits = fits && project.python_program("pytest").is_some();
                 fits.then(|| Evidence::low("test files"))
             }),
             Self::Unittest => {
-                let fits = has_tests(Language::Python);
-                fits.then(|| match project.first(PYTHON) {
-                    Some(mark) => Evidence::low(format!("{mark} and test files")),
-                    None => Evidence::low("test files"),
-                })
+                if !has_tests(Language::Python) {
+                    return None;
+                }
+                match project.first(PYTHON) {
+                    Some(mark) => Some(Evidence::low(format!("{mark} and test files"))),
+                    // Only the tree as a whole needs no configuration: a folder in it is a part.
+                    None => project
+                        .folder
+                        .is_empty()
+                        .then(|| Evidence::low("test files")),
+                }
             }
             Self::Rspec => marker(project, &[".rspec", "spec/spec_helper.rb"])
                 .or_else(|| gem(project, "rspec").or_else(|| gem(project, "rspec-rails"))),

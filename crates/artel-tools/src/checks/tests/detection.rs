@@ -12,7 +12,8 @@ const TREES: &[(&str, &str, &str)] = &[
     // Nothing to find.
     ("README.md=hi", "cargo npx python3", ""),
     ("src/main.rs=fn~main(){}", "cargo", ""),
-    ("test_a.py=", "python3 pytest", ""),
+    ("test_a.py=", "python3 pytest", "pytest ."),
+    ("test_a.py=", "python3", "unittest ."),
     ("requirements.txt=flask", "python3", ""),
     ("package.json={}", JS, ""),
     (
