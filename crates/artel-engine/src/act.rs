@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use artel_files::Root;
-use artel_rules::turn::Act;
+use artel_rules::turn::{Act, Next};
 use artel_tools::{Called, Hands, NotRecorded};
 use artel_types::model::Image;
 use artel_types::{Code, Failure, Outcome, Text, ToolFinished};
@@ -74,12 +74,6 @@ impl Driver {
             }
             done.push(of(&result, finished));
         }
-        if !entries.is_empty() {
-            self.owed = Some(self.setup.chronicle.append_with_next(entries));
-        }
-        if !self.hooked.hooks.is_none() {
-            self.written().await?;
-        }
         for Done {
             finished,
             text,
@@ -88,7 +82,22 @@ impl Driver {
         {
             self.setup.turn.result(&finished, text, images);
         }
+        self.hand_in(entries).await?;
         self.tell_calls(came).await
+    }
+
+    /// Puts results on record. Where the model is asked next, they are written with the intent of
+    /// that, which waits for them; anything else follows only once they are durable.
+    async fn hand_in(&mut self, entries: Vec<Entry>) -> Result<(), Failure> {
+        if entries.is_empty() {
+            return Ok(());
+        }
+        let chronicle = &self.setup.chronicle;
+        if self.hooked.hooks.is_none() && self.setup.turn.next() == Next::Ask {
+            self.owed = Some(chronicle.append_with_next(entries));
+            return Ok(());
+        }
+        chronicle.append(entries).await
     }
 
     /// Gets the files ready, and puts on record what was done for that.

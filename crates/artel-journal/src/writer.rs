@@ -34,7 +34,7 @@ const IDLE: Duration = Duration::from_millis(200);
 const FOR_COMPANY: Duration = Duration::from_micros(50);
 
 /// How long an order that may wait for the next one does, if none comes.
-const FOR_NEXT: Duration = Duration::from_millis(5);
+const FOR_NEXT: Duration = Duration::from_millis(20);
 
 /// The anchor is moved at most this often: it is a file of its own, with its own sync.
 const ANCHOR_EVERY: Duration = Duration::from_millis(250);
