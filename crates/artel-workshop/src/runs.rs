@@ -39,7 +39,7 @@ pub(crate) use child::Kin;
 pub(crate) use furnish::{Outfit, skill_rules};
 pub(crate) use house::House;
 pub(crate) use inject::admitted;
-pub(crate) use list::started_runs;
+pub(crate) use list::started_runs_of;
 pub(crate) use start::{Beginning, LAST_REST, LEASE, RENEW};
 pub(crate) use trust::untrusted;
 pub use view::{Eyes, Line, Mark, Narrator, Progress, View, Words, seen};

@@ -294,9 +294,25 @@ impl Workshop {
 
 /// Returns how all runs began, in their order. Kinds that this build does not know are no runs.
 pub(crate) fn started_runs(reader: &Reader) -> Result<Vec<(RunStarted, TraceId)>, Failure> {
+    started(reader, Filter::default())
+}
+
+/// Returns how the runs of one piece of work began.
+pub(crate) fn started_runs_of(
+    reader: &Reader,
+    trace: TraceId,
+) -> Result<Vec<(RunStarted, TraceId)>, Failure> {
+    let filter = Filter {
+        trace: Some(trace.to_string()),
+        ..Filter::default()
+    };
+    started(reader, filter)
+}
+
+fn started(reader: &Reader, filter: Filter) -> Result<Vec<(RunStarted, TraceId)>, Failure> {
     let filter = Filter {
         kind: Some("run.started".to_owned()),
-        ..Filter::default()
+        ..filter
     };
     let mut runs = Vec::new();
     for record in reader.records(&Query::of(filter))? {

@@ -335,12 +335,9 @@ impl Workshop {
     /// Returns the runs of a piece of work that are not over and that no other run called.
     pub(crate) fn open_runs(&self, work: &Work) -> Result<Vec<RunId>, Failure> {
         let reader = self.reader()?;
-        let all = crate::runs::started_runs(&reader)?;
+        let all = crate::runs::started_runs_of(&reader, work.trace)?;
         let mut open = Vec::new();
-        for (started, _) in all
-            .into_iter()
-            .filter(|(started, trace)| *trace == work.trace && started.parent.is_none())
-        {
+        for (started, _) in all.into_iter().filter(|(it, _)| it.parent.is_none()) {
             if self.state_of(started.id)?.finished().is_none() {
                 open.push(started.id);
             }

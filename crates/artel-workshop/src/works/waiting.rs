@@ -225,6 +225,19 @@ impl Workshop {
         })
     }
 
+    /// Tells whether the process that carried a plan out died between the plan's end and that of
+    /// its run.
+    pub fn is_cut_short(&self, work: &Work) -> Result<bool, Failure> {
+        let ended = |run| matches!(work.events.iter().rev().find_map(|event| match &event.fact {
+            artel_types::Fact::PlanEnded(it) => Some(it.run),
+            _ => None,
+        }), Some(it) if it == run);
+        match work.course.run().filter(|run| ended(*run)) {
+            Some(run) => Ok(self.state_of(run)?.finished().is_none()),
+            None => Ok(false),
+        }
+    }
+
     /// Tells whether a piece of work is to go on and nobody drives it.
     pub(crate) fn left(&self, work: &Work) -> Result<Option<Waits>, Failure> {
         let state = work.course.state();
@@ -234,6 +247,9 @@ impl Workshop {
             Some(PlanState::Exploring | PlanState::Drafting) => "left while it was planned",
             None if work.course.request().is_some_and(|it| it.settled.is_none()) => {
                 "nobody has taken it up"
+            }
+            Some(state) if state.is_over() && self.is_cut_short(work)? => {
+                "its end was not written down whole"
             }
             _ => return Ok(None),
         };

@@ -104,6 +104,7 @@ fn planned(
         None | Some(PlanState::Exploring | PlanState::Drafting | PlanState::Review) => {
             bench.take_on(work.trace)?
         }
+        Some(_) if workshop.is_cut_short(work)? => bench.carry_out(work.trace)?,
         Some(state) => {
             return Err(
                 Failure::new(Code::R008, format!("the plan of {short} is {state}"))

@@ -55,11 +55,12 @@ impl Workers {
                 .into(),
             );
         }
+        // First, because nobody comes back for them once the plan is on record as ended.
+        let this = Arc::clone(self);
+        blocking(move || this.tidy()).await?;
         if !told.is_empty() {
             self.tell(told).await?;
         }
-        let this = Arc::clone(self);
-        blocking(move || this.tidy()).await?;
         self.report().await;
         Ok(facts([finished.into()]))
     }
