@@ -32,6 +32,7 @@ mod problem;
 mod proxy;
 mod runs;
 mod schema;
+mod server;
 mod settings;
 mod template;
 mod url;
@@ -50,6 +51,7 @@ pub use origin::{Origin, Setting};
 pub use output::{Color, Output};
 pub use places::Places;
 pub use runs::{ContextStrategy, Runs, SizeLimit, ToolCalls, Viewer};
+pub use server::Server;
 pub use settings::{Row, Settings};
 pub use template::template;
 

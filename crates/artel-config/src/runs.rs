@@ -156,8 +156,8 @@ impl FromStr for ContextStrategy {
     }
 }
 
-/// Whose view of runs is shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Whose view of runs is shown. Each sees and may do what those before it may.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Viewer {
     /// What came of it.
     User,
@@ -165,6 +165,17 @@ pub enum Viewer {
     Developer,
     /// Everything, and who did it.
     Admin,
+}
+
+impl Viewer {
+    /// Returns the word that settings and tokens use.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Developer => "developer",
+            Self::Admin => "admin",
+        }
+    }
 }
 
 impl Runs {

@@ -5,7 +5,7 @@
 //! chooses; `names.rs` says which names there may be.
 
 use crate::value::Kind;
-use crate::{budget, clean, gateway, hands, hooks, journal, models, output, prices, runs};
+use crate::{budget, clean, gateway, hands, hooks, journal, models, output, prices, runs, server};
 
 /// One setting.
 #[derive(Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub(crate) struct Area {
 }
 
 /// Every area, in the order of the documentation.
-pub(crate) const AREAS: [Area; 11] = [
+pub(crate) const AREAS: [Area; 12] = [
     Area::with_example(hands::PROFILE_FIELDS, ""),
     Area::with_example(models::FIELDS, models::EXAMPLE),
     Area::with_example(prices::FIELDS, prices::EXAMPLE),
@@ -40,6 +40,7 @@ pub(crate) const AREAS: [Area; 11] = [
     Area::with_example(clean::FIELDS, ""),
     Area::with_example(hands::FIELDS, ""),
     Area::with_example(runs::FIELDS, ""),
+    Area::with_example(server::FIELDS, ""),
     Area::with_example(&[], hooks::EXAMPLE),
 ];
 

@@ -10,8 +10,8 @@ use crate::layers::{Entry, Found};
 use crate::schema::{dotted, fields};
 use crate::values::{Held, Values};
 use crate::{
-    Clean, Environment, Gateway, Hands, HookEntry, Journal, Origin, Output, Places, Runs, Setting,
-    budget, models, prices,
+    Clean, Environment, Gateway, Hands, HookEntry, Journal, Origin, Output, Places, Runs, Server,
+    Setting, budget, models, prices,
 };
 
 /// Every setting, typed, with where it came from.
@@ -35,6 +35,8 @@ pub struct Settings {
     pub hands: Hands,
     /// How runs go.
     pub runs: Runs,
+    /// How the daemon serves.
+    pub server: Server,
     /// Commands that runs go past, the user's first; each layer adds its own.
     pub hooks: Vec<HookEntry>,
     /// Variables that begin with `ARTEL_` and mean nothing to this build.
@@ -117,6 +119,7 @@ impl Settings {
             clean: Clean::from_values(&values).map_err(one)?,
             hands: Hands::from_values(&values).map_err(one)?,
             runs: Runs::from_values(&values).map_err(one)?,
+            server: Server::from_values(&values).map_err(one)?,
             hooks,
             unknown_variables,
             files,

@@ -103,6 +103,10 @@ impl Values {
         self.take(key, Value::whole)
     }
 
+    pub(crate) fn text(&self, key: &str) -> Result<Setting<String>, Failure> {
+        self.take(key, |value| value.text().map(str::to_owned))
+    }
+
     pub(crate) fn list(&self, key: &str) -> Result<Setting<Vec<String>>, Failure> {
         self.take(key, Value::list)
     }

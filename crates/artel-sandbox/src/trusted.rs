@@ -6,6 +6,7 @@
 //! may come this way.
 
 use std::ffi::OsString;
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -159,32 +160,32 @@ pub fn attend(call: &Call) -> Result<Option<i32>, TrustedError> {
 }
 
 /// Starts a program that goes on when this process ends, and returns its process id. It has no
-/// input and no terminal, and nobody reads what it says.
+/// input and no terminal; what it says goes into the log.
 #[expect(
     clippy::disallowed_methods,
     reason = "this crate is the door to processes"
 )]
-pub fn leave(call: &Call) -> Result<u32, TrustedError> {
+pub fn leave(call: &Call, log: &File) -> Result<u32, TrustedError> {
     if !call.program.is_absolute() {
         return Err(TrustedError::NotAbsolute {
             program: call.program.clone(),
         });
     }
+    let not_started = |cause| TrustedError::NotStarted {
+        program: call.program.clone(),
+        cause,
+    };
     let started = Command::new(&call.program)
         .args(&call.args)
         .env_clear()
         .envs(call.env.iter().map(|(name, value)| (name, value)))
         .current_dir(&call.cwd)
         .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
+        .stdout(log.try_clone().map_err(not_started)?)
+        .stderr(log.try_clone().map_err(not_started)?)
         .process_group(0)
         .spawn();
-    let started = started.map_err(|cause| TrustedError::NotStarted {
-        program: call.program.clone(),
-        cause,
-    })?;
-    Ok(started.id())
+    Ok(started.map_err(not_started)?.id())
 }
 
 /// A started program whose group ends with it.

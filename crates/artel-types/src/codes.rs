@@ -239,6 +239,29 @@ codes! {
     P007 Refused "the rule is too broad to be granted for good"
         "Shells, interpreters, wrappers and bare `git` run anything. Grant the narrow form that you \
          need, such as `Bash(python -m pytest:*)`."
+    H001 Usage "the server cannot listen there"
+        "Another program holds the address, or it is not one of this machine. Beyond loopback the \
+         server listens only where `--public` says so."
+    H002 Refused "the daemon is already running"
+        "One daemon serves a workshop. `artel daemon status` shows which; `artel daemon restart` \
+         starts it anew."
+    H003 NotFound "the daemon is not running"
+        "`artel daemon start` starts it; `artel serve` runs it in this terminal."
+    H004 Refused "the token does not allow it"
+        "Tokens have the role user, developer or admin. The message names the role that is needed; \
+         `artel token create --role ROLE` makes one."
+    H005 NotFound "no such token"
+        "`artel token list` shows the tokens with their ids."
+    H006 Failed "the daemon did not come up"
+        "It ended right after it was started. The message shows what it said; `artel daemon logs` \
+         shows more."
+    H007 Refused "the request is not from the console or a program of yours"
+        "Its Host, Origin or Sec-Fetch-Site names another site. Call the server by its own address."
+    H008 Refused "a token is needed"
+        "Send `Authorization: Bearer TOKEN`; `artel token create --role ROLE` makes one. For the \
+         console, `artel open` prints a link."
+    H009 Refused "too much at once"
+        "The server bounds sizes, connections and failed tokens. The message names the bound."
     B001 Refused "the sandbox does not reach the level that is demanded"
         "The message names each missing layer and what would help; `artel doctor` shows all of \
          them. Nothing was run."

@@ -535,6 +535,81 @@ facts! {
         /// BLAKE3 of its file, in hex; nothing where it is gone.
         hash: Option<String>,
     }
+    /// A token for the HTTP interface was made. The token itself is shown once and kept nowhere.
+    "token.created" schema 1 TokenCreated {
+        /// Names it.
+        id: String,
+        /// What people call it, and who acts with it.
+        name: String,
+        /// user, developer or admin.
+        role: String,
+        /// BLAKE3 of the token, in hex.
+        hash: String,
+    }
+    /// A token holds no more.
+    "token.revoked" schema 1 TokenRevoked {
+        /// Which one.
+        id: String,
+    }
+    /// A link was offered that opens the console once.
+    "login.offered" schema 1 LoginOffered {
+        /// Names it.
+        id: String,
+        /// Who signs in by it.
+        name: String,
+        /// user, developer or admin.
+        role: String,
+        /// BLAKE3 of the code in it, in hex.
+        hash: String,
+        /// It holds until then.
+        until: Timestamp,
+    }
+    /// Somebody signed in at the console by a link, which is used up by that.
+    "login.used" schema 1 LoginUsed {
+        /// Which link.
+        id: String,
+        /// BLAKE3 of what the browser shows from then on, in hex.
+        hash: String,
+        /// It holds until then.
+        until: Timestamp,
+    }
+    /// Somebody signed out at the console.
+    "login.ended" schema 1 LoginEnded {
+        /// By which link they had signed in.
+        id: String,
+    }
+    /// The daemon took up its work.
+    "daemon.started" schema 1 DaemonStarted {
+        /// Its process.
+        pid: u32,
+        /// Its version.
+        version: String,
+        /// Where it listens.
+        listen: String,
+        /// How many unfinished runs and pieces of work it took up.
+        taken: u64,
+    }
+    /// The daemon laid its work down.
+    "daemon.stopped" schema 1 DaemonStopped {
+        /// Its process.
+        pid: u32,
+        /// Why.
+        why: String,
+    }
+    /// A person had the daemon begin nothing new.
+    "daemon.paused" schema 1 DaemonPaused {
+        /// What they said about it.
+        why: Option<String>,
+    }
+    /// A person had the daemon begin new work again.
+    "daemon.resumed" schema 1 DaemonResumed {}
+    /// Settings, roles, skills or policy changed while the daemon ran.
+    "daemon.reloaded" schema 1 DaemonReloaded {
+        /// What changed.
+        what: Vec<String>,
+        /// Why what was in force stays in force; empty where the new is.
+        problems: Vec<String>,
+    }
     /// A person asked for something.
     "request.created" schema 1 RequestCreated {
         /// The words, verbatim, secrets taken out.

@@ -108,6 +108,16 @@ impl Stream {
         Self("budget".to_owned())
     }
 
+    /// Returns the stream of who may use the server: tokens, and who signed in.
+    pub fn access() -> Self {
+        Self("access".to_owned())
+    }
+
+    /// Returns the stream of the daemon's own doings.
+    pub fn daemon() -> Self {
+        Self("daemon".to_owned())
+    }
+
     /// Returns the stream of one provider's health.
     pub fn provider(name: &str) -> Result<Self, BadStream> {
         Self::new(format!("provider/{name}"))

@@ -31,6 +31,8 @@ pub struct Caller {
     pub(crate) clock: Clock,
     pub(crate) flags: Flags,
     pub(crate) via: Via,
+    /// Who acts, where it is not the person whose process this is.
+    person: Option<String>,
     /// The stored keys, read once: asking the system for them takes its time.
     stored: Arc<OnceLock<Vec<Secret>>>,
 }
@@ -55,13 +57,28 @@ impl Caller {
             clock,
             flags,
             via,
+            person: None,
             stored: Arc::default(),
         })
     }
 
     /// Returns the person on whose behalf this happens.
     pub fn actor(&self) -> Actor {
-        Actor::human(person(&self.environment), self.via)
+        let id = match &self.person {
+            Some(name) => name.clone(),
+            None => person(&self.environment),
+        };
+        Actor::human(id, self.via)
+    }
+
+    /// Returns the caller for somebody who acts through a surface of this process.
+    #[must_use]
+    pub fn acting(&self, person: &str, via: Via) -> Self {
+        Self {
+            person: Some(person.to_owned()),
+            via,
+            ..self.clone()
+        }
     }
 
     /// Returns the clock.

@@ -2,11 +2,13 @@
 //! health. Surfaces parse, call this, and print; none has logic of its own.
 #![warn(missing_docs)]
 
+mod access;
 mod agents;
 mod book;
 mod caller;
 mod cassette;
 mod clean;
+mod daemon;
 mod demo;
 mod doctor;
 mod find;
@@ -31,15 +33,19 @@ mod usage;
 mod works;
 mod workshop;
 
+pub use access::{Access, LoginOffer, NewToken, Pass, PassSort, TokenRow};
 pub use agents::{
     AGENT_TEMPLATES, AgentCheck, AgentReport, AgentRow, AgentShown, AgentSource, NewAgent,
 };
+pub use artel_config::Viewer;
 pub use artel_engine::{Audience, Nobody, hooks::Stranger};
 pub use artel_rules::conduct::{Conduct, Failure as OnFailure, Rules as PlanRules};
 pub use artel_rules::request::file::Status as RequestStatus;
 pub use artel_skills::Mode;
+pub use artel_tools::{Approver, Hints, Offer, Person, Question, Reply};
 pub use caller::{Caller, Flags};
 pub use clean::{Cleaned, Rubbish, Sort};
+pub use daemon::{DaemonRuns, DaemonSignal, DaemonStatus};
 pub use demo::{DEMO_REQUEST, Demo};
 pub use doctor::{Check, Health};
 pub use find::Found;
@@ -67,8 +73,8 @@ pub use trouble::Problems;
 pub use usage::{UsageQuery, UsageReport};
 pub use works::{
     Again, AskOrder, Carried, ChangesetCommit, ChangesetDecision, ChangesetDone, ChangesetRow,
-    ChangesetShown, Drafted, Edited, Estimate, InboxFound, OpenQuestion, PlanDifference, Planning,
-    Prospect, ReportRow, ReportShown, Scanned, Settled, WaitSort, Waits, Work,
+    ChangesetShown, Drafted, Due, Edited, Estimate, InboxFound, OpenQuestion, PlanDifference,
+    Planning, Prospect, ReportRow, ReportShown, Scanned, Settled, WaitSort, Waits, Went, Work,
 };
 pub use works::{Picture, PlanSum, Remark, StepRow};
 pub use workshop::{Noted, Open, Workshop};

@@ -11,7 +11,7 @@ pub struct Problems(pub Vec<Failure>);
 
 impl Problems {
     /// Returns the first one: where one thing is asked for, it is the one that counts.
-    pub(crate) fn first(self) -> Failure {
+    pub fn first(self) -> Failure {
         let none = || Failure::new(Code::X001, "something is wrong, and nobody says what");
         self.0.into_iter().next().unwrap_or_else(none)
     }

@@ -12,6 +12,7 @@ mod contract;
 mod crew;
 mod estimate;
 mod forms;
+mod go_on;
 mod inbox;
 mod picture;
 mod propose;
@@ -28,6 +29,7 @@ pub use changeset::{
     ChangesetCommit, ChangesetDecision, ChangesetDone, ChangesetRow, ChangesetShown,
 };
 pub use estimate::Estimate;
+pub use go_on::{Due, Went};
 pub use inbox::{Found as InboxFound, Scanned};
 pub use picture::{Picture, PlanSum, Remark, StepRow};
 pub use report::{ReportRow, ReportShown};

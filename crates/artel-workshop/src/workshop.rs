@@ -6,7 +6,7 @@ use std::time::Duration;
 use artel_config::{Durability, Settings};
 use artel_journal::{self as journal, Filter, Home, Journal, Options, Query, Reader};
 use artel_types::{
-    Code, ConfigLoaded, Draft, Fact, Failure, Stream, TraceId, Visibility, WorkshopId,
+    Code, ConfigLoaded, Draft, Fact, Failure, Stream, TraceId, Via, Visibility, WorkshopId,
 };
 
 use crate::caller::{Caller, fresh_trace};
@@ -100,6 +100,24 @@ impl Caller {
 }
 
 impl Workshop {
+    /// Returns the workshop for somebody who acts through a surface of this process.
+    pub fn acting(&self, person: &str, via: Via) -> Result<Self, Failure> {
+        Ok(Self {
+            root: self.root.clone(),
+            marker: self.marker.clone(),
+            found: self.found,
+            home: self.home.clone(),
+            caller: self.caller.acting(person, via),
+            trace: fresh_trace()?,
+            settings: self.settings.clone(),
+        })
+    }
+
+    /// Returns who calls.
+    pub fn caller(&self) -> &Caller {
+        &self.caller
+    }
+
     /// Returns the folder.
     pub fn root(&self) -> &Path {
         &self.root

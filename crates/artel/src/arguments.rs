@@ -6,9 +6,10 @@ use artel_workshop::Flags;
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    agent, answer, apply, ask, auth, changeset, clean, config, demo, doctor, explain, feedback,
-    fork, hook, inbox, init, journal, model, plan, policy, portal, replay, report, request, resume,
-    run, runs, sandbox, skill, steer, tool, trace, usage, waiting, workshop,
+    agent, answer, apply, ask, auth, changeset, clean, config, daemon, demo, doctor, explain,
+    feedback, fork, hook, inbox, init, journal, model, open, plan, policy, portal, replay, report,
+    request, resume, run, runs, sandbox, serve, skill, steer, token, tool, trace, usage, waiting,
+    workshop,
 };
 use crate::screen::Readers;
 
@@ -56,6 +57,10 @@ pub(crate) enum Command {
     Replay(replay::Args),
     Fork(fork::Args),
     Demo(demo::Args),
+    Serve(serve::Args),
+    Daemon(daemon::Args),
+    Open(open::Args),
+    Token(token::Args),
     Changeset(Box<changeset::Args>),
     Report(report::Args),
     Doctor(doctor::Args),

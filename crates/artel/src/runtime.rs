@@ -74,6 +74,37 @@ pub(crate) fn block_on_stoppable<T>(
     done
 }
 
+/// Serves until a signal says to stop; a hang-up says to look at the settings anew.
+pub(crate) fn block_on_serving<T, F: Future<Output = T>>(
+    serve: impl FnOnce(watch::Receiver<Stop>, watch::Receiver<u64>) -> F,
+) -> Result<T, Failure> {
+    let not_started = |error: std::io::Error| {
+        Failure::new(Code::X001, "the runtime could not be started").because(error.to_string())
+    };
+    let runtime = Builder::new_multi_thread().enable_all().build();
+    let runtime = runtime.map_err(not_started)?;
+    let done = runtime.block_on(async {
+        let mut interrupt = signal(SignalKind::interrupt()).map_err(not_started)?;
+        let mut terminate = signal(SignalKind::terminate()).map_err(not_started)?;
+        let mut hang_up = signal(SignalKind::hangup()).map_err(not_started)?;
+        let (stop, stops) = watch::channel(Stop::No);
+        let (again, agains) = watch::channel(0);
+        let mut serving = pin!(serve(stops, agains));
+        loop {
+            tokio::select! {
+                biased;
+                done = &mut serving => return Ok(done),
+                _ = hang_up.recv() => again.send_modify(|count| *count += 1),
+                _ = interrupt.recv() => { stop.send_replace(Stop::Politely); }
+                _ = terminate.recv() => { stop.send_replace(Stop::Politely); }
+            }
+        }
+    });
+    // A call may still wait for somebody's yes in a thread; nobody waits for it.
+    runtime.shutdown_background();
+    done
+}
+
 /// The failure of a command that a person called off.
 pub(crate) fn interrupted() -> Failure {
     Failure::new(Code::X002, "interrupted")

@@ -228,10 +228,12 @@ impl Workshop {
     /// Tells whether the process that carried a plan out died between the plan's end and that of
     /// its run.
     pub fn is_cut_short(&self, work: &Work) -> Result<bool, Failure> {
-        let ended = |run| matches!(work.events.iter().rev().find_map(|event| match &event.fact {
+        let ended = |run| {
+            matches!(work.events.iter().rev().find_map(|event| match &event.fact {
             artel_types::Fact::PlanEnded(it) => Some(it.run),
             _ => None,
-        }), Some(it) if it == run);
+        }), Some(it) if it == run)
+        };
         match work.course.run().filter(|run| ended(*run)) {
             Some(run) => Ok(self.state_of(run)?.finished().is_none()),
             None => Ok(false),

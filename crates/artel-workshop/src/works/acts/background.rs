@@ -1,6 +1,9 @@
 //! A plan that is left to a process in the background, which ends with the run.
 
 use std::ffi::OsString;
+use std::fs::File;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
 
 use artel_sandbox::trusted::{self, Call};
 use artel_types::{Code, Failure, TraceId};
@@ -19,20 +22,43 @@ impl Workshop {
                     trace.short()
                 ))
         };
-        let program = std::env::current_exe().map_err(|error| failed(error.to_string()))?;
-        let first = ["--workshop".into(), self.root.clone().into_os_string()];
         let then = ["resume".to_owned(), trace.to_string()];
-        let args = first.into_iter().chain(then.map(OsString::from));
+        let words: Vec<String> = then.into_iter().chain(words.iter().cloned()).collect();
+        let log = self.log_file(&format!("work-{}.log", trace.short()));
+        let id = self.leave(&words, &log).map_err(failed)?;
+        Ok(format!("process {id}"))
+    }
+
+    /// Returns where something in the background writes what it says.
+    pub(crate) fn log_file(&self, name: &str) -> PathBuf {
+        self.home.state().join("logs").join(name)
+    }
+
+    /// Starts this program once more, for this workshop, to go on by itself.
+    pub(crate) fn leave(&self, words: &[String], log: &Path) -> Result<u32, String> {
+        let text = |error: std::io::Error| error.to_string();
+        let program = std::env::current_exe().map_err(text)?;
+        if let Some(folder) = log.parent() {
+            std::fs::create_dir_all(folder).map_err(text)?;
+        }
+        let log = File::options()
+            .create(true)
+            .append(true)
+            .mode(0o600)
+            .open(log);
+        let first = ["--workshop".into(), self.root.clone().into_os_string()];
         let variables = self.caller.environment.variables();
         let call = Call {
-            args: args.chain(words.iter().map(OsString::from)).collect(),
+            args: first
+                .into_iter()
+                .chain(words.iter().map(OsString::from))
+                .collect(),
             env: variables
                 .map(|(name, text)| (name.into(), text.into()))
                 .collect(),
             cwd: self.root.clone(),
             ..Call::new(program)
         };
-        let id = trusted::leave(&call).map_err(|error| failed(error.to_string()))?;
-        Ok(format!("process {id}"))
+        trusted::leave(&call, &log.map_err(text)?).map_err(|error| error.to_string())
     }
 }

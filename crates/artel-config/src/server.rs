@@ -1,0 +1,73 @@
+//! Settings of the daemon: where it listens, and how much it does at once.
+
+use artel_types::Failure;
+
+use crate::Setting;
+use crate::form::Form;
+use crate::schema::Field;
+use crate::value::Kind;
+use crate::values::Values;
+
+pub(crate) const FIELDS: &[Field] = &[
+    Field {
+        key: "server.listen",
+        kind: Kind::Text(Form::Line),
+        default: Some("127.0.0.1:7717"),
+        about: "Where the daemon listens. Beyond loopback it does so only with `--public`.",
+    },
+    Field {
+        key: "server.hosts",
+        kind: Kind::List(Form::Line),
+        default: Some(""),
+        about: "More names by which the server may be called, such as that of a proxy before it.",
+    },
+    Field {
+        key: "server.event_streams",
+        kind: Kind::Whole {
+            least: 1,
+            most: 100_000,
+        },
+        default: Some("1000"),
+        about: "How many readers may follow live events at once.",
+    },
+    Field {
+        key: "server.works_at_once",
+        kind: Kind::Whole { least: 1, most: 64 },
+        default: Some("4"),
+        about: "How many pieces of work the daemon plans or carries out side by side.",
+    },
+    Field {
+        key: "telemetry.otlp",
+        kind: Kind::List(Form::BaseUrl),
+        default: Some(""),
+        about: "Where traces go: the address of an OpenTelemetry collector, such as \
+                http://127.0.0.1:4318.",
+    },
+];
+
+/// How the daemon serves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Server {
+    /// Where it listens.
+    pub listen: Setting<String>,
+    /// More names for it.
+    pub hosts: Setting<Vec<String>>,
+    /// How many readers of live events there may be.
+    pub event_streams: Setting<u64>,
+    /// How many pieces of work go on side by side.
+    pub works_at_once: Setting<u64>,
+    /// Where traces go.
+    pub otlp: Setting<Vec<String>>,
+}
+
+impl Server {
+    pub(crate) fn from_values(values: &Values) -> Result<Self, Failure> {
+        Ok(Self {
+            listen: values.text("server.listen")?,
+            hosts: values.list("server.hosts")?,
+            event_streams: values.whole("server.event_streams")?,
+            works_at_once: values.whole("server.works_at_once")?,
+            otlp: values.list("telemetry.otlp")?,
+        })
+    }
+}

@@ -1,0 +1,162 @@
+//! The journal as it grows: first what there is, then what comes, with no gap and no repeat.
+
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use artel_journal::Query;
+use artel_types::{Code, Failure};
+use artel_workshop::Eyes;
+use axum::http::{HeaderValue, header};
+use axum::response::sse::{Event, KeepAlive};
+use axum::response::{IntoResponse as _, Response, Sse};
+use futures_util::stream::{Stream, unfold};
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::broadcast::error::RecvError;
+
+use super::wanted::Wanted;
+use crate::api::Refusal;
+use crate::connections::Connection;
+use crate::desk::Desk;
+use crate::door::Who;
+use crate::live::News;
+
+/// How many past events are read at once.
+const PAGE: u64 = 100;
+
+/// How often a silent stream says that it lives.
+const ALIVE: Duration = Duration::from_secs(15);
+
+/// After which time a reader that was cut off comes again.
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// One reader.
+struct Reading {
+    desk: Arc<Desk>,
+    eyes: Eyes,
+    wanted: Wanted,
+    /// The last event that was looked at.
+    position: u64,
+    /// What was read of the past and is not sent yet.
+    past: VecDeque<News>,
+    is_past_over: bool,
+    news: Receiver<Arc<News>>,
+    _place: OwnedSemaphorePermit,
+}
+
+/// Begins a stream of events after `last`, or after what the question says, or from now on.
+pub(super) fn follow(
+    desk: Arc<Desk>,
+    who: &Who,
+    connection: Option<Connection>,
+    wanted: &Wanted,
+    last: Option<&str>,
+) -> Result<Response, Refusal> {
+    let eyes = wanted.eyes(&desk, who)?;
+    wanted.filter()?;
+    let place = Arc::clone(&desk.streams).try_acquire_owned().map_err(|_| {
+        Failure::new(Code::H009, "too many readers of live events")
+            .advise("close some, or raise `server.event_streams`")
+    })?;
+    // Followed before the past is read, so that nothing falls between.
+    let news = desk.hub.follow().ok_or_else(|| {
+        Failure::new(Code::H003, "the server is stopping").advise("come again in a moment")
+    })?;
+    let position = match (last.map(str::parse::<u64>), wanted.after) {
+        (Some(Ok(last)), _) => last,
+        (Some(Err(_)), _) => {
+            return Err(Failure::new(Code::C004, "`Last-Event-ID` is no number").into());
+        }
+        (None, Some(after)) => after,
+        (None, None) => desk.reader().head().map_err(Failure::from)?,
+    };
+    if let Some(connection) = connection {
+        connection.becomes_reader();
+    }
+    let reading = Reading {
+        desk,
+        eyes,
+        wanted: wanted.clone(),
+        position,
+        past: VecDeque::new(),
+        is_past_over: false,
+        news,
+        _place: place,
+    };
+    let alive = KeepAlive::new().interval(ALIVE);
+    let mut response = Sse::new(stream(reading)).keep_alive(alive).into_response();
+    let closes = HeaderValue::from_static("close");
+    response.headers_mut().insert(header::CONNECTION, closes);
+    Ok(response)
+}
+
+fn stream(reading: Reading) -> impl Stream<Item = Result<Event, Infallible>> {
+    let hello = Event::default().retry(AGAIN).comment("events follow");
+    let hello = futures_util::stream::once(async { Ok(hello) });
+    let rest = unfold(reading, async |mut reading| {
+        let event = reading.next().await?;
+        Some((Ok(event), reading))
+    });
+    futures_util::StreamExt::chain(hello, rest)
+}
+
+impl Reading {
+    /// Returns the next event that is theirs to see; nothing when they are too far behind, or the
+    /// server stops: they come again from where they were.
+    async fn next(&mut self) -> Option<Event> {
+        loop {
+            while let Some(news) = self.past.pop_front() {
+                if let Some(event) = self.look_at(&news) {
+                    return Some(event);
+                }
+            }
+            if !self.is_past_over {
+                self.read_past().await?;
+                continue;
+            }
+            let news = match self.news.recv().await {
+                Ok(news) => news,
+                Err(RecvError::Lagged(_) | RecvError::Closed) => return None,
+            };
+            if let Some(event) = self.look_at(&news) {
+                return Some(event);
+            }
+        }
+    }
+
+    fn look_at(&mut self, news: &News) -> Option<Event> {
+        let record = &news.record;
+        if record.seq <= self.position {
+            return None;
+        }
+        self.position = record.seq;
+        if !self.wanted.fits(record) {
+            return None;
+        }
+        let shown = news.shown_to(&self.eyes)?;
+        let event = Event::default().id(record.seq.to_string()).event("record");
+        Some(event.data(shown))
+    }
+
+    /// Reads a page of what there is already, on a thread where reading may take its time.
+    async fn read_past(&mut self) -> Option<()> {
+        let (desk, after) = (Arc::clone(&self.desk), self.position);
+        let filter = self.wanted.filter().ok()?;
+        let read = tokio::task::spawn_blocking(move || {
+            let head = desk.reader().head()?;
+            let records = desk
+                .reader()
+                .records(&Query::of(filter).after(after).limit(PAGE))?;
+            Ok::<_, artel_journal::JournalError>((head, records))
+        });
+        let (head, records) = read.await.ok()?.ok()?;
+        self.is_past_over = (records.len() as u64) < PAGE;
+        if records.is_empty() {
+            self.position = self.position.max(head);
+        }
+        self.past.extend(records.into_iter().map(News::of));
+        Some(())
+    }
+}

@@ -1,0 +1,110 @@
+//! Which events are wanted, and how closely they are looked at.
+
+use artel_journal::{Filter, Record};
+use artel_types::{Code, Failure};
+use artel_workshop::{Eyes, View, Viewer};
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use crate::desk::Desk;
+use crate::door::Who;
+
+/// How many events are in a page where nobody says.
+const USUAL: u64 = 100;
+
+/// How many there may be.
+const MOST: u64 = 1_000;
+
+/// Which events are wanted. Everything that is named must hold.
+#[derive(Debug, Clone, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(in crate::api) struct Wanted {
+    /// How the kind begins: `run.` or `plan.approved`.
+    kind: Option<String>,
+    /// How the trace begins.
+    trace: Option<String>,
+    /// How the run begins.
+    run: Option<String>,
+    /// `human:ada@example.org`, only the id, or only the sort (`agent`).
+    actor: Option<String>,
+    /// Only events after this number.
+    pub(super) after: Option<u64>,
+    /// How many, at most 1,000.
+    limit: Option<u64>,
+    /// `asc`, or `desc` for the newest first.
+    order: Option<String>,
+    /// `summary`, or `full` where the role allows it.
+    view: Option<String>,
+}
+
+/// Says what is wrong with what was asked for.
+pub(super) fn unreadable(rejection: &axum::extract::rejection::QueryRejection) -> Failure {
+    Failure::new(Code::C004, "the question cannot be read").because(rejection.body_text())
+}
+
+impl Wanted {
+    pub(super) fn filter(&self) -> Result<Filter, Failure> {
+        let known = [None, Some("asc"), Some("desc")];
+        if !known.contains(&self.order.as_deref()) {
+            return Err(
+                Failure::new(Code::C004, "there is no such order").advise("`asc` or `desc`")
+            );
+        }
+        Ok(Filter {
+            kind: self.kind.clone(),
+            trace: self.trace.clone(),
+            run: self.run.clone(),
+            actor: self.actor.clone(),
+            ..Filter::default()
+        })
+    }
+
+    pub(super) fn after(&self) -> u64 {
+        self.after.unwrap_or(0)
+    }
+
+    pub(super) fn limit(&self) -> u64 {
+        self.limit.unwrap_or(USUAL).clamp(1, MOST)
+    }
+
+    pub(super) fn is_newest_first(&self) -> bool {
+        self.order.as_deref() == Some("desc")
+    }
+
+    /// Returns the eyes of whoever asks. Users see summaries, whatever they ask for.
+    pub(super) fn eyes(&self, desk: &Desk, who: &Who) -> Result<Eyes, Failure> {
+        let role = who.pass.role;
+        let view = match (self.view.as_deref(), role) {
+            (Some("full"), Viewer::User) => {
+                who.needs(Viewer::Developer)?;
+                View::Summary
+            }
+            (None, Viewer::User) | (Some("summary"), _) => View::Summary,
+            (None | Some("full"), _) => View::Full,
+            (Some(_), _) => {
+                return Err(
+                    Failure::new(Code::C004, "there is no such view").advise("`summary` or `full`")
+                );
+            }
+        };
+        let hidden = desk.workshop().settings.runs.hidden_tools.value.clone();
+        Ok(Eyes { view, role, hidden })
+    }
+
+    /// Tells whether an event is wanted.
+    pub(super) fn fits(&self, record: &Record) -> bool {
+        let begins = |wanted: &Option<String>, is: Option<&str>| match wanted {
+            Some(wanted) => is.is_some_and(|is| is.starts_with(wanted.as_str())),
+            None => true,
+        };
+        let by = self.actor.as_deref().is_none_or(|wanted| {
+            let (kind, id) = record.actor.split_once(':').unwrap_or(("", &record.actor));
+            record.actor == wanted || kind == wanted || id == wanted
+        });
+        begins(&self.kind, Some(&record.kind))
+            && begins(&self.trace, Some(&record.trace))
+            && begins(&self.run, record.run.as_deref())
+            && by
+    }
+}

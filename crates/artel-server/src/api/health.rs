@@ -1,0 +1,32 @@
+//! Whether the server lives and is ready, and the description of its interface.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use serde_json::Value;
+
+use crate::desk::Desk;
+
+/// Tells that the server lives.
+#[utoipa::path(get, path = "/healthz", tag = "server", security(()), responses((status = 200, body = String)))]
+pub(super) async fn alive() -> &'static str {
+    "ok"
+}
+
+/// Tells whether the journal can be read, so that work can be done.
+#[utoipa::path(get, path = "/readyz", tag = "server", security(()),
+    responses((status = 200, body = String), (status = 503, body = String)))]
+pub(super) async fn ready(State(desk): State<Arc<Desk>>) -> (StatusCode, &'static str) {
+    match desk.reader().head() {
+        Ok(_) => (StatusCode::OK, "ok"),
+        Err(_) => (StatusCode::SERVICE_UNAVAILABLE, "not ready"),
+    }
+}
+
+/// Describes the interface.
+#[utoipa::path(get, path = "/api/v1/openapi.json", tag = "server", responses((status = 200, body = Value)))]
+pub(super) async fn openapi() -> Json<Value> {
+    Json(super::description())
+}

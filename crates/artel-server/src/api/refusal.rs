@@ -1,0 +1,89 @@
+//! How failures are answered: what, why, what to do, and a code.
+
+use artel_types::{Code, Failure, FailureKind};
+use axum::Json;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// A failure on its way to whoever asked.
+#[derive(Debug)]
+pub(crate) struct Refusal(pub(crate) Failure);
+
+/// What failed, why, and what to do.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Trouble {
+    /// The code; `artel explain CODE` says more.
+    code: String,
+    /// What failed.
+    what: String,
+    /// Why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<String>,
+    /// What to do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    advice: Option<String>,
+}
+
+/// The answer to what cannot be done.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Troubled {
+    error: Trouble,
+}
+
+impl Refusal {
+    /// Returns what is said, for an answer with a status of its own.
+    pub(crate) fn body(self) -> Json<Troubled> {
+        let Failure {
+            code,
+            what,
+            why,
+            advice,
+            ..
+        } = self.0;
+        let code = code.to_string();
+        Json(Troubled {
+            error: Trouble {
+                code,
+                what,
+                why,
+                advice,
+            },
+        })
+    }
+
+    pub(crate) fn status(&self) -> StatusCode {
+        match self.0.code {
+            Code::R008 | Code::J011 => return StatusCode::CONFLICT,
+            Code::H008 => return StatusCode::UNAUTHORIZED,
+            Code::H009 => return StatusCode::TOO_MANY_REQUESTS,
+            _ => {}
+        }
+        match self.0.kind() {
+            FailureKind::Usage => StatusCode::BAD_REQUEST,
+            FailureKind::Refused => StatusCode::FORBIDDEN,
+            FailureKind::NotFound => StatusCode::NOT_FOUND,
+            FailureKind::Failed => StatusCode::UNPROCESSABLE_ENTITY,
+            FailureKind::Bug | FailureKind::Interrupted => StatusCode::INTERNAL_SERVER_ERROR,
+        }
+    }
+}
+
+impl From<Failure> for Refusal {
+    fn from(failure: Failure) -> Self {
+        Self(failure)
+    }
+}
+
+impl From<artel_workshop::Problems> for Refusal {
+    fn from(problems: artel_workshop::Problems) -> Self {
+        Self(problems.first())
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        (self.status(), self.body()).into_response()
+    }
+}

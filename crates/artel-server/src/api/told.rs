@@ -1,0 +1,44 @@
+//! What was sent with a request: JSON, of a bounded size, within a bounded time.
+
+use std::time::Duration;
+
+use artel_types::{Code, Failure};
+use axum::body::Bytes;
+use axum::extract::{FromRequest, Request};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse as _, Response};
+use serde::de::DeserializeOwned;
+
+use super::Refusal;
+
+/// How long somebody may take to send it.
+const BODY_TIME: Duration = Duration::from_secs(20);
+
+/// What was sent with a request.
+pub(crate) struct Told<T>(pub(crate) T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Told<T> {
+    type Rejection = Response;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Response> {
+        let reading = Bytes::from_request(request, state);
+        let Ok(read) = tokio::time::timeout(BODY_TIME, reading).await else {
+            let failure = Failure::new(Code::H009, "what was sent took too long to come");
+            return Err((StatusCode::REQUEST_TIMEOUT, Refusal(failure).body()).into_response());
+        };
+        let bytes = read.map_err(|rejection| {
+            let failure = Failure::new(Code::H009, "what was sent cannot be taken")
+                .because(rejection.body_text())
+                .advise("send at most 8 MiB");
+            (rejection.status(), Refusal(failure).body()).into_response()
+        })?;
+        // Nothing at all stands for an object in which everything is left out.
+        let text: &[u8] = if bytes.is_empty() { b"{}" } else { &bytes };
+        serde_json::from_slice(text).map(Self).map_err(|error| {
+            let failure = Failure::new(Code::C004, "what was sent does not fit")
+                .because(error.to_string())
+                .advise("`/api/v1/openapi.json` describes what is expected");
+            Refusal(failure).into_response()
+        })
+    }
+}

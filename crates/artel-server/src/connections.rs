@@ -1,0 +1,163 @@
+//! Connections: how many there are, how long they may take, and who has to go when there are too
+//! many.
+
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use artel_workshop::Stop;
+use axum::Router;
+use axum::extract::{ConnectInfo, DefaultBodyLimit};
+use axum::middleware::{from_fn, from_fn_with_state};
+use hyper::body::Incoming;
+use hyper::service::Service as _;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+use tokio::task::{AbortHandle, JoinSet};
+
+use crate::desk::Desk;
+use crate::keeper::told_to_stop;
+use crate::{api, console, door};
+
+/// How many connections there may be, apart from readers of live events.
+const MOST: usize = 200;
+
+/// How long somebody may take to say what they want.
+const HEAD_TIME: Duration = Duration::from_secs(10);
+
+/// How large that may be.
+const HEAD_SIZE: usize = 32 * 1024;
+
+/// How large what is sent with it may be.
+pub(crate) const BODY_SIZE: usize = 8 * 1024 * 1024;
+
+/// How long answers under way may take once the server is told to stop.
+const LAST_ANSWERS: Duration = Duration::from_secs(2);
+
+/// One connection, known to its own requests.
+#[derive(Debug, Clone)]
+pub(crate) struct Connection(Arc<Place>);
+
+#[derive(Debug, Default)]
+struct Place {
+    /// Requests under way.
+    busy: AtomicUsize,
+    /// Set once it is a reader of live events, who is counted elsewhere.
+    is_reader: AtomicUsize,
+}
+
+impl Connection {
+    /// Has it count as a reader of live events from now on.
+    pub(crate) fn becomes_reader(&self) {
+        self.0.is_reader.store(1, Ordering::Relaxed);
+    }
+}
+
+/// All connections there are.
+#[derive(Default)]
+struct Places(Mutex<VecDeque<(Arc<Place>, AbortHandle)>>);
+
+impl Places {
+    /// Makes room for one more: whoever has been silent for longest goes. Tells whether there is.
+    fn make_room(&self) -> bool {
+        let mut places = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        places.retain(|(_, task)| !task.is_finished());
+        let counts = |place: &Place| place.is_reader.load(Ordering::Relaxed) == 0;
+        let count = places.iter().filter(|(place, _)| counts(place)).count();
+        if count < MOST {
+            return true;
+        }
+        let is_silent = |place: &Place| counts(place) && place.busy.load(Ordering::Relaxed) == 0;
+        let Some(at) = places.iter().position(|(place, _)| is_silent(place)) else {
+            return false;
+        };
+        if let Some((_, task)) = places.remove(at) {
+            task.abort();
+        }
+        true
+    }
+
+    fn add(&self, place: Arc<Place>, task: AbortHandle) {
+        let mut places = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        places.push_back((place, task));
+    }
+}
+
+/// Answers requests until the server is told to stop.
+pub(crate) async fn serve(listener: TcpListener, desk: Arc<Desk>, mut stop: watch::Receiver<Stop>) {
+    let router = router(&desk);
+    let places = Places::default();
+    let mut tasks = JoinSet::new();
+    loop {
+        let accepted = tokio::select! {
+            biased;
+            () = told_to_stop(&mut stop) => break,
+            Some(_) = tasks.join_next(), if !tasks.is_empty() => continue,
+            accepted = listener.accept() => accepted,
+        };
+        let Ok((stream, peer)) = accepted else {
+            // Out of descriptors, mostly: those that end give some back.
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            continue;
+        };
+        if !places.make_room() {
+            continue;
+        }
+        let place = Arc::new(Place::default());
+        let task = answer(stream, peer, router.clone(), Arc::clone(&place));
+        places.add(place, tasks.spawn(task));
+    }
+    desk.hub.close();
+    // What is not answered by then is not worth waiting for.
+    drop(
+        tokio::time::timeout(LAST_ANSWERS, async {
+            while tasks.join_next().await.is_some() {}
+        })
+        .await,
+    );
+}
+
+/// Answers what comes over one connection.
+async fn answer(stream: TcpStream, peer: SocketAddr, router: Router, place: Arc<Place>) {
+    // Small answers should not wait to be joined by more.
+    drop(stream.set_nodelay(true));
+    let service = hyper::service::service_fn(move |mut request: hyper::Request<Incoming>| {
+        let (router, place) = (TowerToHyperService::new(router.clone()), Arc::clone(&place));
+        request.extensions_mut().insert(ConnectInfo(peer));
+        request
+            .extensions_mut()
+            .insert(Connection(Arc::clone(&place)));
+        async move {
+            place.busy.fetch_add(1, Ordering::Relaxed);
+            let answered = router.call(request).await;
+            place.busy.fetch_sub(1, Ordering::Relaxed);
+            answered
+        }
+    });
+    let served = hyper::server::conn::http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD_TIME)
+        .max_buf_size(HEAD_SIZE)
+        .serve_connection(TokioIo::new(stream), service)
+        .await;
+    // Whoever hung up, or sent what is no HTTP, is not there to be told.
+    drop(served);
+}
+
+/// Puts all routes behind the door.
+pub(crate) fn router(desk: &Arc<Desk>) -> Router {
+    let inner = api::router()
+        .merge(console::router())
+        .fallback(api::nothing_here)
+        .method_not_allowed_fallback(api::not_that_way)
+        .with_state(Arc::clone(desk));
+    inner
+        .layer(DefaultBodyLimit::max(BODY_SIZE))
+        .layer(from_fn_with_state(Arc::clone(desk), door::admit))
+        .layer(from_fn_with_state(Arc::clone(desk), door::guard))
+        .layer(from_fn(door::headers))
+}

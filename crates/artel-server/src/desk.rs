@@ -1,0 +1,103 @@
+//! What all requests share: the workshop, its journal, who may come in, what is new.
+
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use artel_journal::{Journal, Reader};
+use artel_types::{Failure, Via};
+use artel_workshop::{Access, Pass, PassSort, Workshop};
+use tokio::sync::Semaphore;
+
+use crate::Says;
+use crate::door::{Hosts, Wrong};
+use crate::keeper::{Asks, Load};
+use crate::live::Hub;
+
+/// What all requests share.
+pub(crate) struct Desk {
+    workshop: RwLock<Arc<Workshop>>,
+    /// Kept open for as long as the server runs; what it writes is seen by all.
+    pub(crate) journal: Journal,
+    access: Mutex<Access>,
+    pub(crate) hosts: Hosts,
+    /// Failed tokens, by where they came from.
+    pub(crate) wrong: Wrong,
+    pub(crate) hub: Hub,
+    /// Calls that wait for a yes.
+    pub(crate) asks: Arc<Asks>,
+    /// How much there is to do.
+    pub(crate) load: Load,
+    /// Places for readers of live events.
+    pub(crate) streams: Arc<Semaphore>,
+    pub(crate) says: Says,
+}
+
+impl Desk {
+    pub(crate) fn open(
+        workshop: Arc<Workshop>,
+        bound: SocketAddr,
+        says: Says,
+    ) -> Result<Arc<Self>, Failure> {
+        let opened = workshop.open()?;
+        opened.notes.iter().for_each(|note| says(note));
+        let mut access = Access::default();
+        access.refresh(opened.journal.reader())?;
+        let settings = &workshop.settings.server;
+        let hosts = Hosts::of(bound, &settings.hosts.value);
+        let streams = usize::try_from(settings.event_streams.value).unwrap_or(1);
+        Ok(Arc::new(Self {
+            workshop: RwLock::new(workshop),
+            journal: opened.journal,
+            access: Mutex::new(access),
+            hosts,
+            wrong: Wrong::default(),
+            hub: Hub::new(),
+            asks: Arc::default(),
+            load: Load::default(),
+            streams: Arc::new(Semaphore::new(streams)),
+            says,
+        }))
+    }
+
+    /// Returns the workshop as its settings are in force now.
+    pub(crate) fn workshop(&self) -> Arc<Workshop> {
+        let workshop = self.workshop.read();
+        Arc::clone(&workshop.unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Puts other settings in force.
+    pub(crate) fn replace_workshop(&self, workshop: Arc<Workshop>) {
+        *self
+            .workshop
+            .write()
+            .unwrap_or_else(PoisonError::into_inner) = workshop;
+    }
+
+    pub(crate) fn reader(&self) -> &Reader {
+        self.journal.reader()
+    }
+
+    /// Returns whom a token stands for, by what the journal says now.
+    pub(crate) fn token(&self, shown: &str) -> Result<Option<Pass>, Failure> {
+        let mut access = self.access.lock().unwrap_or_else(PoisonError::into_inner);
+        access.refresh(self.reader())?;
+        Ok(access.token(shown))
+    }
+
+    /// Returns who signed in with a cookie.
+    pub(crate) fn login(&self, shown: &str) -> Result<Option<Pass>, Failure> {
+        let now = self.workshop().caller().clock().now();
+        let mut access = self.access.lock().unwrap_or_else(PoisonError::into_inner);
+        access.refresh(self.reader())?;
+        Ok(access.login(shown, now))
+    }
+
+    /// Returns the workshop in whose journal somebody acts by their own name.
+    pub(crate) fn workshop_of(&self, pass: &Pass) -> Result<Arc<Workshop>, Failure> {
+        let via = match pass.sort {
+            PassSort::Token => Via::Api,
+            PassSort::Login => Via::Web,
+        };
+        Ok(Arc::new(self.workshop().acting(&pass.name, via)?))
+    }
+}

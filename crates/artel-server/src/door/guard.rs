@@ -1,0 +1,82 @@
+//! Turns away what comes from elsewhere, and says to browsers what they may do with answers.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+
+use crate::desk::Desk;
+
+/// What pages may load: what this server has, nothing inline, nothing from elsewhere.
+const CONTENT: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
+    connect-src 'self'; font-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; \
+    frame-ancestors 'none'";
+
+/// Says to browsers what they may do with any answer.
+pub(crate) async fn headers(request: Request, next: Next) -> Response {
+    let mut response = next.run(request).await;
+    let headers = response.headers_mut();
+    for (name, value) in [
+        (header::CONTENT_SECURITY_POLICY, CONTENT),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::X_FRAME_OPTIONS, "DENY"),
+        (header::REFERRER_POLICY, "no-referrer"),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    headers.insert(
+        "cross-origin-resource-policy",
+        HeaderValue::from_static("same-origin"),
+    );
+    headers.insert(
+        "cross-origin-opener-policy",
+        HeaderValue::from_static("same-origin"),
+    );
+    headers
+        .entry(header::CACHE_CONTROL)
+        .or_insert(HeaderValue::from_static("no-store"));
+    response
+}
+
+/// Turns away what another site's page sent, and what calls the server by a name that is not its
+/// own, before anything else is looked at. All are told the same.
+pub(crate) async fn guard(State(desk): State<Arc<Desk>>, request: Request, next: Next) -> Response {
+    if is_ours(&desk, &request) {
+        return next.run(request).await;
+    }
+    let mut response = StatusCode::FORBIDDEN.into_response();
+    *response.body_mut() = Body::from("foreign request\n");
+    response
+}
+
+fn is_ours(desk: &Desk, request: &Request) -> bool {
+    let headers = request.headers();
+    let Some(host) = only(headers, header::HOST) else {
+        return false;
+    };
+    let target = request.uri().authority();
+    let is_target = target.is_none_or(|authority| desk.hosts.has(authority.as_str()));
+    let is_origin = match headers.contains_key(header::ORIGIN) {
+        true => only(headers, header::ORIGIN).is_some_and(|it| desk.hosts.has_origin(it)),
+        false => true,
+    };
+    let is_site = match headers.contains_key("sec-fetch-site") {
+        true => {
+            only(headers, "sec-fetch-site").is_some_and(|it| matches!(it, "none" | "same-origin"))
+        }
+        false => true,
+    };
+    desk.hosts.has(host) && is_target && is_origin && is_site
+}
+
+/// Returns the value of a header that stands there once.
+fn only(headers: &HeaderMap, name: impl header::AsHeaderName) -> Option<&str> {
+    let mut values = headers.get_all(name).iter();
+    match (values.next(), values.next()) {
+        (Some(value), None) => value.to_str().ok(),
+        _ => None,
+    }
+}

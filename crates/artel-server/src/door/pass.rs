@@ -1,0 +1,189 @@
+//! Finds out who it is: a program by its token, a person by the cookie of the console.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use artel_types::{Code, Failure};
+use artel_workshop::{Pass, PassSort, Viewer, Workshop};
+use axum::extract::{ConnectInfo, FromRequestParts, Request, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+
+use crate::api::Refusal;
+use crate::desk::Desk;
+
+/// The cookie of the console.
+pub(crate) const COOKIE: &str = "artel";
+
+/// The header in which pages show that it is they who send.
+const PROOF: &str = "x-artel-proof";
+
+/// Paths that answer anybody: whether the server lives, and the way in by a link.
+const OPEN: &[&str] = &["/healthz", "/readyz", "/login"];
+
+/// Who sent a request.
+#[derive(Debug, Clone)]
+pub(crate) struct Who {
+    /// Who it is.
+    pub(crate) pass: Pass,
+    /// What pages of theirs show when they send something.
+    pub(crate) proof: Option<String>,
+}
+
+impl Who {
+    /// Refuses whoever may not do as much as that.
+    pub(crate) fn needs(&self, role: Viewer) -> Result<(), Failure> {
+        if self.pass.role >= role {
+            return Ok(());
+        }
+        let (has, wants) = (self.pass.role.as_str(), role.as_str());
+        let what = format!("this needs the role `{wants}`");
+        Err(Failure::new(Code::H004, what)
+            .because(format!("you are here as `{has}`"))
+            .advise(format!(
+                "`artel token create --role {wants}`, or `artel open --role {wants}`"
+            )))
+    }
+
+    /// Returns the workshop in which they act by their own name.
+    pub(crate) fn workshop(&self, desk: &Desk) -> Result<Arc<Workshop>, Failure> {
+        desk.workshop_of(&self.pass)
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for Who {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Refusal> {
+        let who = parts.extensions.get::<Self>().cloned();
+        who.ok_or_else(|| Refusal(unknown()))
+    }
+}
+
+/// Lets nobody past who is not known, on any path but the few that answer everybody; and nothing
+/// that changes something unless it is sent as programs and our own pages send it.
+pub(crate) async fn admit(
+    State(desk): State<Arc<Desk>>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    if OPEN.contains(&request.uri().path()) {
+        return next.run(request).await;
+    }
+    let who = match find(&desk, &request) {
+        Ok(who) => who,
+        Err(response) => return *response,
+    };
+    let is_reading = matches!(*request.method(), Method::GET | Method::HEAD);
+    if !is_reading && let Err(response) = is_meant(&who, request.headers()) {
+        return *response;
+    }
+    request.extensions_mut().insert(who);
+    next.run(request).await
+}
+
+fn find(desk: &Desk, request: &Request) -> Result<Who, Box<Response>> {
+    let headers = request.headers();
+    let broken = |failure: Failure| Box::new(Refusal(failure).into_response());
+    if let Some(token) = bearer(headers) {
+        let from = peer(request);
+        // A token that holds is never kept waiting by wrong ones.
+        if let Some(pass) = desk.token(token).map_err(broken)? {
+            return Ok(Who { pass, proof: None });
+        }
+        if desk.wrong.is_too_many(from) {
+            let failure = Failure::new(Code::H009, "too many wrong tokens from this address")
+                .advise("wait a minute");
+            let answer = (StatusCode::TOO_MANY_REQUESTS, Refusal(failure).body());
+            return Err(Box::new(answer.into_response()));
+        }
+        desk.wrong.count(from);
+        return Err(Box::new(stranger(request)));
+    }
+    if let Some(shown) = cookie(headers)
+        && let Some(pass) = desk.login(shown).map_err(broken)?
+    {
+        let proof = Some(proof_of(shown));
+        return Ok(Who { pass, proof });
+    }
+    Err(Box::new(stranger(request)))
+}
+
+/// Tells whether what changes something is meant: JSON, and from a page of ours where a cookie
+/// came with it, which browsers add to whatever is sent.
+fn is_meant(who: &Who, headers: &HeaderMap) -> Result<(), Box<Response>> {
+    if who.pass.sort == PassSort::Login {
+        let shown = headers.get(PROOF).and_then(|value| value.to_str().ok());
+        let is_same = match (shown, &who.proof) {
+            (Some(shown), Some(proof)) => {
+                blake3::hash(shown.as_bytes()) == blake3::hash(proof.as_bytes())
+            }
+            _ => false,
+        };
+        if !is_same {
+            let failure = Failure::new(Code::H007, "this did not come from a page of the console")
+                .advise("load the page anew and try again");
+            return Err(Box::new(Refusal(failure).into_response()));
+        }
+    }
+    let kind = headers.get(header::CONTENT_TYPE);
+    let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default().trim();
+    if kind.eq_ignore_ascii_case("application/json") {
+        return Ok(());
+    }
+    let failure = Failure::new(Code::C004, "what changes something is sent as JSON")
+        .advise("send `Content-Type: application/json`");
+    let answer = (StatusCode::UNSUPPORTED_MEDIA_TYPE, Refusal(failure).body());
+    Err(Box::new(answer.into_response()))
+}
+
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, token) = value.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+}
+
+fn cookie(headers: &HeaderMap) -> Option<&str> {
+    let cookies = headers.get_all(header::COOKIE).iter();
+    let cookies = cookies.filter_map(|value| value.to_str().ok());
+    let mut pairs = cookies.flat_map(|text| text.split(';'));
+    pairs.find_map(|pair| pair.trim().strip_prefix(COOKIE)?.strip_prefix('='))
+}
+
+fn peer(request: &Request) -> IpAddr {
+    let info = request.extensions().get::<ConnectInfo<SocketAddr>>();
+    info.map_or(IpAddr::from([127, 0, 0, 1]), |info| info.0.ip())
+}
+
+/// What pages of somebody's show: it follows from the cookie, which other sites cannot read.
+fn proof_of(cookie: &str) -> String {
+    blake3::Hash::from(blake3::derive_key(
+        "artel console proof 1",
+        cookie.as_bytes(),
+    ))
+    .to_hex()
+    .to_string()
+}
+
+fn unknown() -> Failure {
+    Failure::new(Code::H008, "a token is needed").advise(
+        "send `Authorization: Bearer TOKEN` (`artel token create --role developer`), or sign in with the link that `artel open` prints",
+    )
+}
+
+/// Answers whoever is not known: programs in JSON, people with a page that says how to come in.
+fn stranger(request: &Request) -> Response {
+    let is_program = request.uri().path().starts_with("/api/");
+    let mut response = match is_program {
+        true => (StatusCode::UNAUTHORIZED, Refusal(unknown()).body()).into_response(),
+        false => (StatusCode::UNAUTHORIZED, crate::console::stranger()).into_response(),
+    };
+    response.headers_mut().insert(
+        header::WWW_AUTHENTICATE,
+        header::HeaderValue::from_static("Bearer"),
+    );
+    response
+}

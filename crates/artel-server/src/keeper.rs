@@ -1,0 +1,313 @@
+//! The daemon's scheduler: whatever can be gone on with and is driven by nobody is taken up, the
+//! most urgent first. What is to be done is in the journal; this only keeps the order.
+
+mod asks;
+mod queue;
+mod task;
+
+pub(crate) use asks::{Ask, Asks};
+pub(crate) use queue::Task;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use artel_journal::{Fence, Filter, Record, Subscription};
+use artel_types::plan::Urgency;
+use artel_types::{Fact, Failure, RunId, TraceId, Via};
+use artel_workshop::{RunRow, Standing, Stop, WaitSort, Which, Workshop};
+use tokio::sync::{mpsc, watch};
+use tokio::task::{JoinHandle, JoinSet};
+use tokio::time::Instant;
+
+use self::queue::Queue;
+use crate::desk::Desk;
+
+/// How long a command in a terminal has to take up itself what it put on record.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// How often there is a look for what other processes left.
+const SWEEP: Duration = Duration::from_secs(20);
+
+/// How often the daemon says that it still lives.
+const RENEW: Duration = Duration::from_secs(20);
+
+/// How long what is under way may take to come to a good place once the daemon is to stop.
+const POLITELY: Duration = Duration::from_secs(5);
+
+/// How much there is to do, for whoever looks.
+#[derive(Debug, Default)]
+pub(crate) struct Load {
+    pub(crate) waiting: AtomicUsize,
+    pub(crate) under_way: AtomicUsize,
+}
+
+/// The scheduler at work.
+pub(crate) struct Kept {
+    going: JoinHandle<()>,
+}
+
+impl Kept {
+    /// Waits until everything under way has come to rest.
+    pub(crate) async fn rest(self) {
+        // It ends by itself once it is told to stop.
+        drop(self.going.await);
+    }
+}
+
+struct Keeper {
+    desk: Arc<Desk>,
+    fence: Fence,
+    queue: Queue,
+    tasks: JoinSet<(Task, Result<task::Rest, Failure>)>,
+    events: Subscription,
+    found: mpsc::UnboundedReceiver<TraceId>,
+    is_held: bool,
+    stop: watch::Receiver<Stop>,
+    /// Tells those under way to stop: politely first.
+    ends: watch::Sender<Stop>,
+}
+
+/// Becomes the daemon, takes up what was left, and goes on until it is told to stop.
+pub(crate) async fn keep(
+    desk: Arc<Desk>,
+    bound: SocketAddr,
+    found: mpsc::UnboundedReceiver<TraceId>,
+    stop: watch::Receiver<Stop>,
+) -> Result<Kept, Failure> {
+    let workshop = desk.workshop();
+    let fence = workshop.become_daemon(&desk.journal).await?;
+    let head = desk.reader().head()?;
+    let mut keeper = Keeper {
+        events: desk.journal.subscribe(Filter::default(), head),
+        is_held: workshop.is_daemon_held()?,
+        queue: Queue::default(),
+        tasks: JoinSet::new(),
+        ends: watch::channel(Stop::No).0,
+        fence,
+        found,
+        stop,
+        desk,
+    };
+    let taken = keeper.take_up().await?;
+    workshop.daemon_is_up(&keeper.desk.journal, bound.to_string(), taken)?;
+    let going = tokio::spawn(keeper.go());
+    Ok(Kept { going })
+}
+
+impl Keeper {
+    /// Puts everything into the queue that other processes left, and says so.
+    async fn take_up(&mut self) -> Result<u64, Failure> {
+        let workshop = self.desk.workshop();
+        let settled = blocking(move || {
+            let notes = workshop.settle_changesets()?;
+            Ok((notes, left(&workshop)?))
+        });
+        let (notes, left) = settled.await?;
+        notes.iter().for_each(|note| (self.desk.says)(note));
+        let now = Instant::now();
+        for (task, title) in &left {
+            (self.desk.says)(&format!("takes up `{title}`"));
+            self.queue.put(*task, Urgency::High, Duration::ZERO, now);
+        }
+        Ok(left.len() as u64)
+    }
+
+    async fn go(mut self) {
+        let mut renewal = tokio::time::interval(RENEW);
+        let mut sweep = tokio::time::interval(SWEEP);
+        renewal.tick().await;
+        sweep.tick().await;
+        let mut stop = self.stop.clone();
+        loop {
+            self.begin();
+            let due = self.queue.next_at();
+            tokio::select! {
+                biased;
+                () = told_to_stop(&mut stop) => break,
+                Some(ended) = self.tasks.join_next(), if !self.tasks.is_empty() => {
+                    if let Ok((task, rest)) = ended {
+                        self.ended(task, rest);
+                    }
+                }
+                record = self.events.next() => match record {
+                    Ok(record) => self.hear(&record),
+                    Err(_) => break,
+                },
+                Some(trace) = self.found.recv() => self.put(trace, Duration::ZERO),
+                () = sleep_until(due) => {}
+                _ = sweep.tick() => self.sweep().await,
+                _ = renewal.tick() => if !self.stay().await { break },
+            }
+        }
+        self.rest().await;
+    }
+
+    /// Begins as much as may go on at once.
+    fn begin(&mut self) {
+        let most = self.desk.workshop().settings.server.works_at_once.value;
+        let most = usize::try_from(most).unwrap_or(1);
+        while !self.is_held && self.tasks.len() < most {
+            let Some(task) = self.queue.take(Instant::now()) else {
+                break;
+            };
+            let (desk, stop) = (Arc::clone(&self.desk), self.ends.subscribe());
+            self.tasks
+                .spawn(async move { (task, task::go_on(desk, task, stop).await) });
+        }
+        let (waiting, under_way) = self.queue.sizes();
+        self.desk.load.waiting.store(waiting, Ordering::Relaxed);
+        self.desk.load.under_way.store(under_way, Ordering::Relaxed);
+    }
+
+    fn ended(&mut self, task: Task, rest: Result<task::Rest, Failure>) {
+        let now = Instant::now();
+        match rest {
+            Ok(task::Rest::Done) => self.queue.done(task, now),
+            Ok(task::Rest::Stuck(why)) => self.stuck(task, &why),
+            Err(failure) => self.stuck(task, &failure.to_string()),
+        }
+    }
+
+    fn stuck(&mut self, task: Task, why: &str) {
+        let wait = self.queue.failed(task, Instant::now());
+        let name = match task {
+            Task::Work(trace) => trace.short(),
+            Task::Run(run) => run.short(),
+        };
+        let seconds = wait.as_secs();
+        (self.desk.says)(&format!(
+            "{name} cannot go on, tried again in {seconds} s: {why}"
+        ));
+    }
+
+    /// Takes in one event: what a person did may be to go on with.
+    fn hear(&mut self, record: &Record) {
+        let kinds = [
+            "request.created",
+            "plan.approved",
+            "plan.commented",
+            "run.answered",
+            "run.steered",
+            "daemon.",
+        ];
+        if !kinds.iter().any(|kind| record.kind.starts_with(kind)) {
+            return;
+        }
+        let Ok(event) = record.event() else { return };
+        // Whoever sits at a terminal goes on there; if they do not, it is ours.
+        let grace = match event.actor.via {
+            Some(Via::Cli) => GRACE,
+            _ => Duration::ZERO,
+        };
+        let now = Instant::now();
+        let work = Task::Work(event.trace);
+        match event.fact {
+            Fact::DaemonPaused(_) => self.is_held = true,
+            Fact::DaemonResumed(_) => self.is_held = false,
+            Fact::RequestCreated(it) => self.queue.put(work, it.urgency, grace, now),
+            Fact::PlanApproved(_) | Fact::PlanCommented(_) => {
+                self.queue.put(work, Urgency::High, grace, now);
+            }
+            Fact::RunSteered(it) if it.act == "hint" || it.act == "pause" => {}
+            Fact::RunAnswered(_) | Fact::RunSteered(_) => match record.run.as_deref() {
+                Some(run) => self.put_run(event.trace, run.parse().ok(), grace),
+                None => self.queue.put(work, Urgency::High, grace, now),
+            },
+            _ => {}
+        }
+    }
+
+    fn put(&mut self, trace: TraceId, after: Duration) {
+        let task = Task::Work(trace);
+        self.queue.put(task, Urgency::Normal, after, Instant::now());
+    }
+
+    /// A run of planned work goes on with the work; any other by itself.
+    fn put_run(&mut self, trace: TraceId, run: Option<RunId>, after: Duration) {
+        let is_work = self.desk.workshop().work(trace).is_ok();
+        let task = match (is_work, run) {
+            (false, Some(run)) => Task::Run(run),
+            _ => Task::Work(trace),
+        };
+        self.queue.put(task, Urgency::High, after, Instant::now());
+    }
+
+    /// Looks for what other processes left meanwhile.
+    async fn sweep(&mut self) {
+        let workshop = self.desk.workshop();
+        let found = blocking(move || left(&workshop)).await;
+        for (task, _) in found.unwrap_or_default() {
+            self.queue.put(task, Urgency::Normal, GRACE, Instant::now());
+        }
+    }
+
+    /// Tells whether this is still the daemon.
+    async fn stay(&self) -> bool {
+        let workshop = self.desk.workshop();
+        let stays = workshop.stay_daemon(&self.desk.journal, &self.fence).await;
+        if let Err(failure) = &stays {
+            (self.desk.says)(&format!("no longer the daemon: {failure}"));
+        }
+        stays.is_ok()
+    }
+
+    /// Has everything under way come to rest.
+    async fn rest(mut self) {
+        self.ends.send_replace(Stop::Politely);
+        let count = self.tasks.len();
+        if count > 0 {
+            (self.desk.says)(&format!("stopping; {count} under way come to rest first"));
+        }
+        let all = async { while self.tasks.join_next().await.is_some() {} };
+        if tokio::time::timeout(POLITELY, all).await.is_err() {
+            self.ends.send_replace(Stop::Now);
+            let all = async { while self.tasks.join_next().await.is_some() {} };
+            // What has not ended by then is taken up at the next start, as after any death.
+            drop(tokio::time::timeout(Duration::from_secs(2), all).await);
+        }
+        let workshop = self.desk.workshop();
+        workshop
+            .leave_daemon(&self.desk.journal, &self.fence, "asked to")
+            .await;
+    }
+}
+
+/// Waits until the server is told to stop.
+pub(crate) async fn told_to_stop(stop: &mut watch::Receiver<Stop>) {
+    // Whoever could say so being gone says it, too.
+    drop(stop.wait_for(|stop| *stop != Stop::No).await);
+}
+
+async fn sleep_until(at: Option<Instant>) {
+    match at {
+        Some(at) => tokio::time::sleep_until(at).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Returns what nobody drives and can be gone on with, each with a title.
+fn left(workshop: &Workshop) -> Result<Vec<(Task, String)>, Failure> {
+    let waits = workshop.waiting()?.into_iter();
+    let works = waits.filter(|it| it.kind == WaitSort::Left);
+    let mut left: Vec<(Task, String)> = works.map(|it| (Task::Work(it.trace), it.title)).collect();
+    let is_left = |row: &RunRow| row.state == Standing::Left && row.parent.is_none();
+    for row in workshop.runs(Which::Recent)?.into_iter().filter(is_left) {
+        if workshop.work(row.trace).is_err() {
+            left.push((Task::Run(row.run), row.title));
+        }
+    }
+    Ok(left)
+}
+
+/// Does what takes its time where it keeps nobody waiting.
+pub(crate) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
+) -> Result<T, Failure> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.unwrap_or_else(|error| {
+        let code = artel_types::Code::X001;
+        Err(Failure::new(code, "a part of the server broke off").because(error.to_string()))
+    })
+}

@@ -1,0 +1,100 @@
+//! Going on with one thing, as whoever asked for it.
+
+use std::sync::Arc;
+
+use artel_types::{Failure, TraceId, Via};
+use artel_workshop::{
+    Company, Hints, Left, Nobody, OnFailure, PlanRules, PortalQuestion, Settled, Stop, Trust,
+    TrustQuestion, Went, Workshop,
+};
+use tokio::sync::watch;
+
+use super::asks::AtConsole;
+use super::queue::Task;
+use crate::desk::Desk;
+
+/// How something under way came to rest.
+pub(super) enum Rest {
+    /// It went as far as it goes without a person.
+    Done,
+    /// It cannot go on now, and may later.
+    Stuck(String),
+}
+
+/// Goes on with something.
+pub(super) async fn go_on(
+    desk: Arc<Desk>,
+    task: Task,
+    stop: watch::Receiver<Stop>,
+) -> Result<Rest, Failure> {
+    let workshop = desk.workshop();
+    let went = match task {
+        Task::Work(trace) => {
+            let work = workshop.work(trace)?;
+            let workshop = acting(&workshop, &work.by)?;
+            let company = company(&desk, trace, stop);
+            workshop.go_on(trace, rules(), company).await?
+        }
+        Task::Run(run) => {
+            let trace = workshop.trace_of_run(run)?;
+            let company = company(&desk, trace, stop);
+            workshop.go_on_with_run(run, company).await?
+        }
+    };
+    Ok(match went {
+        Went::Settled(Settled::Left(left)) => rest_of(&left),
+        Went::Carried(carried) => carried.left.as_ref().map_or(Rest::Done, rest_of),
+        Went::Ran(done) => done.left.as_ref().map_or(Rest::Done, rest_of),
+        Went::Settled(_) | Went::Nothing => Rest::Done,
+    })
+}
+
+fn rest_of(left: &Left) -> Rest {
+    match left {
+        Left::Model(failure) => Rest::Stuck(failure.what.clone()),
+        Left::Question(_) | Left::Interrupted => Rest::Done,
+    }
+}
+
+/// What was asked for is done in the name of whoever asked.
+fn acting(workshop: &Workshop, by: &artel_types::Actor) -> Result<Arc<Workshop>, Failure> {
+    let via = by.via.unwrap_or(Via::Api);
+    Ok(Arc::new(workshop.acting(&by.id, via)?))
+}
+
+fn rules() -> PlanRules {
+    PlanRules {
+        at_once: std::thread::available_parallelism().map_or(1, usize::from),
+        failure: OnFailure::Continue,
+    }
+}
+
+/// Nobody sits at the daemon: questions of agents wait in the journal, calls that need a yes wait
+/// for somebody at the console, and what was never trusted is not used.
+fn company(desk: &Desk, trace: TraceId, stop: watch::Receiver<Stop>) -> Company {
+    let asks = Arc::clone(&desk.asks);
+    Company {
+        audience: Arc::new(Nobody),
+        approver: Some(Arc::new(AtConsole { asks, trace })),
+        person: None,
+        trust: Arc::new(NoTrust),
+        stop,
+        hints: Hints::Shown,
+    }
+}
+
+struct NoTrust;
+
+impl Trust for NoTrust {
+    fn ask(&self, _: &TrustQuestion) -> Option<bool> {
+        None
+    }
+
+    fn ask_hook(&self, _: &[String]) -> Option<bool> {
+        None
+    }
+
+    fn ask_portal(&self, _: &PortalQuestion) -> Option<bool> {
+        None
+    }
+}

@@ -1,0 +1,62 @@
+//! The daemon: it takes up work, watches the inbox, and serves the HTTP interface and the web
+//! console. Surfaces have no logic of their own: everything here parses, calls `artel-workshop`,
+//! and renders what it says.
+#![warn(missing_docs)]
+
+mod api;
+mod connections;
+mod console;
+mod desk;
+mod door;
+mod keeper;
+mod listen;
+mod live;
+mod reload;
+
+pub use listen::{Address, Reach};
+
+use std::sync::Arc;
+
+use artel_types::Failure;
+use artel_workshop::{Stop, Workshop};
+use tokio::sync::{mpsc, watch};
+
+use crate::desk::Desk;
+
+/// How the daemon is started.
+pub struct Options {
+    /// Where it listens.
+    pub address: Address,
+    /// Where it says what people should read.
+    pub says: Says,
+}
+
+/// Where the daemon says what people should read, a line each.
+pub type Says = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// Serves until it is told to stop; looks at the settings anew whenever it is told to.
+pub async fn serve(
+    workshop: Arc<Workshop>,
+    options: Options,
+    stop: watch::Receiver<Stop>,
+    reload: watch::Receiver<u64>,
+) -> Result<(), Failure> {
+    let Options { address, says } = options;
+    let (listener, bound) = address.bind().await?;
+    let desk = Desk::open(workshop, bound, Arc::clone(&says))?;
+    let live = live::follow(&desk, desk.reader().head()?);
+    let (_finds, found) = mpsc::unbounded_channel();
+    let keeper = keeper::keep(Arc::clone(&desk), bound, found, stop.clone()).await?;
+    let reload = reload::watch(Arc::clone(&desk), reload);
+    says(&format!("listening on http://{bound}"));
+    connections::serve(listener, Arc::clone(&desk), stop).await;
+    keeper.rest().await;
+    reload.abort();
+    live.abort();
+    Ok(())
+}
+
+/// Returns the description of the HTTP interface, made from its code.
+pub fn openapi() -> serde_json::Value {
+    api::description()
+}

@@ -1,0 +1,117 @@
+//! Settings, roles, skills and policy that change while the daemon runs: what is right is in force
+//! from then on, what is wrong leaves the old in force and is said.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use artel_types::Failure;
+use artel_workshop::{Problems, Workshop};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use crate::desk::Desk;
+use crate::keeper::blocking;
+
+/// How often there is a look whether something changed.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// What is looked at, in the workshop.
+const PLACES: &[&str] = &["artel.toml", "Agents", "Skills", "Policy", "Tools"];
+
+/// When something was changed last, by its place; nothing where there is nothing.
+type Seen = Vec<(&'static str, Option<(SystemTime, u64)>)>;
+
+/// Looks at the settings anew when told to, and when they changed.
+pub(crate) fn watch(desk: Arc<Desk>, mut told: watch::Receiver<u64>) -> JoinHandle<()> {
+    tokio::spawn(async move {
+        let root = desk.workshop().root().to_owned();
+        let mut seen = look(root.clone()).await;
+        loop {
+            let is_told = tokio::select! {
+                changed = told.changed() => {
+                    if changed.is_err() {
+                        return;
+                    }
+                    true
+                }
+                () = tokio::time::sleep(LOOK) => false,
+            };
+            let now = look(root.clone()).await;
+            let mut what: Vec<String> = changed(&seen, &now);
+            seen = now;
+            if is_told && what.is_empty() {
+                what.push("everything".to_owned());
+            }
+            if !what.is_empty() {
+                reload(&desk, what).await;
+            }
+        }
+    })
+}
+
+async fn reload(desk: &Arc<Desk>, what: Vec<String>) {
+    let (says, shared) = (Arc::clone(&desk.says), Arc::clone(desk));
+    let done = blocking(move || {
+        let old = shared.workshop();
+        let problems = match check(&old) {
+            Ok(new) => {
+                shared.replace_workshop(Arc::new(new));
+                Vec::new()
+            }
+            Err(Problems(problems)) => problems.iter().map(ToString::to_string).collect(),
+        };
+        old.daemon_reloaded(&shared.journal, what.clone(), problems.clone())?;
+        Ok((what, problems))
+    });
+    match done.await {
+        Ok((what, problems)) if problems.is_empty() => {
+            says(&format!("{} changed; in force", what.join(", ")));
+        }
+        Ok((what, problems)) => says(&format!(
+            "{} changed and is wrong, what was in force stays in force: {}",
+            what.join(", "),
+            problems.join("; ")
+        )),
+        Err(failure) => says(&failure.to_string()),
+    }
+}
+
+/// Loads everything as a start would.
+fn check(old: &Workshop) -> Result<Workshop, Problems> {
+    let new = old.reloaded()?;
+    let wrong: Vec<Failure> = new.check_parts()?;
+    match wrong.is_empty() {
+        true => Ok(new),
+        false => Err(Problems(wrong)),
+    }
+}
+
+async fn look(root: PathBuf) -> Seen {
+    let seen = blocking(move || {
+        let look = |place: &&'static str| (*place, newest(&root.join(place), 4));
+        Ok(PLACES.iter().map(look).collect())
+    });
+    seen.await.unwrap_or_default()
+}
+
+/// Returns when something below a place was changed last, and how many files there are.
+fn newest(place: &Path, depth: usize) -> Option<(SystemTime, u64)> {
+    let about = std::fs::symlink_metadata(place).ok()?;
+    let mut newest = (about.modified().ok()?, 1);
+    if !about.is_dir() || depth == 0 {
+        return Some((newest.0, newest.1 + about.len()));
+    }
+    for entry in std::fs::read_dir(place).ok()?.flatten() {
+        if let Some((at, count)) = self::newest(&entry.path(), depth - 1) {
+            newest = (newest.0.max(at), newest.1 + count);
+        }
+    }
+    Some(newest)
+}
+
+fn changed(before: &Seen, now: &Seen) -> Vec<String> {
+    let pairs = before.iter().zip(now);
+    let other = pairs.filter(|(before, now)| before != now);
+    other.map(|(_, (place, _))| (*place).to_owned()).collect()
+}

@@ -1,0 +1,281 @@
+//! The daemon as the workshop knows it: whether one runs, where it listens, whether it is held.
+//! What counts is the lease of a process that lives; a file with its number is for others.
+
+use std::path::PathBuf;
+
+use artel_journal::{Batch, Fence, Filter, Journal, Owner, Query, Reader};
+use artel_types::{
+    Actor, Code, DaemonPaused, DaemonReloaded, DaemonResumed, DaemonStarted, DaemonStopped, Draft,
+    Fact, Failure, Stream, Timestamp, Visibility,
+};
+use rustix::process::{Pid, Signal};
+use serde::Serialize;
+
+use crate::find::Place;
+use crate::runs::LEASE;
+use crate::trouble::{Problems, file_failure};
+use crate::workshop::{Noted, Workshop};
+
+/// What the daemon holds for as long as it runs.
+const NAME: &str = "daemon";
+
+/// A daemon that runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct DaemonRuns {
+    /// Its process.
+    pub pid: u32,
+    /// Its version.
+    pub version: String,
+    /// Where it listens.
+    pub listen: String,
+    /// Since when.
+    pub since: Timestamp,
+}
+
+/// How it stands with the daemon.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct DaemonStatus {
+    /// The one that runs.
+    pub running: Option<DaemonRuns>,
+    /// Whether it begins nothing new, because a person said so.
+    pub paused: bool,
+    /// Where it writes what it says when nobody looks.
+    pub log: PathBuf,
+}
+
+/// What a daemon can be told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DaemonSignal {
+    /// To come to rest and end.
+    End,
+    /// To end at once.
+    Kill,
+    /// To look at the settings anew.
+    Reload,
+}
+
+impl Workshop {
+    /// Says how it stands with the daemon.
+    pub fn daemon_status(&self) -> Result<DaemonStatus, Failure> {
+        let reader = self.reader()?;
+        Ok(DaemonStatus {
+            running: self.running_daemon(&reader)?,
+            paused: is_held(&reader)?,
+            log: self.daemon_log(),
+        })
+    }
+
+    /// Returns where the daemon writes what it says when it runs in the background.
+    pub fn daemon_log(&self) -> PathBuf {
+        self.log_file("daemon.log")
+    }
+
+    /// Returns where its process number stands, for whoever looks for such a file.
+    pub fn daemon_pid_file(&self) -> PathBuf {
+        self.home.state().join("daemon.pid")
+    }
+
+    /// Starts a daemon in the background, and returns its process.
+    pub fn leave_daemon_to_background(&self, words: &[String]) -> Result<u32, Failure> {
+        let words: Vec<String> = std::iter::once("serve".to_owned())
+            .chain(words.iter().cloned())
+            .collect();
+        self.leave(&words, &self.daemon_log()).map_err(|why| {
+            Failure::new(Code::H006, "the daemon could not be started")
+                .because(why)
+                .advise("`artel serve` runs it in this terminal")
+        })
+    }
+
+    /// Sends the daemon a signal: to end, to end at once, or to look at the settings anew.
+    pub fn signal_daemon(&self, runs: &DaemonRuns, signal: DaemonSignal) -> Result<(), Failure> {
+        let pid = i32::try_from(runs.pid).ok().and_then(Pid::from_raw);
+        let sent = pid.map(|pid| {
+            let signal = match signal {
+                DaemonSignal::End => Signal::TERM,
+                DaemonSignal::Kill => Signal::KILL,
+                DaemonSignal::Reload => Signal::HUP,
+            };
+            rustix::process::kill_process(pid, signal)
+        });
+        match sent {
+            // One that has ended meanwhile needs no signal.
+            Some(Ok(()) | Err(rustix::io::Errno::SRCH)) => Ok(()),
+            Some(Err(error)) => Err(Failure::new(
+                Code::H003,
+                format!("the daemon (process {}) cannot be signalled", runs.pid),
+            )
+            .because(error.to_string())),
+            None => Err(Failure::new(Code::H003, "the daemon has no process")),
+        }
+    }
+
+    /// Makes this process the daemon. There is one at a time.
+    pub async fn become_daemon(&self, journal: &Journal) -> Result<Fence, Failure> {
+        let owner = Owner::this_process("artel serve");
+        let taken = journal.take_lease(NAME, owner, LEASE).await;
+        let lease = taken.map_err(|error| {
+            let failure = Failure::from(error);
+            match failure.code {
+                Code::J011 => Failure::new(Code::H002, "a daemon already serves this workshop")
+                    .because(failure.what)
+                    .advise("`artel daemon status` shows it; `artel daemon stop` ends it"),
+                _ => failure,
+            }
+        })?;
+        let text = format!("{}\n", std::process::id());
+        artel_files::write_atomic(&self.daemon_pid_file(), text.as_bytes(), 0o644)
+            .map_err(|error| file_failure(Code::W008, &error))?;
+        Ok(lease.fence)
+    }
+
+    /// Stays the daemon.
+    pub async fn stay_daemon(&self, journal: &Journal, fence: &Fence) -> Result<(), Failure> {
+        Ok(journal.renew_lease(fence, LEASE).await?)
+    }
+
+    /// Is the daemon no more.
+    pub async fn leave_daemon(&self, journal: &Journal, fence: &Fence, why: &str) {
+        let fact = DaemonStopped {
+            pid: std::process::id(),
+            why: why.to_owned(),
+        };
+        // It ends in any case; the lease passes on by itself.
+        drop(self.note_daemon(journal, fact.into()));
+        drop(std::fs::remove_file(self.daemon_pid_file()));
+        drop(journal.release_lease(fence).await);
+    }
+
+    /// Puts on record that the daemon is at work.
+    pub fn daemon_is_up(
+        &self,
+        journal: &Journal,
+        listen: String,
+        taken: u64,
+    ) -> Result<(), Failure> {
+        let fact = DaemonStarted {
+            pid: std::process::id(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            listen,
+            taken,
+        };
+        self.note_daemon(journal, fact.into())
+    }
+
+    /// Puts on record what changed while the daemon ran, and whether it is in force.
+    pub fn daemon_reloaded(
+        &self,
+        journal: &Journal,
+        what: Vec<String>,
+        problems: Vec<String>,
+    ) -> Result<(), Failure> {
+        self.note_daemon(journal, DaemonReloaded { what, problems }.into())
+    }
+
+    /// Loads the settings anew, as a start would.
+    pub fn reloaded(&self) -> Result<Self, Problems> {
+        self.caller.at(Place {
+            root: self.root.clone(),
+            marker: self.marker.clone(),
+            found: self.found,
+        })
+    }
+
+    /// Returns what is wrong with roles, skills and policy: what would be refused at its use.
+    pub fn check_parts(&self) -> Result<Vec<Failure>, Problems> {
+        let mut wrong = Vec::new();
+        for role in self.caller.validate_agents(None)? {
+            let bad = role.checks.into_iter().filter_map(|check| check.failure);
+            wrong.extend(bad);
+        }
+        if let Err(Problems(problems)) = self.grants() {
+            wrong.extend(problems);
+        }
+        Ok(wrong)
+    }
+
+    /// Has the daemon begin nothing new; what is under way goes on.
+    pub fn pause_daemon(&self, why: Option<&str>) -> Result<Noted<bool>, Failure> {
+        let why = why.map(|why| self.redactor().redact(why).into_owned());
+        self.hold(true, DaemonPaused { why }.into())
+    }
+
+    /// Has the daemon begin new work again.
+    pub fn resume_daemon(&self) -> Result<Noted<bool>, Failure> {
+        self.hold(false, DaemonResumed {}.into())
+    }
+
+    /// Tells whether the daemon is to begin nothing new.
+    pub fn is_daemon_held(&self) -> Result<bool, Failure> {
+        is_held(&self.reader()?)
+    }
+
+    fn hold(&self, wanted: bool, fact: Fact) -> Result<Noted<bool>, Failure> {
+        let opened = self.open()?;
+        let is_new = is_held(opened.journal.reader())? != wanted;
+        if is_new {
+            let actor = self.caller.actor();
+            let draft = Draft::new(Stream::daemon(), self.trace_id(), actor, fact);
+            opened.journal.append(Batch::of([draft])).wait()?;
+        }
+        Ok(Noted {
+            done: is_new,
+            notes: opened.notes,
+        })
+    }
+
+    fn note_daemon(&self, journal: &Journal, fact: Fact) -> Result<(), Failure> {
+        let actor = Actor::system("daemon");
+        let draft =
+            Draft::new(Stream::daemon(), self.trace_id(), actor, fact).shown(Visibility::Full);
+        journal.append(Batch::of([draft])).wait()?;
+        Ok(())
+    }
+
+    fn running_daemon(&self, reader: &Reader) -> Result<Option<DaemonRuns>, Failure> {
+        let now = self.caller.clock.now();
+        let leases = reader.leases()?.into_iter();
+        let mut ours = leases.filter(|lease| lease.name == NAME && lease.expires > now);
+        let owner = ours.next().and_then(|lease| lease.owner);
+        let Some(owner) = owner.filter(|owner| !owner.is_dead()) else {
+            return Ok(None);
+        };
+        let started = last(reader, "daemon.started")?;
+        Ok(started.and_then(|(at, fact)| match fact {
+            Fact::DaemonStarted(it) if it.pid == owner.pid => Some(DaemonRuns {
+                pid: it.pid,
+                version: it.version,
+                listen: it.listen,
+                since: at,
+            }),
+            // It holds the lease and is still on its way.
+            _ => None,
+        }))
+    }
+}
+
+fn is_held(reader: &Reader) -> Result<bool, Failure> {
+    let (paused, resumed) = (
+        last(reader, "daemon.paused")?,
+        last(reader, "daemon.resumed")?,
+    );
+    Ok(match (paused, resumed) {
+        (Some((paused, _)), Some((resumed, _))) => paused > resumed,
+        (Some(_), None) => true,
+        (None, _) => false,
+    })
+}
+
+/// Returns the last event of a kind.
+fn last(reader: &Reader, kind: &str) -> Result<Option<(Timestamp, Fact)>, Failure> {
+    let filter = Filter {
+        kind: Some(kind.to_owned()),
+        ..Filter::default()
+    };
+    let records = reader.records(&Query::of(filter).newest_first().limit(1))?;
+    let Some(record) = records.first() else {
+        return Ok(None);
+    };
+    let event = record.event()?;
+    Ok(Some((event.at, event.fact)))
+}

@@ -1,0 +1,225 @@
+//! `artel daemon`
+
+mod logs;
+mod unit;
+
+use std::time::Duration;
+
+use artel_types::{Code, Failure};
+use artel_workshop::{Caller, DaemonRuns, DaemonSignal, Noted, Problems, Workshop};
+use serde_json::json;
+
+use crate::Verdict;
+use crate::render::harmless;
+use crate::runtime;
+use crate::screen::Screen;
+
+/// Run the daemon in the background: scheduler, inbox, console and API
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: artel daemon start && artel open")]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    act: Act,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Act {
+    /// Start it
+    #[command(after_help = "Example: artel daemon start --listen 127.0.0.1:7717")]
+    Start(Start),
+    /// End it: what is under way comes to rest and is taken up at the next start
+    #[command(after_help = "Example: artel daemon stop")]
+    Stop,
+    /// End it and start it anew
+    #[command(after_help = "Example: artel daemon restart")]
+    Restart(Start),
+    /// Show whether it runs, where it listens, and whether it is held
+    #[command(after_help = "Example: artel daemon status --json")]
+    Status,
+    /// Show what it said
+    #[command(after_help = "Example: artel daemon logs --follow")]
+    Logs(logs::Args),
+    /// Have it begin nothing new; what is under way goes on
+    #[command(after_help = "Example: artel daemon pause --reason \"release day\"")]
+    Pause {
+        /// Why, for those who wonder
+        #[arg(long, value_name = "TEXT")]
+        reason: Option<String>,
+    },
+    /// Have it begin new work again
+    #[command(after_help = "Example: artel daemon resume")]
+    Resume,
+    /// Have it look at settings, roles, skills and policy anew
+    #[command(after_help = "Example: artel daemon reload")]
+    Reload,
+    /// Have systemd start it with your session
+    #[command(after_help = "Example: artel daemon install --user")]
+    Install(unit::Args),
+}
+
+#[derive(Debug, clap::Args)]
+struct Start {
+    /// Where to listen, instead of `server.listen`
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<String>,
+}
+
+/// How long a daemon has to come up, and to end.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How often to look whether it has.
+const LOOK: Duration = Duration::from_millis(50);
+
+pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+    let workshop = match &args.act {
+        Act::Start(_) => {
+            let Noted { done, notes } = caller.workshop_or_new()?;
+            screen.notes(&notes);
+            done
+        }
+        _ => caller.workshop()?,
+    };
+    match &args.act {
+        Act::Start(how) => start(how, &workshop, screen),
+        Act::Stop => {
+            let runs = running(&workshop)?;
+            stop(&workshop, &runs)?;
+            tell(screen, &format!("the daemon (process {}) ended", runs.pid))
+        }
+        Act::Restart(how) => {
+            if let Some(runs) = workshop.daemon_status()?.running {
+                stop(&workshop, &runs)?;
+            }
+            start(how, &workshop, screen)
+        }
+        Act::Status => status(&workshop, screen),
+        Act::Logs(how) => logs::run(how, &workshop, screen),
+        Act::Pause { reason } => {
+            let Noted { done, notes } = workshop.pause_daemon(reason.as_deref())?;
+            screen.notes(&notes);
+            let text = match done {
+                true => "held: nothing new is begun until `artel daemon resume`",
+                false => "it is held already",
+            };
+            tell(screen, text)
+        }
+        Act::Resume => {
+            let Noted { done, notes } = workshop.resume_daemon()?;
+            screen.notes(&notes);
+            let text = match done {
+                true => "new work is begun again",
+                false => "it is not held",
+            };
+            tell(screen, text)
+        }
+        Act::Reload => {
+            workshop.signal_daemon(&running(&workshop)?, DaemonSignal::Reload)?;
+            tell(screen, "told; `artel daemon logs` shows what came of it")
+        }
+        Act::Install(how) => unit::run(how, &workshop, screen),
+    }
+}
+
+fn start(how: &Start, workshop: &Workshop, screen: &mut Screen) -> Result<Verdict, Problems> {
+    if let Some(runs) = workshop.daemon_status()?.running {
+        return Err(Failure::new(Code::H002, "the daemon is already running")
+            .because(format!("process {} listens on {}", runs.pid, runs.listen))
+            .advise("`artel open` opens its console; `artel daemon restart` starts it anew")
+            .into());
+    }
+    let mut words = Vec::new();
+    if let Some(listen) = &how.listen {
+        words.extend(["--listen".to_owned(), listen.clone()]);
+    }
+    let before = logs::length(&workshop.daemon_log());
+    let pid = workshop.leave_daemon_to_background(&words)?;
+    let mut waited = Duration::ZERO;
+    while waited < PATIENCE {
+        runtime::block_on(async { tokio::time::sleep(LOOK).await })?;
+        waited += LOOK;
+        if let Some(runs) = workshop.daemon_status()?.running {
+            return up(&runs, screen);
+        }
+        if !std::path::Path::new(&format!("/proc/{pid}/exe")).exists() {
+            break;
+        }
+    }
+    let said = logs::since(&workshop.daemon_log(), before);
+    Err(Failure::new(Code::H006, "the daemon did not come up")
+        .because(said)
+        .advise("`artel serve` runs it in this terminal")
+        .into())
+}
+
+fn up(runs: &DaemonRuns, screen: &mut Screen) -> Result<Verdict, Problems> {
+    if screen.json {
+        screen.value(runs)?;
+    } else {
+        screen.line(format!(
+            "the daemon (process {}) listens on http://{}",
+            runs.pid, runs.listen
+        ))?;
+        screen.say("`artel open` prints a link to its console");
+    }
+    Ok(Verdict::Done)
+}
+
+fn stop(workshop: &Workshop, runs: &DaemonRuns) -> Result<(), Problems> {
+    workshop.signal_daemon(runs, DaemonSignal::End)?;
+    let mut waited = Duration::ZERO;
+    while waited < PATIENCE {
+        if !is_alive(workshop, runs)? {
+            return Ok(());
+        }
+        runtime::block_on(async { tokio::time::sleep(LOOK).await })?;
+        waited += LOOK;
+    }
+    workshop.signal_daemon(runs, DaemonSignal::Kill)?;
+    // What was under way is taken up at the next start, as after any death.
+    drop(std::fs::remove_file(workshop.daemon_pid_file()));
+    Ok(())
+}
+
+fn is_alive(workshop: &Workshop, runs: &DaemonRuns) -> Result<bool, Failure> {
+    let now = workshop.daemon_status()?.running;
+    let is_there = std::path::Path::new(&format!("/proc/{}/exe", runs.pid)).exists();
+    Ok(is_there || now.is_some_and(|now| now.pid == runs.pid))
+}
+
+fn status(workshop: &Workshop, screen: &mut Screen) -> Result<Verdict, Problems> {
+    let status = workshop.daemon_status()?;
+    if screen.json {
+        screen.value(&status)?;
+        return Ok(Verdict::Done);
+    }
+    match &status.running {
+        Some(runs) => screen.line(format!(
+            "running: process {}, version {}, http://{}, since {}",
+            runs.pid,
+            harmless(&runs.version),
+            harmless(&runs.listen),
+            runs.since
+        ))?,
+        None => screen.line("not running; `artel daemon start` starts it")?,
+    }
+    if status.paused {
+        screen.line("held: nothing new is begun until `artel daemon resume`")?;
+    }
+    Ok(Verdict::Done)
+}
+
+fn running(workshop: &Workshop) -> Result<DaemonRuns, Failure> {
+    workshop.daemon_status()?.running.ok_or_else(|| {
+        Failure::new(Code::H003, "the daemon is not running")
+            .advise("`artel daemon start` starts it")
+    })
+}
+
+fn tell(screen: &mut Screen, text: &str) -> Result<Verdict, Problems> {
+    if screen.json {
+        screen.value(&json!({ "done": text }))?;
+    } else {
+        screen.line(text)?;
+    }
+    Ok(Verdict::Done)
+}

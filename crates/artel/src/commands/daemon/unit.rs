@@ -1,0 +1,106 @@
+//! A unit by which systemd starts the daemon.
+
+use std::path::{Path, PathBuf};
+
+use artel_types::{Code, Failure};
+use artel_workshop::{Problems, Workshop};
+use serde_json::json;
+
+use crate::Verdict;
+use crate::screen::Screen;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// For you alone, in your own systemd
+    #[arg(long)]
+    user: bool,
+    /// Print the unit and write nothing
+    #[arg(long)]
+    print: bool,
+}
+
+pub(super) fn run(
+    args: &Args,
+    workshop: &Workshop,
+    screen: &mut Screen,
+) -> Result<Verdict, Problems> {
+    if !args.user {
+        return Err(
+            Failure::new(Code::C005, "the daemon is installed for one person")
+                .because("it acts with your keys and in your files")
+                .advise("`artel daemon install --user`")
+                .into(),
+        );
+    }
+    let program = std::env::current_exe().map_err(|error| {
+        Failure::new(Code::X001, "this program's own place is not known").because(error.to_string())
+    })?;
+    let text = unit(&program, workshop.root());
+    if args.print {
+        screen.raw(&text)?;
+        return Ok(Verdict::Done);
+    }
+    let place = place(workshop)?;
+    let written = place.parent().map_or(Ok(()), std::fs::create_dir_all);
+    let written = written.and_then(|()| std::fs::write(&place, &text));
+    written.map_err(|error| {
+        Failure::new(Code::W008, format!("cannot write `{}`", place.display()))
+            .because(error.to_string())
+            .advise("`artel daemon install --user --print` prints the unit")
+    })?;
+    if screen.json {
+        screen.value(&json!({ "unit": place.display().to_string() }))?;
+    } else {
+        screen.line(format!("wrote {}", place.display()))?;
+        screen.say("`systemctl --user daemon-reload && systemctl --user enable --now artel`");
+    }
+    Ok(Verdict::Done)
+}
+
+fn place(workshop: &Workshop) -> Result<PathBuf, Failure> {
+    let environment = workshop.caller().environment();
+    let config = environment.get("XDG_CONFIG_HOME").map(PathBuf::from);
+    let home = environment.get("HOME").map(PathBuf::from);
+    let config = config.filter(|path| path.is_absolute());
+    let config = config.or_else(|| home.map(|home| home.join(".config")));
+    let config = config.ok_or_else(|| {
+        Failure::new(Code::C005, "your home folder is not known").advise("set HOME")
+    })?;
+    Ok(config.join("systemd/user/artel.service"))
+}
+
+fn unit(program: &Path, root: &Path) -> String {
+    format!(
+        "[Unit]\nDescription=Artel daemon\n\n[Service]\nExecStart={} --workshop {} serve\n\
+         ExecReload=/bin/kill -HUP $MAINPID\nKillMode=mixed\nTimeoutStopSec=15\n\
+         Restart=on-failure\n\n[Install]\nWantedBy=default.target\n",
+        quoted(program),
+        quoted(root)
+    )
+}
+
+/// Writes a path as systemd reads it.
+fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    let text = text
+        .replace('\\', "\\\\")
+        .replace('"', "\\\"")
+        .replace('%', "%%");
+    format!("\"{}\"", text.replace('$', "$$"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    #[test]
+    fn paths_are_written_as_systemd_reads_them() {
+        let unit = super::unit(Path::new("/opt/a b/artel"), Path::new("/home/ada/100%$\"x"));
+        assert!(
+            unit.contains(
+                "ExecStart=\"/opt/a b/artel\" --workshop \"/home/ada/100%%$$\\\"x\" serve\n"
+            ),
+            "{unit}"
+        );
+    }
+}

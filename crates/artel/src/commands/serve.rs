@@ -1,0 +1,54 @@
+//! `artel serve`
+
+use std::sync::Arc;
+
+use artel_server::{Address, Options, Reach};
+use artel_workshop::{Caller, Noted, Problems};
+
+use crate::Verdict;
+use crate::runtime;
+use crate::screen::Screen;
+
+/// Run the daemon in this terminal: it takes up work, watches the inbox, serves console and API
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example: artel serve --listen 127.0.0.1:7717, then `artel open` in another terminal"
+)]
+pub(crate) struct Args {
+    /// Where to listen, instead of `server.listen`; port 0 takes any free one
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<String>,
+    /// Listen also where others can reach it; put a proxy with TLS before it
+    #[arg(long)]
+    public: bool,
+}
+
+pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+    let Noted {
+        done: workshop,
+        notes,
+    } = caller.workshop_or_new()?;
+    screen.notes(&notes);
+    let reach = match args.public {
+        true => Reach::Public,
+        false => Reach::Loopback,
+    };
+    let listen = &workshop.settings.server.listen.value;
+    let listen = args.listen.as_ref().unwrap_or(listen);
+    let address = Address::parse(listen, reach)?;
+    let (clock, tell) = (caller.clock().clone(), screen.teller());
+    let options = Options {
+        address,
+        says: Arc::new(move |text: &str| tell(&format!("{} {text}", clock.now()))),
+    };
+    screen.say(format!(
+        "artel {} serves {}",
+        env!("CARGO_PKG_VERSION"),
+        workshop.root().display()
+    ));
+    runtime::block_on_serving(|stop, reload| {
+        artel_server::serve(Arc::new(workshop), options, stop, reload)
+    })??;
+    screen.say("stopped");
+    Ok(Verdict::Done)
+}
