@@ -1,0 +1,217 @@
+//! The daemon from the outside: its life, what it takes up, what it looks at anew, who may call it.
+
+use std::fs;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use artel_journal::{Filter, Query, Reader};
+use serde_json::Value;
+
+use super::town::Town;
+
+/// Waits for something; a daemon takes moments, a hang is no answer.
+fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !is_so() {
+        assert!(began.elapsed() < Duration::from_secs(90), "never: {what}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// A town whose daemon is gone when the test is.
+struct Served(Town);
+
+impl Served {
+    fn new() -> Self {
+        Self(Town::new())
+    }
+
+    fn start(&self) -> Value {
+        let start = ["daemon", "start", "--listen", "127.0.0.1:0", "--json"];
+        self.0.artel(start).run().expect(0).json()
+    }
+
+    fn status(&self) -> Value {
+        let seen = self.0.artel(["daemon", "status", "--json"]).run();
+        seen.expect(0).json()
+    }
+
+    /// What is on record, read past the settings: they may be wrong just now.
+    fn payloads(&self, kind: &str) -> Vec<Value> {
+        let reader = Reader::open(&self.0.house.journal_home()).unwrap();
+        let filter = Filter {
+            kind: Some(kind.to_owned()),
+            ..Filter::default()
+        };
+        let records = reader.records(&Query::of(filter)).unwrap();
+        let payload = |record: &artel_journal::Record| serde_json::from_str(&record.payload);
+        records.iter().map(|record| payload(record).unwrap()).collect()
+    }
+
+    fn state(&self) -> String {
+        let request = self.0.request().unwrap();
+        request["plan_state"].as_str().unwrap_or("none").to_owned()
+    }
+
+    /// Approves a plan in a process that is killed on its way.
+    fn leave(&self) {
+        let id = self.0.asked();
+        let mut child: Child = self
+            .0
+            .artel(["plan", "approve", &id, "--json"])
+            .command()
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        until("a step begins", || self.0.count("step.started") > 0);
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let pids = self.payloads("daemon.started").into_iter();
+        let ended = self.payloads("daemon.stopped");
+        let is_ended = |pid: &Value| ended.iter().any(|it| it["pid"] == *pid);
+        for pid in pids.map(|it| it["pid"].clone()).filter(|pid| !is_ended(pid)) {
+            drop(Command::new("kill").args(["-9", &pid.to_string()]).status());
+        }
+    }
+}
+
+#[test]
+fn it_starts_once_says_where_it_is_and_ends_when_told() {
+    let town = Served::new();
+    let logs = town.0.artel(["daemon", "logs"]).run().expect(0);
+    assert!(logs.err.contains("said nothing"), "{}", logs.err);
+    town.0.artel(["daemon", "stop"]).run().fails(4, "H003");
+    town.0.artel(["open"]).run().fails(4, "H003");
+
+    let started = town.start();
+    let pid_file = town.0.house.state("daemon.pid");
+    let pid = fs::read_to_string(&pid_file).unwrap();
+    assert_eq!(pid.trim(), started["pid"].to_string());
+    let again = town.0.artel(["daemon", "start"]).run().fails(3, "H002");
+    assert!(again.err.contains(pid.trim()), "{}", again.err);
+    let beside = ["serve", "--listen", "127.0.0.1:0"];
+    town.0.artel(beside).run().fails_last(3, "H002");
+    assert_eq!(town.status()["running"], started);
+    let link = town.0.artel(["open", "--json"]).run().expect(0).json();
+    let address = started["listen"].as_str().unwrap();
+    assert!(link["url"].as_str().unwrap().starts_with(&format!("http://{address}/login?code=")));
+
+    town.0.artel(["daemon", "stop"]).run().expect(0);
+    assert!(!pid_file.exists());
+    assert_eq!(town.status()["running"], Value::Null);
+    let logs = town.0.artel(["daemon", "logs"]).run().expect(0);
+    assert!(logs.out.contains("listening on"), "{}", logs.out);
+}
+
+#[test]
+fn what_a_dead_one_left_does_not_keep_the_next_from_starting() {
+    let town = Served::new();
+    let pid = town.start()["pid"].to_string();
+    assert!(Command::new("kill").args(["-9", &pid]).status().unwrap().success());
+    until("it is gone", || town.status()["running"].is_null());
+    assert!(town.0.house.state("daemon.pid").exists());
+    let next = town.start();
+    assert_ne!(next["pid"].to_string(), pid);
+    town.0.artel(["daemon", "stop"]).run().expect(0);
+}
+
+#[test]
+fn it_takes_up_what_another_process_left_and_says_so() {
+    let town = Served::new();
+    town.leave();
+    town.start();
+    until("the plan is done", || town.state() == "done");
+    assert_eq!(town.payloads("daemon.started")[0]["taken"], 1);
+    let logs = town.0.artel(["daemon", "logs"]).run().expect(0);
+    assert!(logs.out.contains("takes up `Mend add"), "{}", logs.out);
+    town.0.artel(["daemon", "stop"]).run().expect(0);
+    town.0.to_the_end();
+    assert_eq!(town.0.count("plan.ended"), 1);
+    assert_eq!(town.0.left().files["NOTES.md"], b"add adds\n");
+}
+
+#[test]
+fn held_it_begins_nothing_and_then_goes_on() {
+    let town = Served::new();
+    town.leave();
+    town.0.artel(["daemon", "pause", "--reason", "release"]).run().expect(0);
+    assert_eq!(town.status()["paused"], true);
+    town.start();
+    let before = town.0.count("run.continued");
+    // Another command's work is not the daemon's to hold.
+    town.0.artel(["waiting"]).run().expect(0);
+    assert_eq!(town.0.count("run.continued"), before);
+    town.0.artel(["daemon", "resume"]).run().expect(0);
+    until("the plan is done", || town.state() == "done");
+    town.0.artel(["daemon", "stop"]).run().expect(0);
+}
+
+#[test]
+fn stopped_on_its_way_it_goes_on_at_the_next_start() {
+    let town = Served::new();
+    town.leave();
+    town.start();
+    until("it goes on", || town.0.count("run.continued") > 0);
+    town.0.artel(["daemon", "restart", "--listen", "127.0.0.1:0"]).run().expect(0);
+    until("the plan is done", || town.state() == "done");
+    town.0.artel(["daemon", "stop"]).run().expect(0);
+    assert_eq!(town.0.count("plan.ended"), 1);
+}
+
+#[test]
+fn settings_that_change_are_in_force_or_said_to_be_wrong() {
+    let town = Served::new();
+    town.start();
+    let file = town.0.house.workshop.join("artel.toml");
+    let good = fs::read_to_string(&file).unwrap();
+    fs::write(&file, format!("{good}\n[server]\nworks_at_once = \"many\"\n")).unwrap();
+    until("it is said to be wrong", || !town.payloads("daemon.reloaded").is_empty());
+    let wrong = town.payloads("daemon.reloaded").remove(0);
+    assert_eq!(wrong["what"][0], "artel.toml");
+    assert!(wrong["problems"][0].as_str().unwrap().contains("works_at_once"), "{wrong}");
+    fs::write(&file, format!("{good}\n[server]\nworks_at_once = 2\n")).unwrap();
+    until("it is in force", || town.payloads("daemon.reloaded").len() == 2);
+    assert_eq!(town.payloads("daemon.reloaded")[1]["problems"], Value::Array(Vec::new()));
+    let agent = town.0.house.workshop.join("Agents/broken.md");
+    fs::create_dir_all(agent.parent().unwrap()).unwrap();
+    fs::write(&agent, "no frontmatter").unwrap();
+    until("the role is said to be wrong", || town.payloads("daemon.reloaded").len() == 3);
+    assert_ne!(town.payloads("daemon.reloaded")[2]["problems"], Value::Array(Vec::new()));
+    fs::remove_file(&agent).unwrap();
+    until("it is gone", || town.payloads("daemon.reloaded").len() == 4);
+    town.0.artel(["daemon", "reload"]).run().expect(0);
+    until("it was told", || town.payloads("daemon.reloaded").len() == 5);
+    town.0.artel(["daemon", "stop"]).run().expect(0);
+}
+
+#[test]
+fn tokens_are_shown_once_and_kept_nowhere() {
+    let town = Town::new();
+    let create = ["token", "create", "--role", "developer", "--name", "ci", "--json"];
+    let made = town.artel(create).run().expect(0).json();
+    let keys: Vec<_> = made.as_object().unwrap().keys().cloned().collect();
+    assert_eq!(keys, ["id", "role", "token"]);
+    let token = made["token"].as_str().unwrap();
+    assert_eq!(token.len(), "artel_".len() + 64);
+    let listed = town.artel(["token", "list", "--json"]).run().expect(0);
+    assert_eq!(listed.json()[0]["name"], "ci");
+    assert!(!listed.out.contains(token));
+    let secret = token.trim_start_matches("artel_").as_bytes();
+    for place in [town.house.root(), town.house.data()] {
+        let found = crate::support::holding(&place, secret);
+        assert!(found.is_empty(), "{found:?}");
+    }
+    let id = made["id"].as_str().unwrap();
+    town.artel(["token", "revoke", id]).run().expect(0);
+    town.artel(["token", "revoke", id]).run().fails(4, "H005");
+    let none = town.artel(["token", "list", "--json"]).run().expect(0).json();
+    assert_eq!(none, serde_json::json!([]));
+    let wrong = ["token", "create", "--role", "king"];
+    town.artel(wrong).run().expect(2).says("user, developer or admin");
+}
