@@ -21,7 +21,7 @@ use std::time::Duration;
 
 use artel_rules::breaker::Thresholds;
 use artel_types::model::Provider;
-use artel_types::{Clock, Event, Failure, Limits, Redactor};
+use artel_types::{Clock, Event, Failure, Formats, Limits, Redactor};
 use futures_util::future::{BoxFuture, Shared};
 use tokio::sync::{mpsc, watch};
 
@@ -48,6 +48,8 @@ pub struct Setup {
     pub clock: Clock,
     /// Takes secrets out of whatever is sent, shown or recorded.
     pub redactor: Redactor,
+    /// What looks like a secret: it is taken out of what models say before anybody goes on with it.
+    pub formats: Option<Arc<dyn Formats>>,
     /// What may be spent.
     pub limits: Limits,
     /// How many calls one provider answers at once.
@@ -56,6 +58,16 @@ pub struct Setup {
     pub max_wait: Duration,
     /// When a provider counts as unwell.
     pub thresholds: Thresholds,
+}
+
+impl Setup {
+    /// Returns what takes secrets out of what models say.
+    pub(crate) fn of_replies(&self) -> Redactor {
+        match &self.formats {
+            Some(formats) => self.redactor.clone().with_formats(Arc::clone(formats)),
+            None => self.redactor.clone(),
+        }
+    }
 }
 
 /// The one door to all models. Clones share everything.

@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use artel_policy::redact::find_in_json;
 use artel_policy::{Action, Answer, Decision, Policy, Record, Scope, Situation};
-use artel_types::{BlobRef, Clock, Fact, Outcome, Redactor};
+use artel_types::{BlobRef, Clock, Fact, Outcome, REDACTED, Redactor};
 use serde_json::Value;
 
 pub use question::{Offer, Question, Reply};
@@ -354,8 +354,24 @@ fn widened(policy: &Policy, reply: &Reply) -> Policy {
     wider
 }
 
+/// Tells whether a secret was taken out of it: what is left would be wrong wherever it is put.
+fn holds_gap(input: &Value) -> bool {
+    match input {
+        Value::String(text) => text.contains(REDACTED),
+        Value::Array(items) => items.iter().any(holds_gap),
+        Value::Object(fields) => fields.values().any(holds_gap),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
 /// A key in an argument would be sent, stored and shown; tools take theirs from the key store.
 fn secret_in(input: &Value) -> Option<Trouble> {
+    if holds_gap(input) {
+        let what = "the input holds a place from which a secret was taken out";
+        let hint = "tools that need a key name it in `secrets` and get it by themselves; leave \
+                    lines with a key in them as they are";
+        return Some(Trouble::new(TroubleKind::Refused, what).hint(hint));
+    }
     let found = find_in_json(input);
     let (place, sort) = found.first()?;
     let what = format!("`{place}` of the input holds what looks like a secret ({sort})");

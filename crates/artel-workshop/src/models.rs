@@ -62,6 +62,7 @@ impl Workshop {
         let mut secrets = self.secrets();
         secrets.extend(models.used_keys());
         Gateway::open(Setup {
+            formats: Some(self.caller.formats()),
             book: Arc::new(JournalBook::new(journal.clone())),
             clock: self.caller.clock.clone(),
             redactor: Redactor::of_known_values(&secrets),

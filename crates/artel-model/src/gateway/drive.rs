@@ -181,8 +181,13 @@ impl Drive {
         let attempt = self.attempt;
         let setup = self.gateway.setup();
         let answer = self.call.model.reply(&self.request);
-        let mut reading =
-            Reading::new(answer, &setup.redactor, &self.out, &seat.bell, &setup.clock);
+        let mut reading = Reading::new(
+            answer,
+            &setup.of_replies(),
+            &self.out,
+            &seat.bell,
+            &setup.clock,
+        );
         let mut end = reading.show(Progress::Asking { attempt }).await;
         while end.is_none() {
             end = reading.step().await;

@@ -9,7 +9,7 @@ use artel_rules::limiter::Paused;
 use artel_rules::retry;
 use artel_types::model::{Fault, Part, Reply, Usage};
 use artel_types::{
-    Amount, BudgetSettled, BudgetWarned, Code, Draft, Failure, Money, Outcome, Text,
+    Amount, BudgetSettled, BudgetWarned, Code, Draft, Failure, Money, Outcome, Redactor, Text,
 };
 use futures_util::future::BoxFuture;
 
@@ -347,14 +347,36 @@ impl Drive {
 
     /// What everybody goes on with is what is on record: without secrets.
     fn clean(&self, reply: Reply) -> Reply {
-        let redactor = &self.gateway.setup().redactor;
-        let Ok(json) = serde_json::to_string(&reply) else {
-            return reply;
+        let setup = self.gateway.setup();
+        let mut reply = match serde_json::to_string(&reply) {
+            Ok(json) => match setup.redactor.redact_json(&json) {
+                Cow::Borrowed(_) => reply,
+                Cow::Owned(clean) => serde_json::from_str(&clean).unwrap_or(reply),
+            },
+            Err(_) => reply,
         };
-        match redactor.redact_json(&json) {
-            Cow::Borrowed(_) => reply,
-            Cow::Owned(clean) => serde_json::from_str(&clean).unwrap_or(reply),
+        let of_replies = setup.of_replies();
+        for part in &mut reply.parts {
+            clean_part(part, &of_replies);
         }
+        reply
+    }
+}
+
+/// Takes out what looks like a secret. Seals and ids are no words of the model: they stay, but for
+/// the seal of words that are no longer what was sealed.
+fn clean_part(part: &mut Part, redactor: &Redactor) {
+    match part {
+        Part::Text { text, .. } => *text = redactor.redact(text).into_owned(),
+        Part::Thinking { text, seal } => {
+            if let Cow::Owned(clean) = redactor.redact(text) {
+                (*text, *seal) = (clean, None);
+            }
+        }
+        Part::ToolCall(call) => {
+            call.arguments = redactor.redact_json(&call.arguments).into_owned();
+        }
+        Part::Image(_) | Part::ToolResult(_) => {}
     }
 }
 

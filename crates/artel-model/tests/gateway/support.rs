@@ -166,6 +166,7 @@ pub(crate) fn house_on(
         book: book.clone(),
         clock: clock.clone(),
         redactor: Redactor::none(),
+        formats: None,
         limits: Limits::default(),
         slots: 10,
         max_wait: Duration::from_secs(3_600),

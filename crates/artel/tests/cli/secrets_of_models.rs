@@ -144,3 +144,38 @@ fn a_key_is_nowhere_after_a_full_run() {
     }
     house.ok(["journal", "verify"]);
 }
+
+#[test]
+fn what_a_model_says_is_kept_and_shown_without_keys_of_known_formats() {
+    let key = concat!("AKIA", "Q3EGSM5KXV2TZW7P");
+    let house = House::new();
+    let script = house.folder("outside").join("script.yaml");
+    let text = format!(
+        "rules:\n  - expect: {{ says: Where is the key }}\n    say: \"it is {key}, let me look\"\n    \
+         call: {{ grep: {{ pattern: \"{key}\" }} }}\n  - expect: {{ result_of: grep }}\n    \
+         call: {{ finish: {{ answer: \"not here\" }} }}\n"
+    );
+    fs::write(&script, text).unwrap();
+    let project = house.folder("project");
+    let model = format!("rehearsal:{}", script.display());
+    let ask = ["ask", "Where is the key?", "--yes"];
+    let asked = house
+        .artel(ask)
+        .standing_in(&project)
+        .env("ARTEL_MODEL", model)
+        .env("ARTEL_WORKSHOP", &house.workshop);
+    let seen = asked.run().expect(0);
+    assert!(seen.err.contains("[REDACTED]"), "{seen:?}");
+    assert!(
+        !seen.out.contains(key) && !seen.err.contains(key),
+        "{seen:?}"
+    );
+    let found = holding(&house.workshop, key.as_bytes());
+    assert_eq!(found, Vec::<PathBuf>::new());
+    let refused = house.ok(["journal", "query", "--kind", "tool.requested", "--json"]);
+    assert!(
+        refused.out.contains("never.secret-in-argument"),
+        "{}",
+        refused.out
+    );
+}

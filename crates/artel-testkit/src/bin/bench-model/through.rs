@@ -33,6 +33,7 @@ impl Through {
             book: Arc::new(JournalBook::new(scratch.create())),
             clock: system_clock(),
             redactor: Redactor::of_known_values([&key, &other, &third]),
+            formats: None,
             limits: Limits::default(),
             slots: STREAMS,
             max_wait: PATIENCE,

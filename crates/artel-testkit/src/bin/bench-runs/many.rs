@@ -92,6 +92,7 @@ pub(crate) fn run(runs: usize) {
             book: Arc::new(JournalBook::new(journal.clone())),
             clock: system_clock(),
             redactor: Redactor::none(),
+            formats: None,
             limits: Limits::default(),
             slots: runs,
             max_wait: Duration::from_secs(600),

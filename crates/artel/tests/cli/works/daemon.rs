@@ -45,7 +45,10 @@ impl Served {
         };
         let records = reader.records(&Query::of(filter)).unwrap();
         let payload = |record: &artel_journal::Record| serde_json::from_str(&record.payload);
-        records.iter().map(|record| payload(record).unwrap()).collect()
+        records
+            .iter()
+            .map(|record| payload(record).unwrap())
+            .collect()
     }
 
     fn state(&self) -> String {
@@ -75,7 +78,10 @@ impl Drop for Served {
         let pids = self.payloads("daemon.started").into_iter();
         let ended = self.payloads("daemon.stopped");
         let is_ended = |pid: &Value| ended.iter().any(|it| it["pid"] == *pid);
-        for pid in pids.map(|it| it["pid"].clone()).filter(|pid| !is_ended(pid)) {
+        for pid in pids
+            .map(|it| it["pid"].clone())
+            .filter(|pid| !is_ended(pid))
+        {
             drop(Command::new("kill").args(["-9", &pid.to_string()]).status());
         }
     }
@@ -100,7 +106,12 @@ fn it_starts_once_says_where_it_is_and_ends_when_told() {
     assert_eq!(town.status()["running"], started);
     let link = town.0.artel(["open", "--json"]).run().expect(0).json();
     let address = started["listen"].as_str().unwrap();
-    assert!(link["url"].as_str().unwrap().starts_with(&format!("http://{address}/login?code=")));
+    assert!(
+        link["url"]
+            .as_str()
+            .unwrap()
+            .starts_with(&format!("http://{address}/login?code="))
+    );
 
     town.0.artel(["daemon", "stop"]).run().expect(0);
     assert!(!pid_file.exists());
@@ -113,7 +124,13 @@ fn it_starts_once_says_where_it_is_and_ends_when_told() {
 fn what_a_dead_one_left_does_not_keep_the_next_from_starting() {
     let town = Served::new();
     let pid = town.start()["pid"].to_string();
-    assert!(Command::new("kill").args(["-9", &pid]).status().unwrap().success());
+    assert!(
+        Command::new("kill")
+            .args(["-9", &pid])
+            .status()
+            .unwrap()
+            .success()
+    );
     until("it is gone", || town.status()["running"].is_null());
     assert!(town.0.house.state("daemon.pid").exists());
     let next = town.start();
@@ -140,7 +157,10 @@ fn it_takes_up_what_another_process_left_and_says_so() {
 fn held_it_begins_nothing_and_then_goes_on() {
     let town = Served::new();
     town.leave();
-    town.0.artel(["daemon", "pause", "--reason", "release"]).run().expect(0);
+    town.0
+        .artel(["daemon", "pause", "--reason", "release"])
+        .run()
+        .expect(0);
     assert_eq!(town.status()["paused"], true);
     town.start();
     let before = town.0.count("run.continued");
@@ -158,7 +178,10 @@ fn stopped_on_its_way_it_goes_on_at_the_next_start() {
     town.leave();
     town.start();
     until("it goes on", || town.0.count("run.continued") > 0);
-    town.0.artel(["daemon", "restart", "--listen", "127.0.0.1:0"]).run().expect(0);
+    town.0
+        .artel(["daemon", "restart", "--listen", "127.0.0.1:0"])
+        .run()
+        .expect(0);
     until("the plan is done", || town.state() == "done");
     town.0.artel(["daemon", "stop"]).run().expect(0);
     assert_eq!(town.0.count("plan.ended"), 1);
@@ -170,30 +193,62 @@ fn settings_that_change_are_in_force_or_said_to_be_wrong() {
     town.start();
     let file = town.0.house.workshop.join("artel.toml");
     let good = fs::read_to_string(&file).unwrap();
-    fs::write(&file, format!("{good}\n[server]\nworks_at_once = \"many\"\n")).unwrap();
-    until("it is said to be wrong", || !town.payloads("daemon.reloaded").is_empty());
+    fs::write(
+        &file,
+        format!("{good}\n[server]\nworks_at_once = \"many\"\n"),
+    )
+    .unwrap();
+    until("it is said to be wrong", || {
+        !town.payloads("daemon.reloaded").is_empty()
+    });
     let wrong = town.payloads("daemon.reloaded").remove(0);
     assert_eq!(wrong["what"][0], "artel.toml");
-    assert!(wrong["problems"][0].as_str().unwrap().contains("works_at_once"), "{wrong}");
+    assert!(
+        wrong["problems"][0]
+            .as_str()
+            .unwrap()
+            .contains("works_at_once"),
+        "{wrong}"
+    );
     fs::write(&file, format!("{good}\n[server]\nworks_at_once = 2\n")).unwrap();
-    until("it is in force", || town.payloads("daemon.reloaded").len() == 2);
-    assert_eq!(town.payloads("daemon.reloaded")[1]["problems"], Value::Array(Vec::new()));
+    until("it is in force", || {
+        town.payloads("daemon.reloaded").len() == 2
+    });
+    assert_eq!(
+        town.payloads("daemon.reloaded")[1]["problems"],
+        Value::Array(Vec::new())
+    );
     let agent = town.0.house.workshop.join("Agents/broken.md");
     fs::create_dir_all(agent.parent().unwrap()).unwrap();
     fs::write(&agent, "no frontmatter").unwrap();
-    until("the role is said to be wrong", || town.payloads("daemon.reloaded").len() == 3);
-    assert_ne!(town.payloads("daemon.reloaded")[2]["problems"], Value::Array(Vec::new()));
+    until("the role is said to be wrong", || {
+        town.payloads("daemon.reloaded").len() == 3
+    });
+    assert_ne!(
+        town.payloads("daemon.reloaded")[2]["problems"],
+        Value::Array(Vec::new())
+    );
     fs::remove_file(&agent).unwrap();
     until("it is gone", || town.payloads("daemon.reloaded").len() == 4);
     town.0.artel(["daemon", "reload"]).run().expect(0);
-    until("it was told", || town.payloads("daemon.reloaded").len() == 5);
+    until("it was told", || {
+        town.payloads("daemon.reloaded").len() == 5
+    });
     town.0.artel(["daemon", "stop"]).run().expect(0);
 }
 
 #[test]
 fn tokens_are_shown_once_and_kept_nowhere() {
     let town = Town::new();
-    let create = ["token", "create", "--role", "developer", "--name", "ci", "--json"];
+    let create = [
+        "token",
+        "create",
+        "--role",
+        "developer",
+        "--name",
+        "ci",
+        "--json",
+    ];
     let made = town.artel(create).run().expect(0).json();
     let keys: Vec<_> = made.as_object().unwrap().keys().cloned().collect();
     assert_eq!(keys, ["id", "role", "token"]);
@@ -210,8 +265,15 @@ fn tokens_are_shown_once_and_kept_nowhere() {
     let id = made["id"].as_str().unwrap();
     town.artel(["token", "revoke", id]).run().expect(0);
     town.artel(["token", "revoke", id]).run().fails(4, "H005");
-    let none = town.artel(["token", "list", "--json"]).run().expect(0).json();
+    let none = town
+        .artel(["token", "list", "--json"])
+        .run()
+        .expect(0)
+        .json();
     assert_eq!(none, serde_json::json!([]));
     let wrong = ["token", "create", "--role", "king"];
-    town.artel(wrong).run().expect(2).says("user, developer or admin");
+    town.artel(wrong)
+        .run()
+        .expect(2)
+        .says("user, developer or admin");
 }
