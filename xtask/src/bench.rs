@@ -13,7 +13,7 @@ struct Bench {
     program: &'static str,
 }
 
-const BENCHES: [Bench; 5] = [
+const BENCHES: [Bench; 6] = [
     Bench {
         name: "journal",
         shows: "appending, reading, verifying and opening a journal",
@@ -38,6 +38,11 @@ const BENCHES: [Bench; 5] = [
         name: "plans",
         shows: "conducting a plan of 200 steps, beyond what its journal costs",
         program: "bench-plans",
+    },
+    Bench {
+        name: "server",
+        shows: "what readers of live events cost writers, the overview with very many runs",
+        program: "bench-server",
     },
 ];
 
@@ -78,7 +83,7 @@ pub(crate) fn run(mut args: Args) -> Result<(), Stop> {
 }
 
 fn measure(bench: &Bench, figures: &mut Table) -> Result<(), Stop> {
-    if bench.program == "bench-runs" {
+    if ["bench-runs", "bench-server"].contains(&bench.program) {
         // It measures the program itself, which lies beside it then.
         let build = ["build", "--release", "--locked", "-p", "artel", "-q"];
         let mut command = process::cargo(build);

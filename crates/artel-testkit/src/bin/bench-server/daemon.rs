@@ -1,0 +1,156 @@
+//! The daemon as a process, and what a program does with it.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use artel_config::system_clock;
+use artel_journal::{Home, Journal, Options};
+use artel_types::TraceId;
+use tempfile::TempDir;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+
+pub(crate) struct Daemon {
+    home: TempDir,
+    shop: PathBuf,
+    child: Child,
+    pub(crate) address: String,
+    pub(crate) token: String,
+    /// How long it took to come up, in milliseconds.
+    pub(crate) up_after: f64,
+}
+
+impl Daemon {
+    pub(crate) fn start(folder: &Path) -> Self {
+        Self::start_with(folder, |_| {})
+    }
+
+    /// Starts one on a journal that was prepared.
+    pub(crate) fn start_with(folder: &Path, prepare: impl FnOnce(&Journal)) -> Self {
+        let home = TempDir::new_in(folder).unwrap();
+        let shop = home.path().join("shop");
+        let made = artel(home.path(), &["init", shop.to_str().unwrap()]).status();
+        assert!(made.unwrap().success());
+        prepare(&journal(home.path(), &shop));
+        let began = Instant::now();
+        let serve = [
+            "--workshop",
+            shop.to_str().unwrap(),
+            "serve",
+            "--listen",
+            "127.0.0.1:0",
+        ];
+        let child = artel(home.path(), &serve)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let status = || read(home.path(), &shop, &["daemon", "status", "--json"]);
+        let address = loop {
+            assert!(began.elapsed() < Duration::from_secs(120), "no daemon");
+            if let Some(address) = status()["running"]["listen"].as_str() {
+                break address.to_owned();
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        };
+        let up_after = began.elapsed().as_secs_f64() * 1000.0;
+        let made = read(
+            home.path(),
+            &shop,
+            &["token", "create", "--role", "admin", "--json"],
+        );
+        let token = made["token"].as_str().unwrap().to_owned();
+        Self {
+            home,
+            shop,
+            child,
+            address,
+            token,
+            up_after,
+        }
+    }
+
+    /// Opens its journal as another process.
+    pub(crate) fn journal(&self) -> Journal {
+        journal(self.home.path(), &self.shop)
+    }
+
+    /// Returns what it holds in memory, in KB.
+    pub(crate) fn memory(&self) -> f64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let line = status
+            .lines()
+            .find(|line| line.starts_with("VmRSS:"))
+            .unwrap();
+        line.split_ascii_whitespace()
+            .nth(1)
+            .unwrap()
+            .parse()
+            .unwrap()
+    }
+
+    /// Returns how long an answer takes, in milliseconds.
+    pub(crate) async fn time(&self, path: &str) -> f64 {
+        let began = Instant::now();
+        let mut stream = TcpStream::connect(&self.address).await.unwrap();
+        let request = self.request(path, "*/*");
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).await.unwrap();
+        let taken = began.elapsed().as_secs_f64() * 1000.0;
+        let head = String::from_utf8_lossy(&answer[..answer.len().min(20)]).into_owned();
+        assert!(head.starts_with("HTTP/1.1 200"), "{path}: {head}");
+        taken
+    }
+
+    /// Returns a question that closes its connection.
+    pub(crate) fn request(&self, path: &str, accept: &str) -> String {
+        format!(
+            "GET {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\nAccept: {accept}\r\n\
+             Connection: close\r\n\r\n",
+            self.address, self.token
+        )
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+fn journal(home: &Path, shop: &Path) -> Journal {
+    let place = Home::new(shop.join(".artel"), home.join(".local/share/artel"));
+    let marker = std::fs::read(shop.join(".artel/workshop.json")).unwrap();
+    let marker: serde_json::Value = serde_json::from_slice(&marker).unwrap();
+    let id = marker["id"].as_str().unwrap().parse().unwrap();
+    let options = Options::new(system_clock(), TraceId::from_random([1; 16]));
+    Journal::open(&place, id, options).unwrap().journal
+}
+
+fn read(home: &Path, shop: &Path, words: &[&str]) -> serde_json::Value {
+    let mut all = vec!["--workshop", shop.to_str().unwrap()];
+    all.extend(words);
+    let output = artel(home, &all).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn artel(home: &Path, words: &[&str]) -> Command {
+    let program = std::env::current_exe().unwrap().with_file_name("artel");
+    assert!(
+        program.exists(),
+        "build `artel` first: {}",
+        program.display()
+    );
+    let mut command = Command::new(program);
+    command
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap())
+        .env("HOME", home)
+        .current_dir(home)
+        .args(words);
+    command
+}

@@ -1,0 +1,100 @@
+//! Those who follow: each over a connection of its own, counting what comes.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::TcpStream;
+use tokio::task::JoinSet;
+
+use crate::daemon::Daemon;
+
+pub(crate) struct Readers {
+    counts: Vec<Arc<Count>>,
+    _tasks: JoinSet<()>,
+}
+
+#[derive(Default)]
+struct Count {
+    is_there: AtomicU64,
+    got: AtomicU64,
+    last: AtomicU64,
+    gaps: AtomicU64,
+    repeats: AtomicU64,
+}
+
+/// What all of them got.
+pub(crate) struct Got {
+    pub(crate) gaps: u64,
+    pub(crate) repeats: u64,
+}
+
+impl Readers {
+    /// Has so many follow from an event on, and waits until all do.
+    pub(crate) async fn follow(daemon: &Daemon, count: usize, after: u64) -> Self {
+        let mut tasks = JoinSet::new();
+        let mut counts = Vec::new();
+        for _ in 0..count {
+            let count = Arc::new(Count::default());
+            counts.push(Arc::clone(&count));
+            count.last.store(after, Ordering::Relaxed);
+            let path = format!("/api/v1/events?view=full&after={after}");
+            let request = daemon.request(&path, "text/event-stream");
+            let address = daemon.address.clone();
+            tasks.spawn(async move { read(&address, &request, &count).await });
+        }
+        for count in &counts {
+            while count.is_there.load(Ordering::Relaxed) == 0 {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        }
+        Self {
+            counts,
+            _tasks: tasks,
+        }
+    }
+
+    /// Waits until each has got so many.
+    pub(crate) async fn all_have(&self, events: u64, limit: Duration) -> Got {
+        let began = Instant::now();
+        for count in &self.counts {
+            while count.got.load(Ordering::Relaxed) < events {
+                let got = count.got.load(Ordering::Relaxed);
+                assert!(began.elapsed() < limit, "one has {got} of {events} events");
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        }
+        let sum = |read: fn(&Count) -> &AtomicU64| {
+            let all = self
+                .counts
+                .iter()
+                .map(|count| read(count).load(Ordering::Relaxed));
+            all.sum()
+        };
+        Got {
+            gaps: sum(|count| &count.gaps),
+            repeats: sum(|count| &count.repeats),
+        }
+    }
+}
+
+async fn read(address: &str, request: &str, count: &Count) {
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut lines = BufReader::new(stream).lines();
+    while let Ok(Some(line)) = lines.next_line().await {
+        count.is_there.store(1, Ordering::Relaxed);
+        let Some(id) = line.strip_prefix("id: ") else {
+            continue;
+        };
+        let id: u64 = id.parse().unwrap();
+        let last = count.last.swap(id, Ordering::Relaxed);
+        if id <= last {
+            count.repeats.fetch_add(1, Ordering::Relaxed);
+        } else if id > last + 1 {
+            count.gaps.fetch_add(1, Ordering::Relaxed);
+        }
+        count.got.fetch_add(1, Ordering::Relaxed);
+    }
+}
