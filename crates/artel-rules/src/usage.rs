@@ -12,6 +12,8 @@ use artel_types::{
 };
 use serde::Serialize;
 
+const MICROS_OF_A_DAY: i64 = 86_400_000_000;
+
 /// What usage can be grouped and filtered by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -152,6 +154,8 @@ pub struct Tally {
     rows: Rows,
     /// Attempts whose result has not gone by.
     open: HashMap<(String, u32), Open>,
+    /// The day that was written out last: most events are of the same one as those before.
+    day: Option<(i64, String)>,
 }
 
 /// An attempt under way: where it belongs, and what was set aside for it.
@@ -224,6 +228,7 @@ impl Tally {
 
     fn requested(&mut self, event: &Event, fact: &ModelRequested) {
         let names = Names {
+            day: self.day(event.at),
             event,
             provider: fact.provider,
             model: &fact.model,
@@ -238,6 +243,7 @@ impl Tally {
 
     fn replied(&mut self, event: &Event, fact: &ModelReplied) {
         let names = Names {
+            day: self.day(event.at),
             event,
             provider: fact.provider,
             model: &fact.model,
@@ -252,6 +258,7 @@ impl Tally {
 
     fn failed(&mut self, event: &Event, fact: &ModelFailed) {
         let names = Names {
+            day: self.day(event.at),
             event,
             provider: fact.provider,
             model: &fact.model,
@@ -266,6 +273,21 @@ impl Tally {
             }
             sum.charge(None, fact.charged, fact.cost);
         }
+    }
+
+    /// Returns the day of an event, where rows or a filter ask for it.
+    fn day(&mut self, at: Timestamp) -> Option<String> {
+        let mut asked = self.by.iter().chain(self.filter.iter().map(|(by, _)| by));
+        if !asked.any(|by| *by == By::Day) {
+            return None;
+        }
+        let number = at.as_micros().div_euclid(MICROS_OF_A_DAY);
+        if let Some((_, known)) = self.day.as_ref().filter(|(known, _)| *known == number) {
+            return Some(known.clone());
+        }
+        let day = day(at);
+        self.day = Some((number, day.clone()));
+        Some(day)
     }
 
     fn sum(&mut self, names: &Names<'_>) -> Option<&mut Sum> {
@@ -367,6 +389,7 @@ impl Sum {
 
 /// What an attempt's events name.
 struct Names<'a> {
+    day: Option<String>,
     event: &'a Event,
     provider: Provider,
     model: &'a str,
@@ -376,7 +399,7 @@ struct Names<'a> {
 impl Names<'_> {
     fn of(&self, by: By) -> Option<String> {
         match by {
-            By::Day => Some(day(self.event.at)),
+            By::Day => self.day.clone(),
             By::Session => self.event.session.map(|id| id.to_string()),
             By::Run => self.event.run.map(|id| id.to_string()),
             By::Step => self.account.step.clone(),

@@ -42,4 +42,5 @@ pub(crate) use inject::admitted;
 pub(crate) use list::started_runs_of;
 pub(crate) use start::{Beginning, LAST_REST, LEASE, RENEW};
 pub(crate) use trust::untrusted;
+pub(crate) use view::grouped;
 pub use view::{Eyes, Line, Mark, Narrator, Progress, View, Words, seen};
