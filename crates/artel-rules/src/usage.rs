@@ -344,7 +344,7 @@ impl Sum {
                 self.cache_write = self.cache_write.saturating_add(usage.cache_write);
                 self.output = self.output.saturating_add(usage.output);
             }
-            None => self.estimated += charged.tokens.0,
+            None => self.estimated = self.estimated.saturating_add(charged.tokens.0),
         }
         self.tokens = self.tokens.saturating_add(charged.tokens.0);
         match cost {

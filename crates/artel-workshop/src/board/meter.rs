@@ -119,12 +119,13 @@ impl Meter {
         let standing = card.end.unwrap_or(Standing::Complete);
         *self.ended.entry(standing.as_str()).or_default() += 1;
         let (turns, _) = card.taken();
-        self.turns += turns;
+        self.turns = self.turns.saturating_add(turns);
         let Some(metrics) = &finished.metrics else {
             return;
         };
         for (kind, times) in &metrics.recoveries {
-            *self.recoveries.entry(kind.clone()).or_default() += times;
+            let sum = self.recoveries.entry(kind.clone()).or_default();
+            *sum = sum.saturating_add(*times);
         }
         let state = finished.state.as_deref().and_then(|word| word.parse().ok());
         // What took over from another run is a part of it, and not another try.

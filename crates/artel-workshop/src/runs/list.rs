@@ -90,7 +90,7 @@ impl Standing {
 }
 
 /// One run in a list.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RunRow {
     /// Which run.
     pub run: RunId,
