@@ -24,7 +24,7 @@ mod tests;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use artel_journal::{Query, Record, Row};
+use artel_journal::{Record, Row};
 use artel_rules::budget::Ledger;
 use artel_types::{Code, Event, Fact, Failure, RunFinished, RunId, RunStarted, TraceId};
 
@@ -33,7 +33,7 @@ pub use lists::{Kinship, Page, RunsWanted, Stage, WorkRow, WorksWanted};
 pub use meter::{BUCKETS, Histogram, Meter, ModelTimes};
 
 use card::Card;
-use folding::Depth;
+use folding::{Depth, Seen};
 use works::WorkCard;
 
 use crate::workshop::Workshop;
@@ -94,13 +94,7 @@ impl Workshop {
     }
 
     fn board_to(&self, depth: Depth) -> Result<Board, Failure> {
-        let mut board = Board {
-            depth,
-            ..Board::default()
-        };
-        let reader = self.reader()?;
-        reader.visit_rows(&Query::all(), |row| board.see(row))?;
-        Ok(board)
+        folding::fold_all(&self.reader()?, depth)
     }
 }
 
@@ -108,7 +102,9 @@ impl Board {
     /// Takes one more record. Kinds that it does not know are passed over, and so is a record that
     /// it has: a follower may hand the last one over again.
     pub fn take(&mut self, record: &Record) {
-        self.see(&Row::of(record));
+        if record.seq > self.position {
+            self.put(Seen::of(&Row::of(record), self.depth));
+        }
     }
 
     /// Returns the number of the last record that was taken; a follower goes on from there.
@@ -137,41 +133,46 @@ impl Board {
         )
     }
 
-    fn see(&mut self, row: &Row<'_>) {
-        if row.seq() <= self.position {
+    fn put(&mut self, seen: Seen) {
+        if seen.seq <= self.position {
             return;
         }
-        self.position = row.seq();
-        self.touch(row);
-        if row.kind().is_some_and(|kind| !self.depth.wants(kind)) {
-            return;
-        }
-        match row.event() {
-            Ok(event) => self.fold(&event),
-            Err(error) => {
+        self.position = seen.seq;
+        self.touch(&seen);
+        match seen.event {
+            Some(Ok(event)) => self.fold(&event),
+            Some(Err(what)) => {
                 let damage = self.damage.get_or_insert(Damage {
-                    first: row.seq(),
-                    what: error.to_string(),
+                    first: seen.seq,
+                    what,
                     records: 0,
                 });
                 damage.records += 1;
             }
+            None => {}
         }
     }
 
     /// Notes that something happened to a run or a piece of work, whatever it was.
-    fn touch(&mut self, row: &Row<'_>) {
-        let (Some(at), Some(trace)) = (row.at(), row.trace()) else {
+    fn touch(&mut self, seen: &Seen) {
+        let Some((at, trace)) = seen.place else {
             return;
         };
-        if let Some(run) = row.run() {
+        if let Some(run) = seen.run {
             let index = self.card(run, trace);
-            self.cards[index].last = (row.seq(), at);
+            self.cards[index].last = (seen.seq, at);
         }
-        if row.stream().is_some_and(|name| name.starts_with("work/")) {
+        if seen.is_of_work {
             let index = self.work_card(trace);
             self.works[index].last = at;
         }
+    }
+
+    /// Gives back the room that was kept for more: what comes from now on comes slowly.
+    fn settle(&mut self) {
+        self.cards.shrink_to_fit();
+        self.begun.shrink_to_fit();
+        self.works.shrink_to_fit();
     }
 
     fn fold(&mut self, event: &Event) {
