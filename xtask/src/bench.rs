@@ -11,38 +11,59 @@ struct Bench {
     name: &'static str,
     shows: &'static str,
     program: &'static str,
+    place: Place,
 }
 
-const BENCHES: [Bench; 6] = [
+/// Where a benchmark's program is kept.
+enum Place {
+    /// With the test kit's programs.
+    Kit,
+    /// With the examples of the crate that it measures, which the test kit must not build upon.
+    Example(&'static str),
+}
+
+const BENCHES: [Bench; 7] = [
     Bench {
         name: "journal",
         shows: "appending, reading, verifying and opening a journal",
         program: "bench-journal",
+        place: Place::Kit,
     },
     Bench {
         name: "model",
         shows: "a thousand answers at once, through the gateway and through bare HTTP",
         program: "bench-model",
+        place: Place::Kit,
     },
     Bench {
         name: "hands",
         shows: "starting behind walls, judging a command, redacting, searching a large tree",
         program: "bench-hands",
+        place: Place::Kit,
     },
     Bench {
         name: "runs",
         shows: "one run of 15 turns from the outside, a thousand at once in one process",
         program: "bench-runs",
+        place: Place::Kit,
     },
     Bench {
         name: "plans",
         shows: "conducting a plan of 200 steps, beyond what its journal costs",
         program: "bench-plans",
+        place: Place::Kit,
+    },
+    Bench {
+        name: "board",
+        shows: "folding a journal of 100,000 runs once, and looking at it then",
+        program: "bench-board",
+        place: Place::Example("artel-workshop"),
     },
     Bench {
         name: "server",
         shows: "what readers of live events cost writers, the overview with very many runs",
         program: "bench-server",
+        place: Place::Kit,
     },
 ];
 
@@ -90,15 +111,12 @@ fn measure(bench: &Bench, figures: &mut Table) -> Result<(), Stop> {
         let status = process::run_reading(&mut command, |_| Echo::Show)?;
         process::judge(&command, status)?;
     }
-    let args = [
-        "run",
-        "--release",
-        "--locked",
-        "-p",
-        "artel-testkit",
-        "--bin",
-        bench.program,
-    ];
+    let (package, sort) = match bench.place {
+        Place::Kit => ("artel-testkit", "--bin"),
+        Place::Example(package) => (package, "--example"),
+    };
+    let mut args = vec!["run", "--release", "--locked", "-p", package];
+    args.extend([sort, bench.program]);
     let mut command = process::cargo(args);
     let status = process::run_reading(&mut command, |line| {
         if let Some(cells) = table::marked_cells(line, "bench:") {

@@ -32,6 +32,7 @@ const HASH: usize = 17;
 
 /// A borrowed row. Holding raw values means that whatever stands in the file is hashed as it is,
 /// also where a tampered column no longer has its type.
+#[derive(Clone, Copy)]
 pub(crate) struct Columns<'a>([ValueRef<'a>; WIDTH]);
 
 impl<'a> Columns<'a> {
@@ -132,12 +133,12 @@ impl<'a> Columns<'a> {
         }
     }
 
-    fn text(&self, at: usize) -> Result<&'a str, JournalError> {
+    pub(crate) fn text(&self, at: usize) -> Result<&'a str, JournalError> {
         self.optional(at)?
             .ok_or_else(|| self.bad(format!("column {at} is empty")))
     }
 
-    fn optional(&self, at: usize) -> Result<Option<&'a str>, JournalError> {
+    pub(crate) fn optional(&self, at: usize) -> Result<Option<&'a str>, JournalError> {
         match self.0[at] {
             ValueRef::Null => Ok(None),
             ValueRef::Text(bytes) => std::str::from_utf8(bytes)
@@ -154,7 +155,7 @@ impl<'a> Columns<'a> {
         }
     }
 
-    fn at(&self) -> Result<Timestamp, JournalError> {
+    pub(crate) fn at(&self) -> Result<Timestamp, JournalError> {
         Ok(Timestamp::from_micros(self.number(3)?.cast_signed()))
     }
 

@@ -20,6 +20,7 @@ use crate::keys::{self, Keys};
 use crate::lease::{self, LeaseInfo};
 use crate::query::{Filter, Order, Query};
 use crate::record::Record;
+use crate::row::Row;
 use crate::turn::CHECKPOINT_EVERY;
 use crate::writer::identity;
 
@@ -100,6 +101,19 @@ impl Reader {
             Ok(ControlFlow::Continue(()))
         })?;
         Ok(last)
+    }
+
+    /// Hands over every event that fits as it is stored, damaged ones too: the visitor decides
+    /// which of them to decode, and what to do about those that cannot be.
+    pub fn visit_rows(
+        &self,
+        query: &Query,
+        mut visitor: impl FnMut(&Row<'_>),
+    ) -> Result<(), JournalError> {
+        self.scan(query, |columns| {
+            visitor(&Row::new(*columns));
+            Ok(ControlFlow::Continue(()))
+        })
     }
 
     /// Returns every event that fits. Bound the query where there may be many.

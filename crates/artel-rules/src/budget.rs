@@ -21,11 +21,13 @@ use calendar::{Day, day_of, days};
 
 pub use calendar::{period_end, period_start};
 pub use ledger::Ledger;
+pub use left::{Left, left};
 pub use refusal::{Measure, OverBudget};
 
 mod book;
 mod calendar;
 mod ledger;
+mod left;
 mod refusal;
 
 /// In a limit, the measure that is not limited. Zero is a limit like any other: nothing may be

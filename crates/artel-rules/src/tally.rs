@@ -140,18 +140,18 @@ impl Tally {
         self.asked.remove(&(fact.call.clone(), fact.attempt));
         let metrics = &mut self.metrics;
         metrics.model_calls += 1;
-        metrics.model_ms += fact.total_ms;
+        add(&mut metrics.model_ms, fact.total_ms);
         match fact.usage {
             Some(usage) => {
-                metrics.tokens_input += usage.input;
-                metrics.tokens_cached += usage.cache_read;
-                metrics.tokens_output += usage.output;
+                add(&mut metrics.tokens_input, usage.input);
+                add(&mut metrics.tokens_cached, usage.cache_read);
+                add(&mut metrics.tokens_output, usage.output);
             }
             None => {
                 let charged = fact.charged.tokens.0;
                 let output = tokens::of_bytes(length(&fact.reply)).min(charged);
-                metrics.tokens_output += output;
-                metrics.tokens_input += charged - output;
+                add(&mut metrics.tokens_output, output);
+                add(&mut metrics.tokens_input, charged - output);
             }
         }
         let model = format!("{}:{}", fact.provider, fact.model);
@@ -163,8 +163,9 @@ impl Tally {
         let asked = self.asked.remove(&(fact.call.clone(), fact.attempt));
         let is_failure = !matches!(event.outcome, Some(Outcome::Cancelled | Outcome::Denied));
         self.metrics.model_failures += u64::from(is_failure);
-        self.metrics.model_ms += asked.map_or(0, |asked| millis(event.at.since(asked)));
-        self.metrics.tokens_input += fact.charged.tokens.0;
+        let took = asked.map_or(0, |asked| millis(event.at.since(asked)));
+        add(&mut self.metrics.model_ms, took);
+        add(&mut self.metrics.tokens_input, fact.charged.tokens.0);
         let model = format!("{}:{}", fact.provider, fact.model);
         self.charge(model, fact.charged.tokens.0, fact.cost);
     }
@@ -227,7 +228,8 @@ impl Tally {
         };
         if let Some(name) = name {
             self.loaded.insert(name);
-            self.metrics.tokens_loaded += tokens::of_bytes(length(&fact.observation));
+            let size = tokens::of_bytes(length(&fact.observation));
+            add(&mut self.metrics.tokens_loaded, size);
         }
     }
 
@@ -242,7 +244,7 @@ impl Tally {
 
     fn snapped(&mut self, millis: u64) {
         self.metrics.snapshots += 1;
-        self.metrics.snapshot_ms += millis;
+        add(&mut self.metrics.snapshot_ms, millis);
     }
 
     /// What the files on disk said at the end cannot be found out from events later.
@@ -251,6 +253,11 @@ impl Tally {
         let metrics = fact.metrics.as_ref();
         self.metrics.saved_percent = metrics.and_then(|metrics| metrics.saved_percent);
     }
+}
+
+/// Adds a number on record, which may be any number there is.
+fn add(sum: &mut u64, number: u64) {
+    *sum = sum.saturating_add(number);
 }
 
 /// Returns the reply that a call belongs to: calls are named by the reply's number and their own.

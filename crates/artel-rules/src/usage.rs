@@ -7,13 +7,19 @@
 use std::collections::{BTreeMap, HashMap};
 
 use artel_types::model::{Attribution, Provider, Usage};
-use artel_types::{Amount, Event, Fact, ModelFailed, ModelReplied, ModelRequested, Money, Outcome};
+use artel_types::{
+    Amount, Event, Fact, ModelFailed, ModelReplied, ModelRequested, Money, Outcome, Timestamp,
+};
 use serde::Serialize;
+
+const MICROS_OF_A_DAY: i64 = 86_400_000_000;
 
 /// What usage can be grouped and filtered by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum By {
+    /// The day, in UTC.
+    Day,
     /// The session.
     Session,
     /// The run.
@@ -36,7 +42,8 @@ pub enum By {
 
 impl By {
     /// Every way, in the order of the documentation.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
+        Self::Day,
         Self::Session,
         Self::Run,
         Self::Step,
@@ -51,6 +58,7 @@ impl By {
     /// Returns its word.
     pub fn as_str(self) -> &'static str {
         match self {
+            Self::Day => "day",
             Self::Session => "session",
             Self::Run => "run",
             Self::Step => "step",
@@ -115,14 +123,39 @@ pub struct Row {
     pub sum: Sum,
 }
 
+type Rows = BTreeMap<Vec<Option<String>>, Sum>;
+
+/// A group with what its names stand for.
+#[derive(Debug, Clone, Copy)]
+pub struct Named<'a> {
+    by: &'a [By],
+    group: &'a [Option<String>],
+}
+
+impl<'a> Named<'a> {
+    /// Returns the name of one way; nothing where the attempt has none.
+    pub fn of(&self, wanted: By) -> Option<&'a str> {
+        let at = self.by.iter().position(|by| *by == wanted)?;
+        self.group.get(at)?.as_deref()
+    }
+
+    fn regrouped(&self, by: &[By]) -> Vec<Option<String>> {
+        by.iter()
+            .map(|by| self.of(*by).map(str::to_owned))
+            .collect()
+    }
+}
+
 /// Adds attempts up while events go by.
 #[derive(Debug, Clone, Default)]
 pub struct Tally {
     by: Vec<By>,
     filter: Vec<(By, String)>,
-    rows: BTreeMap<Vec<Option<String>>, Sum>,
+    rows: Rows,
     /// Attempts whose result has not gone by.
     open: HashMap<(String, u32), Open>,
+    /// The day that was written out last: most events are of the same one as those before.
+    day: Option<(i64, String)>,
 }
 
 /// An attempt under way: where it belongs, and what was set aside for it.
@@ -153,35 +186,49 @@ impl Tally {
     }
 
     /// Returns the rows, largest cost first, and the total of all of them.
-    pub fn report(mut self) -> (Vec<Row>, Sum) {
-        for Open { group, estimate } in std::mem::take(&mut self.open).into_values() {
-            let sum = self.rows.entry(group).or_default();
-            sum.attempts += 1;
-            sum.unknown += 1;
-            sum.estimated = sum.estimated.saturating_add(estimate.tokens.0);
-            sum.tokens = sum.tokens.saturating_add(estimate.tokens.0);
-            sum.cost += estimate.money;
-            // An estimate is of many tokens: it costs nothing only where no price is known.
-            sum.unpriced = sum
-                .unpriced
-                .saturating_add(u64::from(estimate.money == Money(0)));
+    pub fn report(&self) -> (Vec<Row>, Sum) {
+        self.summed(&self.by, |_| true)
+    }
+
+    /// Returns the same in other rows: those that fit, grouped by some of the ways that were
+    /// begun with. A way that was not is nobody's.
+    pub fn summed(&self, by: &[By], fits: impl Fn(&Named<'_>) -> bool) -> (Vec<Row>, Sum) {
+        let mut rows = self.coarser(by, &fits);
+        for Open { group, estimate } in self.open.values() {
+            let named = Named {
+                by: &self.by,
+                group,
+            };
+            if fits(&named) {
+                rows.entry(named.regrouped(by)).or_default().open(*estimate);
+            }
         }
-        let mut total = Sum::default();
-        let mut rows: Vec<Row> = self
-            .rows
-            .into_iter()
-            .map(|(group, sum)| Row { group, sum })
-            .collect();
-        rows.iter().for_each(|row| total.add(&row.sum));
-        rows.sort_by(|one, other| {
-            let key = |row: &Row| (row.sum.cost, row.sum.tokens);
-            key(other).cmp(&key(one)).then(one.group.cmp(&other.group))
-        });
-        (rows, total)
+        sorted(rows)
+    }
+
+    /// Returns the sums of what is over, by some of the ways that were begun with. They only grow,
+    /// which the estimates of what is under way do not.
+    pub fn settled(&self, by: &[By]) -> Vec<Row> {
+        sorted(self.coarser(by, &|_| true)).0
+    }
+
+    fn coarser(&self, by: &[By], fits: &impl Fn(&Named<'_>) -> bool) -> Rows {
+        let mut rows = Rows::new();
+        for (group, sum) in &self.rows {
+            let named = Named {
+                by: &self.by,
+                group,
+            };
+            if fits(&named) {
+                rows.entry(named.regrouped(by)).or_default().add(sum);
+            }
+        }
+        rows
     }
 
     fn requested(&mut self, event: &Event, fact: &ModelRequested) {
         let names = Names {
+            day: self.day(event.at),
             event,
             provider: fact.provider,
             model: &fact.model,
@@ -196,6 +243,7 @@ impl Tally {
 
     fn replied(&mut self, event: &Event, fact: &ModelReplied) {
         let names = Names {
+            day: self.day(event.at),
             event,
             provider: fact.provider,
             model: &fact.model,
@@ -210,6 +258,7 @@ impl Tally {
 
     fn failed(&mut self, event: &Event, fact: &ModelFailed) {
         let names = Names {
+            day: self.day(event.at),
             event,
             provider: fact.provider,
             model: &fact.model,
@@ -224,6 +273,21 @@ impl Tally {
             }
             sum.charge(None, fact.charged, fact.cost);
         }
+    }
+
+    /// Returns the day of an event, where rows or a filter ask for it.
+    fn day(&mut self, at: Timestamp) -> Option<String> {
+        let mut asked = self.by.iter().chain(self.filter.iter().map(|(by, _)| by));
+        if !asked.any(|by| *by == By::Day) {
+            return None;
+        }
+        let number = at.as_micros().div_euclid(MICROS_OF_A_DAY);
+        if let Some((_, known)) = self.day.as_ref().filter(|(known, _)| *known == number) {
+            return Some(known.clone());
+        }
+        let day = day(at);
+        self.day = Some((number, day.clone()));
+        Some(day)
     }
 
     fn sum(&mut self, names: &Names<'_>) -> Option<&mut Sum> {
@@ -242,7 +306,36 @@ impl Tally {
     }
 }
 
+fn sorted(rows: Rows) -> (Vec<Row>, Sum) {
+    let mut total = Sum::default();
+    let row = |(group, sum)| Row { group, sum };
+    let mut rows: Vec<Row> = rows.into_iter().map(row).collect();
+    rows.iter().for_each(|row| total.add(&row.sum));
+    rows.sort_by(|one, other| {
+        let key = |row: &Row| (row.sum.cost, row.sum.tokens);
+        key(other).cmp(&key(one)).then(one.group.cmp(&other.group))
+    });
+    (rows, total)
+}
+
+/// Returns the day of a moment, as `2026-11-15`.
+pub fn day(at: Timestamp) -> String {
+    at.to_string().chars().take(10).collect()
+}
+
 impl Sum {
+    /// An attempt under way counts with what was set aside for it.
+    fn open(&mut self, estimate: Amount) {
+        self.attempts += 1;
+        self.unknown += 1;
+        self.estimated = self.estimated.saturating_add(estimate.tokens.0);
+        self.tokens = self.tokens.saturating_add(estimate.tokens.0);
+        self.cost += estimate.money;
+        // An estimate is of many tokens: it costs nothing only where no price is known.
+        let is_unpriced = estimate.money == Money(0);
+        self.unpriced = self.unpriced.saturating_add(u64::from(is_unpriced));
+    }
+
     fn charge(&mut self, usage: Option<Usage>, charged: Amount, cost: Option<Money>) {
         match usage {
             Some(usage) => {
@@ -251,7 +344,7 @@ impl Sum {
                 self.cache_write = self.cache_write.saturating_add(usage.cache_write);
                 self.output = self.output.saturating_add(usage.output);
             }
-            None => self.estimated += charged.tokens.0,
+            None => self.estimated = self.estimated.saturating_add(charged.tokens.0),
         }
         self.tokens = self.tokens.saturating_add(charged.tokens.0);
         match cost {
@@ -296,6 +389,7 @@ impl Sum {
 
 /// What an attempt's events name.
 struct Names<'a> {
+    day: Option<String>,
     event: &'a Event,
     provider: Provider,
     model: &'a str,
@@ -305,6 +399,7 @@ struct Names<'a> {
 impl Names<'_> {
     fn of(&self, by: By) -> Option<String> {
         match by {
+            By::Day => self.day.clone(),
             By::Session => self.event.session.map(|id| id.to_string()),
             By::Run => self.event.run.map(|id| id.to_string()),
             By::Step => self.account.step.clone(),

@@ -197,12 +197,12 @@ impl Workshop {
     /// Has the daemon begin nothing new; what is under way goes on.
     pub fn pause_daemon(&self, why: Option<&str>) -> Result<Noted<bool>, Failure> {
         let why = why.map(|why| self.redactor().redact(why).into_owned());
-        self.hold(true, DaemonPaused { why }.into())
+        self.hold(DaemonPaused { why }.into())
     }
 
     /// Has the daemon begin new work again.
     pub fn resume_daemon(&self) -> Result<Noted<bool>, Failure> {
-        self.hold(false, DaemonResumed {}.into())
+        self.hold(DaemonResumed {}.into())
     }
 
     /// Tells whether the daemon is to begin nothing new.
@@ -210,9 +210,10 @@ impl Workshop {
         is_held(&self.reader()?)
     }
 
-    fn hold(&self, wanted: bool, fact: Fact) -> Result<Noted<bool>, Failure> {
+    fn hold(&self, fact: Fact) -> Result<Noted<bool>, Failure> {
         let opened = self.open()?;
-        let is_new = is_held(opened.journal.reader())? != wanted;
+        let holds = matches!(fact, Fact::DaemonPaused(_));
+        let is_new = is_held(opened.journal.reader())? != holds;
         if is_new {
             let actor = self.caller.actor();
             let draft = Draft::new(Stream::daemon(), self.trace_id(), actor, fact);

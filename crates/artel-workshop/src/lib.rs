@@ -4,6 +4,7 @@
 
 mod access;
 mod agents;
+mod board;
 mod book;
 mod caller;
 mod cassette;
@@ -43,6 +44,10 @@ pub use artel_rules::conduct::{Conduct, Failure as OnFailure, Rules as PlanRules
 pub use artel_rules::request::file::Status as RequestStatus;
 pub use artel_skills::Mode;
 pub use artel_tools::{Approver, Hints, Offer, Person, Question, Reply};
+pub use board::{
+    BUCKETS, Board, Damage, Drivers, Histogram, Kinship, Meter, ModelTimes, Page, RunsWanted,
+    Stage, WorkRow, WorksWanted,
+};
 pub use caller::{Caller, Flags};
 pub use clean::{Cleaned, Rubbish, Sort};
 pub use daemon::{DaemonRuns, DaemonSignal, DaemonStatus};

@@ -39,7 +39,10 @@ pub(crate) use child::Kin;
 pub(crate) use furnish::{Outfit, skill_rules};
 pub(crate) use house::House;
 pub(crate) use inject::admitted;
+#[cfg(test)]
+pub(crate) use list::State;
 pub(crate) use list::started_runs_of;
 pub(crate) use start::{Beginning, LAST_REST, LEASE, RENEW};
 pub(crate) use trust::untrusted;
+pub(crate) use view::grouped;
 pub use view::{Eyes, Line, Mark, Narrator, Progress, View, Words, seen};

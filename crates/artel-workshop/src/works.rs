@@ -36,5 +36,7 @@ pub use report::{ReportRow, ReportShown};
 pub use waiting::{OpenQuestion, WaitSort, Waits};
 pub use work::{Drafted, Work};
 
+pub(crate) use changeset::{changeset_row, word as changeset_word};
 pub(crate) use contract::{Brings, Contract};
 pub(crate) use crew::deferred;
+pub(crate) use work::status_of;

@@ -86,6 +86,21 @@ impl Ledger {
         book.used(days) - open
     }
 
+    /// Returns every level that something is known of, but the global one.
+    pub(super) fn levels(&self) -> impl Iterator<Item = Level> {
+        let named = |books: &BTreeMap<String, Book>, level: fn(String) -> Level| {
+            let names: Vec<_> = books.keys().cloned().map(level).collect();
+            names
+        };
+        let all = [
+            named(&self.providers, Level::Provider),
+            named(&self.sessions, Level::Session),
+            named(&self.runs, Level::Run),
+            named(&self.steps, Level::Step),
+        ];
+        all.into_iter().flatten()
+    }
+
     /// Returns how many reservations are neither settled nor given back.
     pub fn open_reservations(&self) -> usize {
         self.open.len()
@@ -105,7 +120,7 @@ impl Ledger {
         }
     }
 
-    fn book_mut(&mut self, level: &Level) -> &mut Book {
+    pub(super) fn book_mut(&mut self, level: &Level) -> &mut Book {
         let (books, id) = match level {
             Level::Global => return &mut self.global,
             Level::Provider(id) => (&mut self.providers, id),

@@ -30,7 +30,7 @@ impl Spans {
         for (begin, end) in spans {
             let begin = covered.map_or(begin, |covered| covered.max(begin));
             if end > begin {
-                total += end.since(begin);
+                total = total.saturating_add(end.since(begin));
                 covered = Some(end);
             }
         }

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use artel_types::{Money, RunMetrics, RunState};
 use serde::Serialize;
 
+use super::add;
+
 /// What many runs of a skill amount to. Sums are kept; rates are worked out when asked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct SkillStats {
@@ -44,18 +46,19 @@ impl SkillStats {
         self.runs += 1;
         self.complete += u64::from(state == RunState::Complete);
         self.partial += u64::from(state == RunState::Partial);
-        self.turns += metrics.turns;
-        self.failures += metrics.tool_failures;
+        add(&mut self.turns, metrics.turns);
+        add(&mut self.failures, metrics.tool_failures);
         for (kind, count) in &metrics.recoveries {
-            *self.recoveries.entry(kind.clone()).or_default() += count;
+            add(self.recoveries.entry(kind.clone()).or_default(), *count);
         }
-        self.tokens += metrics.tokens_input + metrics.tokens_output;
+        add(&mut self.tokens, metrics.tokens_input);
+        add(&mut self.tokens, metrics.tokens_output);
         match metrics.cost {
             Some(cost) => self.cost += cost,
             None => self.unpriced += 1,
         }
         if let Some(saved) = metrics.saved_percent {
-            self.saved += saved;
+            add(&mut self.saved, saved);
             self.saving += 1;
         }
     }
@@ -90,7 +93,8 @@ impl SkillStats {
     }
 
     fn recovered(&self) -> u64 {
-        self.recoveries.values().sum()
+        let counts = self.recoveries.values();
+        counts.fold(0, |sum, count| sum.saturating_add(*count))
     }
 }
 

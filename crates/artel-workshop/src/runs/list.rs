@@ -1,20 +1,16 @@
 //! Which runs there are, and how each of them stands.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use artel_journal::{Filter, Query, Reader};
-use artel_rules::tally::Tally;
 use artel_types::{
     Event, Fact, Failure, Money, RunAsked, RunFinished, RunId, RunStarted, Stream, Timestamp,
     TraceId,
 };
 use serde::Serialize;
 
-use super::view::grouped;
+use crate::board::Drivers;
 use crate::workshop::Workshop;
-
-/// So many runs that are over are shown, if not all are wanted.
-const MOST_OVER: usize = 20;
 
 /// How a run stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -39,6 +35,37 @@ pub enum Standing {
 }
 
 impl Standing {
+    /// Every one there is.
+    pub const ALL: [Self; 8] = [
+        Self::Running,
+        Self::Paused,
+        Self::Waiting,
+        Self::Left,
+        Self::Complete,
+        Self::Partial,
+        Self::Failed,
+        Self::Cancelled,
+    ];
+
+    /// Returns the word that machines read.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Waiting => "waiting",
+            _ => self.words(),
+        }
+    }
+
+    /// Returns how a run stands that ended so; without a word it is an old record of one that was
+    /// done.
+    pub(crate) fn of_ending(state: Option<&str>) -> Self {
+        match state {
+            Some("partial") => Self::Partial,
+            Some("failed") => Self::Failed,
+            Some("cancelled") => Self::Cancelled,
+            _ => Self::Complete,
+        }
+    }
+
     /// Returns the words that people read.
     pub fn words(self) -> &'static str {
         match self {
@@ -63,7 +90,7 @@ impl Standing {
 }
 
 /// One run in a list.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RunRow {
     /// Which run.
     pub run: RunId,
@@ -73,10 +100,16 @@ pub struct RunRow {
     pub state: Standing,
     /// What it does, in a line.
     pub title: String,
+    /// The skill it carries out.
+    pub skill: Option<String>,
+    /// The role that does it.
+    pub role: Option<String>,
     /// How many turns it took.
     pub turns: u64,
     /// What it cost; nothing if a price is not known.
     pub cost: Option<Money>,
+    /// When it began.
+    pub at: Timestamp,
     /// When it came to stand so.
     pub since: Timestamp,
     /// More about that.
@@ -169,12 +202,7 @@ impl State {
 
     pub(crate) fn standing(&self) -> Standing {
         if let Some(finished) = self.finished() {
-            return match finished.state.as_deref() {
-                Some("partial") => Standing::Partial,
-                Some("failed") => Standing::Failed,
-                Some("cancelled") => Standing::Cancelled,
-                _ => Standing::Complete,
-            };
+            return Standing::of_ending(finished.state.as_deref());
         }
         let is_driven = self.driver.is_some();
         if self.question().is_some() || (is_driven && self.is_asking()) {
@@ -191,35 +219,15 @@ impl State {
 impl Workshop {
     /// Lists runs, the latest first.
     pub fn runs(&self, which: Which) -> Result<Vec<RunRow>, Failure> {
-        let reader = self.reader()?;
-        let drivers = self.drivers(&reader)?;
-        let applied = applied(&reader)?;
-        let mut rows = Vec::new();
-        let mut over = 0;
-        for (started, trace) in started_runs(&reader)?.into_iter().rev() {
-            if which == Which::Recent && started.parent.is_some() {
-                continue;
-            }
-            if which == Which::Recent && over >= MOST_OVER && !drivers.contains_key(&started.id) {
-                // What is older and not over is found by `--all`; nobody reads a list without end.
-                continue;
-            }
-            let state = self.state(&reader, started, trace, &drivers)?;
-            over += usize::from(state.standing().is_over());
-            let mut row = row(&state);
-            if applied.contains(&row.run) {
-                row.files = 0;
-            }
-            rows.push(row);
-        }
-        Ok(rows)
+        let board = self.whole_board()?;
+        Ok(board.run_rows(which, &self.drivers_now()?))
     }
 
     /// Returns all that is on record of a run.
     pub(crate) fn state_of(&self, run: RunId) -> Result<State, Failure> {
         let (started, trace) = self.started(run)?;
         let reader = self.reader()?;
-        let drivers = self.drivers(&reader)?;
+        let drivers = Drivers::read(&reader, self.caller.clock.now())?;
         self.state(&reader, started, trace, &drivers)
     }
 
@@ -228,7 +236,7 @@ impl Workshop {
         reader: &Reader,
         started: RunStarted,
         trace: TraceId,
-        drivers: &BTreeMap<RunId, String>,
+        drivers: &Drivers,
     ) -> Result<State, Failure> {
         let filter = Filter {
             run: Some(started.id.to_string()),
@@ -237,29 +245,11 @@ impl Workshop {
         let records = reader.records(&Query::of(filter))?;
         let events: Result<_, _> = records.iter().map(artel_journal::Record::event).collect();
         Ok(State {
-            driver: drivers.get(&started.id).cloned(),
+            driver: drivers.run(started.id).map(str::to_owned),
             started,
             trace,
             events: events?,
         })
-    }
-
-    /// Returns the runs that processes are at work on.
-    fn drivers(&self, reader: &Reader) -> Result<BTreeMap<RunId, String>, Failure> {
-        let now = self.caller.clock.now();
-        let mut drivers = BTreeMap::new();
-        for lease in reader.leases()? {
-            let Some(owner) = lease.owner.filter(|owner| !owner.is_dead()) else {
-                continue;
-            };
-            let name = lease.name.strip_prefix("run/");
-            if let Some(run) = name.and_then(|name| name.parse().ok())
-                && lease.expires > now
-            {
-                drivers.insert(run, owner.to_string());
-            }
-        }
-        Ok(drivers)
     }
 
     /// Returns the runs that a run called and that are not over, with those that they called.
@@ -337,75 +327,4 @@ pub(crate) fn applied(reader: &Reader) -> Result<BTreeSet<RunId>, Failure> {
         }
     }
     Ok(runs)
-}
-
-fn row(state: &State) -> RunRow {
-    let mut tally = Tally::default();
-    state.events.iter().for_each(|event| tally.fold(event));
-    let metrics = tally.metrics(None);
-    // What a plan's run made waits as a changeset, not as files.
-    let files = state
-        .finished()
-        .filter(|_| state.started.plan.is_none())
-        .and_then(|finished| finished.changed.as_ref());
-    let files = files.map_or(0, |files| files.len() as u64);
-    RunRow {
-        run: state.started.id,
-        trace: state.trace,
-        state: state.standing(),
-        title: state.started.title.clone(),
-        turns: metrics.turns,
-        cost: metrics.cost,
-        since: since(state),
-        note: note(state),
-        parent: state.started.parent,
-        files,
-    }
-}
-
-/// Returns when a run came to stand as it does.
-fn since(state: &State) -> Timestamp {
-    let of = |wanted: &dyn Fn(&Fact) -> bool| {
-        let mut events = state.events.iter().rev();
-        events
-            .find(|event| wanted(&event.fact))
-            .map(|event| event.at)
-    };
-    let first = state.events.first().map(|event| event.at);
-    let last = state.events.last().map(|event| event.at);
-    let began = |fact: &Fact| matches!(fact, Fact::RunStarted(_) | Fact::RunContinued(_));
-    let at = match state.standing() {
-        Standing::Running => of(&began),
-        Standing::Paused => of(&|fact| matches!(fact, Fact::RunSteered(_))),
-        _ => last,
-    };
-    at.or(first).unwrap_or(Timestamp::from_micros(0))
-}
-
-fn note(state: &State) -> Option<String> {
-    if let Some(asked) = state.question() {
-        return Some(asked.text.clone());
-    }
-    if state.finished().is_some() {
-        return None;
-    }
-    let after = state
-        .events
-        .iter()
-        .rev()
-        .find_map(|event| match &event.fact {
-            Fact::RunContinued(continued) => Some(continued.after),
-            _ => None,
-        });
-    match (state.driver.is_some(), after) {
-        (true, Some(after)) => Some(format!(
-            "picked up after the process ended at event {}",
-            grouped(after)
-        )),
-        (true, None) => None,
-        (false, _) => {
-            let last = state.events.last().map_or(0, |event| event.seq);
-            Some(format!("the process ended at event {}", grouped(last)))
-        }
-    }
 }

@@ -18,7 +18,7 @@ use artel_types::{
 use serde::Serialize;
 
 pub use decide::ChangesetDone;
-pub(crate) use shown::{decisions, next, proof_line, row, title_of, waivers};
+pub(crate) use shown::{changeset_row, decisions, next, proof_line, row, title_of, waivers, word};
 
 use super::Work;
 use super::carry::open_line;
@@ -27,7 +27,7 @@ use crate::workshop::Workshop;
 use shown::{of_work, shown};
 
 /// A changeset in a list.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ChangesetRow {
     /// What it is called: the trace, cut short.
     pub id: String,
@@ -130,8 +130,7 @@ pub struct ChangesetDecision {
 impl Workshop {
     /// Returns every changeset, the newest first.
     pub fn changesets(&self) -> Result<Vec<ChangesetRow>, Failure> {
-        let works = self.works_with("changeset.created")?;
-        Ok(works.iter().filter_map(row).collect())
+        Ok(self.board_of_waits()?.changesets())
     }
 
     /// Returns one changeset with all that is known about it.

@@ -1,11 +1,9 @@
 //! What needs a person: plans to decide about, questions, changesets, runs that were left.
 
-use std::collections::BTreeSet;
-
-use artel_journal::{Batch, Filter, Query};
-use artel_rules::plan::state::ChangesetState;
-use artel_types::plan::PlanState;
-use artel_types::{Code, Draft, Failure, RunAnswered, RunAsked, RunId, Stream, Timestamp, TraceId};
+use artel_journal::Batch;
+use artel_types::{
+    Code, Draft, Fact, Failure, RunAnswered, RunAsked, RunId, Stream, Timestamp, TraceId,
+};
 use serde::Serialize;
 
 use super::work::Work;
@@ -39,7 +37,7 @@ impl WaitSort {
 }
 
 /// Something that needs a person.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Waits {
     /// What sort of thing it is.
     pub kind: WaitSort,
@@ -114,49 +112,14 @@ impl OpenQuestion {
 impl Workshop {
     /// Lists what needs a person, questions first, each sort in the order in which it came.
     pub fn waiting(&self) -> Result<Vec<Waits>, Failure> {
-        let questions = self.open_questions()?;
-        let asking: BTreeSet<TraceId> = questions.iter().map(|it| it.trace).collect();
-        let mut waits: Vec<Waits> = questions.iter().map(question).collect();
-        for work in self.works()? {
-            waits.extend(self.plan_waits(&work));
-            waits.extend(changeset(&work));
-            if !asking.contains(&work.trace) {
-                waits.extend(self.left(&work)?);
-            }
-        }
-        waits.sort_by_key(|it| (it.kind, it.since));
-        Ok(waits)
+        let board = self.board_of_waits()?;
+        Ok(board.waiting(&self.drivers_now()?))
     }
 
     /// Returns the questions that nobody has answered, also those of runs that others called.
     pub fn open_questions(&self) -> Result<Vec<OpenQuestion>, Failure> {
-        let filter = Filter {
-            kind: Some("run.asked".to_owned()),
-            ..Filter::default()
-        };
-        let records = self.reader()?.records(&Query::of(filter))?;
-        let runs = records.iter().filter_map(|record| record.run.as_deref());
-        let runs: BTreeSet<RunId> = runs.filter_map(|run| run.parse().ok()).collect();
-        let mut open = Vec::new();
-        for run in runs {
-            let state = self.state_of(run)?;
-            if state.finished().is_some() {
-                continue;
-            }
-            let questions = state.questions();
-            let is_one_of_several = questions.len() > 1;
-            open.extend(questions.into_iter().map(|(since, asked)| OpenQuestion {
-                run,
-                trace: state.trace,
-                title: state.started.title.clone(),
-                since,
-                asked: asked.clone(),
-                driver: state.driver.clone(),
-                is_one_of_several,
-            }));
-        }
-        open.sort_by_key(|it| it.since);
-        Ok(open)
+        let board = self.board_of_waits()?;
+        Ok(board.questions(&self.drivers_now()?))
     }
 
     /// Returns the question that is meant: by its run, its piece of work, or its own name.
@@ -201,126 +164,22 @@ impl Workshop {
         Ok(Noted { done, notes })
     }
 
-    fn plan_waits(&self, work: &Work) -> Option<Waits> {
-        let version = work.course.in_review()?;
-        let mut drafted = work.versions.iter().rev();
-        let drafted = drafted.find(|it| it.fact.version == version.number)?;
-        let short = work.trace.short();
-        let beside = match work.course.state() {
-            Some(PlanState::Running) => " beside the one that is being done",
-            _ => "",
-        };
-        Some(Waits {
-            kind: WaitSort::Plan,
-            id: short.clone(),
-            trace: work.trace,
-            title: drafted.fact.title.clone(),
-            text: format!("version {} is in review{beside}", version.number),
-            choices: Vec::new(),
-            since: drafted.at,
-            commands: vec![
-                format!("artel plan show {short}"),
-                format!("artel plan approve {short}"),
-            ],
-        })
-    }
-
     /// Tells whether the process that carried a plan out died between the plan's end and that of
     /// its run.
     pub fn is_cut_short(&self, work: &Work) -> Result<bool, Failure> {
-        let ended = |run| {
-            matches!(work.events.iter().rev().find_map(|event| match &event.fact {
-            artel_types::Fact::PlanEnded(it) => Some(it.run),
-            _ => None,
-        }), Some(it) if it == run)
-        };
-        match work.course.run().filter(|run| ended(*run)) {
+        let ended = work
+            .events
+            .iter()
+            .rev()
+            .find_map(|event| match &event.fact {
+                Fact::PlanEnded(it) => Some(it.run),
+                _ => None,
+            });
+        match work.course.run().filter(|run| ended == Some(*run)) {
             Some(run) => Ok(self.state_of(run)?.finished().is_none()),
             None => Ok(false),
         }
     }
-
-    /// Tells whether a piece of work is to go on and nobody drives it.
-    pub(crate) fn left(&self, work: &Work) -> Result<Option<Waits>, Failure> {
-        let state = work.course.state();
-        let text = match state {
-            Some(PlanState::Approved) => "approved and not begun",
-            Some(PlanState::Running) => "left on its way",
-            Some(PlanState::Exploring | PlanState::Drafting) => "left while it was planned",
-            None if work.course.request().is_some_and(|it| it.settled.is_none()) => {
-                "nobody has taken it up"
-            }
-            Some(state) if state.is_over() && self.is_cut_short(work)? => {
-                "its end was not written down whole"
-            }
-            _ => return Ok(None),
-        };
-        for run in self.open_runs(work)? {
-            if self.state_of(run)?.driver.is_some() {
-                return Ok(None);
-            }
-        }
-        let short = work.trace.short();
-        Ok(Some(Waits {
-            kind: WaitSort::Left,
-            id: short.clone(),
-            trace: work.trace,
-            title: work.request.title.clone(),
-            text: text.to_owned(),
-            choices: Vec::new(),
-            since: work.events.last().map_or(work.at, |event| event.at),
-            commands: vec![format!("artel resume {short}")],
-        }))
-    }
-}
-
-fn question(open: &OpenQuestion) -> Waits {
-    Waits {
-        kind: WaitSort::Question,
-        id: open.id(),
-        trace: open.trace,
-        title: open.title.clone(),
-        text: open.asked.text.clone(),
-        choices: open.asked.choices.clone(),
-        since: open.since,
-        commands: vec![open.command()],
-    }
-}
-
-fn changeset(work: &Work) -> Option<Waits> {
-    let changeset = work.course.changeset()?;
-    let made = work.changeset.as_ref()?;
-    if changeset.state != ChangesetState::Open {
-        return None;
-    }
-    let short = work.trace.short();
-    let proven = match changeset.is_proven {
-        true => "",
-        false => ", its proofs do not hold",
-    };
-    let since = work.events.iter().rev();
-    let since = since
-        .filter(|event| matches!(event.fact, artel_types::Fact::ChangesetCreated(_)))
-        .map(|event| event.at)
-        .next();
-    Some(Waits {
-        kind: WaitSort::Changeset,
-        id: short.clone(),
-        trace: work.trace,
-        title: work.request.title.clone(),
-        text: format!(
-            "{} files, +{} -{}{proven}",
-            made.files.len(),
-            made.added,
-            made.removed
-        ),
-        choices: Vec::new(),
-        since: since.unwrap_or(work.at),
-        commands: vec![
-            format!("artel changeset show {short} --diff"),
-            format!("artel changeset approve {short}"),
-        ],
-    })
 }
 
 /// Returns an answer as it is recorded: a choice by its word or number, with a reason behind a

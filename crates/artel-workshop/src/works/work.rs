@@ -139,21 +139,7 @@ impl Work {
 
     /// Returns how the request stands.
     pub fn status(&self) -> Status {
-        use PlanState as P;
-        let settled = self.course.request().and_then(|it| it.settled.as_deref());
-        match (settled, self.course.state()) {
-            (Some("answered"), _) => Status::Answered,
-            (Some("done"), _) => Status::Done,
-            (Some(_), _) => Status::Failed,
-            (None, None) => Status::Pending,
-            (None, Some(P::Exploring | P::Drafting)) => Status::Processing,
-            (None, Some(P::Review)) => Status::Planned,
-            (None, Some(P::Approved | P::Running)) => Status::Active,
-            (None, Some(P::Done)) => Status::Done,
-            (None, Some(P::Failed)) => Status::Failed,
-            (None, Some(P::Rejected)) => Status::Rejected,
-            (None, Some(P::Cancelled)) => Status::Cancelled,
-        }
+        status_of(&self.course)
     }
 
     /// Returns the number of the next version. No number is given twice, also where a version was
@@ -161,6 +147,25 @@ impl Work {
     pub(crate) fn next_version(&self) -> u32 {
         let numbers = self.versions.iter().map(|it| it.fact.version);
         numbers.max().unwrap_or(0).saturating_add(1)
+    }
+}
+
+/// Returns how a request stands whose work has come so far.
+pub(crate) fn status_of(course: &Course) -> Status {
+    use PlanState as P;
+    let settled = course.request().and_then(|it| it.settled.as_deref());
+    match (settled, course.state()) {
+        (Some("answered"), _) => Status::Answered,
+        (Some("done"), _) => Status::Done,
+        (Some(_), _) => Status::Failed,
+        (None, None) => Status::Pending,
+        (None, Some(P::Exploring | P::Drafting)) => Status::Processing,
+        (None, Some(P::Review)) => Status::Planned,
+        (None, Some(P::Approved | P::Running)) => Status::Active,
+        (None, Some(P::Done)) => Status::Done,
+        (None, Some(P::Failed)) => Status::Failed,
+        (None, Some(P::Rejected)) => Status::Rejected,
+        (None, Some(P::Cancelled)) => Status::Cancelled,
     }
 }
 

@@ -16,6 +16,9 @@ use crate::screen::Screen;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: artel usage --period week --role")]
 pub(crate) struct Args {
+    /// By day in UTC, or only this one
+    #[arg(long, value_name = "2026-11-15", num_args = 0..=1, default_missing_value = "")]
+    day: Option<String>,
     /// By session, or only the session whose id begins like this
     #[arg(long, value_name = "ID", num_args = 0..=1, default_missing_value = "")]
     session: Option<String>,
@@ -56,6 +59,7 @@ fn period(word: &str) -> Result<Period, String> {
 impl Args {
     fn query(&self) -> UsageQuery {
         let flags = [
+            (By::Day, &self.day),
             (By::Session, &self.session),
             (By::Run, &self.run),
             (By::Step, &self.step),

@@ -1,7 +1,9 @@
 //! How a changeset stands, told from the journal.
 
 use artel_rules::plan::state::{ChangesetState, Order};
-use artel_types::{ChangesetCreated, Code, Event, Fact, Failure, ProofRecorded};
+use artel_types::{
+    ChangesetCreated, Code, Event, Fact, Failure, ProofRecorded, Timestamp, TraceId,
+};
 
 use super::refusal::apply_by_hand;
 use super::{ChangesetCommit, ChangesetDecision, ChangesetRow, ChangesetShown};
@@ -83,7 +85,7 @@ fn decision(event: &Event, act: String, reason: Option<String>) -> ChangesetDeci
 }
 
 /// Returns the word for how a changeset stands.
-fn word(state: ChangesetState) -> &'static str {
+pub(crate) fn word(state: ChangesetState) -> &'static str {
     match state {
         ChangesetState::Open => "open",
         ChangesetState::Ordered(Order::Approve) => "merging",
@@ -111,23 +113,35 @@ pub(crate) fn row(work: &Work) -> Option<ChangesetRow> {
     let created = work.changeset.as_ref()?;
     let is_it = |event: &&Event| matches!(event.fact, Fact::ChangesetCreated(_));
     let at = work.events.iter().rfind(is_it).map(|event| event.at)?;
-    Some(ChangesetRow {
-        id: work.trace.short(),
-        trace: work.trace,
+    let mut row = changeset_row(work.trace, at, title_of(work), created);
+    row.state = word(work.course.changeset()?.state);
+    Some(row)
+}
+
+/// Returns a changeset as it is when it was just made.
+pub(crate) fn changeset_row(
+    trace: TraceId,
+    at: Timestamp,
+    title: String,
+    created: &ChangesetCreated,
+) -> ChangesetRow {
+    ChangesetRow {
+        id: trace.short(),
+        trace,
         run: created.run,
         at,
-        title: title_of(work),
+        title,
         portal: created.portal.clone(),
         branch: created.branch.clone(),
         into: created.into.clone(),
-        state: word(work.course.changeset()?.state),
+        state: word(ChangesetState::Open),
         commits: created.commits,
         files: created.files.len() as u64,
         added: created.added,
         removed: created.removed,
         proven: created.proven,
         complete: created.complete,
-    })
+    }
 }
 
 /// Returns the changeset of a piece of work that should have one.

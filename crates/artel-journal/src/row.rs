@@ -1,0 +1,63 @@
+//! A stored event looked at where it lies: its envelope for little, its fact only if it is asked for.
+
+use artel_types::{Event, RunId, Timestamp, TraceId};
+
+use crate::columns::Columns;
+use crate::error::JournalError;
+use crate::record::Record;
+
+/// A stored event that is borrowed. A fold over a long journal sees every one of them and decodes
+/// the few that it needs.
+pub struct Row<'r>(Columns<'r>);
+
+impl<'r> Row<'r> {
+    /// Looks at a record.
+    pub fn of(record: &'r Record) -> Self {
+        Self(Columns::of_record(record))
+    }
+
+    pub(crate) fn new(columns: Columns<'r>) -> Self {
+        Self(columns)
+    }
+
+    /// Returns its place among all events, from 1.
+    pub fn seq(&self) -> u64 {
+        self.0.seq()
+    }
+
+    /// Returns when it was recorded; nothing where the column is damaged.
+    pub fn at(&self) -> Option<Timestamp> {
+        self.0.at().ok()
+    }
+
+    /// Returns the dotted kind; nothing where the column is damaged.
+    pub fn kind(&self) -> Option<&'r str> {
+        self.0.kind()
+    }
+
+    /// Returns the line of events that it belongs to; nothing where the column is damaged.
+    pub fn stream(&self) -> Option<&'r str> {
+        self.0.text(1).ok()
+    }
+
+    /// Returns the piece of work that it belongs to, if the column names one.
+    pub fn trace(&self) -> Option<TraceId> {
+        self.0.text(4).ok()?.parse().ok()
+    }
+
+    /// Returns the run that it belongs to, if the column names one.
+    pub fn run(&self) -> Option<RunId> {
+        self.0.optional(6).ok()??.parse().ok()
+    }
+
+    /// Decodes it into the typed event.
+    pub fn event(&self) -> Result<Event, JournalError> {
+        self.0.event()
+    }
+}
+
+impl std::fmt::Debug for Row<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Row({}, {})", self.seq(), self.kind().unwrap_or("?"))
+    }
+}

@@ -1,0 +1,96 @@
+//! What is left of each limit that holds now.
+
+use artel_types::model::Period;
+use artel_types::{Amount, Level, Limits, Timestamp};
+use serde::Serialize;
+
+use super::{Ledger, UNLIMITED, bounds, period_end};
+
+/// A limit that holds, and what was used of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Left {
+    /// Whose.
+    #[serde(flatten)]
+    pub level: Level,
+    /// How long until it counts from zero again; never, if nothing.
+    pub period: Option<Period>,
+    /// When that is.
+    pub resets_at: Option<Timestamp>,
+    /// What was spent and set aside.
+    pub used: Amount,
+    /// Tokens that may be spent in all; nothing where they are not limited.
+    pub tokens: Option<u64>,
+    /// Money that may be spent in all, in millionths of a dollar; nothing where it is not limited.
+    pub money: Option<u64>,
+}
+
+impl Left {
+    /// Returns the tokens that are left; nothing where they are not limited.
+    pub fn tokens_left(&self) -> Option<u64> {
+        Some(self.tokens?.saturating_sub(self.used.tokens.0))
+    }
+
+    /// Returns the millionths of a dollar that are left; nothing where money is not limited.
+    pub fn money_left(&self) -> Option<u64> {
+        Some(self.money?.saturating_sub(self.used.money.0))
+    }
+}
+
+/// Returns every limit that holds with what was used of it: of the workshop, of providers, and of
+/// the sessions, runs and steps that are under way.
+pub fn left(ledger: &Ledger, limits: &Limits, now: Timestamp) -> Vec<Left> {
+    let named = limits.providers.keys().cloned().map(Level::Provider);
+    let mut levels: Vec<Level> = ledger.levels().chain(named).collect();
+    levels.push(Level::Global);
+    levels.sort();
+    levels.dedup();
+    let mut all = Vec::new();
+    for level in levels {
+        for bound in bounds(ledger, limits, &level) {
+            let stated = |limit: u64| (limit != UNLIMITED).then_some(limit);
+            all.push(Left {
+                level: level.clone(),
+                period: bound.period,
+                resets_at: bound.period.map(|period| period_end(period, now)),
+                used: ledger.spent(&level, bound.period, now),
+                tokens: stated(bound.limit.tokens.0),
+                money: stated(bound.limit.money.0),
+            });
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use artel_types::{Limit, Money, Tokens};
+
+    use super::*;
+
+    #[test]
+    fn what_is_not_limited_is_not_listed_and_nothing_is_left_of_too_little() {
+        let now = Timestamp::from_micros(0);
+        let mut ledger = Ledger::default();
+        assert_eq!(left(&ledger, &Limits::default(), now), []);
+        ledger
+            .book_mut(&Level::Global)
+            .charge(0, Amount::new(700, 5).into());
+        let limits = Limits {
+            global: Some(Limit {
+                tokens: Some(Tokens(500)),
+                money: Some(Money(9)),
+                period: Some(Period::Day),
+            }),
+            ..Limits::default()
+        };
+        let found = left(&ledger, &limits, now);
+        assert_eq!(found.len(), 1);
+        assert_eq!(
+            (found[0].tokens_left(), found[0].money_left()),
+            (Some(0), Some(4))
+        );
+        assert_eq!(found[0].resets_at, Some(period_end(Period::Day, now)));
+        let tomorrow = period_end(Period::Day, now);
+        assert_eq!(left(&ledger, &limits, tomorrow)[0].tokens_left(), Some(500));
+    }
+}

@@ -1,0 +1,255 @@
+//! One run on the board: what its row in a list needs, and while it goes on, what tells how it
+//! stands.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use artel_rules::tally::Tally;
+use artel_types::{
+    Amount, Event, Fact, Money, RunAsked, RunFinished, RunId, RunStarted, Timestamp, TraceId,
+};
+
+use super::{Drivers, Names};
+use crate::runs::{RunRow, Standing, grouped};
+
+/// What is known of a run.
+#[derive(Debug, Clone)]
+pub(super) struct Card {
+    pub(super) run: RunId,
+    pub(super) trace: TraceId,
+    /// Where in the journal it began; 0 while only other events name it.
+    pub(super) seq: u64,
+    at: Timestamp,
+    pub(super) title: Box<str>,
+    pub(super) skill: Option<Arc<str>>,
+    pub(super) role: Option<Arc<str>>,
+    pub(super) parent: Option<RunId>,
+    /// Whether it goes on with the work of its parent.
+    pub(super) takes_over: bool,
+    is_of_plan: bool,
+    pub(super) is_applied: bool,
+    /// How it ended.
+    pub(super) end: Option<Standing>,
+    turns: u64,
+    cost: Option<Money>,
+    files: u64,
+    /// The number and the time of its last event.
+    pub(super) last: (u64, Timestamp),
+    /// What nobody has answered, the oldest first.
+    pub(super) questions: Vec<(Timestamp, RunAsked)>,
+    /// What is known only while it goes on.
+    going: Option<Box<Going>>,
+}
+
+/// What tells how a run that is not over stands.
+#[derive(Debug, Clone, Default)]
+struct Going {
+    began: Option<Timestamp>,
+    /// The last event before it was taken up.
+    after: Option<u64>,
+    steered: Option<Timestamp>,
+    is_paused: bool,
+    /// Calls that wait for a yes.
+    asking: BTreeSet<String>,
+    tally: Tally,
+}
+
+impl Card {
+    pub(super) fn new(run: RunId, trace: TraceId) -> Self {
+        let never = Timestamp::from_micros(0);
+        Self {
+            run,
+            trace,
+            seq: 0,
+            at: never,
+            title: Box::default(),
+            skill: None,
+            role: None,
+            parent: None,
+            takes_over: false,
+            is_of_plan: false,
+            is_applied: false,
+            end: None,
+            turns: 0,
+            cost: Some(Money(0)),
+            files: 0,
+            last: (0, never),
+            questions: Vec::new(),
+            going: Some(Box::default()),
+        }
+    }
+
+    pub(super) fn begin(&mut self, event: &Event, started: &RunStarted, names: &mut Names) {
+        self.seq = event.seq;
+        self.at = event.at;
+        self.trace = event.trace;
+        self.title = started.title.as_str().into();
+        self.skill = started.skill.as_deref().map(|name| names.keep(name));
+        self.parent = started.parent;
+        self.takes_over = started.takes_over();
+        self.is_of_plan = started.plan.is_some();
+    }
+
+    pub(super) fn fold(&mut self, event: &Event, names: &mut Names) {
+        match &event.fact {
+            Fact::RunPrepared(prepared) => self.role = Some(names.keep(&prepared.role)),
+            Fact::RunAsked(asked) => {
+                self.answered(&asked.question);
+                self.questions.push((event.at, asked.clone()));
+            }
+            Fact::RunAnswered(answered) => self.answered(&answered.question),
+            _ => {}
+        }
+        match &mut self.going {
+            Some(going) => going.fold(event),
+            None => self.charged_late(&event.fact),
+        }
+        if let (Fact::RunFinished(finished), None) = (&event.fact, self.end) {
+            self.finish(finished);
+        }
+    }
+
+    fn answered(&mut self, question: &str) {
+        self.questions.retain(|(_, it)| it.question != question);
+    }
+
+    fn finish(&mut self, finished: &RunFinished) {
+        self.end = Some(Standing::of_ending(finished.state.as_deref()));
+        self.files = finished.changed.as_ref().map_or(0, |it| it.len() as u64);
+        if let Some(going) = self.going.take() {
+            (self.turns, self.cost) = going.taken();
+        }
+    }
+
+    /// A call that was under way when the run ended is paid for all the same.
+    fn charged_late(&mut self, fact: &Fact) {
+        let (charged, cost) = match fact {
+            Fact::ModelReplied(it) => (it.charged, it.cost),
+            Fact::ModelFailed(it) => (it.charged, it.cost),
+            _ => return,
+        };
+        self.cost = add_cost(self.cost, charged, cost);
+    }
+
+    /// Returns how many turns it took, and what it cost.
+    pub(super) fn taken(&self) -> (u64, Option<Money>) {
+        match &self.going {
+            Some(going) => going.taken(),
+            None => (self.turns, self.cost),
+        }
+    }
+
+    pub(super) fn standing(&self, drivers: &Drivers) -> Standing {
+        if let Some(end) = self.end {
+            return end;
+        }
+        let is_driven = drivers.run(self.run).is_some();
+        let going = self.going.as_deref();
+        let is_asking = going.is_some_and(|going| !going.asking.is_empty());
+        if !self.questions.is_empty() || (is_driven && is_asking) {
+            return Standing::Waiting;
+        }
+        match (is_driven, going.is_some_and(|going| going.is_paused)) {
+            (_, true) => Standing::Paused,
+            (true, false) => Standing::Running,
+            (false, false) => Standing::Left,
+        }
+    }
+
+    pub(super) fn row(&self, drivers: &Drivers) -> RunRow {
+        let (turns, cost) = self.taken();
+        // What a plan's run made waits as a changeset, not as files.
+        let has_files = !self.is_of_plan && !self.is_applied;
+        let named = |name: &Option<Arc<str>>| name.as_deref().map(str::to_owned);
+        RunRow {
+            run: self.run,
+            trace: self.trace,
+            state: self.standing(drivers),
+            title: self.title.to_string(),
+            skill: named(&self.skill),
+            role: named(&self.role),
+            turns,
+            cost,
+            at: self.at,
+            since: self.since(drivers),
+            note: self.note(drivers),
+            parent: self.parent,
+            files: if has_files { self.files } else { 0 },
+        }
+    }
+
+    /// Returns when it came to stand as it does.
+    fn since(&self, drivers: &Drivers) -> Timestamp {
+        let going = self.going.as_deref();
+        let at = match self.standing(drivers) {
+            Standing::Running => going.and_then(|going| going.began),
+            Standing::Paused => going.and_then(|going| going.steered),
+            _ => None,
+        };
+        at.unwrap_or(self.last.1)
+    }
+
+    fn note(&self, drivers: &Drivers) -> Option<String> {
+        if let Some((_, asked)) = self.questions.first() {
+            return Some(asked.text.clone());
+        }
+        if self.end.is_some() {
+            return None;
+        }
+        let after = self.going.as_deref().and_then(|going| going.after);
+        match (drivers.run(self.run), after) {
+            (Some(_), Some(after)) => Some(format!(
+                "picked up after the process ended at event {}",
+                grouped(after)
+            )),
+            (Some(_), None) => None,
+            (None, _) => Some(format!(
+                "the process ended at event {}",
+                grouped(self.last.0)
+            )),
+        }
+    }
+}
+
+impl Going {
+    fn fold(&mut self, event: &Event) {
+        self.tally.fold(event);
+        match &event.fact {
+            Fact::RunStarted(_) => self.began = Some(event.at),
+            Fact::RunContinued(continued) => {
+                self.began = Some(event.at);
+                self.after = Some(continued.after);
+            }
+            Fact::RunSteered(steered) => {
+                self.steered = Some(event.at);
+                if steered.act != "hint" {
+                    self.is_paused = steered.act == "pause";
+                }
+            }
+            Fact::ToolRequested(asked) if asked.decision == "ask" => {
+                self.asking.insert(asked.call.clone());
+            }
+            Fact::ToolAnswered(answered) => {
+                self.asking.remove(&answered.call);
+            }
+            Fact::ToolFinished(finished) => {
+                self.asking.remove(&finished.call);
+            }
+            _ => {}
+        }
+    }
+
+    fn taken(&self) -> (u64, Option<Money>) {
+        let metrics = self.tally.metrics(None);
+        (metrics.turns, metrics.cost)
+    }
+}
+
+/// Adds what was charged; a price that nobody knows makes the sum unknown.
+pub(super) fn add_cost(sum: Option<Money>, charged: Amount, cost: Option<Money>) -> Option<Money> {
+    match (sum, cost) {
+        (Some(sum), Some(cost)) => Some(sum + cost),
+        (Some(sum), None) if charged.tokens.0 == 0 => Some(sum),
+        _ => None,
+    }
+}

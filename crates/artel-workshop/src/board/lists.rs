@@ -1,0 +1,303 @@
+//! Lists of runs and of pieces of work: filtered, newest first, a page at a time.
+
+use std::collections::BTreeMap;
+
+use artel_types::plan::{PlanState, Size, Urgency};
+use artel_types::{Money, RunId, Timestamp, TraceId};
+use serde::Serialize;
+
+use super::card::Card;
+use super::works::WorkCard;
+use super::{Board, Drivers};
+use crate::RequestStatus;
+use crate::runs::{RunRow, Standing, Which};
+use crate::works::{WaitSort, status_of};
+
+/// So many runs that are over are shown, if not all are wanted.
+const MOST_OVER: usize = 20;
+
+/// Some rows of a list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Page<T> {
+    /// The rows, newest first.
+    pub rows: Vec<T>,
+    /// What to ask for to get the next ones: the `before` of the next page; nothing at the end.
+    pub next: Option<u64>,
+    /// How many fit, on all pages together.
+    pub total: u64,
+}
+
+/// Whether a run is over.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Stage {
+    /// Either.
+    #[default]
+    Any,
+    /// Something may still happen in it.
+    Open,
+    /// Nothing more happens in it.
+    Over,
+}
+
+/// Whether runs that other runs called are wanted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Kinship {
+    /// Only those that nobody called.
+    #[default]
+    TopLevel,
+    /// All of them.
+    All,
+}
+
+/// Which runs are wanted. What is not named does not matter.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RunsWanted {
+    /// Over or not.
+    pub stage: Stage,
+    /// How it stands.
+    pub state: Option<Standing>,
+    /// The piece of work.
+    pub trace: Option<TraceId>,
+    /// The skill.
+    pub skill: Option<String>,
+    /// With those that runs called, or without.
+    pub kinship: Kinship,
+    /// What the title contains, in any case.
+    pub text: Option<String>,
+    /// Only those that began before this: the `next` of the page before.
+    pub before: Option<u64>,
+    /// So many at most.
+    pub limit: usize,
+}
+
+/// Which pieces of work are wanted. What is not named does not matter.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct WorksWanted {
+    /// How the request stands.
+    pub status: Option<RequestStatus>,
+    /// How far its plan has come.
+    pub state: Option<PlanState>,
+    /// The portal.
+    pub portal: Option<String>,
+    /// What the title contains, in any case.
+    pub text: Option<String>,
+    /// Only those that were asked for before this: the `next` of the page before.
+    pub before: Option<u64>,
+    /// So many at most.
+    pub limit: usize,
+}
+
+/// A piece of work in a list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct WorkRow {
+    /// What it is called: the trace, cut short.
+    pub id: String,
+    /// What joins everything about it.
+    pub trace: TraceId,
+    /// When it was asked for.
+    pub at: Timestamp,
+    /// Who asked.
+    pub by: String,
+    /// The title of its plan, or how the request begins.
+    pub title: String,
+    /// The portal it is about.
+    pub portal: Option<String>,
+    /// cli, file, interactive, web or api.
+    pub source: String,
+    /// How urgent it is.
+    pub urgency: Urgency,
+    /// How large it is.
+    pub size: Size,
+    /// How the request stands.
+    pub status: &'static str,
+    /// How far its plan has come; nothing where none was begun.
+    pub plan: Option<PlanState>,
+    /// The newest version of its plan.
+    pub version: Option<u32>,
+    /// How its changeset stands.
+    pub changeset: Option<&'static str>,
+    /// Why it failed or was called off.
+    pub why: Option<String>,
+    /// What it waits for a person with.
+    pub waits: Option<WaitSort>,
+    /// Whether a process is at work on it.
+    pub driven: bool,
+    /// How many runs it took.
+    pub runs: u64,
+    /// Tokens that it took.
+    pub tokens: u64,
+    /// What it cost; nothing if a price is not known.
+    pub cost: Option<Money>,
+    /// When something was last recorded about it.
+    pub since: Timestamp,
+}
+
+/// Text that is looked for, in any case.
+struct Needle(Option<String>);
+
+impl Board {
+    /// Lists runs, the latest first.
+    pub fn runs(&self, wanted: &RunsWanted, drivers: &Drivers) -> Page<RunRow> {
+        let needle = Needle::new(wanted.text.as_deref());
+        let fits = |card: &&Card| wanted.fits(card, &needle, drivers);
+        let row = |card: &Card| card.row(drivers);
+        let cards = |index: &usize| &self.cards[*index];
+        let (before, limit) = (wanted.before, wanted.limit);
+        let is_over = wanted.state.is_some_and(Standing::is_over);
+        match wanted.stage {
+            // Few runs are open however many there were, so only those are looked at.
+            Stage::Open if !is_over => {
+                let mut open: Vec<&Card> = self.open.iter().map(cards).filter(fits).collect();
+                open.sort_by_key(|card| card.seq);
+                page(open.into_iter().rev(), |card| card.seq, row, before, limit)
+            }
+            _ => {
+                let all = self.begun.iter().rev().map(cards).filter(fits);
+                page(all, |card| card.seq, row, before, limit)
+            }
+        }
+    }
+
+    /// Lists pieces of work, the latest first.
+    pub fn works(&self, wanted: &WorksWanted, drivers: &Drivers) -> Page<WorkRow> {
+        let needle = Needle::new(wanted.text.as_deref());
+        let works = self.asked.iter().rev().map(|index| &self.works[*index]);
+        let fits = |work: &&WorkCard| wanted.fits(work, &needle);
+        let row = |work: &WorkCard| self.work_row(work, drivers);
+        let (before, limit) = (wanted.before, wanted.limit);
+        page(works.filter(fits), |work| work.seq, row, before, limit)
+    }
+
+    /// Returns one run.
+    pub fn run(&self, run: RunId, drivers: &Drivers) -> Option<RunRow> {
+        let card = &self.cards[*self.by_run.get(&run)?];
+        (card.seq > 0).then(|| card.row(drivers))
+    }
+
+    /// Returns one piece of work.
+    pub fn work(&self, trace: TraceId, drivers: &Drivers) -> Option<WorkRow> {
+        let work = &self.works[*self.by_trace.get(&trace)?];
+        (work.seq > 0).then(|| self.work_row(work, drivers))
+    }
+
+    /// Counts the runs that are not over by how they stand.
+    pub fn standings(&self, drivers: &Drivers) -> BTreeMap<&'static str, u64> {
+        let mut counts = BTreeMap::new();
+        for index in &self.open {
+            let standing = self.cards[*index].standing(drivers);
+            *counts.entry(standing.as_str()).or_default() += 1;
+        }
+        counts
+    }
+
+    /// Lists runs for a person at a terminal, the latest first.
+    pub(crate) fn run_rows(&self, which: Which, drivers: &Drivers) -> Vec<RunRow> {
+        let cards = self.begun.iter().rev().map(|index| &self.cards[*index]);
+        let mut over = 0;
+        let is_shown = |card: &&Card| {
+            if which == Which::All {
+                return true;
+            }
+            // What is older and not over is found by `--all`; nobody reads a list without end.
+            let is_shown =
+                card.parent.is_none() && (over < MOST_OVER || drivers.run(card.run).is_some());
+            over += usize::from(is_shown && card.end.is_some());
+            is_shown
+        };
+        cards
+            .filter(is_shown)
+            .map(|card| card.row(drivers))
+            .collect()
+    }
+
+    fn work_row(&self, work: &WorkCard, drivers: &Drivers) -> WorkRow {
+        let named = |name: &Option<std::sync::Arc<str>>| name.as_deref().map(str::to_owned);
+        WorkRow {
+            id: work.trace.short(),
+            trace: work.trace,
+            at: work.at,
+            by: named(&work.by).unwrap_or_default(),
+            title: work.title().to_owned(),
+            portal: named(&work.portal),
+            source: named(&work.source).unwrap_or_default(),
+            urgency: work.urgency,
+            size: work.size,
+            status: status_of(&work.course).as_str(),
+            plan: work.course.state(),
+            version: work.course.newest().map(|it| it.number),
+            changeset: work.changeset_state(),
+            why: work.course.why().map(str::to_owned),
+            waits: self.wait_of(work, drivers),
+            driven: self.is_driven(work, drivers),
+            runs: work.runs,
+            tokens: work.tokens,
+            cost: work.cost,
+            since: work.last,
+        }
+    }
+}
+
+impl RunsWanted {
+    fn fits(&self, card: &Card, needle: &Needle, drivers: &Drivers) -> bool {
+        let is_over = card.end.is_some();
+        let in_stage = match self.stage {
+            Stage::Any => true,
+            Stage::Open => !is_over,
+            Stage::Over => is_over,
+        };
+        in_stage
+            && (self.kinship == Kinship::All || card.parent.is_none())
+            && self.trace.is_none_or(|trace| trace == card.trace)
+            && (self.skill.is_none() || self.skill.as_deref() == card.skill.as_deref())
+            && needle.is_in(&card.title)
+            && self
+                .state
+                .is_none_or(|state| state == card.standing(drivers))
+    }
+}
+
+impl WorksWanted {
+    fn fits(&self, work: &WorkCard, needle: &Needle) -> bool {
+        (self.portal.is_none() || self.portal.as_deref() == work.portal.as_deref())
+            && self.status.is_none_or(|it| it == status_of(&work.course))
+            && self.state.is_none_or(|it| Some(it) == work.course.state())
+            && (needle.is_in(work.title()) || needle.is_in(work.request_title()))
+    }
+}
+
+impl Needle {
+    fn new(text: Option<&str>) -> Self {
+        let text = text.map(str::trim).filter(|text| !text.is_empty());
+        Self(text.map(str::to_lowercase))
+    }
+
+    fn is_in(&self, text: &str) -> bool {
+        let Some(wanted) = &self.0 else { return true };
+        text.to_lowercase().contains(wanted.as_str())
+    }
+}
+
+/// Cuts a page out of what fits, newest first.
+fn page<'b, T: 'b, R>(
+    fitting: impl Iterator<Item = &'b T>,
+    seq: impl Fn(&T) -> u64,
+    row: impl Fn(&T) -> R,
+    before: Option<u64>,
+    limit: usize,
+) -> Page<R> {
+    let (mut rows, mut next, mut total) = (Vec::new(), None, 0);
+    let mut last = 0;
+    for item in fitting {
+        total += 1;
+        if before.is_some_and(|before| seq(item) >= before) {
+            continue;
+        }
+        if rows.len() < limit {
+            rows.push(row(item));
+            last = seq(item);
+        } else if next.is_none() {
+            next = Some(last);
+        }
+    }
+    Page { rows, next, total }
+}

@@ -1,0 +1,37 @@
+//! What was used over time, and what is left of each budget.
+
+use std::time::Duration;
+
+use artel_rules::budget::{Left, left, period_start};
+use artel_rules::usage::{By, day};
+use artel_types::model::Period;
+use artel_types::{Limits, Timestamp};
+
+use super::Board;
+use crate::usage::UsageReport;
+
+impl Board {
+    /// Adds up what was used on the last days, today among them, by any of day, provider, model,
+    /// skill, role and portal; other ways are not kept here, and [`crate::Workshop::usage`] knows
+    /// them.
+    pub fn usage(&self, by: &[By], days: u32, now: Timestamp) -> UsageReport {
+        let span = Duration::from_secs(u64::from(days.saturating_sub(1)) * 86_400);
+        let since = period_start(Period::Day, now.before(span));
+        let first = day(since);
+        let is_wanted = |name: Option<&str>| name.is_some_and(|name| name >= first.as_str());
+        let usage = &self.meter.usage;
+        let (rows, total) = usage.summed(by, |named| is_wanted(named.of(By::Day)));
+        UsageReport {
+            since: Some(since),
+            until: None,
+            by: by.to_vec(),
+            rows,
+            total,
+        }
+    }
+
+    /// Returns every limit that holds with what was used of it.
+    pub fn budgets(&self, limits: &Limits, now: Timestamp) -> Vec<Left> {
+        left(&self.ledger, limits, now)
+    }
+}

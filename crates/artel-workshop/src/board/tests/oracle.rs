@@ -1,0 +1,118 @@
+//! How a run stands, read plainly from all its events: slow, and what the board must agree with.
+
+use artel_rules::tally::Tally;
+use artel_types::{Event, Fact, RunStarted, Timestamp, TraceId};
+
+use super::{Drivers, Tape};
+use crate::runs::{RunRow, Standing, State, grouped};
+
+/// Returns the rows of all runs, the latest first.
+pub(super) fn rows(tape: &Tape, drivers: &Drivers) -> Vec<RunRow> {
+    let events: Vec<Event> = tape.records.iter().map(|it| it.event().unwrap()).collect();
+    let is_applied = |started: &RunStarted| {
+        let is_it = |fact: &Fact| matches!(fact, Fact::RunApplied(it) if it.id == started.id);
+        events.iter().any(|event| is_it(&event.fact))
+    };
+    let begun = events.iter().filter_map(|event| match &event.fact {
+        Fact::RunStarted(started) => Some((started, event.trace)),
+        _ => None,
+    });
+    let row = |(started, trace): (&RunStarted, TraceId)| {
+        let of_run = events.iter().filter(|event| event.run == Some(started.id));
+        let mut row = row(&State {
+            driver: drivers.run(started.id).map(str::to_owned),
+            started: started.clone(),
+            trace,
+            events: of_run.cloned().collect(),
+        });
+        row.files *= u64::from(!is_applied(started));
+        row
+    };
+    let mut rows: Vec<RunRow> = begun.map(row).collect();
+    rows.reverse();
+    rows
+}
+
+fn row(state: &State) -> RunRow {
+    let mut tally = Tally::default();
+    state.events.iter().for_each(|event| tally.fold(event));
+    let metrics = tally.metrics(None);
+    // What a plan's run made waits as a changeset, not as files.
+    let files = state
+        .finished()
+        .filter(|_| state.started.plan.is_none())
+        .and_then(|finished| finished.changed.as_ref());
+    let files = files.map_or(0, |files| files.len() as u64);
+    RunRow {
+        run: state.started.id,
+        trace: state.trace,
+        state: state.standing(),
+        title: state.started.title.clone(),
+        skill: state.started.skill.clone(),
+        role: state
+            .events
+            .iter()
+            .rev()
+            .find_map(|event| match &event.fact {
+                Fact::RunPrepared(prepared) => Some(prepared.role.clone()),
+                _ => None,
+            }),
+        at: state
+            .events
+            .first()
+            .map_or(Timestamp::from_micros(0), |it| it.at),
+        turns: metrics.turns,
+        cost: metrics.cost,
+        since: since(state),
+        note: note(state),
+        parent: state.started.parent,
+        files,
+    }
+}
+
+/// Returns when a run came to stand as it does.
+fn since(state: &State) -> Timestamp {
+    let of = |wanted: &dyn Fn(&Fact) -> bool| {
+        let mut events = state.events.iter().rev();
+        events
+            .find(|event| wanted(&event.fact))
+            .map(|event| event.at)
+    };
+    let first = state.events.first().map(|event| event.at);
+    let last = state.events.last().map(|event| event.at);
+    let began = |fact: &Fact| matches!(fact, Fact::RunStarted(_) | Fact::RunContinued(_));
+    let at = match state.standing() {
+        Standing::Running => of(&began),
+        Standing::Paused => of(&|fact| matches!(fact, Fact::RunSteered(_))),
+        _ => last,
+    };
+    at.or(first).unwrap_or(Timestamp::from_micros(0))
+}
+
+fn note(state: &State) -> Option<String> {
+    if let Some(asked) = state.question() {
+        return Some(asked.text.clone());
+    }
+    if state.finished().is_some() {
+        return None;
+    }
+    let after = state
+        .events
+        .iter()
+        .rev()
+        .find_map(|event| match &event.fact {
+            Fact::RunContinued(continued) => Some(continued.after),
+            _ => None,
+        });
+    match (state.driver.is_some(), after) {
+        (true, Some(after)) => Some(format!(
+            "picked up after the process ended at event {}",
+            grouped(after)
+        )),
+        (true, None) => None,
+        (false, _) => {
+            let last = state.events.last().map_or(0, |event| event.seq);
+            Some(format!("the process ended at event {}", grouped(last)))
+        }
+    }
+}

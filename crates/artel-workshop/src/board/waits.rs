@@ -1,0 +1,175 @@
+//! What needs a person, told from the board.
+
+use std::collections::BTreeSet;
+
+use artel_rules::plan::state::ChangesetState;
+use artel_types::TraceId;
+use artel_types::plan::PlanState;
+
+use super::works::WorkCard;
+use super::{Board, Drivers};
+use crate::works::{OpenQuestion, WaitSort, Waits};
+
+impl Board {
+    /// Lists what needs a person, questions first, each sort in the order in which it came.
+    pub fn waiting(&self, drivers: &Drivers) -> Vec<Waits> {
+        let questions = self.questions(drivers);
+        let asking: BTreeSet<TraceId> = questions.iter().map(|it| it.trace).collect();
+        let mut waits: Vec<Waits> = questions.iter().map(question).collect();
+        for index in self.asked.iter().rev() {
+            let work = &self.works[*index];
+            waits.extend(plan(work));
+            waits.extend(changeset(work));
+            if !asking.contains(&work.trace) {
+                waits.extend(self.left(work, drivers));
+            }
+        }
+        waits.sort_by_key(|it| (it.kind, it.since));
+        waits
+    }
+
+    /// Returns the questions that nobody has answered, also those of runs that others called.
+    pub fn questions(&self, drivers: &Drivers) -> Vec<OpenQuestion> {
+        let open = self.open.iter().map(|index| &self.cards[*index]);
+        let mut asking: Vec<_> = open.filter(|card| !card.questions.is_empty()).collect();
+        asking.sort_by_key(|card| card.run);
+        let mut open = Vec::new();
+        for card in asking {
+            let is_one_of_several = card.questions.len() > 1;
+            let questions = card.questions.iter();
+            open.extend(questions.map(|(since, asked)| OpenQuestion {
+                run: card.run,
+                trace: card.trace,
+                title: card.title.to_string(),
+                since: *since,
+                asked: asked.clone(),
+                driver: drivers.run(card.run).map(str::to_owned),
+                is_one_of_several,
+            }));
+        }
+        open.sort_by_key(|it| it.since);
+        open
+    }
+
+    /// Tells what a piece of work waits for a person with, if it does: the most urgent.
+    pub(super) fn wait_of(&self, work: &WorkCard, drivers: &Drivers) -> Option<WaitSort> {
+        let of_work = |index: &&usize| self.cards[**index].trace == work.trace;
+        let mut open = self.open.iter().filter(of_work);
+        if open.any(|index| !self.cards[*index].questions.is_empty()) {
+            return Some(WaitSort::Question);
+        }
+        let waits = plan(work).or_else(|| changeset(work));
+        let waits = waits.or_else(|| self.left(work, drivers));
+        waits.map(|it| it.kind)
+    }
+
+    /// Tells whether somebody is at work on a piece of work.
+    pub(super) fn is_driven(&self, work: &WorkCard, drivers: &Drivers) -> bool {
+        let is_driven = |root: &usize| drivers.run(self.cards[*root].run).is_some();
+        drivers.work(work.trace).is_some() || work.roots.iter().any(is_driven)
+    }
+
+    /// Tells whether the process that carried a plan out died between the plan's end and that of
+    /// its run.
+    fn is_cut_short(&self, work: &WorkCard) -> bool {
+        let run = work.course.run().filter(|run| work.ended == Some(*run));
+        let index = run.and_then(|run| self.by_run.get(&run));
+        index.is_some_and(|index| self.open.contains(index))
+    }
+
+    /// Tells whether a piece of work is to go on and nobody drives it.
+    fn left(&self, work: &WorkCard, drivers: &Drivers) -> Option<Waits> {
+        let text = match work.course.state() {
+            Some(PlanState::Approved) => "approved and not begun",
+            Some(PlanState::Running) => "left on its way",
+            Some(PlanState::Exploring | PlanState::Drafting) => "left while it was planned",
+            None if work.course.request().is_some_and(|it| it.settled.is_none()) => {
+                "nobody has taken it up"
+            }
+            Some(state) if state.is_over() && self.is_cut_short(work) => {
+                "its end was not written down whole"
+            }
+            _ => return None,
+        };
+        if self.is_driven(work, drivers) {
+            return None;
+        }
+        let short = work.trace.short();
+        Some(Waits {
+            kind: WaitSort::Left,
+            trace: work.trace,
+            title: work.request_title().to_owned(),
+            text: text.to_owned(),
+            choices: Vec::new(),
+            since: work.last,
+            commands: vec![format!("artel resume {short}")],
+            id: short,
+        })
+    }
+}
+
+fn question(open: &OpenQuestion) -> Waits {
+    Waits {
+        kind: WaitSort::Question,
+        id: open.id(),
+        trace: open.trace,
+        title: open.title.clone(),
+        text: open.asked.text.clone(),
+        choices: open.asked.choices.clone(),
+        since: open.since,
+        commands: vec![open.command()],
+    }
+}
+
+fn plan(work: &WorkCard) -> Option<Waits> {
+    let version = work.course.in_review()?;
+    let mut versions = work.versions.iter().rev();
+    let drafted = versions.find(|it| it.number == version.number)?;
+    let short = work.trace.short();
+    let beside = match work.course.state() {
+        Some(PlanState::Running) => " beside the one that is being done",
+        _ => "",
+    };
+    Some(Waits {
+        kind: WaitSort::Plan,
+        trace: work.trace,
+        title: drafted.title.to_string(),
+        text: format!("version {} is in review{beside}", version.number),
+        choices: Vec::new(),
+        since: drafted.at,
+        commands: vec![
+            format!("artel plan show {short}"),
+            format!("artel plan approve {short}"),
+        ],
+        id: short,
+    })
+}
+
+fn changeset(work: &WorkCard) -> Option<Waits> {
+    let changeset = work.course.changeset()?;
+    let made = work.made()?;
+    if changeset.state != ChangesetState::Open {
+        return None;
+    }
+    let short = work.trace.short();
+    let proven = match changeset.is_proven {
+        true => "",
+        false => ", its proofs do not hold",
+    };
+    Some(Waits {
+        kind: WaitSort::Changeset,
+        trace: work.trace,
+        title: work.request_title().to_owned(),
+        text: format!(
+            "{} files, +{} -{}{proven}",
+            made.files, made.added, made.removed
+        ),
+        choices: Vec::new(),
+        since: made.at,
+        commands: vec![
+            format!("artel changeset show {short} --diff"),
+            format!("artel changeset approve {short}"),
+        ],
+        id: short,
+    })
+}

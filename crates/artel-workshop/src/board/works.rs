@@ -1,0 +1,175 @@
+//! One piece of work on the board: how far it has come, and what it took.
+
+use std::sync::Arc;
+
+use artel_rules::plan::state::Course;
+use artel_types::plan::{Size, Urgency};
+use artel_types::{
+    Amount, Event, Fact, Money, PlanDrafted, RequestCreated, RunId, RunStarted, Timestamp, TraceId,
+};
+
+use super::card::add_cost;
+use super::{Board, Names};
+use crate::works::{ChangesetRow, changeset_row, changeset_word};
+
+/// What is known of a piece of work.
+#[derive(Debug, Clone)]
+pub(super) struct WorkCard {
+    pub(super) trace: TraceId,
+    /// Where in the journal it was asked for; 0 while only other events name it.
+    pub(super) seq: u64,
+    pub(super) at: Timestamp,
+    pub(super) by: Option<Arc<str>>,
+    title: Box<str>,
+    pub(super) portal: Option<Arc<str>>,
+    pub(super) source: Option<Arc<str>>,
+    pub(super) urgency: Urgency,
+    pub(super) size: Size,
+    pub(super) course: Course,
+    pub(super) versions: Vec<Version>,
+    changeset: Option<Box<Made>>,
+    /// The run whose steps were over last.
+    pub(super) ended: Option<RunId>,
+    pub(super) cost: Option<Money>,
+    pub(super) tokens: u64,
+    /// How many runs it took.
+    pub(super) runs: u64,
+    /// Runs that are not over and that no other run called.
+    pub(super) roots: Vec<usize>,
+    pub(super) last: Timestamp,
+}
+
+/// A version of its plan.
+#[derive(Debug, Clone)]
+pub(super) struct Version {
+    pub(super) number: u32,
+    pub(super) at: Timestamp,
+    pub(super) title: Box<str>,
+}
+
+/// The changeset as it was made, with where in the journal.
+#[derive(Debug, Clone)]
+struct Made {
+    seq: u64,
+    row: ChangesetRow,
+}
+
+impl Board {
+    /// Returns every changeset, the newest first.
+    pub fn changesets(&self) -> Vec<ChangesetRow> {
+        let found = self.works.iter().filter_map(WorkCard::changeset);
+        let mut found: Vec<_> = found.collect();
+        found.sort_by_key(|(seq, _)| std::cmp::Reverse(*seq));
+        found.into_iter().map(|(_, row)| row).collect()
+    }
+
+    /// Adds what was charged for a call to the piece of work that it belongs to.
+    pub(super) fn charge(&mut self, trace: TraceId, charged: Amount, cost: Option<Money>) {
+        if let Some(work) = self.by_trace.get(&trace) {
+            let work = &mut self.works[*work];
+            work.tokens = work.tokens.saturating_add(charged.tokens.0);
+            work.cost = add_cost(work.cost, charged, cost);
+        }
+    }
+}
+
+impl WorkCard {
+    pub(super) fn new(trace: TraceId) -> Self {
+        let never = Timestamp::from_micros(0);
+        Self {
+            trace,
+            seq: 0,
+            at: never,
+            by: None,
+            title: Box::default(),
+            portal: None,
+            source: None,
+            urgency: Urgency::default(),
+            size: Size::default(),
+            course: Course::default(),
+            versions: Vec::new(),
+            changeset: None,
+            ended: None,
+            cost: Some(Money(0)),
+            tokens: 0,
+            runs: 0,
+            roots: Vec::new(),
+            last: never,
+        }
+    }
+
+    pub(super) fn fold(&mut self, event: &Event, names: &mut Names) {
+        self.course.fold(&event.fact);
+        match &event.fact {
+            Fact::RequestCreated(it) => self.created(event, it, names),
+            Fact::PlanDrafted(it) => self.drafted(event, it),
+            Fact::PlanEnded(it) => self.ended = Some(it.run),
+            Fact::ChangesetCreated(it) => {
+                let (seq, trace) = (event.seq, event.trace);
+                let row = changeset_row(trace, event.at, String::new(), it);
+                self.changeset = Some(Box::new(Made { seq, row }));
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn began(&mut self, run: usize, started: &RunStarted) {
+        self.runs += 1;
+        if started.parent.is_none() {
+            self.roots.push(run);
+        }
+    }
+
+    fn created(&mut self, event: &Event, created: &RequestCreated, names: &mut Names) {
+        self.seq = event.seq;
+        self.at = event.at;
+        self.by = Some(names.keep(&event.actor.id));
+        self.title = created.title.as_str().into();
+        self.portal = created.portal.as_deref().map(|name| names.keep(name));
+        self.source = Some(names.keep(&created.source));
+        self.urgency = created.urgency;
+        self.size = created.size;
+    }
+
+    fn drafted(&mut self, event: &Event, drafted: &PlanDrafted) {
+        self.versions.push(Version {
+            number: drafted.version,
+            at: event.at,
+            title: drafted.title.as_str().into(),
+        });
+    }
+
+    /// Returns how the request begins.
+    pub(super) fn request_title(&self) -> &str {
+        &self.title
+    }
+
+    /// Returns what it is called: the title of its plan, or how its request begins.
+    pub(super) fn title(&self) -> &str {
+        let approved = self.course.approved().map(|it| it.version.number);
+        let mut versions = self.versions.iter().rev();
+        let version = versions.find(|it| approved.is_none_or(|wanted| it.number == wanted));
+        version.map_or(&self.title, |it| &it.title)
+    }
+
+    /// Returns its changeset with where in the journal it was made.
+    pub(super) fn changeset(&self) -> Option<(u64, ChangesetRow)> {
+        let made = self.changeset.as_deref().filter(|_| self.seq > 0)?;
+        let row = ChangesetRow {
+            title: self.title().to_owned(),
+            state: changeset_word(self.course.changeset()?.state),
+            ..made.row.clone()
+        };
+        Some((made.seq, row))
+    }
+
+    /// Returns the word for how its changeset stands.
+    pub(super) fn changeset_state(&self) -> Option<&'static str> {
+        Some(changeset_word(self.course.changeset()?.state))
+    }
+
+    /// Returns the changeset as it was made; its title and state are not told.
+    pub(super) fn made(&self) -> Option<&ChangesetRow> {
+        self.changeset.as_deref().map(|made| &made.row)
+    }
+}
