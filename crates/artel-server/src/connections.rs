@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -18,6 +18,7 @@ use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::{AbortHandle, JoinSet};
+use tokio::time::Instant;
 
 use crate::desk::Desk;
 use crate::keeper::told_to_stop;
@@ -35,6 +36,12 @@ const HEAD_SIZE: usize = 32 * 1024;
 /// How large what is sent with it may be.
 pub(crate) const BODY_SIZE: usize = 8 * 1024 * 1024;
 
+/// How long somebody may be silent, once there are too many, before they have to go.
+const SILENCE: Duration = Duration::from_millis(250);
+
+/// How long to wait for room before looking again.
+const NO_ROOM: Duration = Duration::from_millis(10);
+
 /// How long answers under way may take once the server is told to stop.
 const LAST_ANSWERS: Duration = Duration::from_secs(2);
 
@@ -42,18 +49,48 @@ const LAST_ANSWERS: Duration = Duration::from_secs(2);
 #[derive(Debug, Clone)]
 pub(crate) struct Connection(Arc<Place>);
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Place {
     /// Requests under way.
     busy: AtomicUsize,
     /// Set once it is a reader of live events, who is counted elsewhere.
-    is_reader: AtomicUsize,
+    is_reader: AtomicBool,
+    /// Since when it is silent.
+    silent: Mutex<Instant>,
+}
+
+impl Place {
+    fn new() -> Self {
+        Self {
+            busy: AtomicUsize::new(0),
+            is_reader: AtomicBool::new(false),
+            silent: Mutex::new(Instant::now()),
+        }
+    }
+
+    fn begins(&self) {
+        self.busy.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn ends(&self) {
+        *self.silent.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        self.busy.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    fn counts(&self) -> bool {
+        !self.is_reader.load(Ordering::Relaxed)
+    }
+
+    fn is_silent(&self) -> bool {
+        let since = *self.silent.lock().unwrap_or_else(PoisonError::into_inner);
+        self.busy.load(Ordering::Relaxed) == 0 && since.elapsed() >= SILENCE
+    }
 }
 
 impl Connection {
     /// Has it count as a reader of live events from now on.
     pub(crate) fn becomes_reader(&self) {
-        self.0.is_reader.store(1, Ordering::Relaxed);
+        self.0.is_reader.store(true, Ordering::Relaxed);
     }
 }
 
@@ -66,13 +103,12 @@ impl Places {
     fn make_room(&self) -> bool {
         let mut places = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         places.retain(|(_, task)| !task.is_finished());
-        let counts = |place: &Place| place.is_reader.load(Ordering::Relaxed) == 0;
-        let count = places.iter().filter(|(place, _)| counts(place)).count();
+        let count = places.iter().filter(|(place, _)| place.counts()).count();
         if count < MOST {
             return true;
         }
-        let is_silent = |place: &Place| counts(place) && place.busy.load(Ordering::Relaxed) == 0;
-        let Some(at) = places.iter().position(|(place, _)| is_silent(place)) else {
+        let can_go = |(place, _): &(Arc<Place>, AbortHandle)| place.counts() && place.is_silent();
+        let Some(at) = places.iter().position(can_go) else {
             return false;
         };
         if let Some((_, task)) = places.remove(at) {
@@ -104,10 +140,11 @@ pub(crate) async fn serve(listener: TcpListener, desk: Arc<Desk>, mut stop: watc
             tokio::time::sleep(Duration::from_millis(50)).await;
             continue;
         };
-        if !places.make_room() {
-            continue;
+        // Whoever comes waits until there is room; soon somebody has answered, or was silent.
+        while !places.make_room() {
+            tokio::time::sleep(NO_ROOM).await;
         }
-        let place = Arc::new(Place::default());
+        let place = Arc::new(Place::new());
         let task = answer(stream, peer, router.clone(), Arc::clone(&place));
         places.add(place, tasks.spawn(task));
     }
@@ -132,9 +169,9 @@ async fn answer(stream: TcpStream, peer: SocketAddr, router: Router, place: Arc<
             .extensions_mut()
             .insert(Connection(Arc::clone(&place)));
         async move {
-            place.busy.fetch_add(1, Ordering::Relaxed);
+            place.begins();
             let answered = router.call(request).await;
-            place.busy.fetch_sub(1, Ordering::Relaxed);
+            place.ends();
             answered
         }
     });

@@ -1,11 +1,11 @@
 //! What all requests share: the workshop, its journal, who may come in, what is new.
 
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
 
-use artel_journal::{Journal, Reader};
+use artel_journal::{Journal, Reader, Record};
 use artel_types::{Failure, Via};
-use artel_workshop::{Access, Pass, PassSort, Workshop};
+use artel_workshop::{Access, Board, Pass, PassSort, Workshop};
 use tokio::sync::Semaphore;
 
 use crate::Says;
@@ -19,6 +19,7 @@ pub(crate) struct Desk {
     /// Kept open for as long as the server runs; what it writes is seen by all.
     pub(crate) journal: Journal,
     access: Mutex<Access>,
+    board: RwLock<Board>,
     pub(crate) hosts: Hosts,
     /// Failed tokens, by where they came from.
     pub(crate) wrong: Wrong,
@@ -42,6 +43,12 @@ impl Desk {
         opened.notes.iter().for_each(|note| says(note));
         let mut access = Access::default();
         access.refresh(opened.journal.reader())?;
+        let board = workshop.board()?;
+        if let Some(damage) = board.damage() {
+            says(&format!(
+                "the journal is damaged, `artel journal verify` says more: {damage:?}"
+            ));
+        }
         let settings = &workshop.settings.server;
         let hosts = Hosts::of(bound, &settings.hosts.value);
         let streams = usize::try_from(settings.event_streams.value).unwrap_or(1);
@@ -49,6 +56,7 @@ impl Desk {
             workshop: RwLock::new(workshop),
             journal: opened.journal,
             access: Mutex::new(access),
+            board: RwLock::new(board),
             hosts,
             wrong: Wrong::default(),
             hub: Hub::new(),
@@ -71,6 +79,25 @@ impl Desk {
             .workshop
             .write()
             .unwrap_or_else(PoisonError::into_inner) = workshop;
+    }
+
+    /// Returns everything at a glance, as it stands after the last event that was followed.
+    pub(crate) fn board(&self) -> RwLockReadGuard<'_, Board> {
+        self.board.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes one more event in. After a restore of the journal everything is folded anew.
+    pub(crate) fn take(&self, record: &Record) -> Result<(), Failure> {
+        let fresh = match record.kind.as_str() {
+            "journal.restored" => Some(self.workshop().board()?),
+            _ => None,
+        };
+        let mut board = self.board.write().unwrap_or_else(PoisonError::into_inner);
+        match fresh {
+            Some(fresh) => *board = fresh,
+            None => board.take(record),
+        }
+        Ok(())
     }
 
     pub(crate) fn reader(&self) -> &Reader {

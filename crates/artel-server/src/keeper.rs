@@ -16,7 +16,7 @@ use std::time::Duration;
 use artel_journal::{Fence, Filter, Record, Subscription};
 use artel_types::plan::Urgency;
 use artel_types::{Fact, Failure, RunId, TraceId, Via};
-use artel_workshop::{RunRow, Standing, Stop, WaitSort, Which, Workshop};
+use artel_workshop::{RunsWanted, Standing, Stop, WaitSort};
 use tokio::sync::{mpsc, watch};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::Instant;
@@ -35,6 +35,9 @@ const RENEW: Duration = Duration::from_secs(20);
 
 /// How long what is under way may take to come to a good place once the daemon is to stop.
 const POLITELY: Duration = Duration::from_secs(5);
+
+/// How many runs without a plan are taken up at once; the next look finds the others.
+const MOST_LEFT: usize = 1_000;
 
 /// How much there is to do, for whoever looks.
 #[derive(Debug, Default)]
@@ -99,10 +102,10 @@ pub(crate) async fn keep(
 impl Keeper {
     /// Puts everything into the queue that other processes left, and says so.
     async fn take_up(&mut self) -> Result<u64, Failure> {
-        let workshop = self.desk.workshop();
+        let desk = Arc::clone(&self.desk);
         let settled = blocking(move || {
-            let notes = workshop.settle_changesets()?;
-            Ok((notes, left(&workshop)?))
+            let notes = desk.workshop().settle_changesets()?;
+            Ok((notes, left(&desk)?))
         });
         let (notes, left) = settled.await?;
         notes.iter().for_each(|note| (self.desk.says)(note));
@@ -236,8 +239,8 @@ impl Keeper {
 
     /// Looks for what other processes left meanwhile.
     async fn sweep(&mut self) {
-        let workshop = self.desk.workshop();
-        let found = blocking(move || left(&workshop)).await;
+        let desk = Arc::clone(&self.desk);
+        let found = blocking(move || left(&desk)).await;
         for (task, _) in found.unwrap_or_default() {
             self.queue.put(task, Urgency::Normal, GRACE, Instant::now());
         }
@@ -288,13 +291,19 @@ async fn sleep_until(at: Option<Instant>) {
 }
 
 /// Returns what nobody drives and can be gone on with, each with a title.
-fn left(workshop: &Workshop) -> Result<Vec<(Task, String)>, Failure> {
-    let waits = workshop.waiting()?.into_iter();
+fn left(desk: &Desk) -> Result<Vec<(Task, String)>, Failure> {
+    let drivers = desk.workshop().drivers_now()?;
+    let board = desk.board();
+    let waits = board.waiting(&drivers).into_iter();
     let works = waits.filter(|it| it.kind == WaitSort::Left);
     let mut left: Vec<(Task, String)> = works.map(|it| (Task::Work(it.trace), it.title)).collect();
-    let is_left = |row: &RunRow| row.state == Standing::Left && row.parent.is_none();
-    for row in workshop.runs(Which::Recent)?.into_iter().filter(is_left) {
-        if workshop.work(row.trace).is_err() {
+    let wanted = RunsWanted {
+        state: Some(Standing::Left),
+        limit: MOST_LEFT,
+        ..RunsWanted::default()
+    };
+    for row in board.runs(&wanted, &drivers).rows {
+        if row.parent.is_none() && board.work(row.trace, &drivers).is_none() {
             left.push((Task::Run(row.run), row.title));
         }
     }

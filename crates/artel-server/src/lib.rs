@@ -44,7 +44,7 @@ pub async fn serve(
     let Options { address, says } = options;
     let (listener, bound) = address.bind().await?;
     let desk = Desk::open(workshop, bound, Arc::clone(&says))?;
-    let live = live::follow(&desk, desk.reader().head()?);
+    let live = live::follow(&desk, desk.board().position());
     let (_finds, found) = mpsc::unbounded_channel();
     let keeper = keeper::keep(Arc::clone(&desk), bound, found, stop.clone()).await?;
     let reload = reload::watch(Arc::clone(&desk), reload);

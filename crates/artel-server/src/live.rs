@@ -79,7 +79,12 @@ pub(crate) fn follow(desk: &Arc<Desk>, after: u64) -> JoinHandle<()> {
         let mut events = desk.journal.subscribe(Filter::default(), after);
         loop {
             match events.next().await {
-                Ok(record) => desk.hub.send(Arc::new(News::of(record))),
+                Ok(record) => {
+                    if let Err(failure) = desk.take(&record) {
+                        (desk.says)(&failure.to_string());
+                    }
+                    desk.hub.send(Arc::new(News::of(record)));
+                }
                 Err(error) => {
                     let text = format!("live events stopped: {error}");
                     (desk.says)(&text);
