@@ -72,6 +72,7 @@ async fn follow(folder: &std::path::Path, rounds: usize, events: usize) {
             .await;
         assert_eq!(got.gaps, 0, "events were lost");
         assert_eq!(got.repeats, 0, "events came twice");
+        println!("{} readers, {} cut for being behind", READERS, got.cuts);
         memory.push((daemon.memory() - before) / READERS as f64);
         watched.push(written);
         drop(readers);

@@ -22,12 +22,15 @@ struct Count {
     last: AtomicU64,
     gaps: AtomicU64,
     repeats: AtomicU64,
+    cuts: AtomicU64,
 }
 
 /// What all of them got.
 pub(crate) struct Got {
     pub(crate) gaps: u64,
     pub(crate) repeats: u64,
+    /// How often one was cut.
+    pub(crate) cuts: u64,
 }
 
 impl Readers {
@@ -75,26 +78,38 @@ impl Readers {
         Got {
             gaps: sum(|count| &count.gaps),
             repeats: sum(|count| &count.repeats),
+            cuts: sum(|count| &count.cuts),
         }
     }
 }
 
+/// Reads for as long as it is let; whoever falls too far behind is cut, and comes again from where
+/// it was, as browsers do.
 async fn read(address: &str, request: &str, count: &Count) {
-    let mut stream = TcpStream::connect(address).await.unwrap();
-    stream.write_all(request.as_bytes()).await.unwrap();
-    let mut lines = BufReader::new(stream).lines();
-    while let Ok(Some(line)) = lines.next_line().await {
-        count.is_there.store(1, Ordering::Relaxed);
-        let Some(id) = line.strip_prefix("id: ") else {
+    loop {
+        let last = count.last.load(Ordering::Relaxed);
+        let end = format!("\r\nLast-Event-ID: {last}\r\n\r\n");
+        let request = request.replacen("\r\n\r\n", &end, 1);
+        let Ok(mut stream) = TcpStream::connect(address).await else {
             continue;
         };
-        let id: u64 = id.parse().unwrap();
-        let last = count.last.swap(id, Ordering::Relaxed);
-        if id <= last {
-            count.repeats.fetch_add(1, Ordering::Relaxed);
-        } else if id > last + 1 {
-            count.gaps.fetch_add(1, Ordering::Relaxed);
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut lines = BufReader::new(stream).lines();
+        while let Ok(Some(line)) = lines.next_line().await {
+            count.is_there.store(1, Ordering::Relaxed);
+            let Some(id) = line.strip_prefix("id: ") else {
+                continue;
+            };
+            let id: u64 = id.parse().unwrap();
+            let last = count.last.swap(id, Ordering::Relaxed);
+            if id <= last {
+                count.repeats.fetch_add(1, Ordering::Relaxed);
+            } else if id > last + 1 {
+                count.gaps.fetch_add(1, Ordering::Relaxed);
+            }
+            count.got.fetch_add(1, Ordering::Relaxed);
         }
-        count.got.fetch_add(1, Ordering::Relaxed);
+        count.cuts.fetch_add(1, Ordering::Relaxed);
+        tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }
