@@ -24,6 +24,7 @@ pub mod proof;
 pub mod queue;
 pub mod request;
 pub mod retry;
+pub mod settle;
 pub mod stream;
 pub mod tally;
 pub mod tokens;

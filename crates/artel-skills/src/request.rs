@@ -14,6 +14,8 @@ const STATUSES: &[&str] = &[
     "processing",
     "planned",
     "active",
+    "answered",
+    "done",
     "completed",
     "failed",
     "rejected",
