@@ -9,6 +9,8 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::Thread;
 use std::time::Duration;
 
+use tokio::task::coop::unconstrained;
+
 /// One park may end early for no reason; slices keep a limit without a clock.
 const SLICE: Duration = Duration::from_millis(5);
 
@@ -23,10 +25,10 @@ pub(crate) fn until_done<T>(future: impl Future<Output = T>) -> T {
 }
 
 /// Waits for at most `limit`; nothing if that was not enough.
-pub(crate) fn within<T>(
-    mut future: Pin<&mut impl Future<Output = T>>,
-    limit: Duration,
-) -> Option<T> {
+pub(crate) fn within<T>(future: Pin<&mut impl Future<Output = T>>, limit: Duration) -> Option<T> {
+    // On a runtime's thread a task may ask only so often before it has to give way. Here nothing
+    // gives way, so once that is used up every answer would be "not yet", for ever.
+    let mut future = pin!(unconstrained(future));
     let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
     let mut context = Context::from_waker(&waker);
     for _ in 0..=limit.as_millis().div_ceil(SLICE.as_millis()) {
@@ -43,5 +45,27 @@ struct Unpark(Thread);
 impl Wake for Unpark {
     fn wake(self: Arc<Self>) {
         self.0.unpark();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::oneshot;
+
+    use super::*;
+
+    #[test]
+    fn a_task_may_wait_as_often_as_it_likes() {
+        let runtime = tokio::runtime::Builder::new_current_thread();
+        let runtime = { runtime }.build().unwrap();
+        let waited = runtime.block_on(async {
+            let wait = |number: u32| {
+                let (sender, receiver) = oneshot::channel();
+                sender.send(number).unwrap();
+                within(pin!(receiver), Duration::from_secs(1))
+            };
+            (0..1_000).map_while(wait).count()
+        });
+        assert_eq!(waited, 1_000);
     }
 }
