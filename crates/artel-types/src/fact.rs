@@ -652,6 +652,11 @@ facts! {
         /// What is wrong with it, and what to do.
         message: String,
     }
+    /// The file of a request was given another name, and is still that request.
+    "request.moved" schema 1 RequestMoved {
+        /// Its file from now on.
+        file: String,
+    }
     /// A request was answered, or done at once, without a plan to approve; the outcome says how.
     "request.settled" schema 1 RequestSettled {
         /// The run that did it.

@@ -190,7 +190,8 @@ pub(crate) fn portals_in(reader: &Reader) -> Result<Vec<Portal>, Failure> {
         ..Filter::default()
     };
     let mut open = std::collections::BTreeMap::new();
-    for record in reader.records(&Query::of(filter))? {
+    // There are few of them: with a limit they are looked up, and not found by reading everything.
+    for record in reader.records(&Query::of(filter).limit(u64::MAX))? {
         match record.event()?.fact {
             Fact::PortalOpened(fact) => {
                 let portal = Portal::from(fact);
@@ -219,7 +220,7 @@ fn privacy_word(privacy: Privacy) -> &'static str {
     }
 }
 
-fn unknown(name: &str, names: &[String]) -> Failure {
+pub(crate) fn unknown(name: &str, names: &[String]) -> Failure {
     let failure = Failure::new(Code::F001, format!("there is no portal `{name}`"));
     let near = artel_tools::nearest(name, names.iter().map(String::as_str), 1);
     match (near.first(), names) {

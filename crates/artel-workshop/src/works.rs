@@ -39,4 +39,5 @@ pub use work::{Drafted, Work};
 pub(crate) use changeset::{changeset_row, word as changeset_word};
 pub(crate) use contract::{Brings, Contract};
 pub(crate) use crew::deferred;
+pub(crate) use inbox::Index;
 pub(crate) use work::status_of;

@@ -1,6 +1,7 @@
 //! One workshop, found and read: what every command but `init` starts from.
 
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use artel_config::{Durability, Settings};
@@ -14,6 +15,7 @@ use crate::find::{Found, Place};
 use crate::init::Init;
 use crate::marker::Marker;
 use crate::trouble::Problems;
+use crate::works::Index;
 
 /// A workshop with the settings in force in it.
 #[derive(Debug)]
@@ -25,6 +27,8 @@ pub struct Workshop {
     pub(crate) caller: Caller,
     /// Joins what one command does to the workshop.
     trace: TraceId,
+    /// Which files of the inbox are whose, as far as this process has looked.
+    pub(crate) inbox: Arc<Mutex<Index>>,
     /// The settings in force.
     pub settings: Settings,
 }
@@ -94,6 +98,7 @@ impl Caller {
             home,
             caller,
             trace,
+            inbox: Arc::default(),
             settings,
         })
     }
@@ -109,6 +114,7 @@ impl Workshop {
             home: self.home.clone(),
             caller: self.caller.acting(person, via),
             trace: fresh_trace()?,
+            inbox: Arc::clone(&self.inbox),
             settings: self.settings.clone(),
         })
     }

@@ -106,12 +106,14 @@ impl Workshop {
                 .advise(format!("`artel plan revise {id} --comment \"…\"`")));
         }
         let work = self.work_named(id)?;
-        self.comment_as(&work, comments, self.caller.actor())?;
+        let Open { journal, .. } = self.open()?;
+        self.comment_as(&journal, &work, comments, self.caller.actor())?;
         self.work(work.trace)
     }
 
     pub(crate) fn comment_as(
         &self,
+        journal: &Journal,
         work: &Work,
         comments: Vec<String>,
         by: Actor,
@@ -123,8 +125,7 @@ impl Workshop {
             version: work.course.newest().map_or(0, |newest| newest.number),
             comments: comments.iter().map(clean).collect(),
         };
-        let Open { journal, .. } = self.open()?;
-        self.decide(&journal, work, by, vec![commented.into()])?;
+        self.decide(journal, work, by, vec![commented.into()])?;
         self.refresh_sheets(work.trace, LOOKING);
         Ok(())
     }

@@ -9,7 +9,8 @@ use artel_rules::request::file::Status;
 use artel_rules::request::{self, Understood};
 use artel_types::plan::{Claim, Plan, PlanStep, Size, StepScope, Urgency, Verify};
 use artel_types::{
-    Actor, Code, Draft, Failure, RequestCreated, RequestSettled, RunId, RunState, Stream, TraceId,
+    Actor, Code, Draft, Failure, Redactor, RequestCreated, RequestSettled, RunId, RunState, Stream,
+    TraceId,
 };
 
 use super::children::{Came, Child};
@@ -141,6 +142,17 @@ impl Workshop {
         self.caller
             .role(&agent)
             .map_err(|problems| problems.first())?;
+        self.outline(order, portal)
+    }
+
+    /// The same for a role that is known to be there.
+    pub(crate) fn outline(
+        &self,
+        order: &AskOrder,
+        portal: Option<Portal>,
+    ) -> Result<Prospect, Failure> {
+        let words = order.words.trim();
+        let agent = order.agent.clone().unwrap_or_else(|| "default".to_owned());
         let Understood {
             title,
             constraints,
@@ -200,28 +212,35 @@ impl Workshop {
     }
 
     /// Puts a request on record for whoever it is.
-    pub(crate) fn file_request_as(
+    fn file_request_as(
         &self,
         journal: &Journal,
         prospect: &Prospect,
         by: Actor,
     ) -> Result<Work, Failure> {
-        let request = RequestCreated {
-            words: keep(
-                journal,
-                self.redactor()
-                    .redact(&self.whole_text(&prospect.request.words)?)
-                    .into_owned(),
-            )?,
-            ..prospect.request.clone()
-        };
-        let stream = Stream::work(prospect.trace);
-        let draft = Draft::new(stream.clone(), prospect.trace, by, request);
-        let batch = Batch::of([draft]).expecting(stream, 0);
+        let draft = self.request_draft(journal, prospect, by, &self.redactor())?;
+        let batch = Batch::of([draft]).expecting(Stream::work(prospect.trace), 0);
         journal.append(batch).wait()?;
         let work = self.work(prospect.trace)?;
         self.write_request(&work, Status::Pending)?;
         Ok(work)
+    }
+
+    /// Returns the event that puts a request on record, without secrets.
+    pub(crate) fn request_draft(
+        &self,
+        journal: &Journal,
+        prospect: &Prospect,
+        by: Actor,
+        redactor: &Redactor,
+    ) -> Result<Draft, Failure> {
+        let words = self.whole_text(&prospect.request.words)?;
+        let request = RequestCreated {
+            words: keep(journal, redactor.redact(&words).into_owned())?,
+            ..prospect.request.clone()
+        };
+        let stream = Stream::work(prospect.trace);
+        Ok(Draft::new(stream, prospect.trace, by, request))
     }
 
     /// Takes a piece of work on as far as it goes without a decision: a request on its way, or a
@@ -285,7 +304,10 @@ impl Workshop {
             Settled::Failed { .. } => Status::Failed,
             Settled::Left(_) => Status::Processing,
         };
-        self.write_request(&work, status)?;
+        // A request whose file the person took away does not come back.
+        if self.root.join(&work.request.file).exists() {
+            self.write_request(&work, status)?;
+        }
         Ok(settled)
     }
 }

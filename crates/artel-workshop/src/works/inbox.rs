@@ -2,21 +2,40 @@
 //!
 //! The journal is the truth. A file is completed before it is recorded, with the trace that names
 //! it from then on, so one file is one request however often and by however many it is looked at.
+//! A look at some files costs what these files cost, however many others there are.
 
+mod index;
+mod look;
 mod note;
 mod plans;
 mod requests;
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::PoisonError;
 
-use artel_journal::{Journal, Owner};
-use artel_types::plan::PlanState;
-use artel_types::{Fact, Failure, TraceId, Via};
+use artel_journal::{Fence, Journal, Owner};
+use artel_types::plan::{PlanState, Urgency};
+use artel_types::{Fact, Failure, Timestamp, TraceId, Via};
 use serde::Serialize;
+
+pub(crate) use index::Index;
 
 use super::work::Work;
 use crate::runs::LEASE;
 use crate::workshop::{Open, Workshop};
+use look::Look;
+
+/// Where requests are put.
+const REQUESTS: &str = "Inbox/Requests";
+/// Where plans wait to be decided about.
+const PLANS: &str = "Inbox/Plans";
+/// Where plans lie that are approved.
+const ACTIVE: &str = "Inbox/Active";
+
+/// So many files are taken up between two renewals of the lease.
+const AT_ONCE: usize = 500;
 
 /// What a look at the inbox found.
 #[derive(Debug, Default, Serialize)]
@@ -33,7 +52,7 @@ pub struct Scanned {
 pub struct Found {
     /// The file, in the workshop.
     pub file: String,
-    /// taken, refused, edited, approved, commented or rewritten.
+    /// taken, refused, moved, edited, approved, commented or rewritten.
     pub what: &'static str,
     /// The piece of work.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -42,32 +61,132 @@ pub struct Found {
     pub text: String,
 }
 
+/// Something that is to be planned, with what its turn depends on.
+type Due = (Reverse<Urgency>, Timestamp, TraceId);
+
+/// The files that are to be looked at, by their names in the three folders.
+#[derive(Debug, Default)]
+struct Tray {
+    requests: Vec<PathBuf>,
+    plans: BTreeSet<String>,
+}
+
 impl Workshop {
     /// Takes up what people put into the inbox or changed there. One process at a time looks.
     pub async fn scan_inbox(&self) -> Result<Scanned, Failure> {
-        let Open { journal, .. } = self.open()?;
-        let owner = Owner::this_process("artel inbox scan");
-        let lease = journal.take_lease("inbox", owner, LEASE).await?;
-        let scanned = self.look_through(&journal);
-        // Whoever comes next takes the lease over if it cannot be given back.
-        drop(journal.release_lease(&lease.fence).await);
-        scanned
-    }
-
-    fn look_through(&self, journal: &Journal) -> Result<Scanned, Failure> {
-        let mut files = Vec::new();
-        self.take_requests(journal, &mut files)?;
-        self.take_plans(journal, &mut files)?;
+        let mut tray = Tray {
+            requests: requests::all_in(&self.root.join(REQUESTS)),
+            plans: BTreeSet::new(),
+        };
+        for folder in [REQUESTS, PLANS, ACTIVE] {
+            note::tidy(&self.root.join(folder));
+        }
+        for folder in [PLANS, ACTIVE] {
+            tray.plans.extend(plans::all_in(&self.root.join(folder)));
+        }
+        // A plan whose file was taken away is missed by nobody but the journal.
+        let works = self.works()?;
+        let planned = works.iter().filter(|work| !work.versions.is_empty());
+        tray.plans.extend(planned.map(plans::file_name));
+        drop(works);
+        let mut scanned = self.take(tray, "artel inbox scan").await?;
         let mut due = Vec::new();
         for work in self.works()? {
             if self.is_due(&work)? {
-                due.push(work);
+                due.push((Reverse(work.request.urgency), work.at, work.trace));
             }
         }
-        due.sort_by_key(|work| (Reverse(work.request.urgency), work.at));
+        scanned.due = in_turn(due);
+        Ok(scanned)
+    }
+
+    /// Takes up just these files of `Inbox/Requests`, `Inbox/Plans` and `Inbox/Active`: new
+    /// requests, and plans that were edited, moved, marked, commented on or taken away. Others are
+    /// passed over. What is due is what these files made so; [`Workshop::scan_inbox`] finds what
+    /// was left before.
+    pub async fn take_files(&self, files: &[PathBuf]) -> Result<Scanned, Failure> {
+        let tray = self.sorted(files);
+        if tray.requests.is_empty() && tray.plans.is_empty() {
+            return Ok(Scanned::default());
+        }
+        self.take(tray, "artel inbox").await
+    }
+
+    fn sorted(&self, files: &[PathBuf]) -> Tray {
+        let mut tray = Tray::default();
+        for file in files {
+            let file = self.root.join(file);
+            let Ok(inside) = file.strip_prefix(&self.root) else {
+                continue;
+            };
+            let folder = inside.parent().and_then(Path::to_str).unwrap_or_default();
+            let Some(name) = inside.file_name().and_then(|name| name.to_str()) else {
+                continue;
+            };
+            match folder {
+                REQUESTS if requests::is_one(name) && file.exists() => tray.requests.push(file),
+                REQUESTS => note::clear_orphan(&file),
+                PLANS | ACTIVE if plans::is_one(name) => {
+                    note::clear_orphan(&file);
+                    tray.plans.insert(name.to_owned());
+                }
+                _ => {}
+            }
+        }
+        // By age, as far as files tell it; each once.
+        tray.requests.sort_by_cached_key(|file| {
+            let about = file.symlink_metadata();
+            (about.and_then(|it| it.modified()).ok(), file.clone())
+        });
+        tray.requests.dedup();
+        tray
+    }
+
+    async fn take(&self, tray: Tray, who: &str) -> Result<Scanned, Failure> {
+        let Open { journal, .. } = self.open()?;
+        let owner = Owner::this_process(who);
+        let lease = journal.take_lease("inbox", owner, LEASE).await?;
+        let taken = self.take_by_parts(&journal, &lease.fence, &tray).await;
+        if taken.is_err() {
+            // What was noted and not recorded is forgotten.
+            *self.inbox.lock().unwrap_or_else(PoisonError::into_inner) = Index::default();
+        }
+        // Whoever comes next takes the lease over if it cannot be given back.
+        drop(journal.release_lease(&lease.fence).await);
+        taken
+    }
+
+    async fn take_by_parts(
+        &self,
+        journal: &Journal,
+        fence: &Fence,
+        tray: &Tray,
+    ) -> Result<Scanned, Failure> {
+        let (mut files, mut due) = (Vec::new(), Vec::new());
+        for requests in tray.requests.chunks(AT_ONCE) {
+            let mut look = Look::new(self, journal, fence)?;
+            due.extend(look.take_requests(requests, &mut files)?);
+            drop(look);
+            journal.renew_lease(fence, LEASE).await?;
+        }
+        for name in &tray.plans {
+            let found = self.take_plan(journal, name)?;
+            if let Some(Found {
+                what: "commented",
+                trace: Some(trace),
+                ..
+            }) = &found
+            {
+                let work = self.work(*trace)?;
+                if self.is_due(&work)? {
+                    due.push((Reverse(work.request.urgency), work.at, work.trace));
+                }
+            }
+            files.extend(found);
+        }
         Ok(Scanned {
             files,
-            due: due.iter().map(|work| work.trace).collect(),
+            due: in_turn(due),
         })
     }
 
@@ -99,4 +218,10 @@ impl Workshop {
         }
         Ok(true)
     }
+}
+
+/// Puts what is due in its order: the most urgent first, of these the oldest.
+fn in_turn(mut due: Vec<Due>) -> Vec<TraceId> {
+    due.sort();
+    due.into_iter().map(|(_, _, trace)| trace).collect()
 }

@@ -36,9 +36,13 @@ impl Workshop {
         let file = self.root.join(&work.request.file);
         let kept = read_text(&file).and_then(|text| parse_request(&text).ok());
         let kept = kept.unwrap_or_default();
+        if kept.trace.is_some_and(|trace| trace != work.trace) {
+            // The name was given to another request since.
+            return Ok(file);
+        }
         let request = Request {
             trace: work.trace,
-            created: work.at,
+            created: kept.created.unwrap_or(work.at),
             status,
             priority: work.request.urgency,
             agent: work.request.agent.clone(),
@@ -229,7 +233,7 @@ impl Workshop {
 }
 
 /// No file of the inbox that people write is longer.
-pub(crate) const LONGEST_FILE: u64 = 1 << 20;
+pub(crate) const LONGEST_FILE: u64 = 16 << 20;
 
 /// Reads a file of the inbox; nothing where it is not there, too long or no text.
 pub(crate) fn read_text(file: &Path) -> Option<String> {

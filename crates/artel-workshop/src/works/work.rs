@@ -97,6 +97,27 @@ impl Workshop {
         read(&self.reader()?, trace)
     }
 
+    /// Returns the piece of work whose files have this name, if there is one.
+    pub(crate) fn work_of_name(&self, name: &str) -> Result<Option<Work>, Failure> {
+        let Some(short) = name.strip_prefix("request-") else {
+            return Ok(None);
+        };
+        if short.len() != 8 || !short.bytes().all(|it| it.is_ascii_hexdigit()) {
+            return Ok(None);
+        }
+        let reader = self.reader()?;
+        // What the trace joins may be runs without a request.
+        for trace in reader.traces(short, 4)? {
+            let trace = trace.parse().ok();
+            match trace.map(|trace| read(&reader, trace)) {
+                Some(Ok(work)) => return Ok(Some(work)),
+                Some(Err(failure)) if failure.code != Code::R004 => return Err(failure),
+                _ => {}
+            }
+        }
+        Ok(None)
+    }
+
     /// Returns a version of a plan; the newest if none is named.
     pub fn plan_of(&self, work: &Work, version: Option<u32>) -> Result<(Drafted, Plan), Failure> {
         let mut versions = work.versions.iter().rev();
@@ -182,11 +203,12 @@ fn read(reader: &Reader, trace: TraceId) -> Result<Work, Failure> {
     let mut course = Course::default();
     let mut versions = Vec::new();
     let mut changeset = None;
-    let mut asked = None;
+    let (mut asked, mut moved) = (None, None);
     for event in &events {
         course.fold(&event.fact);
         match &event.fact {
             Fact::RequestCreated(it) => asked = Some((event.at, event.actor.clone(), it.clone())),
+            Fact::RequestMoved(it) => moved = Some(it.file.clone()),
             Fact::PlanDrafted(it) => versions.push(Drafted {
                 at: event.at,
                 by: event.actor.clone(),
@@ -196,7 +218,8 @@ fn read(reader: &Reader, trace: TraceId) -> Result<Work, Failure> {
             _ => {}
         }
     }
-    let (at, by, request) = asked.ok_or_else(|| unknown(&trace.short()))?;
+    let (at, by, mut request) = asked.ok_or_else(|| unknown(&trace.short()))?;
+    request.file = moved.unwrap_or(request.file);
     Ok(Work {
         trace,
         at,

@@ -24,7 +24,8 @@ pub(super) fn write(file: &Path, problems: &[String]) -> Result<(), Failure> {
         text.push_str(&format!("- {}\n", problem.replace('\n', "\n  ")));
     }
     text.push_str(
-        "\nMend it and save; `artel inbox scan` looks at it again, and this note goes away.\n",
+        "\nMend it and save. The daemon looks at it again, or `artel inbox scan` does, and this note \
+         goes away.\n",
     );
     let note = place(file);
     if read_text(&note).as_ref() == Some(&text) {
@@ -38,6 +39,13 @@ pub(super) fn write(file: &Path, problems: &[String]) -> Result<(), Failure> {
 pub(super) fn clear(file: &Path) {
     // Mostly there is none.
     drop(std::fs::remove_file(place(file)));
+}
+
+/// Takes the note of a file away if the file is gone.
+pub(super) fn clear_orphan(file: &Path) {
+    if !file.exists() {
+        clear(file);
+    }
 }
 
 /// Takes the notes away whose files are gone.

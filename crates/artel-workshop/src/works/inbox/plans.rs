@@ -7,15 +7,15 @@ use artel_rules::plan::markdown::{Parsed, parse, render};
 use artel_types::plan::PlanState;
 use artel_types::{Failure, TraceId};
 
-use super::{Found, note};
+use super::{ACTIVE, Found, PLANS, note};
 use crate::trouble::Problems;
 use crate::works::acts::{Edited, LOOKING};
 use crate::works::sheets::{hash_of, read_text};
 use crate::works::work::Work;
 use crate::workshop::Workshop;
 
-const PLANS: &str = "Inbox/Plans";
-const ACTIVE: &str = "Inbox/Active";
+/// How the name of a plan's file ends.
+const ENDING: &str = "_plan.md";
 
 /// A file of a plan that is not as it was written.
 struct Touched<'a> {
@@ -29,36 +29,25 @@ struct Touched<'a> {
 }
 
 impl Workshop {
-    /// Takes up what people did to the files of plans.
-    pub(super) fn take_plans(
+    /// Takes up what people did to the file of a plan, wherever it lies by that name.
+    pub(super) fn take_plan(
         &self,
         journal: &Journal,
-        found: &mut Vec<Found>,
-    ) -> Result<(), Failure> {
-        let mut names = Vec::new();
-        for work in self.works()? {
-            if work.versions.is_empty() {
-                continue;
-            }
-            names.push(format!("{}_plan.md", work.name()));
-            found.extend(self.look_at_plan(journal, &work)?);
+        name: &str,
+    ) -> Result<Option<Found>, Failure> {
+        let of = name.strip_suffix(ENDING).unwrap_or_default();
+        let work = self.work_of_name(of)?;
+        if let Some(work) = work.filter(|work| !work.versions.is_empty()) {
+            return self.look_at_plan(journal, &work);
         }
-        for folder in [PLANS, ACTIVE] {
-            note::tidy(&self.root.join(folder));
-            let entries = std::fs::read_dir(self.root.join(folder));
-            for entry in entries.into_iter().flatten().flatten() {
-                let name = entry.file_name().to_string_lossy().into_owned();
-                if name.ends_with("_plan.md") && !names.contains(&name) {
-                    found.push(Found {
-                        file: format!("{folder}/{name}"),
-                        what: "refused",
-                        trace: None,
-                        text: "it belongs to no plan here; `artel ask` begins one".to_owned(),
-                    });
-                }
-            }
-        }
-        Ok(())
+        let lies = |folder: &&str| self.root.join(folder).join(name).exists();
+        let stray = [PLANS, ACTIVE].into_iter().find(lies);
+        Ok(stray.map(|folder| Found {
+            file: format!("{folder}/{name}"),
+            what: "refused",
+            trace: None,
+            text: "it belongs to no plan here; `artel ask` begins one".to_owned(),
+        }))
     }
 
     fn look_at_plan(&self, journal: &Journal, work: &Work) -> Result<Option<Found>, Failure> {
@@ -70,7 +59,7 @@ impl Workshop {
         }
         let state = work.course.state().unwrap_or(PlanState::Review);
         let right = self.plan_file(work);
-        let name = format!("{}_plan.md", work.name());
+        let name = file_name(work);
         let lying = [ACTIVE, PLANS].map(|folder| (folder, self.root.join(folder).join(&name)));
         let there: Vec<_> = lying.into_iter().filter(|(_, at)| at.exists()).collect();
         let is_open = !state.is_over();
@@ -178,7 +167,7 @@ impl Workshop {
         let comments = self.new_comments(touched);
         if !comments.is_empty() && work.course.state() == Some(PlanState::Review) {
             let count = comments.len();
-            self.comment_as(work, comments, self.by_file())?;
+            self.comment_as(journal, work, comments, self.by_file())?;
             let text = format!(
                 "{} for the architect",
                 artel_types::counted(count as u64, "comment")
@@ -224,6 +213,23 @@ impl Workshop {
             text: why.to_owned(),
         })
     }
+}
+
+/// Returns the names of the files that may be plans.
+pub(super) fn all_in(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    names.filter(|name| is_one(name)).collect()
+}
+
+/// Tells whether a file of this name may be a plan.
+pub(super) fn is_one(name: &str) -> bool {
+    name.ends_with(ENDING) && !name.starts_with('.')
+}
+
+/// Returns what the file of a plan is called.
+pub(super) fn file_name(work: &Work) -> String {
+    format!("{}{ENDING}", work.name())
 }
 
 fn said(touched: &Touched<'_>, what: &'static str, text: String) -> Found {

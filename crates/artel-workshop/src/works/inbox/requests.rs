@@ -1,198 +1,36 @@
 //! Requests that people put into `Inbox/Requests` as files.
+//!
+//! A file is a request by its `trace_id`, and by its name as long as that request goes on. So a
+//! file that is saved again from an editor that had it open before it was completed is still the
+//! same request; one that is renamed is, too; a copy beside the file it was made from is said to
+//! be one and is not taken.
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 
-use artel_journal::{Filter, Journal, Query};
+use artel_journal::{Ack, AppendError, Batch};
 use artel_rules::request::file::{Origin, Read, Request, Status, Wrong, parse, render};
-use artel_types::{Code, Fact, Failure, RequestRefused, TraceId};
+use artel_types::{Code, Draft, Failure, RequestMoved, RequestRefused, Stream, Timestamp, TraceId};
 
-use super::{Found, note};
+use super::look::Look;
+use super::{Due, Found, REQUESTS, note};
 use crate::caller::fresh_trace;
 use crate::portals::Portal;
 use crate::trouble::file_failure;
-use crate::works::ask::AskOrder;
+use crate::works::ask::{AskOrder, Prospect};
 use crate::works::sheets::{LONGEST_FILE, read_text};
-use crate::works::work::Work;
-use crate::workshop::Workshop;
 
 /// A field that cannot be used, and what to do about it.
-type Trouble = (String, String);
+pub(super) type Trouble = (String, String);
 
-impl Workshop {
-    /// Takes up the files that nobody has, and says what is wrong with those that cannot be.
-    pub(super) fn take_requests(
-        &self,
-        journal: &Journal,
-        found: &mut Vec<Found>,
-    ) -> Result<(), Failure> {
-        let folder = self.root.join("Inbox/Requests");
-        note::tidy(&folder);
-        let known: BTreeMap<TraceId, String> = self
-            .works()?
-            .into_iter()
-            .map(|work| (work.trace, work.request.file))
-            .collect();
-        for file in requests_in(&folder) {
-            let name = file.file_name().unwrap_or_default().to_string_lossy();
-            let shown = format!("Inbox/Requests/{name}");
-            match self.take_request(journal, &file, &shown, &known) {
-                Ok(None) => note::clear(&file),
-                Ok(Some(work)) => {
-                    note::clear(&file);
-                    found.push(Found {
-                        file: shown,
-                        what: "taken",
-                        trace: Some(work.trace),
-                        text: work.request.title,
-                    });
-                }
-                Err(Refusal::Wrong(troubles)) => {
-                    let text = self.refuse(journal, &file, &shown, &troubles)?;
-                    found.push(Found {
-                        file: shown,
-                        what: "refused",
-                        trace: None,
-                        text,
-                    });
-                }
-                Err(Refusal::Failed(failure)) => return Err(failure),
-            }
-        }
-        Ok(())
-    }
-
-    fn take_request(
-        &self,
-        journal: &Journal,
-        file: &Path,
-        shown: &str,
-        known: &BTreeMap<TraceId, String>,
-    ) -> Result<Option<Work>, Refusal> {
-        let bytes = artel_files::read_bounded(file, LONGEST_FILE);
-        let bytes = bytes.map_err(|error| wrong("file", format!("it cannot be read: {error}")))?;
-        let text = String::from_utf8(bytes).map_err(|_| wrong("file", "it is no text in UTF-8"))?;
-        let read = parse(&text).map_err(|wrongs| {
-            let said = |it: &Wrong| (it.field.clone(), it.to_string());
-            Refusal::Wrong(wrongs.iter().map(said).collect())
-        })?;
-        if let Some(taken) = read.trace.and_then(|trace| known.get(&trace)) {
-            if taken == shown {
-                return Ok(None);
-            }
-            let what = format!("`trace_id` is that of `{taken}`; take the line out to ask anew");
-            return Err(wrong("trace_id", what));
-        }
-        if let Some(status) = read.status.filter(|status| *status != Status::Pending) {
-            let word = status.as_str();
-            let what = format!(
-                "`status` is `{word}`, and nothing is known of such a request here; write `pending`"
-            );
-            return Err(wrong("status", what));
-        }
-        let portal = self.portal_for(&read)?;
-        let mut prospect = self
-            .prospect(&order_of(&read), Some(portal))
-            .map_err(|no| {
-                let advice = no.advice.map_or(String::new(), |it| format!("; {it}"));
-                wrong("agent", format!("{}{advice}", no.what))
-            })?;
-        prospect.trace = match read.trace {
-            Some(trace) => trace,
-            None => fresh_trace()?,
-        };
-        shown.clone_into(&mut prospect.request.file);
-        if read_text(file).as_ref() != Some(&text) {
-            // Somebody is at it: the next look takes it.
-            return Ok(None);
-        }
-        let whole = self.completed(read, &prospect.request.agent, prospect.trace);
-        artel_files::write_atomic(file, render(&whole).as_bytes(), 0o644)
-            .map_err(|error| file_failure(Code::W008, &error))?;
-        let work = self.file_request_as(journal, &prospect, self.by_file())?;
-        Ok(Some(work))
-    }
-
-    /// Fills in what a person left out.
-    fn completed(&self, read: Read, agent: &str, trace: TraceId) -> Request {
-        Request {
-            trace,
-            created: read.created.unwrap_or_else(|| self.caller.clock.now()),
-            status: Status::Pending,
-            priority: read.priority.unwrap_or_default(),
-            agent: agent.to_owned(),
-            source: Origin::File,
-            created_by: read.created_by.unwrap_or_else(|| self.by_file().id),
-            portal: read.portal,
-            tags: read.tags,
-            verify: read.verify,
-            flow: read.flow,
-            other: read.other,
-            words: read.words,
-        }
-    }
-
-    /// Returns what a request is about: the portal it names, or the only one there is.
-    fn portal_for(&self, read: &Read) -> Result<Portal, Refusal> {
-        if let Some(name) = &read.portal {
-            return self.portal(name).map_err(|no| {
-                let advice = no.advice.map_or(String::new(), |it| format!("; {it}"));
-                wrong("portal", format!("{}{advice}", no.what))
-            });
-        }
-        let portals = self.portals()?;
-        let names: Vec<String> = portals.iter().map(|it| it.name.clone()).collect();
-        let mut portals = portals.into_iter();
-        match (portals.next(), portals.next()) {
-            (Some(only), None) => Ok(only),
-            (None, _) => Err(wrong(
-                "portal",
-                "no project folder is open to agents; `artel portal add PATH` opens one",
-            )),
-            (Some(_), Some(_)) => {
-                let names = names.join(", ");
-                let what =
-                    format!("it is not said what it is about; write `portal:` with one of {names}");
-                Err(wrong("portal", what))
-            }
-        }
-    }
-
-    /// Says once what is wrong with a file, on record and beside it.
-    fn refuse(
-        &self,
-        journal: &Journal,
-        file: &Path,
-        shown: &str,
-        troubles: &[Trouble],
-    ) -> Result<String, Failure> {
-        let messages: Vec<String> = troubles.iter().map(|(_, text)| text.clone()).collect();
-        let refused = RequestRefused {
-            file: shown.to_owned(),
-            field: troubles.first().map_or(String::new(), |it| it.0.clone()),
-            message: messages.join("; "),
-        };
-        if self.refused_last(shown)?.as_ref() != Some(&refused) {
-            journal.append(self.draft(refused.clone())).wait()?;
-        }
-        note::write(file, &messages)?;
-        Ok(refused.message)
-    }
-
-    fn refused_last(&self, shown: &str) -> Result<Option<RequestRefused>, Failure> {
-        let filter = Filter {
-            kind: Some("request.refused".to_owned()),
-            ..Filter::default()
-        };
-        for record in self.reader()?.records(&Query::of(filter).newest_first())? {
-            if let Fact::RequestRefused(refused) = record.event()?.fact
-                && refused.file == shown
-            {
-                return Ok(Some(refused));
-            }
-        }
-        Ok(None)
-    }
+/// What a file turned out to be.
+enum Came {
+    /// Nothing that is not known already, or somebody is at it: the next look takes it.
+    Nothing,
+    /// A request that nobody has. Its file is complete.
+    New(Box<Prospect>),
+    /// A request under another name, or one whose frontmatter is put back.
+    Known(Found),
 }
 
 /// Why a file is not taken.
@@ -209,6 +47,291 @@ impl From<Failure> for Refusal {
     }
 }
 
+impl Look<'_> {
+    /// Takes up the files that nobody has, and says what is wrong with those that cannot be.
+    /// Everything is sent to the journal before anything is waited for.
+    pub(super) fn take_requests(
+        &mut self,
+        files: &[PathBuf],
+        found: &mut Vec<Found>,
+    ) -> Result<Vec<Due>, Failure> {
+        let (mut taken, mut refused): (Vec<(Ack, Found, Due)>, Vec<Ack>) = Default::default();
+        for file in files {
+            let name = file.file_name().unwrap_or_default().to_string_lossy();
+            let shown = format!("{REQUESTS}/{name}");
+            match self.take_request(file, &shown) {
+                Ok(Came::Nothing) => note::clear(file),
+                Ok(Came::Known(known)) => {
+                    note::clear(file);
+                    found.push(known);
+                }
+                Ok(Came::New(prospect)) => {
+                    note::clear(file);
+                    let ack = self.send(&prospect)?;
+                    let at = self.workshop.caller.clock.now();
+                    taken.push((ack, said(&prospect), due(&prospect, at)));
+                }
+                Err(Refusal::Wrong(troubles)) => {
+                    let (text, ack) = self.refuse(file, &shown, &troubles)?;
+                    refused.extend(ack);
+                    found.push(Found {
+                        file: shown,
+                        what: "refused",
+                        trace: None,
+                        text,
+                    });
+                }
+                Err(Refusal::Failed(failure)) => return Err(failure),
+            }
+        }
+        for ack in refused {
+            ack.wait()?;
+        }
+        let mut turns = Vec::with_capacity(taken.len());
+        for (ack, said, due) in taken {
+            match ack.wait() {
+                Ok(_) => {}
+                // Somebody recorded it between the look and now: it is theirs.
+                Err(AppendError::Conflict { .. }) => continue,
+                Err(error) => return Err(error.into()),
+            }
+            found.push(said);
+            turns.push(due);
+        }
+        Ok(turns)
+    }
+
+    fn take_request(&mut self, file: &Path, shown: &str) -> Result<Came, Refusal> {
+        let bytes = artel_files::read_bounded(file, LONGEST_FILE);
+        let bytes = match bytes {
+            Err(error) if error.system_kind() == Some(std::io::ErrorKind::NotFound) => {
+                return Ok(Came::Nothing);
+            }
+            other => other.map_err(|error| wrong("file", format!("it cannot be read: {error}")))?,
+        };
+        let text = String::from_utf8(bytes).map_err(|_| wrong("file", "it is no text in UTF-8"))?;
+        let read = parse(&text).map_err(|wrongs| {
+            let said = |it: &Wrong| (it.field.clone(), it.to_string());
+            Refusal::Wrong(wrongs.iter().map(said).collect())
+        })?;
+        if let Some(came) = self.known(&read, shown)? {
+            return Ok(came);
+        }
+        if let Some(status) = read.status.filter(|status| *status != Status::Pending) {
+            let word = status.as_str();
+            let what = format!(
+                "`status` is `{word}`, and nothing is known of such a request here; write `pending`"
+            );
+            return Err(wrong("status", what));
+        }
+        let portal = self.portal_for(&read)?;
+        if let Some(trouble) = self.role_trouble(read.agent.as_deref().unwrap_or("default")) {
+            return Err(Refusal::Wrong(vec![trouble]));
+        }
+        let mut prospect = self.workshop.outline(&order_of(&read), Some(portal))?;
+        prospect.trace = match read.trace {
+            Some(trace) => trace,
+            None => fresh_trace()?,
+        };
+        shown.clone_into(&mut prospect.request.file);
+        if read_text(file).as_ref() != Some(&text) {
+            return Ok(Came::Nothing);
+        }
+        let whole = self.completed(read, &prospect);
+        artel_files::write_atomic(file, render(&whole).as_bytes(), 0o644)
+            .map_err(|error| file_failure(Code::W008, &error))?;
+        Ok(Came::New(Box::new(prospect)))
+    }
+
+    /// Says what is known of a file; nothing where it may be a new request.
+    fn known(&mut self, read: &Read, shown: &str) -> Result<Option<Came>, Refusal> {
+        let owner = self.index.trace_of(shown);
+        if let Some(trace) = read.trace
+            && let Some(file) = self.index.file_of(trace).map(str::to_owned)
+        {
+            return match file == shown {
+                true => Ok(Some(Came::Nothing)),
+                false => self.copied_or_moved(trace, &file, shown).map(Some),
+            };
+        }
+        let Some(owner) = owner else {
+            return Ok(None);
+        };
+        let work = self.workshop.work(owner)?;
+        if is_over(work.status()) {
+            return Ok(None);
+        }
+        let words = self.workshop.whole_text(&work.request.words)?;
+        let short = owner.short();
+        if read.trace.is_none() && self.redactor.redact(read.words.trim()) == words.trim() {
+            self.workshop.write_request(&work, work.status())?;
+            return Ok(Some(Came::Known(Found {
+                file: shown.to_owned(),
+                what: "rewritten",
+                trace: Some(owner),
+                text: format!("it is the request {short} already"),
+            })));
+        }
+        let what = format!(
+            "this name is that of the request {short}, which was taken with other words and is not \
+             over; save it under another name to ask anew, or `artel plan revise {short}`"
+        );
+        Err(wrong("file", what))
+    }
+
+    /// Tells a copy from a file that was renamed: where the other one still says that it is this
+    /// request, this one is a copy.
+    fn copied_or_moved(
+        &mut self,
+        trace: TraceId,
+        other: &str,
+        shown: &str,
+    ) -> Result<Came, Refusal> {
+        let there = read_text(&self.workshop.root.join(other));
+        let there = there.and_then(|text| parse(&text).ok());
+        if there.is_some_and(|there| there.trace == Some(trace)) {
+            let what = format!("`trace_id` is that of `{other}`; take the line out to ask anew");
+            return Err(wrong("trace_id", what));
+        }
+        let moved = RequestMoved {
+            file: shown.to_owned(),
+        };
+        let draft = Draft::new(Stream::work(trace), trace, self.by.clone(), moved);
+        let batch = Batch::of([draft]).fenced(self.fence);
+        self.journal.append(batch).wait().map_err(Failure::from)?;
+        self.index.note(shown, trace);
+        let work = self.workshop.work(trace)?;
+        self.workshop.write_request(&work, work.status())?;
+        Ok(Came::Known(Found {
+            file: shown.to_owned(),
+            what: "moved",
+            trace: Some(trace),
+            text: format!("it was `{other}`"),
+        }))
+    }
+
+    /// Fills in what a person left out.
+    fn completed(&self, read: Read, prospect: &Prospect) -> Request {
+        Request {
+            trace: prospect.trace,
+            created: read
+                .created
+                .unwrap_or_else(|| self.workshop.caller.clock.now()),
+            status: Status::Pending,
+            priority: read.priority.unwrap_or_default(),
+            agent: prospect.request.agent.clone(),
+            source: Origin::File,
+            created_by: read.created_by.unwrap_or_else(|| self.by.id.clone()),
+            portal: prospect.request.portal.clone(),
+            tags: read.tags,
+            verify: read.verify,
+            flow: read.flow,
+            other: read.other,
+            words: self.redactor.redact(&read.words).into_owned(),
+        }
+    }
+
+    /// Returns what a request is about: the portal it names, or the only one there is.
+    fn portal_for(&self, read: &Read) -> Result<Portal, Refusal> {
+        if let Some(name) = &read.portal {
+            let known = self.portals.iter().find(|portal| portal.name == *name);
+            return match known {
+                Some(portal) => Ok(portal.clone()),
+                None => {
+                    let names: Vec<String> =
+                        self.portals.iter().map(|it| it.name.clone()).collect();
+                    let no = crate::portals::unknown(name, &names);
+                    let advice = no.advice.map_or(String::new(), |it| format!("; {it}"));
+                    Err(wrong("portal", format!("{}{advice}", no.what)))
+                }
+            };
+        }
+        match self.portals.as_slice() {
+            [only] => Ok(only.clone()),
+            [] => Err(wrong(
+                "portal",
+                "no project folder is open to agents; `artel portal add PATH` opens one",
+            )),
+            several => {
+                let names: Vec<&str> = several.iter().map(|it| it.name.as_str()).collect();
+                let names = names.join(", ");
+                let what =
+                    format!("it is not said what it is about; write `portal:` with one of {names}");
+                Err(wrong("portal", what))
+            }
+        }
+    }
+
+    /// Sends a request to the journal, if nobody has that trace.
+    fn send(&mut self, prospect: &Prospect) -> Result<Ack, Failure> {
+        let (workshop, by) = (self.workshop, self.by.clone());
+        let draft = workshop.request_draft(self.journal, prospect, by, &self.redactor)?;
+        let batch = Batch::of([draft]).expecting(Stream::work(prospect.trace), 0);
+        self.index.note(&prospect.request.file, prospect.trace);
+        Ok(self.journal.append(batch.fenced(self.fence)))
+    }
+
+    /// Says once what is wrong with a file, on record and beside it.
+    fn refuse(
+        &mut self,
+        file: &Path,
+        shown: &str,
+        troubles: &[Trouble],
+    ) -> Result<(String, Option<Ack>), Failure> {
+        let clean = |text: &String| self.redactor.redact(text).into_owned();
+        let messages: Vec<String> = troubles.iter().map(|(_, text)| clean(text)).collect();
+        let refused = RequestRefused {
+            file: shown.to_owned(),
+            field: troubles.first().map_or(String::new(), |it| it.0.clone()),
+            message: messages.join("; "),
+        };
+        let ack = self.index.note_refused(&refused).then(|| {
+            let draft = self.workshop.draft(refused.clone());
+            self.journal.append(Batch::of([draft]).fenced(self.fence))
+        });
+        note::write(file, &messages)?;
+        Ok((refused.message, ack))
+    }
+}
+
+/// Returns the files that may be requests, by name.
+pub(super) fn all_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let files = entries.map(|entry| entry.path()).filter(|path| {
+        let name = path.file_name().and_then(|name| name.to_str());
+        name.is_some_and(is_one)
+    });
+    let mut files: Vec<_> = files.collect();
+    files.sort();
+    files
+}
+
+/// Tells whether a file of this name may be a request.
+pub(super) fn is_one(name: &str) -> bool {
+    name.ends_with(".md") && !name.ends_with(note::ENDING) && !name.starts_with('.')
+}
+
+fn is_over(status: Status) -> bool {
+    use Status as S;
+    match status {
+        S::Pending | S::Processing | S::Planned | S::Active => false,
+        S::Answered | S::Done | S::Failed | S::Rejected | S::Cancelled | S::Archived => true,
+    }
+}
+
+fn said(prospect: &Prospect) -> Found {
+    Found {
+        file: prospect.request.file.clone(),
+        what: "taken",
+        trace: Some(prospect.trace),
+        text: prospect.request.title.clone(),
+    }
+}
+
+fn due(prospect: &Prospect, at: Timestamp) -> Due {
+    (Reverse(prospect.request.urgency), at, prospect.trace)
+}
+
 fn wrong(field: &str, what: impl Into<String>) -> Refusal {
     Refusal::Wrong(vec![(field.to_owned(), what.into())])
 }
@@ -222,18 +345,4 @@ fn order_of(read: &Read) -> AskOrder {
         verify: read.verify,
         ..AskOrder::default()
     }
-}
-
-/// Returns the files that may be requests, by name.
-fn requests_in(folder: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let files = entries.map(|entry| entry.path()).filter(|path| {
-        let name = path.file_name().and_then(|name| name.to_str());
-        name.is_some_and(|name| {
-            name.ends_with(".md") && !name.ends_with(note::ENDING) && !name.starts_with('.')
-        })
-    });
-    let mut files: Vec<_> = files.collect();
-    files.sort();
-    files
 }
