@@ -152,6 +152,11 @@ impl Settle {
         Seen::NotYet
     }
 
+    /// Tells whether a path is on its way.
+    pub fn knows(&self, path: &Path) -> bool {
+        self.files.contains_key(path)
+    }
+
     /// Returns how many paths are not settled.
     pub fn len(&self) -> usize {
         self.files.len()

@@ -12,6 +12,7 @@ mod keeper;
 mod listen;
 mod live;
 mod reload;
+mod watch;
 
 pub use listen::{Address, Reach};
 
@@ -19,7 +20,7 @@ use std::sync::Arc;
 
 use artel_types::Failure;
 use artel_workshop::{Stop, Workshop};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{mpsc, watch::Receiver};
 
 use crate::desk::Desk;
 
@@ -38,18 +39,20 @@ pub type Says = Arc<dyn Fn(&str) + Send + Sync>;
 pub async fn serve(
     workshop: Arc<Workshop>,
     options: Options,
-    stop: watch::Receiver<Stop>,
-    reload: watch::Receiver<u64>,
+    stop: Receiver<Stop>,
+    reload: Receiver<u64>,
 ) -> Result<(), Failure> {
     let Options { address, says } = options;
     let (listener, bound) = address.bind().await?;
     let desk = Desk::open(workshop, bound, Arc::clone(&says))?;
     let live = live::follow(&desk, desk.board().position());
-    let (_finds, found) = mpsc::unbounded_channel();
+    let (finds, found) = mpsc::unbounded_channel();
     let keeper = keeper::keep(Arc::clone(&desk), bound, found, stop.clone()).await?;
+    let watching = watch::watch(&desk, finds);
     let reload = reload::watch(Arc::clone(&desk), reload);
     says(&format!("listening on http://{bound}"));
     connections::serve(listener, Arc::clone(&desk), stop).await;
+    watching.abort();
     keeper.rest().await;
     reload.abort();
     live.abort();

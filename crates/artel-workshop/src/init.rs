@@ -13,6 +13,7 @@ use crate::marker::Marker;
 use crate::registry;
 use crate::safety;
 use crate::trouble::{Problems, file_failure, path_text, shell_word};
+use crate::works::{DASHBOARD, dashboard, outside};
 
 const FOLDERS: &[&str] = &[
     "Inbox",
@@ -32,12 +33,6 @@ const FOLDERS: &[&str] = &[
     "Tools",
     "Policy",
 ];
-
-const DASHBOARD: &str = "# Dashboard\n\n\
-    What waits for you, what runs, what is done. Artel keeps this page current.\n\n\
-    - Requests go into `Inbox/Requests`.\n\
-    - Plans that wait for you are in `Inbox/Plans`.\n\
-    - Reports are in `Knowledge/Reports`.\n";
 
 /// What to do with templates that exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -261,12 +256,12 @@ fn write_templates(
 ) -> Result<(), Failure> {
     let templates = [
         ("artel.toml", artel_config::template()),
-        ("Knowledge/Dashboard.md", DASHBOARD.to_owned()),
+        (DASHBOARD, dashboard()),
     ];
     let before = marker.templates.clone();
     for (name, text) in templates {
         let path = root.join(name);
-        let hash = blake3::hash(text.as_bytes()).to_hex().to_string();
+        let hash = hash_of(&text);
         if path.symlink_metadata().is_err() {
             make_new(&path, text.as_bytes(), 0o644)?;
             made.made.push(name.to_owned());
@@ -294,10 +289,8 @@ fn regenerate(
     if now == text.as_bytes() {
         return Ok(());
     }
-    let is_untouched = marker
-        .templates
-        .get(name)
-        .is_some_and(|old| *old == blake3::hash(&now).to_hex().as_str());
+    let known = marker.templates.get(name);
+    let is_untouched = known.is_some_and(|old| *old == hash_of(&String::from_utf8_lossy(&now)));
     if !is_untouched {
         made.kept.push(name.to_owned());
         return Ok(());
@@ -306,4 +299,9 @@ fn regenerate(
     made.made.push(name.to_owned());
     marker.templates.insert(name.to_owned(), hash);
     Ok(())
+}
+
+/// Returns the hash of a template without what Artel writes into it later.
+fn hash_of(text: &str) -> String {
+    blake3::hash(outside(text).as_bytes()).to_hex().to_string()
 }

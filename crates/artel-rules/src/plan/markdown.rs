@@ -34,6 +34,8 @@ pub struct Sheet {
     pub progress: BTreeMap<String, Mark>,
     /// What people said about it.
     pub remarks: Vec<Remark>,
+    /// Other notes that it belongs together with.
+    pub links: Vec<String>,
 }
 
 /// What a file says about its plan.

@@ -112,6 +112,21 @@ impl Workshop {
         self.take(tray, "artel inbox").await
     }
 
+    /// Says of a file of `Inbox/Requests`, on record and beside it, that it never stops changing.
+    /// Once it does, it is taken up as any other, and the note goes away.
+    pub async fn leave_restless(&self, file: &Path) -> Result<(), Failure> {
+        let tray = self.sorted(&[file.to_owned()]);
+        let Some(file) = tray.requests.first() else {
+            return Ok(());
+        };
+        let Open { journal, .. } = self.open()?;
+        let owner = Owner::this_process("artel inbox");
+        let lease = journal.take_lease("inbox", owner, LEASE).await?;
+        let told = Look::new(self, &journal, &lease.fence).and_then(|mut it| it.restless(file));
+        drop(journal.release_lease(&lease.fence).await);
+        told
+    }
+
     fn sorted(&self, files: &[PathBuf]) -> Tray {
         let mut tray = Tray::default();
         for file in files {

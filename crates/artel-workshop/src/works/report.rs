@@ -130,6 +130,8 @@ impl Workshop {
             let actor = Actor::system("report");
             let draft = Draft::new(Stream::work(trace), trace, actor, fact);
             journal.append(Batch::of([draft])).wait()?;
+            // The plan links to it.
+            self.refresh_sheets(trace, super::acts::LOOKING);
         }
         Ok(file)
     }
@@ -155,7 +157,7 @@ impl Workshop {
     }
 }
 
-fn rows_of(work: &Work) -> Vec<ReportRow> {
+pub(super) fn rows_of(work: &Work) -> Vec<ReportRow> {
     let row = |event: &Event| match &event.fact {
         Fact::ReportWritten(written) => Some(ReportRow {
             id: work.trace.short(),

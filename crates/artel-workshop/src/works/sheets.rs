@@ -16,6 +16,7 @@ use artel_types::{
     TraceId,
 };
 
+use super::report::rows_of;
 use super::work::Work;
 use crate::trouble::file_failure;
 use crate::workshop::Workshop;
@@ -119,6 +120,7 @@ impl Workshop {
             plan,
             progress,
             remarks: remarks.collect(),
+            links: links(work),
         })
     }
 
@@ -230,6 +232,15 @@ impl Workshop {
         self.record_for(journal, &work, self.caller.actor(), facts)?;
         Ok(version)
     }
+}
+
+/// Returns what a plan links to: its request, and the reports of its runs.
+fn links(work: &Work) -> Vec<String> {
+    let bare = |file: &str| file.strip_suffix(".md").unwrap_or(file).to_owned();
+    let request = format!("Request: [[{}]]", bare(&work.request.file));
+    let reports = rows_of(work).into_iter();
+    let reports = reports.map(|row| format!("Report: [[{}]]", bare(&row.path)));
+    std::iter::once(request).chain(reports).collect()
 }
 
 /// No file of the inbox that people write is longer.

@@ -84,7 +84,7 @@ fn body(lines: Lines<'_>, plan: &mut Plan, problems: &mut Vec<Problem>) -> Vec<R
             }
             Name::Warnings => plan.warnings = texts(list()),
             Name::Comments => remarks = list().into_iter().map(|(_, text)| remark(text)).collect(),
-            Name::Permissions | Name::Next => {}
+            Name::Permissions | Name::Links | Name::Next => {}
         }
     }
     let last = lines.last().map_or(1, |(number, _)| *number);

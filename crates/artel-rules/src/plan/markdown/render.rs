@@ -62,6 +62,11 @@ pub fn render(sheet: &Sheet) -> String {
             }
         }),
     );
+    list(
+        &mut file,
+        "Links",
+        sheet.links.iter().map(|text| format!("- {}\n", line(text))),
+    );
     list(&mut file, "Next Steps", next(&sheet.head));
     file
 }

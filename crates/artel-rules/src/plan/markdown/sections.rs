@@ -16,6 +16,7 @@ pub(super) enum Name {
     Warnings,
     Permissions,
     Comments,
+    Links,
     Next,
 }
 
@@ -30,6 +31,7 @@ const NAMES: &[(&str, Name)] = &[
     ("Context Warnings", Name::Warnings),
     ("Required Permissions", Name::Permissions),
     ("Review Comments", Name::Comments),
+    ("Links", Name::Links),
     ("Next Steps", Name::Next),
 ];
 

@@ -24,6 +24,7 @@ fn sheet(plan: Plan) -> Sheet {
         plan,
         progress: BTreeMap::new(),
         remarks: Vec::new(),
+        links: Vec::new(),
     }
 }
 

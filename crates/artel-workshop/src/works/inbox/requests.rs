@@ -271,6 +271,16 @@ impl Look<'_> {
         Ok(self.journal.append(batch.fenced(self.fence)))
     }
 
+    /// Says of a file that it was never found whole.
+    pub(super) fn restless(&mut self, file: &Path) -> Result<(), Failure> {
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        let what = "it never stops changing, so nobody knows when it is whole; save it once more";
+        let trouble = ("file".to_owned(), what.to_owned());
+        let (_, ack) = self.refuse(file, &format!("{REQUESTS}/{name}"), &[trouble])?;
+        ack.map_or(Ok(()), |ack| ack.wait().map(drop))?;
+        Ok(())
+    }
+
     /// Says once what is wrong with a file, on record and beside it.
     fn refuse(
         &mut self,

@@ -31,6 +31,7 @@ pub(super) fn render(past: &Past, words: &str) -> String {
     page.section("Context Used", &section::used(past));
     page.section("Reasoning", &section::reasoning(past));
     page.section("Cost", &section::cost(past));
+    page.section("Links", &section::links(past));
     page.section("Next Steps", &section::next(past));
     page.text
 }

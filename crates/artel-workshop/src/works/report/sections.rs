@@ -306,6 +306,17 @@ pub(super) fn next(past: &Past) -> String {
     bullets(&lines)
 }
 
+/// Links to what came before. A plan moves from folder to folder, so its name alone is given.
+pub(super) fn links(past: &Past) -> String {
+    let request = past.work.request.file.as_str();
+    let request = request.strip_suffix(".md").unwrap_or(request);
+    let name = past.work.name();
+    bullets(&[
+        format!("Request: [[{request}]]"),
+        format!("Plan: [[{name}_plan]]"),
+    ])
+}
+
 /// Returns milliseconds as people read them.
 fn span(millis: u64) -> String {
     match millis {

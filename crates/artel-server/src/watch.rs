@@ -1,0 +1,252 @@
+//! The inbox, watched: what people put into its folders is taken up once it is whole.
+//!
+//! Notifications are hints. Which file is whole is decided by [`artel_rules::settle`], what it is
+//! by the workshop; a look through the folders every half minute finds whatever no notification
+//! told of. Nothing of a file is held but its name and what tells it from another.
+
+mod board;
+mod ear;
+mod folders;
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use artel_rules::settle::{Happened, Seen, Settle};
+use artel_types::{Failure, Timestamp, TraceId};
+use artel_workshop::Workshop;
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, MissedTickBehavior};
+
+use self::ear::{Ear, Heard};
+use self::folders::{Stamp, fingerprint, in_folders};
+use crate::Says;
+use crate::desk::Desk;
+use crate::keeper::blocking;
+
+/// How often all folders are looked through.
+const EVERY: Duration = Duration::from_secs(30);
+
+/// So many files are taken up at once.
+const AT_ONCE: usize = 500;
+
+/// How long files wait that could not be taken up.
+const AGAIN: Duration = Duration::from_secs(3);
+
+/// A file that was not written to for so long is written to by nobody.
+const RESTED: Duration = Duration::from_secs(5);
+
+/// The watcher at work.
+pub(crate) struct Watching {
+    tasks: Vec<JoinHandle<()>>,
+}
+
+impl Watching {
+    /// Ends it. What it was at is found again at the next start.
+    pub(crate) fn abort(self) {
+        self.tasks.iter().for_each(JoinHandle::abort);
+    }
+}
+
+/// Watches the inbox, names what is to be planned, and keeps the dashboard current.
+pub(crate) fn watch(desk: &Arc<Desk>, finds: mpsc::UnboundedSender<TraceId>) -> Watching {
+    let (inbox, board) = (Arc::clone(desk), Arc::clone(desk));
+    let watcher = Watcher::new(move || inbox.workshop(), finds, Arc::clone(&desk.says));
+    let tasks = vec![
+        tokio::spawn(watcher.go()),
+        tokio::spawn(board::keep_current(board)),
+    ];
+    Watching { tasks }
+}
+
+/// What watches the three folders of the inbox.
+struct Watcher<W> {
+    /// Returns the workshop as its settings are in force now.
+    workshop: W,
+    finds: mpsc::UnboundedSender<TraceId>,
+    says: Says,
+    ear: Ear,
+    settle: Settle,
+    /// How each file was when it was last found to be whole.
+    known: HashMap<PathBuf, Stamp>,
+    begun: Instant,
+}
+
+impl<W: Fn() -> Arc<Workshop> + Send + 'static> Watcher<W> {
+    fn new(workshop: W, finds: mpsc::UnboundedSender<TraceId>, says: Says) -> Self {
+        let root = workshop().root().to_owned();
+        Self {
+            ear: Ear::new(root),
+            workshop,
+            finds,
+            says,
+            settle: Settle::default(),
+            known: HashMap::new(),
+            begun: Instant::now(),
+        }
+    }
+
+    async fn go(mut self) {
+        let mut rescan = tokio::time::interval(EVERY);
+        rescan.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            let next = self.settle.next().map(|at| self.begun + at);
+            tokio::select! {
+                biased;
+                // The first tick comes at once: the look at the start.
+                _ = rescan.tick() => self.rescan().await,
+                Some(heard) = self.ear.next() => self.hear(heard).await,
+                () = until(next) => self.look().await,
+            }
+        }
+    }
+
+    async fn hear(&mut self, heard: Heard) {
+        match heard {
+            Heard::Happened(path, what) => self.settle.happened(&path, what, self.now()),
+            Heard::Missed => self.rescan().await,
+        }
+    }
+
+    /// Listens where nobody listens yet, and compares everything with what is known.
+    async fn rescan(&mut self) {
+        for note in self.ear.listen() {
+            (self.says)(&note);
+        }
+        let (root, is_heard) = (self.ear.root().to_owned(), self.ear.is_whole());
+        let found = blocking(move || Ok(in_folders(&root))).await;
+        let (Ok(found), wall) = (found, self.wall()) else {
+            return;
+        };
+        let now = self.now();
+        self.known.retain(|path, _| {
+            let is_there = found.contains_key(path);
+            if !is_there {
+                self.settle.happened(path, Happened::Gone, now);
+            }
+            is_there
+        });
+        for (path, stamp) in &found {
+            if self.known.get(path) != Some(stamp) && !self.settle.knows(path) {
+                let what = match is_heard && stamp.has_rested(wall, RESTED) {
+                    true => Happened::MovedIn,
+                    false => Happened::Changed,
+                };
+                self.settle.happened(path, what, now);
+            }
+        }
+    }
+
+    /// Looks at the files that are due, and has those taken up that are whole or gone.
+    async fn look(&mut self) {
+        let due = self.settle.due(self.now(), AT_ONCE);
+        let looked = blocking(move || {
+            let look = |path: PathBuf| {
+                let seen = fingerprint(&path);
+                (path, seen)
+            };
+            Ok(due.into_iter().map(look).collect::<Vec<_>>())
+        });
+        let Ok(looked) = looked.await else { return };
+        let now = self.now();
+        let (mut ready, mut restless) = (Vec::new(), Vec::new());
+        for (path, seen) in looked {
+            let print = seen.map(|(print, _)| print);
+            match (self.settle.seen(&path, print, now), seen) {
+                (Seen::Settled, Some((_, stamp))) => {
+                    self.known.insert(path.clone(), stamp);
+                    ready.push(path);
+                }
+                (Seen::Settled | Seen::Gone, _) => {
+                    self.known.remove(&path);
+                    ready.push(path);
+                }
+                (Seen::Unstable, _) => restless.push(path),
+                (Seen::NotYet, _) => {}
+            }
+        }
+        for path in restless {
+            self.give_up(path).await;
+        }
+        if !ready.is_empty() {
+            self.take(ready).await;
+        }
+    }
+
+    async fn take(&mut self, files: Vec<PathBuf>) {
+        let taking = files.clone();
+        let taken = self
+            .with_workshop(move |workshop, handle| handle.block_on(workshop.take_files(&taking)));
+        match taken.await {
+            Ok(scanned) => {
+                for found in scanned.files {
+                    (self.says)(&format!("{} {}: {}", found.what, found.file, found.text));
+                }
+                for trace in scanned.due {
+                    // The scheduler is gone only when everything ends.
+                    let _ = self.finds.send(trace);
+                }
+            }
+            Err(failure) => {
+                (self.says)(&format!("the inbox is looked at again soon: {failure}"));
+                tokio::time::sleep(AGAIN).await;
+                let now = self.now();
+                for file in &files {
+                    self.known.remove(file);
+                    self.settle.happened(file, Happened::MovedIn, now);
+                }
+            }
+        }
+    }
+
+    /// Says of a file that it never rests.
+    async fn give_up(&mut self, path: PathBuf) {
+        let shown = path.display().to_string();
+        let told = self
+            .with_workshop(move |workshop, handle| handle.block_on(workshop.leave_restless(&path)));
+        let more = match told.await {
+            Ok(()) => String::new(),
+            Err(failure) => format!(" ({failure})"),
+        };
+        (self.says)(&format!(
+            "{shown} never stops changing and is left alone until it changes again{more}"
+        ));
+    }
+
+    async fn with_workshop<T: Send + 'static>(
+        &self,
+        act: impl FnOnce(&Workshop, &tokio::runtime::Handle) -> Result<T, Failure> + Send + 'static,
+    ) -> Result<T, Failure> {
+        let (workshop, handle) = ((self.workshop)(), tokio::runtime::Handle::current());
+        blocking(move || act(&workshop, &handle)).await
+    }
+
+    fn now(&self) -> Duration {
+        self.begun.elapsed()
+    }
+
+    fn wall(&self) -> Timestamp {
+        (self.workshop)().caller().clock().now()
+    }
+}
+
+async fn until(at: Option<Instant>) {
+    match at {
+        Some(at) => tokio::time::sleep_until(at).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Tells whether a file of this name may be a person's: drafts of editors, our own and notes
+/// beside files are not.
+fn is_wanted(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str());
+    name.is_some_and(|name| {
+        name.ends_with(".md") && !name.ends_with(".problem.md") && !name.starts_with('.')
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,100 @@
+//! The three folders and the files in them, as far as a watcher looks.
+
+use std::collections::HashMap;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use artel_rules::settle::Fingerprint;
+use artel_types::Timestamp;
+
+use super::is_wanted;
+
+/// The folders that people put files into.
+pub(super) const FOLDERS: [&str; 3] = ["Inbox/Requests", "Inbox/Plans", "Inbox/Active"];
+
+/// The largest file that is read; one that is larger is told from another by size and time.
+const LARGEST: u64 = 16 << 20;
+
+/// What tells a file from what it was, without reading it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Stamp {
+    file: u64,
+    size: u64,
+    /// In nanoseconds.
+    modified: i128,
+}
+
+impl Stamp {
+    fn of(about: &std::fs::Metadata) -> Self {
+        Self {
+            file: about.ino(),
+            size: about.size(),
+            modified: i128::from(about.mtime()) * 1_000_000_000 + i128::from(about.mtime_nsec()),
+        }
+    }
+
+    /// Tells whether nobody wrote to it for a while. A time to come tells nothing.
+    pub(super) fn has_rested(&self, now: Timestamp, span: Duration) -> bool {
+        let age = i128::from(now.as_micros()) * 1_000 - self.modified;
+        age >= i128::try_from(span.as_nanos()).unwrap_or(i128::MAX)
+    }
+}
+
+/// Returns every file that may be a person's, with its stamp.
+pub(super) fn in_folders(root: &Path) -> HashMap<PathBuf, Stamp> {
+    let mut found = HashMap::new();
+    for folder in FOLDERS {
+        let entries = std::fs::read_dir(root.join(folder));
+        for entry in entries.into_iter().flatten().flatten() {
+            let path = entry.path();
+            if is_wanted(&path)
+                && let Ok(about) = entry.metadata()
+            {
+                found.insert(path, Stamp::of(&about));
+            }
+        }
+    }
+    found
+}
+
+/// Looks at a file; nothing where there is none.
+pub(super) fn fingerprint(path: &Path) -> Option<(Fingerprint, Stamp)> {
+    let stamp = Stamp::of(&path.symlink_metadata().ok()?);
+    let read = artel_files::read_bounded(path, LARGEST);
+    let hash = match read {
+        Ok(bytes) => *blake3::hash(&bytes).as_bytes(),
+        Err(error) if error.system_kind() == Some(std::io::ErrorKind::NotFound) => return None,
+        // What cannot be read is said by whoever takes it up.
+        Err(_) => [0; 32],
+    };
+    let print = Fingerprint {
+        size: stamp.size,
+        modified: stamp.modified,
+        hash,
+    };
+    Some((print, stamp))
+}
+
+/// Returns what names a folder as long as it is the same one.
+pub(super) fn identity(folder: &Path) -> Option<(u64, u64)> {
+    let about = folder.metadata().ok().filter(std::fs::Metadata::is_dir)?;
+    Some((about.dev(), about.ino()))
+}
+
+/// Tells whether changes made elsewhere reach a folder without a notification: it lies on another
+/// machine, or a program of its own answers for it.
+pub(super) fn is_remote(folder: &Path) -> bool {
+    const REMOTE: &[i64] = &[
+        0x6969,      // NFS
+        0x517B,      // SMB
+        0xFF53_4D42, // CIFS
+        0xFE53_4D42, // SMB 2
+        0x6573_5546, // FUSE
+        0x0102_1997, // 9P
+        0x00C3_6400, // Ceph
+        0x5346_414F, // AFS
+        0x786F_4256, // shared folders of a virtual machine
+    ];
+    rustix::fs::statfs(folder).is_ok_and(|about| REMOTE.contains(&i64::from(about.f_type)))
+}
