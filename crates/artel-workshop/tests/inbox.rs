@@ -402,3 +402,61 @@ fn every_status_that_is_written_can_be_read_by_the_strict_judge() {
         assert_eq!(parse(&text).unwrap().status, Some(status));
     }
 }
+
+#[tokio::test]
+async fn the_dashboard_shows_what_stands_and_leaves_the_rest_alone() {
+    let place = Place::new();
+    let page = place.workshop.root().join("Knowledge/Dashboard.md");
+    let mine = fs::read_to_string(&page).unwrap() + "\nMy own line.\n";
+    fs::write(&page, mine.replace("# Dashboard", "# My desk")).unwrap();
+    let (trace, file) = place.planned().await;
+    place.workshop.write_dashboard().unwrap();
+    let text = fs::read_to_string(&page).unwrap();
+    assert!(
+        text.contains("# My desk") && text.ends_with("\nMy own line.\n"),
+        "{text}"
+    );
+    for part in [
+        "Needs You",
+        "Active Tasks",
+        "Recent Plans",
+        "Reports",
+        "Failed",
+    ] {
+        assert!(text.contains(&format!("\n## {part}\n")), "{part}: {text}");
+    }
+    let link = format!("[[request-{}_plan|Round the prices]]", trace.short());
+    assert_eq!(
+        text.matches(&link).count(),
+        2,
+        "needs you, and recent: {text}"
+    );
+    assert!(text.contains("| 1 | 0 | 0 | 0 | 0 |"), "{text}");
+    assert_eq!(text.matches("```dataview\n").count(), 4);
+    // What the queries name stands in the files.
+    let plan = place.read(&file);
+    for field in [
+        "status: review",
+        "version: 1",
+        "agent: ",
+        "portal: shop",
+        "created: ",
+    ] {
+        assert!(plan.contains(&format!("\n{field}")), "{field}: {plan}");
+    }
+    assert!(plan.contains("[[Inbox/Requests/idea]]"), "{plan}");
+    // Nothing changed, nothing is written.
+    let before = fs::metadata(&page).unwrap().modified().unwrap();
+    place.workshop.write_dashboard().unwrap();
+    assert_eq!(fs::metadata(&page).unwrap().modified().unwrap(), before);
+    // A page without marks keeps all of it, and gets the part behind it once.
+    fs::write(&page, "mine").unwrap();
+    place.workshop.write_dashboard().unwrap();
+    place.workshop.write_dashboard().unwrap();
+    let text = fs::read_to_string(&page).unwrap();
+    assert!(text.starts_with("mine\n"), "{text}");
+    assert_eq!(text.matches("## Needs You").count(), 1);
+    fs::remove_file(&page).unwrap();
+    place.workshop.write_dashboard().unwrap();
+    assert!(!page.exists(), "what a person took away stays away");
+}
