@@ -20,13 +20,18 @@ enum Act {
     Unheard(u64),
 }
 
+/// What it is called, what is done, and what is said then.
+type Story = (&'static str, &'static [(u64, Act)], &'static [Said]);
+
+/// When something was said, what, and the size that was there.
+type Said = (u64, &'static str, u64);
+
 /// A folder that acts happen to, watched by the machine from one moment of it to the next.
 #[derive(Default)]
 struct World {
     settle: Settle,
     files: BTreeMap<PathBuf, Fingerprint>,
-    /// What was said, with the size that was there.
-    said: Vec<(u64, &'static str, u64)>,
+    said: Vec<Said>,
     looks: usize,
 }
 
@@ -89,7 +94,7 @@ fn told(acts: &[(u64, Act)]) -> World {
 #[test]
 fn stories_of_one_file() {
     use Act::{Move, Remove, Touch, Unheard, Write};
-    let table: &[(&str, &[(u64, Act)], &[(u64, &str, u64)])] = &[
+    let table: &[Story] = &[
         (
             "renamed into place",
             &[(100, Move(5))],

@@ -96,5 +96,5 @@ pub(super) fn is_remote(folder: &Path) -> bool {
         0x5346_414F, // AFS
         0x786F_4256, // shared folders of a virtual machine
     ];
-    rustix::fs::statfs(folder).is_ok_and(|about| REMOTE.contains(&i64::from(about.f_type)))
+    rustix::fs::statfs(folder).is_ok_and(|about| REMOTE.contains(&about.f_type))
 }
