@@ -46,7 +46,14 @@ impl Queue {
             self.again.insert(task, urgency);
             return;
         }
-        if self.places.contains_key(&task) {
+        if let Some(place) = self.places.get(&task) {
+            // It keeps its turn among the same, and comes sooner if it is more urgent now.
+            if place.0.0 < urgency {
+                let raised = (Reverse(urgency), place.1);
+                self.ready.remove(place);
+                self.ready.insert(raised, task);
+                self.places.insert(task, raised);
+            }
             return;
         }
         if after.is_zero() {
@@ -134,8 +141,10 @@ mod tests {
         queue.put(work(3), Urgency::Critical, Duration::ZERO, now);
         queue.put(work(4), Urgency::Normal, Duration::ZERO, now);
         queue.put(work(2), Urgency::Normal, Duration::ZERO, now);
+        queue.put(work(5), Urgency::Normal, Duration::ZERO, now);
+        queue.put(work(5), Urgency::High, Duration::ZERO, now);
         let order: Vec<_> = std::iter::from_fn(|| queue.take(now)).collect();
-        assert_eq!(order, [work(3), work(2), work(4), work(1)]);
+        assert_eq!(order, [work(3), work(5), work(2), work(4), work(1)]);
     }
 
     #[test]
