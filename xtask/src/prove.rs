@@ -31,7 +31,7 @@ const fn tests(package: &'static str, filter: &'static str) -> Work {
     Work::Tests { package, filter }
 }
 
-const PROOFS: [Proof; 11] = [
+const PROOFS: [Proof; 13] = [
     Proof {
         name: "kill",
         shows: "killed at any moment, nothing acknowledged is lost and nothing happens twice",
@@ -72,6 +72,16 @@ const PROOFS: [Proof; 11] = [
         name: "resume",
         shows: "a run killed at any append of its journal ends in the same files and answer",
         work: tests("artel", "test(/(^|::)proof_resume/)"),
+    },
+    Proof {
+        name: "story",
+        shows: "from request to merge, killed at any append, it ends in the same files and commits",
+        work: tests("artel", "test(/(^|::)proof_story/)"),
+    },
+    Proof {
+        name: "flood",
+        shows: "ten thousand files at once become ten thousand plans, though the daemon is killed",
+        work: tests("artel", "test(/(^|::)proof_flood/)"),
     },
     Proof {
         name: "plans",

@@ -16,7 +16,7 @@ use std::time::Duration;
 use artel_journal::{Fence, Filter, Record, Subscription};
 use artel_types::plan::Urgency;
 use artel_types::{Fact, Failure, RunId, TraceId, Via};
-use artel_workshop::{RunsWanted, Standing, Stop, WaitSort};
+use artel_workshop::{Drivers, RunsWanted, Standing, Stop, WaitSort, Waits};
 use tokio::sync::{mpsc, watch};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::Instant;
@@ -110,9 +110,9 @@ impl Keeper {
         let (notes, left) = settled.await?;
         notes.iter().for_each(|note| (self.desk.says)(note));
         let now = Instant::now();
-        for (task, title) in &left {
+        for (task, title, urgency) in &left {
             (self.desk.says)(&format!("takes up `{title}`"));
-            self.queue.put(*task, Urgency::High, Duration::ZERO, now);
+            self.queue.put(*task, *urgency, Duration::ZERO, now);
         }
         Ok(left.len() as u64)
     }
@@ -138,7 +138,7 @@ impl Keeper {
                     Ok(record) => self.hear(&record),
                     Err(_) => break,
                 },
-                Some(trace) = self.found.recv() => self.put(trace, Duration::ZERO),
+                Some(trace) = self.found.recv() => self.put(trace),
                 () = sleep_until(due) => {}
                 _ = sweep.tick() => self.sweep().await,
                 _ = renewal.tick() => if !self.stay().await { break },
@@ -222,9 +222,20 @@ impl Keeper {
         }
     }
 
-    fn put(&mut self, trace: TraceId, after: Duration) {
+    fn put(&mut self, trace: TraceId) {
+        let drivers = Drivers::default();
+        let known = self.desk.board().work(trace, &drivers);
+        let urgency = match known {
+            Some(row) => row.urgency,
+            // It is so new that the board has not heard of it.
+            None => match self.desk.workshop().work(trace) {
+                Ok(work) => work.request.urgency,
+                Err(_) => return,
+            },
+        };
         let task = Task::Work(trace);
-        self.queue.put(task, Urgency::Normal, after, Instant::now());
+        self.queue
+            .put(task, urgency, Duration::ZERO, Instant::now());
     }
 
     /// A run of planned work goes on with the work; any other by itself.
@@ -241,8 +252,8 @@ impl Keeper {
     async fn sweep(&mut self) {
         let desk = Arc::clone(&self.desk);
         let found = blocking(move || left(&desk)).await;
-        for (task, _) in found.unwrap_or_default() {
-            self.queue.put(task, Urgency::Normal, GRACE, Instant::now());
+        for (task, _, urgency) in found.unwrap_or_default() {
+            self.queue.put(task, urgency, GRACE, Instant::now());
         }
     }
 
@@ -290,13 +301,21 @@ async fn sleep_until(at: Option<Instant>) {
     }
 }
 
-/// Returns what nobody drives and can be gone on with, each with a title.
-fn left(desk: &Desk) -> Result<Vec<(Task, String)>, Failure> {
+/// Something that was left: what, its title, how urgent it is.
+type LeftOver = (Task, String, Urgency);
+
+/// Returns what nobody drives and can be gone on with.
+fn left(desk: &Desk) -> Result<Vec<LeftOver>, Failure> {
     let drivers = desk.workshop().drivers_now()?;
     let board = desk.board();
     let waits = board.waiting(&drivers).into_iter();
     let works = waits.filter(|it| it.kind == WaitSort::Left);
-    let mut left: Vec<(Task, String)> = works.map(|it| (Task::Work(it.trace), it.title)).collect();
+    let urgency = |trace| board.work(trace, &drivers).map(|row| row.urgency);
+    let left = |it: Waits| {
+        let urgency = urgency(it.trace).unwrap_or_default();
+        (Task::Work(it.trace), it.title, urgency)
+    };
+    let mut left: Vec<LeftOver> = works.map(left).collect();
     let wanted = RunsWanted {
         state: Some(Standing::Left),
         limit: MOST_LEFT,
@@ -304,7 +323,7 @@ fn left(desk: &Desk) -> Result<Vec<(Task, String)>, Failure> {
     };
     for row in board.runs(&wanted, &drivers).rows {
         if row.parent.is_none() && board.work(row.trace, &drivers).is_none() {
-            left.push((Task::Run(row.run), row.title));
+            left.push((Task::Run(row.run), row.title, Urgency::High));
         }
     }
     Ok(left)

@@ -9,6 +9,7 @@ mod daemon;
 mod deciding;
 mod demo;
 mod executors;
+mod flood;
 mod inbox;
 mod reports;
 mod story;

@@ -1,0 +1,254 @@
+//! Very many files at once, and the daemon killed in the middle: each becomes one request with one
+//! plan, the most urgent first.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use artel_journal::{Filter, Query, Reader};
+use artel_testkit::{figure, is_long};
+use serde_json::Value;
+
+use super::town::Town;
+
+/// A model that plans whatever it is asked for, in one answer.
+const PLANNER: &str = r#"
+rules:
+  - expect: { says: Plan this request }
+    call:
+      - submit_plan:
+          title: Write it down
+          kind: docs
+          overview: It is written down.
+          steps:
+            - { id: note, title: Write it down, role: engineer, work: Write NOTES.md., check: It is there., verify: none, scope: { paths: [NOTES.md] }, evidence: [{ kind: file, what: NOTES.md }] }
+      - finish: { answer: planned }
+"#;
+
+struct Flooded {
+    town: Town,
+}
+
+impl Flooded {
+    fn new() -> Self {
+        let town = Town::saying(PLANNER);
+        town.artel(["portal", "add", "."]).run().expect(0);
+        Self { town }
+    }
+
+    fn start(&self) -> String {
+        let start = ["daemon", "start", "--listen", "127.0.0.1:0", "--json"];
+        let seen = self.town.artel(start).run().expect(0);
+        seen.json()["pid"].to_string()
+    }
+
+    /// Puts a file into the inbox as a whole.
+    fn drop_in(&self, name: &str, text: &str) {
+        let folder = self.town.house.workshop.join("Inbox/Requests");
+        let aside = self.town.house.workshop.join(format!(".{name}.part"));
+        fs::write(&aside, text).unwrap();
+        fs::rename(aside, folder.join(name)).unwrap();
+    }
+
+    fn payloads(&self, kind: &str) -> Vec<(String, Value)> {
+        let reader = Reader::open(&self.town.house.journal_home()).unwrap();
+        let filter = Filter {
+            kind: Some(kind.to_owned()),
+            ..Filter::default()
+        };
+        let records = reader.records(&Query::of(filter).limit(1_000_000)).unwrap();
+        let pair = |record: &artel_journal::Record| {
+            let payload = serde_json::from_str(&record.payload).unwrap();
+            (record.trace.clone(), payload)
+        };
+        records.iter().map(pair).collect()
+    }
+
+    /// Waits until so many are on record; without any progress for long it never ends.
+    fn until(&self, kind: &str, count: usize) {
+        let (mut best, mut since) = (0, Instant::now());
+        loop {
+            let now = self.payloads(kind).len();
+            if now >= count {
+                return;
+            }
+            if now > best {
+                (best, since) = (now, Instant::now());
+            }
+            assert!(
+                since.elapsed() < Duration::from_secs(90),
+                "{now} of {count} {kind}"
+            );
+            std::thread::sleep(Duration::from_millis(200));
+        }
+    }
+}
+
+fn kill(pid: &str) {
+    assert!(
+        Command::new("kill")
+            .args(["-9", pid])
+            .status()
+            .unwrap()
+            .success()
+    );
+}
+
+#[test]
+fn proof_flood_each_file_becomes_one_plan_though_the_daemon_is_killed() {
+    let count = if is_long() { 10_000 } else { 60 };
+    let flooded = Flooded::new();
+    let began = Instant::now();
+    let pid = flooded.start();
+    for number in 0..count {
+        let priority = ["low", "normal", "high", "critical"][number % 4];
+        let text = format!(
+            "---\npriority: {priority}\n---\nWrite down that number {number} was asked for.\n"
+        );
+        flooded.drop_in(&format!("r{number:05}.md"), &text);
+    }
+    flooded.until("plan.drafted", count / 6);
+    kill(&pid);
+    let pid = flooded.start();
+    flooded.until("request.created", count);
+    flooded.until("plan.drafted", count / 2);
+    kill(&pid);
+    flooded.start();
+    flooded.until("plan.drafted", count);
+    let took = began.elapsed().as_secs();
+    flooded.town.artel(["daemon", "stop"]).run().expect(0);
+
+    let requests = flooded.payloads("request.created");
+    assert_eq!(requests.len(), count);
+    let mut words: Vec<&str> = requests
+        .iter()
+        .filter_map(|it| it.1["words"].as_str())
+        .collect();
+    words.sort_unstable();
+    words.dedup();
+    assert_eq!(words.len(), count, "a request twice");
+    let mut drafts: BTreeMap<String, usize> = BTreeMap::new();
+    for (trace, _) in flooded.payloads("plan.drafted") {
+        *drafts.entry(trace).or_default() += 1;
+    }
+    assert_eq!(drafts.len(), count);
+    assert!(drafts.values().all(|count| *count == 1), "a plan twice");
+    assert!(flooded.payloads("request.refused").is_empty());
+    let plans = fs::read_dir(flooded.town.house.workshop.join("Inbox/Plans")).unwrap();
+    assert_eq!(plans.count(), count);
+    flooded.town.house.ok(["journal", "verify"]);
+    figure(&format!(
+        "{count} files at once, the daemon killed twice | each planned once | {took} s"
+    ));
+}
+
+#[test]
+fn the_most_urgent_are_planned_first() {
+    let flooded = Flooded::new();
+    let settings = flooded.town.house.workshop.join("artel.toml");
+    fs::write(settings, "[server]\nworks_at_once = 1\n").unwrap();
+    flooded.town.artel(["daemon", "pause"]).run().expect(0);
+    flooded.start();
+    for number in 0..12 {
+        let priority = ["low", "normal", "high", "critical"][number % 4];
+        let text = format!("---\npriority: {priority}\n---\nWrite down number {number}.\n");
+        flooded.drop_in(&format!("r{number:05}.md"), &text);
+    }
+    flooded.until("request.created", 12);
+    flooded.town.artel(["daemon", "resume"]).run().expect(0);
+    flooded.until("plan.drafted", 12);
+    flooded.town.artel(["daemon", "stop"]).run().expect(0);
+    let urgency: BTreeMap<String, String> = flooded
+        .payloads("request.created")
+        .into_iter()
+        .map(|(trace, it)| (trace, it["urgency"].as_str().unwrap().to_owned()))
+        .collect();
+    let explored = flooded.payloads("plan.explored");
+    let order: Vec<&str> = explored
+        .iter()
+        .map(|(trace, _)| urgency[trace].as_str())
+        .collect();
+    let wanted = ["critical", "high", "normal", "low"];
+    let wanted: Vec<&str> = wanted.into_iter().flat_map(|it| [it; 3]).collect();
+    assert_eq!(order, wanted);
+}
+
+#[test]
+fn however_a_file_is_saved_it_is_one_request() {
+    let flooded = Flooded::new();
+    flooded.start();
+    let inbox = flooded.town.house.workshop.join("Inbox/Requests");
+    // As an editor that writes in place, again and again.
+    let touched = inbox.join("touched.md");
+    for round in 0..10 {
+        fs::write(&touched, "Write down that it was touched.\n").unwrap();
+        std::thread::sleep(Duration::from_millis(20 * (round % 3)));
+    }
+    // As a slow writer.
+    let slow = inbox.join("slow.md");
+    for part in ["Write down ", "that it was ", "written slowly.\n"] {
+        use std::io::Write as _;
+        let mut file = fs::File::options()
+            .create(true)
+            .append(true)
+            .open(&slow)
+            .unwrap();
+        file.write_all(part.as_bytes()).unwrap();
+        drop(file);
+        std::thread::sleep(Duration::from_millis(500));
+    }
+    // As one that thinks better of it.
+    let gone = inbox.join("gone.md");
+    fs::write(&gone, "Never mind.\n").unwrap();
+    fs::remove_file(&gone).unwrap();
+    // As one that writes beside and renames, with a backup.
+    flooded.drop_in("beside.md", "Write down that it was renamed.\n");
+    fs::write(inbox.join("beside.md~"), "an older one").unwrap();
+    // As what cannot be used.
+    fs::write(inbox.join("wrong.md"), "---\nstatus: banana\n---\nDo it.\n").unwrap();
+    flooded.until("plan.drafted", 3);
+    flooded.until("request.refused", 1);
+    let mut words: Vec<String> = flooded
+        .payloads("request.created")
+        .iter()
+        .map(|it| it.1["words"].as_str().unwrap().to_owned())
+        .collect();
+    words.sort();
+    assert_eq!(
+        words,
+        [
+            "Write down that it was renamed.",
+            "Write down that it was touched.",
+            "Write down that it was written slowly.",
+        ]
+    );
+    assert_eq!(flooded.payloads("request.refused").len(), 1);
+    let note = fs::read_to_string(inbox.join("wrong.problem.md")).unwrap();
+    assert!(note.contains("status"), "{note}");
+    // The daemon lives, and another start plans nothing anew.
+    flooded
+        .town
+        .artel(["daemon", "restart", "--listen", "127.0.0.1:0"])
+        .run()
+        .expect(0);
+    flooded.drop_in("last.md", "Write down that this was last.\n");
+    flooded.until("plan.drafted", 4);
+    flooded.town.artel(["daemon", "stop"]).run().expect(0);
+    assert_eq!(flooded.payloads("plan.drafted").len(), 4);
+}
+
+impl Drop for Flooded {
+    fn drop(&mut self) {
+        let ended = self.payloads("daemon.stopped");
+        for (_, it) in self.payloads("daemon.started") {
+            if !ended.iter().any(|(_, end)| end["pid"] == it["pid"]) {
+                drop(
+                    Command::new("kill")
+                        .args(["-9", &it["pid"].to_string()])
+                        .status(),
+                );
+            }
+        }
+    }
+}
