@@ -240,6 +240,7 @@ impl House {
             let started = RunStarted {
                 folder: Some(self.folder.display().to_string()),
                 task: Some(work.request.words.clone()),
+                skill: work.request.skill.clone(),
                 plan: Some(version),
                 ..RunStarted::new(chronicle.run(), plan.title.clone())
             };
