@@ -1,9 +1,27 @@
 //! The HTTP interface under `/api/v1`, with its description made from the code.
 
+mod agents;
+mod changesets;
+mod daemon;
 mod events;
 mod health;
+mod journal;
+mod metrics;
+mod models;
+mod page;
+mod plans;
+mod policy;
+mod portals;
 mod refusal;
+mod reports;
+mod requests;
+mod runs;
+mod seat;
+mod skills;
+mod tokens;
 mod told;
+mod usage;
+mod waiting;
 
 pub(crate) use refusal::Refusal;
 pub(crate) use told::Told;
@@ -14,18 +32,38 @@ use artel_types::{Code, Failure};
 use axum::Router;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
-use utoipa::OpenApi;
+use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa::{Modify, OpenApi};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::desk::Desk;
 
 #[derive(OpenApi)]
-#[openapi(info(
-    title = "Artel",
-    description = "A workshop for AI agents: ask, review, approve, watch, merge."
-))]
+#[openapi(
+    info(
+        title = "Artel",
+        description = "A workshop for AI agents: ask, review, approve, watch, merge. Whatever \
+            changes something is sent by POST as JSON; `x-role` says which role a token needs."
+    ),
+    security(("token" = [])),
+    modifiers(&Token)
+)]
 struct Description;
+
+/// How programs show who they are.
+struct Token;
+
+impl Modify for Token {
+    fn modify(&self, openapi: &mut utoipa::openapi::OpenApi) {
+        let token = HttpBuilder::new()
+            .scheme(HttpAuthScheme::Bearer)
+            .description(Some("What `artel token create` prints."))
+            .build();
+        let components = openapi.components.get_or_insert_default();
+        components.add_security_scheme("token", SecurityScheme::Http(token));
+    }
+}
 
 /// Returns the routes of the interface.
 pub(crate) fn router() -> Router<Arc<Desk>> {
@@ -41,10 +79,110 @@ pub(crate) fn description() -> serde_json::Value {
 
 fn described() -> OpenApiRouter<Arc<Desk>> {
     OpenApiRouter::with_openapi(Description::openapi())
+        .merge(server())
+        .merge(work())
+        .merge(run())
+        .merge(parts())
+        .merge(house())
+}
+
+/// The server itself, and what happened.
+fn server() -> OpenApiRouter<Arc<Desk>> {
+    OpenApiRouter::new()
         .routes(routes!(health::alive))
         .routes(routes!(health::ready))
         .routes(routes!(health::openapi))
-        .routes(routes!(events::list))
+        .routes(routes!(metrics::metrics))
+        .routes(routes!(events::list, events::note))
+        .routes(routes!(journal::verify))
+        .routes(routes!(journal::export))
+        .routes(routes!(daemon::show))
+        .routes(routes!(daemon::pause))
+        .routes(routes!(daemon::resume))
+        .routes(routes!(daemon::reload))
+        .routes(routes!(daemon::scan))
+}
+
+/// Requests, plans, changesets, reports.
+fn work() -> OpenApiRouter<Arc<Desk>> {
+    use plans::decide;
+    OpenApiRouter::new()
+        .routes(routes!(requests::list, requests::create))
+        .routes(routes!(requests::show))
+        .routes(routes!(plans::list, plans::create))
+        .routes(routes!(plans::show))
+        .routes(routes!(plans::markdown))
+        .routes(routes!(plans::diff))
+        .routes(routes!(decide::approve))
+        .routes(routes!(decide::revise))
+        .routes(routes!(decide::reject))
+        .routes(routes!(decide::cancel))
+        .routes(routes!(decide::edit))
+        .routes(routes!(decide::retry))
+        .routes(routes!(decide::skip))
+        .routes(routes!(decide::waive))
+        .routes(routes!(changesets::list, changesets::decide))
+        .routes(routes!(changesets::show))
+        .routes(routes!(changesets::diff))
+        .routes(routes!(changesets::approve))
+        .routes(routes!(changesets::reject))
+        .routes(routes!(changesets::undo))
+        .routes(routes!(changesets::redo))
+        .routes(routes!(waiting::list))
+        .routes(routes!(waiting::answer))
+        .routes(routes!(reports::list))
+        .routes(routes!(reports::show))
+}
+
+/// Runs.
+fn run() -> OpenApiRouter<Arc<Desk>> {
+    use runs::steer;
+    OpenApiRouter::new()
+        .routes(routes!(runs::list, runs::create))
+        .routes(routes!(runs::show))
+        .routes(routes!(runs::story))
+        .routes(routes!(runs::diff))
+        .routes(routes!(steer::pause))
+        .routes(routes!(steer::resume))
+        .routes(routes!(steer::cancel))
+        .routes(routes!(steer::hint))
+        .routes(routes!(steer::answer))
+        .routes(routes!(steer::fork))
+        .routes(routes!(steer::apply))
+}
+
+/// Skills, roles, portals, models.
+fn parts() -> OpenApiRouter<Arc<Desk>> {
+    OpenApiRouter::new()
+        .routes(routes!(skills::list, skills::create))
+        .routes(routes!(skills::show))
+        .routes(routes!(skills::teach))
+        .routes(routes!(skills::forget))
+        .routes(routes!(skills::feedback))
+        .routes(routes!(agents::list, agents::create))
+        .routes(routes!(agents::show))
+        .routes(routes!(agents::remove))
+        .routes(routes!(portals::list, portals::create))
+        .routes(routes!(portals::show))
+        .routes(routes!(portals::remove))
+        .routes(routes!(portals::refresh))
+        .routes(routes!(portals::verify))
+        .routes(routes!(models::list))
+        .routes(routes!(models::test))
+}
+
+/// What was used, what holds, and who may come in.
+fn house() -> OpenApiRouter<Arc<Desk>> {
+    OpenApiRouter::new()
+        .routes(routes!(usage::usage))
+        .routes(routes!(usage::stats))
+        .routes(routes!(policy::settings))
+        .routes(routes!(policy::grants, policy::grant))
+        .routes(routes!(policy::revoke))
+        .routes(routes!(policy::check))
+        .routes(routes!(tokens::list, tokens::create))
+        .routes(routes!(tokens::revoke))
+        .routes(routes!(tokens::logout))
 }
 
 /// Answers where there is nothing.

@@ -22,7 +22,7 @@ use tokio::time::Instant;
 
 use crate::desk::Desk;
 use crate::keeper::told_to_stop;
-use crate::{api, console, door};
+use crate::{api, console, door, telemetry};
 
 /// How many connections there may be, apart from readers of live events.
 const MOST: usize = 200;
@@ -197,4 +197,5 @@ pub(crate) fn router(desk: &Arc<Desk>) -> Router {
         .layer(from_fn_with_state(Arc::clone(desk), door::admit))
         .layer(from_fn_with_state(Arc::clone(desk), door::guard))
         .layer(from_fn(door::headers))
+        .layer(from_fn_with_state(Arc::clone(desk), telemetry::count))
 }

@@ -3,15 +3,19 @@
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
 
-use artel_journal::{Journal, Reader, Record};
-use artel_types::{Failure, Via};
-use artel_workshop::{Access, Board, Pass, PassSort, Workshop};
+use artel_journal::{Filter, Journal, Query, Reader, Record};
+use artel_types::{Failure, TraceId, Via};
+use artel_workshop::{Access, Board, Drivers, Pass, PassSort, Workshop};
 use tokio::sync::Semaphore;
 
 use crate::Says;
 use crate::door::{Hosts, Wrong};
-use crate::keeper::{Asks, Load};
+use crate::keeper::{Asks, Load, Orders, Task};
 use crate::live::Hub;
+use crate::telemetry::Traffic;
+
+/// How many records the board takes in at once.
+const PAGE: u64 = 1_000;
 
 /// What all requests share.
 pub(crate) struct Desk {
@@ -26,10 +30,16 @@ pub(crate) struct Desk {
     pub(crate) hub: Hub,
     /// Calls that wait for a yes.
     pub(crate) asks: Arc<Asks>,
+    /// The way to the scheduler.
+    pub(crate) orders: Orders,
     /// How much there is to do.
     pub(crate) load: Load,
     /// Places for readers of live events.
     pub(crate) streams: Arc<Semaphore>,
+    /// How many such places there are.
+    pub(crate) most_streams: usize,
+    /// What was asked since the server began.
+    pub(crate) traffic: Traffic,
     pub(crate) says: Says,
 }
 
@@ -61,8 +71,11 @@ impl Desk {
             wrong: Wrong::default(),
             hub: Hub::new(),
             asks: Arc::default(),
+            orders: Orders::default(),
             load: Load::default(),
             streams: Arc::new(Semaphore::new(streams)),
+            most_streams: streams,
+            traffic: Traffic::default(),
             says,
         }))
     }
@@ -98,6 +111,29 @@ impl Desk {
             None => board.take(record),
         }
         Ok(())
+    }
+
+    /// Looks at everything at a glance, with what was put on record a moment ago: whoever did
+    /// something finds it in the next list. It may take its time, so it is for threads that keep
+    /// nobody waiting.
+    pub(crate) fn glance<T>(&self, look: impl FnOnce(&Board, &Drivers) -> T) -> Result<T, Failure> {
+        loop {
+            let asked = Query::of(Filter::default()).after(self.board().position());
+            let records = self.reader().records(&asked.limit(PAGE))?;
+            for record in &records {
+                self.take(record)?;
+            }
+            if (records.len() as u64) < PAGE {
+                break;
+            }
+        }
+        let drivers = self.workshop().drivers_now()?;
+        Ok(look(&self.board(), &drivers))
+    }
+
+    /// Has the scheduler go on with a piece of work.
+    pub(crate) fn goes_on(&self, trace: TraceId) {
+        self.orders.go_on(Task::Work(trace));
     }
 
     pub(crate) fn reader(&self) -> &Reader {

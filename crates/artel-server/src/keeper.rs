@@ -2,10 +2,12 @@
 //! most urgent first. What is to be done is in the journal; this only keeps the order.
 
 mod asks;
+mod orders;
 mod queue;
 mod task;
 
-pub(crate) use asks::{Ask, Asks};
+pub(crate) use asks::Asks;
+pub(crate) use orders::{Orders, begin};
 pub(crate) use queue::Task;
 
 use std::net::SocketAddr;
@@ -21,6 +23,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::Instant;
 
+use self::orders::Order;
 use self::queue::Queue;
 use crate::desk::Desk;
 
@@ -63,9 +66,10 @@ struct Keeper {
     desk: Arc<Desk>,
     fence: Fence,
     queue: Queue,
-    tasks: JoinSet<(Task, Result<task::Rest, Failure>)>,
+    tasks: JoinSet<(Option<Task>, Result<task::Rest, Failure>)>,
     events: Subscription,
     found: mpsc::UnboundedReceiver<TraceId>,
+    orders: mpsc::UnboundedReceiver<Order>,
     is_held: bool,
     stop: watch::Receiver<Stop>,
     /// Tells those under way to stop: politely first.
@@ -82,7 +86,10 @@ pub(crate) async fn keep(
     let workshop = desk.workshop();
     let fence = workshop.become_daemon(&desk.journal).await?;
     let head = desk.reader().head()?;
+    let orders = desk.orders.take();
+    let orders = orders.unwrap_or_else(|| mpsc::unbounded_channel().1);
     let mut keeper = Keeper {
+        orders,
         events: desk.journal.subscribe(Filter::default(), head),
         is_held: workshop.is_daemon_held()?,
         queue: Queue::default(),
@@ -130,7 +137,7 @@ impl Keeper {
                 biased;
                 () = told_to_stop(&mut stop) => break,
                 Some(ended) = self.tasks.join_next(), if !self.tasks.is_empty() => {
-                    if let Ok((task, rest)) = ended {
+                    if let Ok((Some(task), rest)) = ended {
                         self.ended(task, rest);
                     }
                 }
@@ -139,6 +146,7 @@ impl Keeper {
                     Err(_) => break,
                 },
                 Some(trace) = self.found.recv() => self.put(trace),
+                Some(order) = self.orders.recv() => self.obey(order),
                 () = sleep_until(due) => {}
                 _ = sweep.tick() => self.sweep().await,
                 _ = renewal.tick() => if !self.stay().await { break },
@@ -157,11 +165,26 @@ impl Keeper {
             };
             let (desk, stop) = (Arc::clone(&self.desk), self.ends.subscribe());
             self.tasks
-                .spawn(async move { (task, task::go_on(desk, task, stop).await) });
+                .spawn(async move { (Some(task), task::go_on(desk, task, stop).await) });
         }
         let (waiting, under_way) = self.queue.sizes();
         self.desk.load.waiting.store(waiting, Ordering::Relaxed);
         self.desk.load.under_way.store(under_way, Ordering::Relaxed);
+    }
+
+    /// Does what a person said beside the journal. A run that somebody begins by hand does not
+    /// wait for others, as little as one in a terminal does.
+    fn obey(&mut self, order: Order) {
+        match order {
+            Order::GoOn(task) => {
+                let now = Instant::now();
+                self.queue.put(task, Urgency::High, Duration::ZERO, now);
+            }
+            Order::Begin(begin) => {
+                let (desk, stop) = (Arc::clone(&self.desk), self.ends.subscribe());
+                self.tasks.spawn(task::begin(desk, begin, stop));
+            }
+        }
     }
 
     fn ended(&mut self, task: Task, rest: Result<task::Rest, Failure>) {

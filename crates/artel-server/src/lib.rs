@@ -12,6 +12,7 @@ mod keeper;
 mod listen;
 mod live;
 mod reload;
+mod telemetry;
 mod watch;
 
 pub use listen::{Address, Reach};
@@ -45,7 +46,9 @@ pub async fn serve(
     let Options { address, says } = options;
     let (listener, bound) = address.bind().await?;
     let desk = Desk::open(workshop, bound, Arc::clone(&says))?;
-    let live = live::follow(&desk, desk.board().position());
+    let head = desk.board().position();
+    let live = live::follow(&desk, head);
+    let traces = telemetry::send(&desk, head)?;
     let (finds, found) = mpsc::unbounded_channel();
     let keeper = keeper::keep(Arc::clone(&desk), bound, found, stop.clone()).await?;
     let watching = watch::watch(&desk, finds);
@@ -56,10 +59,18 @@ pub async fn serve(
     keeper.rest().await;
     reload.abort();
     live.abort();
+    traces.iter().for_each(|it| it.abort());
     Ok(())
 }
 
 /// Returns the description of the HTTP interface, made from its code.
 pub fn openapi() -> serde_json::Value {
     api::description()
+}
+
+/// Returns the same as a page for people to read and compare.
+pub fn openapi_page() -> String {
+    // A value of ours always has a form in JSON.
+    let page = serde_json::to_string_pretty(&openapi()).unwrap_or_default();
+    page + "\n"
 }

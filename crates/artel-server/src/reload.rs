@@ -44,13 +44,15 @@ pub(crate) fn watch(desk: Arc<Desk>, mut told: watch::Receiver<u64>) -> JoinHand
                 what.push("everything".to_owned());
             }
             if !what.is_empty() {
-                reload(&desk, what).await;
+                // What came of it was said.
+                drop(reload(&desk, what).await);
             }
         }
     })
 }
 
-async fn reload(desk: &Arc<Desk>, what: Vec<String>) {
+/// Looks at everything anew, says what came of it, and returns what is wrong.
+pub(crate) async fn reload(desk: &Arc<Desk>, what: Vec<String>) -> Result<Vec<String>, Failure> {
     let (says, shared) = (Arc::clone(&desk.says), Arc::clone(desk));
     let done = blocking(move || {
         let old = shared.workshop();
@@ -64,17 +66,17 @@ async fn reload(desk: &Arc<Desk>, what: Vec<String>) {
         old.daemon_reloaded(&shared.journal, what.clone(), problems.clone())?;
         Ok((what, problems))
     });
-    match done.await {
-        Ok((what, problems)) if problems.is_empty() => {
-            says(&format!("{} changed; in force", what.join(", ")));
-        }
-        Ok((what, problems)) => says(&format!(
-            "{} changed and is wrong, what was in force stays in force: {}",
-            what.join(", "),
+    let done = done.await.inspect_err(|failure| says(&failure.to_string()));
+    let (what, problems) = done?;
+    let what = what.join(", ");
+    says(&match problems.is_empty() {
+        true => format!("{what} changed; in force"),
+        false => format!(
+            "{what} changed and is wrong, what was in force stays in force: {}",
             problems.join("; ")
-        )),
-        Err(failure) => says(&failure.to_string()),
-    }
+        ),
+    });
+    Ok(problems)
 }
 
 /// Loads everything as a start would.

@@ -19,6 +19,7 @@ mod journal;
 mod keys;
 mod marker;
 mod models;
+mod notes;
 mod portals;
 mod providers;
 mod registry;
@@ -42,6 +43,7 @@ pub use artel_config::Viewer;
 pub use artel_engine::{Audience, Nobody, hooks::Stranger};
 pub use artel_rules::conduct::{Conduct, Failure as OnFailure, Rules as PlanRules};
 pub use artel_rules::request::file::Status as RequestStatus;
+pub use artel_rules::usage::{By as UsageBy, Sum as UsageSum};
 pub use artel_skills::Mode;
 pub use artel_tools::{Approver, Hints, Offer, Person, Question, Reply};
 pub use board::{

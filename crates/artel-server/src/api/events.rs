@@ -12,12 +12,14 @@ use axum::Json;
 use axum::extract::{Extension, Query, State};
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse as _, Response};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
 use self::wanted::Wanted;
-use super::Refusal;
+use super::refusal::Troubled;
+use super::seat::{As, Developer, Made, made};
+use super::{Refusal, Told};
 use crate::connections::Connection;
 use crate::desk::Desk;
 use crate::door::Who;
@@ -33,8 +35,9 @@ pub(super) struct EventPage {
 }
 
 /// Returns events; with `Accept: text/event-stream` they go on to come as they happen.
-#[utoipa::path(get, path = "/api/v1/events", tag = "events", params(Wanted),
-    responses((status = 200, body = EventPage), (status = "4XX", body = super::refusal::Troubled)))]
+#[utoipa::path(get, path = "/api/v1/events", tag = "events", params(Wanted), operation_id = "listEvents",
+    extensions(("x-role" = json!("user"))),
+    responses((status = 200, body = EventPage), (status = "4XX", body = Troubled)))]
 pub(super) async fn list(
     State(desk): State<Arc<Desk>>,
     who: Who,
@@ -77,4 +80,33 @@ fn page(desk: &Desk, who: &Who, wanted: &Wanted) -> Result<EventPage, Failure> {
         events: events.collect(),
         next,
     })
+}
+
+/// Something to be put on record.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct NewNote {
+    /// The words.
+    text: String,
+    /// The piece of work it is about, or how its id begins.
+    trace: Option<String>,
+}
+
+/// Something that is on record.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct NoteKept {
+    /// The event.
+    seq: u64,
+    /// The trace it belongs to.
+    trace: String,
+}
+
+/// Puts a note on record.
+#[utoipa::path(post, path = "/api/v1/events", tag = "events", operation_id = "addNote",
+    request_body = NewNote, extensions(("x-role" = json!("developer"))),
+    responses((status = 201, body = NoteKept), (status = "4XX", body = Troubled)))]
+pub(super) async fn note(by: As<Developer>, Told(new): Told<NewNote>) -> Made<NoteKept> {
+    let done = by.does(move |workshop| Ok(workshop.add_note(&new.text, new.trace.as_deref())?));
+    let (seq, trace) = by.told(done.await?);
+    Ok(made(NoteKept { seq, trace }))
 }

@@ -10,13 +10,13 @@ use serde_json::Value;
 use crate::desk::Desk;
 
 /// Tells that the server lives.
-#[utoipa::path(get, path = "/healthz", tag = "server", security(()), responses((status = 200, body = String)))]
+#[utoipa::path(get, path = "/healthz", tag = "server", operation_id = "isAlive", security(()), responses((status = 200, body = String)))]
 pub(super) async fn alive() -> &'static str {
     "ok"
 }
 
 /// Tells whether the journal can be read, so that work can be done.
-#[utoipa::path(get, path = "/readyz", tag = "server", security(()),
+#[utoipa::path(get, path = "/readyz", tag = "server", operation_id = "isReady", security(()),
     responses((status = 200, body = String), (status = 503, body = String)))]
 pub(super) async fn ready(State(desk): State<Arc<Desk>>) -> (StatusCode, &'static str) {
     match desk.reader().head() {
@@ -26,7 +26,9 @@ pub(super) async fn ready(State(desk): State<Arc<Desk>>) -> (StatusCode, &'stati
 }
 
 /// Describes the interface.
-#[utoipa::path(get, path = "/api/v1/openapi.json", tag = "server", responses((status = 200, body = Value)))]
+#[utoipa::path(get, path = "/api/v1/openapi.json", tag = "server", operation_id = "describe",
+    extensions(("x-role" = json!("user"))),
+    responses((status = 200, body = Value), (status = "4XX", body = super::refusal::Troubled)))]
 pub(super) async fn openapi() -> Json<Value> {
     Json(super::description())
 }

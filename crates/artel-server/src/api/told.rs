@@ -34,11 +34,19 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Told<T> {
         })?;
         // Nothing at all stands for an object in which everything is left out.
         let text: &[u8] = if bytes.is_empty() { b"{}" } else { &bytes };
-        serde_json::from_slice(text).map(Self).map_err(|error| {
-            let failure = Failure::new(Code::C004, "what was sent does not fit")
-                .because(error.to_string())
-                .advise("`/api/v1/openapi.json` describes what is expected");
-            Refusal(failure).into_response()
-        })
+        // What is read into fields could as well be a list of their values; nobody means that.
+        let first = text.iter().find(|byte| !byte.is_ascii_whitespace());
+        if first != Some(&b'{') {
+            return Err(misfit("it is no JSON object".to_owned()));
+        }
+        let read = serde_json::from_slice(text);
+        read.map(Self).map_err(|error| misfit(error.to_string()))
     }
+}
+
+fn misfit(why: String) -> Response {
+    let failure = Failure::new(Code::C004, "what was sent does not fit")
+        .because(why)
+        .advise("`/api/v1/openapi.json` describes what is expected");
+    Refusal(failure).into_response()
 }

@@ -10,6 +10,7 @@ use artel_workshop::{
 use tokio::sync::watch;
 
 use super::asks::AtConsole;
+use super::orders::Begin;
 use super::queue::Task;
 use crate::desk::Desk;
 
@@ -47,6 +48,33 @@ pub(super) async fn go_on(
         Went::Ran(done) => done.left.as_ref().map_or(Rest::Done, rest_of),
         Went::Settled(_) | Went::Nothing => Rest::Done,
     })
+}
+
+/// Begins a run and drives it. Whoever ordered it is told why it did not begin.
+pub(super) async fn begin(
+    desk: Arc<Desk>,
+    begin: Begin,
+    stop: watch::Receiver<Stop>,
+) -> (Option<Task>, Result<Rest, Failure>) {
+    let Begin {
+        workshop,
+        order,
+        over,
+    } = begin;
+    let company = company(&desk, workshop.trace_id(), stop);
+    match workshop.start_run(&order, company).await {
+        Ok(done) => {
+            // Whoever ordered it may have gone.
+            drop(over.send(None));
+            let rest = done.left.as_ref().map_or(Rest::Done, rest_of);
+            (Some(Task::Run(done.run)), Ok(rest))
+        }
+        Err(failure) => {
+            (desk.says)(&format!("a run did not begin: {failure}"));
+            drop(over.send(Some(failure)));
+            (None, Ok(Rest::Done))
+        }
+    }
 }
 
 fn rest_of(left: &Left) -> Rest {

@@ -10,6 +10,7 @@ mod deciding;
 mod demo;
 mod executors;
 mod flood;
+mod http;
 mod inbox;
 mod reports;
 mod story;

@@ -2,10 +2,11 @@
 
 use artel_journal::{Filter, Record};
 use artel_types::{Code, Failure};
-use artel_workshop::{Eyes, View, Viewer};
+use artel_workshop::Eyes;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
+use crate::api::seat::eyes;
 use crate::desk::Desk;
 use crate::door::Who;
 
@@ -74,22 +75,7 @@ impl Wanted {
 
     /// Returns the eyes of whoever asks. Users see summaries, whatever they ask for.
     pub(super) fn eyes(&self, desk: &Desk, who: &Who) -> Result<Eyes, Failure> {
-        let role = who.pass.role;
-        let view = match (self.view.as_deref(), role) {
-            (Some("full"), Viewer::User) => {
-                who.needs(Viewer::Developer)?;
-                View::Summary
-            }
-            (None, Viewer::User) | (Some("summary"), _) => View::Summary,
-            (None | Some("full"), _) => View::Full,
-            (Some(_), _) => {
-                return Err(
-                    Failure::new(Code::C004, "there is no such view").advise("`summary` or `full`")
-                );
-            }
-        };
-        let hidden = desk.workshop().settings.runs.hidden_tools.value.clone();
-        Ok(Eyes { view, role, hidden })
+        eyes(desk, who, self.view.as_deref())
     }
 
     /// Tells whether an event is wanted.

@@ -1,0 +1,158 @@
+//! Roles: which there are, and making and removing them.
+
+use artel_workshop::NewAgent;
+use axum::Json;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::Told;
+use super::page::{Limit, Rows, holds, page};
+use super::refusal::Troubled;
+use super::runs::steer::Nothing;
+use super::seat::{Admin, Answer, As, Asked, At, Developer, Made, User, made, shaped};
+
+/// A role in a list.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub(super) struct AgentListed {
+    /// Its id.
+    id: String,
+    /// What people call it.
+    name: String,
+    /// What it is for, in a line.
+    description: String,
+    /// The model it asks for; the usual one if not said.
+    model: Option<String>,
+    /// How many tool calls one attempt at a step has.
+    calls: u32,
+    /// What it is good at.
+    capabilities: Vec<String>,
+    /// built-in, file or override.
+    source: String,
+    /// Why it cannot be used.
+    broken: Option<String>,
+}
+
+/// A role with everything that it says.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub(super) struct AgentSeen {
+    #[serde(flatten)]
+    row: AgentListed,
+    /// Its file; nothing where it is built in.
+    file: Option<String>,
+    /// What it may use; whatever policy allows if not said.
+    tools: Option<Vec<String>>,
+    /// What it may not.
+    disallowed: Vec<String>,
+    /// How it works, in words.
+    prompt: String,
+}
+
+/// A role to make. What is not said comes from the template.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct AgentWanted {
+    /// Its id: lower-case letters, digits and hyphens.
+    id: String,
+    /// What people call it.
+    name: String,
+    /// The model: an alias, or provider:model.
+    model: Option<String>,
+    /// What it is for, in a line.
+    description: Option<String>,
+    /// What it is good at.
+    capabilities: Option<Vec<String>>,
+    /// How it works, in words.
+    prompt: Option<String>,
+    /// What it is made from; `default` if not given.
+    template: Option<String>,
+}
+
+/// What became of a role.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct AgentRemoved {
+    /// Its id.
+    id: String,
+    /// Whether its file is gone.
+    removed: bool,
+}
+
+/// Which roles are wanted.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Wanted {
+    /// Only those that hold this text.
+    q: Option<String>,
+    /// How many, from 1 to 200.
+    #[serde(default)]
+    #[param(value_type = Option<u16>, minimum = 1, maximum = 200)]
+    limit: Limit,
+    /// Only what comes after this row of an earlier page.
+    before: Option<String>,
+}
+
+/// Lists roles.
+#[utoipa::path(get, path = "/api/v1/agents", tag = "agents", operation_id = "listAgents",
+    params(Wanted), extensions(("x-role" = json!("user"))),
+    responses((status = 200, body = Rows<AgentListed>), (status = "4XX", body = Troubled)))]
+pub(super) async fn list(by: As<User>, Asked(wanted): Asked<Wanted>) -> Answer<Rows<AgentListed>> {
+    let done = by.does(move |workshop| {
+        let mut agents = workshop.caller().agents()?;
+        agents.retain(|it| holds(wanted.q.as_deref(), &[&it.id, &it.name, &it.description]));
+        let cut = (wanted.limit, wanted.before.as_deref());
+        let rows = page(agents, cut, |it| it.id.clone())?;
+        Ok(rows.each(shaped)?)
+    });
+    done.await.map(Json)
+}
+
+/// Makes a role.
+#[utoipa::path(post, path = "/api/v1/agents", tag = "agents", operation_id = "createAgent",
+    request_body = AgentWanted, extensions(("x-role" = json!("admin"))),
+    responses((status = 201, body = AgentSeen), (status = "4XX", body = Troubled)))]
+pub(super) async fn create(by: As<Admin>, Told(new): Told<AgentWanted>) -> Made<AgentSeen> {
+    let new = NewAgent {
+        id: new.id,
+        name: new.name,
+        model: new.model,
+        description: new.description,
+        capabilities: new.capabilities,
+        prompt: new.prompt,
+        prompt_file: None,
+        template: new.template,
+    };
+    let done = by.does(move |workshop| Ok(workshop.create_agent(&new)?));
+    let shown = by.told(done.await?);
+    Ok(made(shaped(shown)?))
+}
+
+/// Shows a role.
+#[utoipa::path(get, path = "/api/v1/agents/{id}", tag = "agents", operation_id = "showAgent",
+    params(("id" = String, Path, description = "Its id")),
+    extensions(("x-role" = json!("developer"))),
+    responses((status = 200, body = AgentSeen), (status = "4XX", body = Troubled)))]
+pub(super) async fn show(by: As<Developer>, At(id): At<String>) -> Answer<AgentSeen> {
+    let done = by.does(move |workshop| Ok(shaped(workshop.caller().agent(&id)?)?));
+    done.await.map(Json)
+}
+
+/// Removes a role's file.
+#[utoipa::path(post, path = "/api/v1/agents/{id}/remove", tag = "agents",
+    operation_id = "removeAgent", request_body = Nothing,
+    params(("id" = String, Path, description = "Its id")),
+    extensions(("x-role" = json!("admin"))),
+    responses((status = 200, body = AgentRemoved), (status = "4XX", body = Troubled)))]
+pub(super) async fn remove(
+    by: As<Admin>,
+    At(id): At<String>,
+    Told(Nothing {}): Told<Nothing>,
+) -> Answer<AgentRemoved> {
+    let named = id.clone();
+    let done = by.does(move |workshop| {
+        // What may not be removed is refused before anything is touched.
+        workshop.agent_to_remove(&named)?;
+        Ok(workshop.remove_agent(&named)?)
+    });
+    by.told(done.await?);
+    Ok(Json(AgentRemoved { id, removed: true }))
+}

@@ -1,0 +1,45 @@
+//! Numbers for Prometheus.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
+
+use axum::http::header;
+use axum::response::{IntoResponse as _, Response};
+
+use super::Refusal;
+use super::refusal::Troubled;
+use super::seat::{As, Developer};
+use crate::keeper::blocking;
+use crate::telemetry::{Now, page};
+
+/// Counts runs, turns, recoveries, tokens, cost, calls, the queue, readers and requests.
+#[utoipa::path(get, path = "/metrics", tag = "server", operation_id = "metrics",
+    extensions(("x-role" = json!("developer"))),
+    responses((status = 200, body = String, content_type = "text/plain"), (status = "4XX", body = Troubled)))]
+pub(super) async fn metrics(by: As<Developer>) -> Result<Response, Refusal> {
+    let desk = std::sync::Arc::clone(&by.desk);
+    let text = blocking(move || {
+        desk.glance(|board, drivers| {
+            let mut waits = BTreeMap::new();
+            for wait in board.waiting(drivers) {
+                *waits.entry(wait.kind.as_str()).or_default() += 1;
+            }
+            let now = Now {
+                standings: board.standings(drivers),
+                waits,
+                queued: desk.load.waiting.load(Ordering::Relaxed),
+                under_way: desk.load.under_way.load(Ordering::Relaxed),
+                readers: desk
+                    .most_streams
+                    .saturating_sub(desk.streams.available_permits()),
+                head: board.position(),
+            };
+            page(board.meter(), &now, &desk.traffic)
+        })
+    });
+    let kind = [(
+        header::CONTENT_TYPE,
+        "text/plain; version=0.0.4; charset=utf-8",
+    )];
+    Ok((kind, text.await?).into_response())
+}

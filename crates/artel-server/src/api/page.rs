@@ -1,0 +1,142 @@
+//! Lists in pages: so many rows, and where to go on.
+
+use artel_types::{Code, Failure};
+use artel_workshop::Page;
+use serde::{Deserialize, Deserializer, Serialize};
+use utoipa::ToSchema;
+
+/// How many rows a page has where nobody says.
+const USUAL: usize = 50;
+
+/// How many it may have.
+const MOST: usize = 200;
+
+/// A page of a list.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct Rows<T> {
+    /// The rows.
+    rows: Vec<T>,
+    /// Ask for what comes `before` this to go on; absent at the end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
+}
+
+impl<T> From<Page<T>> for Rows<T> {
+    fn from(page: Page<T>) -> Self {
+        Self {
+            rows: page.rows,
+            next: page.next.map(|next| next.to_string()),
+        }
+    }
+}
+
+/// How many rows are wanted, from 1 to 200.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limit(pub(super) usize);
+
+impl Default for Limit {
+    fn default() -> Self {
+        Self(USUAL)
+    }
+}
+
+impl<'de> Deserialize<'de> for Limit {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let wrong = || serde::de::Error::custom("`limit` is a number from 1 to 200");
+        let number: usize = text.parse().map_err(|_| wrong())?;
+        match number {
+            1..=MOST => Ok(Self(number)),
+            _ => Err(wrong()),
+        }
+    }
+}
+
+/// Cuts a page out of a list: what comes after the row that `before` names.
+pub(super) fn page<T>(
+    all: Vec<T>,
+    (limit, before): (Limit, Option<&str>),
+    id: impl Fn(&T) -> String,
+) -> Result<Rows<T>, Failure> {
+    let from = match before {
+        None => 0,
+        Some(before) => {
+            let at = all.iter().position(|row| id(row) == before);
+            let Some(at) = at else {
+                let shown: String = before.chars().take(80).collect();
+                return Err(
+                    Failure::new(Code::C004, format!("the list has no row `{shown}`"))
+                        .advise("`before` is the `next` of the page that came last"),
+                );
+            };
+            at + 1
+        }
+    };
+    let is_more = all.len().saturating_sub(from) > limit.0;
+    let rows: Vec<T> = all.into_iter().skip(from).take(limit.0).collect();
+    let next = rows.last().filter(|_| is_more).map(id);
+    Ok(Rows { rows, next })
+}
+
+impl<T> Rows<T> {
+    /// Makes something else of each row of the page alone.
+    pub(super) fn each<U>(
+        self,
+        make: impl FnMut(T) -> Result<U, Failure>,
+    ) -> Result<Rows<U>, Failure> {
+        let rows: Result<Vec<U>, Failure> = self.rows.into_iter().map(make).collect();
+        Ok(Rows {
+            rows: rows?,
+            next: self.next,
+        })
+    }
+}
+
+/// Tells whether one of some texts holds a word, whatever its case.
+pub(super) fn holds(wanted: Option<&str>, texts: &[&str]) -> bool {
+    let Some(wanted) = wanted.map(str::to_lowercase) else {
+        return true;
+    };
+    texts
+        .iter()
+        .any(|text| text.to_lowercase().contains(&wanted))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Limit, page};
+
+    #[test]
+    fn pages_join_to_the_whole_list() {
+        for size in 1..=7 {
+            let mut seen = Vec::new();
+            let mut before: Option<String> = None;
+            loop {
+                let cut = (Limit(size), before.as_deref());
+                let found = page((0..10).collect(), cut, |it: &i32| it.to_string()).unwrap();
+                seen.extend(found.rows);
+                before = found.next;
+                if before.is_none() {
+                    break;
+                }
+            }
+            assert_eq!(seen, (0..10).collect::<Vec<_>>(), "{size}");
+        }
+    }
+
+    #[test]
+    fn limits_are_bounded() {
+        for (text, is_fine) in [
+            ("1", true),
+            ("200", true),
+            ("0", false),
+            ("201", false),
+            ("-1", false),
+            ("x", false),
+            ("99999999999999999999", false),
+        ] {
+            let read = serde_json::from_value::<Limit>(serde_json::json!(text));
+            assert_eq!(read.is_ok(), is_fine, "{text}");
+        }
+    }
+}

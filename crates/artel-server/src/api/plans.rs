@@ -1,0 +1,367 @@
+//! Plans: looking at them. Deciding about them is in `decide`.
+
+pub(super) mod decide;
+
+use std::sync::Arc;
+
+use artel_types::Money;
+use artel_types::plan::PlanState;
+use artel_workshop::{AskOrder, Estimate, Planning, Work, WorksWanted, Workshop};
+use axum::Json;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use utoipa::{IntoParams, ToSchema};
+
+use super::page::{Limit, Rows};
+use super::refusal::Troubled;
+use super::requests::{self, RequestShown, none_of};
+use super::seat::{Answer, As, Asked, At, Made, User, made, shaped, waited};
+use super::{Refusal, Told};
+
+/// A plan in a list.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub(super) struct PlanRow {
+    /// The piece of work.
+    trace_id: String,
+    /// How it stands.
+    state: Option<String>,
+    /// Its newest version.
+    version: Option<u32>,
+    /// The hash of that.
+    hash: Option<String>,
+    /// The version that is to be decided about.
+    in_review: Option<u32>,
+    /// What it does, in a line.
+    title: String,
+    /// The portal.
+    portal: Option<String>,
+    /// The run that carries it out.
+    run: Option<String>,
+    /// Why it stands so.
+    why: Option<String>,
+}
+
+/// How a step stands.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub(super) struct StepStands {
+    /// The step.
+    id: String,
+    /// waiting, running, verifying, done, failed, skipped, …
+    state: String,
+    /// Which try this is.
+    round: u32,
+    /// Why it stands so.
+    why: String,
+}
+
+/// What somebody said about a plan.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub(super) struct Comment {
+    /// About which version.
+    version: u32,
+    /// What was said.
+    text: String,
+}
+
+/// A version of a plan.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub(super) struct Version {
+    /// Its number.
+    version: u32,
+    /// Its hash.
+    hash: String,
+    /// Who wrote it.
+    by: String,
+    /// When, as RFC 3339.
+    at: String,
+}
+
+/// What a step is expected to take.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub(super) struct Expected {
+    /// The step.
+    step: String,
+    /// Tokens, read and written.
+    tokens: u64,
+    /// What they cost, in millionths of a US dollar; nothing where the price is not known.
+    cost: Option<u64>,
+}
+
+/// A plan with everything that is to be known to decide about it.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub(super) struct PlanShown {
+    /// The piece of work.
+    trace_id: String,
+    /// How it stands.
+    state: Option<String>,
+    /// Why.
+    why: Option<String>,
+    /// The version that is shown.
+    version: u32,
+    /// Its hash, which an approval names.
+    hash: String,
+    /// Who wrote it.
+    by: String,
+    /// When, as RFC 3339.
+    at: String,
+    /// The version that is to be decided about.
+    in_review: Option<u32>,
+    /// The run that carries it out.
+    run: Option<String>,
+    /// The plan: steps, scopes, criteria with their sources, risks, questions.
+    plan: Value,
+    /// What its steps are expected to take.
+    estimates: Vec<Expected>,
+    /// All of them together.
+    tokens: u64,
+    /// What that costs, in millionths of a US dollar; nothing where the price is not known.
+    cost: Option<u64>,
+    /// How the steps stand, once it is being done.
+    steps: Option<Vec<StepStands>>,
+    /// What people said about it.
+    comments: Vec<Comment>,
+    /// All versions, the oldest first.
+    versions: Vec<Version>,
+}
+
+/// A plan as its file has it.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct PlanText {
+    /// The piece of work.
+    trace_id: String,
+    /// The text.
+    markdown: String,
+}
+
+/// How two versions differ.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub(super) struct PlanDiffers {
+    /// The older.
+    from: u32,
+    /// The newer.
+    to: u32,
+    /// What differs, line by line; empty if nothing does.
+    text: String,
+}
+
+/// Which plans are wanted.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Wanted {
+    /// Only those that stand so.
+    state: Option<String>,
+    /// How many, from 1 to 200.
+    #[serde(default)]
+    #[param(value_type = Option<u16>, minimum = 1, maximum = 200)]
+    limit: Limit,
+    /// Only what comes after this row of an earlier page.
+    before: Option<u64>,
+}
+
+/// Which version is wanted.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(super) struct WhichVersion {
+    /// The version; the newest if not given.
+    version: Option<u32>,
+}
+
+/// Which versions are compared.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(super) struct WhichVersions {
+    /// The older; the one that is being done, or else the one before the newest, if not given.
+    from: Option<u32>,
+    /// The newer; the newest if not given.
+    to: Option<u32>,
+}
+
+/// A skill that is to be planned.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct NewPlan {
+    /// The skill.
+    skill: String,
+    /// What it works on.
+    #[serde(default)]
+    arguments: Vec<String>,
+    /// The portal; the only one there is if not given.
+    portal: Option<String>,
+    /// A folder in a portal, instead of the portal's name.
+    folder: Option<String>,
+}
+
+/// Lists plans, the newest first.
+#[utoipa::path(get, path = "/api/v1/plans", tag = "plans", operation_id = "listPlans",
+    params(Wanted), extensions(("x-role" = json!("user"))),
+    responses((status = 200, body = Rows<PlanRow>), (status = "4XX", body = Troubled)))]
+pub(super) async fn list(by: As<User>, Asked(wanted): Asked<Wanted>) -> Answer<Rows<PlanRow>> {
+    let wanted = WorksWanted {
+        state: wanted.state.as_deref().map(state).transpose()?,
+        before: wanted.before,
+        limit: wanted.limit.0,
+        ..WorksWanted::default()
+    };
+    let desk = Arc::clone(&by.desk);
+    let done = by.does(move |workshop| {
+        let mut page = desk.glance(|board, drivers| board.works(&wanted, drivers))?;
+        // Requests that were answered have none; a page may be shorter for that.
+        page.rows.retain(|it| it.plan.is_some());
+        let rows = Rows::from(page);
+        Ok(rows.each(|it| shaped(row(&workshop.work(it.trace)?)))?)
+    });
+    done.await.map(Json)
+}
+
+/// Has what a skill would do planned; nothing is done before the plan is approved.
+#[utoipa::path(post, path = "/api/v1/plans", tag = "plans", operation_id = "createPlan",
+    request_body = NewPlan, extensions(("x-role" = json!("user"))),
+    responses((status = 201, body = RequestShown), (status = "4XX", body = Troubled)))]
+pub(super) async fn create(by: As<User>, Told(new): Told<NewPlan>) -> Made<RequestShown> {
+    let words = std::iter::once(format!("Carry out the skill {}", new.skill));
+    let order = AskOrder {
+        words: words.chain(new.arguments).collect::<Vec<_>>().join(" "),
+        skill: Some(new.skill),
+        source: "api".to_owned(),
+        planning: Planning::Always,
+        ..AskOrder::default()
+    };
+    let done = by.does(move |workshop| requests::file(workshop, order, new.portal, new.folder));
+    done.await.map(made)
+}
+
+/// Shows a plan.
+#[utoipa::path(get, path = "/api/v1/plans/{id}", tag = "plans", operation_id = "showPlan",
+    params(("id" = String, Path, description = "Its trace, or how it begins"), WhichVersion),
+    extensions(("x-role" = json!("user"))),
+    responses((status = 200, body = PlanShown), (status = "4XX", body = Troubled)))]
+pub(super) async fn show(
+    by: As<User>,
+    At(id): At<String>,
+    Asked(wanted): Asked<WhichVersion>,
+) -> Answer<PlanShown> {
+    let done = by.does(move |workshop| {
+        let work = workshop.work_named(&id)?;
+        shown(workshop, &work, wanted.version)
+    });
+    done.await.map(Json)
+}
+
+/// Returns a plan as its file has it.
+#[utoipa::path(get, path = "/api/v1/plans/{id}/markdown", tag = "plans",
+    operation_id = "showPlanMarkdown",
+    params(("id" = String, Path, description = "Its trace, or how it begins"), WhichVersion),
+    extensions(("x-role" = json!("user"))),
+    responses((status = 200, body = PlanText), (status = "4XX", body = Troubled)))]
+pub(super) async fn markdown(
+    by: As<User>,
+    At(id): At<String>,
+    Asked(wanted): Asked<WhichVersion>,
+) -> Answer<PlanText> {
+    let done = by.does(move |workshop| {
+        let work = workshop.work_named(&id)?;
+        Ok(PlanText {
+            trace_id: work.trace.to_string(),
+            markdown: workshop.plan_markdown(&work, wanted.version)?,
+        })
+    });
+    done.await.map(Json)
+}
+
+/// Says how versions of a plan differ.
+#[utoipa::path(get, path = "/api/v1/plans/{id}/diff", tag = "plans", operation_id = "diffPlan",
+    params(("id" = String, Path, description = "Its trace, or how it begins"), WhichVersions),
+    extensions(("x-role" = json!("user"))),
+    responses((status = 200, body = PlanDiffers), (status = "4XX", body = Troubled)))]
+pub(super) async fn diff(
+    by: As<User>,
+    At(id): At<String>,
+    Asked(wanted): Asked<WhichVersions>,
+) -> Answer<PlanDiffers> {
+    let done = by.does(move |workshop| {
+        let work = workshop.work_named(&id)?;
+        let newest = work.course.newest().map_or(0, |it| it.number);
+        let versions = match (wanted.from, wanted.to) {
+            (None, None) => None,
+            (from, to) => {
+                let to = to.unwrap_or(newest);
+                Some((from.unwrap_or(to.saturating_sub(1)), to))
+            }
+        };
+        Ok(shaped(workshop.plan_difference(&work, versions)?)?)
+    });
+    done.await.map(Json)
+}
+
+fn state(word: &str) -> Result<PlanState, artel_types::Failure> {
+    let words: Vec<_> = PlanState::ALL.iter().map(|it| it.as_str()).collect();
+    word.parse().map_err(|()| none_of("state", &words))
+}
+
+fn row(work: &Work) -> Value {
+    let drafted = work.versions.last();
+    json!({
+        "trace_id": work.trace.to_string(),
+        "state": work.course.state(),
+        "version": drafted.map(|it| it.fact.version),
+        "hash": drafted.map(|it| it.fact.hash.clone()),
+        "in_review": work.course.in_review().map(|it| it.number),
+        "title": drafted.map_or(&work.request.title, |it| &it.fact.title),
+        "portal": work.request.portal,
+        "run": work.course.run().map(|run| run.to_string()),
+        "why": work.course.why(),
+    })
+}
+
+fn shown(workshop: &Workshop, work: &Work, version: Option<u32>) -> Result<PlanShown, Refusal> {
+    let (drafted, plan) = workshop.plan_of(work, version)?;
+    let done = work.course.approved().map(|it| it.version.number);
+    let progress = workshop.progress_of(work)?;
+    let progress = progress.filter(|_| done == Some(drafted.fact.version));
+    // What is being done may have grown since it was approved.
+    let plan = progress.as_ref().map_or(&plan, |it| it.plan());
+    let estimates = waited(workshop.estimate(plan, None))?;
+    let steps: Option<Vec<Value>> = progress.as_ref().map(|progress| {
+        let steps = progress.steps();
+        steps.map(|(spec, step)| json!({ "id": spec.id, "state": step.state, "round": step.round, "why": step.why })).collect()
+    });
+    let comments = work.course.comments().iter();
+    let comments: Vec<_> = comments
+        .map(|it| json!({ "version": it.version, "text": it.text }))
+        .collect();
+    let versions = work.versions.iter();
+    let versions: Vec<_> = versions
+        .map(|it| json!({ "version": it.fact.version, "hash": it.fact.hash, "by": it.by.id, "at": it.at }))
+        .collect();
+    let (tokens, cost) = total(&estimates);
+    Ok(shaped(json!({
+        "trace_id": work.trace.to_string(),
+        "state": work.course.state(),
+        "why": work.course.why(),
+        "version": drafted.fact.version,
+        "hash": drafted.fact.hash,
+        "by": drafted.by.id,
+        "at": drafted.at,
+        "in_review": work.course.in_review().map(|it| it.number),
+        "run": work.course.run().map(|run| run.to_string()),
+        "plan": plan,
+        "estimates": estimates,
+        "tokens": tokens,
+        "cost": cost,
+        "steps": steps,
+        "comments": comments,
+        "versions": versions,
+    }))?)
+}
+
+fn total(estimates: &[Estimate]) -> (u64, Option<Money>) {
+    let tokens = estimates.iter().map(|it| it.tokens).sum();
+    let costs: Option<Vec<u64>> = estimates
+        .iter()
+        .map(|it| it.cost.map(|cost| cost.0))
+        .collect();
+    (tokens, costs.map(|costs| Money(costs.iter().sum())))
+}

@@ -1,0 +1,325 @@
+//! Deciding about plans and their steps. What follows from a decision is taken up by the daemon.
+
+use artel_types::{Code, Failure};
+use artel_workshop::{Edited, Work};
+use axum::Json;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::api::Told;
+use crate::api::refusal::Troubled;
+use crate::api::seat::{Answer, As, At, Developer, User, waited};
+
+/// An approval names what was seen.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Approve {
+    /// The hash of the version that was seen, or at least its first 8 letters.
+    #[schema(min_length = 8)]
+    hash: String,
+}
+
+/// What is to be different.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Revise {
+    /// At least one.
+    #[schema(min_items = 1)]
+    comments: Vec<String>,
+}
+
+/// A reason that has to be given.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Reason {
+    /// Why; it stays on record.
+    reason: String,
+}
+
+/// A reason that may be given.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct MaybeReason {
+    /// Why; it stays on record.
+    #[serde(default)]
+    reason: String,
+}
+
+/// A plan in a person's own words.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Edit {
+    /// The whole text, as `/markdown` gives it, with what is to be different.
+    text: String,
+}
+
+/// What is to be tried again.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Retry {
+    /// The step, by its number or name; all that did not pass if not given.
+    step: Option<String>,
+}
+
+/// A step that is to be left out.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Skip {
+    /// The step, by its number or name.
+    step: String,
+    /// Why.
+    reason: Option<String>,
+}
+
+/// What a step may pass without.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Waive {
+    /// The step, by its number or name.
+    step: String,
+    /// inspector, tester, evaluator, or a finding.
+    what: String,
+    /// Why; it stays in the changeset and the report.
+    reason: String,
+}
+
+/// How a plan stands after a decision.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Decided {
+    /// The piece of work.
+    trace_id: String,
+    /// How it stands.
+    state: Option<String>,
+    /// The run that carries it out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    run: Option<String>,
+    /// The version that counts from now on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    version: Option<u32>,
+}
+
+/// What came of a person's own version.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct EditDone {
+    /// The piece of work.
+    trace_id: String,
+    /// unchanged, review or adopted.
+    edited: String,
+    /// Its number.
+    version: Option<u32>,
+}
+
+/// What is tried again.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct RetryDone {
+    /// The piece of work.
+    trace_id: String,
+    /// The run that does it.
+    run: String,
+    /// The steps, by their titles.
+    steps: Vec<String>,
+}
+
+/// What was decided about a step.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct StepDone {
+    /// The piece of work.
+    trace_id: String,
+    /// What was done about it.
+    did: String,
+    /// The step, by its title.
+    step: String,
+}
+
+/// Approves the version that was seen; the daemon carries it out.
+#[utoipa::path(post, path = "/api/v1/plans/{id}/approve", tag = "plans",
+    operation_id = "approvePlan", request_body = Approve,
+    params(("id" = String, Path, description = "Its trace, or how it begins")),
+    extensions(("x-role" = json!("user"))),
+    responses((status = 200, body = Decided), (status = "4XX", body = Troubled)))]
+pub(crate) async fn approve(
+    by: As<User>,
+    At(id): At<String>,
+    Told(told): Told<Approve>,
+) -> Answer<Decided> {
+    let done = by.does(move |workshop| {
+        if told.hash.len() < 8 {
+            return Err(Failure::new(Code::C004, "an approval names what was seen")
+                .advise("send the `hash` of the version, or at least its first 8 letters")
+                .into());
+        }
+        let (work, run) = workshop.approve_plan(&id, Some(&told.hash))?;
+        Ok(Decided {
+            run: Some(run.to_string()),
+            ..decided(&work)
+        })
+    });
+    done.await.map(Json)
+}
+
+/// Asks for another version; the architect writes it.
+#[utoipa::path(post, path = "/api/v1/plans/{id}/revise", tag = "plans",
+    operation_id = "revisePlan", request_body = Revise,
+    params(("id" = String, Path, description = "Its trace, or how it begins")),
+    extensions(("x-role" = json!("user"))),
+    responses((status = 200, body = Decided), (status = "4XX", body = Troubled)))]
+pub(crate) async fn revise(
+    by: As<User>,
+    At(id): At<String>,
+    Told(told): Told<Revise>,
+) -> Answer<Decided> {
+    let done = by.does(move |workshop| {
+        let work = workshop.comment_plan(&id, &told.comments)?;
+        Ok(decided(&work))
+    });
+    done.await.map(Json)
+}
+
+/// Turns the version in review down.
+#[utoipa::path(post, path = "/api/v1/plans/{id}/reject", tag = "plans",
+    operation_id = "rejectPlan", request_body = Reason,
+    params(("id" = String, Path, description = "Its trace, or how it begins")),
+    extensions(("x-role" = json!("user"))),
+    responses((status = 200, body = Decided), (status = "4XX", body = Troubled)))]
+pub(crate) async fn reject(
+    by: As<User>,
+    At(id): At<String>,
+    Told(told): Told<Reason>,
+) -> Answer<Decided> {
+    let done = by.does(move |workshop| {
+        let work = workshop.reject_plan(&id, &told.reason)?;
+        Ok(decided(&work))
+    });
+    done.await.map(Json)
+}
+
+/// Calls a plan off, whether it is being written, waits, or is being done.
+#[utoipa::path(post, path = "/api/v1/plans/{id}/cancel", tag = "plans",
+    operation_id = "cancelPlan", request_body = MaybeReason,
+    params(("id" = String, Path, description = "Its trace, or how it begins")),
+    extensions(("x-role" = json!("user"))),
+    responses((status = 200, body = Decided), (status = "4XX", body = Troubled)))]
+pub(crate) async fn cancel(
+    by: As<User>,
+    At(id): At<String>,
+    Told(told): Told<MaybeReason>,
+) -> Answer<Decided> {
+    let done = by.does(move |workshop| {
+        let (work, _) = waited(workshop.cancel_plan(&id, &told.reason))?;
+        Ok(decided(&work))
+    });
+    done.await.map(Json)
+}
+
+/// Takes a person's text as the next version. While the plan is being done it counts as approval
+/// of what it says.
+#[utoipa::path(post, path = "/api/v1/plans/{id}/edit", tag = "plans",
+    operation_id = "editPlan", request_body = Edit,
+    params(("id" = String, Path, description = "Its trace, or how it begins")),
+    extensions(("x-role" = json!("developer"))),
+    responses((status = 200, body = EditDone), (status = "4XX", body = Troubled)))]
+pub(crate) async fn edit(
+    by: As<Developer>,
+    At(id): At<String>,
+    Told(told): Told<Edit>,
+) -> Answer<EditDone> {
+    let done = by.does(move |workshop| {
+        let work = workshop.work_named(&id)?;
+        let (word, version) = match workshop.edit_plan(&work, &told.text)? {
+            Edited::Unchanged => ("unchanged", None),
+            Edited::InReview { version } => ("review", Some(version)),
+            Edited::Adopted { version, .. } => ("adopted", Some(version)),
+        };
+        Ok(EditDone {
+            trace_id: work.trace.to_string(),
+            edited: word.to_owned(),
+            version,
+        })
+    });
+    done.await.map(Json)
+}
+
+/// Lets steps that did not pass be tried again.
+#[utoipa::path(post, path = "/api/v1/plans/{id}/retry", tag = "plans",
+    operation_id = "retryPlan", request_body = Retry,
+    params(("id" = String, Path, description = "Its trace, or how it begins")),
+    extensions(("x-role" = json!("developer"))),
+    responses((status = 200, body = RetryDone), (status = "4XX", body = Troubled)))]
+pub(crate) async fn retry(
+    by: As<Developer>,
+    At(id): At<String>,
+    Told(told): Told<Retry>,
+) -> Answer<RetryDone> {
+    let done = by.does(move |workshop| {
+        let work = workshop.work_named(&id)?;
+        let again = workshop.retry_plan(&work, told.step.as_deref())?;
+        let trace = work.trace;
+        Ok((trace, again))
+    });
+    let (trace, again) = done.await?;
+    by.desk.goes_on(trace);
+    Ok(Json(RetryDone {
+        trace_id: trace.to_string(),
+        run: again.run.to_string(),
+        steps: again.steps,
+    }))
+}
+
+/// Leaves a step out, and with it whatever needs it.
+#[utoipa::path(post, path = "/api/v1/plans/{id}/skip", tag = "plans",
+    operation_id = "skipStep", request_body = Skip,
+    params(("id" = String, Path, description = "Its trace, or how it begins")),
+    extensions(("x-role" = json!("developer"))),
+    responses((status = 200, body = StepDone), (status = "4XX", body = Troubled)))]
+pub(crate) async fn skip(
+    by: As<Developer>,
+    At(id): At<String>,
+    Told(told): Told<Skip>,
+) -> Answer<StepDone> {
+    let done = by.does(move |workshop| {
+        let work = workshop.work_named(&id)?;
+        let step = workshop.skip_step(&work, &told.step, told.reason.as_deref())?;
+        Ok((work.trace, step))
+    });
+    let (trace, step) = done.await?;
+    by.desk.goes_on(trace);
+    Ok(Json(StepDone {
+        trace_id: trace.to_string(),
+        did: "skipped".to_owned(),
+        step,
+    }))
+}
+
+/// Lets a step pass although a check, or a finding of one, does not.
+#[utoipa::path(post, path = "/api/v1/plans/{id}/waive", tag = "plans",
+    operation_id = "waiveStep", request_body = Waive,
+    params(("id" = String, Path, description = "Its trace, or how it begins")),
+    extensions(("x-role" = json!("developer"))),
+    responses((status = 200, body = StepDone), (status = "4XX", body = Troubled)))]
+pub(crate) async fn waive(
+    by: As<Developer>,
+    At(id): At<String>,
+    Told(told): Told<Waive>,
+) -> Answer<StepDone> {
+    let done = by.does(move |workshop| {
+        let work = workshop.work_named(&id)?;
+        let step = workshop.waive_step(&work, &told.step, &told.what, &told.reason)?;
+        Ok((work.trace, step, format!("waived {}", told.what)))
+    });
+    let (trace, step, did) = done.await?;
+    by.desk.goes_on(trace);
+    Ok(Json(StepDone {
+        trace_id: trace.to_string(),
+        did,
+        step,
+    }))
+}
+
+fn decided(work: &Work) -> Decided {
+    Decided {
+        trace_id: work.trace.to_string(),
+        state: work.course.state().map(|it| it.as_str().to_owned()),
+        run: work.course.run().map(|run| run.to_string()),
+        version: work.course.newest().map(|it| it.number),
+    }
+}

@@ -1,0 +1,181 @@
+//! Settings and policy: what holds here, and what was granted for good.
+
+use artel_workshop::CommandCheck;
+use axum::Json;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::Told;
+use super::refusal::Troubled;
+use super::runs::steer::Nothing;
+use super::seat::{Admin, Answer, As, At, Developer, Made, made, shaped};
+
+/// A setting.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct SettingRow {
+    /// Its name.
+    key: String,
+    /// Its value, as TOML.
+    value: String,
+    /// Where that comes from.
+    origin: String,
+    /// What it is for.
+    about: String,
+}
+
+/// Every setting that has a value.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct SettingRows {
+    /// The settings.
+    rows: Vec<SettingRow>,
+}
+
+/// Something that was granted for good.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct GrantRow {
+    /// Its number.
+    n: u64,
+    /// The rule, as written.
+    rule: String,
+    /// Why.
+    reason: String,
+    /// Who granted it.
+    by: String,
+    /// When, as RFC 3339.
+    at: String,
+}
+
+/// What was granted for good, the oldest first.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct GrantRows {
+    /// The grants.
+    rows: Vec<GrantRow>,
+}
+
+/// Something to grant for good.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct NewGrant {
+    /// The rule, such as `Bash(cargo test:*)`.
+    rule: String,
+    /// Why.
+    reason: String,
+}
+
+/// What was done.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct PolicyDone {
+    /// In words.
+    done: String,
+}
+
+/// A command that somebody wants to know about.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Checks {
+    /// What would go to `bash -c`.
+    command: String,
+    /// Rules to allow besides what holds.
+    #[serde(default)]
+    allow: Vec<String>,
+    /// The role; `default` if not given.
+    role: Option<String>,
+}
+
+/// What policy answers.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub(super) struct PolicyDecision {
+    /// allow, ask or deny.
+    decision: String,
+    /// The rule that decides.
+    rule: String,
+    /// Why.
+    reason: String,
+}
+
+/// Lists every setting that has a value, with where it comes from.
+#[utoipa::path(get, path = "/api/v1/settings", tag = "settings", operation_id = "listSettings",
+    extensions(("x-role" = json!("admin"))),
+    responses((status = 200, body = SettingRows), (status = "4XX", body = Troubled)))]
+pub(super) async fn settings(by: As<Admin>) -> Answer<SettingRows> {
+    let done = by.does(|workshop| {
+        let redactor = workshop.caller().redactor();
+        let rows = workshop.settings.rows().into_iter().map(|row| SettingRow {
+            key: row.key,
+            value: redactor.redact(&row.value).into_owned(),
+            origin: row.origin,
+            about: row.about.to_owned(),
+        });
+        Ok(SettingRows {
+            rows: rows.collect(),
+        })
+    });
+    done.await.map(Json)
+}
+
+/// Lists what was granted for good.
+#[utoipa::path(get, path = "/api/v1/policy/grants", tag = "policy", operation_id = "listGrants",
+    extensions(("x-role" = json!("admin"))),
+    responses((status = 200, body = GrantRows), (status = "4XX", body = Troubled)))]
+pub(super) async fn grants(by: As<Admin>) -> Answer<GrantRows> {
+    let done = by.does(|workshop| {
+        let grants = workshop.grants()?.into_iter().zip(1..);
+        let rows = grants.map(|(grant, n)| GrantRow {
+            n,
+            rule: grant.rule,
+            reason: grant.reason,
+            by: grant.by,
+            at: grant.at,
+        });
+        Ok(GrantRows {
+            rows: rows.collect(),
+        })
+    });
+    done.await.map(Json)
+}
+
+/// Grants something for good.
+#[utoipa::path(post, path = "/api/v1/policy/grants", tag = "policy", operation_id = "createGrant",
+    request_body = NewGrant, extensions(("x-role" = json!("admin"))),
+    responses((status = 201, body = PolicyDone), (status = "4XX", body = Troubled)))]
+pub(super) async fn grant(by: As<Admin>, Told(new): Told<NewGrant>) -> Made<PolicyDone> {
+    let done = by.does(move |workshop| {
+        workshop.grant(&new.rule, &new.reason)?;
+        let done = format!("granted for good: {}", new.rule);
+        Ok(PolicyDone { done })
+    });
+    done.await.map(made)
+}
+
+/// Takes a grant back.
+#[utoipa::path(post, path = "/api/v1/policy/grants/{n}/revoke", tag = "policy",
+    operation_id = "revokeGrant", request_body = Nothing,
+    params(("n" = String, Path, description = "Its number")),
+    extensions(("x-role" = json!("admin"))),
+    responses((status = 200, body = PolicyDone), (status = "4XX", body = Troubled)))]
+pub(super) async fn revoke(
+    by: As<Admin>,
+    At(n): At<String>,
+    Told(Nothing {}): Told<Nothing>,
+) -> Answer<PolicyDone> {
+    let done = by.does(move |workshop| {
+        let revoked = workshop.revoke(&n)?;
+        let done = format!("no longer granted: {}", revoked.rule);
+        Ok(PolicyDone { done })
+    });
+    done.await.map(Json)
+}
+
+/// Says what policy would answer to a command.
+#[utoipa::path(post, path = "/api/v1/policy/check", tag = "policy", operation_id = "checkCommand",
+    request_body = Checks, extensions(("x-role" = json!("developer"))),
+    responses((status = 200, body = PolicyDecision), (status = "4XX", body = Troubled)))]
+pub(super) async fn check(by: As<Developer>, Told(told): Told<Checks>) -> Answer<PolicyDecision> {
+    let check = CommandCheck {
+        command: told.command,
+        allow: told.allow,
+        role: told.role,
+    };
+    let done = by.does(move |workshop| Ok(shaped(workshop.caller().check_command(&check)?)?));
+    done.await.map(Json)
+}

@@ -1,0 +1,73 @@
+//! Reports: what came of plans that were carried out, written for people.
+
+use axum::Json;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::page::{Limit, Rows, page};
+use super::refusal::Troubled;
+use super::seat::{Answer, As, Asked, At, User, shaped};
+
+/// A report in a list.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub(super) struct ReportListed {
+    /// What it is called: the trace, cut short.
+    id: String,
+    /// The piece of work.
+    trace: String,
+    /// The run that it tells of.
+    run: String,
+    /// When it was first written, as RFC 3339.
+    at: String,
+    /// What was done, in a line.
+    title: String,
+    /// completed or failed.
+    status: String,
+    /// Its file, relative to the workshop.
+    path: String,
+}
+
+/// A report with its text.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub(super) struct ReportSeen {
+    #[serde(flatten)]
+    row: ReportListed,
+    /// The text, as Markdown.
+    text: String,
+}
+
+/// Which reports are wanted.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Wanted {
+    /// How many, from 1 to 200.
+    #[serde(default)]
+    #[param(value_type = Option<u16>, minimum = 1, maximum = 200)]
+    limit: Limit,
+    /// Only what comes after this row of an earlier page.
+    before: Option<String>,
+}
+
+/// Lists reports, the newest first.
+#[utoipa::path(get, path = "/api/v1/reports", tag = "reports", operation_id = "listReports",
+    params(Wanted), extensions(("x-role" = json!("user"))),
+    responses((status = 200, body = Rows<ReportListed>), (status = "4XX", body = Troubled)))]
+pub(super) async fn list(by: As<User>, Asked(wanted): Asked<Wanted>) -> Answer<Rows<ReportListed>> {
+    let done = by.does(move |workshop| {
+        let cut = (wanted.limit, wanted.before.as_deref());
+        let rows = page(workshop.reports()?, cut, |it| it.run.to_string())?;
+        Ok(rows.each(shaped)?)
+    });
+    done.await.map(Json)
+}
+
+/// Shows a report.
+#[utoipa::path(get, path = "/api/v1/reports/{id}", tag = "reports", operation_id = "showReport",
+    params(("id" = String, Path, description = "The id of its request or run, or how it begins")),
+    extensions(("x-role" = json!("user"))),
+    responses((status = 200, body = ReportSeen), (status = "4XX", body = Troubled)))]
+pub(super) async fn show(by: As<User>, At(id): At<String>) -> Answer<ReportSeen> {
+    let done = by.does(move |workshop| Ok(shaped(workshop.report(&id)?)?));
+    done.await.map(Json)
+}

@@ -1,0 +1,291 @@
+//! Requests: what people ask for.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use artel_types::plan::{PlanState, Urgency, Verify};
+use artel_types::{Code, Failure};
+use artel_workshop::{AskOrder, Planning, Portal, RequestStatus, Work, WorksWanted, Workshop};
+use axum::Json;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use utoipa::{IntoParams, ToSchema};
+
+use super::page::{Limit, Rows};
+use super::refusal::Troubled;
+use super::seat::{Answer, As, Asked, At, Made, User, made, shaped};
+use super::{Refusal, Told};
+
+/// A request in a list.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub(crate) struct RequestRow {
+    /// What joins everything about it.
+    trace_id: String,
+    /// The name of its file.
+    filename: String,
+    /// Where its file is.
+    path: String,
+    /// How it stands: pending, planned, …
+    status: String,
+    /// low, normal, high or critical.
+    priority: String,
+    /// The role that was asked.
+    agent: String,
+    /// When it was asked, as RFC 3339.
+    created: String,
+    /// Who asked.
+    created_by: String,
+    /// Through what.
+    source: String,
+    /// What it is about, in a line.
+    title: String,
+    /// The portal.
+    portal: Option<String>,
+    /// question, trivial or work.
+    size: String,
+    /// Why it is taken for that.
+    why_size: String,
+    /// What must not be done, each with its source.
+    constraints: Vec<Value>,
+    /// What has to hold, each with its source.
+    criteria: Vec<Value>,
+    /// How its steps are verified.
+    verify: Option<String>,
+    /// The skill that is to be planned.
+    skill: Option<String>,
+    /// How its plan stands.
+    plan_state: Option<String>,
+    /// The newest version of its plan.
+    plan_version: Option<u32>,
+}
+
+/// A request with what came of it.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub(crate) struct RequestShown {
+    #[serde(flatten)]
+    row: RequestRow,
+    /// What was asked, word for word.
+    words: String,
+    /// What it left, if it left something.
+    changeset: Option<Value>,
+}
+
+/// Which requests are wanted.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Wanted {
+    /// Only those that stand so.
+    status: Option<String>,
+    /// Only those about this portal.
+    portal: Option<String>,
+    /// Only those that hold this text.
+    q: Option<String>,
+    /// How many, from 1 to 200.
+    #[serde(default)]
+    #[param(value_type = Option<u16>, minimum = 1, maximum = 200)]
+    limit: Limit,
+    /// Only what comes after this row of an earlier page.
+    before: Option<u64>,
+}
+
+/// Whether a request is planned.
+#[derive(Debug, Clone, Copy, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Plans {
+    /// Its size decides.
+    #[default]
+    Auto,
+    /// It is.
+    Always,
+    /// It is done at once.
+    Never,
+}
+
+/// Something that is asked for.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewRequest {
+    /// What is wanted, in your own words.
+    words: String,
+    /// The portal it is about; the only one there is if not given.
+    portal: Option<String>,
+    /// A folder in a portal, instead of the portal's name.
+    folder: Option<String>,
+    /// The role that is asked.
+    agent: Option<String>,
+    /// low, normal, high or critical.
+    priority: Option<String>,
+    /// Whether it is planned.
+    #[serde(default)]
+    planning: Plans,
+    /// How its steps are verified: none, evaluator or tdd.
+    verify: Option<String>,
+    /// The model: an alias, or provider:model.
+    model: Option<String>,
+}
+
+/// Lists requests, the newest first.
+#[utoipa::path(get, path = "/api/v1/requests", tag = "requests", operation_id = "listRequests",
+    params(Wanted), extensions(("x-role" = json!("user"))),
+    responses((status = 200, body = Rows<RequestRow>), (status = "4XX", body = Troubled)))]
+pub(super) async fn list(by: As<User>, Asked(wanted): Asked<Wanted>) -> Answer<Rows<RequestRow>> {
+    let wanted = WorksWanted {
+        status: wanted.status.as_deref().map(status).transpose()?,
+        portal: wanted.portal,
+        text: wanted.q,
+        before: wanted.before,
+        limit: wanted.limit.0,
+        ..WorksWanted::default()
+    };
+    let desk = Arc::clone(&by.desk);
+    let done = by.does(move |workshop| {
+        let rows = desk.glance(|board, drivers| board.works(&wanted, drivers))?;
+        let rows = Rows::from(rows);
+        Ok(rows.each(|row| shaped(value(workshop, &workshop.work(row.trace)?)))?)
+    });
+    done.await.map(Json)
+}
+
+/// Asks for something; the daemon takes it up by itself.
+#[utoipa::path(post, path = "/api/v1/requests", tag = "requests", operation_id = "createRequest",
+    request_body = NewRequest, extensions(("x-role" = json!("user"))),
+    responses((status = 201, body = RequestShown), (status = "4XX", body = Troubled)))]
+pub(super) async fn create(by: As<User>, Told(new): Told<NewRequest>) -> Made<RequestShown> {
+    let order = AskOrder {
+        words: new.words,
+        agent: new.agent,
+        urgency: match new.priority.as_deref() {
+            Some(word) => urgency(word)?,
+            None => Urgency::default(),
+        },
+        source: "api".to_owned(),
+        planning: match new.planning {
+            Plans::Auto => Planning::BySize,
+            Plans::Always => Planning::Always,
+            Plans::Never => Planning::Never,
+        },
+        verify: new.verify.as_deref().map(verify).transpose()?,
+        model: new.model,
+        ..AskOrder::default()
+    };
+    let done = by.does(move |workshop| file(workshop, order, new.portal, new.folder));
+    done.await.map(made)
+}
+
+/// Shows a request with what came of it.
+#[utoipa::path(get, path = "/api/v1/requests/{id}", tag = "requests", operation_id = "showRequest",
+    params(("id" = String, Path, description = "Its trace, or how it begins")),
+    extensions(("x-role" = json!("user"))),
+    responses((status = 200, body = RequestShown), (status = "4XX", body = Troubled)))]
+pub(super) async fn show(by: As<User>, At(id): At<String>) -> Answer<RequestShown> {
+    let done = by.does(move |workshop| {
+        let work = workshop.work_named(&id)?;
+        shown(workshop, &work)
+    });
+    done.await.map(Json)
+}
+
+/// Puts a request on record.
+pub(super) fn file(
+    workshop: &Arc<Workshop>,
+    order: AskOrder,
+    portal: Option<String>,
+    folder: Option<String>,
+) -> Result<RequestShown, Refusal> {
+    let portal = about(workshop, portal.as_deref(), folder)?;
+    let prospect = workshop.prospect(&order, Some(portal))?;
+    let work = workshop.file_request(&prospect)?;
+    shown(workshop, &work)
+}
+
+/// Returns the portal that is meant. A folder that is open to nobody is not opened by asking: that
+/// is for whoever may open portals.
+pub(super) fn about(
+    workshop: &Workshop,
+    portal: Option<&str>,
+    folder: Option<String>,
+) -> Result<Portal, Failure> {
+    match (portal, folder) {
+        (Some(_), Some(_)) => Err(
+            Failure::new(Code::C004, "a portal and a folder are both named")
+                .advise("name one of them"),
+        ),
+        (Some(name), None) => workshop.portal(name),
+        (None, Some(folder)) => workshop.ensure_portal(&PathBuf::from(folder), &|_: &_| None),
+        (None, None) => {
+            let mut portals = workshop.portals()?.into_iter();
+            match (portals.next(), portals.next()) {
+                (Some(only), None) => Ok(only),
+                (None, _) => Err(
+                    Failure::new(Code::C005, "no project folder is open to agents")
+                        .advise("`artel portal add PATH` opens one"),
+                ),
+                _ => Err(Failure::new(Code::C005, "it is not said what it is about")
+                    .advise("name the `portal`; `/api/v1/portals` lists them")),
+            }
+        }
+    }
+}
+
+fn shown(workshop: &Workshop, work: &Work) -> Result<RequestShown, Refusal> {
+    let words = workshop.request_words(work)?;
+    let row = shaped(value(workshop, work))?;
+    let changeset = work.changeset.as_ref().map(|it| json!(it));
+    Ok(RequestShown {
+        row,
+        words,
+        changeset,
+    })
+}
+
+/// Returns a request as programs read it.
+fn value(workshop: &Workshop, work: &Work) -> Value {
+    let request = &work.request;
+    let path = workshop.root().join(&request.file);
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    json!({
+        "trace_id": work.trace.to_string(),
+        "filename": name,
+        "path": path.display().to_string(),
+        "status": work.status().as_str(),
+        "priority": request.urgency,
+        "agent": request.agent,
+        "created": work.at,
+        "created_by": work.by.id,
+        "source": request.source,
+        "title": request.title,
+        "portal": request.portal,
+        "size": request.size,
+        "why_size": request.why,
+        "constraints": request.constraints,
+        "criteria": request.criteria,
+        "verify": request.verify,
+        "skill": request.skill,
+        "plan_state": work.course.state().map(PlanState::as_str),
+        "plan_version": work.course.newest().map(|it| it.number),
+    })
+}
+
+fn status(word: &str) -> Result<RequestStatus, Failure> {
+    let mut all = RequestStatus::ALL.into_iter();
+    let words = RequestStatus::ALL.map(RequestStatus::as_str);
+    all.find(|it| it.as_str() == word)
+        .ok_or_else(|| none_of("status", &words))
+}
+
+fn urgency(word: &str) -> Result<Urgency, Failure> {
+    let words: Vec<_> = Urgency::ALL.iter().map(|it| it.as_str()).collect();
+    word.parse().map_err(|()| none_of("priority", &words))
+}
+
+fn verify(word: &str) -> Result<Verify, Failure> {
+    let words: Vec<_> = Verify::ALL.iter().map(|it| it.as_str()).collect();
+    word.parse().map_err(|()| none_of("verify", &words))
+}
+
+/// Says which words there are.
+pub(super) fn none_of(what: &str, words: &[&str]) -> Failure {
+    Failure::new(Code::C004, format!("there is no such `{what}`"))
+        .advise(format!("it is one of {}", words.join(", ")))
+}

@@ -1,0 +1,312 @@
+//! Runs: looking at them, and beginning one.
+
+pub(super) mod steer;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use artel_types::{Code, Failure};
+use artel_workshop::{Kinship, RunOrder, RunsWanted, Standing, Words};
+use axum::Json;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use utoipa::{IntoParams, ToSchema};
+
+use super::Told;
+use super::page::{Limit, Rows};
+use super::refusal::Troubled;
+use super::requests::{about, none_of};
+use super::seat::{Answer, As, Asked, At, Developer, Made, User, made, shaped};
+use crate::keeper::begin;
+
+/// How runs stand.
+const STATES: [Standing; 8] = [
+    Standing::Running,
+    Standing::Paused,
+    Standing::Waiting,
+    Standing::Left,
+    Standing::Complete,
+    Standing::Partial,
+    Standing::Failed,
+    Standing::Cancelled,
+];
+
+/// A run in a list.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub(super) struct RunListed {
+    /// Which run.
+    run: String,
+    /// The piece of work it belongs to.
+    trace: String,
+    /// running, paused, waiting, left, complete, partial, failed or cancelled.
+    state: String,
+    /// What it does, in a line.
+    title: String,
+    /// How many turns it took.
+    turns: u64,
+    /// What it cost, in millionths of a US dollar; nothing if a price is not known.
+    cost: Option<u64>,
+    /// When it came to stand so, as RFC 3339.
+    since: String,
+    /// More about that.
+    note: Option<String>,
+    /// The run that called it.
+    parent: Option<String>,
+    /// Files that wait to be put in place.
+    files: u64,
+}
+
+/// What a run asks.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub(super) struct Question {
+    /// Names it.
+    question: String,
+    /// What is asked.
+    text: String,
+    /// What can be answered; anything if empty.
+    choices: Vec<String>,
+}
+
+/// A run with what it waits for.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct RunShown {
+    #[serde(flatten)]
+    row: RunListed,
+    /// The process that drives it.
+    driver: Option<String>,
+    /// What it asks, the oldest first.
+    questions: Vec<Question>,
+}
+
+/// One line of a run's story.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub(super) struct StoryLine {
+    /// The event it tells of.
+    seq: u64,
+    /// When, as RFC 3339.
+    at: String,
+    /// head, turn, plain, done, bad, waits, words, call, result, failed or detail.
+    mark: String,
+    /// The words. They may hold what agents and files wrote.
+    text: String,
+    /// How many runs lie above its own.
+    depth: u64,
+    /// The turn it belongs to, from 1; 0 before the first.
+    turn: u32,
+    /// The run it is about.
+    run: String,
+    /// How far the run has come, where it is about that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    progress: Option<Value>,
+}
+
+/// What happened in a run, told.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct Story {
+    /// The lines, in order.
+    lines: Vec<StoryLine>,
+}
+
+/// What a run would put in place.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct RunDiff {
+    /// The run, its folder, and its files.
+    proposal: Value,
+    /// The difference, as `git diff` writes it.
+    diff: String,
+}
+
+/// A run that began.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct Began {
+    /// Which run.
+    run: String,
+    /// The piece of work it belongs to.
+    trace: String,
+}
+
+/// Which runs are wanted.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Wanted {
+    /// Only those that stand so.
+    state: Option<String>,
+    /// With those that runs called.
+    all: Option<bool>,
+    /// Only those that hold this text.
+    q: Option<String>,
+    /// How many, from 1 to 200.
+    #[serde(default)]
+    #[param(value_type = Option<u16>, minimum = 1, maximum = 200)]
+    limit: Limit,
+    /// Only what comes after this row of an earlier page.
+    before: Option<u64>,
+}
+
+/// How closely a run is looked at.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Closely {
+    /// `summary`, or `full` where the role allows it.
+    view: Option<String>,
+    /// Only what events after this one tell.
+    after: Option<u64>,
+}
+
+/// A run to begin.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct NewRun {
+    /// The skill; a task in free words if not given.
+    skill: Option<String>,
+    /// The task.
+    task: Option<String>,
+    /// What it works on.
+    #[serde(default)]
+    arguments: Vec<String>,
+    /// The portal; the only one there is if not given.
+    portal: Option<String>,
+    /// A folder in a portal, instead of the portal's name.
+    folder: Option<String>,
+    /// The model: an alias, or provider:model.
+    model: Option<String>,
+}
+
+/// Lists runs, the latest first.
+#[utoipa::path(get, path = "/api/v1/runs", tag = "runs", operation_id = "listRuns",
+    params(Wanted), extensions(("x-role" = json!("user"))),
+    responses((status = 200, body = Rows<RunListed>), (status = "4XX", body = Troubled)))]
+pub(super) async fn list(by: As<User>, Asked(wanted): Asked<Wanted>) -> Answer<Rows<RunListed>> {
+    let wanted = RunsWanted {
+        state: wanted.state.as_deref().map(standing).transpose()?,
+        kinship: match wanted.all {
+            Some(true) => Kinship::All,
+            _ => Kinship::TopLevel,
+        },
+        text: wanted.q,
+        before: wanted.before,
+        limit: wanted.limit.0,
+        ..RunsWanted::default()
+    };
+    let desk = Arc::clone(&by.desk);
+    let done = by.does(move |_| {
+        let rows = desk.glance(|board, drivers| board.runs(&wanted, drivers))?;
+        Ok(Rows::from(rows).each(shaped)?)
+    });
+    done.await.map(Json)
+}
+
+/// Begins a run; the daemon drives it.
+#[utoipa::path(post, path = "/api/v1/runs", tag = "runs", operation_id = "createRun",
+    request_body = NewRun, extensions(("x-role" = json!("developer"))),
+    responses((status = 201, body = Began), (status = "4XX", body = Troubled)))]
+pub(super) async fn create(by: As<Developer>, Told(new): Told<NewRun>) -> Made<Began> {
+    let arguments = new.task.into_iter().chain(new.arguments).collect();
+    let (portal, folder) = (new.portal, new.folder);
+    let found = by.does(move |workshop| {
+        let portal = about(workshop, portal.as_deref(), folder.clone())?;
+        Ok(folder.map_or(portal.path, PathBuf::from))
+    });
+    let order = RunOrder {
+        skill: new.skill,
+        arguments,
+        model: new.model,
+        folder: Some(found.await?),
+        ..RunOrder::default()
+    };
+    let workshop = by.who.workshop(&by.desk)?;
+    let (run, trace) = begin(&by.desk, workshop, order).await?;
+    Ok(made(Began {
+        run: run.to_string(),
+        trace: trace.to_string(),
+    }))
+}
+
+/// Shows a run.
+#[utoipa::path(get, path = "/api/v1/runs/{id}", tag = "runs", operation_id = "showRun",
+    params(("id" = String, Path, description = "Its id, or how it begins")),
+    extensions(("x-role" = json!("user"))),
+    responses((status = 200, body = RunShown), (status = "4XX", body = Troubled)))]
+pub(super) async fn show(by: As<User>, At(id): At<String>) -> Answer<RunShown> {
+    let desk = Arc::clone(&by.desk);
+    let done = by.does(move |workshop| {
+        let run = workshop.run_named(&id)?;
+        let found = desk.glance(|board, drivers| {
+            let questions = board.questions(drivers).into_iter();
+            let questions = questions.filter(|it| it.run == run).map(|it| Question {
+                question: it.asked.question,
+                text: it.asked.text,
+                choices: it.asked.choices,
+            });
+            let driver = drivers.run(run).map(str::to_owned);
+            (board.run(run, drivers), driver, questions.collect())
+        });
+        let (row, driver, questions) = found?;
+        let gone = || Failure::new(Code::R004, "there is no such run");
+        Ok(RunShown {
+            row: shaped(row.ok_or_else(gone)?)?,
+            driver,
+            questions,
+        })
+    });
+    done.await.map(Json)
+}
+
+/// Tells what happened in a run.
+#[utoipa::path(get, path = "/api/v1/runs/{id}/story", tag = "runs", operation_id = "tellRun",
+    params(("id" = String, Path, description = "Its id, or how it begins"), Closely),
+    extensions(("x-role" = json!("user"))),
+    responses((status = 200, body = Story), (status = "4XX", body = Troubled)))]
+pub(super) async fn story(
+    by: As<User>,
+    At(id): At<String>,
+    Asked(wanted): Asked<Closely>,
+) -> Answer<Story> {
+    let eyes = by.eyes(wanted.view.as_deref())?;
+    let after = wanted.after.unwrap_or(0);
+    let done = by.does(move |workshop| {
+        let mut narrator = workshop.narrator(eyes, Words::Told);
+        let mut lines = Vec::new();
+        let records = workshop.run_records(&id)?;
+        if !records.iter().any(|record| record.kind == "run.started") {
+            // A piece of work without a run has no story; the id is told to be none of a run.
+            workshop.run_named(&id)?;
+        }
+        for record in records {
+            for line in narrator.tell(&record) {
+                if record.seq <= after {
+                    continue;
+                }
+                let mut value = json!(line);
+                value["seq"] = json!(record.seq);
+                value["at"] = json!(record.at);
+                lines.push(shaped(value)?);
+            }
+        }
+        Ok(Story { lines })
+    });
+    done.await.map(Json)
+}
+
+/// Shows what a run that is over would put in place.
+#[utoipa::path(get, path = "/api/v1/runs/{id}/diff", tag = "runs", operation_id = "diffRun",
+    params(("id" = String, Path, description = "Its id, or how it begins")),
+    extensions(("x-role" = json!("developer"))),
+    responses((status = 200, body = RunDiff), (status = "4XX", body = Troubled)))]
+pub(super) async fn diff(by: As<Developer>, At(id): At<String>) -> Answer<RunDiff> {
+    let done = by.does(move |workshop| {
+        let run = workshop.run_named(&id)?;
+        let proposal = json!(workshop.proposal(run)?);
+        let diff = workshop.run_diff(run)?;
+        Ok(RunDiff { proposal, diff })
+    });
+    done.await.map(Json)
+}
+
+fn standing(word: &str) -> Result<Standing, Failure> {
+    let mut all = STATES.into_iter();
+    let found = all.find(|it| it.as_str() == word);
+    found.ok_or_else(|| none_of("state", &STATES.map(Standing::as_str)))
+}

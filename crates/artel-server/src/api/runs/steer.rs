@@ -1,0 +1,271 @@
+//! Steering runs, wherever they are driven.
+
+use artel_types::RunId;
+use artel_workshop::{ForkOrder, Noted, Standing, Steer, Steered};
+use axum::Json;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::api::refusal::Troubled;
+use crate::api::seat::{Answer, As, At, Developer, Made, User, made, shaped, waited};
+use crate::api::{Refusal, Told};
+use crate::keeper::Task;
+
+/// Nothing has to be said.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Nothing {}
+
+/// What a run should know.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Hint {
+    /// The words.
+    text: String,
+}
+
+/// An answer to a question.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Answered {
+    /// A choice, or words; a choice can be followed by a colon and a reason.
+    answer: String,
+    /// Which question, where the run asks several.
+    question: Option<String>,
+}
+
+/// Where a run is gone on from, differently.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Fork {
+    /// The last event that counts.
+    at: u64,
+    /// What the new run is told first.
+    hint: Option<String>,
+}
+
+/// Where a wish arrived.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct RunSteered {
+    /// Which run.
+    run: String,
+    /// The process that drives it and heard it.
+    driver: Option<String>,
+    /// What comes of it.
+    text: String,
+}
+
+/// What was answered.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct AnswerTaken {
+    /// Which run.
+    run: String,
+    /// Which question.
+    question: String,
+    /// The process that drives it.
+    goes_on_in: Option<String>,
+}
+
+/// A run that goes on differently.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Forked {
+    /// The new run.
+    run: String,
+    /// The piece of work it belongs to.
+    trace: String,
+}
+
+/// What was put in place.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub(crate) struct Applied {
+    /// Which run.
+    run: String,
+    /// Where.
+    folder: String,
+    /// Files that were made or changed.
+    written: Vec<String>,
+    /// Files that were removed.
+    deleted: Vec<String>,
+    /// Files that were as the run left them already.
+    already: Vec<String>,
+}
+
+/// Has a run begin nothing new until it is resumed.
+#[utoipa::path(post, path = "/api/v1/runs/{id}/pause", tag = "runs", operation_id = "pauseRun",
+    params(("id" = String, Path, description = "Its id, or how it begins")),
+    request_body = Nothing, extensions(("x-role" = json!("developer"))),
+    responses((status = 200, body = RunSteered), (status = "4XX", body = Troubled)))]
+pub(crate) async fn pause(
+    by: As<Developer>,
+    At(id): At<String>,
+    Told(Nothing {}): Told<Nothing>,
+) -> Answer<RunSteered> {
+    steer(&by, id, Steer::Pause).await
+}
+
+/// Has a run go on that was paused, or that nobody drives.
+#[utoipa::path(post, path = "/api/v1/runs/{id}/resume", tag = "runs", operation_id = "resumeRun",
+    params(("id" = String, Path, description = "Its id, or how it begins")),
+    request_body = Nothing, extensions(("x-role" = json!("developer"))),
+    responses((status = 200, body = RunSteered), (status = "4XX", body = Troubled)))]
+pub(crate) async fn resume(
+    by: As<Developer>,
+    At(id): At<String>,
+    Told(Nothing {}): Told<Nothing>,
+) -> Answer<RunSteered> {
+    let named = id.clone();
+    let found = by.does(move |workshop| {
+        let run = workshop.run_named(&named)?;
+        let trace = workshop.trace_of_run(run)?;
+        let (standing, _) = workshop.standing_of(run)?;
+        let is_work = workshop.work(trace).is_ok();
+        Ok((
+            run,
+            standing,
+            if is_work {
+                Task::Work(trace)
+            } else {
+                Task::Run(run)
+            },
+        ))
+    });
+    let (run, standing, task) = found.await?;
+    if standing != Standing::Left {
+        return steer(&by, id, Steer::Resume).await;
+    }
+    by.desk.orders.go_on(task);
+    Ok(Json(RunSteered {
+        run: run.to_string(),
+        driver: None,
+        text: format!("{} is taken up by the daemon", run.short()),
+    }))
+}
+
+/// Ends a run, and what it called.
+#[utoipa::path(post, path = "/api/v1/runs/{id}/cancel", tag = "runs", operation_id = "cancelRun",
+    params(("id" = String, Path, description = "Its id, or how it begins")),
+    request_body = Nothing, extensions(("x-role" = json!("developer"))),
+    responses((status = 200, body = RunSteered), (status = "4XX", body = Troubled)))]
+pub(crate) async fn cancel(
+    by: As<Developer>,
+    At(id): At<String>,
+    Told(Nothing {}): Told<Nothing>,
+) -> Answer<RunSteered> {
+    steer(&by, id, Steer::Cancel).await
+}
+
+/// Tells a run something while it works.
+#[utoipa::path(post, path = "/api/v1/runs/{id}/hint", tag = "runs", operation_id = "hintRun",
+    params(("id" = String, Path, description = "Its id, or how it begins")),
+    request_body = Hint, extensions(("x-role" = json!("developer"))),
+    responses((status = 200, body = RunSteered), (status = "4XX", body = Troubled)))]
+pub(crate) async fn hint(
+    by: As<Developer>,
+    At(id): At<String>,
+    Told(told): Told<Hint>,
+) -> Answer<RunSteered> {
+    steer(&by, id, Steer::Hint(told.text)).await
+}
+
+/// Answers what a run or a plan asks.
+#[utoipa::path(post, path = "/api/v1/runs/{id}/answer", tag = "runs", operation_id = "answerRun",
+    params(("id" = String, Path, description = "The id of the run or its piece of work, or how it begins")),
+    request_body = Answered, extensions(("x-role" = json!("user"))),
+    responses((status = 200, body = AnswerTaken), (status = "4XX", body = Troubled)))]
+pub(crate) async fn answer(
+    by: As<User>,
+    At(id): At<String>,
+    Told(told): Told<Answered>,
+) -> Answer<AnswerTaken> {
+    let done = by.does(move |workshop| {
+        let name = match &told.question {
+            Some(question) => format!("{id}/{question}"),
+            None => id,
+        };
+        let question = workshop.question_named(&name)?;
+        let noted = workshop.answer_question(&question, &told.answer)?;
+        Ok((question, noted))
+    });
+    let (question, noted) = done.await?;
+    Ok(Json(AnswerTaken {
+        run: question.run.to_string(),
+        question: question.asked.question,
+        goes_on_in: match by.told(noted) {
+            Steered::Heard(driver) => Some(driver),
+            Steered::Kept | Steered::Ended => None,
+        },
+    }))
+}
+
+/// Goes on differently from any event of a run; the run itself stays as it is.
+#[utoipa::path(post, path = "/api/v1/runs/{id}/fork", tag = "runs", operation_id = "forkRun",
+    params(("id" = String, Path, description = "Its id, or how it begins")),
+    request_body = Fork, extensions(("x-role" = json!("developer"))),
+    responses((status = 201, body = Forked), (status = "4XX", body = Troubled)))]
+pub(crate) async fn fork(
+    by: As<Developer>,
+    At(id): At<String>,
+    Told(told): Told<Fork>,
+) -> Made<Forked> {
+    let done = by.does(move |workshop| {
+        let order = ForkOrder {
+            from: workshop.run_named(&id)?,
+            at: told.at,
+            hint: told.hint,
+        };
+        let run = waited(workshop.fork_run(&order))?;
+        Ok((run, workshop.trace_of_run(run)?))
+    });
+    let (run, trace) = done.await?;
+    by.desk.orders.go_on(Task::Run(run));
+    Ok(made(Forked {
+        run: run.to_string(),
+        trace: trace.to_string(),
+    }))
+}
+
+/// Puts the files that a run made or changed in place: all of them, or none.
+#[utoipa::path(post, path = "/api/v1/runs/{id}/apply", tag = "runs", operation_id = "applyRun",
+    params(("id" = String, Path, description = "Its id, or how it begins")),
+    request_body = Nothing, extensions(("x-role" = json!("developer"))),
+    responses((status = 200, body = Applied), (status = "4XX", body = Troubled)))]
+pub(crate) async fn apply(
+    by: As<Developer>,
+    At(id): At<String>,
+    Told(Nothing {}): Told<Nothing>,
+) -> Answer<Applied> {
+    let done = by.does(move |workshop| {
+        let run = workshop.run_named(&id)?;
+        Ok(waited(workshop.apply_run(run))?)
+    });
+    let placed = by.told(done.await?);
+    Ok(Json(shaped(placed)?))
+}
+
+async fn steer(by: &As<Developer>, id: String, wish: Steer) -> Answer<RunSteered> {
+    let act = match &wish {
+        Steer::Pause => "paused after what it does now",
+        Steer::Resume => "goes on",
+        Steer::Cancel => "is cancelled",
+        Steer::Hint(_) => "is told before its next turn",
+    };
+    let done = by.does(
+        move |workshop| -> Result<(RunId, Noted<Steered>), Refusal> {
+            let run = workshop.run_named(&id)?;
+            let noted = waited(workshop.steer_run(run, &wish))?;
+            Ok((run, noted))
+        },
+    );
+    let (run, noted) = done.await?;
+    let short = run.short();
+    let (text, driver) = match by.told(noted) {
+        Steered::Heard(driver) => (format!("{short} {act}"), Some(driver)),
+        Steered::Kept => (format!("{short} {act} once it is taken up"), None),
+        Steered::Ended => (format!("{short} was left, and is cancelled now"), None),
+    };
+    Ok(Json(RunSteered {
+        run: run.to_string(),
+        driver,
+        text,
+    }))
+}

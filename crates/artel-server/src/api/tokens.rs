@@ -1,0 +1,125 @@
+//! Who may come in: tokens, and signing out of the console.
+
+use artel_types::{Code, Failure};
+use artel_workshop::{PassSort, Viewer};
+use axum::Json;
+use axum::http::header;
+use axum::response::{IntoResponse as _, Response};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::refusal::Troubled;
+use super::requests::none_of;
+use super::runs::steer::Nothing;
+use super::seat::{Admin, Answer, As, At, Made, User, made, shaped};
+use super::{Refusal, Told};
+use crate::door::COOKIE;
+
+/// A token in a list.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub(super) struct TokenListed {
+    /// Names it.
+    id: String,
+    /// What people call it.
+    name: String,
+    /// What it allows.
+    role: String,
+    /// When it was made, as RFC 3339.
+    created: String,
+    /// By whom.
+    by: String,
+}
+
+/// The tokens that hold.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct TokenList {
+    /// The oldest first.
+    rows: Vec<TokenListed>,
+}
+
+/// A token to make.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct TokenWanted {
+    /// user, developer or admin.
+    role: String,
+    /// Who acts with it; you, if not given.
+    name: Option<String>,
+}
+
+/// A token that was just made: the only time it is seen.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub(super) struct TokenMade {
+    /// Names it.
+    id: String,
+    /// What it allows.
+    role: String,
+    /// The token.
+    token: String,
+}
+
+/// Lists the tokens that hold.
+#[utoipa::path(get, path = "/api/v1/tokens", tag = "tokens", operation_id = "listTokens",
+    extensions(("x-role" = json!("admin"))),
+    responses((status = 200, body = TokenList), (status = "4XX", body = Troubled)))]
+pub(super) async fn list(by: As<Admin>) -> Answer<TokenList> {
+    let done = by.does(|workshop| {
+        let rows: Result<Vec<TokenListed>, _> =
+            workshop.tokens()?.into_iter().map(shaped).collect();
+        Ok(TokenList { rows: rows? })
+    });
+    done.await.map(Json)
+}
+
+/// Makes a token; it is shown once.
+#[utoipa::path(post, path = "/api/v1/tokens", tag = "tokens", operation_id = "createToken",
+    request_body = TokenWanted, extensions(("x-role" = json!("admin"))),
+    responses((status = 201, body = TokenMade), (status = "4XX", body = Troubled)))]
+pub(super) async fn create(by: As<Admin>, Told(new): Told<TokenWanted>) -> Made<TokenMade> {
+    let words = ["user", "developer", "admin"];
+    let role: Result<Viewer, ()> = new.role.parse();
+    let role = role.map_err(|()| none_of("role", &words))?;
+    let done = by.does(move |workshop| Ok(workshop.create_token(new.name.as_deref(), role)?));
+    let token = by.told(done.await?);
+    Ok(made(shaped(token)?))
+}
+
+/// Takes a token back; it is refused from then on.
+#[utoipa::path(post, path = "/api/v1/tokens/{id}/revoke", tag = "tokens",
+    operation_id = "revokeToken", request_body = Nothing,
+    params(("id" = String, Path, description = "Its id")),
+    extensions(("x-role" = json!("admin"))),
+    responses((status = 200, body = TokenListed), (status = "4XX", body = Troubled)))]
+pub(super) async fn revoke(
+    by: As<Admin>,
+    At(id): At<String>,
+    Told(Nothing {}): Told<Nothing>,
+) -> Answer<TokenListed> {
+    let done = by.does(move |workshop| Ok(workshop.revoke_token(&id)?));
+    let row = by.told(done.await?);
+    Ok(Json(shaped(row)?))
+}
+
+/// Signs out of the console.
+#[utoipa::path(post, path = "/api/v1/logout", tag = "tokens", operation_id = "logout",
+    request_body = Nothing, extensions(("x-role" = json!("user"))),
+    responses((status = 204), (status = "4XX", body = Troubled)))]
+pub(super) async fn logout(
+    by: As<User>,
+    Told(Nothing {}): Told<Nothing>,
+) -> Result<Response, Refusal> {
+    if by.who.pass.sort == PassSort::Token {
+        return Err(Failure::new(Code::C004, "a token does not sign out")
+            .advise("`artel token revoke ID` takes it back")
+            .into());
+    }
+    let id = by.who.pass.id.clone();
+    by.does(move |workshop| Ok(workshop.end_login(&id)?))
+        .await?;
+    let gone = format!("{COOKIE}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0");
+    let answer = (
+        axum::http::StatusCode::NO_CONTENT,
+        [(header::SET_COOKIE, gone)],
+    );
+    Ok(answer.into_response())
+}

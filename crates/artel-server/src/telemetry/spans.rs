@@ -1,0 +1,340 @@
+//! Events as spans of OpenTelemetry, by its conventions for generative AI: a run, its turns, and in
+//! each the calls of models and tools. Names and numbers alone: nothing that anybody said or wrote.
+//!
+//! It is a fold: the same events give the same spans with the same ids, whoever sends them.
+
+use std::collections::HashMap;
+
+use artel_types::model::Provider;
+use artel_types::{
+    Event, Fact, ModelFailed, ModelReplied, ModelRequested, RunFinished, RunId, RunStarted,
+    Timestamp, ToolFinished, TraceId,
+};
+use serde_json::{Value, json};
+
+/// So many runs are followed at once; of those beyond that, runs and turns have no spans.
+const MOST_RUNS: usize = 10_000;
+
+/// Who does something for somebody else, and who asks another machine, in the words of OTLP.
+const INTERNAL: u8 = 1;
+const CLIENT: u8 = 3;
+
+/// Something that took its time.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Span {
+    trace: TraceId,
+    id: String,
+    parent: Option<String>,
+    name: String,
+    kind: u8,
+    begin: Timestamp,
+    end: Timestamp,
+    attributes: Vec<(&'static str, Value)>,
+    /// The sort of failure.
+    error: Option<String>,
+}
+
+/// Runs that are under way, as far as their events went by.
+#[derive(Debug, Default)]
+pub(super) struct Spans {
+    runs: HashMap<RunId, Run>,
+}
+
+#[derive(Debug)]
+struct Run {
+    begin: Timestamp,
+    parent: Option<RunId>,
+    skill: Option<String>,
+    role: String,
+    turns: u64,
+    turn: Option<(String, Timestamp)>,
+    /// When attempts were begun that have no end yet.
+    asked: HashMap<(String, u32), Timestamp>,
+}
+
+impl Spans {
+    /// Takes an event, and returns what is over by it.
+    pub(super) fn take(&mut self, event: &Event) -> Vec<Span> {
+        match &event.fact {
+            Fact::RunStarted(it) => self.started(event, it),
+            Fact::ModelRequested(it) => return self.requested(event, it),
+            Fact::ModelReplied(it) => return vec![self.replied(event, it)],
+            Fact::ModelFailed(it) => return vec![self.failed(event, it)],
+            Fact::ToolFinished(it) => return vec![self.tool(event, it)],
+            Fact::RunFinished(it) => return self.finished(event, it),
+            _ => {}
+        }
+        Vec::new()
+    }
+
+    fn started(&mut self, event: &Event, started: &RunStarted) {
+        let known = self.run(event, started.id);
+        if let Some(run) = known {
+            run.parent = started.parent;
+            run.skill.clone_from(&started.skill);
+        }
+    }
+
+    /// A turn begins with a question to the model, and the one before is over.
+    fn requested(&mut self, event: &Event, asked: &ModelRequested) -> Vec<Span> {
+        let (Some(id), at) = (event.run, event.at) else {
+            return Vec::new();
+        };
+        let Some(run) = self.run(event, id) else {
+            return Vec::new();
+        };
+        if let Some(role) = &asked.account.role {
+            run.role.clone_from(role);
+        }
+        run.asked.insert((asked.call.clone(), asked.attempt), at);
+        if asked.attempt > 1 {
+            return Vec::new();
+        }
+        let ended = run.turn_ended(event, id);
+        run.turns += 1;
+        run.turn = Some((span_id(&[&id.to_string(), &run.turns.to_string()]), at));
+        ended.into_iter().collect()
+    }
+
+    fn replied(&mut self, event: &Event, replied: &ModelReplied) -> Span {
+        self.forget(event, &replied.call, replied.attempt);
+        let begin = event.at.before(millis(replied.total_ms));
+        let mut span = self.chat(event, begin, (&replied.call, replied.attempt));
+        span.name = format!("chat {}", replied.model);
+        span.attributes
+            .extend(model(replied.provider, &replied.model));
+        span.attributes
+            .push(("gen_ai.response.model", json!(replied.model)));
+        if let Some(usage) = &replied.usage {
+            span.attributes.extend([
+                ("gen_ai.usage.input_tokens", json!(usage.input)),
+                ("gen_ai.usage.output_tokens", json!(usage.output)),
+            ]);
+        }
+        let first = replied.first_ms as f64 / 1_000.0;
+        span.attributes
+            .push(("gen_ai.response.time_to_first_chunk", json!(first)));
+        span
+    }
+
+    fn failed(&mut self, event: &Event, failed: &ModelFailed) -> Span {
+        let begin = self.forget(event, &failed.call, failed.attempt);
+        let call = (failed.call.as_str(), failed.attempt);
+        let mut span = self.chat(event, begin.unwrap_or(event.at), call);
+        span.name = format!("chat {}", failed.model);
+        span.attributes
+            .extend(model(failed.provider, &failed.model));
+        let fault = failed.fault.map_or("cancelled", |fault| fault.as_str());
+        span.error = Some(fault.to_owned());
+        span
+    }
+
+    fn tool(&mut self, event: &Event, finished: &ToolFinished) -> Span {
+        let begin = event.at.before(millis(finished.millis));
+        Span {
+            trace: event.trace,
+            id: span_id(&["tool", &finished.call]),
+            parent: self.above(event),
+            name: format!("execute_tool {}", finished.tool),
+            kind: INTERNAL,
+            begin,
+            end: event.at,
+            attributes: vec![
+                ("gen_ai.operation.name", json!("execute_tool")),
+                ("gen_ai.tool.name", json!(finished.tool)),
+                ("gen_ai.tool.call.id", json!(finished.call)),
+            ],
+            error: finished.trouble.clone(),
+        }
+    }
+
+    fn finished(&mut self, event: &Event, finished: &RunFinished) -> Vec<Span> {
+        let Some(mut run) = self.runs.remove(&finished.id) else {
+            return Vec::new();
+        };
+        let mut ended: Vec<Span> = run.turn_ended(event, finished.id).into_iter().collect();
+        let state = finished.state.clone().unwrap_or("complete".to_owned());
+        let mut attributes = vec![
+            ("gen_ai.operation.name", json!("invoke_agent")),
+            ("gen_ai.agent.name", json!(run.role)),
+            ("gen_ai.conversation.id", json!(finished.id.to_string())),
+            ("artel.run.state", json!(state)),
+            ("artel.run.turns", json!(run.turns)),
+        ];
+        if let Some(skill) = &run.skill {
+            attributes.push(("artel.skill", json!(skill)));
+        }
+        let is_bad = matches!(state.as_str(), "failed" | "cancelled");
+        ended.push(Span {
+            trace: event.trace,
+            id: run_id(finished.id),
+            parent: run.parent.map(run_id),
+            name: format!("invoke_agent {}", run.role),
+            kind: INTERNAL,
+            begin: run.begin,
+            end: event.at,
+            attributes,
+            error: is_bad.then_some(state),
+        });
+        ended
+    }
+
+    fn chat(&self, event: &Event, begin: Timestamp, (call, attempt): (&str, u32)) -> Span {
+        let mut attributes = vec![("gen_ai.operation.name", json!("chat"))];
+        if let Some(run) = event.run {
+            attributes.push(("gen_ai.conversation.id", json!(run.to_string())));
+        }
+        let role = event.run.and_then(|run| self.runs.get(&run));
+        if let Some(run) = role {
+            attributes.push(("gen_ai.agent.name", json!(run.role)));
+        }
+        Span {
+            trace: event.trace,
+            id: span_id(&["call", call, &attempt.to_string()]),
+            parent: self.above(event),
+            name: String::new(),
+            kind: CLIENT,
+            begin,
+            end: event.at,
+            attributes,
+            error: None,
+        }
+    }
+
+    /// Returns what a call belongs to: the turn, or else the run.
+    fn above(&self, event: &Event) -> Option<String> {
+        let run = event.run?;
+        let known = self.runs.get(&run);
+        let turn = known.and_then(|it| it.turn.as_ref());
+        Some(turn.map_or_else(|| run_id(run), |(id, _)| id.clone()))
+    }
+
+    fn forget(&mut self, event: &Event, call: &str, attempt: u32) -> Option<Timestamp> {
+        let run = self.runs.get_mut(&event.run?)?;
+        run.asked.remove(&(call.to_owned(), attempt))
+    }
+
+    /// Returns a run; one that began before anybody looked begins with the first that is seen.
+    fn run(&mut self, event: &Event, id: RunId) -> Option<&mut Run> {
+        if !self.runs.contains_key(&id) && self.runs.len() >= MOST_RUNS {
+            return None;
+        }
+        Some(self.runs.entry(id).or_insert_with(|| Run {
+            begin: event.at,
+            parent: None,
+            skill: None,
+            role: "default".to_owned(),
+            turns: 0,
+            turn: None,
+            asked: HashMap::new(),
+        }))
+    }
+}
+
+impl Run {
+    fn turn_ended(&mut self, event: &Event, run: RunId) -> Option<Span> {
+        let (id, begin) = self.turn.take()?;
+        Some(Span {
+            trace: event.trace,
+            id,
+            parent: Some(run_id(run)),
+            name: format!("turn {}", self.turns),
+            kind: INTERNAL,
+            begin,
+            end: event.at,
+            attributes: vec![
+                ("gen_ai.conversation.id", json!(run.to_string())),
+                ("artel.turn", json!(self.turns)),
+            ],
+            error: None,
+        })
+    }
+}
+
+impl Span {
+    /// Returns it as OTLP has it in JSON.
+    pub(super) fn otlp(&self) -> Value {
+        let mut attributes: Vec<Value> = self.attributes.iter().map(attribute).collect();
+        if let Some(error) = &self.error {
+            attributes.push(attribute(&("error.type", json!(error))));
+        }
+        let mut value = json!({
+            "traceId": self.trace.to_string().replace('-', ""),
+            "spanId": self.id,
+            "name": self.name,
+            "kind": self.kind,
+            "startTimeUnixNano": nanos(self.begin),
+            "endTimeUnixNano": nanos(self.end.max(self.begin)),
+            "attributes": attributes,
+            "status": { "code": if self.error.is_some() { 2 } else { 0 } },
+        });
+        if let Some(parent) = &self.parent {
+            value["parentSpanId"] = json!(parent);
+        }
+        value
+    }
+}
+
+/// Wraps spans as a collector takes them.
+pub(super) fn envelope(spans: &[Span]) -> Value {
+    let spans: Vec<Value> = spans.iter().map(Span::otlp).collect();
+    json!({ "resourceSpans": [{
+        "resource": { "attributes": [
+            attribute(&("service.name", json!("artel"))),
+            attribute(&("service.version", json!(env!("CARGO_PKG_VERSION")))),
+        ] },
+        "scopeSpans": [{ "scope": { "name": "artel" }, "spans": spans }],
+    }] })
+}
+
+fn attribute((key, value): &(&'static str, Value)) -> Value {
+    let value = match value {
+        // Whole numbers travel as text, so that none is rounded.
+        Value::Number(it) if it.is_u64() => json!({ "intValue": it.to_string() }),
+        Value::Number(it) => json!({ "doubleValue": it }),
+        Value::String(text) => json!({ "stringValue": text }),
+        other => json!({ "stringValue": other.to_string() }),
+    };
+    json!({ "key": key, "value": value })
+}
+
+fn model(provider: Provider, model: &str) -> [(&'static str, Value); 2] {
+    let name = match provider {
+        Provider::Anthropic => "anthropic",
+        Provider::OpenAi | Provider::OpenAiChat => "openai",
+        Provider::Google => "gcp.gemini",
+        Provider::Ollama => "ollama",
+        Provider::Rehearsal => "rehearsal",
+    };
+    [
+        ("gen_ai.provider.name", json!(name)),
+        ("gen_ai.request.model", json!(model)),
+    ]
+}
+
+fn run_id(run: RunId) -> String {
+    span_id(&["run", &run.to_string()])
+}
+
+/// Makes an id of eight bytes from what names a span.
+fn span_id(names: &[&str]) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for name in names {
+        hasher.update(name.as_bytes());
+        hasher.update(b"\0");
+    }
+    hasher.finalize().to_hex().chars().take(16).collect()
+}
+
+fn nanos(at: Timestamp) -> String {
+    (i128::from(at.as_micros()) * 1_000).max(0).to_string()
+}
+
+fn millis(count: u64) -> std::time::Duration {
+    // Nothing takes longer than a year; who says so is not believed.
+    std::time::Duration::from_millis(count.min(31_536_000_000))
+}
+
+#[cfg(test)]
+#[path = "spans_tests.rs"]
+mod tests;

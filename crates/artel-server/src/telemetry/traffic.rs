@@ -1,0 +1,62 @@
+//! Counts requests by route, method and status, with how long they took.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use artel_workshop::Histogram;
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::Method;
+use axum::middleware::Next;
+use axum::response::Response;
+use tokio::time::Instant;
+
+use crate::desk::Desk;
+
+/// What stands for places that are none.
+const NOWHERE: &str = "none";
+
+/// What was asked since the server began.
+#[derive(Debug, Default)]
+pub(crate) struct Traffic(Mutex<Counted>);
+
+/// Requests, counted.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Counted {
+    /// How many, by route, method and status.
+    pub(super) requests: BTreeMap<(String, &'static str, u16), u64>,
+    /// How long until the answer began, by route.
+    pub(super) times: BTreeMap<String, Histogram>,
+}
+
+impl Traffic {
+    fn add(&self, route: String, method: &'static str, status: u16, millis: u64) {
+        let mut counted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        counted.times.entry(route.clone()).or_default().add(millis);
+        let key = (route, method, status);
+        *counted.requests.entry(key).or_default() += 1;
+    }
+
+    pub(super) fn counted(&self) -> Counted {
+        let counted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        counted.clone()
+    }
+}
+
+/// Counts a request. Routes are counted as they are written in the code, never as they were asked
+/// for, so that nobody can make numbers without end.
+pub(crate) async fn count(State(desk): State<Arc<Desk>>, request: Request, next: Next) -> Response {
+    let matched = request.extensions().get::<MatchedPath>();
+    let route = matched.map_or(NOWHERE, |it| it.as_str()).to_owned();
+    let method = match *request.method() {
+        Method::GET => "GET",
+        Method::HEAD => "HEAD",
+        Method::POST => "POST",
+        _ => "other",
+    };
+    let began = Instant::now();
+    let response = next.run(request).await;
+    let millis = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+    desk.traffic
+        .add(route, method, response.status().as_u16(), millis);
+    response
+}

@@ -1,0 +1,277 @@
+//! What people do over the interface is on record with their name, and done.
+
+use serde_json::{Value, json};
+
+use crate::house::House;
+
+#[test]
+fn a_request_is_filed_in_the_name_of_whoever_asked() {
+    let house = House::new();
+    house
+        .post("admin", "/api/v1/daemon/pause", &json!({}))
+        .expect(200);
+    let nowhere = json!({ "words": "Make it faster" });
+    house.post("user", "/api/v1/requests", &nowhere).expect(400);
+    house.portal("shop");
+    let body = json!({ "words": "Make it faster. It must stay small.", "planning": "always",
+        "priority": "high", "verify": "tdd" });
+    let made = house
+        .post("user", "/api/v1/requests", &body)
+        .expect(201)
+        .json();
+    assert_eq!(made["created_by"], "user");
+    assert_eq!(made["portal"], "shop");
+    assert_eq!(made["priority"], "high");
+    assert_eq!(made["status"], "pending");
+    let id = made["trace_id"].as_str().unwrap();
+    let shown = house
+        .get("user", &format!("/api/v1/requests/{id}"))
+        .expect(200)
+        .json();
+    assert_eq!(shown, made);
+    let events = house.get(
+        "admin",
+        &format!("/api/v1/events?trace={id}&kind=request.created"),
+    );
+    let events = events.expect(200).json();
+    let actor = json!({ "kind": "human", "id": "user", "via": "api" });
+    assert_eq!(events["events"][0]["actor"], actor);
+    for wrong in [
+        json!({ "words": " " }),
+        json!({ "words": "x", "priority": "now" }),
+        json!({ "words": "x", "verify": "perhaps" }),
+        json!({ "words": "x", "agent": "nobody" }),
+        json!({ "words": "x", "portal": "nowhere" }),
+        json!({ "words": "x", "portal": "shop", "folder": "/tmp" }),
+    ] {
+        let answer = house.post("user", "/api/v1/requests", &wrong);
+        assert!((400..500).contains(&answer.status), "{wrong} {answer:?}");
+    }
+}
+
+#[test]
+fn an_approval_names_what_was_seen() {
+    let house = House::new();
+    house
+        .post("admin", "/api/v1/daemon/pause", &json!({}))
+        .expect(200);
+    house.portal("shop");
+    let body = json!({ "words": "Make it faster", "planning": "always" });
+    let made = house
+        .post("user", "/api/v1/requests", &body)
+        .expect(201)
+        .json();
+    let id = made["trace_id"].as_str().unwrap();
+    let approve = |body: Value| house.post("user", &format!("/api/v1/plans/{id}/approve"), &body);
+    approve(json!({})).expect(400);
+    approve(json!({ "hash": "" })).expect(400);
+    approve(json!({ "hash": "0".repeat(64) })).expect(409);
+}
+
+#[test]
+fn a_run_is_begun_and_told() {
+    let house = House::new();
+    house.portal("shop");
+    let body = json!({ "task": "Say hello" });
+    house.post("user", "/api/v1/runs", &body).expect(403);
+    let began = house
+        .post("developer", "/api/v1/runs", &body)
+        .expect(201)
+        .json();
+    let run = began["run"].as_str().unwrap();
+    let shown = house
+        .get("user", &format!("/api/v1/runs/{run}"))
+        .expect(200)
+        .json();
+    assert_eq!(shown["trace"], began["trace"]);
+    let story = house
+        .get("user", &format!("/api/v1/runs/{run}/story"))
+        .expect(200)
+        .json();
+    assert!(!story["lines"].as_array().unwrap().is_empty());
+    house
+        .get("user", &format!("/api/v1/runs/{run}/story?view=full"))
+        .expect(403);
+    house
+        .get("developer", &format!("/api/v1/runs/{run}/story?view=full"))
+        .expect(200);
+    let unknown = json!({ "skill": "no-such-skill" });
+    let answer = house.post("developer", "/api/v1/runs", &unknown);
+    assert!((400..500).contains(&answer.status), "{answer:?}");
+    house
+        .post("admin", "/api/v1/daemon/pause", &json!({}))
+        .expect(200);
+    house.post("developer", "/api/v1/runs", &body).expect(409);
+}
+
+#[test]
+fn notes_lessons_roles_and_portals() {
+    let house = House::new();
+    let kept = house.post(
+        "developer",
+        "/api/v1/events",
+        &json!({ "text": "we begin" }),
+    );
+    let kept = kept.expect(201).json();
+    let trace = kept["trace"].as_str().unwrap();
+    let about = json!({ "text": "more", "trace": trace });
+    assert_eq!(
+        house
+            .post("developer", "/api/v1/events", &about)
+            .expect(201)
+            .json()["trace"],
+        trace
+    );
+    house
+        .post(
+            "developer",
+            "/api/v1/skills",
+            &json!({ "name": "weekly-report" }),
+        )
+        .expect(201);
+    house
+        .post("developer", "/api/v1/skills", &json!({ "name": "../up" }))
+        .expect(400);
+    let lessons = "/api/v1/skills/weekly-report/lessons";
+    let made = house
+        .post("developer", lessons, &json!({ "text": "keep it short" }))
+        .expect(201)
+        .json();
+    let shown = house
+        .get("developer", "/api/v1/skills/weekly-report")
+        .expect(200)
+        .json();
+    assert_eq!(shown["lessons"][0]["text"], "keep it short");
+    let gone = format!("{lessons}/{}/remove", made["id"].as_str().unwrap());
+    house.post("developer", &gone, &json!({})).expect(200);
+    let new = json!({ "id": "sql-expert", "name": "SQL" });
+    house.post("admin", "/api/v1/agents", &new).expect(201);
+    house
+        .get("developer", "/api/v1/agents/sql-expert")
+        .expect(200);
+    house
+        .post("admin", "/api/v1/agents/sql-expert/remove", &json!({}))
+        .expect(200);
+    house.portal("shop");
+    for act in ["verify", "refresh", "remove"] {
+        house
+            .post("admin", &format!("/api/v1/portals/shop/{act}"), &json!({}))
+            .expect(200);
+    }
+    house.get("developer", "/api/v1/portals/shop").expect(404);
+    let relative = json!({ "path": "shop" });
+    house
+        .post("admin", "/api/v1/portals", &relative)
+        .expect(400);
+}
+
+#[test]
+fn policy_journal_daemon_and_models() {
+    let house = House::new();
+    let grant = json!({ "rule": "Bash(cargo test:*)", "reason": "tests" });
+    house
+        .post("admin", "/api/v1/policy/grants", &grant)
+        .expect(201);
+    let grants = house
+        .get("admin", "/api/v1/policy/grants")
+        .expect(200)
+        .json();
+    assert_eq!(grants["rows"][0]["n"], 1);
+    house
+        .post("admin", "/api/v1/policy/grants/1/revoke", &json!({}))
+        .expect(200);
+    let check = json!({ "command": "git push --force" });
+    let decided = house
+        .post("developer", "/api/v1/policy/check", &check)
+        .expect(200)
+        .json();
+    assert_eq!(decided["decision"], "deny");
+    let verified = house
+        .post("developer", "/api/v1/journal/verify", &json!({}))
+        .expect(200)
+        .json();
+    assert_eq!(verified["ok"], true);
+    let paused = house
+        .post("admin", "/api/v1/daemon/pause", &json!({}))
+        .expect(200)
+        .json();
+    assert_eq!(paused, json!({ "paused": true, "changed": true }));
+    assert_eq!(
+        house.get("developer", "/api/v1/daemon").expect(200).json()["paused"],
+        true
+    );
+    house
+        .post("admin", "/api/v1/daemon/resume", &json!({}))
+        .expect(200);
+    assert_eq!(
+        house
+            .post("admin", "/api/v1/daemon/reload", &json!({}))
+            .expect(200)
+            .json()["ok"],
+        true
+    );
+    let script = house.folder.path().join("script.yaml");
+    let model = format!("rehearsal:{}", script.display()).replace('/', "%2F");
+    let tried = house
+        .post("admin", &format!("/api/v1/models/{model}/test"), &json!({}))
+        .expect(200)
+        .json();
+    assert_eq!(tried["text"], "works", "{tried}");
+    house
+        .post("developer", "/api/v1/inbox/scan", &json!({}))
+        .expect(200);
+}
+
+#[test]
+fn the_journal_is_exported_as_far_as_it_is_theirs() {
+    let house = House::new();
+    for at in 0..3 {
+        house
+            .post(
+                "developer",
+                "/api/v1/events",
+                &json!({ "text": format!("note {at}") }),
+            )
+            .expect(201);
+    }
+    let lines = house
+        .get("developer", "/api/v1/journal/export?kind=note.added")
+        .expect(200);
+    let lines: Vec<Value> = lines
+        .text
+        .lines()
+        .map(|it| serde_json::from_str(it).unwrap())
+        .collect();
+    assert_eq!(lines.len(), 3);
+    let all = house.get("developer", "/api/v1/journal/export").expect(200);
+    assert!(
+        !all.text.contains("token.created"),
+        "access is nobody's to see but an admin's"
+    );
+}
+
+#[test]
+fn signing_out_is_for_the_console() {
+    let house = House::new();
+    house.post("user", "/api/v1/logout", &json!({})).expect(400);
+    house.get("user", "/api/v1/waiting").expect(200);
+}
+
+#[test]
+fn signing_out_ends_the_cookie() {
+    let house = House::new();
+    let cookie = house.cookie(artel_workshop::Viewer::User);
+    let shown = cookie.strip_prefix("artel=").unwrap();
+    let proof = blake3::derive_key("artel console proof 1", shown.as_bytes());
+    let proof = blake3::Hash::from(proof).to_hex();
+    let signed_in = |method: &str, path: &str| {
+        let call = house.call(method, path).header("Cookie", &cookie);
+        call.header("X-Artel-Proof", &proof)
+    };
+    let read = || signed_in("GET", "/api/v1/waiting").send();
+    read().expect(200);
+    let out = signed_in("POST", "/api/v1/logout").json("{}").send();
+    let gone = out.expect(204);
+    assert!(gone.header("set-cookie").unwrap().contains("Max-Age=0"));
+    read().expect(401);
+}

@@ -1,0 +1,100 @@
+//! Lists come in pages that join to the whole.
+
+use std::collections::BTreeSet;
+
+use serde_json::json;
+
+use crate::house::House;
+
+#[test]
+fn pages_of_requests_join_to_all_of_them() {
+    let house = House::new();
+    house
+        .post(
+            "admin",
+            "/api/v1/daemon/pause",
+            &json!({ "reason": "a test" }),
+        )
+        .expect(200);
+    house.portal("shop");
+    let ask = |number: usize| {
+        let body = json!({ "words": format!("Make part {number} of it"), "planning": "always" });
+        let made = house
+            .post("user", "/api/v1/requests", &body)
+            .expect(201)
+            .json();
+        made["trace_id"].as_str().unwrap().to_owned()
+    };
+    let asked: BTreeSet<String> = (0..7).map(ask).collect();
+    let mut seen = Vec::new();
+    let mut before = String::new();
+    loop {
+        let page = house
+            .get("user", &format!("/api/v1/requests?limit=3{before}"))
+            .expect(200)
+            .json();
+        let rows = page["rows"].as_array().unwrap();
+        assert!(rows.len() <= 3);
+        seen.extend(
+            rows.iter()
+                .map(|row| row["trace_id"].as_str().unwrap().to_owned()),
+        );
+        match page["next"].as_str() {
+            Some(next) => before = format!("&before={next}"),
+            None => break,
+        }
+    }
+    assert_eq!(seen.len(), asked.len());
+    assert_eq!(seen.into_iter().collect::<BTreeSet<_>>(), asked);
+    let found = house.get(
+        "user",
+        "/api/v1/requests?q=PART%203&portal=shop&status=pending",
+    );
+    assert_eq!(
+        found.expect(200).json()["rows"].as_array().unwrap().len(),
+        1
+    );
+    let none = house
+        .get("user", "/api/v1/requests?portal=elsewhere")
+        .expect(200)
+        .json();
+    assert_eq!(none["rows"], json!([]));
+}
+
+#[test]
+fn every_list_is_there_from_the_start() {
+    let house = House::new();
+    for name in [
+        "requests",
+        "plans",
+        "runs",
+        "changesets",
+        "skills",
+        "agents",
+        "portals",
+        "reports",
+        "tokens",
+        "settings",
+        "policy/grants",
+        "waiting",
+    ] {
+        let answer = house
+            .get("admin", &format!("/api/v1/{name}"))
+            .expect(200)
+            .json();
+        assert!(answer["rows"].is_array(), "{name} {answer}");
+    }
+    for (name, field) in [
+        ("events", "events"),
+        ("models", "models"),
+        ("usage", "total"),
+        ("stats", "events"),
+        ("daemon", "running"),
+    ] {
+        let answer = house
+            .get("admin", &format!("/api/v1/{name}"))
+            .expect(200)
+            .json();
+        assert!(!answer[field].is_null(), "{name} {answer}");
+    }
+}

@@ -1,0 +1,12 @@
+//! The HTTP interface from the outside: a real server on a port of its own, a real workshop, and a
+//! client that sends what it is told, byte by byte.
+#![expect(clippy::unwrap_used, reason = "a step that fails, fails the test")]
+
+mod acts;
+mod garbage;
+mod guards;
+mod house;
+mod lists;
+mod roles;
+mod stream;
+mod telemetry;

@@ -1,0 +1,130 @@
+//! Live events: nothing missing, nothing twice, nothing that is not theirs.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead as _, BufReader};
+use std::net::TcpStream;
+
+use serde_json::json;
+
+use crate::house::House;
+
+/// Somebody who follows.
+struct Reader {
+    lines: BufReader<TcpStream>,
+}
+
+impl Reader {
+    fn of(house: &House, role: &str, question: &str, last: Option<u64>) -> Self {
+        let path = format!("/api/v1/events?{question}");
+        let call = house.call("GET", &path).by(house.token(role));
+        let mut call = call.header("Accept", "text/event-stream");
+        if let Some(last) = last {
+            call = call.header("Last-Event-ID", &last.to_string());
+        }
+        let (status, headers, lines): (u16, BTreeMap<_, _>, _) = call.open();
+        assert_eq!(status, 200);
+        assert_eq!(headers["content-type"], "text/event-stream");
+        Self { lines }
+    }
+
+    /// Returns the next event: its number and its data.
+    fn next(&mut self) -> (u64, serde_json::Value) {
+        let (mut id, mut data) = (None, None);
+        loop {
+            let mut line = String::new();
+            assert_ne!(
+                self.lines.read_line(&mut line).unwrap(),
+                0,
+                "the stream ended"
+            );
+            let line = line.trim_end();
+            if let Some(text) = line.strip_prefix("id: ") {
+                id = Some(text.parse().unwrap());
+            } else if let Some(text) = line.strip_prefix("data: ") {
+                data = Some(serde_json::from_str(text).unwrap());
+            }
+            if let (Some(id), true) = (id, data.is_some()) {
+                return (id, data.unwrap());
+            }
+        }
+    }
+}
+
+fn note(house: &House, text: &str) -> u64 {
+    let kept = house.post("developer", "/api/v1/events", &json!({ "text": text }));
+    kept.expect(201).json()["seq"].as_u64().unwrap()
+}
+
+#[test]
+fn what_came_before_and_what_comes_is_read_once_each() {
+    let house = House::new();
+    let mut kept: Vec<u64> = (0..30)
+        .map(|at| note(&house, &format!("before {at}")))
+        .collect();
+    std::thread::scope(|scope| {
+        let writing = scope.spawn(|| {
+            (0..30)
+                .map(|at| note(&house, &format!("meanwhile {at}")))
+                .collect::<Vec<u64>>()
+        });
+        let mut seen = Vec::new();
+        let mut last = 0;
+        // Readers that are cut off come again from where they were.
+        for share in [7, 23, 1, 29] {
+            let mut reader = Reader::of(&house, "developer", "kind=note.added", Some(last));
+            for _ in 0..share {
+                let (id, data) = reader.next();
+                assert_eq!(data["seq"], id);
+                seen.push(id);
+                last = id;
+            }
+        }
+        kept.extend(writing.join().unwrap());
+        assert_eq!(seen, kept);
+    });
+}
+
+#[test]
+fn users_see_summaries_and_no_access() {
+    let house = House::new();
+    let head = note(&house, "one");
+    let mut user = Reader::of(&house, "user", "", Some(head));
+    let mut admin = Reader::of(&house, "admin", "kind=token.", Some(head));
+    let body = json!({ "role": "user", "name": "another" });
+    house.post("admin", "/api/v1/tokens", &body).expect(201);
+    let last = note(&house, "two");
+    let (_, seen) = admin.next();
+    assert_eq!(seen["kind"], "token.created");
+    loop {
+        let (id, seen) = user.next();
+        assert_ne!(seen["kind"], "token.created");
+        if id == last {
+            break;
+        }
+    }
+    let full = house
+        .call("GET", "/api/v1/events?view=full")
+        .by(house.token("user"));
+    full.header("Accept", "text/event-stream")
+        .send()
+        .expect(403);
+    let wrong = house.call("GET", "/api/v1/events").by(house.token("user"));
+    let wrong = wrong.header("Accept", "text/event-stream");
+    wrong
+        .header("Last-Event-ID", "yesterday")
+        .send()
+        .expect(400);
+}
+
+#[test]
+fn there_is_an_end_to_readers() {
+    let house = House::with("[server]\nevent_streams = 2\n");
+    let readers = [(); 2].map(|()| Reader::of(&house, "user", "", None));
+    let more = || {
+        let call = house.call("GET", "/api/v1/events").by(house.token("user"));
+        call.header("Accept", "text/event-stream").send()
+    };
+    more().expect(429);
+    house.get("user", "/api/v1/events").expect(200);
+    drop(readers);
+}

@@ -1,0 +1,47 @@
+//! Notes: what people put on record in their own words.
+
+use artel_journal::Batch;
+use artel_types::{Code, Draft, Failure, NoteAdded, Stream};
+
+use crate::workshop::{Noted, Workshop};
+
+/// Longer texts are no notes.
+const LONGEST: usize = 10_000;
+
+impl Workshop {
+    /// Puts a note on record, about the piece of work whose id begins like this where one is named.
+    /// Returns the event and its trace.
+    pub fn add_note(
+        &self,
+        text: &str,
+        about: Option<&str>,
+    ) -> Result<Noted<(u64, String)>, Failure> {
+        let text = text.trim();
+        let length = text.chars().count();
+        if length == 0 || length > LONGEST {
+            return Err(Failure::new(Code::C004, "such a note cannot be kept")
+                .because(format!(
+                    "a note has 1 to {LONGEST} characters, this one {length}"
+                ))
+                .advise("say it in fewer words, or put it into a file"));
+        }
+        let trace = match about {
+            Some(id) => {
+                let trace = self.resolve(id)?;
+                let broken = |_| Failure::new(Code::X001, "a trace on record cannot be read");
+                trace.parse().map_err(broken)?
+            }
+            None => self.trace_id(),
+        };
+        let note = NoteAdded {
+            text: self.redactor().redact(text).as_ref().into(),
+        };
+        let opened = self.open()?;
+        let draft = Draft::new(Stream::workshop(), trace, self.caller.actor(), note);
+        let receipt = opened.journal.append(Batch::of([draft])).wait()?;
+        Ok(Noted {
+            done: (*receipt.seqs.end(), trace.to_string()),
+            notes: opened.notes,
+        })
+    }
+}
