@@ -1,4 +1,5 @@
-//! The reference pages that are made from the code: `docs/events.md` and `docs/errors.md`.
+//! The reference pages that are made from the code: `docs/events.md`, `docs/errors.md` and
+//! `docs/openapi.json`.
 
 use std::fs;
 
@@ -38,8 +39,12 @@ pub(crate) fn check() -> Result<(), Stop> {
 }
 
 /// Returns each page with its path from the root.
-fn pages() -> [(&'static str, String); 2] {
-    [("docs/events.md", events()), ("docs/errors.md", errors())]
+fn pages() -> [(&'static str, String); 3] {
+    [
+        ("docs/events.md", events()),
+        ("docs/errors.md", errors()),
+        ("docs/openapi.json", artel_server::openapi_page()),
+    ]
 }
 
 fn events() -> String {

@@ -59,7 +59,9 @@ pub async fn serve(
     keeper.rest().await;
     reload.abort();
     live.abort();
-    traces.iter().for_each(|it| it.abort());
+    if let Some(traces) = traces {
+        traces.rest().await;
+    }
     Ok(())
 }
 

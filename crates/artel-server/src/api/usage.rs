@@ -19,6 +19,8 @@ use super::seat::{Answer, As, Asked, Developer, shaped};
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Wanted {
+    /// By day, or only this one, such as 2026-11-15.
+    day: Option<String>,
     /// By session, or only the session whose id begins like this.
     session: Option<String>,
     /// By run, or only the run whose id begins like this.
@@ -96,6 +98,7 @@ pub(super) async fn usage(by: As<Developer>, Asked(wanted): Asked<Wanted>) -> An
         ..UsageQuery::default()
     };
     for (by, said) in [
+        (UsageBy::Day, wanted.day),
         (UsageBy::Session, wanted.session),
         (UsageBy::Run, wanted.run),
         (UsageBy::Step, wanted.step),

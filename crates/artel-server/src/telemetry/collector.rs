@@ -9,7 +9,7 @@ use artel_journal::Filter;
 use artel_types::{Code, Failure};
 use reqwest::{Client, redirect};
 use tokio::sync::mpsc;
-use tokio::task::JoinHandle;
+use tokio::task::{JoinHandle, JoinSet};
 
 use super::spans::{Span, Spans, envelope};
 use crate::desk::Desk;
@@ -32,6 +32,25 @@ const FIRST_WAIT: Duration = Duration::from_secs(1);
 /// No wait is longer.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
+/// How long the last spans may take once the server stops.
+const LAST: Duration = Duration::from_secs(2);
+
+/// The sending of traces, while the server runs.
+pub(crate) struct Sending {
+    follower: JoinHandle<()>,
+    queues: JoinSet<()>,
+}
+
+impl Sending {
+    /// Sends what is left, if it goes quickly.
+    pub(crate) async fn rest(mut self) {
+        self.follower.abort();
+        let all = async { while self.queues.join_next().await.is_some() {} };
+        // What nobody took by then is lost; it is in the journal.
+        drop(tokio::time::timeout(LAST, all).await);
+    }
+}
+
 /// Spans on their way to one collector.
 struct Queue {
     place: String,
@@ -45,24 +64,25 @@ struct Queue {
 
 /// Sends what happens from now on to the collectors that the settings name, for as long as the
 /// server runs. Returns nothing where none is named.
-pub(crate) fn send(desk: &Arc<Desk>, after: u64) -> Result<Option<JoinHandle<()>>, Failure> {
+pub(crate) fn send(desk: &Arc<Desk>, after: u64) -> Result<Option<Sending>, Failure> {
     let workshop = desk.workshop();
     let places = &workshop.settings.server.otlp.value;
     if places.is_empty() {
         return Ok(None);
     }
     let client = client()?;
-    let mut queues = Vec::new();
+    let mut senders = Vec::new();
+    let mut queues = JoinSet::new();
     for place in places {
         let place = format!("{}/v1/traces", place.trim_end_matches('/'));
         let queue = Queue::new(place, client.clone());
         let (sender, receiver) = mpsc::channel(BATCH);
         let desk = Arc::clone(desk);
-        tokio::spawn(async move { queue.drain(receiver, &desk).await });
-        queues.push(sender);
+        queues.spawn(async move { queue.drain(receiver, &desk).await });
+        senders.push(sender);
     }
     let desk = Arc::clone(desk);
-    Ok(Some(tokio::spawn(async move {
+    let follower = tokio::spawn(async move {
         let mut events = desk.journal.subscribe(Filter::default(), after);
         let mut spans = Spans::default();
         // The journal ends with the server.
@@ -70,13 +90,14 @@ pub(crate) fn send(desk: &Arc<Desk>, after: u64) -> Result<Option<JoinHandle<()>
             // What this build does not know is no span.
             let Ok(event) = record.event() else { continue };
             for span in spans.take(&event) {
-                for queue in &queues {
-                    // A queue takes at once whatever comes; a channel that is full is its own.
+                for queue in &senders {
+                    // A queue takes at once whatever comes, also while it waits for an answer.
                     drop(queue.send(span.clone()).await);
                 }
             }
         }
-    })))
+    });
+    Ok(Some(Sending { follower, queues }))
 }
 
 fn client() -> Result<Client, Failure> {
