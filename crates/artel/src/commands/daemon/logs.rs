@@ -43,16 +43,19 @@ pub(super) fn run(
     for line in &lines[lines.len().saturating_sub(args.lines)..] {
         screen.line(harmless(line))?;
     }
-    while args.follow {
+    if !args.follow {
+        return Ok(Verdict::Done);
+    }
+    // Until Ctrl-C, which ends the waiting.
+    loop {
+        screen.flush()?;
         runtime::block_on(async { tokio::time::sleep(LOOK).await })?;
         let text = since(&log, position);
         position += text.len() as u64;
         for line in text.lines() {
             screen.line(harmless(line))?;
         }
-        screen.flush()?;
     }
-    Ok(Verdict::Done)
 }
 
 /// Returns how long a log is; one that is not there is empty.
