@@ -239,10 +239,10 @@
 
   const send = async (form, button) => {
     if (button && button.dataset.sure && !(await isSure(button.dataset.sure))) return;
-    const buttons = form.querySelectorAll("button");
+    if (form.getAttribute("aria-busy") === "true") return;
     const body = JSON.stringify(bodyOf(form, button));
     form.querySelectorAll('[role="alert"], .told').forEach((it) => it.remove());
-    buttons.forEach((it) => (it.disabled = true));
+    form.setAttribute("aria-busy", "true");
     try {
       const answer = await fetch(form.dataset.post, {
         method: "POST",
@@ -264,7 +264,7 @@
     } catch {
       complain(form, { what: "the server cannot be reached", advice: "`artel daemon status`" });
     } finally {
-      buttons.forEach((it) => (it.disabled = false));
+      form.removeAttribute("aria-busy");
     }
   };
 
