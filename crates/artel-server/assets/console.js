@@ -342,6 +342,7 @@
     }
   });
 
+  document.querySelector("nav a[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
   if (location.hash === "#words") document.getElementById("words")?.focus();
   follow();
 })();

@@ -15,6 +15,7 @@ mod journal;
 mod login;
 mod now;
 mod plan;
+mod plans;
 mod questions;
 mod reports;
 mod run;
@@ -42,7 +43,7 @@ pub(crate) fn router() -> Router<Arc<Desk>> {
         .route("/login", get(login::by_link))
         .route("/assets/{name}", get(assets::asset))
         .route("/", get(now::page))
-        .route("/plans", get(plan::list))
+        .route("/plans", get(plans::page))
         .route("/plans/{id}", get(plan::page))
         .route("/plans/{id}/text", get(plan::text))
         .route("/runs", get(runs::page))

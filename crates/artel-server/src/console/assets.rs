@@ -34,11 +34,13 @@ const ASSETS: &[Asset] = &[
 /// Returns a file, or says that the browser has it already.
 pub(super) async fn asset(Path(name): Path<String>, who: Who, headers: HeaderMap) -> Response {
     let Some(asset) = ASSETS.iter().find(|asset| asset.name == name) else {
-        let failure =
-            artel_types::Failure::new(artel_types::Code::W005, "there is no such file");
+        let failure = artel_types::Failure::new(artel_types::Code::W005, "there is no such file");
         return trouble(&who, failure);
     };
-    let tag = format!("\"{}\"", &blake3::hash(asset.text.as_bytes()).to_hex()[..16]);
+    let tag = format!(
+        "\"{}\"",
+        &blake3::hash(asset.text.as_bytes()).to_hex()[..16]
+    );
     let has = headers.get(header::IF_NONE_MATCH);
     let mut response = match has.is_some_and(|has| has.as_bytes() == tag.as_bytes()) {
         true => StatusCode::NOT_MODIFIED.into_response(),

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use artel_types::{Failure, Timestamp};
+use artel_types::{Failure, Timestamp, TraceId};
 use artel_workshop::{
-    Eyes, OnFailure, PlanRules, PlanSum, Problems, RunRow, View, Viewer, Waits, Words, Workshop,
+    Drivers, Eyes, OnFailure, Page, PlanRules, Problems, RunRow, RunsWanted, View, Viewer, Waits,
+    WorkRow, WorksWanted, Workshop,
 };
 use askama::Template;
 use axum::response::{Html, IntoResponse as _, Response};
@@ -95,6 +96,8 @@ pub(super) struct Site {
     pub(super) desk: Arc<Desk>,
     pub(super) who: Who,
     pub(super) workshop: Arc<Workshop>,
+    /// Who is at work on what.
+    pub(super) drivers: Drivers,
     /// The last event when the gathering began: nothing that comes meanwhile is missed.
     seq: u64,
 }
@@ -112,9 +115,11 @@ struct Trouble {
 
 impl Site {
     pub(super) fn open(desk: Arc<Desk>, who: Who) -> Result<Self, Failure> {
-        let seq = desk.reader().head()?;
+        let seq = desk.board().position();
+        let workshop = who.workshop(&desk)?;
         Ok(Self {
-            workshop: who.workshop(&desk)?,
+            drivers: workshop.drivers_now()?,
+            workshop,
             desk,
             who,
             seq,
@@ -156,21 +161,23 @@ impl Site {
 
 impl Site {
     /// Lists what needs a person.
-    pub(super) fn waiting(&self) -> Result<Vec<Waits>, Failure> {
-        self.workshop.waiting()
+    pub(super) fn waiting(&self) -> Vec<Waits> {
+        self.desk.board().waiting(&self.drivers)
     }
 
-    /// Says how far the plan is that a run carries out; nothing where it carries out none.
-    pub(super) fn sum_of(&self, row: &RunRow) -> Result<Option<PlanSum>, Failure> {
-        let Ok(work) = self.workshop.work(row.trace) else {
-            return Ok(None);
-        };
-        if work.course.run() != Some(row.run) {
-            return Ok(None);
-        }
-        let narrator = self.workshop.narrator(self.eyes(View::Summary), Words::Told);
-        let picture = self.workshop.picture(&work, LOOKING, narrator)?;
-        Ok(Some(picture.sum(self.now())))
+    /// Lists runs.
+    pub(super) fn runs(&self, wanted: &RunsWanted) -> Page<RunRow> {
+        self.desk.board().runs(wanted, &self.drivers)
+    }
+
+    /// Lists pieces of work.
+    pub(super) fn works(&self, wanted: &WorksWanted) -> Page<WorkRow> {
+        self.desk.board().works(wanted, &self.drivers)
+    }
+
+    /// Returns a piece of work as it stands in a list.
+    pub(super) fn work(&self, trace: TraceId) -> Option<WorkRow> {
+        self.desk.board().work(trace, &self.drivers)
     }
 }
 

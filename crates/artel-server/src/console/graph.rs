@@ -9,14 +9,14 @@ use askama::filters::HtmlSafe;
 
 use super::words;
 
-const WIDTH: usize = 190;
+const WIDTH: usize = 200;
 const HEIGHT: usize = 50;
 const ACROSS: usize = 52;
 const BETWEEN: usize = 14;
 const EDGE: usize = 8;
 
 /// So many characters fit into a line of a box.
-const FITS: usize = 24;
+const FITS: usize = 21;
 
 /// A drawing of a plan, in units of its own.
 #[derive(Debug, Clone, Default, Template)]
@@ -76,7 +76,9 @@ pub(super) fn draw(plan: &Plan, states: &BTreeMap<String, StepState>) -> Option<
     let mut lines = Vec::new();
     for step in &plan.steps {
         for before in &step.after {
-            let ends = places.get(before.as_str()).zip(places.get(step.id.as_str()));
+            let ends = places
+                .get(before.as_str())
+                .zip(places.get(step.id.as_str()));
             lines.extend(ends.map(|(from, to)| link(*from, *to)));
         }
     }
@@ -112,7 +114,7 @@ fn shape(
         first_y: y + 20,
         second_y: y + 38,
         first: format!("{number} {title}"),
-        second: words::short(&second, FITS + 3),
+        second: words::short(&second, FITS + 6),
         class: state.map_or("plain", |state| state.class),
         title: format!(
             "step {number}: {}{}",
@@ -154,9 +156,7 @@ mod tests {
     use super::draw;
 
     fn plan(steps: &[(&str, &[&str])]) -> Plan {
-        let step = |(id, after): &(&str, &[&str])| {
-            serde_json::json!({ "id": id, "title": id, "work": "x", "after": after })
-        };
+        let step = |(id, after): &(&str, &[&str])| serde_json::json!({ "id": id, "title": id, "work": "x", "after": after });
         let steps: Vec<_> = steps.iter().map(step).collect();
         serde_json::from_value(serde_json::json!({ "title": "t", "steps": steps })).unwrap()
     }
@@ -173,9 +173,8 @@ mod tests {
         assert_eq!(graph.words, "layer 1: 1 a. layer 2: 2 b; 3 c. layer 3: 4 d");
         assert_eq!(graph.boxes[0].class, "good");
         assert!(graph.boxes[0].second.contains("✓ done"));
-        let inside = |it: &super::Shape| {
-            it.x + it.width <= graph.width && it.y + it.height <= graph.height
-        };
+        let inside =
+            |it: &super::Shape| it.x + it.width <= graph.width && it.y + it.height <= graph.height;
         assert!(graph.boxes.iter().all(inside));
     }
 

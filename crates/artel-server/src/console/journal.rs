@@ -87,7 +87,9 @@ fn gather(site: &Site, wanted: Wanted) -> Result<JournalPage, Failure> {
         let asked = Asked::of(filter.clone()).newest_first().limit(READ);
         let read = reader.records(&asked)?;
         let is_end = (read.len() as u64) < READ;
-        let fresh = read.iter().filter(|it| before.is_none_or(|seq| it.seq < seq));
+        let fresh = read
+            .iter()
+            .filter(|it| before.is_none_or(|seq| it.seq < seq));
         let fresh: Vec<&Record> = fresh.collect();
         for record in &fresh {
             if rows.len() == PAGE {

@@ -3,21 +3,27 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use artel_types::Failure;
-use artel_workshop::{RunRow, Standing, WaitSort, Which};
+use artel_types::{Failure, TraceId};
+use artel_workshop::{RunRow, RunsWanted, Stage, Standing, WaitSort};
 use askama::Template;
 use askama::filters::HtmlSafe;
 use axum::extract::State;
 use axum::response::Response;
 
 use super::frame::{Frame, Site, show};
-use super::questions::{Card, Needs, call, card, query};
+use super::questions::{Call, Card, Needs, call, card, query};
 use super::words::{self, When};
 use crate::desk::Desk;
 use crate::door::Who;
 
 /// So many runs that are over are shown.
 const FINISHED: usize = 12;
+
+/// So many things that wait or run are shown; the lists have all of them.
+const SHOWN: usize = 50;
+
+/// Of so many runs the steps are counted.
+const CLOSELY: usize = 12;
 
 /// The page.
 #[derive(Template)]
@@ -27,6 +33,8 @@ pub(super) struct Now {
     pub(super) portals: Vec<String>,
     pub(super) needs: Needs,
     pub(super) cards: Vec<Card>,
+    /// How many cards more there are.
+    pub(super) left_out: usize,
     pub(super) running: Listed,
     pub(super) finished: Listed,
     pub(super) is_held: bool,
@@ -66,19 +74,9 @@ pub(super) async fn page(State(desk): State<Arc<Desk>>, who: Who) -> Response {
 }
 
 fn gather(site: &Site) -> Result<Now, Failure> {
-    let waits = site.waiting()?;
-    let (questions, others): (Vec<_>, Vec<_>) = waits
-        .iter()
-        .partition(|it| it.kind == WaitSort::Question);
-    let (over, open): (Vec<_>, Vec<_>) = site
-        .workshop
-        .runs(Which::Recent)?
-        .into_iter()
-        .partition(|row| row.state.is_over());
-    let running: Result<_, Failure> = open.iter().map(|row| going(site, row)).collect();
-    let finished = over.iter().take(FINISHED).map(listed).collect();
-    let portals = site.workshop.portals()?;
-    let asks = site.desk.asks.list();
+    let waits = site.waiting();
+    let (questions, others): (Vec<_>, Vec<_>) =
+        waits.iter().partition(|it| it.kind == WaitSort::Question);
     let load = &site.desk.load;
     let mut frame = site.frame("now", "Now");
     if site.is_developer() {
@@ -87,23 +85,25 @@ fn gather(site: &Site) -> Result<Now, Failure> {
     }
     Ok(Now {
         frame,
-        portals: portals.into_iter().map(|portal| portal.name).collect(),
+        portals: site
+            .workshop
+            .portals()?
+            .into_iter()
+            .map(|it| it.name)
+            .collect(),
         needs: Needs {
-            // What a call would do is not for whoever sees summaries alone.
-            calls: match site.is_developer() {
-                true => asks.into_iter().map(call).collect(),
-                false => Vec::new(),
-            },
-            queries: questions.into_iter().map(query).collect(),
+            calls: calls(site, None),
+            queries: questions.into_iter().take(SHOWN).map(query).collect(),
         },
-        cards: others.into_iter().map(card).collect(),
+        left_out: others.len().saturating_sub(SHOWN),
+        cards: others.into_iter().take(SHOWN).map(card).collect(),
         running: Listed {
             caption: "Runs that are not over",
-            rows: running?,
+            rows: running(site)?,
         },
         finished: Listed {
             caption: "The latest runs that are over",
-            rows: finished,
+            rows: finished(site),
         },
         is_held: site.workshop.is_daemon_held()?,
         in_queue: load.waiting.load(Ordering::Relaxed),
@@ -111,19 +111,58 @@ fn gather(site: &Site) -> Result<Now, Failure> {
     })
 }
 
-/// Returns a run that is not over, with how far it has come.
-fn going(site: &Site, row: &RunRow) -> Result<Going, Failure> {
-    let mut going = listed(row);
-    let Some(sum) = site.sum_of(row)? else {
-        return Ok(going);
-    };
-    going.steps = Some((sum.done, sum.all));
-    going.tokens = Some(words::tokens(sum.tokens));
-    going.cost = words::cost(sum.cost);
-    if let Some(phase) = sum.phase {
-        going.note = phase;
+/// Returns the calls that wait for a yes, of one piece of work or of all. What a call would do is
+/// not for whoever sees summaries alone.
+pub(super) fn calls(site: &Site, trace: Option<TraceId>) -> Vec<Call> {
+    if !site.is_developer() {
+        return Vec::new();
     }
-    Ok(going)
+    let asks = site.desk.asks.list().into_iter();
+    let asks = asks.filter(|ask| trace.is_none_or(|trace| ask.trace == trace));
+    asks.map(call).collect()
+}
+
+fn running(site: &Site) -> Result<Vec<Going>, Failure> {
+    let open = site.runs(&RunsWanted {
+        stage: Stage::Open,
+        limit: SHOWN,
+        ..RunsWanted::default()
+    });
+    let mut rows = Vec::new();
+    for row in &open.rows {
+        let mut going = listed(row);
+        let is_driven = site.drivers.run(row.run).is_some();
+        if is_driven && rows.len() < CLOSELY {
+            going.steps = steps(site, row)?;
+        }
+        if let Some(work) = site.work(row.trace) {
+            going.tokens = Some(words::tokens(work.tokens));
+            going.cost = words::cost(work.cost);
+        }
+        rows.push(going);
+    }
+    Ok(rows)
+}
+
+/// Says how many steps are done of the plan that a run carries out.
+fn steps(site: &Site, row: &RunRow) -> Result<Option<(usize, usize)>, Failure> {
+    let Ok(work) = site.workshop.work(row.trace) else {
+        return Ok(None);
+    };
+    if work.course.run() != Some(row.run) {
+        return Ok(None);
+    }
+    let conduct = site.workshop.progress_of(&work)?;
+    Ok(conduct.map(|conduct| conduct.progress()))
+}
+
+fn finished(site: &Site) -> Vec<Going> {
+    let over = site.runs(&RunsWanted {
+        stage: Stage::Over,
+        limit: FINISHED,
+        ..RunsWanted::default()
+    });
+    over.rows.iter().map(listed).collect()
 }
 
 /// Returns a run as it stands in a list.

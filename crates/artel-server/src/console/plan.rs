@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use artel_types::plan::{Plan, PlanState};
 use artel_types::{Failure, Money};
-use artel_workshop::{Conduct, Drafted, Estimate, Problems, Work};
+use artel_workshop::{Conduct, Drafted, Estimate, Work};
 use askama::Template;
 use axum::extract::{Path, Query, State};
 use axum::http::header;
@@ -15,7 +15,7 @@ use axum::response::{Html, IntoResponse as _, Response};
 use serde::Deserialize;
 
 use self::steps::{StepCard, cards};
-use super::frame::{Frame, Site, render, show, trouble};
+use super::frame::{Frame, Site, render, trouble};
 use super::graph::{Graph, draw};
 use super::words::{self, When};
 use crate::desk::Desk;
@@ -258,81 +258,5 @@ pub(super) async fn text(
             ([sort], text).into_response()
         }
         Err(failure) => trouble(&who, failure),
-    }
-}
-
-/// The page of all plans and requests.
-#[derive(Template)]
-#[template(path = "plans.html")]
-pub(super) struct Plans {
-    pub(super) frame: Frame,
-    pub(super) rows: Vec<Row>,
-    pub(super) status: String,
-    pub(super) statuses: Vec<&'static str>,
-}
-
-/// A piece of work in a list.
-#[derive(Debug, Clone)]
-pub(super) struct Row {
-    pub(super) href: String,
-    pub(super) title: String,
-    pub(super) state: words::State,
-    pub(super) portal: String,
-    pub(super) by: String,
-    pub(super) at: When,
-}
-
-/// Which pieces of work are listed.
-#[derive(Debug, Default, Deserialize)]
-pub(super) struct ListWanted {
-    #[serde(default)]
-    status: String,
-}
-
-/// Shows all plans.
-pub(super) async fn list(
-    State(desk): State<Arc<Desk>>,
-    who: Who,
-    Query(wanted): Query<ListWanted>,
-) -> Response {
-    show(desk, who, move |site| listed(site, wanted.status)).await
-}
-
-fn listed(site: &Site, status: String) -> Result<Plans, Problems> {
-    let rows = site.workshop.works()?;
-    let fits = |work: &&Work| status.is_empty() || work.status().as_str() == status;
-    Ok(Plans {
-        frame: site.frame("plans", "Plans"),
-        rows: rows.iter().filter(fits).map(row).collect(),
-        status,
-        statuses: vec![
-            "pending",
-            "processing",
-            "planned",
-            "active",
-            "answered",
-            "done",
-            "failed",
-            "rejected",
-            "cancelled",
-        ],
-    })
-}
-
-fn row(work: &Work) -> Row {
-    let newest = work.versions.last();
-    // Without a plan there is the run that answered, or nothing yet.
-    let href = match newest {
-        Some(_) => format!("/plans/{}", work.trace.short()),
-        None => format!("/runs/{}", work.trace.short()),
-    };
-    let title = newest.map_or(&work.request.title, |it| &it.fact.title);
-    Row {
-        href,
-        title: words::short(title, 160),
-        state: words::state(work.status().as_str()),
-        portal: work.request.portal.clone().unwrap_or_default(),
-        by: work.by.id.clone(),
-        at: words::when(work.at),
     }
 }

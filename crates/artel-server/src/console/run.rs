@@ -16,7 +16,8 @@ use serde::Deserialize;
 use self::story::{Attempt, Story, Tale};
 use super::frame::{Frame, LOOKING, Site, show};
 use super::graph::{Graph, draw};
-use super::questions::{Needs, call, query};
+use super::now::calls;
+use super::questions::{Needs, query};
 use super::words;
 use crate::desk::Desk;
 use crate::door::Who;
@@ -53,7 +54,8 @@ pub(super) struct RunPage {
     pub(super) steps: Vec<StepView>,
     pub(super) tales: Vec<Tale>,
     pub(super) answer: Option<String>,
-    pub(super) files: u64,
+    /// How many files wait to be put in place.
+    pub(super) files: Option<usize>,
     pub(super) events: Vec<EventRow>,
     pub(super) more_events: usize,
 }
@@ -167,26 +169,31 @@ fn gather(site: &Site, id: &str, wanted: &Wanted) -> Result<RunPage, Failure> {
     let eyes = site.eyes(if is_full { View::Full } else { View::Summary });
     let mut story = Story::new(site.workshop.narrator(eyes.clone(), Words::Told));
     for record in &subject.records {
-        story.take(record, seen(&eyes, record).as_ref(), |text| read(site, text));
+        story.take(record, seen(&eyes, record).as_ref(), |text| {
+            read(site, text)
+        });
     }
     let title = story.title_of(subject.run);
     let title = title.or_else(|| Some(subject.work.as_ref()?.request.title.clone()));
     let title = title.unwrap_or_else(|| "A piece of work".to_owned());
     let mut page = blank(site, &subject, title)?;
     page.is_full = is_full;
-    page.frame.view = if site.is_developer() { "full" } else { "summary" };
+    page.frame.view = if site.is_developer() {
+        "full"
+    } else {
+        "summary"
+    };
     page.can_full = site.is_developer();
     page.events = events(&subject, &eyes, site);
     page.more_events = subject.records.len().saturating_sub(EVENTS);
     page.answer = story.answer_of(subject.run);
-    page.files = match site.is_developer() {
-        true => story.files_of(subject.run),
-        false => 0,
-    };
-    page.milestones = story.milestones(MILESTONES);
     match subject.planned() {
         Some(work) => planned(site, work, &mut page, &mut story)?,
-        None => page.totals = totals(&subject.records),
+        None => {
+            page.totals = totals(&subject.records);
+            page.milestones = story.milestones(MILESTONES);
+            page.files = story.files_of(subject.run).filter(|_| site.is_developer());
+        }
     }
     page.tales = story.rest();
     Ok(page)
@@ -208,17 +215,13 @@ fn blank(site: &Site, subject: &Subject, title: String) -> Result<RunPage, Failu
     let is_paused = standing
         .as_ref()
         .is_some_and(|(it, _)| *it == Standing::Paused);
-    let waits = site.waiting()?;
+    let waits = site.waiting();
     let waits = waits
         .iter()
         .filter(|it| it.kind == WaitSort::Question && it.trace == trace);
-    let asks = site.desk.asks.list().into_iter();
-    let asks = asks.filter(|ask| ask.trace == trace && site.is_developer());
     Ok(RunPage {
         frame: site.frame("runs", format!("Run: {title}")),
-        short: subject
-            .run
-            .map_or_else(|| trace.short(), |run| run.short()),
+        short: subject.run.map_or_else(|| trace.short(), |run| run.short()),
         run: subject.run.map(|run| run.to_string()),
         trace: trace.to_string(),
         title,
@@ -235,14 +238,14 @@ fn blank(site: &Site, subject: &Subject, title: String) -> Result<RunPage, Failu
         links: links(subject),
         graph: None,
         needs: Needs {
-            calls: asks.map(call).collect(),
+            calls: calls(site, Some(trace)),
             queries: waits.map(query).collect(),
         },
         milestones: Vec::new(),
         steps: Vec::new(),
         tales: Vec::new(),
         answer: None,
-        files: 0,
+        files: None,
         events: Vec::new(),
         more_events: 0,
     })
@@ -253,9 +256,8 @@ fn links(subject: &Subject) -> Vec<(&'static str, String)> {
         return Vec::new();
     };
     let short = work.trace.short();
-    let is_written = |event: &artel_types::Event| {
-        matches!(event.fact, artel_types::Fact::ReportWritten(_))
-    };
+    let is_written =
+        |event: &artel_types::Event| matches!(event.fact, artel_types::Fact::ReportWritten(_));
     let mut links = Vec::new();
     if !work.versions.is_empty() {
         links.push(("plan", format!("/plans/{short}")));
@@ -270,15 +272,10 @@ fn links(subject: &Subject) -> Vec<(&'static str, String)> {
 }
 
 /// Adds what is known of a plan that is being carried out.
-fn planned(
-    site: &Site,
-    work: &Work,
-    page: &mut RunPage,
-    story: &mut Story,
-) -> Result<(), Failure> {
+fn planned(site: &Site, work: &Work, page: &mut RunPage, story: &mut Story) -> Result<(), Failure> {
     let eyes = site.eyes(View::Summary);
     let narrator = site.workshop.narrator(eyes, Words::Told);
-    let picture = site.workshop.picture(work, LOOKING, narrator)?;
+    let (picture, told) = site.workshop.picture_told(work, LOOKING, narrator)?;
     let now = site.now();
     let rows = picture.rows(now);
     let sum = picture.sum(now);
@@ -286,6 +283,8 @@ fn planned(
     let (_, plan) = site.workshop.plan_of(work, None)?;
     page.graph = draw(&plan, &states);
     page.steps = rows.iter().map(|row| step(row, story)).collect();
+    let from = told.len().saturating_sub(MILESTONES);
+    page.milestones = told[from..].iter().map(milestone).collect();
     page.done = Some((sum.done, sum.all));
     page.phase = sum.phase.clone();
     page.totals = vec![
@@ -299,15 +298,16 @@ fn planned(
     Ok(())
 }
 
+fn milestone(it: &Remark) -> Milestone {
+    let (sign, class) = words::mark(it.mark);
+    Milestone {
+        sign,
+        class,
+        text: it.text.clone(),
+    }
+}
+
 fn step(row: &StepRow, story: &mut Story) -> StepView {
-    let remark = |it: &Remark| {
-        let (sign, class) = words::mark(it.mark);
-        Milestone {
-            sign,
-            class,
-            text: it.text.clone(),
-        }
-    };
     StepView {
         number: row.number,
         id: row.id.clone(),
@@ -318,7 +318,7 @@ fn step(row: &StepRow, story: &mut Story) -> StepView {
         turns: row.turns,
         took: row.seconds.map(words::span),
         doing: row.doing.clone(),
-        remarks: row.remarks.iter().map(remark).collect(),
+        remarks: row.remarks.iter().map(milestone).collect(),
         attempts: story.attempts_of(&row.id),
     }
 }

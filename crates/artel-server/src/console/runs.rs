@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use artel_types::Failure;
-use artel_workshop::{RunRow, Which};
+use artel_workshop::{Kinship, RunsWanted, Standing};
 use askama::Template;
 use axum::extract::{Query, State};
 use axum::response::Response;
@@ -17,6 +16,18 @@ use crate::door::Who;
 /// So many stand on a page.
 const MOST: usize = 100;
 
+/// How runs can stand.
+const STATES: [Standing; 8] = [
+    Standing::Running,
+    Standing::Paused,
+    Standing::Waiting,
+    Standing::Left,
+    Standing::Complete,
+    Standing::Partial,
+    Standing::Failed,
+    Standing::Cancelled,
+];
+
 /// The page.
 #[derive(Template)]
 #[template(path = "runs.html")]
@@ -24,10 +35,10 @@ pub(super) struct Runs {
     pub(super) frame: Frame,
     pub(super) runs: Listed,
     pub(super) wanted: Wanted,
-    pub(super) states: &'static [&'static str],
-    pub(super) total: usize,
+    pub(super) states: Vec<&'static str>,
+    pub(super) total: u64,
     /// From where the next page goes on.
-    pub(super) next: Option<usize>,
+    pub(super) next: Option<u64>,
 }
 
 /// Which runs are wanted.
@@ -40,8 +51,7 @@ pub(super) struct Wanted {
     /// `on` for those that runs called, too.
     #[serde(default)]
     pub(super) all: String,
-    #[serde(default)]
-    pub(super) skip: usize,
+    pub(super) before: Option<u64>,
 }
 
 /// Shows the page.
@@ -50,38 +60,31 @@ pub(super) async fn page(
     who: Who,
     Query(wanted): Query<Wanted>,
 ) -> Response {
-    show(desk, who, move |site| Ok(gather(site, wanted)?)).await
+    show(desk, who, move |site| Ok(gather(site, wanted))).await
 }
 
-fn gather(site: &Site, wanted: Wanted) -> Result<Runs, Failure> {
-    let text = wanted.text.to_lowercase();
-    let fits = |row: &RunRow| {
-        (wanted.all == "on" || row.parent.is_none())
-            && (wanted.state.is_empty() || row.state.words() == wanted.state)
-            && (text.is_empty() || row.title.to_lowercase().contains(&text))
-    };
-    let rows: Vec<RunRow> = site.workshop.runs(Which::All)?;
-    let rows: Vec<&RunRow> = rows.iter().filter(|row| fits(row)).collect();
-    let next = wanted.skip.saturating_add(MOST);
-    let shown = rows.iter().skip(wanted.skip).take(MOST);
-    Ok(Runs {
+fn gather(site: &Site, wanted: Wanted) -> Runs {
+    let state = STATES.iter().find(|it| it.words() == wanted.state);
+    let page = site.runs(&RunsWanted {
+        state: state.copied(),
+        kinship: match wanted.all.as_str() {
+            "on" => Kinship::All,
+            _ => Kinship::TopLevel,
+        },
+        text: Some(wanted.text.clone()).filter(|text| !text.is_empty()),
+        before: wanted.before,
+        limit: MOST,
+        ..RunsWanted::default()
+    });
+    Runs {
         frame: site.frame("runs", "Runs"),
         runs: Listed {
             caption: "Runs, the latest first",
-            rows: shown.map(|row| listed(row)).collect(),
+            rows: page.rows.iter().map(listed).collect(),
         },
-        total: rows.len(),
-        next: (rows.len() > next).then_some(next),
+        total: page.total,
+        next: page.next,
         wanted,
-        states: &[
-            "running",
-            "paused",
-            "waiting for you",
-            "left",
-            "complete",
-            "partial",
-            "failed",
-            "cancelled",
-        ],
-    })
+        states: STATES.iter().map(|it| it.words()).collect(),
+    }
 }

@@ -90,7 +90,11 @@ fn gather(site: &Site, models: Vec<ModelRow>) -> Result<SettingsPage, Problems> 
         true => Some(workshop.tokens()?.into_iter().map(token).collect()),
         false => None,
     };
-    let rows = if site.is_admin() { settings.rows() } else { Vec::new() };
+    let rows = if site.is_admin() {
+        settings.rows()
+    } else {
+        Vec::new()
+    };
     let rows = rows.into_iter().map(|row| Setting {
         key: row.key,
         value: row.value,

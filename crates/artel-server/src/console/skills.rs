@@ -119,7 +119,11 @@ fn gather_one(site: &Site, name: &str) -> Result<SkillPage, Problems> {
     });
     let scripts = it.scripts.iter();
     let scripts = scripts.map(|it| (it.path.clone(), "script".to_owned(), it.bytes));
-    let head = ("SKILL.md".to_owned(), "what the agent is told".to_owned(), 0);
+    let head = (
+        "SKILL.md".to_owned(),
+        "what the agent is told".to_owned(),
+        0,
+    );
     let all = std::iter::once(head).chain(files).chain(scripts);
     let files = all.map(|(path, about, bytes)| FileShown {
         text: text_of(&it, &path),

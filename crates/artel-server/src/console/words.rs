@@ -9,7 +9,10 @@ use askama::filters::HtmlSafe;
 
 /// A moment as people read it, and as programs do.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Template)]
-#[template(ext = "html", source = r#"<time datetime="{{ exact }}">{{ text }}</time>"#)]
+#[template(
+    ext = "html",
+    source = r#"<time datetime="{{ exact }}">{{ text }}</time>"#
+)]
 pub(super) struct When {
     /// As RFC 3339.
     pub(super) exact: String,

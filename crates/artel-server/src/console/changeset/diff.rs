@@ -261,7 +261,10 @@ fn settle(pairs: &mut Vec<Pair>, gone: &mut Vec<&DiffRow>, come: &mut Vec<&DiffR
 }
 
 fn name_of(names: &str) -> String {
-    names.split_once(" b/").map_or(names, |(_, name)| name).to_owned()
+    names
+        .split_once(" b/")
+        .map_or(names, |(_, name)| name)
+        .to_owned()
 }
 
 fn unprefixed(name: &str) -> String {
@@ -315,7 +318,13 @@ mod tests {
 
     #[test]
     fn whatever_comes_nothing_breaks() {
-        for text in ["", "@@", "@@ -a +b @@\n", "diff --git \n@@ -1 +1 @@\n", "+++ \u{e9}\n-é"] {
+        for text in [
+            "",
+            "@@",
+            "@@ -a +b @@\n",
+            "diff --git \n@@ -1 +1 @@\n",
+            "+++ \u{e9}\n-é",
+        ] {
             drop(parse(text));
         }
     }

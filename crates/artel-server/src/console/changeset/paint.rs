@@ -168,11 +168,18 @@ impl Paint {
         let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
         if first.is_ascii_digit() {
             let is_number = |letter: char| is_part(letter) || letter == '.';
-            return ("n", rest.find(|letter| !is_number(letter)).unwrap_or(rest.len()));
+            return (
+                "n",
+                rest.find(|letter| !is_number(letter)).unwrap_or(rest.len()),
+            );
         }
         if is_part(first) {
             let length = rest.find(|letter| !is_part(letter)).unwrap_or(rest.len());
-            let class = if language.has(&rest[..length]) { "k" } else { "" };
+            let class = if language.has(&rest[..length]) {
+                "k"
+            } else {
+                ""
+            };
             return (class, length);
         }
         ("", first.len_utf8())
@@ -204,7 +211,9 @@ mod tests {
         let shown = |line: &&str| {
             let spans = paint.line(line).into_iter();
             let spans = spans.filter(|span| !span.class.is_empty());
-            let spans: Vec<String> = spans.map(|it| format!("{}:{}", it.class, it.text)).collect();
+            let spans: Vec<String> = spans
+                .map(|it| format!("{}:{}", it.class, it.text))
+                .collect();
             spans.join("|")
         };
         lines.iter().map(shown).collect()
@@ -213,9 +222,17 @@ mod tests {
     #[test]
     fn comments_texts_numbers_and_words() {
         for (name, line, expected) in [
-            ("a.rs", "let x = \"a // b\"; // c", "k:let|s:\"a // b\"|c:// c"),
+            (
+                "a.rs",
+                "let x = \"a // b\"; // c",
+                "k:let|s:\"a // b\"|c:// c",
+            ),
             ("a.rs", "fn life<'a>(x: &'a str)", "k:fn"),
-            ("a.py", "return 'it\\'s' + 42  # no", "k:return|s:'it\\'s'|n:42|c:# no"),
+            (
+                "a.py",
+                "return 'it\\'s' + 42  # no",
+                "k:return|s:'it\\'s'|n:42|c:# no",
+            ),
             ("a.toml", "x = true", "k:true"),
             ("a.txt", "let x = 1", ""),
             ("Makefile", "if x # y", "k:if|c:# y"),

@@ -38,7 +38,13 @@ pub(super) fn cards(
     steps
         .map(|(index, step)| {
             let estimate = estimates.iter().find(|it| it.step == step.id);
-            card(plan, index + 1, step, states.get(&step.id).copied(), estimate)
+            card(
+                plan,
+                index + 1,
+                step,
+                states.get(&step.id).copied(),
+                estimate,
+            )
         })
         .collect()
 }
@@ -79,7 +85,11 @@ fn card(
             .collect(),
         estimate: estimate.map(|it| {
             let cost = it.cost.map(|cost| format!(", {cost}"));
-            format!("{} tokens{}", words::tokens(it.tokens), cost.unwrap_or_default())
+            format!(
+                "{} tokens{}",
+                words::tokens(it.tokens),
+                cost.unwrap_or_default()
+            )
         }),
     }
 }

@@ -53,7 +53,8 @@ struct Known {
     place: Option<(String, usize)>,
     tale: Tale,
     answer: Option<String>,
-    files: u64,
+    files: usize,
+    is_applied: bool,
     is_placed: bool,
 }
 
@@ -104,11 +105,12 @@ impl Story {
             }
             Fact::RunFinished(it) => {
                 let answer = it.answer.as_ref().map(&read);
-                let files = it.changed.as_ref().map_or(0, Vec::len) as u64;
+                let files = it.changed.as_ref().map_or(0, Vec::len);
                 let known = self.known(it.id);
                 known.answer = answer;
                 known.files = files;
             }
+            Fact::RunApplied(it) => self.known(it.id).is_applied = true,
             fact => self.step_event(fact, read),
         }
     }
@@ -134,12 +136,17 @@ impl Story {
                     let (severity, file, why) = (found.severity, &found.file, &found.why);
                     format!("{severity} {file}{line}: {why} {}", found.fix)
                 }));
-                let mut made = finding(it.passed.into(), format!("verdict of the {}", it.by), lines);
+                let mut made =
+                    finding(it.passed.into(), format!("verdict of the {}", it.by), lines);
                 made.output = cut(read(&it.feedback));
                 self.find(&it.step, made);
             }
             Fact::StepFailed(it) => {
-                let mut made = finding(false.into(), "the attempt did not pass".to_owned(), Vec::new());
+                let mut made = finding(
+                    false.into(),
+                    "the attempt did not pass".to_owned(),
+                    Vec::new(),
+                );
                 made.output = cut(read(&it.why));
                 self.find(&it.step, made);
             }
@@ -147,7 +154,10 @@ impl Story {
                 let mut lines = it.files.clone();
                 lines.extend(it.waived.iter().map(|what| format!("waived: {what}")));
                 let commit: String = it.commit.iter().flat_map(|it| it.chars().take(8)).collect();
-                self.find(&it.step, finding(true.into(), format!("passed {commit}"), lines));
+                self.find(
+                    &it.step,
+                    finding(true.into(), format!("passed {commit}"), lines),
+                );
             }
             Fact::StepWaived(it) => {
                 let head = format!("waived by a person: {}", it.what);
@@ -225,9 +235,10 @@ impl Story {
         Some(answer).filter(|answer| !answer.trim().is_empty())
     }
 
-    pub(super) fn files_of(&self, run: Option<RunId>) -> u64 {
-        run.and_then(|run| self.runs.get(&run))
-            .map_or(0, |known| known.files)
+    /// Returns how many files of a run wait to be put in place.
+    pub(super) fn files_of(&self, run: Option<RunId>) -> Option<usize> {
+        let known = self.runs.get(&run?)?;
+        Some(known.files).filter(|files| *files > 0 && !known.is_applied)
     }
 
     /// Returns the latest milestones, the newest last.
