@@ -12,7 +12,7 @@ use axum::extract::{Path, Query, State};
 use axum::response::Response;
 use serde::Deserialize;
 
-use self::diff::{FileDiff, parse};
+pub(super) use self::diff::{FileDiff, parse};
 use super::frame::{Frame, Site, show};
 use super::words;
 use crate::desk::Desk;

@@ -14,7 +14,7 @@ use axum::http::header;
 use axum::response::{Html, IntoResponse as _, Response};
 use serde::Deserialize;
 
-use self::steps::{StepCard, cards};
+pub(super) use self::steps::{StepCard, cards};
 use super::frame::{Frame, Site, render, trouble};
 use super::graph::{Graph, draw};
 use super::words::{self, When};

@@ -13,7 +13,10 @@ use axum::extract::{Path, Query, State};
 use axum::response::Response;
 use serde::Deserialize;
 
-use self::story::{Attempt, Story, Tale};
+use self::story::Story;
+pub(super) use self::story::{Attempt, Tale};
+#[cfg(test)]
+pub(super) use self::story::{Finding, Turn};
 use super::frame::{Frame, LOOKING, Site, show};
 use super::graph::{Graph, draw};
 use super::now::calls;

@@ -34,8 +34,7 @@ pub(super) struct UsagePage {
     pub(super) days: u32,
     pub(super) spans: &'static [u32],
     pub(super) total: Row,
-    pub(super) costs: Bars,
-    pub(super) tokens: Bars,
+    pub(super) charts: Vec<Bars>,
     pub(super) daily: Vec<Row>,
     pub(super) groups: Vec<Group>,
     pub(super) budgets: Vec<Budget>,
@@ -137,8 +136,10 @@ fn gather(site: &Site, wanted: &Wanted) -> Result<UsagePage, Failure> {
         days,
         spans: &DAYS,
         total: row("all".to_owned(), &all, &all),
-        costs: bars("Cost by day", &costs, |cost| Money(cost).to_string()),
-        tokens: bars("Tokens by day", &tokens, words::tokens),
+        charts: vec![
+            bars("Cost by day", &costs, |cost| Money(cost).to_string()),
+            bars("Tokens by day", &tokens, words::tokens),
+        ],
         daily: daily
             .iter()
             .rev()
@@ -199,8 +200,8 @@ fn row(name: String, sum: &Sum, all: &Sum) -> Row {
 
 fn bars(title: &'static str, days: &[(&str, u64)], shown: impl Fn(u64) -> String) -> Bars {
     let most = days.iter().map(|(_, amount)| *amount).max().unwrap_or(0);
-    let ground = HEIGHT - 18;
-    let room = ground - 16;
+    let ground = HEIGHT - 1;
+    let room = ground - 4;
     let step = WIDTH / (days.len() as u64).max(1);
     let bar = |(at, (day, amount)): (usize, &(&str, u64))| {
         // What is not nothing can be seen.
@@ -267,7 +268,7 @@ mod tests {
         let days = [("a", 0), ("b", 1), ("c", u64::MAX / 200)];
         let drawn = bars("t", &days, |amount| amount.to_string());
         let heights: Vec<u64> = drawn.bars.iter().map(|bar| bar.height).collect();
-        assert_eq!(heights, [0, 1, HEIGHT - 34]);
+        assert_eq!(heights, [0, 1, HEIGHT - 5]);
         assert!(drawn.bars.iter().all(|bar| bar.x + bar.width <= WIDTH));
         assert!(bars("t", &[], |amount| amount.to_string()).bars.is_empty());
     }

@@ -96,7 +96,7 @@ struct Hunk {
 }
 
 /// Reads a difference. Whatever is not understood is shown as a note.
-pub(super) fn parse(text: &str) -> Vec<FileDiff> {
+pub(in crate::console) fn parse(text: &str) -> Vec<FileDiff> {
     let mut files: Vec<FileDiff> = Vec::new();
     let mut hunk = Hunk::default();
     for line in text.lines() {

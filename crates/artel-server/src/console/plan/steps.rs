@@ -29,7 +29,7 @@ pub(in crate::console) struct StepCard {
 }
 
 /// Returns the steps of a plan.
-pub(super) fn cards(
+pub(in crate::console) fn cards(
     plan: &Plan,
     states: &BTreeMap<String, StepState>,
     estimates: &[Estimate],
