@@ -43,7 +43,8 @@ pub(super) struct Row {
     pub(super) actor: String,
     pub(super) outcome: String,
     pub(super) target: String,
-    pub(super) payload: String,
+    /// Nothing for whoever sees what came of things, not how.
+    pub(super) payload: Option<String>,
 }
 
 /// Which events are wanted.
@@ -96,7 +97,7 @@ fn gather(site: &Site, wanted: Wanted) -> Result<JournalPage, Failure> {
                 break;
             }
             before = Some(record.seq);
-            rows.extend(seen(&eyes, record).map(row));
+            rows.extend(seen(&eyes, record).map(|it| row(site, it)));
         }
         if rows.len() == PAGE {
             next = before;
@@ -144,7 +145,7 @@ fn moment_of(reader: &artel_journal::Reader, seq: u64) -> Result<Timestamp, Fail
     Ok(Timestamp::from_micros(at.as_micros().saturating_add(1)))
 }
 
-fn row(record: Record) -> Row {
+fn row(site: &Site, record: Record) -> Row {
     Row {
         seq: record.seq,
         at: words::moment(record.at),
@@ -156,6 +157,6 @@ fn row(record: Record) -> Row {
         },
         outcome: record.outcome.unwrap_or_default(),
         target: record.target.unwrap_or_default(),
-        payload: record.payload,
+        payload: site.is_developer().then_some(record.payload),
     }
 }

@@ -544,7 +544,7 @@ fn the_journal_shows_text_as_text() {
             actor: hostile(),
             outcome: hostile(),
             target: hostile(),
-            payload: hostile(),
+            payload: Some(hostile()),
         }],
         next: Some(3),
         can_verify: true,
