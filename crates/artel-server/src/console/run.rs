@@ -121,6 +121,8 @@ struct Subject {
     trace: artel_types::TraceId,
     work: Option<Work>,
     run: Option<RunId>,
+    /// Whether it is the carrying out of the work's plan.
+    is_planned: bool,
 }
 
 impl Subject {
@@ -142,11 +144,13 @@ impl Subject {
         let work = workshop.work(trace).ok();
         let is_work = trace.to_string().starts_with(&id.to_ascii_lowercase());
         let plan_run = work.as_ref().and_then(|work| work.course.run());
-        let run = match is_work {
-            true => plan_run.or(first),
-            false => first,
+        let run = match (is_work, plan_run) {
+            // A plan that was approved a moment ago has a run that has not begun.
+            (true, Some(run)) => Some(run).filter(|run| has_begun(&records, *run)),
+            _ => first,
         };
         Ok(Self {
+            is_planned: plan_run.is_some() && (is_work || run == plan_run),
             records,
             trace,
             work,
@@ -156,9 +160,14 @@ impl Subject {
 
     /// Returns the work whose plan the run carries out.
     fn planned(&self) -> Option<&Work> {
-        let work = self.work.as_ref()?;
-        (work.course.run().is_some() && work.course.run() == self.run).then_some(work)
+        self.work.as_ref().filter(|_| self.is_planned)
     }
+}
+
+fn has_begun(records: &[Record], run: RunId) -> bool {
+    let run = run.to_string();
+    let mut records = records.iter();
+    records.any(|it| it.kind == "run.started" && it.run.as_deref() == Some(run.as_str()))
 }
 
 fn gone(id: &str) -> Failure {
