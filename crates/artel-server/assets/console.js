@@ -270,6 +270,11 @@
 
   const succeed = (form, button, value) => {
     if ("clear" in form.dataset) form.reset();
+    if (form.dataset.refresh) {
+      // What is kept for audit alone is not in the stream.
+      stale.add(form.dataset.refresh);
+      soon();
+    }
     if (button && "thenRun" in button.dataset && value.run) {
       location.assign(`/runs/${encodeURIComponent(value.run)}`);
     } else if (form.dataset.then) {
