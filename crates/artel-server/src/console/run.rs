@@ -295,6 +295,12 @@ fn planned(site: &Site, work: &Work, page: &mut RunPage, story: &mut Story) -> R
     let (_, plan) = site.workshop.plan_of(work, None)?;
     page.graph = draw(&plan, &states);
     page.steps = rows.iter().map(|row| step(row, story)).collect();
+    if !site.is_developer() {
+        let attempts = page.steps.iter_mut().flat_map(|it| &mut it.attempts);
+        let found = attempts.flat_map(|it| &mut it.findings);
+        // What programs and judges wrote is not for whoever sees summaries alone.
+        found.for_each(|it| it.output.clear());
+    }
     let from = told.len().saturating_sub(MILESTONES);
     page.milestones = told[from..].iter().map(milestone).collect();
     page.done = Some((sum.done, sum.all));

@@ -129,6 +129,10 @@ fn every_page_is_there_and_shows_as_much_as_the_role_sees() {
             assert!(!body.contains(hidden), "{hidden} in {path}: {body}");
         }
     }
+    let output = "<summary>output</summary>";
+    let run = format!("/runs/{id}");
+    assert!(served.send(&run, &admin).2.contains(output));
+    assert!(!served.send(&run, &user).2.contains(output));
     for path in ["/settings", "/usage", "/skills"] {
         let (status, _, body) = served.send(path, &user);
         assert_eq!(status, 403, "{path}");
