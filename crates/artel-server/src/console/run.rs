@@ -1,12 +1,13 @@
 //! A run: how far it is, and each step down to what the agents thought, did and showed.
 
 mod story;
+mod subject;
 
 use std::sync::Arc;
 
 use artel_journal::Record;
 use artel_rules::tally::Tally;
-use artel_types::{Failure, RunId, Text};
+use artel_types::{Failure, Text};
 use artel_workshop::{Remark, Standing, StepRow, View, WaitSort, Words, Work, seen};
 use askama::Template;
 use axum::extract::{Path, Query, State};
@@ -17,6 +18,7 @@ use self::story::Story;
 pub(super) use self::story::{Attempt, Tale};
 #[cfg(test)]
 pub(super) use self::story::{Finding, Turn};
+use self::subject::Subject;
 use super::frame::{Frame, LOOKING, Site, show};
 use super::graph::{Graph, draw};
 use super::now::calls;
@@ -115,66 +117,6 @@ pub(super) async fn page(
     show(desk, who, move |site| Ok(gather(site, &id, &wanted)?)).await
 }
 
-/// What the page is about: a run, and the piece of work if there is one.
-struct Subject {
-    records: Vec<Record>,
-    trace: artel_types::TraceId,
-    work: Option<Work>,
-    run: Option<RunId>,
-    /// Whether it is the carrying out of the work's plan.
-    is_planned: bool,
-}
-
-impl Subject {
-    /// Finds what is meant: a piece of work stands for the run that carries its plan out.
-    fn find(site: &Site, id: &str) -> Result<Self, Failure> {
-        let workshop = &site.workshop;
-        let records = workshop.run_records(id)?;
-        let first = records.iter().find(|record| record.kind == "run.started");
-        let first = first.and_then(|record| record.run.as_deref());
-        let first: Option<RunId> = first.and_then(|run| run.parse().ok());
-        let trace = match (records.first(), first) {
-            (Some(record), _) => record.trace.parse().ok(),
-            (None, Some(run)) => workshop.trace_of_run(run).ok(),
-            (None, None) => None,
-        };
-        let Some(trace) = trace else {
-            return Err(workshop.work_named(id).err().unwrap_or_else(|| gone(id)));
-        };
-        let work = workshop.work(trace).ok();
-        let is_work = trace.to_string().starts_with(&id.to_ascii_lowercase());
-        let plan_run = work.as_ref().and_then(|work| work.course.run());
-        let run = match (is_work, plan_run) {
-            // A plan that was approved a moment ago has a run that has not begun.
-            (true, Some(run)) => Some(run).filter(|run| has_begun(&records, *run)),
-            _ => first,
-        };
-        Ok(Self {
-            is_planned: plan_run.is_some() && (is_work || run == plan_run),
-            records,
-            trace,
-            work,
-            run,
-        })
-    }
-
-    /// Returns the work whose plan the run carries out.
-    fn planned(&self) -> Option<&Work> {
-        self.work.as_ref().filter(|_| self.is_planned)
-    }
-}
-
-fn has_begun(records: &[Record], run: RunId) -> bool {
-    let run = run.to_string();
-    let mut records = records.iter();
-    records.any(|it| it.kind == "run.started" && it.run.as_deref() == Some(run.as_str()))
-}
-
-fn gone(id: &str) -> Failure {
-    Failure::new(artel_types::Code::R004, format!("there is no run `{id}`"))
-        .advise("the list of runs shows what there is")
-}
-
 fn gather(site: &Site, id: &str, wanted: &Wanted) -> Result<RunPage, Failure> {
     let subject = Subject::find(site, id)?;
     let is_full = wanted.view == "full" && site.is_developer();
@@ -247,7 +189,7 @@ fn blank(site: &Site, subject: &Subject, title: String) -> Result<RunPage, Failu
         totals: Vec::new(),
         done: None,
         phase: None,
-        links: links(subject),
+        links: subject.links(),
         graph: None,
         needs: Needs {
             calls: calls(site, Some(trace)),
@@ -261,26 +203,6 @@ fn blank(site: &Site, subject: &Subject, title: String) -> Result<RunPage, Failu
         events: Vec::new(),
         more_events: 0,
     })
-}
-
-fn links(subject: &Subject) -> Vec<(&'static str, String)> {
-    let Some(work) = &subject.work else {
-        return Vec::new();
-    };
-    let short = work.trace.short();
-    let is_written =
-        |event: &artel_types::Event| matches!(event.fact, artel_types::Fact::ReportWritten(_));
-    let mut links = Vec::new();
-    if !work.versions.is_empty() {
-        links.push(("plan", format!("/plans/{short}")));
-    }
-    if work.changeset.is_some() {
-        links.push(("changeset", format!("/changesets/{short}")));
-    }
-    if work.events.iter().any(is_written) {
-        links.push(("report", format!("/reports/{short}")));
-    }
-    links
 }
 
 /// Adds what is known of a plan that is being carried out.
