@@ -189,7 +189,7 @@ async fn answer(stream: TcpStream, peer: SocketAddr, router: Router, place: Arc<
 pub(crate) fn router(desk: &Arc<Desk>) -> Router {
     let inner = api::router()
         .merge(console::router())
-        .fallback(api::nothing_here)
+        .fallback(console::nothing_here)
         .method_not_allowed_fallback(api::not_that_way)
         .with_state(Arc::clone(desk));
     inner

@@ -1,25 +1,84 @@
 //! The web console: pages rendered here, live by the same events as everything else.
+//!
+//! A page is a plain struct that is gathered from the workshop and rendered by a template of the
+//! same name. Templates escape what they are given, nothing is passed around that, and what comes
+//! out is looked over once more for characters that deceive the eye: text of models, tools and
+//! files is shown, never obeyed.
 
+mod agents;
+mod assets;
+mod changeset;
+mod changesets;
+mod frame;
+mod graph;
+mod journal;
 mod login;
+mod now;
+mod plan;
+mod plans;
+mod questions;
+mod reports;
+mod run;
+mod runs;
+mod settings;
+mod skills;
+#[cfg(test)]
+mod tests;
+mod usage;
+mod words;
 
 use std::sync::Arc;
 
 use axum::Router;
-use axum::response::Html;
+use axum::http::Uri;
+use axum::response::{Html, IntoResponse as _, Response};
 use axum::routing::get;
 
 use crate::desk::Desk;
+use crate::door::Who;
 
 /// Returns the routes of the console.
 pub(crate) fn router() -> Router<Arc<Desk>> {
-    Router::new().route("/login", get(login::by_link))
+    Router::new()
+        .route("/login", get(login::by_link))
+        .route("/assets/{name}", get(assets::asset))
+        .route("/", get(now::page))
+        .route("/plans", get(plans::page))
+        .route("/plans/{id}", get(plan::page))
+        .route("/plans/{id}/text", get(plan::text))
+        .route("/runs", get(runs::page))
+        .route("/runs/{id}", get(run::page))
+        .route("/changesets", get(changesets::page))
+        .route("/changesets/{id}", get(changeset::page))
+        .route("/skills", get(skills::page))
+        .route("/skills/{name}", get(skills::one))
+        .route("/agents", get(agents::page))
+        .route("/agents/{id}", get(agents::one))
+        .route("/usage", get(usage::page))
+        .route("/journal", get(journal::page))
+        .route("/settings", get(settings::page))
+        .route("/reports", get(reports::page))
+        .route("/reports/{id}", get(reports::one))
 }
 
 /// Tells somebody who is not known how to come in.
 pub(crate) fn stranger() -> Html<&'static str> {
     Html(
-        "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Artel: sign in</title>\
-         <h1>Sign in</h1><p>Run <code>artel open</code> in a terminal and follow the link it \
-         prints. It holds for a minute and works once.</p></html>",
+        "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
+         <title>Artel: sign in</title><main><h1>Sign in</h1>\
+         <p>Run <code>artel open</code> in a terminal and follow the link it \
+         prints. It holds for a minute and works once.</p></main></html>",
     )
+}
+
+/// Answers where there is nothing: programs in JSON, people with a page.
+pub(crate) async fn nothing_here(who: Who, uri: Uri) -> Response {
+    if uri.path().starts_with("/api/") {
+        return crate::api::nothing_here().await;
+    }
+    let failure =
+        artel_types::Failure::new(artel_types::Code::W005, "there is nothing at this address")
+            .advise("the menu leads to every page there is");
+    frame::trouble(&who, failure).into_response()
 }

@@ -6,7 +6,7 @@ mod orders;
 mod queue;
 mod task;
 
-pub(crate) use asks::Asks;
+pub(crate) use asks::{Ask, Asks};
 pub(crate) use orders::{Orders, begin};
 pub(crate) use queue::Task;
 

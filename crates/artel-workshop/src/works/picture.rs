@@ -103,6 +103,16 @@ impl Workshop {
         rules: Rules,
         narrator: Narrator,
     ) -> Result<Picture, Failure> {
+        Ok(self.picture_told(work, rules, narrator)?.0)
+    }
+
+    /// The same, with what has happened so far in plain lines.
+    pub fn picture_told(
+        &self,
+        work: &Work,
+        rules: Rules,
+        narrator: Narrator,
+    ) -> Result<(Picture, Vec<Remark>), Failure> {
         let (_, plan) = self.plan_of(work, None)?;
         let mut picture = Picture {
             conduct: Conduct::new(plan, rules),
@@ -116,10 +126,11 @@ impl Workshop {
             last: None,
             phase: None,
         };
+        let mut told = Vec::new();
         for record in self.run_records(&work.trace.to_string())? {
-            drop(picture.take(&record));
+            told.extend(picture.take(&record));
         }
-        Ok(picture)
+        Ok((picture, told))
     }
 }
 

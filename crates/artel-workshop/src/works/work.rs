@@ -140,7 +140,7 @@ impl Workshop {
     }
 
     /// Returns a text, wherever it is kept.
-    pub(crate) fn whole_text(&self, text: &Text) -> Result<String, Failure> {
+    pub fn whole_text(&self, text: &Text) -> Result<String, Failure> {
         let at = match text {
             Text::Inline(text) => return Ok(text.clone()),
             Text::Kept(at) => at,

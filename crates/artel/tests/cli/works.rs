@@ -5,6 +5,7 @@ mod asking;
 mod bench;
 mod changesets;
 mod checks;
+mod console;
 mod daemon;
 mod deciding;
 mod demo;

@@ -1,0 +1,353 @@
+// The console's script: it keeps pages current, sends what people decide, and knows a few keys.
+// Pages are whole without it; it only fetches them again and puts in what differs.
+"use strict";
+
+(() => {
+  const line = document.getElementById("line");
+  const proof = document.querySelector('meta[name="artel-proof"]').content;
+  const say = (text) => {
+    if (line && line.textContent !== text) line.textContent = text;
+  };
+
+  // ---- Live -------------------------------------------------------------------------------
+
+  const DEBOUNCE = 150;
+  const stale = new Set();
+  let timer = 0;
+  let isFetching = false;
+  let last = Number(document.body.dataset.seq) || 0;
+
+  // `trace:ID|kind:run.,plan.`: either is enough; a kind is meant by how it begins.
+  const concerns = (rule, record) =>
+    rule.split("|").some((part) => {
+      const [sort, rest] = [part.slice(0, part.indexOf(":")), part.slice(part.indexOf(":") + 1)];
+      if (sort === "trace") return record.trace === rest;
+      return rest.split(",").some((kind) => record.kind.startsWith(kind));
+    });
+
+  const hear = (event) => {
+    let record;
+    try {
+      record = JSON.parse(event.data);
+    } catch {
+      return;
+    }
+    last = Math.max(last, record.seq);
+    for (const section of document.querySelectorAll("[data-live]")) {
+      if (concerns(section.dataset.live, record)) stale.add(section.id);
+    }
+    if (stale.size > 0) soon();
+  };
+
+  const soon = () => {
+    if (!timer && !isFetching) timer = setTimeout(refresh, DEBOUNCE);
+  };
+
+  const refresh = async () => {
+    timer = 0;
+    isFetching = true;
+    const wanted = [...stale];
+    stale.clear();
+    try {
+      const answer = await fetch(location.href, {
+        headers: { "X-Artel-Part": wanted.join(" ") },
+        cache: "no-store",
+      });
+      if (answer.status === 401) {
+        say("signed out: run `artel open`");
+        return;
+      }
+      if (answer.ok) {
+        const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+        for (const id of wanted) replace(id, page);
+        for (const section of page.querySelectorAll("section[id]")) {
+          // A section that was not there before stands where the new page has it.
+          if (!document.getElementById(section.id)) place(section);
+        }
+      }
+    } catch {
+      // The stream says when the server is there again; what was missed is fetched then.
+      wanted.forEach((id) => stale.add(id));
+    } finally {
+      isFetching = false;
+      if (stale.size > 0 && navigator.onLine) setTimeout(soon, 1000);
+    }
+  };
+
+  const replace = (id, page) => {
+    const [old, fresh] = [document.getElementById(id), page.getElementById(id)];
+    if (old && fresh) morph(old, fresh);
+  };
+
+  const place = (section) => {
+    const before = section.previousElementSibling;
+    const anchor = before && before.id && document.getElementById(before.id);
+    const copy = document.importNode(section, true);
+    if (anchor) anchor.after(copy);
+    else document.getElementById("main").append(copy);
+  };
+
+  const keyOf = (node) =>
+    node.nodeType === 1 ? node.id || node.dataset.keep || node.dataset.post || "" : "";
+
+  // Makes `old` like `fresh` with as few changes as there are, so that focus, scrolling, what was
+  // opened and what was typed stay.
+  const morph = (old, fresh) => {
+    if (old.isEqualNode(fresh)) return;
+    for (const { name } of [...old.attributes]) {
+      if (!fresh.hasAttribute(name) && !(name === "open" && old.localName === "details")) {
+        old.removeAttribute(name);
+      }
+    }
+    for (const { name, value } of fresh.attributes) {
+      if (name === "open" && old.localName === "details") continue;
+      if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+    }
+    const isTyping = old === document.activeElement || ["textarea", "select"].includes(old.localName);
+    if (isTyping && old.localName !== "main") return;
+    children(old, fresh);
+  };
+
+  const children = (old, fresh) => {
+    const known = new Map();
+    for (const node of old.children) if (keyOf(node)) known.set(keyOf(node), node);
+    let at = old.firstChild;
+    for (const next of [...fresh.childNodes]) {
+      const twin = keyOf(next) ? known.get(keyOf(next)) : undefined;
+      if (twin) {
+        if (twin !== at) old.insertBefore(twin, at);
+        morph(twin, next);
+        at = twin.nextSibling;
+      } else if (at && isAlike(at, next)) {
+        if (at.nodeType === 3) {
+          if (at.data !== next.data) at.data = next.data;
+        } else morph(at, next);
+        at = at.nextSibling;
+      } else {
+        const copy = document.importNode(next, true);
+        if (copy.nodeType === 1 && copy.matches("li, tr, article")) copy.classList.add("fresh");
+        old.insertBefore(copy, at);
+      }
+    }
+    while (at) {
+      const gone = at;
+      at = at.nextSibling;
+      // What the script itself said beside a form stays.
+      if (!(gone.nodeType === 1 && gone.matches("[role=alert], .told"))) gone.remove();
+    }
+  };
+
+  const isAlike = (one, other) =>
+    one.nodeType === other.nodeType &&
+    one.nodeName === other.nodeName &&
+    !keyOf(one) &&
+    !keyOf(other);
+
+  const follow = () => {
+    if (!document.querySelector("[data-live]")) return;
+    const view = document.body.dataset.view || "summary";
+    let isLost = false;
+    let source;
+    const open = () => {
+      source = new EventSource(`/api/v1/events?view=${view}&after=${last}`);
+      source.addEventListener("record", hear);
+      source.onopen = () => {
+        say("");
+        if (isLost) {
+          // What happened meanwhile is replayed; what left no event (the queue) is fetched.
+          document.querySelectorAll("[data-live]").forEach((it) => stale.add(it.id));
+          soon();
+        }
+        isLost = false;
+      };
+      source.onerror = () => {
+        isLost = true;
+        say("reconnecting…");
+        // A browser gives up after an answer that is no stream; the server may be starting.
+        if (source.readyState === EventSource.CLOSED) setTimeout(open, 2000);
+      };
+    };
+    open();
+    addEventListener("pagehide", () => source.close());
+    addEventListener("pageshow", (event) => {
+      if (event.persisted) open();
+    });
+  };
+
+  // ---- Acting -----------------------------------------------------------------------------
+
+  const valueOf = (field) => {
+    const sort = field.dataset.json;
+    if (sort === "number") return Number(field.value);
+    if (sort === "lines") return field.value.split("\n").map((it) => it.trim()).filter(Boolean);
+    return field.value;
+  };
+
+  const bodyOf = (form, button) => {
+    const body = {};
+    for (const field of form.elements) {
+      if (!field.name || field.localName === "button") continue;
+      if ("optional" in field.dataset && field.value === "") continue;
+      body[field.name] = valueOf(field);
+    }
+    if (button && button.name) body[button.name] = button.value;
+    return body;
+  };
+
+  const beside = (form, sort) => {
+    let place = form.querySelector(sort === "alert" ? '[role="alert"]' : ".told");
+    if (!place) {
+      place = document.createElement("div");
+      if (sort === "alert") place.setAttribute("role", "alert");
+      else {
+        place.className = "told";
+        place.setAttribute("role", "status");
+      }
+      form.append(place);
+    }
+    return place;
+  };
+
+  const complain = (form, error) => {
+    const place = beside(form, "alert");
+    const what = document.createElement("strong");
+    what.textContent = error.what || "it did not work";
+    place.replaceChildren(what);
+    for (const [word, text] of [["why", error.why], ["try", error.advice]]) {
+      if (!text) continue;
+      const row = document.createElement("span");
+      row.className = "why";
+      row.textContent = `${word}: ${text}`;
+      place.append(row);
+    }
+  };
+
+  const isSure = (text) =>
+    new Promise((decide) => {
+      const dialog = document.getElementById("sure");
+      document.getElementById("sure-text").textContent = text;
+      dialog.returnValue = "no";
+      dialog.addEventListener("close", () => decide(dialog.returnValue === "yes"), { once: true });
+      dialog.showModal();
+    });
+
+  const tell = (value) =>
+    Object.entries(value)
+      .filter(([, it]) => it !== null && it !== "")
+      .map(([name, it]) => `${name}: ${typeof it === "object" ? JSON.stringify(it) : it}`)
+      .join("\n");
+
+  const send = async (form, button) => {
+    if (button && button.dataset.sure && !(await isSure(button.dataset.sure))) return;
+    if (form.getAttribute("aria-busy") === "true") return;
+    const body = JSON.stringify(bodyOf(form, button));
+    form.querySelectorAll('[role="alert"], .told').forEach((it) => it.remove());
+    form.setAttribute("aria-busy", "true");
+    try {
+      const answer = await fetch(form.dataset.post, {
+        method: "POST",
+        headers: { "Content-Type": "application/json", "X-Artel-Proof": proof },
+        body,
+      });
+      const text = await answer.text();
+      let value = {};
+      try {
+        value = text ? JSON.parse(text) : {};
+      } catch {
+        value = { answer: text };
+      }
+      if (!answer.ok) {
+        complain(form, value.error || { what: `the server answered ${answer.status}` });
+        return;
+      }
+      succeed(form, button, value);
+    } catch {
+      complain(form, { what: "the server cannot be reached", advice: "`artel daemon status`" });
+    } finally {
+      form.removeAttribute("aria-busy");
+    }
+  };
+
+  const succeed = (form, button, value) => {
+    if ("clear" in form.dataset) form.reset();
+    if (form.dataset.refresh) {
+      // What is kept for audit alone is not in the stream.
+      stale.add(form.dataset.refresh);
+      soon();
+    }
+    if (button && "thenRun" in button.dataset && value.run) {
+      location.assign(`/runs/${encodeURIComponent(value.run)}`);
+    } else if (form.dataset.then) {
+      location.assign(form.dataset.then);
+    } else if ("show" in form.dataset) {
+      beside(form, "told").textContent = tell(value);
+    } else {
+      const section = form.closest("[data-live]");
+      if (section) {
+        stale.add(section.id);
+        soon();
+      }
+    }
+  };
+
+  document.addEventListener("submit", (event) => {
+    const form = event.target;
+    if (!form.dataset.post) return;
+    event.preventDefault();
+    send(form, event.submitter);
+  });
+
+  // What is edited is fetched when it is opened, just as it is on record.
+  document.addEventListener(
+    "toggle",
+    async (event) => {
+      const field = event.target.open && event.target.querySelector?.("textarea[data-from]");
+      if (!field || field.value) return;
+      const answer = await fetch(field.dataset.from);
+      if (answer.ok) field.value = await answer.text();
+    },
+    true,
+  );
+
+  // ---- Keys -------------------------------------------------------------------------------
+
+  let isGoing = 0;
+  const isWriting = (target) =>
+    target.closest("input, textarea, select, [contenteditable]") || document.querySelector("dialog[open]");
+
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || isWriting(event.target)) return;
+    if (isGoing) {
+      clearTimeout(isGoing);
+      isGoing = 0;
+      const link = document.querySelector(`nav a[data-key="${CSS.escape(event.key)}"]`);
+      if (link) {
+        event.preventDefault();
+        link.click();
+      }
+      return;
+    }
+    if (event.key === "g") {
+      isGoing = setTimeout(() => (isGoing = 0), 1500);
+    } else if (event.key === "?") {
+      event.preventDefault();
+      document.getElementById("keys").showModal();
+    } else if (event.key === "a") {
+      event.preventDefault();
+      const words = document.getElementById("words");
+      if (words) words.focus();
+      else location.assign("/#words");
+    }
+  });
+
+  // Ctrl+Enter sends from a text of several lines, as Enter does from one line.
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && event.target.localName === "textarea") {
+      event.target.form?.requestSubmit();
+    }
+  });
+
+  document.querySelector("nav a[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+  if (location.hash === "#words") document.getElementById("words")?.focus();
+  follow();
+})();

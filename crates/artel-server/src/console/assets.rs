@@ -1,0 +1,60 @@
+//! The stylesheet and the script, each as one file that is part of the program.
+
+use axum::extract::Path;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+
+use super::frame::trouble;
+use crate::door::Who;
+
+struct Asset {
+    name: &'static str,
+    sort: &'static str,
+    text: &'static str,
+}
+
+const ASSETS: &[Asset] = &[
+    Asset {
+        name: "console.css",
+        sort: "text/css; charset=utf-8",
+        text: include_str!("../../assets/console.css"),
+    },
+    Asset {
+        name: "console.js",
+        sort: "text/javascript; charset=utf-8",
+        text: include_str!("../../assets/console.js"),
+    },
+    Asset {
+        name: "mark.svg",
+        sort: "image/svg+xml",
+        text: include_str!("../../assets/mark.svg"),
+    },
+];
+
+/// Returns a file, or says that the browser has it already.
+pub(super) async fn asset(Path(name): Path<String>, who: Who, headers: HeaderMap) -> Response {
+    let Some(asset) = ASSETS.iter().find(|asset| asset.name == name) else {
+        let failure = artel_types::Failure::new(artel_types::Code::W005, "there is no such file");
+        return trouble(&who, failure);
+    };
+    let tag = format!(
+        "\"{}\"",
+        &blake3::hash(asset.text.as_bytes()).to_hex()[..16]
+    );
+    let has = headers.get(header::IF_NONE_MATCH);
+    let mut response = match has.is_some_and(|has| has.as_bytes() == tag.as_bytes()) {
+        true => StatusCode::NOT_MODIFIED.into_response(),
+        false => asset.text.into_response(),
+    };
+    let out = response.headers_mut();
+    out.insert(header::CONTENT_TYPE, HeaderValue::from_static(asset.sort));
+    // Asked again each time, so that a new version is seen at once; an answer is a few bytes.
+    out.insert(
+        header::CACHE_CONTROL,
+        HeaderValue::from_static("private, no-cache"),
+    );
+    if let Ok(tag) = HeaderValue::from_str(&tag) {
+        out.insert(header::ETAG, tag);
+    }
+    response
+}

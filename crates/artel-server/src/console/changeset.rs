@@ -1,0 +1,166 @@
+//! A changeset: what differs, what shows that it works, and what is decided about it.
+
+mod diff;
+mod paint;
+
+use std::sync::Arc;
+
+use artel_types::{ChangeKind, Failure, ProofRecorded};
+use artel_workshop::{ChangesetDecision, ChangesetShown};
+use askama::Template;
+use axum::extract::{Path, Query, State};
+use axum::response::Response;
+use serde::Deserialize;
+
+pub(super) use self::diff::{FileDiff, parse};
+use super::frame::{Frame, Site, show};
+use super::words;
+use crate::desk::Desk;
+use crate::door::Who;
+
+/// The page.
+#[derive(Template)]
+#[template(path = "changeset.html")]
+pub(super) struct ChangesetPage {
+    pub(super) frame: Frame,
+    pub(super) it: ChangesetShown,
+    pub(super) state: words::State,
+    pub(super) cost: String,
+    pub(super) tokens: String,
+    pub(super) files: Vec<FileRow>,
+    pub(super) proofs: Vec<ProofRow>,
+    pub(super) decisions: Vec<DecisionRow>,
+    /// Whether the lines are shown, and decisions can be made.
+    pub(super) can_decide: bool,
+    pub(super) is_side: bool,
+    pub(super) diff: Vec<FileDiff>,
+    /// Why there is no difference to be seen.
+    pub(super) no_diff: Option<String>,
+}
+
+/// One file that differs.
+#[derive(Debug, Clone)]
+pub(super) struct FileRow {
+    pub(super) path: String,
+    pub(super) kind: &'static str,
+    pub(super) lines: String,
+}
+
+/// One proof.
+#[derive(Debug, Clone)]
+pub(super) struct ProofRow {
+    pub(super) state: words::State,
+    pub(super) place: &'static str,
+    pub(super) step: String,
+    pub(super) what: String,
+    pub(super) found: String,
+    pub(super) took: String,
+    pub(super) output: Option<String>,
+}
+
+/// One decision.
+#[derive(Debug, Clone)]
+pub(super) struct DecisionRow {
+    pub(super) act: String,
+    pub(super) by: String,
+    pub(super) at: words::When,
+    pub(super) more: String,
+}
+
+/// How the difference is laid out.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Wanted {
+    #[serde(default)]
+    side: String,
+}
+
+/// Shows the page.
+pub(super) async fn page(
+    State(desk): State<Arc<Desk>>,
+    who: Who,
+    Path(id): Path<String>,
+    Query(wanted): Query<Wanted>,
+) -> Response {
+    show(desk, who, move |site| Ok(gather(site, &id, &wanted)?)).await
+}
+
+fn gather(site: &Site, id: &str, wanted: &Wanted) -> Result<ChangesetPage, Failure> {
+    let it = site.workshop.changeset(id)?;
+    let diff = match (site.is_developer(), &it.patch) {
+        (false, _) => Ok(String::new()),
+        (true, Some(patch)) => Ok(patch.clone()),
+        (true, None) => site.workshop.changeset_diff(id),
+    };
+    let (diff, no_diff) = match diff {
+        Ok(text) => (parse(&text), None),
+        // The commits may be gone; everything else about it is on record.
+        Err(failure) => (Vec::new(), Some(failure.to_string())),
+    };
+    Ok(ChangesetPage {
+        frame: site.frame("changesets", format!("Changeset: {}", it.row.title)),
+        state: words::state(it.row.state),
+        cost: words::cost(it.cost),
+        tokens: words::tokens(it.tokens),
+        files: it.changed.iter().map(file).collect(),
+        proofs: it.proofs.iter().map(|proof| row(site, proof)).collect(),
+        decisions: it.decisions.iter().map(decision).collect(),
+        can_decide: site.is_developer(),
+        is_side: wanted.side == "split",
+        diff,
+        no_diff,
+        it,
+    })
+}
+
+fn file(change: &artel_types::FileChange) -> FileRow {
+    FileRow {
+        path: change.path.clone(),
+        kind: match change.kind {
+            ChangeKind::Made => "new",
+            ChangeKind::Changed => "changed",
+            ChangeKind::Deleted => "gone",
+            ChangeKind::Mode => "mode",
+        },
+        lines: match (change.added, change.removed) {
+            (Some(added), Some(removed)) => format!("+{added} −{removed}"),
+            _ => words::bytes(change.bytes),
+        },
+    }
+}
+
+fn row(site: &Site, proof: &ProofRecorded) -> ProofRow {
+    let found = match (proof.passed, proof.failed, proof.exit) {
+        (Some(passed), failed, _) => {
+            format!("{passed} of {} tests", passed + failed.unwrap_or(0))
+        }
+        (None, _, Some(exit)) => format!("exit {exit}"),
+        (None, _, None) => String::new(),
+    };
+    // What programs printed is not for whoever sees summaries alone.
+    let output = site.is_developer().then(|| {
+        let read = site.workshop.whole_text(&proof.output);
+        read.unwrap_or_else(|failure| failure.to_string())
+    });
+    ProofRow {
+        state: proof.holds.into(),
+        place: proof.place.as_str(),
+        step: proof.step.clone().unwrap_or_default(),
+        what: proof.what.clone(),
+        found,
+        took: words::span(proof.millis as f64 / 1_000.0),
+        output: output.filter(|text| !text.trim().is_empty()),
+    }
+}
+
+fn decision(it: &ChangesetDecision) -> DecisionRow {
+    let into = it.into.as_ref().map(|into| format!("into {into}"));
+    let commit = it.commit.as_ref();
+    let commit = commit.map(|commit| commit.chars().take(10).collect::<String>());
+    let more = [into, commit, it.reason.clone()].into_iter().flatten();
+    DecisionRow {
+        act: it.act.clone(),
+        by: it.by.id.clone(),
+        at: words::when(it.at),
+        more: more.collect::<Vec<_>>().join(", "),
+    }
+}

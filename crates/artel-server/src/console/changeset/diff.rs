@@ -1,0 +1,331 @@
+//! Reads what git says about a difference, into files and lines that can be laid out.
+
+use super::paint::{Language, Paint, Span};
+
+/// A file with more lines than this has no colours.
+const PAINTED: usize = 5_000;
+
+/// A file with more lines than this is not shown whole.
+const SHOWN: usize = 20_000;
+
+/// What differs in one file.
+#[derive(Debug, Clone, Default)]
+pub(in crate::console) struct FileDiff {
+    pub(in crate::console) name: String,
+    /// What git says besides: renamed, binary, mode.
+    pub(in crate::console) notes: Vec<String>,
+    pub(in crate::console) rows: Vec<DiffRow>,
+    pub(in crate::console) pairs: Vec<Pair>,
+    /// How many lines are left out.
+    pub(in crate::console) left_out: usize,
+}
+
+/// What a line is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::console) enum Sort {
+    /// Where the following lines are.
+    Place,
+    /// A line that is the same.
+    Same,
+    /// A line that is new.
+    Added,
+    /// A line that is gone.
+    Removed,
+}
+
+/// One line.
+#[derive(Debug, Clone)]
+pub(in crate::console) struct DiffRow {
+    pub(in crate::console) sort: Sort,
+    pub(in crate::console) old: Option<usize>,
+    pub(in crate::console) new: Option<usize>,
+    pub(in crate::console) spans: Vec<Span>,
+}
+
+/// What stands side by side; a place stands in both halves.
+#[derive(Debug, Clone)]
+pub(in crate::console) struct Pair {
+    pub(in crate::console) left: Option<DiffRow>,
+    pub(in crate::console) right: Option<DiffRow>,
+}
+
+impl Sort {
+    /// Returns the sign before a line.
+    pub(in crate::console) fn sign(self) -> &'static str {
+        match self {
+            Self::Place | Self::Same => " ",
+            Self::Added => "+",
+            Self::Removed => "−",
+        }
+    }
+
+    /// Returns the class for its colour.
+    pub(in crate::console) fn class(self) -> &'static str {
+        match self {
+            Self::Place => "place",
+            Self::Same => "same",
+            Self::Added => "added",
+            Self::Removed => "removed",
+        }
+    }
+}
+
+impl DiffRow {
+    /// Tells whether it says where the following lines are.
+    pub(in crate::console) fn is_place(&self) -> bool {
+        self.sort == Sort::Place
+    }
+
+    /// Returns the number of a line as it is shown.
+    pub(in crate::console) fn number(&self) -> String {
+        let number = match self.sort {
+            Sort::Removed => self.old,
+            _ => self.new,
+        };
+        number.map_or(String::new(), |number| number.to_string())
+    }
+}
+
+/// Where in a hunk the reading is, and how much of it is left.
+#[derive(Debug, Default)]
+struct Hunk {
+    old: usize,
+    new: usize,
+    old_left: usize,
+    new_left: usize,
+}
+
+/// Reads a difference. Whatever is not understood is shown as a note.
+pub(in crate::console) fn parse(text: &str) -> Vec<FileDiff> {
+    let mut files: Vec<FileDiff> = Vec::new();
+    let mut hunk = Hunk::default();
+    for line in text.lines() {
+        if hunk.old_left > 0 || hunk.new_left > 0 {
+            if let Some(file) = files.last_mut() {
+                file.rows.extend(hunk.take(line));
+            }
+            continue;
+        }
+        if let Some(names) = line.strip_prefix("diff --git ") {
+            files.push(FileDiff {
+                name: name_of(names),
+                ..FileDiff::default()
+            });
+            continue;
+        }
+        let Some(file) = files.last_mut() else {
+            continue;
+        };
+        if let Some(found) = Hunk::begin(line) {
+            hunk = found;
+            file.rows.push(DiffRow {
+                sort: Sort::Place,
+                old: None,
+                new: None,
+                spans: vec![Span::plain(line)],
+            });
+        } else {
+            file.note(line);
+        }
+    }
+    files.iter_mut().for_each(FileDiff::finish);
+    files
+}
+
+impl FileDiff {
+    fn note(&mut self, line: &str) {
+        let name = line
+            .strip_prefix("+++ ")
+            .or_else(|| line.strip_prefix("--- "));
+        if let Some(name) = name {
+            if name != "/dev/null" {
+                self.name = unprefixed(name);
+            }
+            return;
+        }
+        let is_known = ["index ", "\\ No newline"];
+        if !line.is_empty() && !is_known.iter().any(|known| line.starts_with(known)) {
+            self.notes.push(line.to_owned());
+        }
+    }
+
+    /// Colours the lines and puts them side by side.
+    fn finish(&mut self) {
+        self.left_out = self.rows.len().saturating_sub(SHOWN);
+        self.rows.truncate(SHOWN);
+        let language = Language::of(&self.name);
+        if self.rows.len() <= PAINTED {
+            let (mut old, mut new) = (Paint::new(language), Paint::new(language));
+            for row in &mut self.rows {
+                let line = row.spans.first().map(|it| it.text.clone());
+                let line = line.unwrap_or_default();
+                match row.sort {
+                    Sort::Place => (old, new) = (Paint::new(language), Paint::new(language)),
+                    Sort::Removed => row.spans = old.line(&line),
+                    Sort::Added => row.spans = new.line(&line),
+                    Sort::Same => {
+                        old.line(&line);
+                        row.spans = new.line(&line);
+                    }
+                }
+            }
+        }
+        self.pairs = side_by_side(&self.rows);
+    }
+}
+
+impl Hunk {
+    /// Reads `@@ -1,2 +3,4 @@`.
+    fn begin(line: &str) -> Option<Self> {
+        let rest = line.strip_prefix("@@ -")?;
+        let (old, rest) = rest.split_once(" +")?;
+        let (new, _) = rest.split_once(" @@")?;
+        let range = |text: &str| -> Option<(usize, usize)> {
+            match text.split_once(',') {
+                Some((from, count)) => Some((from.parse().ok()?, count.parse().ok()?)),
+                None => Some((text.parse().ok()?, 1)),
+            }
+        };
+        let ((old, old_left), (new, new_left)) = (range(old)?, range(new)?);
+        Some(Self {
+            old,
+            new,
+            old_left,
+            new_left,
+        })
+    }
+
+    fn take(&mut self, line: &str) -> Option<DiffRow> {
+        // Git may leave the blank away before a line with nothing in it.
+        let (sign, text) = match line.chars().next() {
+            Some(sign) => (sign, &line[sign.len_utf8()..]),
+            None => (' ', ""),
+        };
+        let sort = match sign {
+            '+' => Sort::Added,
+            '-' => Sort::Removed,
+            '\\' => return None,
+            _ => Sort::Same,
+        };
+        let (mut old, mut new) = (None, None);
+        if sort != Sort::Added {
+            old = Some(self.old);
+            self.old += 1;
+            self.old_left = self.old_left.saturating_sub(1);
+        }
+        if sort != Sort::Removed {
+            new = Some(self.new);
+            self.new += 1;
+            self.new_left = self.new_left.saturating_sub(1);
+        }
+        let spans = vec![Span::plain(text)];
+        Some(DiffRow {
+            sort,
+            old,
+            new,
+            spans,
+        })
+    }
+}
+
+/// Puts lines that are gone beside those that came instead.
+fn side_by_side(rows: &[DiffRow]) -> Vec<Pair> {
+    let mut pairs = Vec::new();
+    let (mut gone, mut come): (Vec<&DiffRow>, Vec<&DiffRow>) = (Vec::new(), Vec::new());
+    for row in rows {
+        match row.sort {
+            Sort::Removed => gone.push(row),
+            Sort::Added => come.push(row),
+            Sort::Same | Sort::Place => {
+                settle(&mut pairs, &mut gone, &mut come);
+                pairs.push(Pair {
+                    left: Some(row.clone()),
+                    right: Some(row.clone()),
+                });
+            }
+        }
+    }
+    settle(&mut pairs, &mut gone, &mut come);
+    pairs
+}
+
+fn settle(pairs: &mut Vec<Pair>, gone: &mut Vec<&DiffRow>, come: &mut Vec<&DiffRow>) {
+    for at in 0..gone.len().max(come.len()) {
+        pairs.push(Pair {
+            left: gone.get(at).map(|&row| row.clone()),
+            right: come.get(at).map(|&row| row.clone()),
+        });
+    }
+    gone.clear();
+    come.clear();
+}
+
+fn name_of(names: &str) -> String {
+    names
+        .split_once(" b/")
+        .map_or(names, |(_, name)| name)
+        .to_owned()
+}
+
+fn unprefixed(name: &str) -> String {
+    let name = name.split('\t').next().unwrap_or(name);
+    let plain = name.strip_prefix("a/").or_else(|| name.strip_prefix("b/"));
+    plain.unwrap_or(name).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Sort, parse};
+
+    const DIFF: &str = "diff --git a/src/one.py b/src/one.py\nindex 1..2 100644\n--- a/src/one.py\n\
+        +++ b/src/one.py\n@@ -1,3 +1,4 @@ def x\n same\n-gone\n--- looks like a head\n+come\n+more\n+--x\n\
+        diff --git a/pic.png b/pic.png\nnew file mode 100644\nBinary files /dev/null and b/pic.png differ\n";
+
+    #[test]
+    fn lines_are_counted_not_guessed() {
+        let files = parse(DIFF);
+        assert_eq!(files.len(), 2);
+        assert_eq!(files[0].name, "src/one.py");
+        let sorts: Vec<Sort> = files[0].rows.iter().map(|row| row.sort).collect();
+        use Sort::{Added, Place, Removed, Same};
+        assert_eq!(sorts, [Place, Same, Removed, Removed, Added, Added, Added]);
+        let last = &files[0].rows[6];
+        assert_eq!((last.old, last.new), (None, Some(4)));
+        assert_eq!(files[1].name, "pic.png");
+        assert_eq!(files[1].notes.len(), 2);
+    }
+
+    #[test]
+    fn what_went_stands_beside_what_came() {
+        let files = parse(DIFF);
+        let pairs = &files[0].pairs;
+        assert_eq!(pairs.len(), 5);
+        assert!(pairs[2].left.is_some() && pairs[2].right.is_some());
+        assert!(pairs[4].left.is_none() && pairs[4].right.is_some());
+    }
+
+    #[test]
+    fn large_files_have_no_colours_and_huge_ones_are_cut() {
+        let mut text = "diff --git a/x.rs b/x.rs\n@@ -0,0 +1,30000 @@\n".to_owned();
+        for _ in 0..30_000 {
+            text.push_str("+let x = 1;\n");
+        }
+        let files = parse(&text);
+        assert_eq!(files[0].rows.len(), super::SHOWN);
+        assert_eq!(files[0].left_out, 10_001);
+        assert_eq!(files[0].rows[1].spans.len(), 1);
+    }
+
+    #[test]
+    fn whatever_comes_nothing_breaks() {
+        for text in [
+            "",
+            "@@",
+            "@@ -a +b @@\n",
+            "diff --git \n@@ -1 +1 @@\n",
+            "+++ \u{e9}\n-é",
+        ] {
+            drop(parse(text));
+        }
+    }
+}

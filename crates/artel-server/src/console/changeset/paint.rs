@@ -1,0 +1,263 @@
+//! Colours for code: comments, texts, numbers and the words that a language keeps for itself.
+//!
+//! It is no parser. It knows how a comment and a text begin and end, which is enough to read a
+//! difference by, and it never loses a character.
+
+/// A stretch of a line in one colour.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::console) struct Span {
+    pub(in crate::console) class: &'static str,
+    pub(in crate::console) text: String,
+}
+
+impl Span {
+    /// Returns text without a colour.
+    pub(super) fn plain(text: &str) -> Self {
+        Self {
+            class: "",
+            text: text.to_owned(),
+        }
+    }
+}
+
+/// What is known of a language.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Language {
+    words: &'static str,
+    /// What a comment to the end of the line begins with.
+    line: &'static str,
+    /// What a comment of several lines begins and ends with.
+    block: Option<(&'static str, &'static str)>,
+    quotes: &'static str,
+}
+
+const RUST: Language = Language {
+    words: " as async await break const continue crate dyn else enum extern false fn for if impl in let loop match mod move mut pub ref return self Self static struct super trait true type unsafe use where while ",
+    line: "//",
+    block: Some(("/*", "*/")),
+    quotes: "\"",
+};
+
+const PYTHON: Language = Language {
+    words: " and as assert async await break class continue def del elif else except False finally for from global if import in is lambda None nonlocal not or pass raise return True try while with yield ",
+    line: "#",
+    block: None,
+    quotes: "\"'",
+};
+
+const SCRIPT: Language = Language {
+    words: " async await break case catch class const continue default delete do else enum export extends false finally for from function if implements import in instanceof interface let new null of private public return static super switch this throw true try type typeof undefined var void while with yield ",
+    line: "//",
+    block: Some(("/*", "*/")),
+    quotes: "\"'`",
+};
+
+const CURLY: Language = Language {
+    words: " abstract auto bool boolean break byte case catch char class const continue default defer do double else enum extends extern false final finally float for func go goto if implements import int interface internal long map namespace new nil null override package private protected public range return select short signed sizeof static string struct super switch template this throw throws true try type typedef union unsigned using var virtual void volatile while ",
+    line: "//",
+    block: Some(("/*", "*/")),
+    quotes: "\"'",
+};
+
+const SHELL: Language = Language {
+    words: " case do done elif else esac export fi for function if in local return set then until while ",
+    line: "#",
+    block: None,
+    quotes: "\"'",
+};
+
+const SETTINGS: Language = Language {
+    words: " true false null yes no on off ",
+    line: "#",
+    block: None,
+    quotes: "\"'",
+};
+
+const SQL: Language = Language {
+    words: " ADD ALTER AND AS BY CREATE DELETE DROP FROM GROUP HAVING IN INDEX INSERT INTO JOIN LEFT LIMIT NOT NULL ON OR ORDER PRIMARY KEY SELECT SET TABLE UNION UPDATE VALUES WHERE WITH ",
+    line: "--",
+    block: Some(("/*", "*/")),
+    quotes: "'",
+};
+
+const STYLE: Language = Language {
+    words: " ",
+    line: "\u{0}",
+    block: Some(("/*", "*/")),
+    quotes: "\"'",
+};
+
+impl Language {
+    /// Returns the language of a file, by how its name ends.
+    pub(super) fn of(name: &str) -> Option<Self> {
+        let ending = name.rsplit_once('.').map_or(name, |(_, ending)| ending);
+        Some(match ending.to_ascii_lowercase().as_str() {
+            "rs" => RUST,
+            "py" | "pyi" => PYTHON,
+            "js" | "jsx" | "ts" | "tsx" | "mjs" | "cjs" => SCRIPT,
+            "c" | "h" | "cc" | "cpp" | "hpp" | "cs" | "go" | "java" | "kt" | "swift" | "scala"
+            | "php" | "dart" | "zig" => CURLY,
+            "sh" | "bash" | "zsh" | "makefile" | "dockerfile" => SHELL,
+            "toml" | "yaml" | "yml" | "json" | "ini" | "cfg" => SETTINGS,
+            "sql" => SQL,
+            "css" | "scss" => STYLE,
+            _ => return None,
+        })
+    }
+
+    fn has(self, word: &str) -> bool {
+        self.words.split(' ').any(|known| known == word)
+    }
+}
+
+/// Colours one line after another.
+#[derive(Debug, Clone)]
+pub(super) struct Paint {
+    language: Option<Language>,
+    /// Whether the line begins within a comment.
+    is_comment: bool,
+}
+
+impl Paint {
+    pub(super) fn new(language: Option<Language>) -> Self {
+        Self {
+            language,
+            is_comment: false,
+        }
+    }
+
+    /// Colours a line.
+    pub(super) fn line(&mut self, text: &str) -> Vec<Span> {
+        let Some(language) = self.language else {
+            return vec![Span::plain(text)];
+        };
+        let mut spans: Vec<Span> = Vec::new();
+        let mut rest = text;
+        while !rest.is_empty() {
+            let (class, length) = self.next(language, rest);
+            let (taken, after) = rest.split_at(length);
+            match spans.last_mut() {
+                Some(last) if last.class == class => last.text.push_str(taken),
+                _ => spans.push(Span {
+                    class,
+                    text: taken.to_owned(),
+                }),
+            }
+            rest = after;
+        }
+        spans
+    }
+
+    /// Returns the colour of what comes next, and how many bytes it has: at least one character.
+    fn next(&mut self, language: Language, rest: &str) -> (&'static str, usize) {
+        if let Some((begin, end)) = language.block
+            && (self.is_comment || rest.starts_with(begin))
+        {
+            let from = if self.is_comment { 0 } else { begin.len() };
+            let found = rest[from..].find(end).map(|at| from + at + end.len());
+            self.is_comment = found.is_none();
+            return ("c", found.unwrap_or(rest.len()));
+        }
+        if rest.starts_with(language.line) {
+            return ("c", rest.len());
+        }
+        let first = rest.chars().next().unwrap_or(' ');
+        if language.quotes.contains(first) {
+            return ("s", quoted(rest, first));
+        }
+        let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
+        if first.is_ascii_digit() {
+            let is_number = |letter: char| is_part(letter) || letter == '.';
+            return (
+                "n",
+                rest.find(|letter| !is_number(letter)).unwrap_or(rest.len()),
+            );
+        }
+        if is_part(first) {
+            let length = rest.find(|letter| !is_part(letter)).unwrap_or(rest.len());
+            let class = if language.has(&rest[..length]) {
+                "k"
+            } else {
+                ""
+            };
+            return (class, length);
+        }
+        ("", first.len_utf8())
+    }
+}
+
+/// Returns how long a text is, with its quotes; the rest of the line where it does not end.
+fn quoted(rest: &str, quote: char) -> usize {
+    let mut is_escaped = false;
+    for (at, letter) in rest.char_indices().skip(1) {
+        match (is_escaped, letter) {
+            (true, _) => is_escaped = false,
+            (false, '\\') => is_escaped = true,
+            (false, letter) if letter == quote => return at + letter.len_utf8(),
+            _ => {}
+        }
+    }
+    rest.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use artel_testkit::Random;
+
+    use super::{Language, Paint};
+
+    fn painted(name: &str, lines: &[&str]) -> Vec<String> {
+        let mut paint = Paint::new(Language::of(name));
+        let shown = |line: &&str| {
+            let spans = paint.line(line).into_iter();
+            let spans = spans.filter(|span| !span.class.is_empty());
+            let spans: Vec<String> = spans
+                .map(|it| format!("{}:{}", it.class, it.text))
+                .collect();
+            spans.join("|")
+        };
+        lines.iter().map(shown).collect()
+    }
+
+    #[test]
+    fn comments_texts_numbers_and_words() {
+        for (name, line, expected) in [
+            (
+                "a.rs",
+                "let x = \"a // b\"; // c",
+                "k:let|s:\"a // b\"|c:// c",
+            ),
+            ("a.rs", "fn life<'a>(x: &'a str)", "k:fn"),
+            (
+                "a.py",
+                "return 'it\\'s' + 42  # no",
+                "k:return|s:'it\\'s'|n:42|c:# no",
+            ),
+            ("a.toml", "x = true", "k:true"),
+            ("a.txt", "let x = 1", ""),
+            ("Makefile", "if x # y", "k:if|c:# y"),
+        ] {
+            assert_eq!(painted(name, &[line]), [expected], "{name}");
+        }
+        let lines = ["a /* b", "c */ if"];
+        assert_eq!(painted("a.c", &lines), ["c:/* b", "c:c */|k:if"]);
+    }
+
+    #[test]
+    fn no_character_is_lost() {
+        let mut random = Random::of_seed(7);
+        let letters = ['"', '\'', '/', '*', '#', '\\', 'a', '1', ' ', 'é', '-', '`'];
+        for name in ["a.rs", "a.py", "a.js", "a.sql", "a.css", "a.txt"] {
+            let mut paint = Paint::new(Language::of(name));
+            for _ in 0..200 {
+                let length = random.below(30);
+                let line: String = (0..length)
+                    .map(|_| letters[usize::try_from(random.below(12)).unwrap()])
+                    .collect();
+                let spans = paint.line(&line);
+                let joined: String = spans.iter().map(|span| span.text.as_str()).collect();
+                assert_eq!(joined, line, "{name}");
+            }
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! What every page has around it, and the way from a request to a page.
+
+use std::sync::Arc;
+
+use artel_types::{Failure, Timestamp, TraceId};
+use artel_workshop::{
+    Drivers, Eyes, OnFailure, Page, PlanRules, Problems, RunRow, RunsWanted, View, Viewer, Waits,
+    WorkRow, WorksWanted, Workshop,
+};
+use askama::Template;
+use axum::response::{Html, IntoResponse as _, Response};
+
+use super::words;
+use crate::api::Refusal;
+use crate::desk::Desk;
+use crate::door::Who;
+use crate::keeper::blocking;
+
+/// How a plan is looked at where nothing is begun.
+pub(super) const LOOKING: PlanRules = PlanRules {
+    at_once: 1,
+    failure: OnFailure::Continue,
+};
+
+/// What every page has around it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Frame {
+    /// What the page is about.
+    pub(super) title: String,
+    /// The entry of the menu that it belongs to.
+    pub(super) place: &'static str,
+    /// The last event that the page knows of; what comes later is followed.
+    pub(super) seq: u64,
+    /// What the page shows when it sends something.
+    pub(super) proof: String,
+    /// Who looks.
+    pub(super) name: String,
+    /// What they may see and do.
+    pub(super) role: &'static str,
+    /// How closely events are followed.
+    pub(super) view: &'static str,
+}
+
+/// One entry of the menu.
+pub(super) struct Entry {
+    pub(super) place: &'static str,
+    pub(super) href: &'static str,
+    pub(super) label: &'static str,
+    pub(super) key: &'static str,
+    /// Who can open it.
+    least: Viewer,
+}
+
+use Viewer::{Developer, User};
+
+/// The menu; `g` and the key lead there.
+const MENU: &[Entry] = &[
+    entry("now", "/", "Now", "n", User),
+    entry("plans", "/plans", "Plans", "p", User),
+    entry("runs", "/runs", "Runs", "r", User),
+    entry("changesets", "/changesets", "Changesets", "c", User),
+    entry("reports", "/reports", "Reports", "o", User),
+    entry("skills", "/skills", "Skills", "s", Developer),
+    entry("agents", "/agents", "Agents", "a", User),
+    entry("usage", "/usage", "Usage", "u", Developer),
+    entry("journal", "/journal", "Journal", "j", User),
+    entry("settings", "/settings", "Settings", "t", Developer),
+];
+
+const fn entry(
+    place: &'static str,
+    href: &'static str,
+    label: &'static str,
+    key: &'static str,
+    least: Viewer,
+) -> Entry {
+    Entry {
+        place,
+        href,
+        label,
+        key,
+        least,
+    }
+}
+
+impl Frame {
+    /// Returns the entries of the menu that whoever looks can open.
+    pub(super) fn menu(&self) -> Vec<&'static Entry> {
+        let can = |entry: &&Entry| entry.least == User || self.role != User.as_str();
+        MENU.iter().filter(can).collect()
+    }
+}
+
+/// What a page is gathered from.
+pub(super) struct Site {
+    pub(super) desk: Arc<Desk>,
+    pub(super) who: Who,
+    pub(super) workshop: Arc<Workshop>,
+    /// Who is at work on what.
+    pub(super) drivers: Drivers,
+    /// The last event when the gathering began: nothing that comes meanwhile is missed.
+    seq: u64,
+}
+
+/// Why there is no page.
+#[derive(Template)]
+#[template(path = "trouble.html")]
+struct Trouble {
+    frame: Frame,
+    code: String,
+    what: String,
+    why: Option<String>,
+    advice: Option<String>,
+}
+
+impl Site {
+    pub(super) fn open(desk: Arc<Desk>, who: Who) -> Result<Self, Failure> {
+        let seq = desk.board().position();
+        let workshop = who.workshop(&desk)?;
+        Ok(Self {
+            drivers: workshop.drivers_now()?,
+            workshop,
+            desk,
+            who,
+            seq,
+        })
+    }
+
+    /// Returns what is around a page.
+    pub(super) fn frame(&self, place: &'static str, title: impl Into<String>) -> Frame {
+        Frame {
+            seq: self.seq,
+            ..bare(&self.who, place, title.into())
+        }
+    }
+
+    pub(super) fn now(&self) -> Timestamp {
+        self.workshop.caller().clock().now()
+    }
+
+    /// Tells whether whoever looks may see how things are done, not only what came of them.
+    pub(super) fn is_developer(&self) -> bool {
+        self.who.pass.role >= Viewer::Developer
+    }
+
+    pub(super) fn is_admin(&self) -> bool {
+        self.who.pass.role >= Viewer::Admin
+    }
+
+    /// Returns the eyes of whoever looks. Users see summaries, whatever is asked for.
+    pub(super) fn eyes(&self, view: View) -> Eyes {
+        let role = self.who.pass.role;
+        let view = match role {
+            Viewer::User => View::Summary,
+            Viewer::Developer | Viewer::Admin => view,
+        };
+        let hidden = self.workshop.settings.runs.hidden_tools.value.clone();
+        Eyes { view, role, hidden }
+    }
+}
+
+impl Site {
+    /// Lists what needs a person.
+    pub(super) fn waiting(&self) -> Vec<Waits> {
+        self.desk.board().waiting(&self.drivers)
+    }
+
+    /// Lists runs.
+    pub(super) fn runs(&self, wanted: &RunsWanted) -> Page<RunRow> {
+        self.desk.board().runs(wanted, &self.drivers)
+    }
+
+    /// Lists pieces of work.
+    pub(super) fn works(&self, wanted: &WorksWanted) -> Page<WorkRow> {
+        self.desk.board().works(wanted, &self.drivers)
+    }
+
+    /// Returns a piece of work as it stands in a list.
+    pub(super) fn work(&self, trace: TraceId) -> Option<WorkRow> {
+        self.desk.board().work(trace, &self.drivers)
+    }
+}
+
+/// Gathers a page where it keeps nobody waiting, and renders it.
+pub(super) async fn show<P, G>(desk: Arc<Desk>, who: Who, gather: G) -> Response
+where
+    P: Template + Send + 'static,
+    G: FnOnce(&Site) -> Result<P, Problems> + Send + 'static,
+{
+    let looking = who.clone();
+    let rendered = blocking(move || {
+        let site = Site::open(desk, looking)?;
+        let page = gather(&site).map_err(|problems| problems.first())?;
+        render(&page)
+    });
+    match rendered.await {
+        Ok(text) => Html(text).into_response(),
+        Err(failure) => trouble(&who, failure),
+    }
+}
+
+/// Shows why there is no page.
+pub(super) fn trouble(who: &Who, failure: Failure) -> Response {
+    let status = Refusal(failure.clone()).status();
+    let page = Trouble {
+        frame: bare(who, "", failure.what.clone()),
+        code: failure.code.to_string(),
+        what: failure.what,
+        why: failure.why,
+        advice: failure.advice,
+    };
+    match render(&page) {
+        Ok(text) => (status, Html(text)).into_response(),
+        Err(failure) => Refusal(failure).into_response(),
+    }
+}
+
+/// Renders a page. Characters that deceive the eye are written out, wherever they come from.
+pub(super) fn render(page: &impl Template) -> Result<String, Failure> {
+    let text = page.render().map_err(|error| {
+        Failure::new(artel_types::Code::X001, "a page could not be rendered")
+            .because(error.to_string())
+    })?;
+    Ok(words::seen(text))
+}
+
+fn bare(who: &Who, place: &'static str, title: String) -> Frame {
+    Frame {
+        title,
+        place,
+        seq: 0,
+        proof: who.proof.clone().unwrap_or_default(),
+        name: who.pass.name.clone(),
+        role: who.pass.role.as_str(),
+        view: "summary",
+    }
+}

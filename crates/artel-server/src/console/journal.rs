@@ -1,0 +1,162 @@
+//! The journal: search, verify, export.
+
+use std::sync::Arc;
+
+use artel_journal::{Filter, Query as Asked, Record};
+use artel_types::{Code, Failure, Timestamp};
+use artel_workshop::{View, seen};
+use askama::Template;
+use axum::extract::{Query, State};
+use axum::response::Response;
+use serde::Deserialize;
+
+use super::frame::{Frame, Site, show};
+use super::words;
+use crate::desk::Desk;
+use crate::door::Who;
+
+/// So many events stand on a page.
+const PAGE: usize = 100;
+
+/// So many are read at once to fill it: not all of them may be shown.
+const READ: u64 = 1_000;
+
+/// The page.
+#[derive(Template)]
+#[template(path = "journal.html")]
+pub(super) struct JournalPage {
+    pub(super) frame: Frame,
+    pub(super) wanted: Wanted,
+    pub(super) rows: Vec<Row>,
+    /// The next page shows what came before this.
+    pub(super) next: Option<u64>,
+    pub(super) can_verify: bool,
+}
+
+/// One event.
+#[derive(Debug, Clone)]
+pub(super) struct Row {
+    pub(super) seq: u64,
+    pub(super) at: String,
+    pub(super) trace: String,
+    pub(super) kind: String,
+    pub(super) actor: String,
+    pub(super) outcome: String,
+    pub(super) target: String,
+    /// Nothing for whoever sees what came of things, not how.
+    pub(super) payload: Option<String>,
+}
+
+/// Which events are wanted.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub(super) struct Wanted {
+    #[serde(default)]
+    pub(super) trace: String,
+    #[serde(default)]
+    pub(super) kind: String,
+    #[serde(default)]
+    pub(super) actor: String,
+    #[serde(default)]
+    pub(super) since: String,
+    #[serde(default)]
+    pub(super) until: String,
+    pub(super) before: Option<u64>,
+}
+
+/// Shows the page.
+pub(super) async fn page(
+    State(desk): State<Arc<Desk>>,
+    who: Who,
+    Query(wanted): Query<Wanted>,
+) -> Response {
+    show(desk, who, move |site| Ok(gather(site, wanted)?)).await
+}
+
+fn gather(site: &Site, wanted: Wanted) -> Result<JournalPage, Failure> {
+    let eyes = site.eyes(View::Full);
+    let reader = site.desk.reader();
+    let mut filter = filter(&wanted, site.now())?;
+    let mut before = wanted.before;
+    let mut rows = Vec::new();
+    let mut next = None;
+    // Pages go back in time, and events are told apart by their number, not by their moment.
+    loop {
+        if let Some(seq) = before {
+            let at = moment_of(reader, seq)?;
+            filter.until = Some(filter.until.map_or(at, |until| until.min(at)));
+        }
+        let asked = Asked::of(filter.clone()).newest_first().limit(READ);
+        let read = reader.records(&asked)?;
+        let is_end = (read.len() as u64) < READ;
+        let fresh = read
+            .iter()
+            .filter(|it| before.is_none_or(|seq| it.seq < seq));
+        let fresh: Vec<&Record> = fresh.collect();
+        for record in &fresh {
+            if rows.len() == PAGE {
+                break;
+            }
+            before = Some(record.seq);
+            rows.extend(seen(&eyes, record).map(|it| row(site, it)));
+        }
+        if rows.len() == PAGE {
+            next = before;
+            break;
+        }
+        if is_end || fresh.is_empty() {
+            break;
+        }
+    }
+    Ok(JournalPage {
+        frame: site.frame("journal", "Journal"),
+        rows,
+        next,
+        can_verify: site.is_developer(),
+        wanted,
+    })
+}
+
+fn filter(wanted: &Wanted, now: Timestamp) -> Result<Filter, Failure> {
+    let named = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
+    let moment = |text: &str| {
+        let parsed = named(text).map(|text| Timestamp::parse_back_from(&text, now));
+        parsed.transpose().map_err(|error| {
+            Failure::new(Code::C004, "that is no moment")
+                .because(error.to_string())
+                .advise("write `2026-11-15T22:00:00Z`, or a span back from now such as `2h`")
+        })
+    };
+    Ok(Filter {
+        trace: named(&wanted.trace).map(|text| text.to_ascii_lowercase()),
+        kind: named(&wanted.kind),
+        actor: named(&wanted.actor),
+        since: moment(&wanted.since)?,
+        until: moment(&wanted.until)?,
+        ..Filter::default()
+    })
+}
+
+/// Returns the moment just after an event.
+fn moment_of(reader: &artel_journal::Reader, seq: u64) -> Result<Timestamp, Failure> {
+    let asked = Asked::all().after(seq.saturating_sub(1)).limit(1);
+    let found = reader.records(&asked)?;
+    let at = found.first().map(|record| record.at);
+    let at = at.ok_or_else(|| Failure::new(Code::W005, format!("there is no event {seq}")))?;
+    Ok(Timestamp::from_micros(at.as_micros().saturating_add(1)))
+}
+
+fn row(site: &Site, record: Record) -> Row {
+    Row {
+        seq: record.seq,
+        at: words::moment(record.at),
+        trace: record.trace.chars().take(8).collect(),
+        kind: record.kind,
+        actor: match record.via {
+            Some(via) => format!("{} ({via})", record.actor),
+            None => record.actor,
+        },
+        outcome: record.outcome.unwrap_or_default(),
+        target: record.target.unwrap_or_default(),
+        payload: site.is_developer().then_some(record.payload),
+    }
+}

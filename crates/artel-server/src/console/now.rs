@@ -1,0 +1,184 @@
+//! Now: what needs somebody, what is running, what has finished; and the box to ask in.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use artel_types::{Failure, TraceId};
+use artel_workshop::{RunRow, RunsWanted, Stage, Standing, WaitSort};
+use askama::Template;
+use askama::filters::HtmlSafe;
+use axum::extract::State;
+use axum::response::Response;
+
+use super::frame::{Frame, Site, show};
+use super::questions::{Call, Card, Needs, call, card, query};
+use super::words::{self, When};
+use crate::desk::Desk;
+use crate::door::Who;
+
+/// So many runs that are over are shown.
+const FINISHED: usize = 12;
+
+/// So many things that wait or run are shown; the lists have all of them.
+const SHOWN: usize = 50;
+
+/// Of so many runs the steps are counted.
+const CLOSELY: usize = 12;
+
+/// The page.
+#[derive(Template)]
+#[template(path = "now.html")]
+pub(super) struct Now {
+    pub(super) frame: Frame,
+    pub(super) portals: Vec<String>,
+    pub(super) needs: Needs,
+    pub(super) cards: Vec<Card>,
+    /// How many cards more there are.
+    pub(super) left_out: usize,
+    pub(super) running: Listed,
+    pub(super) finished: Listed,
+    pub(super) is_held: bool,
+    pub(super) in_queue: usize,
+    pub(super) under_way: usize,
+}
+
+/// A run in a list.
+#[derive(Debug, Clone)]
+pub(super) struct Going {
+    pub(super) href: String,
+    pub(super) title: String,
+    pub(super) state: words::State,
+    pub(super) note: String,
+    /// Steps that are done, of all.
+    pub(super) steps: Option<(usize, usize)>,
+    pub(super) turns: u64,
+    pub(super) tokens: Option<String>,
+    pub(super) cost: String,
+    pub(super) since: When,
+}
+
+/// Runs in a table.
+#[derive(Debug, Clone, Default, Template)]
+#[template(path = "going.html")]
+pub(super) struct Listed {
+    pub(super) caption: &'static str,
+    pub(super) rows: Vec<Going>,
+}
+
+// What it writes is escaped where it is written.
+impl HtmlSafe for Listed {}
+
+/// Shows the page.
+pub(super) async fn page(State(desk): State<Arc<Desk>>, who: Who) -> Response {
+    show(desk, who, |site| Ok(gather(site)?)).await
+}
+
+fn gather(site: &Site) -> Result<Now, Failure> {
+    let waits = site.waiting();
+    let (questions, others): (Vec<_>, Vec<_>) =
+        waits.iter().partition(|it| it.kind == WaitSort::Question);
+    let load = &site.desk.load;
+    let mut frame = site.frame("now", "Now");
+    if site.is_developer() {
+        // Calls that need a yes are no part of the summary.
+        frame.view = "full";
+    }
+    Ok(Now {
+        frame,
+        portals: site
+            .workshop
+            .portals()?
+            .into_iter()
+            .map(|it| it.name)
+            .collect(),
+        needs: Needs {
+            calls: calls(site, None),
+            queries: questions.into_iter().take(SHOWN).map(query).collect(),
+        },
+        left_out: others.len().saturating_sub(SHOWN),
+        cards: others.into_iter().take(SHOWN).map(card).collect(),
+        running: Listed {
+            caption: "Runs that are not over",
+            rows: running(site)?,
+        },
+        finished: Listed {
+            caption: "The latest runs that are over",
+            rows: finished(site),
+        },
+        is_held: site.workshop.is_daemon_held()?,
+        in_queue: load.waiting.load(Ordering::Relaxed),
+        under_way: load.under_way.load(Ordering::Relaxed),
+    })
+}
+
+/// Returns the calls that wait for a yes, of one piece of work or of all. What a call would do is
+/// not for whoever sees summaries alone.
+pub(super) fn calls(site: &Site, trace: Option<TraceId>) -> Vec<Call> {
+    if !site.is_developer() {
+        return Vec::new();
+    }
+    let asks = site.desk.asks.list().into_iter();
+    let asks = asks.filter(|ask| trace.is_none_or(|trace| ask.trace == trace));
+    asks.map(call).collect()
+}
+
+fn running(site: &Site) -> Result<Vec<Going>, Failure> {
+    let open = site.runs(&RunsWanted {
+        stage: Stage::Open,
+        limit: SHOWN,
+        ..RunsWanted::default()
+    });
+    let mut rows = Vec::new();
+    for row in &open.rows {
+        let mut going = listed(row);
+        let is_driven = site.drivers.run(row.run).is_some();
+        if is_driven && rows.len() < CLOSELY {
+            going.steps = steps(site, row)?;
+        }
+        if let Some(work) = site.work(row.trace) {
+            going.tokens = Some(words::tokens(work.tokens));
+            going.cost = words::cost(work.cost);
+        }
+        rows.push(going);
+    }
+    Ok(rows)
+}
+
+/// Says how many steps are done of the plan that a run carries out.
+fn steps(site: &Site, row: &RunRow) -> Result<Option<(usize, usize)>, Failure> {
+    let Ok(work) = site.workshop.work(row.trace) else {
+        return Ok(None);
+    };
+    if work.course.run() != Some(row.run) {
+        return Ok(None);
+    }
+    let conduct = site.workshop.progress_of(&work)?;
+    Ok(conduct.map(|conduct| conduct.progress()))
+}
+
+fn finished(site: &Site) -> Vec<Going> {
+    let over = site.runs(&RunsWanted {
+        stage: Stage::Over,
+        limit: FINISHED,
+        ..RunsWanted::default()
+    });
+    over.rows.iter().map(listed).collect()
+}
+
+/// Returns a run as it stands in a list.
+pub(super) fn listed(row: &RunRow) -> Going {
+    Going {
+        href: format!("/runs/{}", row.run),
+        title: words::short(&row.title, 160),
+        state: words::standing(row.state),
+        note: match row.state {
+            Standing::Waiting => row.note.clone().unwrap_or_default(),
+            _ => String::new(),
+        },
+        steps: None,
+        turns: row.turns,
+        tokens: None,
+        cost: words::cost(row.cost),
+        since: words::when(row.since),
+    }
+}

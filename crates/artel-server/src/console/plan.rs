@@ -1,0 +1,262 @@
+//! Plans: what is going to be done, by whom, with what, and what shows that it is done.
+
+mod steps;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use artel_types::plan::{Plan, PlanState};
+use artel_types::{Failure, Money};
+use artel_workshop::{Conduct, Drafted, Estimate, Work};
+use askama::Template;
+use axum::extract::{Path, Query, State};
+use axum::http::header;
+use axum::response::{Html, IntoResponse as _, Response};
+use serde::Deserialize;
+
+pub(super) use self::steps::{StepCard, cards};
+use super::frame::{Frame, Site, render, trouble};
+use super::graph::{Graph, draw};
+use super::words::{self, When};
+use crate::desk::Desk;
+use crate::door::Who;
+use crate::keeper::blocking;
+
+/// Which version is wanted, and which it is compared with.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Wanted {
+    v: Option<u32>,
+    from: Option<u32>,
+}
+
+/// The page of one plan.
+#[derive(Template)]
+#[template(path = "plan.html")]
+pub(super) struct PlanPage {
+    pub(super) frame: Frame,
+    pub(super) id: String,
+    pub(super) trace: String,
+    pub(super) run: Option<String>,
+    pub(super) request: String,
+    pub(super) asked: When,
+    pub(super) by: String,
+    pub(super) portal: Option<String>,
+    pub(super) state: words::State,
+    pub(super) why: Option<String>,
+    pub(super) version: u32,
+    pub(super) hash: String,
+    pub(super) versions: Vec<VersionRow>,
+    /// Whether a person can decide about the version that is shown.
+    pub(super) is_open: bool,
+    /// Whether it can be called off.
+    pub(super) is_going: bool,
+    pub(super) can_retry: bool,
+    /// Whether its text and single steps can be changed.
+    pub(super) can_edit: bool,
+    pub(super) plan: Plan,
+    pub(super) graph: Option<Graph>,
+    pub(super) steps: Vec<StepCard>,
+    pub(super) tokens: String,
+    pub(super) cost: String,
+    pub(super) comments: Vec<Said>,
+    pub(super) proposals: Vec<Proposed>,
+    pub(super) difference: Option<Difference>,
+}
+
+/// A version in the list of versions.
+#[derive(Debug, Clone)]
+pub(super) struct VersionRow {
+    pub(super) number: u32,
+    pub(super) by: String,
+    pub(super) at: When,
+    pub(super) is_shown: bool,
+}
+
+/// Something that a person said about a version.
+#[derive(Debug, Clone)]
+pub(super) struct Said {
+    pub(super) version: u32,
+    pub(super) text: String,
+}
+
+/// A change that an agent asked for.
+#[derive(Debug, Clone)]
+pub(super) struct Proposed {
+    pub(super) id: String,
+    pub(super) step: String,
+    pub(super) is_blocking: bool,
+}
+
+/// How two versions differ.
+#[derive(Debug, Clone)]
+pub(super) struct Difference {
+    pub(super) from: u32,
+    pub(super) to: u32,
+    pub(super) text: String,
+}
+
+/// What was read before the price is known.
+struct Read {
+    site: Site,
+    work: Work,
+    drafted: Drafted,
+    plan: Plan,
+    from: Option<u32>,
+}
+
+/// Shows a plan.
+pub(super) async fn page(
+    State(desk): State<Arc<Desk>>,
+    who: Who,
+    Path(id): Path<String>,
+    Query(wanted): Query<Wanted>,
+) -> Response {
+    match rendered(desk, who.clone(), id, wanted).await {
+        Ok(text) => Html(text).into_response(),
+        Err(failure) => trouble(&who, failure),
+    }
+}
+
+async fn rendered(
+    desk: Arc<Desk>,
+    who: Who,
+    id: String,
+    wanted: Wanted,
+) -> Result<String, Failure> {
+    let read = blocking(move || {
+        let site = Site::open(desk, who)?;
+        let work = site.workshop.work_named(&id)?;
+        let (drafted, plan) = site.workshop.plan_of(&work, wanted.v)?;
+        Ok(Read {
+            site,
+            work,
+            drafted,
+            plan,
+            from: wanted.from,
+        })
+    });
+    let read = read.await?;
+    let model = read.work.request.model.clone();
+    let estimates = read.site.workshop.estimate(&read.plan, model.as_deref());
+    let estimates = estimates.await?;
+    blocking(move || render(&gather(read, &estimates)?)).await
+}
+
+fn gather(read: Read, estimates: &[Estimate]) -> Result<PlanPage, Failure> {
+    let Read {
+        site,
+        work,
+        drafted,
+        plan,
+        from,
+    } = read;
+    let conduct = site.workshop.progress_of(&work)?;
+    let steps = conduct.iter().flat_map(Conduct::steps);
+    let states: BTreeMap<_, _> = steps
+        .map(|(step, stands)| (step.id.clone(), stands.state))
+        .collect();
+    let version = drafted.fact.version;
+    let in_review = work.course.in_review().map(|it| it.number);
+    let state = work.course.state();
+    let short = work.trace.short();
+    Ok(PlanPage {
+        frame: site.frame("plans", format!("Plan: {}", plan.title)),
+        trace: work.trace.to_string(),
+        run: work.course.run().map(|run| run.to_string()),
+        request: site.workshop.whole_text(&work.request.words)?,
+        asked: words::when(work.at),
+        by: work.by.id.clone(),
+        portal: work.request.portal.clone(),
+        state: words::state(state.map_or("planned", PlanState::as_str)),
+        why: work.course.why().map(str::to_owned),
+        is_open: in_review == Some(version),
+        is_going: state.is_some_and(|state| !state.is_over()),
+        can_retry: state == Some(PlanState::Failed) && site.is_developer(),
+        can_edit: site.is_developer(),
+        versions: versions(&work, version),
+        graph: draw(&plan, &states),
+        steps: cards(&plan, &states, estimates),
+        tokens: words::tokens(estimates.iter().map(|it| it.tokens).sum()),
+        cost: words::cost(sum(estimates)),
+        comments: comments(&work),
+        proposals: proposals(&work),
+        difference: difference(&site, &work, from, version)?,
+        hash: drafted.fact.hash,
+        id: short,
+        version,
+        plan,
+    })
+}
+
+fn versions(work: &Work, shown: u32) -> Vec<VersionRow> {
+    let row = |it: &Drafted| VersionRow {
+        number: it.fact.version,
+        by: it.by.id.clone(),
+        at: words::when(it.at),
+        is_shown: it.fact.version == shown,
+    };
+    work.versions.iter().rev().map(row).collect()
+}
+
+fn comments(work: &Work) -> Vec<Said> {
+    let said = work.course.comments().iter().map(|it| Said {
+        version: it.version,
+        text: it.text.clone(),
+    });
+    said.collect()
+}
+
+fn proposals(work: &Work) -> Vec<Proposed> {
+    let proposed = work.course.proposals().iter().map(|(id, it)| Proposed {
+        id: id.clone(),
+        step: it.step.clone(),
+        is_blocking: it.is_blocking,
+    });
+    proposed.collect()
+}
+
+fn difference(
+    site: &Site,
+    work: &Work,
+    from: Option<u32>,
+    to: u32,
+) -> Result<Option<Difference>, Failure> {
+    let before = work.versions.iter().map(|it| it.fact.version);
+    let before = from.or_else(|| before.filter(|number| *number < to).max());
+    let Some(from) = before.filter(|from| *from != to) else {
+        return Ok(None);
+    };
+    let made = site.workshop.plan_difference(work, Some((from, to)))?;
+    Ok(Some(Difference {
+        from,
+        to,
+        text: made.text,
+    }))
+}
+
+fn sum(estimates: &[Estimate]) -> Option<Money> {
+    let all: Option<Vec<Money>> = estimates.iter().map(|it| it.cost).collect();
+    all.map(|all| all.into_iter().fold(Money(0), |sum, cost| sum + cost))
+}
+
+/// Returns a plan as Markdown, just as it is, for whoever edits it.
+pub(super) async fn text(
+    State(desk): State<Arc<Desk>>,
+    who: Who,
+    Path(id): Path<String>,
+    Query(wanted): Query<Wanted>,
+) -> Response {
+    let looking = who.clone();
+    let read = blocking(move || {
+        let site = Site::open(desk, looking)?;
+        let work = site.workshop.work_named(&id)?;
+        site.workshop.plan_markdown(&work, wanted.v)
+    });
+    match read.await {
+        Ok(text) => {
+            let sort = (header::CONTENT_TYPE, "text/plain; charset=utf-8");
+            ([sort], text).into_response()
+        }
+        Err(failure) => trouble(&who, failure),
+    }
+}

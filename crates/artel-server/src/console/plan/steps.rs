@@ -1,0 +1,116 @@
+//! The steps of a plan as a list, each with what it may touch and what shows that it is done.
+
+use std::collections::BTreeMap;
+
+use artel_types::plan::{Plan, PlanStep, StepState};
+use artel_workshop::Estimate;
+
+use crate::console::words;
+
+/// One step.
+#[derive(Debug, Clone)]
+pub(in crate::console) struct StepCard {
+    pub(in crate::console) number: usize,
+    pub(in crate::console) id: String,
+    pub(in crate::console) title: String,
+    pub(in crate::console) state: Option<words::State>,
+    /// Whether it can be left out: a person may say so while it is not over.
+    pub(in crate::console) is_open: bool,
+    pub(in crate::console) role: String,
+    pub(in crate::console) verify: &'static str,
+    pub(in crate::console) after: String,
+    pub(in crate::console) work: String,
+    pub(in crate::console) check: String,
+    pub(in crate::console) scope: Vec<(&'static str, String)>,
+    pub(in crate::console) criteria: Vec<(String, &'static str)>,
+    pub(in crate::console) evidence: Vec<String>,
+    pub(in crate::console) hands: Vec<(&'static str, String)>,
+    pub(in crate::console) estimate: Option<String>,
+}
+
+/// Returns the steps of a plan.
+pub(in crate::console) fn cards(
+    plan: &Plan,
+    states: &BTreeMap<String, StepState>,
+    estimates: &[Estimate],
+) -> Vec<StepCard> {
+    let steps = plan.steps.iter().enumerate();
+    steps
+        .map(|(index, step)| {
+            let estimate = estimates.iter().find(|it| it.step == step.id);
+            card(
+                plan,
+                index + 1,
+                step,
+                states.get(&step.id).copied(),
+                estimate,
+            )
+        })
+        .collect()
+}
+
+fn card(
+    plan: &Plan,
+    number: usize,
+    step: &PlanStep,
+    state: Option<StepState>,
+    estimate: Option<&Estimate>,
+) -> StepCard {
+    let after = step.after.iter().filter_map(|id| plan.number(id));
+    let after: Vec<String> = after.map(|number| number.to_string()).collect();
+    let claims = step.scope.criteria.iter();
+    let evidence = step.evidence.iter();
+    StepCard {
+        number,
+        id: step.id.clone(),
+        title: step.title.clone(),
+        state: state.map(words::step),
+        is_open: state.is_some_and(|state| matches!(state, StepState::Waiting | StepState::Failed)),
+        role: step.role.clone(),
+        verify: step.verify.as_str(),
+        after: after.join(", "),
+        work: step.work.clone(),
+        check: step.check.clone(),
+        scope: scope(step),
+        criteria: claims
+            .map(|claim| (claim.text.clone(), claim.source.as_str()))
+            .collect(),
+        evidence: evidence
+            .map(|it| format!("{} {}", it.kind, it.what).trim().to_owned())
+            .collect(),
+        hands: [("uses", &step.uses), ("gives", &step.gives)]
+            .into_iter()
+            .filter(|(_, names)| !names.is_empty())
+            .map(|(word, names)| (word, names.join(", ")))
+            .collect(),
+        estimate: estimate.map(|it| {
+            let cost = it.cost.map(|cost| format!(", {cost}"));
+            format!(
+                "{} tokens{}",
+                words::tokens(it.tokens),
+                cost.unwrap_or_default()
+            )
+        }),
+    }
+}
+
+/// Says what a step may touch and use. What is not named is not allowed, and says so.
+fn scope(step: &PlanStep) -> Vec<(&'static str, String)> {
+    let scope = &step.scope;
+    let list = |names: &[String]| match names.is_empty() {
+        true => "none".to_owned(),
+        false => names.join(", "),
+    };
+    let mut rows = vec![
+        ("changes", list(&scope.paths)),
+        ("runs", list(&scope.commands)),
+        ("reaches", list(&scope.network)),
+    ];
+    if let Some(turns) = scope.turns {
+        rows.push(("turns", turns.to_string()));
+    }
+    if let Some(cost) = scope.cost() {
+        rows.push(("may cost", cost.to_string()));
+    }
+    rows
+}

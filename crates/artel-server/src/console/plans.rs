@@ -1,0 +1,99 @@
+//! All requests and the plans that came of them, with filters.
+
+use std::sync::Arc;
+
+use artel_workshop::{RequestStatus, WorkRow, WorksWanted};
+use askama::Template;
+use axum::extract::{Query, State};
+use axum::response::Response;
+use serde::Deserialize;
+
+use super::frame::{Frame, Site, show};
+use super::words::{self, When};
+use crate::desk::Desk;
+use crate::door::Who;
+
+/// So many stand on a page.
+const MOST: usize = 100;
+
+/// The page.
+#[derive(Template)]
+#[template(path = "plans.html")]
+pub(super) struct Plans {
+    pub(super) frame: Frame,
+    pub(super) rows: Vec<Row>,
+    pub(super) wanted: Wanted,
+    pub(super) statuses: Vec<&'static str>,
+    pub(super) total: u64,
+    /// From where the next page goes on.
+    pub(super) next: Option<u64>,
+}
+
+/// A piece of work in the list.
+#[derive(Debug, Clone)]
+pub(super) struct Row {
+    pub(super) href: String,
+    pub(super) title: String,
+    pub(super) state: words::State,
+    pub(super) portal: String,
+    pub(super) by: String,
+    pub(super) tokens: String,
+    pub(super) cost: String,
+    pub(super) at: When,
+}
+
+/// Which pieces of work are wanted.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Wanted {
+    #[serde(default)]
+    pub(super) status: String,
+    #[serde(default)]
+    pub(super) text: String,
+    pub(super) before: Option<u64>,
+}
+
+/// Shows the page.
+pub(super) async fn page(
+    State(desk): State<Arc<Desk>>,
+    who: Who,
+    Query(wanted): Query<Wanted>,
+) -> Response {
+    show(desk, who, move |site| Ok(gather(site, wanted))).await
+}
+
+fn gather(site: &Site, wanted: Wanted) -> Plans {
+    let mut all = RequestStatus::ALL.into_iter();
+    let page = site.works(&WorksWanted {
+        status: all.find(|it| it.as_str() == wanted.status),
+        text: Some(wanted.text.clone()).filter(|text| !text.is_empty()),
+        before: wanted.before,
+        limit: MOST,
+        ..WorksWanted::default()
+    });
+    Plans {
+        frame: site.frame("plans", "Plans"),
+        rows: page.rows.into_iter().map(row).collect(),
+        statuses: RequestStatus::ALL.iter().map(|it| it.as_str()).collect(),
+        total: page.total,
+        next: page.next,
+        wanted,
+    }
+}
+
+fn row(it: WorkRow) -> Row {
+    // Without a plan there is the run that answered, or nothing yet.
+    let href = match it.version {
+        Some(_) => format!("/plans/{}", it.id),
+        None => format!("/runs/{}", it.id),
+    };
+    Row {
+        href,
+        title: words::short(&it.title, 160),
+        state: words::state(it.status),
+        portal: it.portal.unwrap_or_default(),
+        by: it.by,
+        tokens: words::tokens(it.tokens),
+        cost: words::cost(it.cost),
+        at: words::when(it.at),
+    }
+}

@@ -1,0 +1,89 @@
+//! Reports: what was done and why, for people.
+
+use std::sync::Arc;
+
+use artel_types::Failure;
+use artel_workshop::ReportRow;
+use askama::Template;
+use axum::extract::{Path, State};
+use axum::response::Response;
+
+use super::frame::{Frame, Site, show};
+use super::words::{self, When};
+use crate::desk::Desk;
+use crate::door::Who;
+
+/// The page of all reports.
+#[derive(Template)]
+#[template(path = "reports.html")]
+pub(super) struct Reports {
+    pub(super) frame: Frame,
+    pub(super) rows: Vec<Row>,
+}
+
+/// One report in the list.
+#[derive(Debug, Clone)]
+pub(super) struct Row {
+    pub(super) href: String,
+    pub(super) title: String,
+    pub(super) state: words::State,
+    pub(super) at: When,
+}
+
+/// The page of one report.
+#[derive(Template)]
+#[template(path = "report.html")]
+pub(super) struct ReportPage {
+    pub(super) frame: Frame,
+    pub(super) row: Row,
+    pub(super) id: String,
+    pub(super) run: String,
+    pub(super) path: String,
+    pub(super) text: String,
+}
+
+/// Shows all reports.
+pub(super) async fn page(State(desk): State<Arc<Desk>>, who: Who) -> Response {
+    show(desk, who, |site| Ok(gather(site)?)).await
+}
+
+fn gather(site: &Site) -> Result<Reports, Failure> {
+    let rows = site.workshop.reports()?;
+    Ok(Reports {
+        frame: site.frame("reports", "Reports"),
+        rows: rows.iter().map(row).collect(),
+    })
+}
+
+/// Shows one report.
+pub(super) async fn one(
+    State(desk): State<Arc<Desk>>,
+    who: Who,
+    Path(id): Path<String>,
+) -> Response {
+    show(desk, who, move |site| Ok(gather_one(site, &id)?)).await
+}
+
+fn gather_one(site: &Site, id: &str) -> Result<ReportPage, Failure> {
+    let shown = site.workshop.report(id)?;
+    Ok(ReportPage {
+        frame: site.frame("reports", format!("Report: {}", shown.row.title)),
+        row: row(&shown.row),
+        id: shown.row.id,
+        run: shown.row.run.to_string(),
+        path: shown.row.path,
+        text: shown.text,
+    })
+}
+
+fn row(it: &ReportRow) -> Row {
+    Row {
+        href: format!("/reports/{}", it.run),
+        title: it.title.clone(),
+        state: match it.status.as_str() {
+            "completed" => words::state("completed"),
+            _ => words::state("failed"),
+        },
+        at: words::when(it.at),
+    }
+}

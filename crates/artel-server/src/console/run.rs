@@ -1,0 +1,303 @@
+//! A run: how far it is, and each step down to what the agents thought, did and showed.
+
+mod story;
+mod subject;
+
+use std::sync::Arc;
+
+use artel_journal::Record;
+use artel_rules::tally::Tally;
+use artel_types::{Failure, Text};
+use artel_workshop::{Remark, Standing, StepRow, View, WaitSort, Words, Work, seen};
+use askama::Template;
+use axum::extract::{Path, Query, State};
+use axum::response::Response;
+use serde::Deserialize;
+
+use self::story::Story;
+pub(super) use self::story::{Attempt, Tale};
+#[cfg(test)]
+pub(super) use self::story::{Finding, Turn};
+use self::subject::Subject;
+use super::frame::{Frame, LOOKING, Site, show};
+use super::graph::{Graph, draw};
+use super::now::calls;
+use super::questions::{Needs, query};
+use super::words;
+use crate::desk::Desk;
+use crate::door::Who;
+
+/// So many of the latest events are on the time line.
+const EVENTS: usize = 150;
+
+/// So many of the latest milestones are shown.
+const MILESTONES: usize = 60;
+
+/// The page.
+#[derive(Template)]
+#[template(path = "run.html")]
+pub(super) struct RunPage {
+    pub(super) frame: Frame,
+    pub(super) run: Option<String>,
+    pub(super) short: String,
+    pub(super) trace: String,
+    pub(super) title: String,
+    pub(super) state: words::State,
+    pub(super) note: Option<String>,
+    pub(super) is_over: bool,
+    pub(super) is_paused: bool,
+    pub(super) is_full: bool,
+    pub(super) can_full: bool,
+    pub(super) can_steer: bool,
+    pub(super) totals: Vec<(&'static str, String)>,
+    pub(super) done: Option<(usize, usize)>,
+    pub(super) phase: Option<String>,
+    pub(super) links: Vec<(&'static str, String)>,
+    pub(super) graph: Option<Graph>,
+    pub(super) needs: Needs,
+    pub(super) milestones: Vec<Milestone>,
+    pub(super) steps: Vec<StepView>,
+    pub(super) tales: Vec<Tale>,
+    pub(super) answer: Option<String>,
+    /// How many files wait to be put in place.
+    pub(super) files: Option<usize>,
+    pub(super) events: Vec<EventRow>,
+    pub(super) more_events: usize,
+}
+
+/// Something worth saying in a line.
+#[derive(Debug, Clone)]
+pub(super) struct Milestone {
+    pub(super) sign: &'static str,
+    pub(super) class: &'static str,
+    pub(super) text: String,
+}
+
+/// One step with everything that was done at it.
+#[derive(Debug, Clone)]
+pub(super) struct StepView {
+    pub(super) number: usize,
+    pub(super) id: String,
+    pub(super) title: String,
+    pub(super) state: words::State,
+    pub(super) round: u32,
+    pub(super) allowed: u32,
+    pub(super) turns: u64,
+    pub(super) took: Option<String>,
+    pub(super) doing: Option<String>,
+    pub(super) remarks: Vec<Milestone>,
+    pub(super) attempts: Vec<Attempt>,
+}
+
+/// One event on the time line.
+#[derive(Debug, Clone)]
+pub(super) struct EventRow {
+    pub(super) seq: u64,
+    pub(super) at: String,
+    pub(super) kind: String,
+    pub(super) actor: String,
+    /// The run that can be gone on with differently from here.
+    pub(super) fork: Option<String>,
+}
+
+/// How closely it is looked at.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Wanted {
+    #[serde(default)]
+    view: String,
+}
+
+/// Shows the page.
+pub(super) async fn page(
+    State(desk): State<Arc<Desk>>,
+    who: Who,
+    Path(id): Path<String>,
+    Query(wanted): Query<Wanted>,
+) -> Response {
+    show(desk, who, move |site| Ok(gather(site, &id, &wanted)?)).await
+}
+
+fn gather(site: &Site, id: &str, wanted: &Wanted) -> Result<RunPage, Failure> {
+    let subject = Subject::find(site, id)?;
+    let is_full = wanted.view == "full" && site.is_developer();
+    let eyes = site.eyes(if is_full { View::Full } else { View::Summary });
+    let mut story = Story::new(site.workshop.narrator(eyes.clone(), Words::Told));
+    for record in &subject.records {
+        story.take(record, seen(&eyes, record).as_ref(), |text| {
+            read(site, text)
+        });
+    }
+    let title = story.title_of(subject.run);
+    let title = title.or_else(|| Some(subject.work.as_ref()?.request.title.clone()));
+    let title = title.unwrap_or_else(|| "A piece of work".to_owned());
+    let mut page = blank(site, &subject, title)?;
+    page.is_full = is_full;
+    page.frame.view = if site.is_developer() {
+        "full"
+    } else {
+        "summary"
+    };
+    page.can_full = site.is_developer();
+    page.events = events(&subject, &eyes, site);
+    page.more_events = subject.records.len().saturating_sub(EVENTS);
+    page.answer = story.answer_of(subject.run);
+    match subject.planned() {
+        Some(work) => planned(site, work, &mut page, &mut story)?,
+        None => {
+            page.totals = totals(&subject.records);
+            page.milestones = story.milestones(MILESTONES);
+            page.files = story.files_of(subject.run).filter(|_| site.is_developer());
+        }
+    }
+    page.tales = story.rest();
+    Ok(page)
+}
+
+/// Returns the page with what does not depend on the story.
+fn blank(site: &Site, subject: &Subject, title: String) -> Result<RunPage, Failure> {
+    let trace = subject.trace;
+    let standing = match subject.run {
+        Some(run) => Some(site.workshop.standing_of(run)?),
+        None => None,
+    };
+    let status = subject.work.as_ref().map(|work| work.status().as_str());
+    let state = match &standing {
+        Some((standing, _)) => words::standing(*standing),
+        None => words::state(status.unwrap_or("pending")),
+    };
+    let is_over = standing.as_ref().is_some_and(|(it, _)| it.is_over());
+    let is_paused = standing
+        .as_ref()
+        .is_some_and(|(it, _)| *it == Standing::Paused);
+    let waits = site.waiting();
+    let waits = waits
+        .iter()
+        .filter(|it| it.kind == WaitSort::Question && it.trace == trace);
+    Ok(RunPage {
+        frame: site.frame("runs", format!("Run: {title}")),
+        short: subject.run.map_or_else(|| trace.short(), |run| run.short()),
+        run: subject.run.map(|run| run.to_string()),
+        trace: trace.to_string(),
+        title,
+        state,
+        note: standing.and_then(|(_, note)| note),
+        is_over,
+        is_paused,
+        is_full: false,
+        can_full: false,
+        can_steer: subject.run.is_some() && !is_over && site.is_developer(),
+        totals: Vec::new(),
+        done: None,
+        phase: None,
+        links: subject.links(),
+        graph: None,
+        needs: Needs {
+            calls: calls(site, Some(trace)),
+            queries: waits.map(query).collect(),
+        },
+        milestones: Vec::new(),
+        steps: Vec::new(),
+        tales: Vec::new(),
+        answer: None,
+        files: None,
+        events: Vec::new(),
+        more_events: 0,
+    })
+}
+
+/// Adds what is known of a plan that is being carried out.
+fn planned(site: &Site, work: &Work, page: &mut RunPage, story: &mut Story) -> Result<(), Failure> {
+    let eyes = site.eyes(View::Summary);
+    let narrator = site.workshop.narrator(eyes, Words::Told);
+    let (picture, told) = site.workshop.picture_told(work, LOOKING, narrator)?;
+    let now = site.now();
+    let rows = picture.rows(now);
+    let sum = picture.sum(now);
+    let states = rows.iter().map(|row| (row.id.clone(), row.state)).collect();
+    let (_, plan) = site.workshop.plan_of(work, None)?;
+    page.graph = draw(&plan, &states);
+    page.steps = rows.iter().map(|row| step(row, story)).collect();
+    if !site.is_developer() {
+        let attempts = page.steps.iter_mut().flat_map(|it| &mut it.attempts);
+        let found = attempts.flat_map(|it| &mut it.findings);
+        // What programs and judges wrote is not for whoever sees summaries alone.
+        found.for_each(|it| it.output.clear());
+    }
+    let from = told.len().saturating_sub(MILESTONES);
+    page.milestones = told[from..].iter().map(milestone).collect();
+    page.done = Some((sum.done, sum.all));
+    page.phase = sum.phase.clone();
+    page.totals = vec![
+        ("steps", format!("{} of {}", sum.done, sum.all)),
+        ("tokens", words::tokens(sum.tokens)),
+        ("cost", words::cost(sum.cost)),
+    ];
+    if !page.is_over {
+        page.totals.push(("time", words::span(sum.seconds)));
+    }
+    Ok(())
+}
+
+fn milestone(it: &Remark) -> Milestone {
+    let (sign, class) = words::mark(it.mark);
+    Milestone {
+        sign,
+        class,
+        text: it.text.clone(),
+    }
+}
+
+fn step(row: &StepRow, story: &mut Story) -> StepView {
+    StepView {
+        number: row.number,
+        id: row.id.clone(),
+        title: row.title.clone(),
+        state: words::step(row.state),
+        round: row.round,
+        allowed: row.allowed,
+        turns: row.turns,
+        took: row.seconds.map(words::span),
+        doing: row.doing.clone(),
+        remarks: row.remarks.iter().map(milestone).collect(),
+        attempts: story.attempts_of(&row.id),
+    }
+}
+
+fn totals(records: &[Record]) -> Vec<(&'static str, String)> {
+    let mut tally = Tally::default();
+    let events = records.iter().filter_map(|record| record.event().ok());
+    events.for_each(|event| tally.fold(&event));
+    let metrics = tally.metrics(None);
+    vec![
+        ("turns", metrics.turns.to_string()),
+        (
+            "tokens",
+            words::tokens(metrics.tokens_input + metrics.tokens_output),
+        ),
+        ("cost", words::cost(metrics.cost)),
+    ]
+}
+
+/// Returns the latest events that these eyes see, the newest first.
+fn events(subject: &Subject, eyes: &artel_workshop::Eyes, site: &Site) -> Vec<EventRow> {
+    let main = subject.run.map(|run| run.to_string());
+    let shown = subject.records.iter().rev();
+    let shown = shown.filter_map(|record| seen(eyes, record)).take(EVENTS);
+    let row = |record: Record| EventRow {
+        seq: record.seq,
+        at: words::moment(record.at),
+        // A run that another one called has no files of its own to go on with.
+        fork: main
+            .clone()
+            .filter(|main| site.is_developer() && record.run.as_deref() == Some(main)),
+        kind: record.kind,
+        actor: record.actor,
+    };
+    shown.map(row).collect()
+}
+
+/// Returns a text that may be kept elsewhere; what cannot be read says so.
+fn read(site: &Site, text: &Text) -> String {
+    let read = site.workshop.whole_text(text);
+    read.unwrap_or_else(|failure| format!("[{}]", failure.what))
+}

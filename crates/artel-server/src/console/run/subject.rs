@@ -1,0 +1,87 @@
+//! What a run's page is about: the run that is meant, and the piece of work if there is one.
+
+use artel_journal::Record;
+use artel_types::{Code, Event, Fact, Failure, RunId, TraceId};
+use artel_workshop::Work;
+
+use crate::console::frame::Site;
+
+/// What the page is about: a run, and the piece of work if there is one.
+pub(super) struct Subject {
+    pub(super) records: Vec<Record>,
+    pub(super) trace: TraceId,
+    pub(super) work: Option<Work>,
+    pub(super) run: Option<RunId>,
+    /// Whether it is the carrying out of the work's plan.
+    is_planned: bool,
+}
+
+impl Subject {
+    /// Finds what is meant: a piece of work stands for the run that carries its plan out.
+    pub(super) fn find(site: &Site, id: &str) -> Result<Self, Failure> {
+        let workshop = &site.workshop;
+        let records = workshop.run_records(id)?;
+        let first = records.iter().find(|record| record.kind == "run.started");
+        let first = first.and_then(|record| record.run.as_deref());
+        let first: Option<RunId> = first.and_then(|run| run.parse().ok());
+        let trace = match (records.first(), first) {
+            (Some(record), _) => record.trace.parse().ok(),
+            (None, Some(run)) => workshop.trace_of_run(run).ok(),
+            (None, None) => None,
+        };
+        let Some(trace) = trace else {
+            return Err(workshop.work_named(id).err().unwrap_or_else(|| gone(id)));
+        };
+        let work = workshop.work(trace).ok();
+        let is_work = trace.to_string().starts_with(&id.to_ascii_lowercase());
+        let plan_run = work.as_ref().and_then(|work| work.course.run());
+        let run = match (is_work, plan_run) {
+            // A plan that was approved a moment ago has a run that has not begun.
+            (true, Some(run)) => Some(run).filter(|run| has_begun(&records, *run)),
+            _ => first,
+        };
+        Ok(Self {
+            is_planned: plan_run.is_some() && (is_work || run == plan_run),
+            records,
+            trace,
+            work,
+            run,
+        })
+    }
+
+    /// Returns the work whose plan the run carries out.
+    pub(super) fn planned(&self) -> Option<&Work> {
+        self.work.as_ref().filter(|_| self.is_planned)
+    }
+
+    /// Returns where there is more about the piece of work.
+    pub(super) fn links(&self) -> Vec<(&'static str, String)> {
+        let Some(work) = &self.work else {
+            return Vec::new();
+        };
+        let short = work.trace.short();
+        let is_written = |event: &Event| matches!(event.fact, Fact::ReportWritten(_));
+        let mut links = Vec::new();
+        if !work.versions.is_empty() {
+            links.push(("plan", format!("/plans/{short}")));
+        }
+        if work.changeset.is_some() {
+            links.push(("changeset", format!("/changesets/{short}")));
+        }
+        if work.events.iter().any(is_written) {
+            links.push(("report", format!("/reports/{short}")));
+        }
+        links
+    }
+}
+
+fn has_begun(records: &[Record], run: RunId) -> bool {
+    let run = run.to_string();
+    let mut records = records.iter();
+    records.any(|it| it.kind == "run.started" && it.run.as_deref() == Some(run.as_str()))
+}
+
+fn gone(id: &str) -> Failure {
+    Failure::new(Code::R004, format!("there is no run `{id}`"))
+        .advise("the list of runs shows what there is")
+}

@@ -1,0 +1,90 @@
+//! All runs, with filters.
+
+use std::sync::Arc;
+
+use artel_workshop::{Kinship, RunsWanted, Standing};
+use askama::Template;
+use axum::extract::{Query, State};
+use axum::response::Response;
+use serde::Deserialize;
+
+use super::frame::{Frame, Site, show};
+use super::now::{Listed, listed};
+use crate::desk::Desk;
+use crate::door::Who;
+
+/// So many stand on a page.
+const MOST: usize = 100;
+
+/// How runs can stand.
+const STATES: [Standing; 8] = [
+    Standing::Running,
+    Standing::Paused,
+    Standing::Waiting,
+    Standing::Left,
+    Standing::Complete,
+    Standing::Partial,
+    Standing::Failed,
+    Standing::Cancelled,
+];
+
+/// The page.
+#[derive(Template)]
+#[template(path = "runs.html")]
+pub(super) struct Runs {
+    pub(super) frame: Frame,
+    pub(super) runs: Listed,
+    pub(super) wanted: Wanted,
+    pub(super) states: Vec<&'static str>,
+    pub(super) total: u64,
+    /// From where the next page goes on.
+    pub(super) next: Option<u64>,
+}
+
+/// Which runs are wanted.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Wanted {
+    #[serde(default)]
+    pub(super) state: String,
+    #[serde(default)]
+    pub(super) text: String,
+    /// `on` for those that runs called, too.
+    #[serde(default)]
+    pub(super) all: String,
+    pub(super) before: Option<u64>,
+}
+
+/// Shows the page.
+pub(super) async fn page(
+    State(desk): State<Arc<Desk>>,
+    who: Who,
+    Query(wanted): Query<Wanted>,
+) -> Response {
+    show(desk, who, move |site| Ok(gather(site, wanted))).await
+}
+
+fn gather(site: &Site, wanted: Wanted) -> Runs {
+    let state = STATES.iter().find(|it| it.words() == wanted.state);
+    let page = site.runs(&RunsWanted {
+        state: state.copied(),
+        kinship: match wanted.all.as_str() {
+            "on" => Kinship::All,
+            _ => Kinship::TopLevel,
+        },
+        text: Some(wanted.text.clone()).filter(|text| !text.is_empty()),
+        before: wanted.before,
+        limit: MOST,
+        ..RunsWanted::default()
+    });
+    Runs {
+        frame: site.frame("runs", "Runs"),
+        runs: Listed {
+            caption: "Runs, the latest first",
+            rows: page.rows.iter().map(listed).collect(),
+        },
+        total: page.total,
+        next: page.next,
+        wanted,
+        states: STATES.iter().map(|it| it.words()).collect(),
+    }
+}

@@ -1,0 +1,158 @@
+//! Settings: models, policies and grants, portals, tokens, who sees what, the daemon.
+
+use std::sync::Arc;
+
+use artel_policy::GrantEntry;
+use artel_types::Failure;
+use artel_workshop::{ModelRow, Portal, Problems, TokenRow, Viewer};
+use askama::Template;
+use axum::extract::State;
+use axum::response::Response;
+
+use super::frame::{Frame, Site, show, trouble};
+use super::words::{self, When};
+use crate::desk::Desk;
+use crate::door::Who;
+
+/// The page.
+#[derive(Template)]
+#[template(path = "settings.html")]
+pub(super) struct SettingsPage {
+    pub(super) frame: Frame,
+    pub(super) is_admin: bool,
+    pub(super) models: Vec<Model>,
+    pub(super) grants: Vec<GrantEntry>,
+    pub(super) portals: Vec<PortalRow>,
+    /// Nothing for whoever may not see them.
+    pub(super) tokens: Option<Vec<Token>>,
+    pub(super) hidden: Vec<String>,
+    pub(super) is_held: bool,
+    pub(super) rows: Vec<Setting>,
+}
+
+/// One model.
+#[derive(Debug, Clone)]
+pub(super) struct Model {
+    pub(super) alias: String,
+    pub(super) model: String,
+    pub(super) how: String,
+    pub(super) context: String,
+    pub(super) price: String,
+}
+
+/// One portal.
+#[derive(Debug, Clone)]
+pub(super) struct PortalRow {
+    pub(super) name: String,
+    pub(super) path: String,
+    pub(super) may: String,
+    pub(super) agents: String,
+    pub(super) privacy: &'static str,
+}
+
+/// One token.
+#[derive(Debug, Clone)]
+pub(super) struct Token {
+    pub(super) id: String,
+    pub(super) name: String,
+    pub(super) role: String,
+    pub(super) by: String,
+    pub(super) at: When,
+}
+
+/// One setting.
+#[derive(Debug, Clone)]
+pub(super) struct Setting {
+    pub(super) key: String,
+    pub(super) value: String,
+    pub(super) origin: String,
+    pub(super) about: &'static str,
+}
+
+/// Shows the page.
+pub(super) async fn page(State(desk): State<Arc<Desk>>, who: Who) -> Response {
+    let models = match models(&desk, &who).await {
+        Ok(models) => models,
+        Err(failure) => return trouble(&who, failure),
+    };
+    show(desk, who, move |site| gather(site, models)).await
+}
+
+async fn models(desk: &Desk, who: &Who) -> Result<Vec<ModelRow>, Failure> {
+    who.needs(Viewer::Developer)?;
+    Ok(who.workshop(desk)?.models(None).await?.list())
+}
+
+fn gather(site: &Site, models: Vec<ModelRow>) -> Result<SettingsPage, Problems> {
+    let workshop = &site.workshop;
+    let settings = &workshop.settings;
+    let tokens = match site.is_admin() {
+        true => Some(workshop.tokens()?.into_iter().map(token).collect()),
+        false => None,
+    };
+    let rows = if site.is_admin() {
+        settings.rows()
+    } else {
+        Vec::new()
+    };
+    let rows = rows.into_iter().map(|row| Setting {
+        key: row.key,
+        value: row.value,
+        origin: row.origin,
+        about: row.about,
+    });
+    Ok(SettingsPage {
+        frame: site.frame("settings", "Settings"),
+        is_admin: site.is_admin(),
+        models: models.into_iter().map(model).collect(),
+        grants: match site.is_admin() {
+            true => workshop.grants()?,
+            false => Vec::new(),
+        },
+        portals: workshop.portals()?.iter().map(portal).collect(),
+        tokens,
+        hidden: settings.runs.hidden_tools.value.clone(),
+        is_held: workshop.is_daemon_held()?,
+        rows: rows.collect(),
+    })
+}
+
+fn model(row: ModelRow) -> Model {
+    let card = row.card;
+    let context = card.as_ref().and_then(|card| card.context);
+    let price = card.and_then(|card| card.usd_per_million);
+    let provider = row.provider.map(|provider| provider.to_string());
+    let named = provider.zip(row.model);
+    Model {
+        alias: row.alias,
+        model: named.map_or(String::new(), |(provider, model)| {
+            format!("{provider}:{model}")
+        }),
+        how: row.how,
+        context: context.map_or(String::new(), words::tokens),
+        price: price.map_or(String::new(), |price| {
+            format!("${:.2} / ${:.2}", price.input, price.output)
+        }),
+    }
+}
+
+fn portal(it: &Portal) -> PortalRow {
+    let may: Vec<&str> = it.operations.iter().map(|may| may.as_str()).collect();
+    PortalRow {
+        name: it.name.clone(),
+        path: it.path.display().to_string(),
+        may: may.join(", "),
+        agents: it.agents.join(", "),
+        privacy: it.privacy_word(),
+    }
+}
+
+fn token(row: TokenRow) -> Token {
+    Token {
+        at: words::when(row.created),
+        id: row.id,
+        name: row.name,
+        role: row.role,
+        by: row.by,
+    }
+}

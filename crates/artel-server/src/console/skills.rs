@@ -1,0 +1,184 @@
+//! Skills: how they do, what they are made of, and what was learned from their runs.
+
+use std::sync::Arc;
+
+use artel_workshop::{LessonKept, Problems, SkillReport, SkillShown, Viewer};
+use askama::Template;
+use axum::extract::{Path, State};
+use axum::response::Response;
+
+use super::frame::{Frame, Site, show};
+use super::words;
+use crate::desk::Desk;
+use crate::door::Who;
+
+/// A file with more bytes than this is not shown.
+const LARGEST: u64 = 256 * 1024;
+
+/// The page of all skills.
+#[derive(Template)]
+#[template(path = "skills.html")]
+pub(super) struct Skills {
+    pub(super) frame: Frame,
+    pub(super) rows: Vec<Row>,
+    pub(super) broken: Vec<(String, String)>,
+}
+
+/// One skill in the list.
+#[derive(Debug, Clone)]
+pub(super) struct Row {
+    pub(super) name: String,
+    pub(super) description: String,
+    pub(super) scope: String,
+    pub(super) is_trusted: bool,
+    pub(super) stats: Option<Figures>,
+}
+
+/// How a skill does.
+#[derive(Debug, Clone)]
+pub(super) struct Figures {
+    pub(super) runs: u64,
+    pub(super) success: String,
+    pub(super) turns: String,
+    pub(super) recovery: String,
+    pub(super) common: String,
+    pub(super) cost: String,
+}
+
+/// The page of one skill.
+#[derive(Template)]
+#[template(path = "skill.html")]
+pub(super) struct SkillPage {
+    pub(super) frame: Frame,
+    pub(super) it: SkillShown,
+    pub(super) scope: String,
+    pub(super) stats: Option<Figures>,
+    pub(super) lessons: Vec<LessonKept>,
+    pub(super) files: Vec<FileShown>,
+}
+
+/// One file of a skill.
+#[derive(Debug, Clone)]
+pub(super) struct FileShown {
+    pub(super) path: String,
+    pub(super) about: String,
+    pub(super) size: String,
+    pub(super) text: Option<String>,
+}
+
+/// Shows all skills.
+pub(super) async fn page(State(desk): State<Arc<Desk>>, who: Who) -> Response {
+    show(desk, who, gather).await
+}
+
+fn gather(site: &Site) -> Result<Skills, Problems> {
+    site.who.needs(Viewer::Developer)?;
+    let found = site.workshop.caller().skills()?;
+    let stats = site.workshop.skill_stats(None)?;
+    let of = |name: &str| stats.iter().find(|it| it.skill == name).map(figures);
+    let rows = found.skills.into_iter().map(|skill| Row {
+        stats: of(&skill.name),
+        scope: word(skill.scope),
+        is_trusted: skill.trusted,
+        name: skill.name,
+        description: skill.description,
+    });
+    let rows: Vec<Row> = rows.collect();
+    let broken = found.broken.iter();
+    Ok(Skills {
+        frame: site.frame("skills", "Skills"),
+        broken: broken
+            .map(|it| {
+                let why: Vec<String> = it.complaints.iter().map(ToString::to_string).collect();
+                (it.path.display().to_string(), why.join("; "))
+            })
+            .collect(),
+        rows,
+    })
+}
+
+/// Shows one skill.
+pub(super) async fn one(
+    State(desk): State<Arc<Desk>>,
+    who: Who,
+    Path(name): Path<String>,
+) -> Response {
+    show(desk, who, move |site| gather_one(site, &name)).await
+}
+
+fn gather_one(site: &Site, name: &str) -> Result<SkillPage, Problems> {
+    site.who.needs(Viewer::Developer)?;
+    let it = site.workshop.caller().skill(name)?;
+    let stats = site.workshop.skill_stats(Some(name))?;
+    let files = it.files.iter().map(|file| {
+        (
+            file.path.clone(),
+            file.description.clone().unwrap_or_default(),
+            file.bytes,
+        )
+    });
+    let scripts = it.scripts.iter();
+    let scripts = scripts.map(|it| (it.path.clone(), "script".to_owned(), it.bytes));
+    let head = (
+        "SKILL.md".to_owned(),
+        "what the agent is told".to_owned(),
+        0,
+    );
+    let all = std::iter::once(head).chain(files).chain(scripts);
+    let files = all.map(|(path, about, bytes)| FileShown {
+        text: text_of(&it, &path),
+        size: match bytes {
+            0 => String::new(),
+            bytes => words::bytes(bytes),
+        },
+        path,
+        about,
+    });
+    Ok(SkillPage {
+        frame: site.frame("skills", format!("Skill: {}", it.name)),
+        stats: stats.iter().find(|it| it.skill == name).map(figures),
+        lessons: site.workshop.lessons(name)?,
+        files: files.collect(),
+        scope: word(it.scope),
+        it,
+    })
+}
+
+/// Returns the text of one of a skill's own files; nothing for what is no text, or too large.
+fn text_of(skill: &SkillShown, path: &str) -> Option<String> {
+    let file = std::path::Path::new(&skill.folder).join(path);
+    let bytes = artel_files::read_bounded(&file, LARGEST).ok()?;
+    String::from_utf8(bytes).ok()
+}
+
+fn figures(report: &SkillReport) -> Figures {
+    let common = report.common_recovery.as_deref();
+    let share = report.common_share;
+    Figures {
+        runs: report.sums.runs,
+        success: words::percent(report.success_rate),
+        turns: match report.average_turns {
+            Some(turns) => format!("{turns:.1}"),
+            None => "–".to_owned(),
+        },
+        recovery: words::percent(report.recovery_rate),
+        common: common.map_or_else(
+            || "–".to_owned(),
+            |kind| format!("{kind} ({})", words::percent(share)),
+        ),
+        cost: match report.sums.unpriced {
+            0 => report.sums.cost.to_string(),
+            unpriced => format!("{}, {unpriced} runs not priced", report.sums.cost),
+        },
+    }
+}
+
+/// Returns the word for whose something is.
+fn word(scope: impl serde::Serialize) -> String {
+    let value = serde_json::to_value(scope).ok();
+    value
+        .as_ref()
+        .and_then(serde_json::Value::as_str)
+        .unwrap_or_default()
+        .to_owned()
+}

@@ -1,0 +1,621 @@
+//! Each page with hostile text in everything that can hold text.
+
+use artel_types::plan::Plan;
+use artel_types::{Actor, FileChange, RunId, Timestamp, TraceId, Via};
+use artel_workshop::{
+    AgentRow, AgentShown, AgentSource, ChangesetCommit, ChangesetRow, ChangesetShown, CommandShown,
+    LessonKept, SkillShown,
+};
+use serde_json::json;
+
+use super::super::frame::Frame;
+use super::super::now::{Going, Listed, Now};
+use super::super::questions::{Call, Card, Needs, Query};
+use super::super::words::{self, When};
+use super::super::{
+    agents, changeset, changesets, graph, journal, plan, plans, reports, run, runs, settings,
+    skills, usage,
+};
+use super::{check, hostile};
+
+fn frame() -> Frame {
+    Frame {
+        title: hostile(),
+        place: "now",
+        seq: 7,
+        proof: hostile(),
+        name: hostile(),
+        role: "admin",
+        view: "full",
+    }
+}
+
+fn when() -> When {
+    words::when(Timestamp::from_micros(1_700_000_000_000_000))
+}
+
+fn going() -> Listed {
+    Listed {
+        caption: "Runs",
+        rows: vec![Going {
+            href: format!("/runs/{}", hostile()),
+            title: hostile(),
+            state: words::state("open"),
+            note: hostile(),
+            steps: Some((1, 2)),
+            turns: 3,
+            tokens: Some(hostile()),
+            cost: hostile(),
+            since: when(),
+        }],
+    }
+}
+
+fn needs() -> Needs {
+    let query = |field: &str, choices: Vec<String>| Query {
+        field: field.to_owned(),
+        run: hostile(),
+        question: Some(hostile()),
+        title: hostile(),
+        text: hostile(),
+        choices,
+        since: when(),
+    };
+    Needs {
+        calls: vec![Call {
+            id: hostile(),
+            trace: hostile(),
+            tool: hostile(),
+            why: hostile(),
+            what: hostile(),
+            hash: hostile(),
+        }],
+        queries: vec![query("one", Vec::new()), query("two", vec![hostile()])],
+    }
+}
+
+fn hostile_plan() -> Plan {
+    let it = hostile();
+    serde_json::from_value(json!({
+        "title": it, "overview": it, "reasoning": it,
+        "files": [{ "path": it, "action": "create", "why": it }],
+        "steps": [{ "id": "a", "title": it, "role": it, "work": it, "check": it,
+            "scope": { "paths": [it], "commands": [it], "network": [it],
+                "criteria": [{ "text": it, "source": "explicit" }] },
+            "evidence": [{ "kind": "command", "what": it }], "gives": [it], "uses": [it] }],
+        "risks": [it], "questions": [it], "references": [it], "warnings": [it],
+    }))
+    .unwrap()
+}
+
+#[test]
+fn now_shows_text_as_text() {
+    let card = Card {
+        sort: "plan",
+        href: hostile(),
+        title: hostile(),
+        text: hostile(),
+        since: when(),
+    };
+    let page = Now {
+        frame: frame(),
+        portals: vec![hostile()],
+        needs: needs(),
+        cards: vec![card],
+        left_out: 1,
+        running: going(),
+        finished: going(),
+        is_held: true,
+        in_queue: 1,
+        under_way: 1,
+    };
+    check(&page, 30);
+}
+
+#[test]
+fn plans_show_text_as_text() {
+    let row = plans::Row {
+        href: hostile(),
+        title: hostile(),
+        state: words::state("planned"),
+        portal: hostile(),
+        by: hostile(),
+        tokens: hostile(),
+        cost: hostile(),
+        at: when(),
+    };
+    let page = plans::Plans {
+        frame: frame(),
+        rows: vec![row],
+        wanted: plans::Wanted::default(),
+        statuses: vec!["planned"],
+        total: 1,
+        next: Some(1),
+    };
+    check(&page, 9);
+}
+
+#[test]
+fn a_plan_shows_text_as_text() {
+    let plan = hostile_plan();
+    let states = [("a".to_owned(), artel_types::plan::StepState::Failed)].into();
+    let page = plan::PlanPage {
+        frame: frame(),
+        id: hostile(),
+        trace: hostile(),
+        run: Some(hostile()),
+        request: hostile(),
+        asked: when(),
+        by: hostile(),
+        portal: Some(hostile()),
+        state: words::state("review"),
+        why: Some(hostile()),
+        version: 2,
+        hash: hostile(),
+        versions: vec![plan::VersionRow {
+            number: 1,
+            by: hostile(),
+            at: when(),
+            is_shown: true,
+        }],
+        is_open: true,
+        is_going: true,
+        can_retry: true,
+        can_edit: true,
+        graph: graph::draw(&plan, &states),
+        steps: plan::cards(&plan, &states, &[]),
+        tokens: hostile(),
+        cost: hostile(),
+        comments: vec![plan::Said {
+            version: 1,
+            text: hostile(),
+        }],
+        proposals: vec![plan::Proposed {
+            id: hostile(),
+            step: hostile(),
+            is_blocking: true,
+        }],
+        difference: Some(plan::Difference {
+            from: 1,
+            to: 2,
+            text: hostile(),
+        }),
+        plan,
+    };
+    check(&page, 45);
+}
+
+#[test]
+fn runs_show_text_as_text() {
+    let page = runs::Runs {
+        frame: frame(),
+        runs: going(),
+        wanted: runs::Wanted {
+            state: hostile(),
+            text: hostile(),
+            all: hostile(),
+            before: None,
+        },
+        states: vec!["running"],
+        total: 1,
+        next: Some(5),
+    };
+    check(&page, 10);
+}
+
+#[test]
+fn a_run_shows_text_as_text() {
+    let line = || run::Milestone {
+        sign: "✓",
+        class: "good",
+        text: hostile(),
+    };
+    let tale = || run::Tale {
+        run: hostile(),
+        title: hostile(),
+        turns: vec![run::Turn {
+            number: 1,
+            lines: vec![line()],
+        }],
+    };
+    let finding = run::Finding {
+        state: true.into(),
+        head: hostile(),
+        lines: vec![hostile()],
+        output: hostile(),
+    };
+    let step = run::StepView {
+        number: 1,
+        id: "a".to_owned(),
+        title: hostile(),
+        state: words::step(artel_types::plan::StepState::Running),
+        round: 2,
+        allowed: 3,
+        turns: 4,
+        took: Some(hostile()),
+        doing: Some(hostile()),
+        remarks: vec![line()],
+        attempts: vec![run::Attempt {
+            round: 1,
+            tales: vec![tale()],
+            findings: vec![finding],
+        }],
+    };
+    let page = run::RunPage {
+        frame: frame(),
+        run: Some(hostile()),
+        short: hostile(),
+        trace: hostile(),
+        title: hostile(),
+        state: words::state("open"),
+        note: Some(hostile()),
+        is_over: false,
+        is_paused: false,
+        is_full: true,
+        can_full: true,
+        can_steer: true,
+        totals: vec![("tokens", hostile())],
+        done: Some((1, 2)),
+        phase: Some(hostile()),
+        links: vec![("plan", hostile())],
+        graph: graph::draw(&hostile_plan(), &[].into()),
+        needs: needs(),
+        milestones: vec![line()],
+        steps: vec![step],
+        tales: vec![tale()],
+        answer: Some(hostile()),
+        files: Some(2),
+        events: vec![run::EventRow {
+            seq: 1,
+            at: hostile(),
+            kind: hostile(),
+            actor: hostile(),
+            fork: Some(hostile()),
+        }],
+        more_events: 1,
+    };
+    check(&page, 50);
+}
+
+#[test]
+fn changesets_show_text_as_text() {
+    let page = changesets::Changesets {
+        frame: frame(),
+        rows: vec![changesets::Row {
+            id: hostile(),
+            title: hostile(),
+            state: words::state("open"),
+            proven: false.into(),
+            portal: hostile(),
+            branch: hostile(),
+            size: hostile(),
+            at: when(),
+        }],
+    };
+    check(&page, 8);
+}
+
+fn shown() -> ChangesetShown {
+    let row = ChangesetRow {
+        id: hostile(),
+        trace: TraceId::from_random([1; 16]),
+        run: RunId::from_random([2; 16]),
+        at: Timestamp::from_micros(0),
+        title: hostile(),
+        portal: Some(hostile()),
+        branch: Some(hostile()),
+        into: Some(hostile()),
+        state: "open",
+        commits: 1,
+        files: 1,
+        added: 1,
+        removed: 1,
+        proven: false,
+        complete: false,
+    };
+    ChangesetShown {
+        row,
+        folder: hostile(),
+        base: hostile(),
+        head: hostile(),
+        log: vec![ChangesetCommit {
+            commit: "0123456789abcdef".to_owned(),
+            subject: hostile(),
+        }],
+        changed: Vec::<FileChange>::new(),
+        patch: None,
+        proofs: Vec::new(),
+        proof: hostile(),
+        unproven: vec![hostile()],
+        deferred: vec![hostile()],
+        decisions: Vec::new(),
+        tokens: 1,
+        cost: None,
+        millis: 1,
+        report: Some(hostile()),
+        next: Vec::new(),
+    }
+}
+
+#[test]
+fn a_changeset_shows_text_as_text() {
+    let text = hostile();
+    let diff = format!(
+        "diff --git a/{text} b/{text}\n{text}\n@@ -1,2 +1,2 @@ {text}\n {text}\n-{text}\n+{text}\n\
+         diff --git a/x.py b/x.py\n@@ -1 +1 @@\n-# {text}\n+x = '{text}'\n"
+    );
+    for is_side in [false, true] {
+        let page = changeset::ChangesetPage {
+            frame: frame(),
+            it: shown(),
+            state: words::state("open"),
+            cost: hostile(),
+            tokens: hostile(),
+            files: vec![changeset::FileRow {
+                path: hostile(),
+                kind: "new",
+                lines: hostile(),
+            }],
+            proofs: vec![changeset::ProofRow {
+                state: true.into(),
+                place: "final",
+                step: hostile(),
+                what: hostile(),
+                found: hostile(),
+                took: hostile(),
+                output: Some(hostile()),
+            }],
+            decisions: vec![changeset::DecisionRow {
+                act: hostile(),
+                by: Actor::human(hostile(), Via::Web).id,
+                at: when(),
+                more: hostile(),
+            }],
+            can_decide: true,
+            is_side,
+            diff: changeset::parse(&diff),
+            no_diff: Some(hostile()),
+        };
+        check(&page, 40);
+    }
+}
+
+#[test]
+fn skills_show_text_as_text() {
+    let figures = || skills::Figures {
+        runs: 1,
+        success: hostile(),
+        turns: hostile(),
+        recovery: hostile(),
+        common: hostile(),
+        cost: hostile(),
+    };
+    let row = skills::Row {
+        name: hostile(),
+        description: hostile(),
+        scope: hostile(),
+        is_trusted: false,
+        stats: Some(figures()),
+    };
+    let page = skills::Skills {
+        frame: frame(),
+        rows: vec![row],
+        broken: vec![(hostile(), hostile())],
+    };
+    check(&page, 14);
+    let it = SkillShown {
+        name: hostile(),
+        description: hostile(),
+        folder: hostile(),
+        scope: artel_skills::Scope::User,
+        trusted: false,
+        hash: hostile(),
+        lines: 1,
+        front: Default::default(),
+        files: Vec::new(),
+        scripts: Vec::new(),
+        commands: vec![CommandShown {
+            command: hostile(),
+            allowed: true,
+            rule: hostile(),
+        }],
+        urls: vec![hostile()],
+        tokens_first: 1,
+        tokens_all: 2,
+        remarks: vec![hostile()],
+    };
+    let page = skills::SkillPage {
+        frame: frame(),
+        scope: hostile(),
+        stats: Some(figures()),
+        lessons: vec![LessonKept {
+            id: hostile(),
+            sort: hostile(),
+            text: hostile(),
+            from: Some(hostile()),
+        }],
+        files: vec![skills::FileShown {
+            path: hostile(),
+            about: hostile(),
+            size: hostile(),
+            text: Some(hostile()),
+        }],
+        it,
+    };
+    check(&page, 24);
+}
+
+#[test]
+fn agents_show_text_as_text() {
+    let row = || AgentRow {
+        id: hostile(),
+        name: hostile(),
+        description: hostile(),
+        model: Some(hostile()),
+        calls: 1,
+        capabilities: vec![hostile()],
+        source: AgentSource::File,
+        broken: Some(hostile()),
+    };
+    let page = agents::Agents {
+        frame: frame(),
+        rows: vec![row()],
+    };
+    check(&page, 8);
+    let it = AgentShown {
+        row: row(),
+        file: Some(hostile()),
+        tools: Some(vec![hostile()]),
+        disallowed: vec![hostile()],
+        prompt: hostile(),
+    };
+    let page = agents::AgentPage {
+        frame: frame(),
+        it,
+        is_whole: true,
+    };
+    check(&page, 10);
+}
+
+#[test]
+fn usage_shows_text_as_text() {
+    let row = || usage::Row {
+        name: hostile(),
+        calls: 1,
+        input: hostile(),
+        output: hostile(),
+        tokens: hostile(),
+        cost: hostile(),
+        share: 3,
+    };
+    let page = usage::UsagePage {
+        frame: frame(),
+        days: 7,
+        spans: &[7],
+        total: row(),
+        charts: vec![usage::Bars {
+            title: "Cost",
+            most: hostile(),
+            first: hostile(),
+            last: hostile(),
+            bars: vec![usage::Bar {
+                x: 1,
+                y: 1,
+                width: 1,
+                height: 1,
+                words: hostile(),
+            }],
+            ..usage::Bars::default()
+        }],
+        daily: vec![row()],
+        groups: vec![usage::Group {
+            by: "model",
+            rows: vec![row()],
+        }],
+        budgets: vec![usage::Budget {
+            whose: hostile(),
+            period: "day",
+            used: hostile(),
+            limit: hostile(),
+            left: hostile(),
+            percent: 4,
+        }],
+    };
+    check(&page, 24);
+}
+
+#[test]
+fn the_journal_shows_text_as_text() {
+    let page = journal::JournalPage {
+        frame: frame(),
+        wanted: journal::Wanted {
+            trace: hostile(),
+            kind: hostile(),
+            actor: hostile(),
+            since: hostile(),
+            until: hostile(),
+            before: None,
+        },
+        rows: vec![journal::Row {
+            seq: 1,
+            at: hostile(),
+            trace: hostile(),
+            kind: hostile(),
+            actor: hostile(),
+            outcome: hostile(),
+            target: hostile(),
+            payload: Some(hostile()),
+        }],
+        next: Some(3),
+        can_verify: true,
+    };
+    check(&page, 20);
+}
+
+#[test]
+fn settings_show_text_as_text() {
+    let page = settings::SettingsPage {
+        frame: frame(),
+        is_admin: true,
+        models: vec![settings::Model {
+            alias: hostile(),
+            model: hostile(),
+            how: hostile(),
+            context: hostile(),
+            price: hostile(),
+        }],
+        grants: vec![artel_policy::GrantEntry {
+            rule: hostile(),
+            reason: hostile(),
+            by: hostile(),
+            at: hostile(),
+        }],
+        portals: vec![settings::PortalRow {
+            name: hostile(),
+            path: hostile(),
+            may: hostile(),
+            agents: hostile(),
+            privacy: "any",
+        }],
+        tokens: Some(vec![settings::Token {
+            id: hostile(),
+            name: hostile(),
+            role: hostile(),
+            by: hostile(),
+            at: when(),
+        }]),
+        hidden: vec![hostile()],
+        is_held: false,
+        rows: vec![settings::Setting {
+            key: hostile(),
+            value: hostile(),
+            origin: hostile(),
+            about: "about",
+        }],
+    };
+    check(&page, 27);
+}
+
+#[test]
+fn reports_show_text_as_text() {
+    let row = || reports::Row {
+        href: hostile(),
+        title: hostile(),
+        state: words::state("completed"),
+        at: when(),
+    };
+    let page = reports::Reports {
+        frame: frame(),
+        rows: vec![row()],
+    };
+    check(&page, 5);
+    let page = reports::ReportPage {
+        frame: frame(),
+        row: row(),
+        id: hostile(),
+        run: hostile(),
+        path: hostile(),
+        text: hostile(),
+    };
+    check(&page, 8);
+}

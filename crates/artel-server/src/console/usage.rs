@@ -1,0 +1,275 @@
+//! Usage: what models took and what it cost, day by day and by what for; and what is left.
+
+use std::sync::Arc;
+
+use artel_rules::budget::Left;
+use artel_rules::usage::{By, Sum, day};
+use artel_types::{Failure, Money, Timestamp};
+use artel_workshop::Viewer;
+use askama::Template;
+use axum::extract::{Query, State};
+use axum::response::Response;
+use serde::Deserialize;
+
+use super::frame::{Frame, Site, show};
+use super::words;
+use crate::desk::Desk;
+use crate::door::Who;
+
+/// How many days can be looked at.
+const DAYS: [u32; 4] = [7, 14, 30, 90];
+
+/// What usage can be looked at by.
+const WAYS: [By; 5] = [By::Provider, By::Model, By::Skill, By::Role, By::Portal];
+
+/// How high a drawing of days is, and how wide.
+const HEIGHT: u64 = 120;
+const WIDTH: u64 = 720;
+
+/// The page.
+#[derive(Template)]
+#[template(path = "usage.html")]
+pub(super) struct UsagePage {
+    pub(super) frame: Frame,
+    pub(super) days: u32,
+    pub(super) spans: &'static [u32],
+    pub(super) total: Row,
+    pub(super) charts: Vec<Bars>,
+    pub(super) daily: Vec<Row>,
+    pub(super) groups: Vec<Group>,
+    pub(super) budgets: Vec<Budget>,
+}
+
+/// A drawing with a bar for each day.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Bars {
+    pub(super) title: &'static str,
+    pub(super) width: u64,
+    pub(super) height: u64,
+    /// The line on which the bars stand.
+    pub(super) ground: u64,
+    pub(super) most: String,
+    pub(super) bars: Vec<Bar>,
+    pub(super) first: String,
+    pub(super) last: String,
+}
+
+/// One bar.
+#[derive(Debug, Clone)]
+pub(super) struct Bar {
+    pub(super) x: u64,
+    pub(super) y: u64,
+    pub(super) width: u64,
+    pub(super) height: u64,
+    pub(super) words: String,
+}
+
+/// Usage by one thing.
+#[derive(Debug, Clone)]
+pub(super) struct Group {
+    pub(super) by: &'static str,
+    pub(super) rows: Vec<Row>,
+}
+
+/// One row of a table.
+#[derive(Debug, Clone)]
+pub(super) struct Row {
+    pub(super) name: String,
+    pub(super) calls: u64,
+    pub(super) input: String,
+    pub(super) output: String,
+    pub(super) tokens: String,
+    pub(super) cost: String,
+    /// Its share of all tokens, in percent.
+    pub(super) share: u64,
+}
+
+/// A limit and what is left of it.
+#[derive(Debug, Clone)]
+pub(super) struct Budget {
+    pub(super) whose: String,
+    pub(super) period: &'static str,
+    pub(super) used: String,
+    pub(super) limit: String,
+    pub(super) left: String,
+    pub(super) percent: u64,
+}
+
+/// What is asked.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Wanted {
+    days: Option<u32>,
+}
+
+/// Shows the page.
+pub(super) async fn page(
+    State(desk): State<Arc<Desk>>,
+    who: Who,
+    Query(wanted): Query<Wanted>,
+) -> Response {
+    show(desk, who, move |site| Ok(gather(site, &wanted)?)).await
+}
+
+fn gather(site: &Site, wanted: &Wanted) -> Result<UsagePage, Failure> {
+    site.who.needs(Viewer::Developer)?;
+    let days = wanted.days.filter(|days| DAYS.contains(days)).unwrap_or(14);
+    let now = site.now();
+    let board = site.desk.board();
+    let by_day = board.usage(&[By::Day], days, now);
+    let all = by_day.total;
+    let daily = every_day(&by_day.rows, days, now);
+    let group = |by: &By| Group {
+        by: by.as_str(),
+        rows: rows(&board.usage(&[*by], days, now).rows, &all),
+    };
+    let costs: Vec<_> = daily
+        .iter()
+        .map(|(day, sum)| (day.as_str(), sum.cost.0))
+        .collect();
+    let tokens: Vec<_> = daily
+        .iter()
+        .map(|(day, sum)| (day.as_str(), sum.tokens))
+        .collect();
+    let limits = board.budgets(&site.workshop.settings.budget, now);
+    Ok(UsagePage {
+        frame: site.frame("usage", "Usage"),
+        days,
+        spans: &DAYS,
+        total: row("all".to_owned(), &all, &all),
+        charts: vec![
+            bars("Cost by day", &costs, |cost| Money(cost).to_string()),
+            bars("Tokens by day", &tokens, words::tokens),
+        ],
+        daily: daily
+            .iter()
+            .rev()
+            .filter(|(_, sum)| sum.attempts > 0)
+            .map(|(day, sum)| row(day.clone(), sum, &all))
+            .collect(),
+        groups: WAYS.iter().map(group).collect(),
+        budgets: limits.iter().map(budget).collect(),
+    })
+}
+
+/// Returns the sum of each day, also of those on which nothing was used; the oldest first.
+fn every_day(rows: &[artel_rules::usage::Row], days: u32, now: Timestamp) -> Vec<(String, Sum)> {
+    let back = |ago: u32| {
+        let span = std::time::Duration::from_secs(u64::from(ago) * 86_400);
+        day(now.before(span))
+    };
+    let sum = |name: &str| {
+        let row = rows
+            .iter()
+            .find(|row| row.group.first().cloned().flatten().as_deref() == Some(name));
+        row.map(|row| row.sum).unwrap_or_default()
+    };
+    (0..days)
+        .rev()
+        .map(back)
+        .map(|name| {
+            let sum = sum(&name);
+            (name, sum)
+        })
+        .collect()
+}
+
+fn rows(rows: &[artel_rules::usage::Row], all: &Sum) -> Vec<Row> {
+    let mut rows: Vec<_> = rows.iter().collect();
+    rows.sort_by_key(|row| std::cmp::Reverse((row.sum.cost.0, row.sum.tokens)));
+    let shown = rows.into_iter().map(|it| {
+        let name = it.group.first().cloned().flatten();
+        row(name.unwrap_or_else(|| "none".to_owned()), &it.sum, all)
+    });
+    shown.collect()
+}
+
+fn row(name: String, sum: &Sum, all: &Sum) -> Row {
+    Row {
+        name,
+        calls: sum.attempts,
+        input: words::tokens(sum.input),
+        output: words::tokens(sum.output),
+        tokens: words::tokens(sum.tokens),
+        cost: match sum.unpriced {
+            0 => sum.cost.to_string(),
+            unpriced => format!("{} and {unpriced} not priced", sum.cost),
+        },
+        share: sum.tokens.saturating_mul(100) / all.tokens.max(1),
+    }
+}
+
+fn bars(title: &'static str, days: &[(&str, u64)], shown: impl Fn(u64) -> String) -> Bars {
+    let most = days.iter().map(|(_, amount)| *amount).max().unwrap_or(0);
+    let ground = HEIGHT - 1;
+    let room = ground - 4;
+    let step = WIDTH / (days.len() as u64).max(1);
+    let bar = |(at, (day, amount)): (usize, &(&str, u64))| {
+        // What is not nothing can be seen.
+        let high = amount.saturating_mul(room).checked_div(most).unwrap_or(0);
+        let high = high.max(u64::from(*amount > 0));
+        Bar {
+            x: at as u64 * step + 1,
+            y: ground - high,
+            width: step.saturating_sub(2).max(1),
+            height: high,
+            words: format!("{day}: {}", shown(*amount)),
+        }
+    };
+    let ends = |day: Option<&(&str, u64)>| day.map_or(String::new(), |(day, _)| (*day).to_owned());
+    Bars {
+        title,
+        width: WIDTH,
+        height: HEIGHT,
+        ground,
+        most: shown(most),
+        bars: days.iter().enumerate().map(bar).collect(),
+        first: ends(days.first()),
+        last: ends(days.last()),
+    }
+}
+
+fn budget(it: &Left) -> Budget {
+    let (used, limit, left, percent) = match (it.money, it.tokens) {
+        (Some(money), _) => {
+            let used = it.used.money.0;
+            let left = Money(money.saturating_sub(used)).to_string();
+            let percent = used.saturating_mul(100) / money.max(1);
+            (
+                it.used.money.to_string(),
+                Money(money).to_string(),
+                left,
+                percent,
+            )
+        }
+        (None, tokens) => {
+            let (used, all) = (it.used.tokens.0, tokens.unwrap_or(0));
+            let left = words::tokens(all.saturating_sub(used));
+            let percent = used.saturating_mul(100) / all.max(1);
+            let tokens = |count| format!("{} tokens", words::tokens(count));
+            (tokens(used), tokens(all), left, percent)
+        }
+    };
+    Budget {
+        whose: it.level.to_string(),
+        period: it.period.map_or("in all", |period| period.as_str()),
+        used,
+        limit,
+        left,
+        percent: percent.min(100),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{HEIGHT, WIDTH, bars};
+
+    #[test]
+    fn bars_fit_and_what_is_not_nothing_is_seen() {
+        let days = [("a", 0), ("b", 1), ("c", u64::MAX / 200)];
+        let drawn = bars("t", &days, |amount| amount.to_string());
+        let heights: Vec<u64> = drawn.bars.iter().map(|bar| bar.height).collect();
+        assert_eq!(heights, [0, 1, HEIGHT - 5]);
+        assert!(drawn.bars.iter().all(|bar| bar.x + bar.width <= WIDTH));
+        assert!(bars("t", &[], |amount| amount.to_string()).bars.is_empty());
+    }
+}

@@ -1,0 +1,217 @@
+//! How moments, money, amounts and states are written on pages.
+
+use artel_policy::record::is_deceptive;
+use artel_types::plan::StepState;
+use artel_types::{Money, Timestamp, Tokens};
+use artel_workshop::{Mark, Standing};
+use askama::Template;
+use askama::filters::HtmlSafe;
+
+/// A moment as people read it, and as programs do.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Template)]
+#[template(
+    ext = "html",
+    source = r#"<time datetime="{{ exact }}">{{ text }}</time>"#
+)]
+pub(super) struct When {
+    /// As RFC 3339.
+    pub(super) exact: String,
+    /// To the minute, in UTC.
+    pub(super) text: String,
+}
+
+/// How something stands: a sign, a word, and a class for its colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Template)]
+#[template(
+    ext = "html",
+    source = r#"<span class="state {{ class }}"><span aria-hidden="true">{{ sign }}</span> {{ word }}</span>"#
+)]
+pub(super) struct State {
+    pub(super) sign: &'static str,
+    pub(super) word: &'static str,
+    pub(super) class: &'static str,
+}
+
+impl From<bool> for State {
+    /// Tells whether something holds.
+    fn from(holds: bool) -> Self {
+        let (sign, word, class) = match holds {
+            true => ("✓", "holds", "good"),
+            false => ("✗", "does not hold", "bad"),
+        };
+        Self { sign, word, class }
+    }
+}
+
+// What these two write is escaped where it is written.
+impl HtmlSafe for When {}
+impl HtmlSafe for State {}
+
+/// Writes a moment.
+pub(super) fn when(at: Timestamp) -> When {
+    let exact = at.to_string();
+    let text = exact.chars().take(16).collect::<String>().replace('T', " ");
+    When { exact, text }
+}
+
+/// Writes a moment to the second.
+pub(super) fn moment(at: Timestamp) -> String {
+    let exact = at.to_string();
+    exact.chars().take(19).collect::<String>().replace('T', " ")
+}
+
+/// Writes what something cost.
+pub(super) fn cost(cost: Option<Money>) -> String {
+    cost.map_or_else(|| "price not known".to_owned(), |cost| cost.to_string())
+}
+
+/// Writes a number of tokens.
+pub(super) fn tokens(count: u64) -> String {
+    Tokens(count).to_string()
+}
+
+/// Writes a span of time.
+pub(super) fn span(seconds: f64) -> String {
+    let whole = seconds.max(0.0).round();
+    if seconds < 60.0 {
+        return format!("{seconds:.1} s");
+    }
+    if whole < 3_600.0 {
+        return format!("{} min {:02} s", (whole / 60.0).floor(), whole % 60.0);
+    }
+    let minutes = (whole / 60.0).floor();
+    format!("{} h {:02} min", (minutes / 60.0).floor(), minutes % 60.0)
+}
+
+/// Writes a share from 0 to 1.
+pub(super) fn percent(share: Option<f64>) -> String {
+    share.map_or_else(|| "–".to_owned(), |share| format!("{:.0} %", share * 100.0))
+}
+
+/// Writes how many there are of something.
+pub(super) fn bytes(count: u64) -> String {
+    match count {
+        0..1_024 => format!("{count} B"),
+        1_024..1_048_576 => format!("{:.1} KiB", count as f64 / 1_024.0),
+        _ => format!("{:.1} MiB", count as f64 / 1_048_576.0),
+    }
+}
+
+/// Returns the beginning of a text, on one line.
+pub(super) fn short(text: &str, longest: usize) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(longest) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}
+
+/// Tells how a run stands.
+pub(super) fn standing(standing: Standing) -> State {
+    let (sign, class) = match standing {
+        Standing::Running => ("▶", "going"),
+        Standing::Paused => ("⏸", "waits"),
+        Standing::Waiting => ("?", "waits"),
+        Standing::Left => ("…", "waits"),
+        Standing::Complete => ("✓", "good"),
+        Standing::Partial => ("◐", "bad"),
+        Standing::Failed => ("✗", "bad"),
+        Standing::Cancelled => ("⊘", "off"),
+    };
+    State {
+        sign,
+        word: standing.words(),
+        class,
+    }
+}
+
+/// Tells how a step stands.
+pub(super) fn step(state: StepState) -> State {
+    let (sign, class) = match state {
+        StepState::Waiting => ("○", "off"),
+        StepState::Running => ("▶", "going"),
+        StepState::Verifying => ("◐", "going"),
+        StepState::Done => ("✓", "good"),
+        StepState::Failed => ("✗", "bad"),
+        StepState::Skipped => ("⊘", "off"),
+    };
+    State {
+        sign,
+        word: state.as_str(),
+        class,
+    }
+}
+
+/// Tells how a request, a plan or a changeset stands, by the word for it.
+pub(super) fn state(word: &'static str) -> State {
+    let (sign, class) = match word {
+        "done" | "merged" | "answered" | "completed" => ("✓", "good"),
+        "failed" => ("✗", "bad"),
+        "rejected" | "cancelled" | "undone" => ("⊘", "off"),
+        "review" | "planned" | "open" => ("?", "waits"),
+        _ => ("▶", "going"),
+    };
+    State { sign, word, class }
+}
+
+/// Returns the sign and the class for a line of a story.
+pub(super) fn mark(mark: Mark) -> (&'static str, &'static str) {
+    match mark {
+        Mark::Head => ("■", "head"),
+        Mark::Turn => ("", "turn"),
+        Mark::Plain => ("·", "plain"),
+        Mark::Done => ("✓", "good"),
+        Mark::Bad => ("✗", "bad"),
+        Mark::Waits => ("?", "waits"),
+        Mark::Words => ("“", "words"),
+        Mark::Call => ("→", "call"),
+        Mark::Result => ("←", "result"),
+        Mark::Failed => ("✗", "bad"),
+        Mark::Detail => ("", "detail"),
+    }
+}
+
+/// Writes characters out that cannot be seen or change how others are seen. Lines and tabs stay.
+pub(super) fn seen(text: String) -> String {
+    let deceives = |letter: char| is_deceptive(letter) && !matches!(letter, '\n' | '\t');
+    if !text.contains(deceives) {
+        return text;
+    }
+    let mut clean = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match deceives(letter) {
+            true => clean.extend(letter.escape_unicode()),
+            false => clean.push(letter),
+        }
+    }
+    clean
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{seen, short, span};
+
+    #[test]
+    fn what_deceives_the_eye_is_written_out() {
+        for (text, shown) in [
+            ("plain ünïcode ✓\n\tline", "plain ünïcode ✓\n\tline"),
+            ("a\u{1b}[31mb\r", "a\\u{1b}[31mb\\u{d}"),
+            ("x\u{202e}gpj.exe", "x\\u{202e}gpj.exe"),
+            ("zero\u{200b}width", "zero\\u{200b}width"),
+        ] {
+            assert_eq!(seen(text.to_owned()), shown);
+        }
+    }
+
+    #[test]
+    fn spans_and_beginnings_are_short() {
+        for (seconds, shown) in [
+            (0.42, "0.4 s"),
+            (61.0, "1 min 01 s"),
+            (3_725.0, "1 h 02 min"),
+        ] {
+            assert_eq!(span(seconds), shown);
+        }
+        assert_eq!(short("one\n two   three", 7), "one two…");
+    }
+}

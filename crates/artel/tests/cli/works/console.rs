@@ -1,0 +1,180 @@
+//! The console over HTTP: every page with a real workshop behind it, for those who see all of it
+//! and for those who see what came of it.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::process::Command;
+
+use super::town::{SCRIPT, Town};
+
+/// What only an agent thought; it stands in no file and in no summary.
+const THOUGHT: &str = "the minus looks wrong to me";
+
+/// A town with finished work, a daemon, and whoever looks at its pages.
+struct Served {
+    town: Town,
+    listen: String,
+    pid: String,
+    id: String,
+}
+
+impl Served {
+    fn new() -> Self {
+        let call = "    call:\n      - edit: { path: calc.py";
+        let script = SCRIPT.replace(call, &format!("    think: {THOUGHT}\n{call}"));
+        assert!(script.contains(THOUGHT));
+        let town = Town::saying(&script);
+        let id = town.asked();
+        town.artel(["plan", "approve", &id, "--json"])
+            .run()
+            .expect(0);
+        let start = ["daemon", "start", "--listen", "127.0.0.1:0", "--json"];
+        let started = town.artel(start).run().expect(0).json();
+        Self {
+            listen: started["listen"].as_str().unwrap().to_owned(),
+            pid: started["pid"].to_string(),
+            id: id.chars().take(8).collect(),
+            town,
+        }
+    }
+
+    fn send(&self, path: &str, header: &str) -> (u16, String, String) {
+        let listen = &self.listen;
+        let mut stream = TcpStream::connect(listen).unwrap();
+        let text = format!(
+            "GET {path} HTTP/1.1\r\nHost: {listen}\r\n{header}\r\nConnection: close\r\n\r\n"
+        );
+        stream.write_all(text.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+        (status, head.to_lowercase(), body.to_owned())
+    }
+
+    /// Signs in by a link, and returns the header that shows it.
+    fn login(&self, role: &str) -> String {
+        let words = ["open", "--role", role, "--json"];
+        let link = self.town.artel(words).run().expect(0).json();
+        let url = link["url"].as_str().unwrap();
+        let path = url.split_once(&self.listen).unwrap().1;
+        let (status, head, _) = self.send(path, "Accept: text/html");
+        assert_eq!(status, 303, "{head}");
+        let cookie = head.split("set-cookie: ").nth(1).unwrap();
+        format!("Cookie: {}", cookie.split(';').next().unwrap())
+    }
+
+    fn pages(&self) -> Vec<String> {
+        let id = &self.id;
+        let of_work = ["plans", "runs", "changesets", "reports"];
+        let mut pages: Vec<String> = of_work.iter().map(|it| format!("/{it}/{id}")).collect();
+        pages.extend(of_work.iter().map(|it| format!("/{it}")));
+        pages
+            .extend(["/", "/agents", "/journal", "/runs?state=complete&text=mend"].map(Into::into));
+        pages
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        drop(Command::new("kill").args(["-9", &self.pid]).status());
+    }
+}
+
+#[test]
+fn every_page_is_there_and_shows_as_much_as_the_role_sees() {
+    let served = Served::new();
+    let (admin, user) = (served.login("admin"), served.login("user"));
+    let id = &served.id;
+    let more = [
+        format!("/runs/{id}?view=full"),
+        format!("/changesets/{id}?side=split"),
+        format!("/plans/{id}?v=1"),
+        format!("/plans/{id}/text"),
+        "/skills".to_owned(),
+        "/agents/engineer".to_owned(),
+        "/usage?days=7".to_owned(),
+        "/settings".to_owned(),
+        "/journal?kind=plan.&since=1h".to_owned(),
+        "/assets/console.css".to_owned(),
+        "/assets/console.js".to_owned(),
+    ];
+    for path in served.pages().iter().chain(&more) {
+        let (status, head, body) = served.send(path, &admin);
+        assert_eq!(status, 200, "{path}: {body}");
+        assert!(head.contains("content-security-policy: default-src 'none'"));
+        assert!(!body.contains(" style="), "{path}");
+    }
+    let full = served.send(&format!("/runs/{id}?view=full"), &admin).2;
+    assert!(full.contains(THOUGHT), "{full}");
+    assert!(full.contains("run_tests"), "{full}");
+    assert!(
+        served
+            .send(&format!("/changesets/{id}"), &admin)
+            .2
+            .contains("added")
+    );
+
+    // Whoever sees what came of it sees no thought, no call, no line of code.
+    for path in served.pages().iter().chain(&more[..2]) {
+        let (status, _, body) = served.send(path, &user);
+        assert_eq!(status, 200, "{path}: {body}");
+        for hidden in [
+            THOUGHT,
+            "run_tests {",
+            "def add",
+            "tool.requested",
+            "model.replied",
+        ] {
+            assert!(!body.contains(hidden), "{hidden} in {path}: {body}");
+        }
+    }
+    let output = "<summary>output</summary>";
+    let run = format!("/runs/{id}");
+    assert!(served.send(&run, &admin).2.contains(output));
+    assert!(!served.send(&run, &user).2.contains(output));
+    for path in ["/settings", "/usage", "/skills"] {
+        let (status, _, body) = served.send(path, &user);
+        assert_eq!(status, 403, "{path}");
+        assert!(body.contains("this needs the role"), "{body}");
+    }
+}
+
+#[test]
+fn what_is_not_there_says_so_on_a_page() {
+    let served = Served::new();
+    let admin = served.login("admin");
+    for path in [
+        "/runs/ffffffff",
+        "/plans/ffffffff",
+        "/plans/..%2f..%2fetc",
+        "/changesets/ffffffff",
+        "/reports/ffffffff",
+        "/skills/nothing-of-that-name",
+        "/agents/nobody",
+        "/assets/..%2fconsole.css",
+        "/nowhere",
+    ] {
+        let (status, head, body) = served.send(path, &admin);
+        assert_eq!(status, 404, "{path}: {body}");
+        assert!(head.contains("content-type: text/html"), "{head}");
+        assert!(body.contains("<h1>"), "{body}");
+    }
+    for path in ["/", "/assets/console.css", "/runs"] {
+        let (status, _, body) = served.send(path, "Cookie: artel=0000");
+        assert_eq!(status, 401, "{path}");
+        assert!(body.contains("artel open"), "{body}");
+    }
+}
+
+#[test]
+fn files_that_a_browser_has_are_not_sent_again() {
+    let served = Served::new();
+    let admin = served.login("admin");
+    let (_, head, _) = served.send("/assets/console.js", &admin);
+    let tag = head.split("etag: ").nth(1).unwrap();
+    let tag = tag.lines().next().unwrap();
+    let header = format!("{admin}\r\nIf-None-Match: {tag}");
+    let (status, _, body) = served.send("/assets/console.js", &header);
+    assert_eq!((status, body.as_str()), (304, ""));
+}
