@@ -102,7 +102,7 @@ async fn follow(folder: &std::path::Path, rounds: usize, events: usize) {
         }
         figure.print();
     }
-    let most = median(memory.into_iter());
+    let most = median(memory);
     Figure::new(
         "memory for each who follows and keeps up",
         most,
@@ -136,11 +136,11 @@ async fn overview(folder: &std::path::Path, many: usize) {
             shown.push(page);
         }
     }
-    let bare = median(bare.into_iter());
+    let bare = median(bare);
     Figure::new("an answer without content", bare, "ms", Goal::None).print();
     Figure::new(
         format!("the overview with {many} runs"),
-        median(shown.into_iter()),
+        median(shown),
         "ms",
         Goal::Below(50.0),
     )
