@@ -6,7 +6,7 @@ use std::fs;
 use artel_types::{Code, Fact, FactPage, FailureKind};
 
 use crate::args::Args;
-use crate::process;
+use crate::process::{self, Echo};
 use crate::stop::Stop;
 
 const NOTE: &str = "<!-- Made by `cargo xtask docs`; change the code and run it again. -->";
@@ -18,7 +18,7 @@ pub(crate) fn run(mut args: Args) -> Result<(), Stop> {
     if checks {
         return check();
     }
-    for (path, page) in pages() {
+    for (path, page) in pages()? {
         fs::write(process::root().join(path), page).map_err(|cause| Stop::because(path, cause))?;
         println!("wrote {path}");
     }
@@ -27,7 +27,7 @@ pub(crate) fn run(mut args: Args) -> Result<(), Stop> {
 
 /// Fails if a page differs from what the code says.
 pub(crate) fn check() -> Result<(), Stop> {
-    for (path, page) in pages() {
+    for (path, page) in pages()? {
         if !fs::read_to_string(process::root().join(path)).is_ok_and(|found| found == page) {
             return Err(Stop::Failed(format!(
                 "{path} is out of date: run `cargo xtask docs`"
@@ -39,12 +39,39 @@ pub(crate) fn check() -> Result<(), Stop> {
 }
 
 /// Returns each page with its path from the root.
-fn pages() -> [(&'static str, String); 3] {
-    [
+fn pages() -> Result<[(&'static str, String); 3], Stop> {
+    Ok([
         ("docs/events.md", events()),
         ("docs/errors.md", errors()),
-        ("docs/openapi.json", artel_server::openapi_page()),
-    ]
+        ("docs/openapi.json", interface()?),
+    ])
+}
+
+/// Returns the description of the HTTP interface. A program of the server prints it: this one is
+/// built before anything else, and should stay small.
+fn interface() -> Result<String, Stop> {
+    let args = [
+        "run",
+        "-q",
+        "--locked",
+        "-p",
+        "artel-server",
+        "--example",
+        "openapi",
+    ];
+    let mut command = process::cargo(args);
+    let mut page = String::new();
+    let status = process::run_reading(&mut command, |line| {
+        // Cargo may have something to say before it begins.
+        if page.is_empty() && line != "{" {
+            return Echo::Show;
+        }
+        page.push_str(line);
+        page.push('\n');
+        Echo::Hide
+    })?;
+    process::judge(&command, status)?;
+    Ok(page)
 }
 
 fn events() -> String {
