@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::RangeInclusive;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use artel_journal::{Filter, Journal};
 use artel_types::{Fact, RunId};
@@ -29,9 +29,17 @@ pub enum Stop {
     Now,
 }
 
-/// Hears what people record for runs, for all runs of this process.
+/// Hears what people record for runs, for all runs that are connected to it.
 #[derive(Debug, Clone, Default)]
-pub struct Wheel(Arc<Mutex<HashMap<RunId, Ear>>>);
+pub struct Wheel(Arc<Ears>);
+
+#[derive(Debug, Default)]
+struct Ears {
+    by_run: Mutex<HashMap<RunId, Ear>>,
+    /// Closes when nobody holds the wheel any more, so that nobody listens for nothing: a daemon
+    /// lives longer than all of its runs.
+    held: watch::Sender<()>,
+}
 
 /// Takes what was recorded for one run, with where it stands in the journal.
 type Ear = mpsc::UnboundedSender<(u64, Box<Fact>)>;
@@ -48,7 +56,7 @@ pub struct Steering {
 }
 
 impl Wheel {
-    /// Begins to listen, from behind `after` on; it ends with the runtime.
+    /// Begins to listen, from behind `after` on, for as long as somebody holds the wheel.
     pub fn listen(journal: &Journal, after: u64) -> Self {
         let wheel = Self::default();
         let filter = Filter {
@@ -70,13 +78,21 @@ impl Wheel {
 
     fn hear(&self, journal: &Journal, filter: Filter, after: u64, kinds: &'static [&'static str]) {
         let mut heard = journal.subscribe(filter, after);
-        let ears = self.clone();
+        let (ears, mut held) = (Arc::downgrade(&self.0), self.0.held.subscribe());
         tokio::spawn(async move {
-            while let Ok(record) = heard.next().await {
+            loop {
+                let record = tokio::select! {
+                    Ok(record) = heard.next() => record,
+                    _ = held.changed() => break,
+                    else => break,
+                };
+                let Some(ears) = Weak::upgrade(&ears) else {
+                    break;
+                };
                 if kinds.contains(&record.kind.as_str())
                     && let Ok(event) = record.event()
                 {
-                    ears.pass_on(event.run, (event.seq, event.fact));
+                    Self(ears).pass_on(event.run, (event.seq, event.fact));
                 }
             }
         });
@@ -104,7 +120,8 @@ impl Wheel {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<RunId, Ear>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        let ears = self.0.by_run.lock();
+        ears.unwrap_or_else(PoisonError::into_inner)
     }
 }
 
