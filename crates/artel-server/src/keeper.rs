@@ -276,7 +276,7 @@ impl Keeper {
         let desk = Arc::clone(&self.desk);
         let found = blocking(move || left(&desk)).await;
         for (task, _, urgency) in found.unwrap_or_default() {
-            self.queue.put(task, urgency, GRACE, Instant::now());
+            self.queue.offer(task, urgency, GRACE, Instant::now());
         }
     }
 

@@ -69,6 +69,14 @@ impl Queue {
         known.0 = known.0.min(at);
     }
 
+    /// Puts a task in that was found to be left. One that waits for its time keeps it: what could
+    /// not be gone on with is found again and again.
+    pub(crate) fn offer(&mut self, task: Task, urgency: Urgency, after: Duration, now: Instant) {
+        if !self.later.contains_key(&task) {
+            self.put(task, urgency, after, now);
+        }
+    }
+
     /// Takes the next task that is ready.
     pub(crate) fn take(&mut self, now: Instant) -> Option<Task> {
         let due: Vec<(Task, Urgency)> = self
@@ -131,6 +139,21 @@ mod tests {
 
     fn work(number: u8) -> Task {
         Task::Work(TraceId::from_random([number; 16]))
+    }
+
+    #[test]
+    fn what_failed_waits_although_it_is_found_meanwhile() {
+        let (mut queue, now) = (Queue::default(), Instant::now());
+        queue.offer(work(1), Urgency::Normal, Duration::ZERO, now);
+        let task = queue.take(now).unwrap();
+        let wait = queue.failed(task, now);
+        let sooner = Duration::from_secs(5);
+        queue.offer(work(1), Urgency::Normal, sooner, now);
+        assert_eq!(queue.take(now + sooner), None);
+        assert_eq!(queue.take(now + wait), Some(work(1)));
+        queue.failed(work(1), now);
+        queue.put(work(1), Urgency::Normal, sooner, now);
+        assert_eq!(queue.take(now + sooner), Some(work(1)), "a person says so");
     }
 
     #[test]
