@@ -57,6 +57,7 @@ pub(super) struct Wanted {
     /// `human:ada@example.org`, only the id, or only the sort.
     actor: Option<String>,
     /// Only events after this number.
+    #[param(format = "uint64")]
     after: Option<u64>,
 }
 

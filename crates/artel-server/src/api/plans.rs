@@ -156,6 +156,7 @@ pub(super) struct Wanted {
     #[param(value_type = Option<u16>, minimum = 1, maximum = 200)]
     limit: Limit,
     /// Only what comes after this row of an earlier page.
+    #[param(format = "uint64")]
     before: Option<u64>,
 }
 

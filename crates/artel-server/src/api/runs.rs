@@ -141,6 +141,7 @@ pub(super) struct Wanted {
     #[param(value_type = Option<u16>, minimum = 1, maximum = 200)]
     limit: Limit,
     /// Only what comes after this row of an earlier page.
+    #[param(format = "uint64")]
     before: Option<u64>,
 }
 
@@ -152,6 +153,7 @@ pub(super) struct Closely {
     /// `summary`, or `full` where the role allows it.
     view: Option<String>,
     /// Only what events after this one tell.
+    #[param(format = "uint64")]
     after: Option<u64>,
 }
 

@@ -176,7 +176,8 @@ fn unknown() -> Failure {
 
 /// Answers whoever is not known: programs in JSON, people with a page that says how to come in.
 fn stranger(request: &Request) -> Response {
-    let is_program = request.uri().path().starts_with("/api/");
+    let path = request.uri().path();
+    let is_program = path.starts_with("/api/") || path == "/metrics";
     let mut response = match is_program {
         true => (StatusCode::UNAUTHORIZED, Refusal(unknown()).body()).into_response(),
         false => (StatusCode::UNAUTHORIZED, crate::console::stranger()).into_response(),

@@ -30,8 +30,10 @@ pub(in crate::api) struct Wanted {
     /// `human:ada@example.org`, only the id, or only the sort (`agent`).
     actor: Option<String>,
     /// Only events after this number.
+    #[param(format = "uint64")]
     pub(super) after: Option<u64>,
     /// How many, at most 1,000.
+    #[param(format = "uint64")]
     limit: Option<u64>,
     /// `asc`, or `desc` for the newest first.
     order: Option<String>,
