@@ -8,7 +8,7 @@ use std::sync::Arc;
 use artel_journal::Record;
 use artel_rules::tally::Tally;
 use artel_types::{Failure, Text};
-use artel_workshop::{Remark, Standing, StepRow, View, WaitSort, Words, Work, seen};
+use artel_workshop::{Remark, Standing, StepRow, View, WaitSort, Waits, Words, Work, seen};
 use askama::Template;
 use axum::extract::{Path, Query, State};
 use axum::response::Response;
@@ -160,19 +160,21 @@ fn blank(site: &Site, subject: &Subject, title: String) -> Result<RunPage, Failu
         Some(run) => Some(site.workshop.standing_of(run)?),
         None => None,
     };
+    let waits = site.waiting();
+    let asks = |it: &&Waits| it.kind == WaitSort::Question && it.trace == trace;
+    let waits: Vec<&Waits> = waits.iter().filter(asks).collect();
+    let is_over = standing.as_ref().is_some_and(|(it, _)| it.is_over());
     let status = subject.work.as_ref().map(|work| work.status().as_str());
     let state = match &standing {
+        // Nobody drives it while it waits; that is no reason to worry.
+        Some((Standing::Left, _)) if !waits.is_empty() => words::standing(Standing::Waiting),
         Some((standing, _)) => words::standing(*standing),
         None => words::state(status.unwrap_or("pending")),
     };
-    let is_over = standing.as_ref().is_some_and(|(it, _)| it.is_over());
     let is_paused = standing
         .as_ref()
         .is_some_and(|(it, _)| *it == Standing::Paused);
-    let waits = site.waiting();
-    let waits = waits
-        .iter()
-        .filter(|it| it.kind == WaitSort::Question && it.trace == trace);
+    let driver = standing.and_then(|(_, driver)| driver);
     Ok(RunPage {
         frame: site.frame("runs", format!("Run: {title}")),
         short: subject.run.map_or_else(|| trace.short(), |run| run.short()),
@@ -180,7 +182,9 @@ fn blank(site: &Site, subject: &Subject, title: String) -> Result<RunPage, Failu
         trace: trace.to_string(),
         title,
         state,
-        note: standing.and_then(|(_, note)| note),
+        note: driver
+            .filter(|_| !is_over)
+            .map(|it| format!("driven by {it}")),
         is_over,
         is_paused,
         is_full: false,
@@ -193,7 +197,7 @@ fn blank(site: &Site, subject: &Subject, title: String) -> Result<RunPage, Failu
         graph: None,
         needs: Needs {
             calls: calls(site, Some(trace)),
-            queries: waits.map(query).collect(),
+            queries: waits.into_iter().map(query).collect(),
         },
         milestones: Vec::new(),
         steps: Vec::new(),
