@@ -30,6 +30,7 @@ const USAGE: &str = "\
 usage: cargo xtask <task>
 
   test  [--quick]                             everything a change must pass
+  setup                                       what tests need, as `test` begins with
   prove [NAME] [--list]                       the long proofs, with their figures
   bench [NAME] [--list]                       the benchmarks, with their figures
   fuzz  [TARGET] [--seconds N] [--seed S] [--list]
@@ -57,6 +58,7 @@ fn run(mut args: Args) -> Result<(), Stop> {
     }
     match args.word().as_deref() {
         Some("test") => test::run(args),
+        Some("setup") => args.finish().and_then(|()| setup::run()),
         Some("prove") => prove::run(args),
         Some("bench") => bench::run(args),
         Some("fuzz") => fuzz::run(args),

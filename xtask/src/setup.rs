@@ -2,12 +2,13 @@
 //!
 //! Cargo tools are installed at a fixed version when they are missing; whatever version is there
 //! already is used as it is. System packages are installed only by root on a system with apt. The
-//! Python packages that tests use stay among the build products.
+//! Python and Node packages that tests use stay among the build products.
 
-mod sdk;
+mod node;
+mod python;
 
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::process;
@@ -42,7 +43,7 @@ struct Package {
     why: &'static str,
 }
 
-const PACKAGES: [Package; 6] = [
+const PACKAGES: [Package; 9] = [
     Package {
         name: "git",
         program: "git",
@@ -66,12 +67,27 @@ const PACKAGES: [Package; 6] = [
     Package {
         name: "python3",
         program: "python3",
-        why: "the providers' SDKs, which tests compare with, are Python",
+        why: "the providers' SDKs, which tests compare with, and schemathesis are Python",
     },
     Package {
         name: "python3-pip",
         program: "pip3",
-        why: "it installs the providers' SDKs",
+        why: "it installs Python packages that tests use",
+    },
+    Package {
+        name: "chromium",
+        program: "chromium",
+        why: "the console is tested in a real browser",
+    },
+    Package {
+        name: "nodejs",
+        program: "node",
+        why: "the browser is driven by Node scripts",
+    },
+    Package {
+        name: "npm",
+        program: "npm",
+        why: "it installs what drives the browser",
     },
 ];
 
@@ -92,7 +108,24 @@ pub(crate) fn run() -> Result<(), Stop> {
             None => process::run(&mut installation(&tool))?,
         }
     }
-    sdk::run()
+    python::run()?;
+    node::run()
+}
+
+/// Returns a folder beside the build products.
+fn beside_the_build(name: &str) -> PathBuf {
+    let build = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
+    let build = build.unwrap_or_else(|| PathBuf::from("target"));
+    process::root().join(build).join(name)
+}
+
+/// Removes a folder that holds something else than is wanted.
+fn remove(folder: &Path) -> Result<(), Stop> {
+    if !folder.exists() {
+        return Ok(());
+    }
+    std::fs::remove_dir_all(folder)
+        .map_err(|cause| Stop::because(format!("`{}` stays", folder.display()), cause))
 }
 
 /// Unoptimised, since these tools wait for others nearly all the time: nextest is built in two

@@ -1,0 +1,45 @@
+//! Node packages that drive a browser in the tests of the console.
+//!
+//! They go to a folder beside the build products, just as the lock file in the repository names
+//! them, and no script of theirs is run. The lock file is copied there last: a folder that has it
+//! is complete.
+
+use std::process::Command;
+
+use crate::process;
+use crate::stop::Stop;
+
+/// Where the list of packages and its lock file are.
+const LIST: &str = "crates/artel/tests/console";
+const LOCK: &str = "package-lock.json";
+
+/// Installs what is not there.
+pub(super) fn run() -> Result<(), Stop> {
+    let list = process::root().join(LIST);
+    let folder = super::beside_the_build("console-node");
+    let read = |path: &std::path::Path| {
+        std::fs::read(path)
+            .map_err(|cause| Stop::because(format!("`{}` cannot be read", path.display()), cause))
+    };
+    let wanted = read(&list.join(LOCK))?;
+    let stamp = folder.join("installed.json");
+    if std::fs::read(&stamp).is_ok_and(|installed| installed == wanted) {
+        println!("playwright and axe in {}", folder.display());
+        return Ok(());
+    }
+    super::remove(&folder)?;
+    let write = |name: &str, bytes: &[u8]| {
+        let path = folder.join(name);
+        std::fs::write(&path, bytes)
+            .map_err(|cause| Stop::because(format!("`{}` stays empty", path.display()), cause))
+    };
+    std::fs::create_dir_all(&folder)
+        .map_err(|cause| Stop::because(format!("no folder `{}`", folder.display()), cause))?;
+    write("package.json", &read(&list.join("package.json"))?)?;
+    write(LOCK, &wanted)?;
+    let mut npm = Command::new("npm");
+    npm.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"])
+        .current_dir(&folder);
+    process::run(&mut npm)?;
+    write("installed.json", &wanted)
+}

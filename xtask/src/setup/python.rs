@@ -1,0 +1,83 @@
+//! Python packages that tests use: the model providers' SDKs, which the stand-ins of the test kit
+//! are read with, and schemathesis, which calls the interface from its description.
+//!
+//! They go to folders of their own beside the build products, at fixed versions, so that nothing
+//! of the machine's Python changes. What is installed is written down there, and installed anew
+//! only when that differs from what is wanted.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::process;
+use crate::stop::Stop;
+
+/// Packages that are installed together.
+struct Pack {
+    about: &'static str,
+    /// Every package with its version, in pip's form.
+    list: &'static str,
+    folder: &'static str,
+}
+
+const PACKS: [Pack; 2] = [
+    Pack {
+        about: "the providers' SDKs",
+        list: "crates/artel-testkit/tests/sdk/requirements.txt",
+        folder: "sdk-python",
+    },
+    Pack {
+        about: "schemathesis",
+        list: "crates/artel/tests/console/requirements.txt",
+        folder: "schemathesis",
+    },
+];
+
+/// The file, within a folder, that says what is installed.
+const STAMP: &str = "installed.txt";
+
+/// Installs what is not there.
+pub(super) fn run() -> Result<(), Stop> {
+    // Some packages are built for one version of Python.
+    let version = python_version()?;
+    PACKS
+        .iter()
+        .try_for_each(|pack| install(pack, version.trim()))
+}
+
+fn install(pack: &Pack, version: &str) -> Result<(), Stop> {
+    let list = process::root().join(pack.list);
+    let wanted = std::fs::read_to_string(&list)
+        .map_err(|cause| Stop::because(format!("`{}` cannot be read", pack.list), cause))?;
+    let wanted = format!("# {version}\n{wanted}");
+    let folder = super::beside_the_build(pack.folder);
+    let stamp = folder.join(STAMP);
+    if std::fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
+        println!("{} in {}", pack.about, folder.display());
+        return Ok(());
+    }
+    super::remove(&folder)?;
+    process::run(&mut installation(&list, &folder))?;
+    std::fs::write(&stamp, wanted)
+        .map_err(|cause| Stop::because(format!("`{}` cannot be written", stamp.display()), cause))
+}
+
+/// The list is complete, so pip need not look for anything beyond it.
+fn installation(list: &Path, folder: &Path) -> Command {
+    let mut command = Command::new("python3");
+    command
+        .args(["-m", "pip", "install", "--quiet", "--no-deps", "--no-input"])
+        .args(["--disable-pip-version-check", "--root-user-action=ignore"])
+        .arg("--requirement")
+        .arg(list)
+        .arg("--target")
+        .arg(folder);
+    command
+}
+
+fn python_version() -> Result<String, Stop> {
+    let output = Command::new("python3")
+        .arg("--version")
+        .output()
+        .map_err(|cause| Stop::because("`python3` cannot be started", cause))?;
+    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
