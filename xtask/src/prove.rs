@@ -31,7 +31,7 @@ const fn tests(package: &'static str, filter: &'static str) -> Work {
     Work::Tests { package, filter }
 }
 
-const PROOFS: [Proof; 13] = [
+const PROOFS: [Proof; 14] = [
     Proof {
         name: "kill",
         shows: "killed at any moment, nothing acknowledged is lost and nothing happens twice",
@@ -93,6 +93,12 @@ const PROOFS: [Proof; 13] = [
         shows: "told what to try next, a mediocre model recovers from nine faults in ten; untold, \
                 from hardly any",
         work: tests("artel-workshop", "test(/(^|::)proof_recovery/)"),
+    },
+    Proof {
+        name: "readers",
+        shows: "10,000 readers of live events, one after the other from where the last one was: no \
+                gap, no repeat, and the daemon grows by nothing",
+        work: tests("artel", "test(/(^|::)proof_reconnects/)"),
     },
     Proof {
         name: "fuzz",

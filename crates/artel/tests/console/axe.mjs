@@ -1,0 +1,92 @@
+// Accessibility: axe on every page, wide and narrow, light and dark; a plan approved with keys alone.
+
+import { axe, base, holds, person, plan, play, press, say, shot, until } from "./stage.mjs";
+import { places } from "./places.mjs";
+
+const looks = [
+  ["desktop-light", { colorScheme: "light" }],
+  ["desktop-dark", { colorScheme: "dark" }],
+  ["phone-light", { colorScheme: "light", viewport: { width: 375, height: 800 } }],
+  ["phone-dark", { colorScheme: "dark", viewport: { width: 375, height: 800 } }],
+];
+
+const found = [];
+
+/** What is found where nothing is said; in the dark only colours differ. */
+const everything = { resultTypes: ["violations"] };
+const colours = { ...everything, runOnly: { type: "rule", values: ["color-contrast", "link-in-text-block"] } };
+
+const judge = async (page, where, options = everything) => {
+  // Axe is put in past the page's policy; the page itself could not do that.
+  await page.addScriptTag({ path: axe });
+  const { violations } = await page.evaluate((options) => window.axe.run(document, options), options);
+  for (const it of violations) {
+    const line = `${it.impact} ${it.id} at ${where}: ${it.help}: ${it.nodes[0].html.slice(0, 160)}`;
+    if (["serious", "critical"].includes(it.impact)) found.push(line);
+    else say(`slight: ${line}`);
+  }
+};
+
+const fits = async (page, where) => {
+  const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  if (over > 0) found.push(`${where} is ${over} px wider than the screen`);
+};
+
+/** Presses Tab until something has the focus. */
+const reach = async (page, name) => {
+  for (let round = 0; round < 80; round += 1) {
+    const text = await page.evaluate(() => document.activeElement.innerText?.trim());
+    if (text === name) return;
+    await page.keyboard.press("Tab");
+  }
+  throw new Error(`Tab never reaches ${name}`);
+};
+
+play(async () => {
+  const ada = await person("admin", { bypassCSP: true });
+  // Keys alone: ask, go to the plan, approve, answer.
+  await ada.keyboard.press("a");
+  await ada.keyboard.type("Mend add in calc.py. It must add.");
+  await ada.keyboard.press("Tab");
+  await ada.keyboard.type("calc");
+  await ada.keyboard.press("Shift+Tab");
+  await ada.keyboard.press("Control+Enter");
+  const ready = ada.locator("#needs a[href^='/plans/']").first();
+  await ready.waitFor();
+  const id = (await ready.getAttribute("href")).split("/").pop();
+  await judge(ada, "/ with a plan");
+  await reach(ada, await ready.innerText());
+  await ada.keyboard.press("Enter");
+  await ada.waitForURL(/\/plans\//);
+  await judge(ada, "a plan in review");
+  await reach(ada, "Approve version 1");
+  await ada.keyboard.press("Enter");
+  await ada.locator("dialog#sure[open]").waitFor();
+  await judge(ada, "the dialog");
+  await reach(ada, "Yes");
+  await ada.keyboard.press("Enter");
+  await ada.waitForURL(/\/runs\//);
+  await ada.getByRole("button", { name: "2 and 3", exact: true }).first().waitFor();
+  await judge(ada, "a run with a question");
+  await reach(ada, "2 and 3");
+  await ada.keyboard.press("Enter");
+  await ada.locator("#head a[href^='/changesets/']").waitFor();
+  holds(true, "asked, approved and answered with keys alone");
+
+  for (const [look, options] of looks) {
+    const page = await person("admin", { bypassCSP: true, ...options });
+    for (const [path] of places(id)) {
+      await page.goto(`${base}${path}`);
+      await page.evaluate(() => {
+        // What is folded is looked at too; of long lists of the same some.
+        [...document.querySelectorAll("main details")].slice(0, 12).forEach((it) => (it.open = true));
+      });
+      await judge(page, `${look} ${path}`, look.endsWith("dark") ? colours : everything);
+      if (look.startsWith("phone")) await fits(page, `${look} ${path}`);
+      if (["desktop-dark", "phone-light"].includes(look)) await shot(page, `${look}-${path.replace(id, "one").replaceAll(/[^a-z]+/g, "-")}`);
+    }
+    await page.context().close();
+  }
+  if (found.length > 0) throw new Error(`axe found:\n${found.join("\n")}`);
+  holds(true, `${looks.length * places(id).length} views without a serious finding`);
+});
