@@ -16,7 +16,7 @@ const scene = process.env.CONSOLE_SCENE;
 const troubles = [];
 const answers = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
 const browser = await chromium.launch({
-  executablePath: "/usr/bin/chromium",
+  executablePath: process.env.CONSOLE_BROWSER,
   args: ["--no-sandbox", "--headless=new", "--disable-background-networking", "--host-resolver-rules=MAP rebound.example 127.0.0.1"],
 });
 

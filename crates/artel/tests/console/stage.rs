@@ -72,6 +72,7 @@ impl Stage {
             .env("PATH", "/usr/local/bin:/usr/bin:/bin")
             .env("HOME", home.path())
             .env("CONSOLE_NODE", modules())
+            .env("CONSOLE_BROWSER", browser())
             .env("CONSOLE_SHOTS", shots())
             .env("CONSOLE_SCENE", scene.trim_end_matches(".mjs"))
             .env("CONSOLE_LISTEN", &self.listen)
@@ -129,6 +130,13 @@ pub(crate) fn with_remarks(script: &str, count: u64) -> Town {
 pub(crate) fn build() -> PathBuf {
     let tmp = Path::new(env!("CARGO_TARGET_TMPDIR"));
     tmp.parent().unwrap().to_owned()
+}
+
+/// The browser, as Debian's package has it.
+fn browser() -> PathBuf {
+    let places = ["/usr/bin/chromium", "/usr/local/bin/chromium"].map(PathBuf::from);
+    let found = places.into_iter().find(|place| place.exists());
+    found.unwrap_or_else(|| panic!("there is no `chromium`: {ADVICE}"))
 }
 
 /// What drives the browser, in the versions that the lock file names.

@@ -32,6 +32,9 @@ play(async () => {
   await ada.waitForURL(/\/runs\//);
   await ada.getByText("Which numbers shall the test add?").first().waitFor();
   await ben.goto(ada.url());
+  await ada.reload();
+  await ada.getByText("Which numbers shall the test add?").first().waitFor();
+  holds(true, "a reload in the middle keeps the question");
   await ada.evaluate(() => (window.heron = "not reloaded"));
   await shot(ada, "05-run-question");
   const states = (page) => page.locator("#steps details.step > summary .state").allInnerTexts();
