@@ -4,7 +4,7 @@ use std::fs;
 
 use crate::support::{House, old_run};
 
-const COMMANDS: [&[&str]; 112] = [
+const COMMANDS: [&[&str]; 128] = [
     &[],
     &["init"],
     &["doctor"],
@@ -117,6 +117,22 @@ const COMMANDS: [&[&str]; 112] = [
     &["inbox"],
     &["inbox", "scan"],
     &["demo"],
+    &["serve"],
+    &["open"],
+    &["daemon"],
+    &["daemon", "start"],
+    &["daemon", "stop"],
+    &["daemon", "restart"],
+    &["daemon", "status"],
+    &["daemon", "logs"],
+    &["daemon", "pause"],
+    &["daemon", "resume"],
+    &["daemon", "reload"],
+    &["daemon", "install"],
+    &["token"],
+    &["token", "create"],
+    &["token", "list"],
+    &["token", "revoke"],
 ];
 
 #[test]
@@ -178,7 +194,7 @@ fn every_command_prints_json_for_programs() {
         "otherwise: { say: Hello., call: { echo: {} } }\n",
     )
     .unwrap();
-    let commands: [&[&str]; 56] = [
+    let commands: [&[&str]; 62] = [
         &["init"],
         &["doctor"],
         &["auth", "status"],
@@ -235,6 +251,12 @@ fn every_command_prints_json_for_programs() {
         &["clean", "--dry-run"],
         &["explain"],
         &["explain", "J003"],
+        &["token", "create", "--role", "user"],
+        &["token", "list"],
+        &["daemon", "status"],
+        &["daemon", "pause"],
+        &["daemon", "resume"],
+        &["daemon", "install", "--user"],
     ];
     for words in commands {
         let seen = house

@@ -64,6 +64,11 @@ fn each_layer_wins_over_the_one_below_and_says_so() {
     context.file_tokens      0                 default
     visibility.role          "user"            default
     visibility.hidden_tools  []                default
+    server.listen            "127.0.0.1:7717"  default
+    server.hosts             []                default
+    server.event_streams     1000              default
+    server.works_at_once     4                 default
+    telemetry.otlp           []                default
     "#);
 }
 
@@ -99,10 +104,15 @@ fn the_table_and_the_json_have_every_setting() {
     context.file_tokens      0                 The most of one file that is loaded; 0 for no limit.
     visibility.role          "user"            Whose view of runs is shown: a user's summary, or everything.
     visibility.hidden_tools  []                Tools, or sorts of tools such as `mcp__db__*`, of which is shown only that they ran.
+    server.listen            "127.0.0.1:7717"  Where the daemon listens. Beyond loopback it does so only with `--public`.
+    server.hosts             []                More names by which the server may be called, such as that of a proxy before it.
+    server.event_streams     1000              How many readers may follow live events at once.
+    server.works_at_once     4                 How many pieces of work the daemon plans or carries out side by side.
+    telemetry.otlp           []                Where traces go: the address of an OpenTelemetry collector, such as http://127.0.0.1:4318.
     "#);
     let rows = house.ok(["config", "show", "--json"]).json();
     let rows = rows.as_array().unwrap();
-    assert_eq!(rows.len(), 26);
+    assert_eq!(rows.len(), 31);
     for row in rows {
         assert_eq!(row["origin"], "default");
         assert!(row["key"].is_string() && row["value"].is_string() && row["about"].is_string());
