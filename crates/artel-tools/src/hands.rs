@@ -367,7 +367,7 @@ fn holds_gap(input: &Value) -> bool {
 /// A key in an argument would be sent, stored and shown; tools take theirs from the key store.
 fn secret_in(input: &Value) -> Option<Trouble> {
     if holds_gap(input) {
-        let what = "the input holds a place from which a secret was taken out";
+        let what = "the input holds what looks like a secret; it was taken out";
         let hint = "tools that need a key name it in `secrets` and get it by themselves; leave \
                     lines with a key in them as they are";
         return Some(Trouble::new(TroubleKind::Refused, what).hint(hint));

@@ -113,6 +113,11 @@ fn layers_are_joined_key_by_key() {
     context.file_tokens = 0  (default)
     visibility.role = "user"  (default)
     visibility.hidden_tools = []  (default)
+    server.listen = "127.0.0.1:7717"  (default)
+    server.hosts = []  (default)
+    server.event_streams = 1000  (default)
+    server.works_at_once = 4  (default)
+    telemetry.otlp = []  (default)
     "#);
 }
 
