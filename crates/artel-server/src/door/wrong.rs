@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// So many wrong tokens from one address within the span are answered; what follows has to wait.
-const MOST: u32 = 20;
+/// So many wrong tokens from one address within the span are answered; what follows has to wait. It
+/// bounds what trying costs the server: 256 bits are not found by trying.
+const MOST: u32 = 1_000;
 
 /// The span in which they are counted.
 const SPAN: Duration = Duration::from_secs(60);

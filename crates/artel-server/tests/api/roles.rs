@@ -34,16 +34,9 @@ fn without_a_token_nothing_is_answered() {
 #[test]
 fn a_wrong_token_is_as_good_as_none() {
     let house = House::new();
-    for (count, route) in house
-        .routes()
-        .iter()
-        .filter(|it| it.role.is_some())
-        .enumerate()
-    {
+    for route in house.routes().iter().filter(|it| it.role.is_some()) {
         let answer = send(&house, route, Some("artel_0000"));
-        // Whoever tries many is kept waiting.
-        let wanted = if count < 20 { 401 } else { 429 };
-        assert_eq!(answer.status, wanted, "{route:?}");
+        assert_eq!(answer.status, 401, "{route:?}");
         assert!(!answer.text.contains("artel_0000"));
     }
     house.get("user", "/api/v1/waiting").expect(200);
