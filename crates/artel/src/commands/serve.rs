@@ -9,7 +9,7 @@ use crate::Verdict;
 use crate::runtime;
 use crate::screen::Screen;
 
-/// Run the daemon in this terminal: it takes up work, watches the inbox, serves console and API
+/// Run the daemon in this terminal: scheduler, inbox, console, API
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Example: artel serve --listen 127.0.0.1:7717, then `artel open` in another terminal"
