@@ -99,7 +99,7 @@ impl Connection {
 struct Places(Mutex<VecDeque<(Arc<Place>, AbortHandle)>>);
 
 impl Places {
-    /// Makes room for one more: whoever has been silent for longest goes. Tells whether there is.
+    /// Makes room for one more: the oldest that is silent goes. Tells whether there is.
     fn make_room(&self) -> bool {
         let mut places = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         places.retain(|(_, task)| !task.is_finished());

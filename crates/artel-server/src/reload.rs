@@ -97,7 +97,8 @@ async fn look(root: PathBuf) -> Seen {
     seen.await.unwrap_or_default()
 }
 
-/// Returns when something below a place was changed last, and how many files there are.
+/// Returns when something below a place was changed last, and a number that changes with how many
+/// files there are and how long they are.
 fn newest(place: &Path, depth: usize) -> Option<(SystemTime, u64)> {
     let about = std::fs::symlink_metadata(place).ok()?;
     let mut newest = (about.modified().ok()?, 1);

@@ -83,5 +83,5 @@ pub use works::{
     ChangesetShown, Drafted, Due, Edited, Estimate, InboxFound, OpenQuestion, PlanDifference,
     Planning, Prospect, ReportRow, ReportShown, Scanned, Settled, WaitSort, Waits, Went, Work,
 };
-pub use works::{Picture, PlanSum, Remark, StepRow};
+pub use works::{Picture, PlanLook, PlanSum, Remark, StepRow};
 pub use workshop::{Noted, Open, Workshop};

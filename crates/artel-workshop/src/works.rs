@@ -15,6 +15,7 @@ mod estimate;
 mod forms;
 mod go_on;
 mod inbox;
+mod look;
 mod picture;
 mod propose;
 mod prover;
@@ -32,6 +33,7 @@ pub use changeset::{
 pub use estimate::Estimate;
 pub use go_on::{Due, Went};
 pub use inbox::{Found as InboxFound, Scanned};
+pub use look::PlanLook;
 pub use picture::{Picture, PlanSum, Remark, StepRow};
 pub use report::{ReportRow, ReportShown};
 pub use waiting::{OpenQuestion, WaitSort, Waits};

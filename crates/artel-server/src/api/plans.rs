@@ -4,9 +4,8 @@ pub(super) mod decide;
 
 use std::sync::Arc;
 
-use artel_types::Money;
 use artel_types::plan::PlanState;
-use artel_workshop::{AskOrder, Estimate, Planning, Work, WorksWanted, Workshop};
+use artel_workshop::{AskOrder, Planning, Work, WorksWanted, Workshop};
 use axum::Json;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -246,7 +245,7 @@ pub(super) async fn show(
 ) -> Answer<PlanShown> {
     let done = by.does(move |workshop| {
         let work = workshop.work_named(&id)?;
-        shown(workshop, &work, wanted.version)
+        shown(workshop, work, wanted.version)
     });
     done.await.map(Json)
 }
@@ -317,52 +316,6 @@ fn row(work: &Work) -> Value {
     })
 }
 
-fn shown(workshop: &Workshop, work: &Work, version: Option<u32>) -> Result<PlanShown, Refusal> {
-    let (drafted, plan) = workshop.plan_of(work, version)?;
-    let done = work.course.approved().map(|it| it.version.number);
-    let progress = workshop.progress_of(work)?;
-    let progress = progress.filter(|_| done == Some(drafted.fact.version));
-    // What is being done may have grown since it was approved.
-    let plan = progress.as_ref().map_or(&plan, |it| it.plan());
-    let estimates = waited(workshop.estimate(plan, None))?;
-    let steps: Option<Vec<Value>> = progress.as_ref().map(|progress| {
-        let steps = progress.steps();
-        steps.map(|(spec, step)| json!({ "id": spec.id, "state": step.state, "round": step.round, "why": step.why })).collect()
-    });
-    let comments = work.course.comments().iter();
-    let comments: Vec<_> = comments
-        .map(|it| json!({ "version": it.version, "text": it.text }))
-        .collect();
-    let versions = work.versions.iter();
-    let versions: Vec<_> = versions
-        .map(|it| json!({ "version": it.fact.version, "hash": it.fact.hash, "by": it.by.id, "at": it.at }))
-        .collect();
-    let (tokens, cost) = total(&estimates);
-    Ok(shaped(json!({
-        "trace_id": work.trace.to_string(),
-        "state": work.course.state(),
-        "why": work.course.why(),
-        "version": drafted.fact.version,
-        "hash": drafted.fact.hash,
-        "by": drafted.by.id,
-        "at": drafted.at,
-        "in_review": work.course.in_review().map(|it| it.number),
-        "run": work.course.run().map(|run| run.to_string()),
-        "plan": plan,
-        "estimates": estimates,
-        "tokens": tokens,
-        "cost": cost,
-        "steps": steps,
-        "comments": comments,
-        "versions": versions,
-    }))?)
-}
-
-fn total(estimates: &[Estimate]) -> (u64, Option<Money>) {
-    let tokens = estimates.iter().map(|it| it.tokens).sum();
-    let costs: Option<Vec<u64>> = estimates
-        .iter()
-        .map(|it| it.cost.map(|cost| cost.0))
-        .collect();
-    (tokens, costs.map(|costs| Money(costs.iter().sum())))
+fn shown(workshop: &Workshop, work: Work, version: Option<u32>) -> Result<PlanShown, Refusal> {
+    Ok(shaped(waited(workshop.plan_look(work, version))?.value())?)
 }

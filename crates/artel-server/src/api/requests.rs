@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use artel_types::plan::{PlanState, Urgency, Verify};
+use artel_types::plan::{Urgency, Verify};
 use artel_types::{Code, Failure};
 use artel_workshop::{AskOrder, Planning, Portal, RequestStatus, Work, WorksWanted, Workshop};
 use axum::Json;
@@ -143,7 +143,7 @@ pub(super) async fn list(by: As<User>, Asked(wanted): Asked<Wanted>) -> Answer<R
     let done = by.does(move |workshop| {
         let rows = desk.glance(|board, drivers| board.works(&wanted, drivers))?;
         let rows = Rows::from(rows);
-        Ok(rows.each(|row| shaped(value(workshop, &workshop.work(row.trace)?)))?)
+        Ok(rows.each(|row| shaped(workshop.request_value(&workshop.work(row.trace)?)))?)
     });
     done.await.map(Json)
 }
@@ -231,40 +231,12 @@ pub(super) fn about(
 
 fn shown(workshop: &Workshop, work: &Work) -> Result<RequestShown, Refusal> {
     let words = workshop.request_words(work)?;
-    let row = shaped(value(workshop, work))?;
+    let row = shaped(workshop.request_value(work))?;
     let changeset = work.changeset.as_ref().map(|it| json!(it));
     Ok(RequestShown {
         row,
         words,
         changeset,
-    })
-}
-
-/// Returns a request as programs read it.
-fn value(workshop: &Workshop, work: &Work) -> Value {
-    let request = &work.request;
-    let path = workshop.root().join(&request.file);
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    json!({
-        "trace_id": work.trace.to_string(),
-        "filename": name,
-        "path": path.display().to_string(),
-        "status": work.status().as_str(),
-        "priority": request.urgency,
-        "agent": request.agent,
-        "created": work.at,
-        "created_by": work.by.id,
-        "source": request.source,
-        "title": request.title,
-        "portal": request.portal,
-        "size": request.size,
-        "why_size": request.why,
-        "constraints": request.constraints,
-        "criteria": request.criteria,
-        "verify": request.verify,
-        "skill": request.skill,
-        "plan_state": work.course.state().map(PlanState::as_str),
-        "plan_version": work.course.newest().map(|it| it.number),
     })
 }
 

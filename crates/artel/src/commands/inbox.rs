@@ -6,7 +6,7 @@ use artel_types::FailureKind;
 use artel_workshop::{Caller, InboxFound, Problems};
 use serde_json::{Value, json};
 
-use super::planned::{Bench, object, request_value};
+use super::planned::{Bench, object};
 use super::run::Answers;
 use crate::Verdict;
 use crate::render::harmless;
@@ -74,7 +74,7 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
                 bench.screen.line(line)?;
             }
         }
-        let mut value = object(request_value(&workshop, &workshop.work(*trace)?));
+        let mut value = object(workshop.request_value(&workshop.work(*trace)?));
         value.extend(outcome.value);
         match outcome.end {
             Ok(Verdict::Done) => {}

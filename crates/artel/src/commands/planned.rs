@@ -232,7 +232,7 @@ impl<'a> Bench<'a> {
     ) -> Result<Verdict, Problems> {
         if self.screen.json {
             let work = self.workshop.work(trace)?;
-            let mut value = object(request_value(&self.workshop, &work));
+            let mut value = object(self.workshop.request_value(&work));
             value.extend(outcome.value);
             self.screen.value(&value)?;
         } else {
@@ -242,35 +242,6 @@ impl<'a> Bench<'a> {
         }
         Ok(outcome.end?)
     }
-}
-
-/// Returns a request as programs read it.
-pub(crate) fn request_value(workshop: &Workshop, work: &Work) -> Value {
-    let request = &work.request;
-    let path = workshop.root().join(&request.file);
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let state = work.course.state().map(PlanState::as_str);
-    json!({
-        "trace_id": work.trace.to_string(),
-        "filename": name,
-        "path": path.display().to_string(),
-        "status": work.status().as_str(),
-        "priority": request.urgency,
-        "agent": request.agent,
-        "created": work.at,
-        "created_by": work.by.id,
-        "source": request.source,
-        "title": request.title,
-        "portal": request.portal,
-        "size": request.size,
-        "why_size": request.why,
-        "constraints": request.constraints,
-        "criteria": request.criteria,
-        "verify": request.verify,
-        "skill": request.skill,
-        "plan_state": state,
-        "plan_version": work.course.newest().map(|it| it.number),
-    })
 }
 
 fn carried_out(work: &Work, carried: &Carried) -> Outcome {

@@ -4,7 +4,7 @@ use artel_types::plan::PlanState;
 use artel_workshop::{Caller, Problems, RequestStatus, Work, Workshop};
 use serde_json::json;
 
-use super::planned::{object, request_value};
+use super::planned::object;
 use crate::Verdict;
 use crate::render::{cell, harmless, harmless_lines, table};
 use crate::screen::Screen;
@@ -59,7 +59,7 @@ fn list(
     let mut works = workshop.works()?;
     works.retain(|work| status.is_none_or(|wanted| work.status() == wanted));
     if screen.json {
-        let values: Vec<_> = works.iter().map(|it| request_value(workshop, it)).collect();
+        let values: Vec<_> = works.iter().map(|it| workshop.request_value(it)).collect();
         screen.value(&values)?;
         return Ok(Verdict::Done);
     }
@@ -92,7 +92,7 @@ fn show(workshop: &Workshop, id: &str, screen: &mut Screen) -> Result<Verdict, P
     let work = workshop.work_named(id)?;
     let words = workshop.request_words(&work)?;
     if screen.json {
-        let mut value = object(request_value(workshop, &work));
+        let mut value = object(workshop.request_value(&work));
         value.extend(object(
             json!({ "words": words, "changeset": work.changeset }),
         ));

@@ -1,8 +1,8 @@
 //! Looking at plans.
 
-use artel_types::plan::{Plan, PlanState, PlanStep, StepState};
-use artel_types::{Money, counted};
-use artel_workshop::{Caller, Conduct, Drafted, Estimate, Problems, Work, Workshop};
+use artel_types::counted;
+use artel_types::plan::{PlanState, PlanStep, StepState};
+use artel_workshop::{Caller, PlanLook, Problems, Work};
 use serde_json::json;
 
 use crate::Verdict;
@@ -82,15 +82,6 @@ pub(super) fn markdown(
     Ok(Verdict::Done)
 }
 
-/// A plan with all that is shown of it.
-struct Shown {
-    work: Work,
-    drafted: Drafted,
-    plan: Plan,
-    estimates: Vec<Estimate>,
-    progress: Option<Conduct>,
-}
-
 pub(super) fn show(
     id: &str,
     version: Option<u32>,
@@ -99,11 +90,12 @@ pub(super) fn show(
 ) -> Result<Verdict, Problems> {
     let workshop = caller.workshop()?;
     let work = workshop.work_named(id)?;
-    let shown = shown(&workshop, work, version)?;
+    let shown = runtime::block_on(workshop.plan_look(work, version))??;
     if screen.json {
-        return as_json(&shown, screen);
+        screen.value(&shown.value())?;
+        return Ok(Verdict::Done);
     }
-    let Shown {
+    let PlanLook {
         work,
         drafted,
         plan,
@@ -135,70 +127,7 @@ pub(super) fn show(
     Ok(Verdict::Done)
 }
 
-fn shown(workshop: &Workshop, work: Work, version: Option<u32>) -> Result<Shown, Problems> {
-    let (drafted, plan) = workshop.plan_of(&work, version)?;
-    let progress = workshop.progress_of(&work)?;
-    let done = work.course.approved().map(|it| it.version.number);
-    let progress = progress.filter(|_| done == Some(drafted.fact.version));
-    let plan = match &progress {
-        Some(progress) => progress.plan().clone(),
-        None => plan,
-    };
-    let estimates = runtime::block_on(workshop.estimate(&plan, None))??;
-    Ok(Shown {
-        work,
-        drafted,
-        plan,
-        estimates,
-        progress,
-    })
-}
-
-fn as_json(shown: &Shown, screen: &mut Screen) -> Result<Verdict, Problems> {
-    let Shown {
-        work,
-        drafted,
-        plan,
-        estimates,
-        progress,
-    } = shown;
-    let (tokens, cost) = total(estimates);
-    let steps: Option<Vec<_>> = progress.as_ref().map(|progress| {
-        let steps = progress.steps();
-        steps
-            .map(|(spec, step)| json!({ "id": spec.id, "state": step.state, "round": step.round, "why": step.why }))
-            .collect()
-    });
-    let comments = work.course.comments().iter();
-    let comments: Vec<_> = comments
-        .map(|it| json!({ "version": it.version, "text": it.text }))
-        .collect();
-    let versions = work.versions.iter();
-    let versions: Vec<_> = versions
-        .map(|it| json!({ "version": it.fact.version, "hash": it.fact.hash, "by": it.by.id, "at": it.at }))
-        .collect();
-    screen.value(&json!({
-        "trace_id": work.trace.to_string(),
-        "state": work.course.state(),
-        "why": work.course.why(),
-        "version": drafted.fact.version,
-        "hash": drafted.fact.hash,
-        "by": drafted.by.id,
-        "at": drafted.at,
-        "in_review": work.course.in_review().map(|it| it.number),
-        "run": work.course.run().map(|run| run.to_string()),
-        "plan": plan,
-        "estimates": estimates,
-        "tokens": tokens,
-        "cost": cost,
-        "steps": steps,
-        "comments": comments,
-        "versions": versions,
-    }))?;
-    Ok(Verdict::Done)
-}
-
-fn steps(shown: &Shown, screen: &mut Screen) -> Result<(), Problems> {
+fn steps(shown: &PlanLook, screen: &mut Screen) -> Result<(), Problems> {
     let numbers = |ids: &[String]| {
         let found = ids.iter().filter_map(|id| shown.plan.number(id));
         let found: Vec<String> = found.map(|it| it.to_string()).collect();
@@ -234,7 +163,7 @@ fn steps(shown: &Shown, screen: &mut Screen) -> Result<(), Problems> {
     ];
     screen.line("")?;
     screen.raw(&table(&head, &rows))?;
-    let (all, cost) = total(&shown.estimates);
+    let (all, cost) = shown.total();
     let cost = cost.map_or("the price is not known".to_owned(), |it| it.to_string());
     screen.line(format!(
         "{}, expected to take {} tokens: {cost}",
@@ -244,7 +173,7 @@ fn steps(shown: &Shown, screen: &mut Screen) -> Result<(), Problems> {
 }
 
 /// Lists what the steps ask for, what has to hold, and what a person should know.
-fn details(shown: &Shown, screen: &mut Screen) -> Result<(), Problems> {
+fn details(shown: &PlanLook, screen: &mut Screen) -> Result<(), Problems> {
     let plan = &shown.plan;
     let mut permissions = Vec::new();
     let mut criteria = Vec::new();
@@ -317,7 +246,7 @@ fn paragraph(head: &str, text: &str, screen: &mut Screen) -> Result<(), Problems
 }
 
 /// Says what to type next.
-fn next(shown: &Shown, screen: &mut Screen) {
+fn next(shown: &PlanLook, screen: &mut Screen) {
     let short = shown.work.trace.short();
     let hash: String = shown.drafted.fact.hash.chars().take(12).collect();
     let review = shown.work.course.in_review().map(|it| it.number);
@@ -361,15 +290,6 @@ pub(super) fn diff(
         false => screen.line(harmless_lines(&difference.text))?,
     }
     Ok(Verdict::Done)
-}
-
-fn total(estimates: &[Estimate]) -> (u64, Option<Money>) {
-    let tokens = estimates.iter().map(|it| it.tokens).sum();
-    let costs: Option<Vec<u64>> = estimates
-        .iter()
-        .map(|it| it.cost.map(|cost| cost.0))
-        .collect();
-    (tokens, costs.map(|costs| Money(costs.iter().sum())))
 }
 
 fn tokens(count: u64) -> String {
