@@ -91,6 +91,7 @@ pub(crate) enum Create {
 fn set_up_writer(connection: &Connection, durability: Durability) -> rusqlite::Result<()> {
     // The turnstile already lets one Artel process write at a time; this is for other programs.
     connection.busy_timeout(Duration::from_secs(1))?;
+    connection.pragma_update(None, "cache_size", -16_000)?;
     let mode: String =
         connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
     if mode != "wal" {
@@ -172,7 +173,8 @@ fn set_up(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "trusted_schema", false)?;
     connection.pragma_update(None, "cell_size_check", true)?;
     connection.pragma_update(None, "mmap_size", 0)?;
-    connection.pragma_update(None, "cache_size", -16_000)?;
+    // Of readers there may be many, and the kernel keeps the pages for all of them.
+    connection.pragma_update(None, "cache_size", -2_000)?;
     connection.pragma_update(None, "temp_store", "MEMORY")?;
     connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, 64 << 20)?;
     Ok(())

@@ -1,5 +1,7 @@
 //! The calls of one reply on their way to a result.
 
+use std::sync::Arc;
+
 use artel_types::model::{Image, ToolCall, ToolResult};
 use serde_json::Value;
 
@@ -35,7 +37,7 @@ pub(super) enum State {
 
 /// What came of a call.
 pub(super) struct Outcome {
-    pub(super) text: String,
+    pub(super) text: Arc<str>,
     pub(super) images: Vec<Image>,
     pub(super) is_error: bool,
 }
@@ -89,7 +91,7 @@ impl Pending {
         self.state = State::Done(Box::new(ToolResult {
             id: self.call.id.clone(),
             name: self.call.name.clone(),
-            text: text.into(),
+            text,
             images,
             is_error,
         }));

@@ -1,5 +1,7 @@
 //! What events do to the state.
 
+use std::sync::Arc;
+
 use artel_types::model::{Message, Part, Reply, Role, Stop, ToolCall, ToolResult};
 use artel_types::{Fact, Objective, RunAnswered, RunAsked, Text, ToolFinished, ToolRequested};
 use serde_json::Value;
@@ -173,8 +175,9 @@ impl Turn {
         };
         let input = pending.input.clone().unwrap_or(Value::Null);
         let tool = pending.call.name.clone();
+        let text: Arc<str> = text.into();
         pending.finish(Outcome {
-            text: text.clone(),
+            text: Arc::clone(&text),
             images,
             is_error,
         });
@@ -183,13 +186,13 @@ impl Turn {
         let approach = Approach::of(&tool, &input);
         self.stuck.called(Seen {
             approach: approach.clone(),
-            result: beginning(&text).to_owned(),
+            result: Arc::clone(&text),
             is_error,
         });
         let was_tried = !matches!(finished.trouble.as_deref(), Some("refused" | "cancelled"));
         if was_tried {
             let is_failure = is_error || exit.is_some();
-            self.tried(&approach, kind, &input, is_failure.then_some(text.as_str()));
+            self.tried(&approach, kind, &input, is_failure.then_some(&*text));
         }
         if was_tried && !is_error && !finished.changed.is_empty() {
             let tools = &self.rules.tools;
@@ -249,14 +252,13 @@ impl Turn {
         if !self.pending.iter().all(Pending::is_done) {
             return;
         }
-        let results: Vec<ToolResult> = self
-            .pending
-            .drain(..)
-            .filter_map(|pending| match pending.state {
-                State::Done(result) => Some(*result),
-                _ => None,
-            })
-            .collect();
+        // Of the right size from the start: it stays as long as the conversation.
+        let mut results: Vec<ToolResult> = Vec::with_capacity(self.pending.len());
+        for pending in self.pending.drain(..) {
+            if let State::Done(result) = pending.state {
+                results.push(*result);
+            }
+        }
         let is_text = results.iter().all(|result| result.id.starts_with("text-"));
         let mut message = if is_text {
             let words = results.iter().map(|it| format!("Observation: {}", it.text));
@@ -368,12 +370,6 @@ impl Turn {
     fn pending_mut(&mut self, call: &str) -> Option<&mut Pending> {
         self.pending.iter_mut().find(|pending| pending.id == call)
     }
-}
-
-/// Returns as much of a result as tells it from another.
-fn beginning(text: &str) -> &str {
-    let end = text.char_indices().nth(2_000);
-    end.map_or(text, |(end, _)| &text[..end])
 }
 
 /// Returns the row that a call counts in: what it is, or what its command is known as.

@@ -1,6 +1,7 @@
 //! Going round in circles, found out.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use super::Approach;
 
@@ -41,12 +42,31 @@ pub(super) struct Stuck {
     has_nudged: bool,
 }
 
+/// So many bytes of a result tell it from another.
+const COMPARED: usize = 2_000;
+
 /// A call with what came of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(super) struct Seen {
     pub(super) approach: Approach,
-    pub(super) result: String,
+    /// The one that the conversation holds.
+    pub(super) result: Arc<str>,
     pub(super) is_error: bool,
+}
+
+impl Seen {
+    fn beginning(&self) -> &[u8] {
+        let bytes = self.result.as_bytes();
+        bytes.get(..COMPARED).unwrap_or(bytes)
+    }
+}
+
+impl PartialEq for Seen {
+    fn eq(&self, other: &Self) -> bool {
+        self.approach == other.approach
+            && self.is_error == other.is_error
+            && self.beginning() == other.beginning()
+    }
 }
 
 impl Stuck {
@@ -95,7 +115,7 @@ impl Stuck {
             if calls.clone().all(|call| call == first) {
                 return Some(Rut::Same);
             }
-            let same_error = |call: &Seen| call.is_error && call.result == first.result;
+            let same_error = |call: &Seen| call.is_error && call.beginning() == first.beginning();
             if first.is_error && calls.all(same_error) {
                 return Some(Rut::Error);
             }
