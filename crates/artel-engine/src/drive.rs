@@ -72,7 +72,8 @@ pub struct Setup {
 
 /// A run under way.
 pub struct Driver {
-    pub(crate) setup: Setup,
+    /// Apart, for it is large, and a future holds what it is given more than once.
+    pub(crate) setup: Box<Setup>,
     /// What was asked last: the next request begins with it.
     pub(crate) prior: Option<Prior>,
     /// What came of the last calls, handed to the journal. The next question waits for it, and
@@ -112,7 +113,7 @@ impl Driver {
     /// Makes a driver.
     pub fn new(setup: Setup) -> Self {
         Self {
-            setup,
+            setup: Box::new(setup),
             prior: None,
             owed: None,
             slow: 0,
