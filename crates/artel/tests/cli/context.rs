@@ -20,13 +20,13 @@ const TAKEN_OVER: &str = "[Taken over from an earlier run]";
 
 /// What the model makes of the first turn of a fresh run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Mood {
+pub(crate) enum Mood {
     Willing,
     Refuses,
 }
 
 /// A model that works turn by turn, whichever run it is in: by its words it knows how far it came.
-fn worker(mood: Mood) -> StandIn {
+pub(crate) fn worker(mood: Mood) -> StandIn {
     StandIn::minded(Format::Anthropic, move |body| {
         let said = words_of(&body["messages"]);
         if said.contains(SUMMARY) {
@@ -72,7 +72,7 @@ fn filler(bytes: usize) -> String {
         .collect()
 }
 
-fn world(model: &StandIn) -> World {
+pub(crate) fn world(model: &StandIn) -> World {
     let world = World::new();
     for number in 1..60 {
         let text = format!("part {number:02} {}\n", filler(1_000));

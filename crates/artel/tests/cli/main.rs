@@ -25,6 +25,7 @@ mod hostile;
 mod init;
 mod init_again;
 mod killed;
+mod killed_heir;
 mod killed_run;
 mod model;
 mod model_health;
