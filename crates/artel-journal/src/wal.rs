@@ -56,17 +56,36 @@ fn look(log: &File) -> Option<u64> {
             committed = place;
         }
     }
-    torn_behind(log, committed, length, &header[16..24])
+    let rest = Some(length - committed).filter(|rest| *rest > 0);
+    if place > committed {
+        return rest;
+    }
+    let next = committed + frame.len() as u64;
+    match Salts::at(log, committed) {
+        // The log is overwritten from its start in each round: that is a frame of an older one.
+        Salts::Are(found) if found != header[16..24] => None,
+        Salts::Are(_) if next > length => rest,
+        // What follows the first is of the same round too, and the first does not go on from what
+        // is committed: the rest of a longer write that was cut off and told of before, and of
+        // which the beginning has been written over since.
+        Salts::Are(found) if Salts::at(log, next) == Salts::Are(found) => None,
+        Salts::Are(_) | Salts::Cut => rest,
+    }
 }
 
-/// The log is overwritten from its start in each round; frames of an older round carry other salts
-/// than the header and are no part of a write.
-fn torn_behind(log: &File, committed: u64, length: u64, salts: &[u8]) -> Option<u64> {
-    let mut found = [0; 8];
-    match log.read_exact_at(&mut found, committed + 8) {
-        Ok(()) if found == salts => Some(length - committed),
-        Ok(()) => None,
-        Err(_) => Some(length - committed).filter(|rest| *rest > 0),
+/// What tells in which round of the log a frame was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Salts {
+    Are([u8; 8]),
+    /// The file ends before them.
+    Cut,
+}
+
+impl Salts {
+    fn at(log: &File, frame: u64) -> Self {
+        let mut found = [0; 8];
+        let read = log.read_exact_at(&mut found, frame + 8);
+        read.map_or(Self::Cut, |()| Self::Are(found))
     }
 }
 

@@ -232,6 +232,31 @@ fn a_write_cut_off_in_the_log_is_dropped_and_reported() {
     assert!(torn > 0, "a cut in the middle of a write is reported");
 }
 
+#[test]
+fn a_write_cut_off_is_reported_once_though_the_next_one_is_shorter() {
+    let scratch = Scratch::new();
+    let journal = scratch.create();
+    journal.append(note("before", "there")).wait().unwrap();
+    // What never was committed stands in the log, as after a kill: many pages of it.
+    let other = rusqlite::Connection::open(scratch.home.journal()).unwrap();
+    other.pragma_update(None, "cache_size", 2).unwrap();
+    let fill = "BEGIN IMMEDIATE; CREATE TABLE filler (text TEXT);
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100)
+        INSERT INTO filler SELECT hex(zeroblob(2000)) FROM n;
+        ROLLBACK;";
+    other.execute_batch(fill).unwrap();
+    // Whoever reads keeps the log from being begun anew.
+    let reads = "BEGIN; SELECT count(*) FROM sqlite_schema;";
+    other.execute_batch(reads).unwrap();
+    let torn = || {
+        let (home, options) = (&scratch.home, scratch.options.clone());
+        let opened = artel_journal::Journal::open(home, scratch.workshop, options).unwrap();
+        opened.notes.iter().any(|note| note.contains("torn tail"))
+    };
+    assert_eq!([torn(), torn(), torn()], [true, false, false]);
+    assert!(scratch.verify().ok);
+}
+
 /// A second workshop whose files are what the kill left of the first.
 fn copy_of(scratch: &Scratch, journal: &[u8], log: &[u8]) -> Scratch {
     let copy = Scratch::new();

@@ -100,8 +100,9 @@ pub(crate) fn block_on_serving<T, F: Future<Output = T>>(
             }
         }
     });
-    // A call may still wait for somebody's yes in a thread; nobody waits for it.
-    runtime.shutdown_background();
+    // What is being written is finished. A call may still wait for somebody's yes in a thread;
+    // nobody waits for that.
+    runtime.shutdown_timeout(GRACE);
     done
 }
 
