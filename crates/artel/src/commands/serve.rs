@@ -42,7 +42,7 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
         says: Arc::new(move |text: &str| tell(&format!("{} {text}", clock.now()))),
     };
     screen.say(format!(
-        "artel {} serves {}",
+        "artel {} starts for {}",
         env!("CARGO_PKG_VERSION"),
         workshop.root().display()
     ));
