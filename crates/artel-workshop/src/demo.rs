@@ -1,9 +1,10 @@
 //! The demo: a small project with a bug and something missing, and a rehearsal model that knows
 //! how to go about it. Everything else is real.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use artel_files::{make_dirs, read_bounded, write_atomic};
+use artel_files::{make_dirs, write_atomic};
 use artel_journal::Home;
 use artel_types::{Code, Failure};
 
@@ -23,11 +24,11 @@ const PROJECT: &str = "shop";
 const STATE: &str = ".artel";
 const SCRIPT: &str = ".artel/demo.yaml";
 
-/// No script is larger.
-const LARGEST_SCRIPT: u64 = 64 << 10;
+/// The folder of a demo, in the person's home folder.
+const FOLDER: &str = "Artel-demo";
 
-/// How every script of the demo begins: what tells a demo from a folder of the same name.
-const MARK: &str = "# What the rehearsal model says in `artel demo`";
+/// Who keeps more of them than this forgot them.
+const MOST_DEMOS: u32 = 99;
 
 /// A project that the demo can be about, and the script of the model that knows it.
 struct Sample {
@@ -87,32 +88,49 @@ pub struct Demo {
 }
 
 impl Caller {
-    /// Returns where the demo lives.
-    pub fn demo_folder(&self) -> PathBuf {
-        self.places.home().join("Artel-demo")
-    }
-
-    /// Lays the demo out, anew where it has been: a Python project where there is Python, else
-    /// one of shell scripts. What cannot be laid out whole leaves nothing behind.
+    /// Lays a demo out in a folder of its own, beside those that were kept: a Python project where
+    /// there is Python, else one of shell scripts. What cannot be laid out whole leaves nothing
+    /// behind.
     pub fn lay_out_demo(&self) -> Result<Demo, Problems> {
-        self.remove_demo()?;
         let sample = match self.program("python3") {
             Some(_) => PYTHON,
             None => SHELL,
         };
-        let laid_out = self.laid_out(&sample);
+        let folder = self.new_demo_folder()?;
+        let laid_out = self.laid_out(&sample, folder.clone());
         if laid_out.is_err() {
             // Why it could not be made says more than why it could not be removed.
-            drop(self.remove_demo());
+            drop(self.remove(&folder));
         }
         laid_out
     }
 
-    fn laid_out(&self, sample: &Sample) -> Result<Demo, Problems> {
-        let folder = self.demo_folder();
+    /// Makes the first folder of the demo's name that is not there yet.
+    fn new_demo_folder(&self) -> Result<PathBuf, Failure> {
+        let home = self.places.home();
+        let mut last = None;
+        for number in 1..=MOST_DEMOS {
+            let name = match number {
+                1 => FOLDER.to_owned(),
+                _ => format!("{FOLDER}-{number}"),
+            };
+            let folder = home.join(name);
+            match std::fs::create_dir(&folder) {
+                Ok(()) => return Ok(folder),
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => last = Some(folder),
+                Err(error) => {
+                    let what = format!("`{}` cannot be made", folder.display());
+                    return Err(Failure::new(Code::W008, what).because(error.to_string()));
+                }
+            }
+        }
+        let what = format!("{MOST_DEMOS} demos are there, up to {last:?}");
+        Err(Failure::new(Code::W003, what).advise("remove those that you do not need, then again"))
+    }
+
+    fn laid_out(&self, sample: &Sample, folder: PathBuf) -> Result<Demo, Problems> {
         let state = folder.join(STATE);
         make_dirs(&state, 0o700).map_err(|error| file_failure(Code::W008, &error))?;
-        // The script comes first: from now on this is a demo, and may be removed as one.
         write(&folder.join(SCRIPT), sample.script)?;
         self.init(Some(&folder), Init::Complete)?;
         let folder = folder.canonicalize().map_err(|error| {
@@ -142,19 +160,15 @@ impl Caller {
         })
     }
 
-    /// Removes the demo, if what is there is one, and what was noted about it elsewhere.
-    pub fn remove_demo(&self) -> Result<(), Failure> {
-        let folder = self.demo_folder();
-        if folder.symlink_metadata().is_err() {
-            return Ok(());
-        }
-        if !is_demo(&folder) {
-            let what = format!("`{}` is there and is no demo", folder.display());
-            return Err(Failure::new(Code::W003, what).advise("move it away, then again"));
-        }
-        let marker = Marker::read(&folder).ok().flatten();
-        let root = folder.canonicalize().unwrap_or_else(|_| folder.clone());
-        std::fs::remove_dir_all(&folder).map_err(|error| {
+    /// Removes a demo, and what was noted about it elsewhere.
+    pub fn remove_demo(&self, demo: &Demo) -> Result<(), Failure> {
+        self.remove(&demo.folder)
+    }
+
+    fn remove(&self, folder: &Path) -> Result<(), Failure> {
+        let marker = Marker::read(folder).ok().flatten();
+        let root = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+        std::fs::remove_dir_all(folder).map_err(|error| {
             let what = format!("`{}` cannot be removed", folder.display());
             Failure::new(Code::W008, what).because(error.to_string())
         })?;
@@ -167,31 +181,9 @@ impl Caller {
     }
 }
 
-/// Tells whether a folder is a demo: it has the script of one, or nothing at all.
-fn is_demo(folder: &Path) -> bool {
-    if folder.is_symlink() {
-        return false;
-    }
-    let is_empty = std::fs::read_dir(folder).is_ok_and(|mut list| list.next().is_none());
-    let script = read_bounded(&folder.join(SCRIPT), LARGEST_SCRIPT);
-    is_empty || script.is_ok_and(|script| script.starts_with(MARK.as_bytes()))
-}
-
 fn write(file: &Path, text: &str) -> Result<(), Failure> {
     let folder = file.parent().unwrap_or(file);
     let mode = if text.starts_with("#!") { 0o755 } else { 0o644 };
     make_dirs(folder, 0o755).map_err(|error| file_failure(Code::W008, &error))?;
     write_atomic(file, text.as_bytes(), mode).map_err(|error| file_failure(Code::W008, &error))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_script_tells_that_it_is_of_the_demo() {
-        for sample in [PYTHON, SHELL] {
-            assert!(sample.script.starts_with(MARK));
-        }
-    }
 }

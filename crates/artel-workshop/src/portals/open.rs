@@ -128,27 +128,34 @@ impl Workshop {
 
     /// Refuses folders that hold more than a project, or Artel's own state.
     pub(super) fn refuse_folder(&self, folder: &Path) -> Result<(), Failure> {
-        let places = &self.caller.places;
-        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        let own = [places.data(), places.config(), places.state()].map(real);
-        let parts = || folder.components().map(|part| part.as_os_str());
-        let text = folder.to_str().unwrap_or("\n");
-        let why = if real(places.home()).starts_with(folder) {
-            "it would open your whole home folder, or more"
-        } else if own.iter().any(|own| folder.starts_with(own)) || parts().any(|it| it == ".artel")
-        {
-            "it is Artel's own state, which agents never see"
-        } else if parts().any(|it| it == ".git") {
-            "it is the inside of a repository"
-        } else if text.chars().any(char::is_control) {
-            "its path is no text of one line"
-        } else {
+        let Some(why) = self.why_closed(folder) else {
             return Ok(());
         };
         let what = format!("`{}` cannot be a portal", folder.display());
         Err(Failure::new(Code::F003, what)
             .because(why)
             .advise("name the folder of one project"))
+    }
+
+    /// Says why a folder is never opened to agents, if it is not.
+    pub(crate) fn why_closed(&self, folder: &Path) -> Option<&'static str> {
+        let places = &self.caller.places;
+        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let own = [places.data(), places.config(), places.state()].map(real);
+        let parts = || folder.components().map(|part| part.as_os_str());
+        let text = folder.to_str().unwrap_or("\n");
+        if real(places.home()).starts_with(folder) {
+            Some("it would open your whole home folder, or more")
+        } else if own.iter().any(|own| folder.starts_with(own)) || parts().any(|it| it == ".artel")
+        {
+            Some("it is Artel's own state, which agents never see")
+        } else if parts().any(|it| it == ".git") {
+            Some("it is the inside of a repository")
+        } else if text.chars().any(char::is_control) {
+            Some("its path is no text of one line")
+        } else {
+            None
+        }
     }
 
     /// Makes sure that what is wanted makes sense, and brings it into its usual form.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use artel_engine::{Chronicle, prepared, rules_of};
 use artel_files::Root;
+use artel_journal::{Filter, Query};
 use artel_policy::rules::Rule;
 use artel_policy::{Admits, Answer, Bound, Policy, Situation};
 use artel_rules::turn::{Next, Turn};
@@ -64,6 +65,17 @@ pub struct Difference {
     pub why: String,
 }
 
+impl Replay {
+    fn add(&mut self, other: Self) {
+        self.steps += other.steps;
+        self.turns += other.turns;
+        self.divergences.extend(other.divergences);
+        self.differences.extend(other.differences);
+        self.decided += other.decided;
+        self.is_over &= other.is_over;
+    }
+}
+
 /// What holds for calls now.
 struct Judge {
     registry: Registry,
@@ -82,16 +94,56 @@ struct Player {
 }
 
 impl Workshop {
-    /// Plays a recorded run again.
+    /// Plays a recorded run again; of one that carries a plan out, all that it called.
     pub fn replay_run(&self, run: RunId) -> Result<Replay, Failure> {
+        if let Some(replay) = self.replay_one(run)? {
+            return Ok(replay);
+        }
+        let called = self.called_by(run)?;
+        let mut whole = Replay {
+            is_over: !called.is_empty(),
+            ..Replay::default()
+        };
+        for run in called {
+            if let Some(replay) = self.replay_one(run)? {
+                whole.add(replay);
+            }
+        }
+        if whole.turns == 0 {
+            let what = "the run ended before its first turn was ready";
+            return Err(Failure::new(Code::R008, what).advise("there is nothing to play again"));
+        }
+        Ok(whole)
+    }
+
+    /// Returns the runs that a run called, as they began.
+    fn called_by(&self, run: RunId) -> Result<Vec<RunId>, Failure> {
+        let (_, trace) = self.started(run)?;
+        let filter = Filter {
+            trace: Some(trace.to_string()),
+            kind: Some("run.started".to_owned()),
+            ..Filter::default()
+        };
+        let mut called = Vec::new();
+        for record in self.reader()?.records(&Query::of(filter))? {
+            if let Fact::RunStarted(started) = record.event()?.fact
+                && started.parent == Some(run)
+            {
+                called.push(started.id);
+            }
+        }
+        Ok(called)
+    }
+
+    /// Plays the turns of one run again; nothing where it has none of its own.
+    fn replay_one(&self, run: RunId) -> Result<Option<Replay>, Failure> {
         let (started, trace) = self.started(run)?;
         let Open { journal, .. } = self.open()?;
         let chronicle = Chronicle::new(journal, run, trace, None, Actor::agent("default"));
         let events = chronicle.events()?;
-        let facts = prepared(&events).ok_or_else(|| {
-            Failure::new(Code::R008, "the run ended before its first turn was ready")
-                .advise("there is nothing to play again")
-        })?;
+        let Some(facts) = prepared(&events) else {
+            return Ok(None);
+        };
         let folder = started.folder.map(PathBuf::from).unwrap_or_default();
         let judge = self.judge(facts, folder)?;
         let mut rules = rules_of(facts, &judge.registry);
@@ -107,7 +159,7 @@ impl Workshop {
             player.play(event, &chronicle, &judge)?;
         }
         player.replay.turns = player.turn.turns();
-        Ok(player.replay)
+        Ok(Some(player.replay))
     }
 
     fn judge(&self, facts: &RunPrepared, folder: PathBuf) -> Result<Judge, Failure> {

@@ -54,6 +54,17 @@ impl Workshop {
         company: Company,
     ) -> Result<RunDone, Failure> {
         let folder = self.run_folder(order.folder.as_deref())?;
+        if let Some(why) = self.why_closed(&folder) {
+            let what = format!("agents cannot work on `{}`", folder.display());
+            return Err(Failure::new(Code::F003, what)
+                .because(why)
+                .advise("go to the folder of one project, or name it with `--folder DIR`"));
+        }
+        let says = |words: &String| !words.trim().is_empty();
+        if order.skill.is_none() && !order.arguments.iter().any(says) {
+            return Err(Failure::new(Code::C004, "the task is empty")
+                .advise("say what is to be done: `artel run --task \"…\"`"));
+        }
         let house = House::open(self, &folder, order.model.as_deref(), company).await?;
         let skill = match &order.skill {
             Some(name) => Some(Arc::new(house.skills.get(name)?.clone())),

@@ -35,7 +35,8 @@ impl Workshop {
         done.inspect(|done| self.tidy_run(done))
     }
 
-    /// Returns the run whose id begins like this.
+    /// Returns the run whose id begins like this, or the latest run of the piece of work whose id
+    /// does.
     pub fn run_named(&self, id: &str) -> Result<RunId, Failure> {
         let prefix = id.to_ascii_lowercase();
         let is_plain = |letter: char| letter.is_ascii_hexdigit() || letter == '-';
@@ -43,7 +44,7 @@ impl Workshop {
             return Err(no_such_run(id));
         }
         let filter = Filter {
-            run: Some(prefix),
+            run: Some(prefix.clone()),
             kind: Some("run.started".to_owned()),
             ..Filter::default()
         };
@@ -53,12 +54,34 @@ impl Workshop {
             .filter_map(|record| record.run.clone())
             .collect();
         match runs.as_slice() {
-            [] => Err(no_such_run(id)),
+            [] => self.run_of_work(&prefix)?.ok_or_else(|| no_such_run(id)),
             [only] => only.parse().map_err(|_| no_such_run(id)),
             several => Err(Failure::new(Code::W006, format!("`{id}` is not unique"))
                 .because(format!("it could be {}", several.join(", ")))
                 .advise("type more characters")),
         }
+    }
+
+    /// Returns the run that a piece of work came to last, without those that it called.
+    fn run_of_work(&self, prefix: &str) -> Result<Option<RunId>, Failure> {
+        let reader = self.reader()?;
+        let [trace] = &reader.traces(prefix, 2)?[..] else {
+            return Ok(None);
+        };
+        let filter = Filter {
+            trace: Some(trace.clone()),
+            kind: Some("run.started".to_owned()),
+            ..Filter::default()
+        };
+        let mut latest = None;
+        for record in reader.records(&Query::of(filter))? {
+            if let Fact::RunStarted(started) = record.event()?.fact
+                && started.parent.is_none()
+            {
+                latest = Some(started.id);
+            }
+        }
+        Ok(latest)
     }
 
     /// Returns how a run began.

@@ -56,7 +56,7 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
             screen.say(format!("The demo is kept in {}.", demo.folder.display()));
         }
         _ => {
-            caller.remove_demo()?;
+            caller.remove_demo(&demo)?;
             screen.say("Removed the demo. `artel demo --keep` keeps it; `artel auth set` is for your own model.");
         }
     }

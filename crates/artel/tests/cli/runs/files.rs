@@ -29,6 +29,19 @@ fn is_untouched(world: &World) -> bool {
 }
 
 #[test]
+fn a_whole_home_is_never_worked_on_and_no_task_is_none() {
+    let world = edited();
+    for folder in [world.house.home.clone(), "/".into()] {
+        let run = world
+            .artel(["run", "--task", "tidy up"])
+            .standing_in(&folder);
+        run.run().fails(3, "F003").says("your whole home folder");
+    }
+    world.artel(["run", "--task", " "]).run().fails(2, "C004");
+    assert_eq!(world.ok(["runs", "--json"]).json(), serde_json::json!([]));
+}
+
+#[test]
 fn files_stay_in_the_run_until_a_person_puts_them_in_place() {
     let world = edited();
     // A yes to first-use questions is none to this one.

@@ -1,4 +1,4 @@
-//! `artel demo`: with Python and without, again over an old one, in another user namespace; and
+//! `artel demo`: with Python and without, again beside an old one, in another user namespace; and
 //! what it leaves behind, which is nothing.
 
 use std::fs;
@@ -98,23 +98,25 @@ fn a_demo_without_python_is_one_of_shell_scripts() {
     let reports = house.home.join("Artel-demo/Knowledge/Reports");
     assert_eq!(fs::read_dir(reports).unwrap().count(), 1);
 
-    // Once more, over the one that was kept, and with Python this time.
+    // Once more, with Python this time: the one that was kept stays as it is.
+    let mine = house.home.join("Artel-demo/MY-NOTES.md");
+    fs::write(&mine, "mine").unwrap();
     let seen = demo(&house, ["--yes"]).run().expect(0);
     is_told(&seen);
-    nothing_is_left(&house);
+    assert_eq!(fs::read_to_string(&mine).unwrap(), "mine");
+    assert!(!house.home.join("Artel-demo-2").exists());
+    let known = fs::read_to_string(house.data().join("workshops.json")).unwrap();
+    assert_eq!(known.matches("Artel-demo").count(), 1, "{known}");
 }
 
 #[test]
-fn a_folder_that_is_no_demo_stays_as_it_is() {
+fn a_folder_of_the_same_name_stays_as_it_is() {
     let house = House::empty();
-    let folder = house.folder("home/Artel-demo");
-    for name in ["mine.txt", ".artel/demo.yaml"] {
-        let file = folder.join(name);
-        fs::create_dir_all(file.parent().unwrap()).unwrap();
-        fs::write(&file, "mine").unwrap();
-        demo(&house, ["--yes"]).run().fails(4, "W003");
-        assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
-    }
+    let file = house.folder("home/Artel-demo").join("mine.txt");
+    fs::write(&file, "mine").unwrap();
+    let seen = demo(&house, ["--yes", "--keep"]).run().expect(0);
+    assert!(seen.err.contains("/Artel-demo-2/"), "{}", seen.err);
+    assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
 }
 
 #[test]

@@ -37,6 +37,8 @@ fn a_request_becomes_a_merged_changeset() {
     town.artel(["changeset", "approve", &id, "--json"])
         .run()
         .expect(0);
+    let played = town.artel(["replay", &id]).run().expect(0);
+    assert!(played.out.contains("as recorded"), "{}", played.out);
     let left = town.left();
     assert_eq!(left.status, "");
     assert_eq!(left.files["NOTES.md"], b"add adds\n");
