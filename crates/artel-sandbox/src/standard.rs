@@ -168,6 +168,12 @@ fn program_folder(folder: &Path, home: Option<&Path>) -> Vec<PathBuf> {
             return shown;
         }
     }
+    let holds_home = home.is_some_and(|home| home.starts_with(&real));
+    let is_for_programs = real.ends_with("bin") || real.ends_with("shims");
+    if holds_home || (in_home.is_some() && !is_for_programs) {
+        // More lies there than programs: a home folder on the path opens none of the rest.
+        return own_programs(&real);
+    }
     let mut shown = vec![folder.to_owned()];
     let prefix = real.parent().filter(|_| real.ends_with("bin"));
     // A folder such as `tools/node/bin` needs what lies beside it; a home folder does not count.
@@ -179,6 +185,17 @@ fn program_folder(folder: &Path, home: Option<&Path>) -> Vec<PathBuf> {
     );
     shown.extend(real_programs(&real));
     shown
+}
+
+/// Returns the programs that lie in a folder, without all else that does.
+fn own_programs(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let programs = entries.filter(|entry| {
+        let about = entry.metadata();
+        about.is_ok_and(|about| about.is_file() && about.permissions().mode() & 0o111 != 0)
+    });
+    let programs = programs.take(PROGRAMS).map(|entry| entry.path());
+    programs.chain(real_programs(folder)).collect()
 }
 
 /// Returns where programs that are links really are.
@@ -245,6 +262,32 @@ mod tests {
         assert!(!view.read.contains(&home) && !shown(".ssh") && !shown("tools"));
         assert!(view.read.contains(&"/srv/data".into()));
         assert!(view.hidden.contains(&home.join(".cargo/credentials.toml")));
+    }
+
+    #[test]
+    fn a_home_folder_on_the_path_shows_its_programs_and_nothing_else() {
+        let root = tempfile::tempdir().unwrap();
+        let home = root.path().canonicalize().unwrap().join("ada");
+        for (name, mode) in [("tool", 0o755), ("notes.txt", 0o644), (".local/key", 0o600)] {
+            let path = home.join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, "x").unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+        }
+        let above = home.parent().unwrap().to_owned();
+        let view = View::standard(&Standard {
+            path: vec![home.clone(), home.join(".local"), above],
+            home: Some(home.clone()),
+            ..Standard::default()
+        });
+        let shown: Vec<_> = view
+            .read
+            .iter()
+            .filter(|it| it.starts_with(&home))
+            .collect();
+        assert_eq!(shown, [&home.join("tool")]);
+        let opens = |path: &PathBuf| home.starts_with(path);
+        assert!(!view.read.iter().any(opens), "{:?}", view.read);
     }
 
     #[test]
