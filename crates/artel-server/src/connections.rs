@@ -31,7 +31,7 @@ const MOST: usize = 200;
 const HEAD_TIME: Duration = Duration::from_secs(10);
 
 /// How large that may be.
-const HEAD_SIZE: usize = 32 * 1024;
+pub(crate) const HEAD_SIZE: usize = 32 * 1024;
 
 /// How large what is sent with it may be.
 pub(crate) const BODY_SIZE: usize = 8 * 1024 * 1024;

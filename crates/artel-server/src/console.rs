@@ -30,7 +30,7 @@ mod words;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::http::Uri;
+use axum::http::{StatusCode, Uri};
 use axum::response::{Html, IntoResponse as _, Response};
 use axum::routing::get;
 
@@ -40,7 +40,11 @@ use crate::door::Who;
 /// Returns the routes of the console.
 pub(crate) fn router() -> Router<Arc<Desk>> {
     Router::new()
-        .route("/login", get(login::by_link))
+        // A program that only looks whether a link is there must not use it up.
+        .route(
+            "/login",
+            get(login::by_link).head(|| async { StatusCode::METHOD_NOT_ALLOWED }),
+        )
         .route("/assets/{name}", get(assets::asset))
         .route("/", get(now::page))
         .route("/plans", get(plans::page))

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 
+use crate::connections::{BODY_SIZE, HEAD_SIZE};
 use crate::desk::Desk;
 
 /// What pages may load: what this server has, nothing inline, nothing from elsewhere.
@@ -44,11 +45,27 @@ pub(crate) async fn headers(request: Request, next: Next) -> Response {
 /// Turns away what another site's page sent, and what calls the server by a name that is not its
 /// own, before anything else is looked at. All are told the same.
 pub(crate) async fn guard(State(desk): State<Arc<Desk>>, request: Request, next: Next) -> Response {
-    if is_ours(&desk, &request) {
-        return next.run(request).await;
+    if !is_ours(&desk, &request) {
+        return refused(StatusCode::FORBIDDEN, "foreign request\n");
     }
-    let mut response = StatusCode::FORBIDDEN.into_response();
-    *response.body_mut() = Body::from("foreign request\n");
+    let headers = request.headers();
+    let length = |(name, value): (&HeaderName, &HeaderValue)| name.as_str().len() + value.len();
+    if headers.iter().map(length).sum::<usize>() > HEAD_SIZE {
+        let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
+        return refused(status, "the headers are larger than 32 KiB\n");
+    }
+    // Said at once: nobody waits for what would not be taken.
+    let declared = only(headers, header::CONTENT_LENGTH).and_then(|it| it.parse::<usize>().ok());
+    if declared.is_some_and(|length| length > BODY_SIZE) {
+        let status = StatusCode::PAYLOAD_TOO_LARGE;
+        return refused(status, "the body is larger than 8 MiB\n");
+    }
+    next.run(request).await
+}
+
+fn refused(status: StatusCode, why: &'static str) -> Response {
+    let mut response = status.into_response();
+    *response.body_mut() = Body::from(why);
     response
 }
 

@@ -67,9 +67,14 @@ impl Encoding {
             },
             "utf-32be" | "utf32be" => Self::Utf32 { order: big, mark },
             "utf-8" | "utf8" => Self::Utf8 { mark },
-            other => Self::Named(encoding_rs::Encoding::for_label_no_replacement(
-                other.as_bytes(),
-            )?),
+            other => {
+                let known =
+                    |label: &str| encoding_rs::Encoding::for_label_no_replacement(label.as_bytes());
+                // As Python and iconv spell some: `latin-1`, `shift_jis`, `iso_8859_1`.
+                let bare = || known(&other.replace(['-', '_', ' '], ""));
+                let dashed = || known(&other.replace(['_', ' '], "-"));
+                Self::Named(known(other).or_else(dashed).or_else(bare)?)
+            }
         })
     }
 

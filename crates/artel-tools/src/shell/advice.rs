@@ -6,6 +6,7 @@ mod python;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use artel_files::Found;
 use artel_policy::Place;
 use serde_json::json;
 
@@ -30,6 +31,7 @@ pub(super) fn after(command: &str, text: &str, bench: &Bench, room: &Workroom) -
     let mut hints = missing_programs(text, room);
     hints.extend(git_hint(command));
     hints.extend(wrong_flag(command, text));
+    hints.extend(script_of_the_skill(command, bench, &here));
     hints.extend(missing_paths(text, &here));
     hints.extend(folders(text, &here));
     hints.extend(not_executable(text, &here));
@@ -130,6 +132,27 @@ fn missing_paths(text: &str, here: &Path) -> Vec<String> {
         .collect();
     hints.dedup();
     hints
+}
+
+/// Says how a script of the skill is run that was looked for in the project: texts of skills name
+/// their files as seen from the skill's own folder.
+fn script_of_the_skill(command: &str, bench: &Bench, here: &Path) -> Option<String> {
+    let skill = bench.skill.as_ref()?;
+    let mut words = command.split_whitespace();
+    let path = words.find(|word| {
+        let is_there = skill.resolve(Path::new(word));
+        let is_there =
+            is_there.is_ok_and(|found| found.about.is_some_and(|it| it.found == Found::File));
+        word.contains('/') && is_there && !here.join(word).exists()
+    })?;
+    let path = path.trim_start_matches("./");
+    let args: Vec<&str> = words
+        .take_while(|word| !word.contains(['|', ';', '&', '<', '>']))
+        .collect();
+    let call = json!({ "path": path, "args": args });
+    Some(format!(
+        "`{path}` lies in the skill's folder: call `script {call}`"
+    ))
 }
 
 /// Says what shows a folder that a program took for a file.

@@ -80,10 +80,9 @@ pub(super) fn script() -> Card {
     Card {
         name: "script".to_owned(),
         line: "Run a script of the skill: Python, JavaScript or shell".to_owned(),
-        description:
-            "Runs a file of the skill's own `scripts` folder in the sandbox, in the run's \
+        description: "Runs a program that lies in the skill's folder in the sandbox, in the run's \
             tree. Large or awkward text goes to `stdin`, which has no limit."
-                .to_owned(),
+            .to_owned(),
         input: json!({
             "type": "object",
             "additionalProperties": false,

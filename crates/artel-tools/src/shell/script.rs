@@ -1,4 +1,4 @@
-//! A skill's own scripts: files of its `scripts` folder, nothing else.
+//! A skill's own scripts: programs that lie in its folder, nothing else.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -91,23 +91,37 @@ fn words(input: &Input, bench: &Bench) -> Result<Vec<String>, Trouble> {
     let found = skill
         .resolve(Path::new(&input.path))
         .map_err(|_| outside())?;
-    if !found.path.starts_with("scripts") {
-        return Err(outside());
+    let programs = found
+        .path
+        .components()
+        .any(|part| part.as_os_str() == "scripts");
+    if !programs && interpreter_of(&found.path).is_none() {
+        let what = format!("`{}` is no script of the skill", input.path);
+        return Err(Trouble::new(TroubleKind::Refused, what).hint(near()));
     }
     if found.about.is_none() {
         let what = format!("there is no script `{}`", input.path);
         return Err(Trouble::new(TroubleKind::NotFound, what).hint(near()));
     }
-    let interpreter = match found.path.extension().and_then(|ending| ending.to_str()) {
-        Some("py") => "python3",
-        Some("js" | "mjs" | "cjs") => "node",
-        _ => "bash",
-    };
+    let interpreter = interpreter_of(&found.path).unwrap_or("bash");
     let path = skill.path().join(&found.path);
     let path = path.to_str().ok_or_else(outside)?.to_owned();
     let mut words = vec![interpreter.to_owned(), path];
     words.extend(input.args.iter().cloned());
     Ok(words)
+}
+
+/// Returns what runs a file, by the ending of its name.
+fn interpreter_of(path: &Path) -> Option<&'static str> {
+    Some(match path.extension()?.to_str()? {
+        "py" => "python3",
+        "js" | "mjs" | "cjs" => "node",
+        "pl" => "perl",
+        "rb" => "ruby",
+        "php" => "php",
+        "sh" | "bash" => "bash",
+        _ => return None,
+    })
 }
 
 fn no_skill() -> Trouble {

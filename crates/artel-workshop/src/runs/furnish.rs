@@ -240,9 +240,26 @@ impl Outfit {
 
 /// Returns the rules of a skill's own list; what cannot be read admits nothing.
 pub(crate) fn skill_rules(skill: &Skill) -> Vec<Rule> {
-    let rules = skill.front.allowed_tools.iter().flatten();
-    rules.filter_map(|text| Rule::parse(text).ok()).collect()
+    let listed = skill_list(skill).into_iter().flatten();
+    listed.filter_map(|text| Rule::parse(&text).ok()).collect()
 }
+
+/// Returns a skill's own list. Those written for other agents know one tool that runs programs:
+/// where it may run any, or names the skill's scripts, the tool that runs those is on the list.
+pub(crate) fn skill_list(skill: &Skill) -> Option<Vec<String>> {
+    let mut list = skill.front.allowed_tools.clone()?;
+    let runs_scripts = |rule: &String| {
+        let inside = rule.strip_prefix("Bash").unwrap_or("none");
+        matches!(inside, "" | "(*)" | "(:*)") || inside.contains("scripts/")
+    };
+    if list.iter().any(runs_scripts) && !list.iter().any(|rule| rule == SCRIPT) {
+        list.push(SCRIPT.to_owned());
+    }
+    Some(list)
+}
+
+/// The tool that runs what a skill brings.
+const SCRIPT: &str = "script";
 
 /// Shows what commands print, and records what they reach.
 struct Watcher {

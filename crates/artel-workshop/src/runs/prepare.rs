@@ -10,7 +10,7 @@ use artel_skills::{Mode, Skill, body, catalogue, prepare};
 use artel_tools::{Registry, Viewer};
 use artel_types::{Failure, Money, RunPrepared};
 
-use super::furnish::Outfit;
+use super::furnish::{Outfit, skill_list};
 use super::house::House;
 use super::lessons;
 use super::order::RunOrder;
@@ -206,7 +206,7 @@ pub(crate) fn prepared(
         window: window.unwrap_or(USUAL_WINDOW),
         skill_folder: skill.map(|skill| skill.folder.display().to_string()),
         skill_hash: skill.map(|skill| skill.hash.clone()),
-        allowed_tools: skill.and_then(|skill| skill.front.allowed_tools.clone()),
+        allowed_tools: skill.and_then(|skill| skill_list(skill)),
         parts: prompt.parts.clone(),
         standing: standing.files.clone(),
         calls_limit: outfit.contract.as_ref().and_then(|it| it.calls),

@@ -47,10 +47,13 @@ impl Workshop {
             .mode(0o600)
             .open(log);
         let first = ["--workshop".into(), self.root.clone().into_os_string()];
+        let set = self.caller.flags.set.iter();
+        let set = set.flat_map(|(key, value)| ["--set".into(), format!("{key}={value}").into()]);
         let variables = self.caller.environment.variables();
         let call = Call {
             args: first
                 .into_iter()
+                .chain(set)
                 .chain(words.iter().map(OsString::from))
                 .collect(),
             env: variables

@@ -333,3 +333,43 @@ fn check_27_production_runs_no_script_behind_lower_walls() {
     world.rehearsed(script, words).run().expect(0);
     assert!(world.project.join("drawn.txt").exists());
 }
+
+/// A folder as others publish them: its text names programs as seen from the skill, in folders of
+/// its own choice, and its list knows one tool for all of them.
+#[test]
+fn programs_of_a_skill_written_for_others_are_found_and_run() {
+    let world = World::new();
+    let front = "allowed-tools: Read, Bash\n";
+    let folder = world.skill("sums", front, "Run `python scripts/sum.py 1 2`.");
+    world.script(
+        "sums",
+        "sum.py",
+        "import sys\nprint('sum', sum(map(int, sys.argv[1:])))\n",
+    );
+    world.script("sums", "greet.sh", "echo hello from a shell\n");
+    std::fs::create_dir_all(folder.join("ooxml")).unwrap();
+    std::fs::write(folder.join("ooxml/pack.py"), "print('packed')\n").unwrap();
+    std::fs::write(folder.join("notes.md"), "not a program\n").unwrap();
+    let script = r#"
+lines:
+  - call: { bash: { command: python3 scripts/sum.py 1 2 } }
+  - call: { script: { path: scripts/sum.py, args: ["1", "2"] } }
+  - call: { script: { path: scripts/greet.sh } }
+  - call: { script: { path: ooxml/pack.py } }
+  - call: { script: { path: notes.md } }
+  - call: { finish: { answer: done } }
+"#;
+    world.rehearsed(script, ["sums"]).run().expect(0);
+    let calls = world.calls();
+    let seen: Vec<_> = calls.iter().map(|(_, _, text)| text.as_str()).collect();
+    let hint = r#"call `script {"args":["1","2"],"path":"scripts/sum.py"}`"#;
+    for (text, part) in seen.iter().zip([
+        hint,
+        "sum 3",
+        "hello from a shell",
+        "packed",
+        "`notes.md` is no script of the skill",
+    ]) {
+        assert!(text.contains(part), "no {part:?} in {text}");
+    }
+}
