@@ -16,6 +16,7 @@ mod login;
 mod now;
 mod plan;
 mod plans;
+mod prose;
 mod questions;
 mod reports;
 mod run;

@@ -10,7 +10,7 @@ use artel_workshop::{
 use askama::Template;
 use axum::response::{Html, IntoResponse as _, Response};
 
-use super::words;
+use super::words::{self, Coded};
 use crate::api::Refusal;
 use crate::desk::Desk;
 use crate::door::Who;
@@ -108,9 +108,9 @@ pub(super) struct Site {
 struct Trouble {
     frame: Frame,
     code: String,
-    what: String,
-    why: Option<String>,
-    advice: Option<String>,
+    what: Coded,
+    why: Option<Coded>,
+    advice: Option<Coded>,
 }
 
 impl Site {
@@ -205,9 +205,9 @@ pub(super) fn trouble(who: &Who, failure: Failure) -> Response {
     let page = Trouble {
         frame: bare(who, "", failure.what.clone()),
         code: failure.code.to_string(),
-        what: failure.what,
-        why: failure.why,
-        advice: failure.advice,
+        what: words::coded(&failure.what),
+        why: failure.why.as_deref().map(words::coded),
+        advice: failure.advice.as_deref().map(words::coded),
     };
     match render(&page) {
         Ok(text) => (status, Html(text)).into_response(),

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use artel_journal::Record;
 use artel_rules::tally::Tally;
-use artel_types::{Failure, Text};
+use artel_types::plan::StepState;
+use artel_types::{Fact, Failure, RunId, Text};
 use artel_workshop::{Remark, Standing, StepRow, View, WaitSort, Waits, Words, Work, seen};
 use askama::Template;
 use axum::extract::{Path, Query, State};
@@ -22,7 +23,7 @@ use self::subject::Subject;
 use super::frame::{Frame, LOOKING, Site, show};
 use super::graph::{Graph, draw};
 use super::now::calls;
-use super::questions::{Needs, query};
+use super::questions::{AllUnplanned, Needs, query};
 use super::words;
 use crate::desk::Desk;
 use crate::door::Who;
@@ -55,6 +56,7 @@ pub(super) struct RunPage {
     pub(super) links: Vec<(&'static str, String)>,
     pub(super) graph: Option<Graph>,
     pub(super) needs: Needs,
+    pub(super) unplanned: AllUnplanned,
     pub(super) milestones: Vec<Milestone>,
     pub(super) steps: Vec<StepView>,
     pub(super) tales: Vec<Tale>,
@@ -62,7 +64,16 @@ pub(super) struct RunPage {
     /// How many files wait to be put in place.
     pub(super) files: Option<usize>,
     pub(super) events: Vec<EventRow>,
-    pub(super) more_events: usize,
+    /// The run that can be gone on with differently.
+    pub(super) fork: Option<String>,
+    /// Whether older events than the latest are on the time line.
+    pub(super) is_older: bool,
+    /// From where older events go on.
+    pub(super) older: Option<u64>,
+    /// What the words about evidence mean.
+    pub(super) legend: Vec<words::Meaning>,
+    /// The piece of work whose plan is carried out.
+    pub(super) plan: Option<String>,
 }
 
 /// Something worth saying in a line.
@@ -80,6 +91,8 @@ pub(super) struct StepView {
     pub(super) id: String,
     pub(super) title: String,
     pub(super) state: words::State,
+    /// Whether it has begun and is not over: then a check of it can be waived.
+    pub(super) is_open: bool,
     pub(super) round: u32,
     pub(super) allowed: u32,
     pub(super) turns: u64,
@@ -96,8 +109,8 @@ pub(super) struct EventRow {
     pub(super) at: String,
     pub(super) kind: String,
     pub(super) actor: String,
-    /// The run that can be gone on with differently from here.
-    pub(super) fork: Option<String>,
+    /// Whether the run can be gone on with differently from here.
+    pub(super) is_point: bool,
 }
 
 /// How closely it is looked at.
@@ -105,6 +118,8 @@ pub(super) struct EventRow {
 pub(super) struct Wanted {
     #[serde(default)]
     view: String,
+    /// Only events before this one are on the time line.
+    before: Option<u64>,
 }
 
 /// Shows the page.
@@ -138,8 +153,12 @@ fn gather(site: &Site, id: &str, wanted: &Wanted) -> Result<RunPage, Failure> {
         "summary"
     };
     page.can_full = site.is_developer();
-    page.events = events(&subject, &eyes, site);
-    page.more_events = subject.records.len().saturating_sub(EVENTS);
+    let points = Points::of(&subject).filter(|_| site.is_developer());
+    page.events = events(&subject, &eyes, points.as_ref(), wanted.before);
+    page.is_older = wanted.before.is_some();
+    page.older = page.events.last().map(|it| it.seq);
+    page.older = page.older.filter(|_| page.events.len() == EVENTS);
+    page.fork = points.map(|points| points.run.to_string());
     page.answer = story.answer_of(subject.run);
     match subject.planned() {
         Some(work) => planned(site, work, &mut page, &mut story)?,
@@ -161,8 +180,11 @@ fn blank(site: &Site, subject: &Subject, title: String) -> Result<RunPage, Failu
         None => None,
     };
     let waits = site.waiting();
-    let asks = |it: &&Waits| it.kind == WaitSort::Question && it.trace == trace;
-    let waits: Vec<&Waits> = waits.iter().filter(asks).collect();
+    let of_trace = waits.iter().filter(|it| it.trace == trace);
+    let unplanned = AllUnplanned::of(of_trace.clone());
+    let waits: Vec<&Waits> = of_trace
+        .filter(|it| it.kind == WaitSort::Question)
+        .collect();
     let is_over = standing.as_ref().is_some_and(|(it, _)| it.is_over());
     let status = subject.work.as_ref().map(|work| work.status().as_str());
     let state = match &standing {
@@ -199,13 +221,18 @@ fn blank(site: &Site, subject: &Subject, title: String) -> Result<RunPage, Failu
             calls: calls(site, Some(trace)),
             queries: waits.into_iter().map(query).collect(),
         },
+        unplanned,
         milestones: Vec::new(),
         steps: Vec::new(),
         tales: Vec::new(),
         answer: None,
         files: None,
         events: Vec::new(),
-        more_events: 0,
+        fork: None,
+        is_older: false,
+        older: None,
+        legend: Vec::new(),
+        plan: None,
     })
 }
 
@@ -217,7 +244,10 @@ fn planned(site: &Site, work: &Work, page: &mut RunPage, story: &mut Story) -> R
     let now = site.now();
     let rows = picture.rows(now);
     let sum = picture.sum(now);
-    let states = rows.iter().map(|row| (row.id.clone(), row.state)).collect();
+    let states = rows
+        .iter()
+        .map(|row| (row.id.clone(), state(row)))
+        .collect();
     let (_, plan) = site.workshop.plan_of(work, None)?;
     page.graph = draw(&plan, &states);
     page.steps = rows.iter().map(|row| step(row, story)).collect();
@@ -229,12 +259,14 @@ fn planned(site: &Site, work: &Work, page: &mut RunPage, story: &mut Story) -> R
     }
     let from = told.len().saturating_sub(MILESTONES);
     page.milestones = told[from..].iter().map(milestone).collect();
+    page.legend = story::legend(&page.steps);
+    page.plan = Some(work.trace.short());
     page.done = Some((sum.done, sum.all));
     page.phase = sum.phase.clone();
     page.totals = vec![
         ("steps", format!("{} of {}", sum.done, sum.all)),
         ("tokens", words::tokens(sum.tokens)),
-        ("cost", words::cost(sum.cost)),
+        ("cost", words::cost(sum.cost, sum.tokens)),
     ];
     if !page.is_over {
         page.totals.push(("time", words::span(sum.seconds)));
@@ -251,17 +283,32 @@ fn milestone(it: &Remark) -> Milestone {
     }
 }
 
+fn is_over(state: StepState) -> bool {
+    matches!(
+        state,
+        StepState::Done | StepState::Failed | StepState::Skipped
+    )
+}
+
+fn state(row: &StepRow) -> words::State {
+    match row.is_waiting {
+        true => words::WAITS,
+        false => words::step(row.state),
+    }
+}
+
 fn step(row: &StepRow, story: &mut Story) -> StepView {
     StepView {
         number: row.number,
         id: row.id.clone(),
         title: row.title.clone(),
-        state: words::step(row.state),
+        state: state(row),
+        is_open: row.round > 0 && !is_over(row.state),
         round: row.round,
         allowed: row.allowed,
         turns: row.turns,
         took: row.seconds.map(words::span),
-        doing: row.doing.clone(),
+        doing: row.doing.clone().filter(|_| !row.is_waiting),
         remarks: row.remarks.iter().map(milestone).collect(),
         attempts: story.attempts_of(&row.id),
     }
@@ -272,28 +319,69 @@ fn totals(records: &[Record]) -> Vec<(&'static str, String)> {
     let events = records.iter().filter_map(|record| record.event().ok());
     events.for_each(|event| tally.fold(&event));
     let metrics = tally.metrics(None);
+    let tokens = metrics.tokens_input + metrics.tokens_output;
     vec![
         ("turns", metrics.turns.to_string()),
-        (
-            "tokens",
-            words::tokens(metrics.tokens_input + metrics.tokens_output),
-        ),
-        ("cost", words::cost(metrics.cost)),
+        ("tokens", words::tokens(tokens)),
+        ("cost", words::cost(metrics.cost, tokens)),
     ]
 }
 
+/// The events from which a run can be gone on with differently.
+struct Points {
+    run: RunId,
+    /// The first of them.
+    from: u64,
+    /// The first that is none any more.
+    to: u64,
+}
+
+impl Points {
+    /// Finds them. A run has some from its first turn until it is over, if no other one called it;
+    /// the carrying out of a plan has none: its steps are tried again instead.
+    fn of(subject: &Subject) -> Option<Self> {
+        let run = subject.run?;
+        let name = run.to_string();
+        let own = subject.records.iter();
+        let own = own.filter(|record| record.run.as_deref() == Some(name.as_str()));
+        let seq = |kind: &str| {
+            let mut found = own.clone().filter(|record| record.kind == kind);
+            found.next().map(|record| record.seq)
+        };
+        let started = own
+            .clone()
+            .find_map(|record| match record.event().ok()?.fact {
+                Fact::RunStarted(started) => Some(started),
+                _ => None,
+            });
+        let is_root = started.is_some_and(|started| started.parent.is_none());
+        Some(Self {
+            run,
+            from: seq("run.prepared").filter(|_| is_root)?,
+            to: seq("run.finished").unwrap_or(u64::MAX),
+        })
+    }
+
+    fn has(&self, record: &Record) -> bool {
+        let is_own = record.run.as_deref() == Some(self.run.to_string().as_str());
+        is_own && (self.from..self.to).contains(&record.seq)
+    }
+}
+
 /// Returns the latest events that these eyes see, the newest first.
-fn events(subject: &Subject, eyes: &artel_workshop::Eyes, site: &Site) -> Vec<EventRow> {
-    let main = subject.run.map(|run| run.to_string());
+fn events(
+    subject: &Subject,
+    eyes: &artel_workshop::Eyes,
+    points: Option<&Points>,
+    before: Option<u64>,
+) -> Vec<EventRow> {
     let shown = subject.records.iter().rev();
+    let shown = shown.filter(|record| before.is_none_or(|before| record.seq < before));
     let shown = shown.filter_map(|record| seen(eyes, record)).take(EVENTS);
     let row = |record: Record| EventRow {
         seq: record.seq,
         at: words::moment(record.at),
-        // A run that another one called has no files of its own to go on with.
-        fork: main
-            .clone()
-            .filter(|main| site.is_developer() && record.run.as_deref() == Some(main)),
+        is_point: points.is_some_and(|points| points.has(&record)),
         kind: record.kind,
         actor: record.actor,
     };
