@@ -56,6 +56,7 @@
       }
       if (answer.ok) {
         const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+        if (document.title !== page.title) document.title = page.title;
         for (const id of wanted) replace(id, page);
         for (const section of page.querySelectorAll("section[id]")) {
           // A section that was not there before stands where the new page has it.
@@ -303,6 +304,11 @@
     if (!form.dataset.post) return;
     event.preventDefault();
     send(form, event.submitter);
+  });
+
+  document.addEventListener("click", (event) => {
+    const opens = event.target.closest?.("[data-opens]");
+    if (opens) document.getElementById(opens.dataset.opens).showModal();
   });
 
   // What is edited is fetched when it is opened, just as it is on record.

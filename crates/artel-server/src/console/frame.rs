@@ -37,6 +37,9 @@ pub(super) struct Frame {
     pub(super) name: String,
     /// What they may see and do.
     pub(super) role: &'static str,
+    /// How many things wait for whoever looks, for the title: a page that is open beside others
+    /// says so.
+    pub(super) needs: usize,
     /// How closely events are followed.
     pub(super) view: &'static str,
 }
@@ -232,6 +235,7 @@ fn bare(who: &Who, place: &'static str, title: String) -> Frame {
         proof: who.proof.clone().unwrap_or_default(),
         name: who.pass.name.clone(),
         role: who.pass.role.as_str(),
+        needs: 0,
         view: "summary",
     }
 }

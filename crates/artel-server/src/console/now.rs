@@ -1,5 +1,6 @@
 //! Now: what needs somebody, what is running, what has finished; and the box to ask in.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use artel_types::{Failure, TraceId};
@@ -93,10 +94,13 @@ fn gather(site: &Site) -> Result<Now, Failure> {
     let decided = |it: &&Waits| matches!(it.kind, WaitSort::Plan | WaitSort::Changeset);
     let others: Vec<&Waits> = waits.iter().filter(decided).collect();
     let under_way = site.runs(&RunsWanted {
+        stage: Stage::Open,
         state: Some(Standing::Running),
         ..RunsWanted::default()
     });
     let mut frame = site.frame("now", "Now");
+    let calls = calls(site, None);
+    frame.needs = waits.iter().filter(|it| it.kind != WaitSort::Left).count() + calls.len();
     if site.is_developer() {
         // Calls that need a yes are no part of the summary.
         frame.view = "full";
@@ -110,7 +114,7 @@ fn gather(site: &Site) -> Result<Now, Failure> {
             .map(|it| it.name)
             .collect(),
         needs: Needs {
-            calls: calls(site, None),
+            calls,
             queries: of(WaitSort::Question).take(SHOWN).map(query).collect(),
         },
         unplanned: AllUnplanned::of(of(WaitSort::Failed).take(SHOWN)),
@@ -118,7 +122,7 @@ fn gather(site: &Site) -> Result<Now, Failure> {
         cards: others.into_iter().take(SHOWN).map(card).collect(),
         running: Listed {
             caption: "Runs that are not over",
-            rows: running(site)?,
+            rows: running(site, &asking(&waits))?,
         },
         finished: Listed {
             caption: "The latest runs that are over",
@@ -155,7 +159,7 @@ pub(super) fn calls(site: &Site, trace: Option<TraceId>) -> Vec<Call> {
     asks.map(call).collect()
 }
 
-fn running(site: &Site) -> Result<Vec<Going>, Failure> {
+fn running(site: &Site, asking: &BTreeSet<TraceId>) -> Result<Vec<Going>, Failure> {
     let open = site.runs(&RunsWanted {
         stage: Stage::Open,
         limit: SHOWN,
@@ -163,7 +167,7 @@ fn running(site: &Site) -> Result<Vec<Going>, Failure> {
     });
     let mut rows = Vec::new();
     for row in &open.rows {
-        let mut going = listed(row);
+        let mut going = listed(row, asking);
         let is_driven = site.drivers.run(row.run).is_some();
         if is_driven && rows.len() < CLOSELY {
             going.steps = steps(site, row)?;
@@ -195,15 +199,27 @@ fn finished(site: &Site) -> Vec<Going> {
         limit: FINISHED,
         ..RunsWanted::default()
     });
-    over.rows.iter().map(listed).collect()
+    let nobody = BTreeSet::new();
+    over.rows.iter().map(|row| listed(row, &nobody)).collect()
 }
 
-/// Returns a run as it stands in a list.
-pub(super) fn listed(row: &RunRow) -> Going {
+/// Returns the pieces of work with a question that nobody has answered.
+pub(super) fn asking(waits: &[Waits]) -> BTreeSet<TraceId> {
+    let questions = waits.iter().filter(|it| it.kind == WaitSort::Question);
+    questions.map(|it| it.trace).collect()
+}
+
+/// Returns a run as it stands in a list. Nobody drives it while an agent at it waits for an answer;
+/// that is no reason to worry.
+pub(super) fn listed(row: &RunRow, asking: &BTreeSet<TraceId>) -> Going {
+    let standing = match row.state {
+        Standing::Left if asking.contains(&row.trace) => Standing::Waiting,
+        standing => standing,
+    };
     Going {
         href: format!("/runs/{}", row.run),
         title: words::short(&row.title, 160),
-        state: words::standing(row.state),
+        state: words::standing(standing),
         note: match row.state {
             Standing::Waiting => row.note.clone().unwrap_or_default(),
             _ => String::new(),

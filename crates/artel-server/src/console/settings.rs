@@ -96,9 +96,10 @@ fn gather(site: &Site, models: Vec<ModelRow>) -> Result<SettingsPage, Problems> 
     } else {
         Vec::new()
     };
+    let redactor = workshop.caller().redactor();
     let rows = rows.into_iter().map(|row| Setting {
         key: row.key,
-        value: row.value,
+        value: redactor.redact(&row.value).into_owned(),
         origin: row.origin,
         about: row.about,
     });

@@ -128,7 +128,7 @@ fn a_fork_goes_on_with_the_model_that_was_asked_for() {
 
 #[test]
 fn whoever_answers_a_call_is_on_record_by_name() {
-    let house = House::new();
+    let house = House::with("[policy]\ncommands = \"ask\"\n");
     house.portal("shop");
     let began = house.post(
         "developer",

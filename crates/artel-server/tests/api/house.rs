@@ -26,7 +26,7 @@ const MOST_LOOKS: usize = 20_000;
 const SCRIPT: &str = "\
 rules:
   - expect: { says: Look outside }
-    call: { bash: { command: \"curl -s https://example.org\" } }
+    call: { bash: { command: \"ls\" } }
 otherwise:
   say: \"done\"
   usage: { input: 900, output: 100 }

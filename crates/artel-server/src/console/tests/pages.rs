@@ -26,6 +26,7 @@ fn frame() -> Frame {
         proof: hostile(),
         name: hostile(),
         role: "admin",
+        needs: 3,
         view: "full",
     }
 }
