@@ -64,6 +64,8 @@ pub(super) struct RunPage {
     /// How many files wait to be put in place.
     pub(super) files: Option<usize>,
     pub(super) events: Vec<EventRow>,
+    /// Whether points to fork from are left out because their files are gone.
+    pub(super) is_cut: bool,
     /// The run that can be gone on with differently.
     pub(super) fork: Option<String>,
     /// Whether older events than the latest are on the time line.
@@ -153,11 +155,17 @@ fn gather(site: &Site, id: &str, wanted: &Wanted) -> Result<RunPage, Failure> {
         "summary"
     };
     page.can_full = site.is_developer();
+    let has_files = !page.is_over || story.files_of(subject.run).is_some();
     let points = Points::of(&subject).filter(|_| site.is_developer());
+    let points = points.map(|points| match has_files {
+        true => points,
+        false => points.without_files(&subject),
+    });
     page.events = events(&subject, &eyes, points.as_ref(), wanted.before);
     page.is_older = wanted.before.is_some();
     page.older = page.events.last().map(|it| it.seq);
     page.older = page.older.filter(|_| page.events.len() == EVENTS);
+    page.is_cut = points.is_some() && !has_files;
     page.fork = points.map(|points| points.run.to_string());
     page.answer = story.answer_of(subject.run);
     match subject.planned() {
@@ -228,6 +236,7 @@ fn blank(site: &Site, subject: &Subject, title: String) -> Result<RunPage, Failu
         answer: None,
         files: None,
         events: Vec::new(),
+        is_cut: false,
         fork: None,
         is_older: false,
         older: None,
@@ -360,6 +369,18 @@ impl Points {
             from: seq("run.prepared").filter(|_| is_root)?,
             to: seq("run.finished").unwrap_or(u64::MAX),
         })
+    }
+
+    /// Leaves those out that need files, where these were put in place or cleaned.
+    fn without_files(self, subject: &Subject) -> Self {
+        let name = self.run.to_string();
+        let mut own = subject.records.iter();
+        let made =
+            own.find(|it| it.kind == "tree.made" && it.run.as_deref() == Some(name.as_str()));
+        Self {
+            to: made.map_or(self.to, |made| self.to.min(made.seq)),
+            ..self
+        }
     }
 
     fn has(&self, record: &Record) -> bool {

@@ -291,6 +291,7 @@ fn a_run_shows_text_as_text() {
             actor: hostile(),
             is_point: true,
         }],
+        is_cut: true,
         fork: Some(hostile()),
         is_older: false,
         older: Some(1),
