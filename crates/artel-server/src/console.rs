@@ -9,6 +9,8 @@ mod agents;
 mod assets;
 mod changeset;
 mod changesets;
+mod coded;
+mod evidence;
 mod frame;
 mod graph;
 mod journal;

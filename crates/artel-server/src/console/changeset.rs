@@ -13,8 +13,9 @@ use axum::response::Response;
 use serde::Deserialize;
 
 pub(super) use self::diff::{FileDiff, parse};
+use super::evidence::{EVIDENCE, Meaning, place};
 use super::frame::{Frame, Site, show};
-use super::words::{self, Meaning};
+use super::words;
 use crate::desk::Desk;
 use crate::door::Who;
 
@@ -120,7 +121,7 @@ fn gather(site: &Site, id: &str, wanted: &Wanted) -> Result<ChangesetPage, Failu
 
 /// Explains the words that stand in the table, each once.
 fn legend(proofs: &[ProofRow]) -> Vec<Meaning> {
-    let mut legend = words::EVIDENCE.to_vec();
+    let mut legend = EVIDENCE.to_vec();
     for proof in proofs {
         if !legend.contains(&proof.place) {
             legend.push(proof.place);
@@ -162,7 +163,7 @@ fn row(site: &Site, proof: &ProofRecorded) -> ProofRow {
     });
     ProofRow {
         state: proof.holds.into(),
-        place: words::place(proof.place),
+        place: place(proof.place),
         step: proof.step.clone().unwrap_or_default(),
         what: proof.what.clone(),
         found,

@@ -10,7 +10,8 @@ use artel_workshop::{
 use askama::Template;
 use axum::response::{Html, IntoResponse as _, Response};
 
-use super::words::{self, Coded};
+use super::coded::{Coded, coded};
+use super::words;
 use crate::api::Refusal;
 use crate::desk::Desk;
 use crate::door::Who;
@@ -208,9 +209,9 @@ pub(super) fn trouble(who: &Who, failure: Failure) -> Response {
     let page = Trouble {
         frame: bare(who, "", failure.what.clone()),
         code: failure.code.to_string(),
-        what: words::coded(&failure.what),
-        why: failure.why.as_deref().map(words::coded),
-        advice: failure.advice.as_deref().map(words::coded),
+        what: coded(&failure.what),
+        why: failure.why.as_deref().map(coded),
+        advice: failure.advice.as_deref().map(coded),
     };
     match render(&page) {
         Ok(text) => (status, Html(text)).into_response(),

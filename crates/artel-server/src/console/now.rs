@@ -10,6 +10,7 @@ use askama::filters::HtmlSafe;
 use axum::extract::State;
 use axum::response::Response;
 
+use super::coded::coded;
 use super::frame::{Frame, Site, show};
 use super::questions::{AllUnplanned, Call, Card, Needs, call, card, query};
 use super::words::{self, When};
@@ -143,7 +144,7 @@ fn gather(site: &Site) -> Result<Now, Failure> {
 fn queued(site: &Site, waits: &Waits) -> Card {
     let mut queued = card(waits);
     if let Some(why) = site.desk.load.stuck(waits.trace) {
-        queued.text = words::coded(&format!("could not go on, and is tried again: {why}"));
+        queued.text = coded(&format!("could not go on, and is tried again: {why}"));
     }
     queued
 }

@@ -15,6 +15,7 @@ use axum::response::{Html, IntoResponse as _, Response};
 use serde::Deserialize;
 
 pub(super) use self::steps::{StepCard, cards};
+use super::coded::{Coded, coded};
 use super::frame::{Frame, Site, render, trouble};
 use super::graph::{Graph, draw};
 use super::words::{self, When};
@@ -42,7 +43,7 @@ pub(super) struct PlanPage {
     pub(super) by: String,
     pub(super) portal: Option<String>,
     pub(super) state: words::State,
-    pub(super) why: Option<words::Coded>,
+    pub(super) why: Option<Coded>,
     pub(super) version: u32,
     pub(super) hash: String,
     pub(super) versions: Vec<VersionRow>,
@@ -179,7 +180,7 @@ fn gather(read: Read, estimates: &[Estimate]) -> Result<PlanPage, Failure> {
         by: work.by.id.clone(),
         portal: work.request.portal.clone(),
         state: words::state(state.map_or("planned", PlanState::as_str)),
-        why: work.course.why().map(words::coded),
+        why: work.course.why().map(coded),
         is_open: in_review == Some(version),
         is_going: state.is_some_and(|state| !state.is_over()),
         can_retry: state == Some(PlanState::Failed)

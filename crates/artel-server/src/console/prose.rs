@@ -4,7 +4,7 @@
 use askama::Template;
 use askama::filters::HtmlSafe;
 
-use super::words::{Coded, coded};
+use super::coded::{Coded, coded};
 
 /// A text in pieces.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Template)]
@@ -91,7 +91,7 @@ fn row(blocks: &mut Vec<Block>, line: &str) {
 #[cfg(test)]
 mod tests {
     use super::{Block, prose};
-    use crate::console::words::coded;
+    use crate::console::coded::coded;
 
     #[test]
     fn a_report_is_cut_into_what_a_page_is_made_of() {

@@ -4,7 +4,8 @@ use artel_workshop::{WaitSort, Waits};
 use askama::Template;
 use askama::filters::HtmlSafe;
 
-use super::words::{self, Coded, When};
+use super::coded::{Coded, coded};
+use super::words::{self, When};
 use crate::keeper::Ask;
 
 /// Something that waits for a decision on a page of its own.
@@ -105,7 +106,7 @@ pub(super) fn card(waits: &Waits) -> Card {
         sort: waits.kind.as_str(),
         href,
         title: waits.title.clone(),
-        text: words::coded(&waits.text),
+        text: coded(&waits.text),
         since: words::when(waits.since),
     }
 }
@@ -133,7 +134,7 @@ fn unplanned(waits: &Waits) -> Unplanned {
         field: format!("again-{}", waits.id),
         id: waits.id.clone(),
         title: waits.title.clone(),
-        why: words::coded(&waits.text),
+        why: coded(&waits.text),
         since: words::when(waits.since),
     }
 }

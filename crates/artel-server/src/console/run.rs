@@ -2,13 +2,14 @@
 
 mod story;
 mod subject;
+mod timeline;
 
 use std::sync::Arc;
 
 use artel_journal::Record;
 use artel_rules::tally::Tally;
 use artel_types::plan::StepState;
-use artel_types::{Fact, Failure, RunId, Text};
+use artel_types::{Failure, Text};
 use artel_workshop::{Remark, Standing, StepRow, View, WaitSort, Waits, Words, Work, seen};
 use askama::Template;
 use axum::extract::{Path, Query, State};
@@ -20,6 +21,9 @@ pub(super) use self::story::{Attempt, Tale};
 #[cfg(test)]
 pub(super) use self::story::{Finding, Turn};
 use self::subject::Subject;
+pub(super) use self::timeline::EventRow;
+use self::timeline::{EVENTS, Points, events};
+use super::evidence::Meaning;
 use super::frame::{Frame, LOOKING, Site, show};
 use super::graph::{Graph, draw};
 use super::now::calls;
@@ -27,9 +31,6 @@ use super::questions::{AllUnplanned, Needs, query};
 use super::words;
 use crate::desk::Desk;
 use crate::door::Who;
-
-/// So many of the latest events are on the time line.
-const EVENTS: usize = 150;
 
 /// So many of the latest milestones are shown.
 const MILESTONES: usize = 60;
@@ -73,7 +74,7 @@ pub(super) struct RunPage {
     /// From where older events go on.
     pub(super) older: Option<u64>,
     /// What the words about evidence mean.
-    pub(super) legend: Vec<words::Meaning>,
+    pub(super) legend: Vec<Meaning>,
     /// The piece of work whose plan is carried out.
     pub(super) plan: Option<String>,
 }
@@ -102,17 +103,6 @@ pub(super) struct StepView {
     pub(super) doing: Option<String>,
     pub(super) remarks: Vec<Milestone>,
     pub(super) attempts: Vec<Attempt>,
-}
-
-/// One event on the time line.
-#[derive(Debug, Clone)]
-pub(super) struct EventRow {
-    pub(super) seq: u64,
-    pub(super) at: String,
-    pub(super) kind: String,
-    pub(super) actor: String,
-    /// Whether the run can be gone on with differently from here.
-    pub(super) is_point: bool,
 }
 
 /// How closely it is looked at.
@@ -334,79 +324,6 @@ fn totals(records: &[Record]) -> Vec<(&'static str, String)> {
         ("tokens", words::tokens(tokens)),
         ("cost", words::cost(metrics.cost, tokens)),
     ]
-}
-
-/// The events from which a run can be gone on with differently.
-struct Points {
-    run: RunId,
-    /// The first of them.
-    from: u64,
-    /// The first that is none any more.
-    to: u64,
-}
-
-impl Points {
-    /// Finds them. A run has some from its first turn until it is over, if no other one called it;
-    /// the carrying out of a plan has none: its steps are tried again instead.
-    fn of(subject: &Subject) -> Option<Self> {
-        let run = subject.run?;
-        let name = run.to_string();
-        let own = subject.records.iter();
-        let own = own.filter(|record| record.run.as_deref() == Some(name.as_str()));
-        let seq = |kind: &str| {
-            let mut found = own.clone().filter(|record| record.kind == kind);
-            found.next().map(|record| record.seq)
-        };
-        let started = own
-            .clone()
-            .find_map(|record| match record.event().ok()?.fact {
-                Fact::RunStarted(started) => Some(started),
-                _ => None,
-            });
-        let is_root = started.is_some_and(|started| started.parent.is_none());
-        Some(Self {
-            run,
-            from: seq("run.prepared").filter(|_| is_root)?,
-            to: seq("run.finished").unwrap_or(u64::MAX),
-        })
-    }
-
-    /// Leaves those out that need files, where these were put in place or cleaned.
-    fn without_files(self, subject: &Subject) -> Self {
-        let name = self.run.to_string();
-        let mut own = subject.records.iter();
-        let made =
-            own.find(|it| it.kind == "tree.made" && it.run.as_deref() == Some(name.as_str()));
-        Self {
-            to: made.map_or(self.to, |made| self.to.min(made.seq)),
-            ..self
-        }
-    }
-
-    fn has(&self, record: &Record) -> bool {
-        let is_own = record.run.as_deref() == Some(self.run.to_string().as_str());
-        is_own && (self.from..self.to).contains(&record.seq)
-    }
-}
-
-/// Returns the latest events that these eyes see, the newest first.
-fn events(
-    subject: &Subject,
-    eyes: &artel_workshop::Eyes,
-    points: Option<&Points>,
-    before: Option<u64>,
-) -> Vec<EventRow> {
-    let shown = subject.records.iter().rev();
-    let shown = shown.filter(|record| before.is_none_or(|before| record.seq < before));
-    let shown = shown.filter_map(|record| seen(eyes, record)).take(EVENTS);
-    let row = |record: Record| EventRow {
-        seq: record.seq,
-        at: words::moment(record.at),
-        is_point: points.is_some_and(|points| points.has(&record)),
-        kind: record.kind,
-        actor: record.actor,
-    };
-    shown.map(row).collect()
 }
 
 /// Returns a text that may be kept elsewhere; what cannot be read says so.

@@ -2,7 +2,7 @@
 
 use artel_policy::record::is_deceptive;
 use artel_rules::usage::Sum;
-use artel_types::plan::{ProofPlace, StepState};
+use artel_types::plan::StepState;
 use artel_types::{Money, Timestamp, Tokens};
 use artel_workshop::{Mark, Standing};
 use askama::Template;
@@ -44,122 +44,9 @@ impl From<bool> for State {
     }
 }
 
-/// A text whose parts between backticks are commands, names and values.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Template)]
-#[template(
-    ext = "html",
-    source = "{% for it in parts %}{% if it.0 %}<code>{{ it.1 }}</code>{% else %}{{ it.1 }}{% endif %}{% endfor %}"
-)]
-pub(super) struct Coded {
-    /// Each part, with whether it stood between backticks.
-    parts: Vec<(bool, String)>,
-}
-
-/// What a check or a judge found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Verdict {
-    Passed,
-    NotPassed,
-    /// A person let it pass.
-    Waived,
-}
-
-impl From<bool> for Verdict {
-    fn from(is_passed: bool) -> Self {
-        match is_passed {
-            true => Self::Passed,
-            false => Self::NotPassed,
-        }
-    }
-}
-
-/// A word on a page, and what it means.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Meaning {
-    pub(super) word: &'static str,
-    pub(super) means: &'static str,
-}
-
-/// Words about evidence that stand on every page with some.
-pub(super) const EVIDENCE: [Meaning; 3] = [
-    Meaning {
-        word: "holds",
-        means: "it shows what it has to show at this point",
-    },
-    Meaning {
-        word: "does not hold",
-        means: "it does not; the step or the branch has not passed",
-    },
-    Meaning {
-        word: "waived",
-        means: "a person let it pass without this, and said why",
-    },
-];
-
-// What these write is escaped where it is written.
+// What these two write is escaped where it is written.
 impl HtmlSafe for When {}
 impl HtmlSafe for State {}
-impl HtmlSafe for Coded {}
-
-impl Coded {
-    /// Tells whether there is nothing to read.
-    pub(super) fn is_empty(&self) -> bool {
-        self.parts.iter().all(|(_, text)| text.is_empty())
-    }
-
-    /// Adds a line.
-    pub(super) fn add(&mut self, line: &str) {
-        let mut more = coded(line).parts.into_iter();
-        if let (Some((_, last)), Some((_, first))) = (self.parts.last_mut(), more.next()) {
-            last.push('\n');
-            last.push_str(&first);
-        }
-        self.parts.extend(more);
-    }
-}
-
-/// Marks the parts of a text that stand between backticks. A backtick without another stays.
-pub(super) fn coded(text: &str) -> Coded {
-    let mut parts = Vec::new();
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once('`') {
-        let Some((code, after)) = after.split_once('`') else {
-            break;
-        };
-        parts.push((false, before.to_owned()));
-        parts.push((true, code.to_owned()));
-        rest = after;
-    }
-    parts.push((false, rest.to_owned()));
-    Coded { parts }
-}
-
-/// Says where a proof was made, and what it has to show there.
-pub(super) fn place(place: ProofPlace) -> Meaning {
-    let (word, means) = match place {
-        ProofPlace::Baseline => (
-            "before the first step",
-            "what passes before anything is changed; none of it may break",
-        ),
-        ProofPlace::Red => (
-            "tests first (red)",
-            "the new tests of a step before its work: they have to fail",
-        ),
-        ProofPlace::Green => (
-            "after the work (green)",
-            "the same after the work of the step: everything has to pass",
-        ),
-        ProofPlace::TakenBack => (
-            "work taken back",
-            "the work of the step removed and its tests kept: tests that show it have to fail again",
-        ),
-        ProofPlace::Final => (
-            "clean checkout (final)",
-            "the finished branch in a fresh folder: everything has to pass",
-        ),
-    };
-    Meaning { word, means }
-}
 
 /// Writes a moment.
 pub(super) fn when(at: Timestamp) -> When {
@@ -271,16 +158,6 @@ pub(super) fn step(state: StepState) -> State {
     }
 }
 
-/// Tells whether a check or a judge let something pass.
-pub(super) fn verdict(verdict: Verdict) -> State {
-    let (sign, word, class) = match verdict {
-        Verdict::Passed => ("✓", "passed", "good"),
-        Verdict::NotPassed => ("✗", "not passed", "bad"),
-        Verdict::Waived => ("⊘", "waived", "waits"),
-    };
-    State { sign, word, class }
-}
-
 /// Tells that a step waits for a person.
 pub(super) const WAITS: State = State {
     sign: "?",
@@ -337,9 +214,8 @@ pub(super) fn seen(text: String) -> String {
 mod tests {
     use artel_rules::usage::Sum;
     use artel_types::Money;
-    use askama::Template as _;
 
-    use super::{coded, cost, seen, short, span, spent};
+    use super::{cost, seen, short, span, spent};
 
     #[test]
     fn what_deceives_the_eye_is_written_out() {
@@ -373,21 +249,6 @@ mod tests {
         assert_eq!(spent(&sum(0, 0)), "free");
         assert_eq!(spent(&sum(2, 0)), "price not known");
         assert!(spent(&sum(2, 1_500_000)).starts_with("$1.50, and 2 calls"));
-    }
-
-    #[test]
-    fn what_stands_between_backticks_is_code_and_nothing_is_obeyed() {
-        for (text, shown) in [
-            (
-                "run `artel open`, then",
-                "run <code>artel open</code>, then",
-            ),
-            ("one ` alone", "one ` alone"),
-            ("`<b>` & `", "<code>&#60;b&#62;</code> &#38; `"),
-            ("", ""),
-        ] {
-            assert_eq!(coded(text).render().unwrap(), shown);
-        }
     }
 
     #[test]

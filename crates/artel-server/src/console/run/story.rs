@@ -7,7 +7,8 @@ use artel_types::{Fact, RunId, Text};
 use artel_workshop::{Line, Mark, Narrator};
 
 use super::Milestone;
-use crate::console::words::{self, Verdict};
+use crate::console::evidence::{EVIDENCE, Meaning, Verdict, place};
+use crate::console::words;
 
 /// So much of one output is shown.
 const LONGEST: usize = 20_000;
@@ -42,7 +43,7 @@ pub(in crate::console) struct Finding {
     pub(in crate::console) head: String,
     pub(in crate::console) lines: Vec<String>,
     /// Where a proof was made.
-    pub(in crate::console) place: Option<words::Meaning>,
+    pub(in crate::console) place: Option<Meaning>,
     /// What was printed.
     pub(in crate::console) output: String,
 }
@@ -288,13 +289,13 @@ impl Story {
 }
 
 /// Explains the words about evidence that the steps have, each once.
-pub(super) fn legend(steps: &[super::StepView]) -> Vec<words::Meaning> {
+pub(super) fn legend(steps: &[super::StepView]) -> Vec<Meaning> {
     let attempts = steps.iter().flat_map(|step| &step.attempts);
     let mut found = attempts.flat_map(|attempt| &attempt.findings).peekable();
     if found.peek().is_none() {
         return Vec::new();
     }
-    let mut legend = words::EVIDENCE.to_vec();
+    let mut legend = EVIDENCE.to_vec();
     for place in found.filter_map(|it| it.place) {
         if !legend.contains(&place) {
             legend.push(place);
@@ -316,7 +317,7 @@ fn tale(run: RunId, known: &mut Known) -> Tale {
 
 fn finding(verdict: Verdict, head: String, lines: Vec<String>) -> Finding {
     Finding {
-        state: words::verdict(verdict),
+        state: verdict.into(),
         head,
         lines,
         place: None,
@@ -335,7 +336,7 @@ fn proof(it: &artel_types::ProofRecorded, output: String) -> Finding {
         state: it.holds.into(),
         head: it.what.clone(),
         lines,
-        place: Some(words::place(it.place)),
+        place: Some(place(it.place)),
         output,
     }
 }

@@ -8,6 +8,8 @@ use artel_workshop::{
 };
 use serde_json::json;
 
+use super::super::coded::coded;
+use super::super::evidence::{EVIDENCE, place};
 use super::super::frame::Frame;
 use super::super::now::{Going, Listed, Now};
 use super::super::questions::{AllUnplanned, Call, Card, Needs, Query, Unplanned};
@@ -81,7 +83,7 @@ fn unplanned() -> AllUnplanned {
             field: "three".to_owned(),
             id: hostile(),
             title: hostile(),
-            why: words::coded(&format!("`{}`", hostile())),
+            why: coded(&format!("`{}`", hostile())),
             since: when(),
         }],
     }
@@ -107,7 +109,7 @@ fn now_shows_text_as_text() {
         sort: "plan",
         href: hostile(),
         title: hostile(),
-        text: words::coded(&hostile()),
+        text: coded(&hostile()),
         since: when(),
     };
     let page = Now {
@@ -165,7 +167,7 @@ fn a_plan_shows_text_as_text() {
         by: hostile(),
         portal: Some(hostile()),
         state: words::state("review"),
-        why: Some(words::coded(&hostile())),
+        why: Some(coded(&hostile())),
         version: 2,
         hash: hostile(),
         versions: vec![plan::VersionRow {
@@ -238,7 +240,7 @@ fn a_run_shows_text_as_text() {
         state: true.into(),
         head: hostile(),
         lines: vec![hostile()],
-        place: Some(words::place(ProofPlace::Red)),
+        place: Some(place(ProofPlace::Red)),
         output: hostile(),
     };
     let step = run::StepView {
@@ -295,7 +297,7 @@ fn a_run_shows_text_as_text() {
         fork: Some(hostile()),
         is_older: false,
         older: Some(1),
-        legend: words::EVIDENCE.to_vec(),
+        legend: EVIDENCE.to_vec(),
         plan: Some(hostile()),
     };
     check(&page, 50);
@@ -383,14 +385,14 @@ fn a_changeset_shows_text_as_text() {
             }],
             proofs: vec![changeset::ProofRow {
                 state: true.into(),
-                place: words::place(ProofPlace::Final),
+                place: place(ProofPlace::Final),
                 step: hostile(),
                 what: hostile(),
                 found: hostile(),
                 took: hostile(),
                 output: Some(hostile()),
             }],
-            legend: words::EVIDENCE.to_vec(),
+            legend: EVIDENCE.to_vec(),
             decisions: vec![changeset::DecisionRow {
                 act: hostile(),
                 by: Actor::human(hostile(), Via::Web).id,
