@@ -7,8 +7,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use artel_tools::{Approver, Log, Question, Reply};
-use artel_types::{BlobRef, Fact, Outcome, Text, ToolFinished};
+use artel_tools::{Approver, Log, Question, Said};
+use artel_types::{Actor, BlobRef, Fact, Outcome, Text, ToolFinished};
 
 use crate::chronicle::{Chronicle, Entry};
 
@@ -108,7 +108,7 @@ pub(crate) enum Gathers {
 }
 
 impl Log for CallLog {
-    fn append(&self, fact: Fact, outcome: Outcome) -> Result<(), String> {
+    fn append_by(&self, by: Option<Actor>, fact: Fact, outcome: Outcome) -> Result<(), String> {
         let fact = self.stored(fact)?;
         let call = call_of(&fact).map(str::to_owned);
         let finished = match &fact {
@@ -116,7 +116,8 @@ impl Log for CallLog {
             _ => None,
         };
         let is_result = finished.is_some();
-        let entry = Entry::quiet(fact).ending(outcome);
+        let mut entry = Entry::quiet(fact).ending(outcome);
+        entry.actor = by;
         {
             let mut calls = self.lock();
             if let Some(bucket) = call.and_then(|call| calls.get_mut(&call)) {
@@ -155,7 +156,7 @@ pub struct Knock {
 }
 
 impl Approver for Knock {
-    fn approve(&self, question: &Question) -> Option<Reply> {
+    fn approve(&self, question: &Question) -> Option<Said> {
         self.log.flush().ok()?;
         self.inner.approve(question)
     }

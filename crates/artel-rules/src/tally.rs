@@ -155,7 +155,7 @@ impl Tally {
             }
         }
         let model = format!("{}:{}", fact.provider, fact.model);
-        self.charge(model, fact.charged.tokens.0, fact.cost);
+        self.charge(model, fact.charged.tokens.0, fact.paid());
     }
 
     /// A refused or called-off attempt is no failure; what it took is counted all the same.
@@ -167,7 +167,7 @@ impl Tally {
         add(&mut self.metrics.model_ms, took);
         add(&mut self.metrics.tokens_input, fact.charged.tokens.0);
         let model = format!("{}:{}", fact.provider, fact.model);
-        self.charge(model, fact.charged.tokens.0, fact.cost);
+        self.charge(model, fact.charged.tokens.0, fact.paid());
     }
 
     fn charge(&mut self, model: String, tokens: u64, cost: Option<Money>) {

@@ -163,6 +163,7 @@ pub struct Tally {
 struct Open {
     group: Vec<Option<String>>,
     estimate: Amount,
+    provider: Provider,
 }
 
 impl Tally {
@@ -194,13 +195,14 @@ impl Tally {
     /// begun with. A way that was not is nobody's.
     pub fn summed(&self, by: &[By], fits: impl Fn(&Named<'_>) -> bool) -> (Vec<Row>, Sum) {
         let mut rows = self.coarser(by, &fits);
-        for Open { group, estimate } in self.open.values() {
+        for open in self.open.values() {
             let named = Named {
                 by: &self.by,
-                group,
+                group: &open.group,
             };
             if fits(&named) {
-                rows.entry(named.regrouped(by)).or_default().open(*estimate);
+                let sum = rows.entry(named.regrouped(by)).or_default();
+                sum.open(open.estimate, open.provider);
             }
         }
         sorted(rows)
@@ -235,9 +237,12 @@ impl Tally {
             account: &fact.account,
         };
         if let Some(group) = self.group(&names) {
-            let estimate = fact.estimate;
-            let key = (fact.call.clone(), fact.attempt);
-            self.open.insert(key, Open { group, estimate });
+            let open = Open {
+                group,
+                estimate: fact.estimate,
+                provider: fact.provider,
+            };
+            self.open.insert((fact.call.clone(), fact.attempt), open);
         }
     }
 
@@ -252,7 +257,7 @@ impl Tally {
         self.open.remove(&(fact.call.clone(), fact.attempt));
         if let Some(sum) = self.sum(&names) {
             sum.answered += 1;
-            sum.charge(fact.usage, fact.charged, fact.cost);
+            sum.charge(fact.usage, fact.charged, fact.paid());
         }
     }
 
@@ -271,7 +276,7 @@ impl Tally {
                 Some(Outcome::Denied) => sum.denied += 1,
                 _ => sum.failed += 1,
             }
-            sum.charge(None, fact.charged, fact.cost);
+            sum.charge(None, fact.charged, fact.paid());
         }
     }
 
@@ -325,14 +330,14 @@ pub fn day(at: Timestamp) -> String {
 
 impl Sum {
     /// An attempt under way counts with what was set aside for it.
-    fn open(&mut self, estimate: Amount) {
+    fn open(&mut self, estimate: Amount, provider: Provider) {
         self.attempts += 1;
         self.unknown += 1;
         self.estimated = self.estimated.saturating_add(estimate.tokens.0);
         self.tokens = self.tokens.saturating_add(estimate.tokens.0);
         self.cost += estimate.money;
         // An estimate is of many tokens: it costs nothing only where no price is known.
-        let is_unpriced = estimate.money == Money(0);
+        let is_unpriced = estimate.money == Money(0) && provider != Provider::Rehearsal;
         self.unpriced = self.unpriced.saturating_add(u64::from(is_unpriced));
     }
 

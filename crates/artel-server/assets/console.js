@@ -49,16 +49,14 @@
     const wanted = [...stale];
     stale.clear();
     try {
-      const answer = await fetch(location.href, {
-        headers: { "X-Artel-Part": wanted.join(" ") },
-        cache: "no-store",
-      });
+      const answer = await fetch(location.href, { cache: "no-store" });
       if (answer.status === 401) {
-        say("signed out: run `artel open`");
+        say("signed out: run artel open");
         return;
       }
       if (answer.ok) {
         const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+        if (document.title !== page.title) document.title = page.title;
         for (const id of wanted) replace(id, page);
         for (const section of page.querySelectorAll("section[id]")) {
           // A section that was not there before stands where the new page has it.
@@ -187,6 +185,7 @@
     const body = {};
     for (const field of form.elements) {
       if (!field.name || field.localName === "button") continue;
+      if (field.type === "radio" && !field.checked) continue;
       if ("optional" in field.dataset && field.value === "") continue;
       body[field.name] = valueOf(field);
     }
@@ -208,16 +207,26 @@
     return place;
   };
 
+  // What stands between backticks is a command, a name or a value.
+  const coded = (text) =>
+    text.split("`").map((part, index, all) => {
+      const isCode = index % 2 === 1 && index < all.length - 1;
+      if (!isCode) return index % 2 === 1 ? `\`${part}` : part;
+      const code = document.createElement("code");
+      code.textContent = part;
+      return code;
+    });
+
   const complain = (form, error) => {
     const place = beside(form, "alert");
     const what = document.createElement("strong");
-    what.textContent = error.what || "it did not work";
+    what.append(...coded(error.what || "it did not work"));
     place.replaceChildren(what);
     for (const [word, text] of [["why", error.why], ["try", error.advice]]) {
       if (!text) continue;
       const row = document.createElement("span");
       row.className = "why";
-      row.textContent = `${word}: ${text}`;
+      row.append(`${word}: `, ...coded(text));
       place.append(row);
     }
   };
@@ -297,6 +306,11 @@
     send(form, event.submitter);
   });
 
+  document.addEventListener("click", (event) => {
+    const opens = event.target.closest?.("[data-opens]");
+    if (opens) document.getElementById(opens.dataset.opens).showModal();
+  });
+
   // What is edited is fetched when it is opened, just as it is on record.
   document.addEventListener(
     "toggle",
@@ -346,6 +360,13 @@
       event.target.form?.requestSubmit();
     }
   });
+
+  // What leaves no event (a lease that ran out, the queue) is seen within a while all the same.
+  setInterval(() => {
+    if (document.hidden) return;
+    document.querySelectorAll("[data-live]").forEach((it) => stale.add(it.id));
+    if (stale.size > 0) soon();
+  }, 20_000);
 
   document.querySelector("nav a[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
   if (location.hash === "#words") document.getElementById("words")?.focus();

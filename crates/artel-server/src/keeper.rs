@@ -10,9 +10,10 @@ pub(crate) use asks::{Ask, Asks};
 pub(crate) use orders::{Orders, begin};
 pub(crate) use queue::Task;
 
+use std::collections::HashMap;
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use artel_journal::{Fence, Filter, Record, Subscription};
@@ -47,6 +48,24 @@ const MOST_LEFT: usize = 1_000;
 pub(crate) struct Load {
     pub(crate) waiting: AtomicUsize,
     pub(crate) under_way: AtomicUsize,
+    /// What could not go on, with why.
+    stuck: Mutex<HashMap<Task, String>>,
+}
+
+impl Load {
+    /// Returns why a piece of work could not go on, until it is tried again.
+    pub(crate) fn stuck(&self, trace: TraceId) -> Option<String> {
+        let stuck = self.stuck.lock().unwrap_or_else(PoisonError::into_inner);
+        stuck.get(&Task::Work(trace)).cloned()
+    }
+
+    fn note(&self, task: Task, why: Option<&str>) {
+        let mut stuck = self.stuck.lock().unwrap_or_else(PoisonError::into_inner);
+        match why {
+            Some(why) => drop(stuck.insert(task, why.to_owned())),
+            None => drop(stuck.remove(&task)),
+        }
+    }
 }
 
 /// The scheduler at work.
@@ -163,6 +182,7 @@ impl Keeper {
             let Some(task) = self.queue.take(Instant::now()) else {
                 break;
             };
+            self.desk.load.note(task, None);
             let (desk, stop) = (Arc::clone(&self.desk), self.ends.subscribe());
             self.tasks
                 .spawn(async move { (Some(task), task::go_on(desk, task, stop).await) });
@@ -198,6 +218,7 @@ impl Keeper {
 
     fn stuck(&mut self, task: Task, why: &str) {
         let wait = self.queue.failed(task, Instant::now());
+        self.desk.load.note(task, Some(why));
         let name = match task {
             Task::Work(trace) => trace.short(),
             Task::Run(run) => run.short(),

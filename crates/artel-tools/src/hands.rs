@@ -15,10 +15,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use artel_policy::redact::find_in_json;
 use artel_policy::{Action, Answer, Decision, Policy, Record, Scope, Situation};
-use artel_types::{BlobRef, Clock, Fact, Outcome, REDACTED, Redactor};
+use artel_types::{Actor, BlobRef, Clock, Fact, Outcome, REDACTED, Redactor};
 use serde_json::Value;
 
-pub use question::{Offer, Question, Reply};
+pub use question::{Offer, Question, Reply, Said};
 
 use crate::{Bench, Hints, Observation, Registry, Tool, Trouble, TroubleKind};
 
@@ -49,8 +49,13 @@ pub struct Hands {
 
 /// Where a call is written down. An append that failed ends the call before anything is done.
 pub trait Log: Send + Sync {
-    /// Appends a fact and returns once it is durable.
-    fn append(&self, fact: Fact, outcome: Outcome) -> Result<(), String>;
+    /// Appends a fact and returns once it is durable. Without `by` it is the run's agent who did it.
+    fn append_by(&self, by: Option<Actor>, fact: Fact, outcome: Outcome) -> Result<(), String>;
+
+    /// Appends what the run's agent did.
+    fn append(&self, fact: Fact, outcome: Outcome) -> Result<(), String> {
+        self.append_by(None, fact, outcome)
+    }
 
     /// Keeps bytes where an event can name them; nothing where there is no such place.
     fn keep(&self, _bytes: &[u8]) -> Option<BlobRef> {
@@ -61,7 +66,7 @@ pub trait Log: Send + Sync {
 /// A person, or a surface that reaches one.
 pub trait Approver: Send + Sync {
     /// Puts a question; nothing if nobody answers.
-    fn approve(&self, question: &Question) -> Option<Reply>;
+    fn approve(&self, question: &Question) -> Option<Said>;
 }
 
 /// How a call ended, as the model sees it.
@@ -177,9 +182,9 @@ impl Hands {
                 Answer::Ask => {}
             }
             let question = self.question(call, &decision, &record, &actions);
-            let reply = self.approver.as_ref().and_then(|it| it.approve(&question));
-            self.answered(call, hash.as_str(), reply.as_ref())?;
-            let Some(reply) = reply else {
+            let said = self.approver.as_ref().and_then(|it| it.approve(&question));
+            self.answered(call, hash.as_str(), said.as_ref())?;
+            let Some(Said { reply, .. }) = said else {
                 let hint = "nobody can be asked now; go on without it, or finish and say what is \
                             missing";
                 return self.refuse(call, &actions, decision, &[hint]);

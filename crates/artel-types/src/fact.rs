@@ -455,13 +455,15 @@ facts! {
         files: Vec<String>,
     }
     /// A run goes on differently from a point of another: what that one knew up to then is its past.
-    "run.forked" schema 1 RunForked {
+    "run.forked" schema 2 RunForked {
         /// Which run.
         id: RunId,
         /// The run whose past it has.
         from: RunId,
         /// The last event of that past.
         at: u64,
+        /// The model that goes on; that of the past if not given.
+        model: Option<String>,
     }
     /// The work of a run goes on in a fresh one, which is told what is known so far.
     "run.handed_over" schema 1 RunHandedOver {

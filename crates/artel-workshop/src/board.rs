@@ -184,8 +184,8 @@ impl Board {
                 let index = self.card(applied.id, event.trace);
                 self.cards[index].is_applied = true;
             }
-            Fact::ModelReplied(it) => self.charge(event.trace, it.charged, it.cost),
-            Fact::ModelFailed(it) => self.charge(event.trace, it.charged, it.cost),
+            Fact::ModelReplied(it) => self.charge(event.trace, it.charged, it.paid()),
+            Fact::ModelFailed(it) => self.charge(event.trace, it.charged, it.paid()),
             _ => {}
         }
         if event.stream.as_str().starts_with("work/") {

@@ -45,7 +45,7 @@ pub use artel_rules::conduct::{Conduct, Failure as OnFailure, Rules as PlanRules
 pub use artel_rules::request::file::Status as RequestStatus;
 pub use artel_rules::usage::{By as UsageBy, Sum as UsageSum};
 pub use artel_skills::Mode;
-pub use artel_tools::{Approver, Hints, Offer, Person, Question, Reply};
+pub use artel_tools::{Approver, Hints, Offer, Person, Question, Reply, Said};
 pub use board::{
     BUCKETS, Board, Damage, Drivers, Histogram, Kinship, Meter, ModelTimes, Page, RunsWanted,
     Stage, WorkRow, WorksWanted,
@@ -80,8 +80,9 @@ pub use trouble::Problems;
 pub use usage::{UsageQuery, UsageReport};
 pub use works::{
     Again, AskOrder, Carried, ChangesetCommit, ChangesetDecision, ChangesetDone, ChangesetRow,
-    ChangesetShown, Drafted, Due, Edited, Estimate, InboxFound, OpenQuestion, PlanDifference,
-    Planning, Prospect, ReportRow, ReportShown, Scanned, Settled, WaitSort, Waits, Went, Work,
+    ChangesetShown, Drafted, Due, Edited, Estimate, InboxFound, Merging, OpenQuestion,
+    PlanDifference, Planning, Prospect, ReportRow, ReportShown, Scanned, Settled, WaitSort, Waits,
+    Went, Work,
 };
 pub use works::{Picture, PlanLook, PlanSum, Remark, StepRow};
 pub use workshop::{Noted, Open, Workshop};

@@ -12,6 +12,7 @@ use artel_types::{Code, Failure, Money};
 use artel_vault::Origin;
 use serde::Serialize;
 
+use crate::models::Models;
 use crate::workshop::{Open, Workshop};
 
 /// A trial takes no longer, so that the command as a whole takes at most 20 s.
@@ -81,13 +82,33 @@ pub struct Trial {
 }
 
 impl Workshop {
-    /// Tries a model out. `say` hears what is waited for.
+    /// Tries a model out that the person names, which beats `ARTEL_MODEL`. `say` hears what is
+    /// waited for.
     pub async fn try_model(
         &self,
         alias: Option<&str>,
         say: &mut dyn FnMut(String),
     ) -> Result<Trial, Failure> {
         let models = self.models(alias).await?;
+        self.try_of(models, alias, say).await
+    }
+
+    /// Tries out what an alias of the list means to runs, with `ARTEL_MODEL` as they have it. What
+    /// is no alias is a model that is named.
+    pub async fn try_listed(&self, alias: &str) -> Result<Trial, Failure> {
+        let models = self.models(None).await?;
+        if models.list().iter().any(|row| row.alias == alias) {
+            return self.try_of(models, Some(alias), &mut |_| {}).await;
+        }
+        self.try_model(Some(alias), &mut |_| {}).await
+    }
+
+    async fn try_of(
+        &self,
+        models: Models,
+        alias: Option<&str>,
+        say: &mut dyn FnMut(String),
+    ) -> Result<Trial, Failure> {
         let chosen = models.choose(alias)?;
         let key = models.key_of(&chosen.entry)?.map(|found| found.from);
         let model = models.connect(&chosen, self)?;

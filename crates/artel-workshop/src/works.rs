@@ -28,7 +28,7 @@ pub use acts::{Again, Edited, PlanDifference};
 pub use ask::{AskOrder, Planning, Prospect, Settled};
 pub use carry::Carried;
 pub use changeset::{
-    ChangesetCommit, ChangesetDecision, ChangesetDone, ChangesetRow, ChangesetShown,
+    ChangesetCommit, ChangesetDecision, ChangesetDone, ChangesetRow, ChangesetShown, Merging,
 };
 pub use estimate::Estimate;
 pub use go_on::{Due, Went};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use artel_tools::{Approver, Question, Reply};
+use artel_tools::{Approver, Question, Reply, Said};
 use serde_json::{Value, json};
 
 use super::answer::Verdict;
@@ -19,9 +19,9 @@ pub struct Gate {
 }
 
 impl Approver for Gate {
-    fn approve(&self, question: &Question) -> Option<Reply> {
+    fn approve(&self, question: &Question) -> Option<Said> {
         match self.refused(question) {
-            Some(reason) => Some(Reply::No { reason }),
+            Some(reason) => Some(Reply::No { reason }.into()),
             None => self.person.as_ref()?.approve(question),
         }
     }

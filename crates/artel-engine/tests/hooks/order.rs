@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use artel_engine::hooks::{Action, Answer, BuiltIn, Event, Gate, Heard, Hook, Source, Verdict};
 use artel_policy::{Answer as Say, Decision, Record};
-use artel_tools::{Approver, Question, Reply};
+use artel_tools::{Approver, Question, Reply, Said};
 use serde_json::{Value, json};
 
 use crate::place::{Place, bash, call, hook, on, wait};
@@ -134,8 +134,8 @@ pub(crate) fn built_in_hooks_are_hooks_like_others() {
 struct Yes;
 
 impl Approver for Yes {
-    fn approve(&self, _: &Question) -> Option<Reply> {
-        Some(Reply::Yes { grants: Vec::new() })
+    fn approve(&self, _: &Question) -> Option<Said> {
+        Some(Reply::Yes { grants: Vec::new() }.into())
     }
 }
 
@@ -162,11 +162,20 @@ pub(crate) fn questions_pass_hooks_first() {
     )
     .approve(&question);
     assert!(
-        matches!(&reply, Some(Reply::No { reason }) if reason.contains("no deploys")),
+        matches!(&reply, Some(Said { reply: Reply::No { reason }, .. }) if reason.contains("no deploys")),
         "{reply:?}"
     );
     let reply = gate("true", Some(yes)).approve(&question);
-    assert!(matches!(reply, Some(Reply::Yes { .. })), "{reply:?}");
+    assert!(
+        matches!(
+            reply,
+            Some(Said {
+                reply: Reply::Yes { .. },
+                ..
+            })
+        ),
+        "{reply:?}"
+    );
     // A hook's yes is nobody's yes.
     assert!(gate(allow, None).approve(&question).is_none());
     let decisions: Vec<_> = place

@@ -45,6 +45,12 @@ impl Conduct {
             .is_some_and(|step| step.round > 0 && !step.is_over() && !self.is_held(id, step))
     }
 
+    /// Tells whether a step that is under way waits for a person.
+    pub fn is_waiting(&self, id: &str) -> bool {
+        let step = self.steps.get(id);
+        step.is_some_and(|step| !step.is_over() && self.is_held(id, step))
+    }
+
     /// Tells whether a step waits for a person.
     fn is_held(&self, id: &str, step: &Step) -> bool {
         let of_step =

@@ -1,9 +1,7 @@
 //! Changesets: what plans left, and what people decide about it.
 
-use std::sync::Arc;
-
-use artel_types::{Code, Failure};
-use artel_workshop::{ChangesetDone, Noted, Workshop};
+use artel_types::Failure;
+use artel_workshop::{ChangesetDone, Merging, Noted, Workshop};
 use axum::Json;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse as _, Response};
@@ -13,7 +11,8 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::page::{Limit, Rows, page};
 use super::refusal::Troubled;
-use super::seat::{Answer, As, Asked, At, Developer, User, shaped};
+use super::runs::steer::Nothing;
+use super::seat::{Answer, As, Asked, At, Developer, User, shaped, unnamed};
 use super::{Refusal, Told};
 
 /// A changeset in a list.
@@ -60,7 +59,7 @@ pub(super) struct ChangesetSeen {
     folder: String,
     /// The commit that it started from.
     base: String,
-    /// Its last commit, which an approval can name.
+    /// Its last commit, which an approval names.
     head: String,
     /// Its commits, the oldest first.
     log: Vec<Value>,
@@ -165,20 +164,32 @@ pub(super) struct Decide {
     reason: Option<String>,
     /// The branch to merge into; the one it started from if not given.
     into: Option<String>,
-    /// The last commit that was seen; a changeset that ends elsewhere is refused.
+    /// The last commit that was seen, or at least its first 8 letters: an approval names it.
+    #[schema(min_length = 8)]
     head: Option<String>,
 }
 
-/// What goes with a decision.
-#[derive(Debug, Default, Deserialize, ToSchema)]
+/// An approval names what was seen.
+#[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct More {
-    /// Why it is turned down, or why it is merged although its proofs do not hold.
+pub(super) struct Merge {
+    /// The last commit that was seen, or at least its first 8 letters; a changeset that ends
+    /// elsewhere is not merged.
+    #[serde(default)]
+    #[schema(required = true, min_length = 8)]
+    head: String,
+    /// Why it is merged although its proofs do not hold.
     reason: Option<String>,
     /// The branch to merge into; the one it started from if not given.
     into: Option<String>,
-    /// The last commit that was seen; a changeset that ends elsewhere is refused.
-    head: Option<String>,
+}
+
+/// Why a changeset is turned down.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Reject {
+    /// Why; it stays on record.
+    reason: String,
 }
 
 /// Lists changesets, the newest first.
@@ -208,12 +219,20 @@ pub(super) async fn decide(
     by: As<Developer>,
     Told(told): Told<Decide>,
 ) -> Answer<ChangesetDecided> {
-    let more = More {
-        reason: told.reason,
-        into: told.into,
-        head: told.head,
-    };
-    decided(&by, told.id, told.decision, more).await
+    let Decide { id, reason, .. } = told;
+    match told.decision {
+        Decision::Approve => {
+            let head = told.head.unwrap_or_default();
+            let into = told.into;
+            merge(&by, id, Merge { head, reason, into }).await
+        }
+        Decision::Reject => {
+            let reason = reason.unwrap_or_default();
+            decided(&by, move |it| it.reject_changeset(&id, &reason)).await
+        }
+        Decision::Undo => decided(&by, move |it| it.undo_changeset(&id)).await,
+        Decision::Redo => decided(&by, move |it| it.redo_changeset(&id)).await,
+    }
 }
 
 /// Shows a changeset.
@@ -255,91 +274,80 @@ pub(super) async fn diff(
 
 /// Merges a changeset with a commit of its own.
 #[utoipa::path(post, path = "/api/v1/changesets/{id}/approve", tag = "changesets",
-    operation_id = "approveChangeset", request_body = More,
+    operation_id = "approveChangeset", request_body = Merge,
     params(("id" = String, Path, description = "Its id, or how its trace begins")),
     extensions(("x-role" = json!("developer"))),
     responses((status = 200, body = ChangesetDecided), (status = "4XX", body = Troubled)))]
 pub(super) async fn approve(
     by: As<Developer>,
     At(id): At<String>,
-    Told(more): Told<More>,
+    Told(told): Told<Merge>,
 ) -> Answer<ChangesetDecided> {
-    decided(&by, id, Decision::Approve, more).await
+    merge(&by, id, told).await
 }
 
 /// Turns a changeset down.
 #[utoipa::path(post, path = "/api/v1/changesets/{id}/reject", tag = "changesets",
-    operation_id = "rejectChangeset", request_body = More,
+    operation_id = "rejectChangeset", request_body = Reject,
     params(("id" = String, Path, description = "Its id, or how its trace begins")),
     extensions(("x-role" = json!("developer"))),
     responses((status = 200, body = ChangesetDecided), (status = "4XX", body = Troubled)))]
 pub(super) async fn reject(
     by: As<Developer>,
     At(id): At<String>,
-    Told(more): Told<More>,
+    Told(told): Told<Reject>,
 ) -> Answer<ChangesetDecided> {
-    decided(&by, id, Decision::Reject, more).await
+    decided(&by, move |it| it.reject_changeset(&id, &told.reason)).await
 }
 
 /// Takes a merged changeset back by a new commit; what people changed since stays.
 #[utoipa::path(post, path = "/api/v1/changesets/{id}/undo", tag = "changesets",
-    operation_id = "undoChangeset", request_body = More,
+    operation_id = "undoChangeset", request_body = Nothing,
     params(("id" = String, Path, description = "Its id, or how its trace begins")),
     extensions(("x-role" = json!("developer"))),
     responses((status = 200, body = ChangesetDecided), (status = "4XX", body = Troubled)))]
 pub(super) async fn undo(
     by: As<Developer>,
     At(id): At<String>,
-    Told(more): Told<More>,
+    Told(Nothing {}): Told<Nothing>,
 ) -> Answer<ChangesetDecided> {
-    decided(&by, id, Decision::Undo, more).await
+    decided(&by, move |it| it.undo_changeset(&id)).await
 }
 
 /// Brings back a changeset that was undone, by a new commit.
 #[utoipa::path(post, path = "/api/v1/changesets/{id}/redo", tag = "changesets",
-    operation_id = "redoChangeset", request_body = More,
+    operation_id = "redoChangeset", request_body = Nothing,
     params(("id" = String, Path, description = "Its id, or how its trace begins")),
     extensions(("x-role" = json!("developer"))),
     responses((status = 200, body = ChangesetDecided), (status = "4XX", body = Troubled)))]
 pub(super) async fn redo(
     by: As<Developer>,
     At(id): At<String>,
-    Told(more): Told<More>,
+    Told(Nothing {}): Told<Nothing>,
 ) -> Answer<ChangesetDecided> {
-    decided(&by, id, Decision::Redo, more).await
+    decided(&by, move |it| it.redo_changeset(&id)).await
+}
+
+async fn merge(by: &As<Developer>, id: String, told: Merge) -> Answer<ChangesetDecided> {
+    if told.head.len() < 8 {
+        return Err(unnamed("head", "the last commit of the changeset").into());
+    }
+    let merged = move |workshop: &Workshop| {
+        let how = Merging {
+            waiver: told.reason.as_deref(),
+            into: told.into.as_deref(),
+            seen: Some(&told.head),
+        };
+        workshop.approve_changeset(&id, how)
+    };
+    decided(by, merged).await
 }
 
 async fn decided(
     by: &As<Developer>,
-    id: String,
-    decision: Decision,
-    more: More,
+    act: impl FnOnce(&Workshop) -> Result<Noted<ChangesetDone>, Failure> + Send + 'static,
 ) -> Answer<ChangesetDecided> {
-    let done = by.does(move |workshop| Ok(carry_out(workshop, &id, decision, &more)?));
+    let done = by.does(move |workshop| Ok(act(workshop)?));
     let done = by.told(done.await?);
     Ok(Json(shaped(done)?))
-}
-
-fn carry_out(
-    workshop: &Arc<Workshop>,
-    id: &str,
-    decision: Decision,
-    more: &More,
-) -> Result<Noted<ChangesetDone>, Failure> {
-    let reason = more.reason.as_deref();
-    if let Some(seen) = &more.head
-        && workshop.changeset(id)?.head != *seen
-    {
-        return Err(
-            Failure::new(Code::R008, "the changeset is not the one you saw")
-                .because("it ends in another commit")
-                .advise("look at it anew, then decide"),
-        );
-    }
-    match decision {
-        Decision::Approve => workshop.approve_changeset(id, reason, more.into.as_deref()),
-        Decision::Reject => workshop.reject_changeset(id, reason.unwrap_or_default()),
-        Decision::Undo => workshop.undo_changeset(id),
-        Decision::Redo => workshop.redo_changeset(id),
-    }
 }

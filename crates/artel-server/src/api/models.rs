@@ -84,7 +84,7 @@ pub(super) async fn list(by: As<Developer>) -> Answer<ModelList> {
     done.await.map(Json)
 }
 
-/// Tries a model out with two small calls.
+/// Tries a model out with two small calls: for an alias, the one that runs would use.
 #[utoipa::path(post, path = "/api/v1/models/{alias}/test", tag = "models",
     operation_id = "testModel", request_body = Nothing,
     params(("alias" = String, Path, description = "The alias, or provider:model")),
@@ -95,9 +95,6 @@ pub(super) async fn test(
     At(alias): At<String>,
     Told(Nothing {}): Told<Nothing>,
 ) -> Answer<ModelTried> {
-    let done = by.does(move |workshop| {
-        let trial = waited(workshop.try_model(Some(&alias), &mut |_| {}))?;
-        Ok(shaped(trial)?)
-    });
+    let done = by.does(move |workshop| Ok(shaped(waited(workshop.try_listed(&alias))?)?));
     done.await.map(Json)
 }

@@ -121,6 +121,15 @@ pub(super) fn waited<T>(doing: impl Future<Output = T>) -> T {
     tokio::runtime::Handle::current().block_on(doing)
 }
 
+/// Says that an approval has to name what the person saw.
+pub(super) fn unnamed(field: &str, what: &str) -> Failure {
+    Failure::new(Code::C004, "an approval names what was seen")
+        .because("it may have changed since")
+        .advise(format!(
+            "send `{field}`, {what}, or at least its first 8 letters"
+        ))
+}
+
 /// Says that something was made.
 pub(super) fn made<T>(value: T) -> (StatusCode, Json<T>) {
     (StatusCode::CREATED, Json(value))

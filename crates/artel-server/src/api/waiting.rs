@@ -14,7 +14,7 @@ use super::seat::{Answer, As, At, Developer, User, shaped};
 /// Something that needs a person.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(super) struct WaitRow {
-    /// question, plan, changeset or left.
+    /// question, plan, changeset, failed or left.
     kind: String,
     /// What to name it by.
     id: String,
@@ -132,21 +132,16 @@ pub(super) async fn answer(
     At(id): At<String>,
     Told(told): Told<CallAnswer>,
 ) -> Answer<CallAnswered> {
-    let (word, reply) = match told.answer {
-        YesNo::Yes => ("yes", Reply::Yes { grants: Vec::new() }),
-        YesNo::No => {
-            let reason = told.reason.unwrap_or_else(|| "a person said no".to_owned());
-            ("no", Reply::No { reason })
-        }
+    let reply = match told.answer {
+        YesNo::Yes => Reply::Yes { grants: Vec::new() },
+        YesNo::No => Reply::No {
+            reason: told.reason.unwrap_or_else(|| "a person said no".to_owned()),
+        },
     };
-    let ask = by.desk.asks.answer(&id, &told.hash, reply)?;
-    let text = format!("said {word} to a call of {} ({})", ask.tool, ask.hash);
-    let trace = ask.trace;
-    // Whoever drives the run records the answer; this says who gave it.
-    by.does(move |workshop| Ok(workshop.add_note(&text, Some(&trace.to_string()))?))
-        .await?;
+    let said = reply.by(by.who.workshop(&by.desk)?.caller().actor());
+    let ask = by.desk.asks.answer(&id, &told.hash, said)?;
     Ok(Json(CallAnswered {
         id: ask.id,
-        trace: trace.to_string(),
+        trace: ask.trace.to_string(),
     }))
 }

@@ -8,6 +8,7 @@ use axum::extract::{Path, State};
 use axum::response::Response;
 
 use super::frame::{Frame, Site, show};
+use super::skills::{Figures, figures};
 use crate::desk::Desk;
 use crate::door::Who;
 
@@ -16,7 +17,7 @@ use crate::door::Who;
 #[template(path = "agents.html")]
 pub(super) struct Agents {
     pub(super) frame: Frame,
-    pub(super) rows: Vec<AgentRow>,
+    pub(super) rows: Vec<(AgentRow, Option<Figures>)>,
 }
 
 /// The page of one role.
@@ -25,6 +26,7 @@ pub(super) struct Agents {
 pub(super) struct AgentPage {
     pub(super) frame: Frame,
     pub(super) it: AgentShown,
+    pub(super) stats: Option<Figures>,
     /// Whether how it works is shown, in its own words.
     pub(super) is_whole: bool,
 }
@@ -32,9 +34,10 @@ pub(super) struct AgentPage {
 /// Shows all roles.
 pub(super) async fn page(State(desk): State<Arc<Desk>>, who: Who) -> Response {
     show(desk, who, |site: &Site| {
+        let rows = site.workshop.caller().agents()?.into_iter();
         Ok(Agents {
             frame: site.frame("agents", "Agents"),
-            rows: site.workshop.caller().agents()?,
+            rows: rows.map(|it| (it.clone(), stats(site, &it.id))).collect(),
         })
     })
     .await
@@ -49,11 +52,19 @@ pub(super) async fn one(
     show(desk, who, move |site| gather(site, &id)).await
 }
 
+/// Returns how a role does. What it costs is not for whoever sees summaries alone.
+fn stats(site: &Site, id: &str) -> Option<Figures> {
+    let board = site.desk.board();
+    let stats = board.meter().roles.get(id).filter(|_| site.is_developer());
+    stats.map(figures)
+}
+
 fn gather(site: &Site, id: &str) -> Result<AgentPage, Problems> {
     let it = site.workshop.caller().agent(id)?;
     Ok(AgentPage {
         frame: site.frame("agents", format!("Agent: {}", it.row.name)),
         is_whole: site.is_developer(),
+        stats: stats(site, id),
         it,
     })
 }

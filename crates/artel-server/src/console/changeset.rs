@@ -13,6 +13,7 @@ use axum::response::Response;
 use serde::Deserialize;
 
 pub(super) use self::diff::{FileDiff, parse};
+use super::evidence::{EVIDENCE, Meaning, place};
 use super::frame::{Frame, Site, show};
 use super::words;
 use crate::desk::Desk;
@@ -29,6 +30,8 @@ pub(super) struct ChangesetPage {
     pub(super) tokens: String,
     pub(super) files: Vec<FileRow>,
     pub(super) proofs: Vec<ProofRow>,
+    /// What the words about evidence mean.
+    pub(super) legend: Vec<Meaning>,
     pub(super) decisions: Vec<DecisionRow>,
     /// Whether the lines are shown, and decisions can be made.
     pub(super) can_decide: bool,
@@ -44,13 +47,15 @@ pub(super) struct FileRow {
     pub(super) path: String,
     pub(super) kind: &'static str,
     pub(super) lines: String,
+    /// Which of the differences is its own, from 1.
+    pub(super) at: Option<usize>,
 }
 
 /// One proof.
 #[derive(Debug, Clone)]
 pub(super) struct ProofRow {
     pub(super) state: words::State,
-    pub(super) place: &'static str,
+    pub(super) place: Meaning,
     pub(super) step: String,
     pub(super) what: String,
     pub(super) found: String,
@@ -96,13 +101,15 @@ fn gather(site: &Site, id: &str, wanted: &Wanted) -> Result<ChangesetPage, Failu
         // The commits may be gone; everything else about it is on record.
         Err(failure) => (Vec::new(), Some(failure.to_string())),
     };
+    let proofs: Vec<ProofRow> = it.proofs.iter().map(|proof| row(site, proof)).collect();
     Ok(ChangesetPage {
         frame: site.frame("changesets", format!("Changeset: {}", it.row.title)),
         state: words::state(it.row.state),
-        cost: words::cost(it.cost),
+        cost: words::cost(it.cost, it.tokens),
         tokens: words::tokens(it.tokens),
-        files: it.changed.iter().map(file).collect(),
-        proofs: it.proofs.iter().map(|proof| row(site, proof)).collect(),
+        files: it.changed.iter().map(|it| file(it, &diff)).collect(),
+        legend: legend(&proofs),
+        proofs,
         decisions: it.decisions.iter().map(decision).collect(),
         can_decide: site.is_developer(),
         is_side: wanted.side == "split",
@@ -112,8 +119,21 @@ fn gather(site: &Site, id: &str, wanted: &Wanted) -> Result<ChangesetPage, Failu
     })
 }
 
-fn file(change: &artel_types::FileChange) -> FileRow {
+/// Explains the words that stand in the table, each once.
+fn legend(proofs: &[ProofRow]) -> Vec<Meaning> {
+    let mut legend = EVIDENCE.to_vec();
+    for proof in proofs {
+        if !legend.contains(&proof.place) {
+            legend.push(proof.place);
+        }
+    }
+    legend
+}
+
+fn file(change: &artel_types::FileChange, diff: &[FileDiff]) -> FileRow {
+    let at = diff.iter().position(|it| it.name == change.path);
     FileRow {
+        at: at.map(|at| at + 1),
         path: change.path.clone(),
         kind: match change.kind {
             ChangeKind::Made => "new",
@@ -143,7 +163,7 @@ fn row(site: &Site, proof: &ProofRecorded) -> ProofRow {
     });
     ProofRow {
         state: proof.holds.into(),
-        place: proof.place.as_str(),
+        place: place(proof.place),
         step: proof.step.clone().unwrap_or_default(),
         what: proof.what.clone(),
         found,

@@ -10,6 +10,7 @@ use artel_workshop::{
 use askama::Template;
 use axum::response::{Html, IntoResponse as _, Response};
 
+use super::coded::{Coded, coded};
 use super::words;
 use crate::api::Refusal;
 use crate::desk::Desk;
@@ -37,6 +38,9 @@ pub(super) struct Frame {
     pub(super) name: String,
     /// What they may see and do.
     pub(super) role: &'static str,
+    /// How many things wait for whoever looks, for the title: a page that is open beside others
+    /// says so.
+    pub(super) needs: usize,
     /// How closely events are followed.
     pub(super) view: &'static str,
 }
@@ -108,9 +112,9 @@ pub(super) struct Site {
 struct Trouble {
     frame: Frame,
     code: String,
-    what: String,
-    why: Option<String>,
-    advice: Option<String>,
+    what: Coded,
+    why: Option<Coded>,
+    advice: Option<Coded>,
 }
 
 impl Site {
@@ -205,9 +209,9 @@ pub(super) fn trouble(who: &Who, failure: Failure) -> Response {
     let page = Trouble {
         frame: bare(who, "", failure.what.clone()),
         code: failure.code.to_string(),
-        what: failure.what,
-        why: failure.why,
-        advice: failure.advice,
+        what: coded(&failure.what),
+        why: failure.why.as_deref().map(coded),
+        advice: failure.advice.as_deref().map(coded),
     };
     match render(&page) {
         Ok(text) => (status, Html(text)).into_response(),
@@ -232,6 +236,7 @@ fn bare(who: &Who, place: &'static str, title: String) -> Frame {
         proof: who.proof.clone().unwrap_or_default(),
         name: who.pass.name.clone(),
         role: who.pass.role.as_str(),
+        needs: 0,
         view: "summary",
     }
 }

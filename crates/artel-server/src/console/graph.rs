@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use artel_rules::plan::Graph as Layers;
-use artel_types::plan::{Plan, StepState};
+use artel_types::plan::Plan;
 use askama::Template;
 use askama::filters::HtmlSafe;
 
@@ -57,7 +57,7 @@ impl HtmlSafe for Graph {}
 
 /// Draws a plan; `states` says how far its steps are, where it is being done. A plan whose layers
 /// cannot be told is not drawn: its list says the same.
-pub(super) fn draw(plan: &Plan, states: &BTreeMap<String, StepState>) -> Option<Graph> {
+pub(super) fn draw(plan: &Plan, states: &BTreeMap<String, words::State>) -> Option<Graph> {
     let layers = Layers::of(plan).ok()?;
     let layers = layers.layers();
     let tallest = layers.iter().map(Vec::len).max().filter(|&most| most > 0)?;
@@ -95,11 +95,11 @@ fn shape(
     plan: &Plan,
     id: &str,
     (x, y): (usize, usize),
-    states: &BTreeMap<String, StepState>,
+    states: &BTreeMap<String, words::State>,
 ) -> Option<Shape> {
     let step = plan.step(id)?;
     let number = plan.number(id)?;
-    let state = states.get(id).map(|state| words::step(*state));
+    let state = states.get(id).copied();
     let title = words::short(&step.title, FITS);
     let second = match state {
         Some(state) => format!("{} {} · {}", state.sign, state.word, step.role),
@@ -153,7 +153,7 @@ mod tests {
 
     use artel_types::plan::{Plan, StepState};
 
-    use super::draw;
+    use super::{draw, words};
 
     fn plan(steps: &[(&str, &[&str])]) -> Plan {
         let step = |(id, after): &(&str, &[&str])| serde_json::json!({ "id": id, "title": id, "work": "x", "after": after });
@@ -164,7 +164,7 @@ mod tests {
     #[test]
     fn a_column_for_each_layer_and_a_line_for_each_dependency() {
         let plan = plan(&[("a", &[]), ("b", &["a"]), ("c", &["a"]), ("d", &["b", "c"])]);
-        let states = BTreeMap::from([("a".to_owned(), StepState::Done)]);
+        let states = BTreeMap::from([("a".to_owned(), words::step(StepState::Done))]);
         let graph = draw(&plan, &states).unwrap();
         let mut columns: Vec<usize> = graph.boxes.iter().map(|it| it.x).collect();
         columns.dedup();

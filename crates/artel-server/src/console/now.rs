@@ -1,17 +1,18 @@
 //! Now: what needs somebody, what is running, what has finished; and the box to ask in.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use artel_types::{Failure, TraceId};
-use artel_workshop::{RunRow, RunsWanted, Stage, Standing, WaitSort};
+use artel_workshop::{RunRow, RunsWanted, Stage, Standing, WaitSort, Waits};
 use askama::Template;
 use askama::filters::HtmlSafe;
 use axum::extract::State;
 use axum::response::Response;
 
+use super::coded::coded;
 use super::frame::{Frame, Site, show};
-use super::questions::{Call, Card, Needs, call, card, query};
+use super::questions::{AllUnplanned, Call, Card, Needs, call, card, query};
 use super::words::{self, When};
 use crate::desk::Desk;
 use crate::door::Who;
@@ -33,13 +34,16 @@ pub(super) struct Now {
     pub(super) portals: Vec<String>,
     pub(super) needs: Needs,
     pub(super) cards: Vec<Card>,
+    pub(super) unplanned: AllUnplanned,
     /// How many cards more there are.
     pub(super) left_out: usize,
     pub(super) running: Listed,
     pub(super) finished: Listed,
     pub(super) is_held: bool,
+    /// What waits for its turn, and why where it could not go on.
+    pub(super) queue: Vec<Card>,
     pub(super) in_queue: usize,
-    pub(super) under_way: usize,
+    pub(super) under_way: u64,
 }
 
 /// A run in a list.
@@ -68,6 +72,18 @@ pub(super) struct Listed {
 // What it writes is escaped where it is written.
 impl HtmlSafe for Listed {}
 
+impl Listed {
+    /// Tells whether there is anything in the column of steps; an empty one is left out.
+    fn has_steps(&self) -> bool {
+        self.rows.iter().any(|row| row.steps.is_some())
+    }
+
+    /// Tells whether there is anything in the column of tokens.
+    fn has_tokens(&self) -> bool {
+        self.rows.iter().any(|row| row.tokens.is_some())
+    }
+}
+
 /// Shows the page.
 pub(super) async fn page(State(desk): State<Arc<Desk>>, who: Who) -> Response {
     show(desk, who, |site| Ok(gather(site)?)).await
@@ -75,10 +91,17 @@ pub(super) async fn page(State(desk): State<Arc<Desk>>, who: Who) -> Response {
 
 fn gather(site: &Site) -> Result<Now, Failure> {
     let waits = site.waiting();
-    let (questions, others): (Vec<_>, Vec<_>) =
-        waits.iter().partition(|it| it.kind == WaitSort::Question);
-    let load = &site.desk.load;
+    let of = |kind: WaitSort| waits.iter().filter(move |it| it.kind == kind);
+    let decided = |it: &&Waits| matches!(it.kind, WaitSort::Plan | WaitSort::Changeset);
+    let others: Vec<&Waits> = waits.iter().filter(decided).collect();
+    let under_way = site.runs(&RunsWanted {
+        stage: Stage::Open,
+        state: Some(Standing::Running),
+        ..RunsWanted::default()
+    });
     let mut frame = site.frame("now", "Now");
+    let calls = calls(site, None);
+    frame.needs = waits.iter().filter(|it| it.kind != WaitSort::Left).count() + calls.len();
     if site.is_developer() {
         // Calls that need a yes are no part of the summary.
         frame.view = "full";
@@ -92,23 +115,38 @@ fn gather(site: &Site) -> Result<Now, Failure> {
             .map(|it| it.name)
             .collect(),
         needs: Needs {
-            calls: calls(site, None),
-            queries: questions.into_iter().take(SHOWN).map(query).collect(),
+            calls,
+            queries: of(WaitSort::Question).take(SHOWN).map(query).collect(),
         },
+        unplanned: AllUnplanned::of(of(WaitSort::Failed).take(SHOWN)),
         left_out: others.len().saturating_sub(SHOWN),
         cards: others.into_iter().take(SHOWN).map(card).collect(),
         running: Listed {
             caption: "Runs that are not over",
-            rows: running(site)?,
+            rows: running(site, &asking(&waits))?,
         },
         finished: Listed {
             caption: "The latest runs that are over",
             rows: finished(site),
         },
         is_held: site.workshop.is_daemon_held()?,
-        in_queue: load.waiting.load(Ordering::Relaxed),
-        under_way: load.under_way.load(Ordering::Relaxed),
+        in_queue: of(WaitSort::Left).count(),
+        queue: of(WaitSort::Left)
+            .take(SHOWN)
+            .map(|it| queued(site, it))
+            .collect(),
+        under_way: under_way.total,
     })
+}
+
+/// Returns something that waits for its turn. What could not go on says why: that is no event, and
+/// the daemon tries it again by itself.
+fn queued(site: &Site, waits: &Waits) -> Card {
+    let mut queued = card(waits);
+    if let Some(why) = site.desk.load.stuck(waits.trace) {
+        queued.text = coded(&format!("could not go on, and is tried again: {why}"));
+    }
+    queued
 }
 
 /// Returns the calls that wait for a yes, of one piece of work or of all. What a call would do is
@@ -122,7 +160,7 @@ pub(super) fn calls(site: &Site, trace: Option<TraceId>) -> Vec<Call> {
     asks.map(call).collect()
 }
 
-fn running(site: &Site) -> Result<Vec<Going>, Failure> {
+fn running(site: &Site, asking: &BTreeSet<TraceId>) -> Result<Vec<Going>, Failure> {
     let open = site.runs(&RunsWanted {
         stage: Stage::Open,
         limit: SHOWN,
@@ -130,14 +168,14 @@ fn running(site: &Site) -> Result<Vec<Going>, Failure> {
     });
     let mut rows = Vec::new();
     for row in &open.rows {
-        let mut going = listed(row);
+        let mut going = listed(row, asking);
         let is_driven = site.drivers.run(row.run).is_some();
         if is_driven && rows.len() < CLOSELY {
             going.steps = steps(site, row)?;
         }
         if let Some(work) = site.work(row.trace) {
             going.tokens = Some(words::tokens(work.tokens));
-            going.cost = words::cost(work.cost);
+            going.cost = words::cost(work.cost, work.tokens);
         }
         rows.push(going);
     }
@@ -162,15 +200,27 @@ fn finished(site: &Site) -> Vec<Going> {
         limit: FINISHED,
         ..RunsWanted::default()
     });
-    over.rows.iter().map(listed).collect()
+    let nobody = BTreeSet::new();
+    over.rows.iter().map(|row| listed(row, &nobody)).collect()
 }
 
-/// Returns a run as it stands in a list.
-pub(super) fn listed(row: &RunRow) -> Going {
+/// Returns the pieces of work with a question that nobody has answered.
+pub(super) fn asking(waits: &[Waits]) -> BTreeSet<TraceId> {
+    let questions = waits.iter().filter(|it| it.kind == WaitSort::Question);
+    questions.map(|it| it.trace).collect()
+}
+
+/// Returns a run as it stands in a list. Nobody drives it while an agent at it waits for an answer;
+/// that is no reason to worry.
+pub(super) fn listed(row: &RunRow, asking: &BTreeSet<TraceId>) -> Going {
+    let standing = match row.state {
+        Standing::Left if asking.contains(&row.trace) => Standing::Waiting,
+        standing => standing,
+    };
     Going {
         href: format!("/runs/{}", row.run),
         title: words::short(&row.title, 160),
-        state: words::standing(row.state),
+        state: words::standing(standing),
         note: match row.state {
             Standing::Waiting => row.note.clone().unwrap_or_default(),
             _ => String::new(),
@@ -178,7 +228,7 @@ pub(super) fn listed(row: &RunRow) -> Going {
         steps: None,
         turns: row.turns,
         tokens: None,
-        cost: words::cost(row.cost),
+        cost: words::cost(row.cost, row.turns),
         since: words::when(row.since),
     }
 }

@@ -5,7 +5,7 @@ mod steps;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use artel_types::plan::{Plan, PlanState};
+use artel_types::plan::{Plan, PlanState, StepState};
 use artel_types::{Failure, Money};
 use artel_workshop::{Conduct, Drafted, Estimate, Work};
 use askama::Template;
@@ -15,6 +15,7 @@ use axum::response::{Html, IntoResponse as _, Response};
 use serde::Deserialize;
 
 pub(super) use self::steps::{StepCard, cards};
+use super::coded::{Coded, coded};
 use super::frame::{Frame, Site, render, trouble};
 use super::graph::{Graph, draw};
 use super::words::{self, When};
@@ -42,7 +43,7 @@ pub(super) struct PlanPage {
     pub(super) by: String,
     pub(super) portal: Option<String>,
     pub(super) state: words::State,
-    pub(super) why: Option<String>,
+    pub(super) why: Option<Coded>,
     pub(super) version: u32,
     pub(super) hash: String,
     pub(super) versions: Vec<VersionRow>,
@@ -155,10 +156,21 @@ fn gather(read: Read, estimates: &[Estimate]) -> Result<PlanPage, Failure> {
     let states: BTreeMap<_, _> = steps
         .map(|(step, stands)| (step.id.clone(), stands.state))
         .collect();
+    let shown = |(id, state): (&String, &StepState)| {
+        let waits = conduct.as_ref().is_some_and(|it| it.is_waiting(id));
+        let state = if waits {
+            words::WAITS
+        } else {
+            words::step(*state)
+        };
+        (id.clone(), state)
+    };
+    let drawn: BTreeMap<_, _> = states.iter().map(shown).collect();
     let version = drafted.fact.version;
     let in_review = work.course.in_review().map(|it| it.number);
     let state = work.course.state();
     let short = work.trace.short();
+    let tokens = estimates.iter().map(|it| it.tokens).sum();
     Ok(PlanPage {
         frame: site.frame("plans", format!("Plan: {}", plan.title)),
         trace: work.trace.to_string(),
@@ -168,16 +180,18 @@ fn gather(read: Read, estimates: &[Estimate]) -> Result<PlanPage, Failure> {
         by: work.by.id.clone(),
         portal: work.request.portal.clone(),
         state: words::state(state.map_or("planned", PlanState::as_str)),
-        why: work.course.why().map(str::to_owned),
+        why: work.course.why().map(coded),
         is_open: in_review == Some(version),
         is_going: state.is_some_and(|state| !state.is_over()),
-        can_retry: state == Some(PlanState::Failed) && site.is_developer(),
+        can_retry: state == Some(PlanState::Failed)
+            && work.course.run().is_some()
+            && site.is_developer(),
         can_edit: site.is_developer(),
         versions: versions(&work, version),
-        graph: draw(&plan, &states),
-        steps: cards(&plan, &states, estimates),
-        tokens: words::tokens(estimates.iter().map(|it| it.tokens).sum()),
-        cost: words::cost(sum(estimates)),
+        graph: draw(&plan, &drawn),
+        steps: cards(&plan, (&states, &drawn), estimates),
+        tokens: words::tokens(tokens),
+        cost: words::cost(sum(estimates), tokens),
         comments: comments(&work),
         proposals: proposals(&work),
         difference: difference(&site, &work, from, version)?,

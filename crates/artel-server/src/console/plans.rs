@@ -93,7 +93,7 @@ fn row(it: WorkRow) -> Row {
         portal: it.portal.unwrap_or_default(),
         by: it.by,
         tokens: words::tokens(it.tokens),
-        cost: words::cost(it.cost),
+        cost: words::cost(it.cost, it.tokens),
         at: words::when(it.at),
     }
 }

@@ -4,6 +4,7 @@ use artel_workshop::{WaitSort, Waits};
 use askama::Template;
 use askama::filters::HtmlSafe;
 
+use super::coded::{Coded, coded};
 use super::words::{self, When};
 use crate::keeper::Ask;
 
@@ -13,7 +14,7 @@ pub(super) struct Card {
     pub(super) sort: &'static str,
     pub(super) href: String,
     pub(super) title: String,
-    pub(super) text: String,
+    pub(super) text: Coded,
     pub(super) since: When,
 }
 
@@ -42,6 +43,17 @@ pub(super) struct Call {
     pub(super) hash: String,
 }
 
+/// A request of which no plan came.
+#[derive(Debug, Clone)]
+pub(super) struct Unplanned {
+    /// Names the field, for its label.
+    pub(super) field: String,
+    pub(super) id: String,
+    pub(super) title: String,
+    pub(super) why: Coded,
+    pub(super) since: When,
+}
+
 /// What is answered where it stands.
 #[derive(Debug, Clone, Default, Template)]
 #[template(path = "needs.html")]
@@ -50,8 +62,30 @@ pub(super) struct Needs {
     pub(super) queries: Vec<Query>,
 }
 
-// What it writes is escaped where it is written.
+/// Requests of which no plan came.
+#[derive(Debug, Clone, Default, Template)]
+#[template(path = "unplanned.html")]
+pub(super) struct AllUnplanned {
+    pub(super) unplanned: Vec<Unplanned>,
+}
+
+// What these write is escaped where it is written.
 impl HtmlSafe for Needs {}
+impl HtmlSafe for AllUnplanned {}
+
+impl AllUnplanned {
+    /// Gathers them from what waits.
+    pub(super) fn of<'a>(waits: impl Iterator<Item = &'a Waits>) -> Self {
+        let failed = waits.filter(|it| it.kind == WaitSort::Failed);
+        Self {
+            unplanned: failed.map(unplanned).collect(),
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.unplanned.is_empty()
+    }
+}
 
 impl Needs {
     pub(super) fn is_empty(&self) -> bool {
@@ -64,13 +98,15 @@ pub(super) fn card(waits: &Waits) -> Card {
     let href = match waits.kind {
         WaitSort::Plan => format!("/plans/{}", waits.id),
         WaitSort::Changeset => format!("/changesets/{}", waits.id),
-        WaitSort::Question | WaitSort::Left => format!("/runs/{}", waits.trace.short()),
+        WaitSort::Question | WaitSort::Failed | WaitSort::Left => {
+            format!("/runs/{}", waits.trace.short())
+        }
     };
     Card {
         sort: waits.kind.as_str(),
         href,
         title: waits.title.clone(),
-        text: waits.text.clone(),
+        text: coded(&waits.text),
         since: words::when(waits.since),
     }
 }
@@ -88,6 +124,17 @@ pub(super) fn query(waits: &Waits) -> Query {
         title: waits.title.clone(),
         text: waits.text.clone(),
         choices: waits.choices.clone(),
+        since: words::when(waits.since),
+    }
+}
+
+/// Returns a request of which no plan came, with why.
+fn unplanned(waits: &Waits) -> Unplanned {
+    Unplanned {
+        field: format!("again-{}", waits.id),
+        id: waits.id.clone(),
+        title: waits.title.clone(),
+        why: coded(&waits.text),
         since: words::when(waits.since),
     }
 }

@@ -9,6 +9,7 @@ use axum::extract::{Path, State};
 use axum::response::Response;
 
 use super::frame::{Frame, Site, show};
+use super::prose::{Prose, prose};
 use super::words::{self, When};
 use crate::desk::Desk;
 use crate::door::Who;
@@ -39,7 +40,7 @@ pub(super) struct ReportPage {
     pub(super) id: String,
     pub(super) run: String,
     pub(super) path: String,
-    pub(super) text: String,
+    pub(super) text: Prose,
 }
 
 /// Shows all reports.
@@ -72,7 +73,7 @@ fn gather_one(site: &Site, id: &str) -> Result<ReportPage, Failure> {
         id: shown.row.id,
         run: shown.row.run.to_string(),
         path: shown.row.path,
-        text: shown.text,
+        text: prose(&shown.text),
     })
 }
 

@@ -2,11 +2,13 @@
 
 mod story;
 mod subject;
+mod timeline;
 
 use std::sync::Arc;
 
 use artel_journal::Record;
 use artel_rules::tally::Tally;
+use artel_types::plan::StepState;
 use artel_types::{Failure, Text};
 use artel_workshop::{Remark, Standing, StepRow, View, WaitSort, Waits, Words, Work, seen};
 use askama::Template;
@@ -19,16 +21,16 @@ pub(super) use self::story::{Attempt, Tale};
 #[cfg(test)]
 pub(super) use self::story::{Finding, Turn};
 use self::subject::Subject;
+pub(super) use self::timeline::EventRow;
+use self::timeline::{EVENTS, Points, events};
+use super::evidence::Meaning;
 use super::frame::{Frame, LOOKING, Site, show};
 use super::graph::{Graph, draw};
 use super::now::calls;
-use super::questions::{Needs, query};
+use super::questions::{AllUnplanned, Needs, query};
 use super::words;
 use crate::desk::Desk;
 use crate::door::Who;
-
-/// So many of the latest events are on the time line.
-const EVENTS: usize = 150;
 
 /// So many of the latest milestones are shown.
 const MILESTONES: usize = 60;
@@ -55,6 +57,7 @@ pub(super) struct RunPage {
     pub(super) links: Vec<(&'static str, String)>,
     pub(super) graph: Option<Graph>,
     pub(super) needs: Needs,
+    pub(super) unplanned: AllUnplanned,
     pub(super) milestones: Vec<Milestone>,
     pub(super) steps: Vec<StepView>,
     pub(super) tales: Vec<Tale>,
@@ -62,7 +65,18 @@ pub(super) struct RunPage {
     /// How many files wait to be put in place.
     pub(super) files: Option<usize>,
     pub(super) events: Vec<EventRow>,
-    pub(super) more_events: usize,
+    /// Whether points to fork from are left out because their files are gone.
+    pub(super) is_cut: bool,
+    /// The run that can be gone on with differently.
+    pub(super) fork: Option<String>,
+    /// Whether older events than the latest are on the time line.
+    pub(super) is_older: bool,
+    /// From where older events go on.
+    pub(super) older: Option<u64>,
+    /// What the words about evidence mean.
+    pub(super) legend: Vec<Meaning>,
+    /// The piece of work whose plan is carried out.
+    pub(super) plan: Option<String>,
 }
 
 /// Something worth saying in a line.
@@ -80,6 +94,8 @@ pub(super) struct StepView {
     pub(super) id: String,
     pub(super) title: String,
     pub(super) state: words::State,
+    /// Whether it has begun and is not over: then a check of it can be waived.
+    pub(super) is_open: bool,
     pub(super) round: u32,
     pub(super) allowed: u32,
     pub(super) turns: u64,
@@ -89,22 +105,13 @@ pub(super) struct StepView {
     pub(super) attempts: Vec<Attempt>,
 }
 
-/// One event on the time line.
-#[derive(Debug, Clone)]
-pub(super) struct EventRow {
-    pub(super) seq: u64,
-    pub(super) at: String,
-    pub(super) kind: String,
-    pub(super) actor: String,
-    /// The run that can be gone on with differently from here.
-    pub(super) fork: Option<String>,
-}
-
 /// How closely it is looked at.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Wanted {
     #[serde(default)]
     view: String,
+    /// Only events before this one are on the time line.
+    before: Option<u64>,
 }
 
 /// Shows the page.
@@ -138,8 +145,18 @@ fn gather(site: &Site, id: &str, wanted: &Wanted) -> Result<RunPage, Failure> {
         "summary"
     };
     page.can_full = site.is_developer();
-    page.events = events(&subject, &eyes, site);
-    page.more_events = subject.records.len().saturating_sub(EVENTS);
+    let has_files = !page.is_over || story.files_of(subject.run).is_some();
+    let points = Points::of(&subject).filter(|_| site.is_developer());
+    let points = points.map(|points| match has_files {
+        true => points,
+        false => points.without_files(&subject),
+    });
+    page.events = events(&subject, &eyes, points.as_ref(), wanted.before);
+    page.is_older = wanted.before.is_some();
+    page.older = page.events.last().map(|it| it.seq);
+    page.older = page.older.filter(|_| page.events.len() == EVENTS);
+    page.is_cut = points.is_some() && !has_files;
+    page.fork = points.map(|points| points.run.to_string());
     page.answer = story.answer_of(subject.run);
     match subject.planned() {
         Some(work) => planned(site, work, &mut page, &mut story)?,
@@ -161,8 +178,11 @@ fn blank(site: &Site, subject: &Subject, title: String) -> Result<RunPage, Failu
         None => None,
     };
     let waits = site.waiting();
-    let asks = |it: &&Waits| it.kind == WaitSort::Question && it.trace == trace;
-    let waits: Vec<&Waits> = waits.iter().filter(asks).collect();
+    let of_trace = waits.iter().filter(|it| it.trace == trace);
+    let unplanned = AllUnplanned::of(of_trace.clone());
+    let waits: Vec<&Waits> = of_trace
+        .filter(|it| it.kind == WaitSort::Question)
+        .collect();
     let is_over = standing.as_ref().is_some_and(|(it, _)| it.is_over());
     let status = subject.work.as_ref().map(|work| work.status().as_str());
     let state = match &standing {
@@ -199,13 +219,19 @@ fn blank(site: &Site, subject: &Subject, title: String) -> Result<RunPage, Failu
             calls: calls(site, Some(trace)),
             queries: waits.into_iter().map(query).collect(),
         },
+        unplanned,
         milestones: Vec::new(),
         steps: Vec::new(),
         tales: Vec::new(),
         answer: None,
         files: None,
         events: Vec::new(),
-        more_events: 0,
+        is_cut: false,
+        fork: None,
+        is_older: false,
+        older: None,
+        legend: Vec::new(),
+        plan: None,
     })
 }
 
@@ -217,7 +243,10 @@ fn planned(site: &Site, work: &Work, page: &mut RunPage, story: &mut Story) -> R
     let now = site.now();
     let rows = picture.rows(now);
     let sum = picture.sum(now);
-    let states = rows.iter().map(|row| (row.id.clone(), row.state)).collect();
+    let states = rows
+        .iter()
+        .map(|row| (row.id.clone(), state(row)))
+        .collect();
     let (_, plan) = site.workshop.plan_of(work, None)?;
     page.graph = draw(&plan, &states);
     page.steps = rows.iter().map(|row| step(row, story)).collect();
@@ -229,12 +258,14 @@ fn planned(site: &Site, work: &Work, page: &mut RunPage, story: &mut Story) -> R
     }
     let from = told.len().saturating_sub(MILESTONES);
     page.milestones = told[from..].iter().map(milestone).collect();
+    page.legend = story::legend(&page.steps);
+    page.plan = Some(work.trace.short());
     page.done = Some((sum.done, sum.all));
     page.phase = sum.phase.clone();
     page.totals = vec![
         ("steps", format!("{} of {}", sum.done, sum.all)),
         ("tokens", words::tokens(sum.tokens)),
-        ("cost", words::cost(sum.cost)),
+        ("cost", words::cost(sum.cost, sum.tokens)),
     ];
     if !page.is_over {
         page.totals.push(("time", words::span(sum.seconds)));
@@ -251,17 +282,32 @@ fn milestone(it: &Remark) -> Milestone {
     }
 }
 
+fn is_over(state: StepState) -> bool {
+    matches!(
+        state,
+        StepState::Done | StepState::Failed | StepState::Skipped
+    )
+}
+
+fn state(row: &StepRow) -> words::State {
+    match row.is_waiting {
+        true => words::WAITS,
+        false => words::step(row.state),
+    }
+}
+
 fn step(row: &StepRow, story: &mut Story) -> StepView {
     StepView {
         number: row.number,
         id: row.id.clone(),
         title: row.title.clone(),
-        state: words::step(row.state),
+        state: state(row),
+        is_open: row.round > 0 && !is_over(row.state),
         round: row.round,
         allowed: row.allowed,
         turns: row.turns,
         took: row.seconds.map(words::span),
-        doing: row.doing.clone(),
+        doing: row.doing.clone().filter(|_| !row.is_waiting),
         remarks: row.remarks.iter().map(milestone).collect(),
         attempts: story.attempts_of(&row.id),
     }
@@ -272,32 +318,12 @@ fn totals(records: &[Record]) -> Vec<(&'static str, String)> {
     let events = records.iter().filter_map(|record| record.event().ok());
     events.for_each(|event| tally.fold(&event));
     let metrics = tally.metrics(None);
+    let tokens = metrics.tokens_input + metrics.tokens_output;
     vec![
         ("turns", metrics.turns.to_string()),
-        (
-            "tokens",
-            words::tokens(metrics.tokens_input + metrics.tokens_output),
-        ),
-        ("cost", words::cost(metrics.cost)),
+        ("tokens", words::tokens(tokens)),
+        ("cost", words::cost(metrics.cost, tokens)),
     ]
-}
-
-/// Returns the latest events that these eyes see, the newest first.
-fn events(subject: &Subject, eyes: &artel_workshop::Eyes, site: &Site) -> Vec<EventRow> {
-    let main = subject.run.map(|run| run.to_string());
-    let shown = subject.records.iter().rev();
-    let shown = shown.filter_map(|record| seen(eyes, record)).take(EVENTS);
-    let row = |record: Record| EventRow {
-        seq: record.seq,
-        at: words::moment(record.at),
-        // A run that another one called has no files of its own to go on with.
-        fork: main
-            .clone()
-            .filter(|main| site.is_developer() && record.run.as_deref() == Some(main)),
-        kind: record.kind,
-        actor: record.actor,
-    };
-    shown.map(row).collect()
 }
 
 /// Returns a text that may be kept elsewhere; what cannot be read says so.

@@ -9,7 +9,7 @@ use axum::response::Response;
 use serde::Deserialize;
 
 use super::frame::{Frame, Site, show};
-use super::now::{Listed, listed};
+use super::now::{Listed, asking, listed};
 use crate::desk::Desk;
 use crate::door::Who;
 
@@ -76,11 +76,12 @@ fn gather(site: &Site, wanted: Wanted) -> Runs {
         limit: MOST,
         ..RunsWanted::default()
     });
+    let asking = asking(&site.waiting());
     Runs {
         frame: site.frame("runs", "Runs"),
         runs: Listed {
             caption: "Runs, the latest first",
-            rows: page.rows.iter().map(listed).collect(),
+            rows: page.rows.iter().map(|row| listed(row, &asking)).collect(),
         },
         total: page.total,
         next: page.next,

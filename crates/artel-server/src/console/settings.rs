@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use artel_policy::GrantEntry;
 use artel_types::Failure;
+use artel_types::model::Provider;
 use artel_workshop::{ModelRow, Portal, Problems, TokenRow, Viewer};
 use askama::Template;
 use axum::extract::State;
@@ -95,9 +96,10 @@ fn gather(site: &Site, models: Vec<ModelRow>) -> Result<SettingsPage, Problems> 
     } else {
         Vec::new()
     };
+    let redactor = workshop.caller().redactor();
     let rows = rows.into_iter().map(|row| Setting {
         key: row.key,
-        value: row.value,
+        value: redactor.redact(&row.value).into_owned(),
         origin: row.origin,
         about: row.about,
     });
@@ -121,6 +123,7 @@ fn model(row: ModelRow) -> Model {
     let card = row.card;
     let context = card.as_ref().and_then(|card| card.context);
     let price = card.and_then(|card| card.usd_per_million);
+    let is_rehearsal = row.provider == Some(Provider::Rehearsal);
     let provider = row.provider.map(|provider| provider.to_string());
     let named = provider.zip(row.model);
     Model {
@@ -130,9 +133,11 @@ fn model(row: ModelRow) -> Model {
         }),
         how: row.how,
         context: context.map_or(String::new(), words::tokens),
-        price: price.map_or(String::new(), |price| {
-            format!("${:.2} / ${:.2}", price.input, price.output)
-        }),
+        price: match price {
+            Some(price) => format!("${:.2} / ${:.2}", price.input, price.output),
+            None if is_rehearsal => "free".to_owned(),
+            None => "price not known".to_owned(),
+        },
     }
 }
 

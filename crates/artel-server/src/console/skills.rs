@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use artel_workshop::{LessonKept, Problems, SkillReport, SkillShown, Viewer};
+use artel_rules::tally::SkillStats;
+use artel_types::Money;
+use artel_workshop::{LessonKept, Problems, SkillShown, Viewer};
 use askama::Template;
 use axum::extract::{Path, State};
 use axum::response::Response;
@@ -34,7 +36,7 @@ pub(super) struct Row {
     pub(super) stats: Option<Figures>,
 }
 
-/// How a skill does.
+/// How a skill or a role does.
 #[derive(Debug, Clone)]
 pub(super) struct Figures {
     pub(super) runs: u64,
@@ -74,8 +76,9 @@ pub(super) async fn page(State(desk): State<Arc<Desk>>, who: Who) -> Response {
 fn gather(site: &Site) -> Result<Skills, Problems> {
     site.who.needs(Viewer::Developer)?;
     let found = site.workshop.caller().skills()?;
-    let stats = site.workshop.skill_stats(None)?;
-    let of = |name: &str| stats.iter().find(|it| it.skill == name).map(figures);
+    let board = site.desk.board();
+    let stats = &board.meter().skills;
+    let of = |name: &str| stats.get(name).map(figures);
     let rows = found.skills.into_iter().map(|skill| Row {
         stats: of(&skill.name),
         scope: word(skill.scope),
@@ -109,7 +112,6 @@ pub(super) async fn one(
 fn gather_one(site: &Site, name: &str) -> Result<SkillPage, Problems> {
     site.who.needs(Viewer::Developer)?;
     let it = site.workshop.caller().skill(name)?;
-    let stats = site.workshop.skill_stats(Some(name))?;
     let files = it.files.iter().map(|file| {
         (
             file.path.clone(),
@@ -136,7 +138,7 @@ fn gather_one(site: &Site, name: &str) -> Result<SkillPage, Problems> {
     });
     Ok(SkillPage {
         frame: site.frame("skills", format!("Skill: {}", it.name)),
-        stats: stats.iter().find(|it| it.skill == name).map(figures),
+        stats: site.desk.board().meter().skills.get(name).map(figures),
         lessons: site.workshop.lessons(name)?,
         files: files.collect(),
         scope: word(it.scope),
@@ -151,24 +153,24 @@ fn text_of(skill: &SkillShown, path: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-fn figures(report: &SkillReport) -> Figures {
-    let common = report.common_recovery.as_deref();
-    let share = report.common_share;
+/// Returns how a skill or a role does.
+pub(super) fn figures(sums: &SkillStats) -> Figures {
     Figures {
-        runs: report.sums.runs,
-        success: words::percent(report.success_rate),
-        turns: match report.average_turns {
+        runs: sums.runs,
+        success: words::percent(sums.success_rate()),
+        turns: match sums.average_turns() {
             Some(turns) => format!("{turns:.1}"),
             None => "–".to_owned(),
         },
-        recovery: words::percent(report.recovery_rate),
-        common: common.map_or_else(
+        recovery: words::percent(sums.recovery_rate()),
+        common: sums.common_recovery().map_or_else(
             || "–".to_owned(),
-            |kind| format!("{kind} ({})", words::percent(share)),
+            |(kind, share)| format!("{kind} ({})", words::percent(Some(share))),
         ),
-        cost: match report.sums.unpriced {
-            0 => report.sums.cost.to_string(),
-            unpriced => format!("{}, {unpriced} runs not priced", report.sums.cost),
+        cost: match (sums.unpriced, sums.cost) {
+            (0, paid) => words::cost(Some(paid), sums.tokens),
+            (_, Money(0)) => words::cost(None, sums.tokens),
+            (unpriced, paid) => format!("{paid}, and {unpriced} runs whose price is not known"),
         },
     }
 }

@@ -120,7 +120,7 @@ fn gather(site: &Site, wanted: &Wanted) -> Result<UsagePage, Failure> {
     let daily = every_day(&by_day.rows, days, now);
     let group = |by: &By| Group {
         by: by.as_str(),
-        rows: rows(&board.usage(&[*by], days, now).rows, &all),
+        rows: rows(&board.usage(&[*by], days, now).rows, *by, &all),
     };
     let costs: Vec<_> = daily
         .iter()
@@ -137,7 +137,14 @@ fn gather(site: &Site, wanted: &Wanted) -> Result<UsagePage, Failure> {
         spans: &DAYS,
         total: row("all".to_owned(), &all, &all),
         charts: vec![
-            bars("Cost by day", &costs, |cost| Money(cost).to_string()),
+            match all.cost {
+                // A drawing of nothing says why there is nothing to see.
+                Money(0) => Bars {
+                    most: words::spent(&all),
+                    ..bars("Cost by day", &costs, |_| words::spent(&all))
+                },
+                _ => bars("Cost by day", &costs, |cost| Money(cost).to_string()),
+            },
             bars("Tokens by day", &tokens, words::tokens),
         ],
         daily: daily
@@ -173,12 +180,13 @@ fn every_day(rows: &[artel_rules::usage::Row], days: u32, now: Timestamp) -> Vec
         .collect()
 }
 
-fn rows(rows: &[artel_rules::usage::Row], all: &Sum) -> Vec<Row> {
+fn rows(rows: &[artel_rules::usage::Row], by: By, all: &Sum) -> Vec<Row> {
     let mut rows: Vec<_> = rows.iter().collect();
     rows.sort_by_key(|row| std::cmp::Reverse((row.sum.cost.0, row.sum.tokens)));
     let shown = rows.into_iter().map(|it| {
         let name = it.group.first().cloned().flatten();
-        row(name.unwrap_or_else(|| "none".to_owned()), &it.sum, all)
+        let name = name.unwrap_or_else(|| format!("no {}", by.as_str()));
+        row(name, &it.sum, all)
     });
     shown.collect()
 }
@@ -190,10 +198,7 @@ fn row(name: String, sum: &Sum, all: &Sum) -> Row {
         input: words::tokens(sum.input),
         output: words::tokens(sum.output),
         tokens: words::tokens(sum.tokens),
-        cost: match sum.unpriced {
-            0 => sum.cost.to_string(),
-            unpriced => format!("{} and {unpriced} not priced", sum.cost),
-        },
+        cost: words::spent(sum),
         share: sum.tokens.saturating_mul(100) / all.tokens.max(1),
     }
 }
@@ -221,7 +226,7 @@ fn bars(title: &'static str, days: &[(&str, u64)], shown: impl Fn(u64) -> String
         width: WIDTH,
         height: HEIGHT,
         ground,
-        most: shown(most),
+        most: format!("at most {}", shown(most)),
         bars: days.iter().enumerate().map(bar).collect(),
         first: ends(days.first()),
         last: ends(days.last()),

@@ -1,6 +1,7 @@
 //! How moments, money, amounts and states are written on pages.
 
 use artel_policy::record::is_deceptive;
+use artel_rules::usage::Sum;
 use artel_types::plan::StepState;
 use artel_types::{Money, Timestamp, Tokens};
 use artel_workshop::{Mark, Standing};
@@ -60,9 +61,24 @@ pub(super) fn moment(at: Timestamp) -> String {
     exact.chars().take(19).collect::<String>().replace('T', " ")
 }
 
-/// Writes what something cost.
-pub(super) fn cost(cost: Option<Money>) -> String {
-    cost.map_or_else(|| "price not known".to_owned(), |cost| cost.to_string())
+/// Writes what something cost that took so much of a model: turns or tokens.
+pub(super) fn cost(cost: Option<Money>, took: u64) -> String {
+    match cost {
+        _ if took == 0 => "–".to_owned(),
+        None => "price not known".to_owned(),
+        // Only what is rehearsed costs nothing.
+        Some(Money(0)) => "free".to_owned(),
+        Some(cost) => cost.to_string(),
+    }
+}
+
+/// Writes what many calls cost.
+pub(super) fn spent(sum: &Sum) -> String {
+    match (sum.unpriced, sum.cost) {
+        (0, paid) => cost(Some(paid), sum.tokens),
+        (_, Money(0)) => cost(None, sum.tokens),
+        (unpriced, paid) => format!("{paid}, and {unpriced} calls whose price is not known"),
+    }
 }
 
 /// Writes a number of tokens.
@@ -142,6 +158,13 @@ pub(super) fn step(state: StepState) -> State {
     }
 }
 
+/// Tells that a step waits for a person.
+pub(super) const WAITS: State = State {
+    sign: "?",
+    word: "waits for you",
+    class: "waits",
+};
+
 /// Tells how a request, a plan or a changeset stands, by the word for it.
 pub(super) fn state(word: &'static str) -> State {
     let (sign, class) = match word {
@@ -189,7 +212,10 @@ pub(super) fn seen(text: String) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{seen, short, span};
+    use artel_rules::usage::Sum;
+    use artel_types::Money;
+
+    use super::{cost, seen, short, span, spent};
 
     #[test]
     fn what_deceives_the_eye_is_written_out() {
@@ -201,6 +227,28 @@ mod tests {
         ] {
             assert_eq!(seen(text.to_owned()), shown);
         }
+    }
+
+    #[test]
+    fn what_is_free_what_costs_and_what_nobody_knows_are_told_apart() {
+        for (paid, took, shown) in [
+            (None, 0, "–"),
+            (None, 5, "price not known"),
+            (Some(Money(0)), 0, "–"),
+            (Some(Money(0)), 5, "free"),
+            (Some(Money(1_500_000)), 5, "$1.50"),
+        ] {
+            assert_eq!(cost(paid, took), shown);
+        }
+        let sum = |unpriced, money| Sum {
+            tokens: 5,
+            unpriced,
+            cost: Money(money),
+            ..Sum::default()
+        };
+        assert_eq!(spent(&sum(0, 0)), "free");
+        assert_eq!(spent(&sum(2, 0)), "price not known");
+        assert!(spent(&sum(2, 1_500_000)).starts_with("$1.50, and 2 calls"));
     }
 
     #[test]

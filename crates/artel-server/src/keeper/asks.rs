@@ -6,7 +6,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use artel_types::{Code, Failure, TraceId};
-use artel_workshop::{Approver, Question, Reply};
+use artel_workshop::{Approver, Question, Said};
 
 /// A call that waits for a yes.
 #[derive(Debug, Clone)]
@@ -32,7 +32,7 @@ pub(crate) struct Asks(Mutex<Inner>);
 #[derive(Debug, Default)]
 struct Inner {
     count: u64,
-    open: BTreeMap<u64, (Ask, Sender<Reply>)>,
+    open: BTreeMap<u64, (Ask, Sender<Said>)>,
 }
 
 impl Asks {
@@ -42,8 +42,9 @@ impl Asks {
         inner.open.values().map(|(ask, _)| ask.clone()).collect()
     }
 
-    /// Answers one; `hash` says what the person saw.
-    pub(crate) fn answer(&self, id: &str, hash: &str, reply: Reply) -> Result<Ask, Failure> {
+    /// Answers one; `hash` says what the person saw. Whoever drives the run puts on record who
+    /// said what.
+    pub(crate) fn answer(&self, id: &str, hash: &str, said: Said) -> Result<Ask, Failure> {
         let mut inner = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let number = id.parse::<u64>().ok();
         let known = number.and_then(|number| inner.open.get(&number).map(|it| (number, it)));
@@ -66,11 +67,11 @@ impl Asks {
             ));
         };
         // Whoever asked may have ended meanwhile; then nothing is done.
-        drop(sender.send(reply));
+        drop(sender.send(said));
         Ok(ask)
     }
 
-    fn put(&self, trace: TraceId, question: &Question) -> Option<Reply> {
+    fn put(&self, trace: TraceId, question: &Question) -> Option<Said> {
         let (sender, answered) = channel();
         {
             let mut inner = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -97,7 +98,7 @@ pub(super) struct AtConsole {
 }
 
 impl Approver for AtConsole {
-    fn approve(&self, question: &Question) -> Option<Reply> {
+    fn approve(&self, question: &Question) -> Option<Said> {
         self.asks.put(self.trace, question)
     }
 }

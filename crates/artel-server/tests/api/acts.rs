@@ -63,9 +63,93 @@ fn an_approval_names_what_was_seen() {
         .json();
     let id = made["trace_id"].as_str().unwrap();
     let approve = |body: Value| house.post("user", &format!("/api/v1/plans/{id}/approve"), &body);
-    approve(json!({})).expect(400);
-    approve(json!({ "hash": "" })).expect(400);
+    for unseen in [
+        json!({}),
+        json!({ "hash": "" }),
+        json!({ "hash": "0123456" }),
+    ] {
+        let refused = approve(unseen).expect(400).json();
+        let what = "an approval names what was seen";
+        assert_eq!(refused["error"]["what"], what, "{refused}");
+    }
     approve(json!({ "hash": "0".repeat(64) })).expect(409);
+    let merge = |path: &str, body: Value| house.post("developer", path, &body);
+    let decide = |head: Value| json!({ "id": id, "decision": "approve", "head": head });
+    let named = "/api/v1/changesets/00000000/approve";
+    for refused in [
+        merge(named, json!({})),
+        merge(named, json!({ "head": "0123456", "reason": "in a hurry" })),
+        merge("/api/v1/changesets", decide(Value::Null)),
+    ] {
+        let refused = refused.expect(400).json();
+        let advice = refused["error"]["advice"].as_str().unwrap();
+        assert!(advice.contains("`head`"), "{refused}");
+    }
+    merge(named, json!({ "head": "0".repeat(40) })).expect(404);
+}
+
+#[test]
+fn a_model_is_tried_as_runs_have_it() {
+    let house = House::new();
+    let tried = house.post("admin", "/api/v1/models/default/test", &json!({}));
+    let tried = tried.expect(200).json();
+    assert_eq!(tried["provider"], "rehearsal", "{tried}");
+    assert_eq!(tried["text"], "works", "{tried}");
+    let other = house.post("admin", "/api/v1/models/nothing-like-it/test", &json!({}));
+    assert!((400..500).contains(&other.status), "{other:?}");
+}
+
+#[test]
+fn a_fork_goes_on_with_the_model_that_was_asked_for() {
+    let house = House::new();
+    house.portal("shop");
+    let began = house.post("developer", "/api/v1/runs", &json!({ "task": "Say hello" }));
+    let began = began.expect(201).json();
+    let run = began["run"].as_str().unwrap();
+    let query = format!("/api/v1/events?run={run}&kind=run.prepared");
+    let prepared = house.until(&query, |answer| !answer["events"][0].is_null());
+    let at = prepared["events"][0]["seq"].as_u64().unwrap();
+    let fork = |model: &str| {
+        let body = json!({ "at": at, "model": model });
+        house.post("developer", &format!("/api/v1/runs/{run}/fork"), &body)
+    };
+    let unknown = fork("no-such-model");
+    assert!((400..500).contains(&unknown.status), "{unknown:?}");
+    let script = house.folder.path().join("script.yaml");
+    let model = format!("rehearsal:{}", script.display());
+    let forked = fork(&model).expect(201).json();
+    let events = format!(
+        "/api/v1/events?run={}&kind=run.forked",
+        forked["run"].as_str().unwrap()
+    );
+    let events = house.get("developer", &events).expect(200).json();
+    assert_eq!(events["events"][0]["payload"]["model"], model, "{events}");
+}
+
+#[test]
+fn whoever_answers_a_call_is_on_record_by_name() {
+    let house = House::with("[policy]\ncommands = \"ask\"\n");
+    house.portal("shop");
+    let began = house.post(
+        "developer",
+        "/api/v1/runs",
+        &json!({ "task": "Look outside" }),
+    );
+    let began = began.expect(201).json();
+    let run = began["run"].as_str().unwrap();
+    let waiting = house.until("/api/v1/waiting", |answer| !answer["calls"][0].is_null());
+    let call = &waiting["calls"][0];
+    let path = format!("/api/v1/waiting/calls/{}", call["id"].as_str().unwrap());
+    let other = json!({ "hash": "0".repeat(64), "answer": "yes" });
+    house.post("developer", &path, &other).expect(409);
+    let no = json!({ "hash": call["hash"], "answer": "no", "reason": "not today" });
+    house.post("user", &path, &no).expect(403);
+    house.post("developer", &path, &no).expect(200);
+    let query = format!("/api/v1/events?run={run}&kind=tool.answered");
+    let answered = house.until(&query, |answer| !answer["events"][0].is_null());
+    let actor = json!({ "kind": "human", "id": "developer", "via": "api" });
+    assert_eq!(answered["events"][0]["actor"], actor, "{answered}");
+    assert_eq!(answered["events"][0]["payload"]["reason"], "not today");
 }
 
 #[test]

@@ -19,8 +19,14 @@ use tokio::sync::watch;
 /// No answer takes longer than this, however slow the machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// Whatever is waited for is there after so many looks.
+const MOST_LOOKS: usize = 20_000;
+
 /// What the model says to anything.
 const SCRIPT: &str = "\
+rules:
+  - expect: { says: Look outside }
+    call: { bash: { command: \"ls\" } }
 otherwise:
   say: \"done\"
   usage: { input: 900, output: 100 }
@@ -103,6 +109,18 @@ impl House {
     pub(crate) fn post(&self, role: &str, path: &str, body: &Value) -> Answer {
         let call = self.call("POST", path).by(self.token(role));
         call.json(&body.to_string()).send()
+    }
+
+    /// Asks as an admin again and again until the answer is as wanted.
+    pub(crate) fn until(&self, path: &str, is_so: impl Fn(&Value) -> bool) -> Value {
+        let mut answer = Value::Null;
+        for _ in 0..MOST_LOOKS {
+            answer = self.get("admin", path).expect(200).json();
+            if is_so(&answer) {
+                return answer;
+            }
+        }
+        panic!("never: {path}: {answer}");
     }
 
     pub(crate) fn call(&self, method: &str, path: &str) -> Call {

@@ -2,6 +2,7 @@
 
 use artel_policy::rules::Rule;
 use artel_policy::{Action, Decision, Grant, Place, Record, Scope, command, too_broad};
+use artel_types::Actor;
 
 /// A question whether a call may be carried out.
 #[derive(Debug, Clone)]
@@ -39,6 +40,31 @@ pub enum Reply {
         /// Why, in the person's words.
         reason: String,
     },
+}
+
+/// An answer with whoever gave it.
+#[derive(Debug, Clone)]
+pub struct Said {
+    /// What was answered.
+    pub reply: Reply,
+    /// Who did; nobody in particular where it follows from what was settled before.
+    pub by: Option<Actor>,
+}
+
+impl Reply {
+    /// Says who answered.
+    pub fn by(self, actor: Actor) -> Said {
+        Said {
+            reply: self,
+            by: Some(actor),
+        }
+    }
+}
+
+impl From<Reply> for Said {
+    fn from(reply: Reply) -> Self {
+        Self { reply, by: None }
+    }
 }
 
 impl Question {

@@ -7,7 +7,7 @@ use artel_types::{
 };
 use serde_json::Value;
 
-use super::{Call, Hands, NotRecorded, Reply};
+use super::{Call, Hands, NotRecorded, Reply, Said};
 use crate::{Observation, Trouble, TroubleKind};
 
 impl Hands {
@@ -45,8 +45,9 @@ impl Hands {
         &self,
         call: &Call<'_>,
         record: &str,
-        reply: Option<&Reply>,
+        said: Option<&Said>,
     ) -> Result<(), NotRecorded> {
+        let reply = said.map(|said| &said.reply);
         let (answer, reason) = match reply {
             None => ("nobody", ""),
             Some(Reply::No { reason }) => ("no", reason.as_str()),
@@ -60,15 +61,15 @@ impl Hands {
             // Where nobody can answer, the answer is no.
             Some(Reply::No { .. }) | None => Outcome::Denied,
         };
-        self.append(
-            ToolAnswered {
-                call: call.id.to_owned(),
-                record: record.to_owned(),
-                answer: answer.to_owned(),
-                reason: self.redactor.redact(reason).into_owned(),
-            },
-            outcome,
-        )
+        let fact = ToolAnswered {
+            call: call.id.to_owned(),
+            record: record.to_owned(),
+            answer: answer.to_owned(),
+            reason: self.redactor.redact(reason).into_owned(),
+        };
+        let by = said.and_then(|said| said.by.clone());
+        let appended = self.log.append_by(by, fact.into(), outcome);
+        appended.map_err(NotRecorded)
     }
 
     pub(super) fn finished(

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use artel_policy::rules::Rule;
 use artel_policy::{Grant, Policy, Scope};
 use artel_tools::{Approver, Reply};
+use artel_types::{Actor, Via};
 use serde_json::json;
 
 use crate::support::{Run, Script, yes};
@@ -39,6 +40,12 @@ fn a_yes_is_for_this_call_only() {
     );
     assert!(!run.path().join("ask/b.txt").exists());
     assert_eq!(script.asked.lock().unwrap().len(), 2);
+    let ada = Actor::human("ada", Via::Web);
+    assert_eq!(
+        run.journal.others(),
+        [("tool.answered", ada)],
+        "the yes is hers, the rest is the agent's"
+    );
 }
 
 #[test]

@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex};
 use artel_files::Root;
 use artel_policy::{Policy, Situation};
 use artel_tools::{
-    Approver, Bench, Called, FindTools, Hands, Log, NoGuard, Question, Registry, Reply, Viewer,
-    built_in,
+    Approver, Bench, Called, FindTools, Hands, Log, NoGuard, Question, Registry, Reply, Said,
+    Viewer, built_in,
 };
-use artel_types::{Clock, Fact, Outcome, Secret, Timestamp};
+use artel_types::{Actor, Clock, Fact, Outcome, Secret, Timestamp, Via};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -23,6 +23,8 @@ pub(crate) struct Run {
 #[derive(Default)]
 pub(crate) struct Journal {
     facts: Mutex<Vec<(Fact, Outcome)>>,
+    /// What somebody else than the agent did, by kind.
+    others: Mutex<Vec<(&'static str, Actor)>>,
     /// From this append on, nothing is taken.
     full_at: Mutex<Option<usize>>,
 }
@@ -54,6 +56,11 @@ impl Journal {
             .collect()
     }
 
+    /// Returns what somebody else than the agent did.
+    pub(crate) fn others(&self) -> Vec<(&'static str, Actor)> {
+        self.others.lock().unwrap().clone()
+    }
+
     pub(crate) fn last_outcome(&self) -> Outcome {
         self.facts.lock().unwrap().last().unwrap().1
     }
@@ -64,7 +71,7 @@ impl Journal {
 }
 
 impl Log for Journal {
-    fn append(&self, fact: Fact, outcome: Outcome) -> Result<(), String> {
+    fn append_by(&self, by: Option<Actor>, fact: Fact, outcome: Outcome) -> Result<(), String> {
         let mut facts = self.facts.lock().unwrap();
         if self
             .full_at
@@ -73,6 +80,9 @@ impl Log for Journal {
             .is_some_and(|full| facts.len() >= full)
         {
             return Err("disk full".to_owned());
+        }
+        if let Some(by) = by {
+            self.others.lock().unwrap().push((fact.kind(), by));
         }
         facts.push((fact, outcome));
         Ok(())
@@ -98,10 +108,10 @@ impl Script {
 }
 
 impl Approver for Script {
-    fn approve(&self, question: &Question) -> Option<Reply> {
+    fn approve(&self, question: &Question) -> Option<Said> {
         self.asked.lock().unwrap().push(question.clone());
         let answer = self.answers.lock().unwrap().pop()?;
-        answer(question)
+        Some(answer(question)?.by(Actor::human("ada", Via::Web)))
     }
 }
 

@@ -5,6 +5,9 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::model::Provider;
+use crate::{ModelFailed, ModelReplied, Money};
+
 /// How urgent a call is; a higher one goes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -72,6 +75,25 @@ pub struct Attribution {
     /// The person on whose behalf it happens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub person: Option<String>,
+}
+
+impl ModelReplied {
+    /// Returns what it cost, with what is rehearsed for free; nothing if no price is known.
+    pub fn paid(&self) -> Option<Money> {
+        paid(self.provider, self.cost)
+    }
+}
+
+impl ModelFailed {
+    /// Returns what it cost, with what is rehearsed for free; nothing if no price is known.
+    pub fn paid(&self) -> Option<Money> {
+        paid(self.provider, self.cost)
+    }
+}
+
+/// A script is nobody's to pay, unless the settings give it a price.
+fn paid(provider: Provider, cost: Option<Money>) -> Option<Money> {
+    cost.or((provider == Provider::Rehearsal).then_some(Money(0)))
 }
 
 /// A stretch of the calendar, in UTC: a day, a week from Monday on, a month.

@@ -124,8 +124,8 @@ impl Card {
     /// A call that was under way when the run ended is paid for all the same.
     fn charged_late(&mut self, fact: &Fact) {
         let (charged, cost) = match fact {
-            Fact::ModelReplied(it) => (it.charged, it.cost),
-            Fact::ModelFailed(it) => (it.charged, it.cost),
+            Fact::ModelReplied(it) => (it.charged, it.paid()),
+            Fact::ModelFailed(it) => (it.charged, it.paid()),
             _ => return,
         };
         self.cost = add_cost(self.cost, charged, cost);

@@ -20,6 +20,7 @@ impl Board {
             let work = &self.works[*index];
             waits.extend(plan(work));
             waits.extend(changeset(work));
+            waits.extend(unplanned(work));
             if !asking.contains(&work.trace) {
                 waits.extend(self.left(work, drivers));
             }
@@ -59,6 +60,7 @@ impl Board {
             return Some(WaitSort::Question);
         }
         let waits = plan(work).or_else(|| changeset(work));
+        let waits = waits.or_else(|| unplanned(work));
         let waits = waits.or_else(|| self.left(work, drivers));
         waits.map(|it| it.kind)
     }
@@ -140,6 +142,28 @@ fn plan(work: &WorkCard) -> Option<Waits> {
         commands: vec![
             format!("artel plan show {short}"),
             format!("artel plan approve {short}"),
+        ],
+        id: short,
+    })
+}
+
+/// Tells that no plan came of a request, until somebody says what should be different or calls it
+/// off.
+fn unplanned(work: &WorkCard) -> Option<Waits> {
+    if !work.course.has_no_plan() {
+        return None;
+    }
+    let short = work.trace.short();
+    Some(Waits {
+        kind: WaitSort::Failed,
+        trace: work.trace,
+        title: work.request_title().to_owned(),
+        text: work.course.why().unwrap_or("no plan came of it").to_owned(),
+        choices: Vec::new(),
+        since: work.last,
+        commands: vec![
+            format!("artel plan revise {short} --comment \"…\""),
+            format!("artel plan cancel {short}"),
         ],
         id: short,
     })

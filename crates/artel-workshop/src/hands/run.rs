@@ -6,7 +6,7 @@ use artel_journal::{Batch, Journal};
 use artel_sandbox::proxy::{Passage, Verdict};
 use artel_sandbox::run::Live;
 use artel_tools::{Audience, Keys, Log};
-use artel_types::{Draft, Fact, Outcome, SandboxPassage, Secret, SecretUsed};
+use artel_types::{Actor, Draft, Fact, Outcome, SandboxPassage, Secret, SecretUsed};
 
 use crate::caller::Caller;
 
@@ -30,19 +30,20 @@ impl JournalLog {
 }
 
 impl Log for JournalLog {
-    fn append(&self, fact: Fact, outcome: Outcome) -> Result<(), String> {
-        let draft = Draft {
+    fn append_by(&self, by: Option<Actor>, fact: Fact, outcome: Outcome) -> Result<(), String> {
+        let mut draft = Draft {
             fact,
             outcome: Some(outcome),
             ..self.template.clone()
         };
+        draft.actor = by.unwrap_or(draft.actor);
         let appended = self.journal.append(Batch::of(vec![draft])).wait();
         appended.map(drop).map_err(|error| error.to_string())
     }
 }
 
 impl Log for TrialLog {
-    fn append(&self, fact: Fact, _: Outcome) -> Result<(), String> {
+    fn append_by(&self, _: Option<Actor>, fact: Fact, _: Outcome) -> Result<(), String> {
         let mut facts = self
             .facts
             .lock()

@@ -24,6 +24,8 @@ pub struct ForkOrder {
     pub at: u64,
     /// What the new run is told first.
     pub hint: Option<String>,
+    /// The model that goes on; the one it began with if not given.
+    pub model: Option<String>,
 }
 
 /// Whether files are as they were at an event.
@@ -48,6 +50,9 @@ impl Workshop {
             return Err(Failure::new(Code::R008, what)
                 .advise(format!("fork the one that called it: {}", parent.short())));
         }
+        if let Some(model) = &order.model {
+            self.models(Some(model)).await?.choose(Some(model))?;
+        }
         let Open { journal, .. } = self.open()?;
         let actor = self.caller.actor();
         let source = Chronicle::new(journal.clone(), order.from, trace, None, actor.clone());
@@ -66,6 +71,7 @@ impl Workshop {
             id: run,
             from: order.from,
             at: order.at,
+            model: order.model.clone(),
         };
         let begun = RunStarted { id: run, ..started };
         let draft = |fact: Fact| {

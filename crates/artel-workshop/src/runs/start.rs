@@ -442,6 +442,7 @@ impl House {
             account: Attribution {
                 role: Some(outfit.role.clone()),
                 skill: outfit.skill.as_ref().map(|skill| skill.name.clone()),
+                portal: self.portal.as_ref().map(|portal| portal.name.clone()),
                 person: Some(self.person().id),
                 ..Attribution::default()
             },

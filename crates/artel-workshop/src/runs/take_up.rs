@@ -101,6 +101,14 @@ impl Workshop {
     }
 }
 
+/// Returns the model that a fork goes on with, where it was given another.
+fn forked_to(events: &[Event]) -> Option<&str> {
+    events.iter().rev().find_map(|event| match &event.fact {
+        Fact::RunForked(forked) => forked.model.as_deref(),
+        _ => None,
+    })
+}
+
 pub(crate) fn no_such_run(id: &str) -> Failure {
     Failure::new(Code::R004, format!("there is no run `{id}`"))
         .advise("`artel runs` shows what there is")
@@ -171,7 +179,8 @@ impl House {
                     .map_err(|error| Failure::new(Code::X001, error.to_string()))?;
             }
         }
-        let (chosen, model) = self.connect(self.named.as_deref().or(facts.model.as_deref()))?;
+        let wanted = self.named.as_deref().or(forked_to(&events));
+        let (chosen, model) = self.connect(wanted.or(facts.model.as_deref()))?;
         let voice = self.voice(model, chosen, outfit);
         let succession = self.succession(&stage)?;
         let mut setup = self.setup(stage, turn, workplace, voice)?;

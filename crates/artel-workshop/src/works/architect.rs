@@ -7,7 +7,9 @@ use artel_policy::{Admits, Bound, Operation};
 use artel_rules::plan::state::Act;
 use artel_rules::plan::{Known, Reach, check, normalise};
 use artel_types::plan::{Plan, Verify};
-use artel_types::{Actor, ContextLoaded, Event, Fact, Failure, PlanExplored, PlanFailed, RunId};
+use artel_types::{
+    Actor, ContextLoaded, Event, Fact, Failure, PlanExplored, PlanFailed, RunId, Text,
+};
 use serde_json::json;
 
 use super::acts::LOOKING;
@@ -88,10 +90,14 @@ impl House {
         let Some(plan) = plan else {
             let why = done.finished.as_ref().and_then(|it| it.why.clone());
             let why = why.or(done.answer).unwrap_or_default();
-            let why = format!("no plan was handed in: {why}");
+            let problems = not_taken(&events);
+            let why = match problems.first() {
+                Some(problem) => format!("no plan was handed in that can be used: {problem}"),
+                None => format!("no plan was handed in: {why}"),
+            };
             let failed = PlanFailed {
                 why: why.clone(),
-                problems: Vec::new(),
+                problems,
             };
             self.workshop
                 .record_for(&self.journal, &work, actor, vec![failed.into()])?;
@@ -180,6 +186,11 @@ impl House {
             }
             text.push_str(&self.under_way(work)?);
             text.push_str("\nKeep the ids of steps that stay. Hand in the whole plan.");
+        } else if !work.course.comments().is_empty() {
+            text.push_str("\nNo plan came of the last attempt. The person says since:");
+            for comment in work.course.comments() {
+                let _ = write!(text, "\n- {}", comment.text);
+            }
         }
         Ok(text)
     }
@@ -215,6 +226,24 @@ impl House {
             files.join(", ")
         ))
     }
+}
+
+/// Returns what was wrong with the last plan that was handed in and not taken.
+fn not_taken(events: &[Event]) -> Vec<String> {
+    let refused = events.iter().rev().find_map(|event| match &event.fact {
+        Fact::ToolFinished(it) if it.tool == forms::PLAN && it.trouble.is_some() => {
+            Some(&it.observation)
+        }
+        _ => None,
+    });
+    let Some(Text::Inline(text)) = refused else {
+        return Vec::new();
+    };
+    let lines = text
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("- "));
+    let lines = lines.filter(|line| !line.starts_with("mend that"));
+    lines.map(str::to_owned).collect()
 }
 
 impl Workshop {

@@ -17,7 +17,7 @@ use artel_types::{
 };
 use serde::Serialize;
 
-pub use decide::ChangesetDone;
+pub use decide::{ChangesetDone, Merging};
 pub(crate) use shown::{changeset_row, decisions, next, proof_line, row, title_of, waivers, word};
 
 use super::Work;
@@ -71,7 +71,7 @@ pub struct ChangesetShown {
     pub folder: String,
     /// The commit that it started from.
     pub base: String,
-    /// Its last commit.
+    /// Its last commit; of one that is to be decided about, the commit that would be merged.
     pub head: String,
     /// Its commits, oldest first.
     pub log: Vec<ChangesetCommit>,
@@ -110,6 +110,15 @@ pub struct ChangesetCommit {
     pub subject: String,
 }
 
+impl From<artel_git::Logged> for ChangesetCommit {
+    fn from(logged: artel_git::Logged) -> Self {
+        Self {
+            commit: logged.commit,
+            subject: logged.subject,
+        }
+    }
+}
+
 /// What a person decided about a changeset.
 #[derive(Debug, Clone, Serialize)]
 pub struct ChangesetDecision {
@@ -136,17 +145,39 @@ impl Workshop {
     /// Returns one changeset with all that is known about it.
     pub fn changeset(&self, id: &str) -> Result<ChangesetShown, Failure> {
         let work = self.work_named(id)?;
-        let (row, created) = of_work(&work)?;
+        let (mut row, mut created) = of_work(&work)?;
         let past = self.past(work, created.run)?;
-        Ok(shown(row, created, &past))
+        let tip = self.tip_to_show(&created, row.state);
+        if tip == created.head {
+            return Ok(shown(row, created, &past));
+        }
+        let line = self.changeset_line(&created)?;
+        let log = line.log(&created.base, &tip).map_err(git_failed)?;
+        created.head = tip;
+        created.proven = false;
+        row.proven = false;
+        let mut shown = shown(row, created, &past);
+        shown.log = log.into_iter().map(ChangesetCommit::from).collect();
+        shown.unproven.push(decide::MOVED.to_owned());
+        Ok(shown)
+    }
+
+    /// Returns the last commit of what is shown: for a changeset that is to be decided about, the
+    /// one that would be merged.
+    fn tip_to_show(&self, created: &ChangesetCreated, state: &str) -> String {
+        match state {
+            "open" => self.tip_of(created),
+            _ => created.head.clone(),
+        }
     }
 
     /// Returns the difference that a changeset makes, as text.
     pub fn changeset_diff(&self, id: &str) -> Result<String, Failure> {
         let work = self.work_named(id)?;
-        let (_, created) = of_work(&work)?;
+        let (row, created) = of_work(&work)?;
         let line = self.changeset_line(&created)?;
-        let diff = line.diff(&created.base, &created.head, &[]);
+        let tip = self.tip_to_show(&created, row.state);
+        let diff = line.diff(&created.base, &tip, &[]);
         let diff = diff.map_err(git_failed)?;
         let text = String::from_utf8_lossy(&diff);
         Ok(self.redactor().redact(&text).into_owned())

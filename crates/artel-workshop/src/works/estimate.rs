@@ -1,6 +1,7 @@
 //! What a plan is expected to take, before anybody agrees to it.
 
-use artel_types::model::ModelCard;
+use artel_model::Chosen;
+use artel_types::model::Provider;
 use artel_types::plan::{Plan, PlanStep, Verify};
 use artel_types::{Failure, Money};
 use serde::Serialize;
@@ -30,13 +31,13 @@ impl Workshop {
     ) -> Result<Vec<Estimate>, Failure> {
         // Without a model there is no price; the plan can be read all the same.
         let models = self.models(model).await?;
-        let card = models.choose(model).ok().map(|chosen| chosen.card);
+        let chosen = models.choose(model).ok();
         let of = |step: &PlanStep| {
             let tokens = tokens_of(step);
             Estimate {
                 step: step.id.clone(),
                 tokens,
-                cost: card.as_ref().and_then(|card| price(card, tokens)),
+                cost: chosen.as_ref().and_then(|chosen| price(chosen, tokens)),
             }
         };
         Ok(plan.steps.iter().map(of).collect())
@@ -53,7 +54,11 @@ pub(crate) fn tokens_of(step: &PlanStep) -> u64 {
     })
 }
 
-fn price(card: &ModelCard, tokens: u64) -> Option<Money> {
+fn price(chosen: &Chosen, tokens: u64) -> Option<Money> {
+    let card = &chosen.card;
+    if chosen.entry.provider == Provider::Rehearsal && card.input.is_none() {
+        return Some(Money(0));
+    }
     let written = tokens / READ_AND_WRITTEN;
     let read = tokens - written;
     let of = |million: Money, count: u64| million.0.saturating_mul(count) / 1_000_000;

@@ -1,11 +1,10 @@
 //! A plan while it is carried out, as people see it: each step with where it stands, what was
 //! found, what it took.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use artel_journal::Record;
 use artel_rules::conduct::{Conduct, Rules};
-use artel_types::model::Provider;
 use artel_types::plan::StepState;
 use artel_types::{Fact, Failure, Money, RunId, Text, Timestamp};
 use serde::Serialize;
@@ -25,6 +24,8 @@ pub struct Picture {
     steps: BTreeMap<String, Shown>,
     /// The step that a run belongs to, while it goes on.
     children: BTreeMap<RunId, String>,
+    /// What agents at it wait for a person with: questions, and calls that need a yes.
+    asking: BTreeSet<(RunId, String)>,
     narrator: Narrator,
     tokens: u64,
     cost: Option<Money>,
@@ -70,6 +71,8 @@ pub struct StepRow {
     pub turns: u64,
     /// How long it has taken.
     pub seconds: Option<f64>,
+    /// Whether it waits for a person.
+    pub is_waiting: bool,
     /// What goes on in it now.
     pub doing: Option<String>,
     /// What was found in it.
@@ -119,6 +122,7 @@ impl Workshop {
             run: work.course.run(),
             steps: BTreeMap::new(),
             children: BTreeMap::new(),
+            asking: BTreeSet::new(),
             narrator,
             tokens: 0,
             cost: Some(Money(0)),
@@ -154,6 +158,7 @@ impl Picture {
             self.children.insert(started.id, step);
         }
         self.count(&event.fact, event.run);
+        self.ask(&event.fact, event.run);
         if event.run != self.run {
             return Vec::new();
         }
@@ -173,9 +178,7 @@ impl Picture {
         match fact {
             Fact::ModelReplied(it) => {
                 self.tokens += it.charged.tokens.0;
-                // What is rehearsed costs nothing.
-                let free = (it.provider == Provider::Rehearsal).then_some(Money(0));
-                self.cost = match (self.cost, it.cost.or(free)) {
+                self.cost = match (self.cost, it.paid()) {
                     (Some(sum), Some(cost)) => Some(Money(sum.0 + cost.0)),
                     _ => None,
                 };
@@ -188,6 +191,28 @@ impl Picture {
             }
             _ => {}
         }
+    }
+
+    /// Notes what agents wait for a person with.
+    fn ask(&mut self, fact: &Fact, run: Option<RunId>) {
+        let Some(run) = run.filter(|run| self.children.contains_key(run)) else {
+            return;
+        };
+        match fact {
+            Fact::RunAsked(it) => drop(self.asking.insert((run, it.question.clone()))),
+            Fact::RunAnswered(it) => drop(self.asking.remove(&(run, it.question.clone()))),
+            Fact::ToolRequested(it) if it.decision == "ask" => {
+                self.asking.insert((run, it.call.clone()));
+            }
+            Fact::ToolAnswered(it) => drop(self.asking.remove(&(run, it.call.clone()))),
+            _ => {}
+        }
+    }
+
+    /// Tells whether a step waits for a person: itself, or an agent at it.
+    fn is_waiting(&self, step: &str) -> bool {
+        let is_of_step = |run: &RunId| self.children.get(run).is_some_and(|of| of == step);
+        self.conduct.is_waiting(step) || self.asking.iter().any(|(run, _)| is_of_step(run))
     }
 
     /// Says what an event of the plan's run means for its steps.
@@ -303,6 +328,11 @@ impl Picture {
             let shown = self.steps.get(&spec.id);
             let ended = shown.and_then(|it| it.ended).unwrap_or(now);
             let began = shown.and_then(|it| it.began);
+            let is_waiting = self.is_waiting(&spec.id);
+            let doing = match is_waiting {
+                true => Some("waits for you".to_owned()),
+                false => self.doing(&spec.id),
+            };
             StepRow {
                 number: index + 1,
                 id: spec.id.clone(),
@@ -312,7 +342,8 @@ impl Picture {
                 allowed: step.allowed,
                 turns: shown.map_or(0, |it| it.turns),
                 seconds: span(began, Some(ended)),
-                doing: self.doing(&spec.id).filter(|_| !step.is_over()),
+                is_waiting: is_waiting && !step.is_over(),
+                doing: doing.filter(|_| !step.is_over()),
                 remarks: shown.map(|it| it.remarks.clone()).unwrap_or_default(),
             }
         })

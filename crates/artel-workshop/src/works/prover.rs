@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use artel_engine::{CallLog, Chronicle};
 use artel_git::RunTree;
-use artel_tools::{Approver, Called, Hands, Question, Reply};
+use artel_tools::{Approver, Called, Hands, Question, Reply, Said};
 use artel_types::plan::{FailedTest, ProofPlace};
 use artel_types::{Code, Failure, ProofRecorded, Text};
 use serde_json::{Value, json};
@@ -29,8 +29,8 @@ pub(crate) struct Prover {
 struct Agreed;
 
 impl Approver for Agreed {
-    fn approve(&self, _: &Question) -> Option<Reply> {
-        Some(Reply::Yes { grants: Vec::new() })
+    fn approve(&self, _: &Question) -> Option<Said> {
+        Some(Reply::Yes { grants: Vec::new() }.into())
     }
 }
 

@@ -20,6 +20,8 @@ pub enum WaitSort {
     Plan,
     /// A changeset is to be decided about.
     Changeset,
+    /// No plan came of it.
+    Failed,
     /// Nobody drives it any more.
     Left,
 }
@@ -31,6 +33,7 @@ impl WaitSort {
             Self::Question => "question",
             Self::Plan => "plan",
             Self::Changeset => "changeset",
+            Self::Failed => "failed",
             Self::Left => "left",
         }
     }

@@ -2,7 +2,7 @@
 
 mod look;
 
-use artel_workshop::{Caller, ChangesetDone, Noted, Problems};
+use artel_workshop::{Caller, ChangesetDone, Merging, Noted, Problems};
 use clap::ValueEnum;
 
 use crate::Verdict;
@@ -129,7 +129,12 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
             return look::show(&shown, much, screen);
         }
         Command::Approve { id, waive, into } => {
-            workshop.approve_changeset(id, waive.as_deref(), into.as_deref())?
+            let how = Merging {
+                waiver: waive.as_deref(),
+                into: into.as_deref(),
+                seen: None,
+            };
+            workshop.approve_changeset(id, how)?
         }
         Command::Reject { id, reason } => workshop.reject_changeset(id, reason)?,
         Command::Undo { id } => workshop.undo_changeset(id)?,

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use artel_types::plan::Plan;
 use artel_types::{Code, Failure};
 use artel_workshop::{
-    AskOrder, Caller, Company, DEMO_REQUEST, Demo, Left, OnFailure, PlanRules, Problems, Settled,
-    Work, Workshop,
+    AskOrder, Caller, Company, DEMO_REQUEST, Demo, Left, Merging, OnFailure, PlanRules, Problems,
+    Settled, Work, Workshop,
 };
 
 use super::run::{Answers, Canvas, Watch, typed};
@@ -225,7 +225,7 @@ impl Story<'_> {
                 }
             }
         }
-        let done = self.workshop.approve_changeset(id, None, None)?;
+        let done = self.workshop.approve_changeset(id, Merging::default())?;
         let commit = done.done.commit.unwrap_or_default();
         let short: String = commit.chars().take(8).collect();
         screen.say(format!(

@@ -38,6 +38,7 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
         from: workshop.run_named(&args.run)?,
         at: args.at,
         hint: args.hint.clone(),
+        model: args.model.clone(),
     };
     let run = runtime::block_on(workshop.fork_run(&order))??;
     let how = (args.model.as_deref(), args.watching);

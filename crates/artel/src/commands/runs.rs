@@ -4,7 +4,7 @@ use artel_types::Timestamp;
 use artel_workshop::{Caller, Problems, RunRow, Which};
 
 use crate::Verdict;
-use crate::render::{cell, counted, table};
+use crate::render::{cell, counted, price, table};
 use crate::screen::Screen;
 
 /// Show runs and how they stand
@@ -51,7 +51,10 @@ fn cells(row: &RunRow, now: Timestamp) -> Vec<String> {
         row.state.words().to_owned(),
         cell(&row.title, 40),
         row.turns.to_string(),
-        row.cost.map_or("-".to_owned(), |cost| cost.to_string()),
+        match (row.turns, row.cost) {
+            (0, _) | (_, None) => "-".to_owned(),
+            (_, cost) => price(cost),
+        },
         since,
     ]
 }

@@ -6,7 +6,7 @@ use artel_types::model::Period;
 use artel_workshop::{Caller, Problems, UsageQuery, UsageReport};
 
 use crate::Verdict;
-use crate::render::{cell, counted, table};
+use crate::render::{cell, counted, price, table};
 use crate::screen::Screen;
 
 /// Show what models were used for, and what it cost
@@ -150,7 +150,7 @@ fn cost(sum: &Sum) -> String {
     match sum.unpriced {
         _ if sum.tokens == 0 => "-".to_owned(),
         _ if is_unknown(sum) => "unknown".to_owned(),
-        0 => sum.cost.to_string(),
+        0 => price(Some(sum.cost)),
         _ => format!("{} + unknown", sum.cost),
     }
 }

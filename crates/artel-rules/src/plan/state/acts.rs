@@ -127,17 +127,18 @@ impl Course {
                 None => self.wants_plan(),
                 Some(P::Exploring | P::Drafting) => true,
                 Some(P::Approved | P::Running) => self.is_revised,
-                Some(P::Failed) => self.approved.is_none(),
+                Some(P::Failed) => self.has_no_plan(),
                 Some(P::Review | P::Done | P::Rejected | P::Cancelled) => false,
             },
             Act::Draft | Act::Fail => self.is_awaiting_architect(),
+            Act::Comment if self.has_no_plan() => true,
             Act::Edit | Act::Comment => matches!(
                 state,
                 Some(P::Drafting | P::Review | P::Approved | P::Running)
             ),
             Act::Approve { hash } => return self.may_approve(act, hash),
             Act::Reject => self.in_review().is_some(),
-            Act::Cancel => state.is_some_and(|state| !state.is_over()),
+            Act::Cancel => self.has_no_plan() || state.is_some_and(|state| !state.is_over()),
             Act::Run => {
                 let may_again = state == Some(P::Failed) && self.approved.is_some();
                 state == Some(P::Approved) || may_again
@@ -163,6 +164,11 @@ impl Course {
         } else {
             Err(self.refused(act))
         }
+    }
+
+    /// Tells whether the architect gave up before there was a plan to agree to.
+    pub fn has_no_plan(&self) -> bool {
+        self.state == Some(PlanState::Failed) && self.approved.is_none()
     }
 
     fn wants_plan(&self) -> bool {
@@ -268,7 +274,7 @@ impl Course {
             P::Running => "wait for its steps, edit, revise or cancel",
             P::Done => "look at its changeset, or ask for something else",
             P::Failed if self.approved.is_some() => "run it again, or ask for something else",
-            P::Failed => "plan it again, or ask for something else",
+            P::Failed => "say with a comment what should be different, or cancel it",
             P::Rejected | P::Cancelled => "ask again",
         };
         (format!("the plan is in state `{state}`"), instead)

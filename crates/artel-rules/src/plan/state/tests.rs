@@ -308,7 +308,7 @@ fn every_pair_of_state_and_act_is_decided() {
     running+review    running     edit comment approveh2 reject cancel end propose deliver
     running+agreed    running     edit comment cancel end propose adopth2 deliver
     running+proposal  running     edit comment cancel end propose decide deliver
-    no plan           failed      explore
+    no plan           failed      explore comment cancel
     failed            failed      run deliver
     rejected          rejected
     cancelled         cancelled   end

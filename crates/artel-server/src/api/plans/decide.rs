@@ -1,6 +1,5 @@
 //! Deciding about plans and their steps. What follows from a decision is taken up by the daemon.
 
-use artel_types::{Code, Failure};
 use artel_workshop::{Edited, Work};
 use axum::Json;
 use serde::{Deserialize, Serialize};
@@ -8,14 +7,15 @@ use utoipa::ToSchema;
 
 use crate::api::Told;
 use crate::api::refusal::Troubled;
-use crate::api::seat::{Answer, As, At, Developer, User, waited};
+use crate::api::seat::{Answer, As, At, Developer, User, unnamed, waited};
 
 /// An approval names what was seen.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Approve {
     /// The hash of the version that was seen, or at least its first 8 letters.
-    #[schema(min_length = 8)]
+    #[serde(default)]
+    #[schema(required = true, min_length = 8)]
     hash: String,
 }
 
@@ -144,9 +144,7 @@ pub(crate) async fn approve(
 ) -> Answer<Decided> {
     let done = by.does(move |workshop| {
         if told.hash.len() < 8 {
-            return Err(Failure::new(Code::C004, "an approval names what was seen")
-                .advise("send the `hash` of the version, or at least its first 8 letters")
-                .into());
+            return Err(unnamed("hash", "that of the version").into());
         }
         let (work, run) = workshop.approve_plan(&id, Some(&told.hash))?;
         Ok(Decided {

@@ -42,6 +42,8 @@ pub(crate) struct Fork {
     at: u64,
     /// What the new run is told first.
     hint: Option<String>,
+    /// Another model than the one it began with: an alias, or `provider:model`.
+    model: Option<String>,
 }
 
 /// Where a wish arrived.
@@ -212,6 +214,7 @@ pub(crate) async fn fork(
             from: workshop.run_named(&id)?,
             at: told.at,
             hint: told.hint,
+            model: told.model,
         };
         let run = waited(workshop.fork_run(&order))?;
         Ok((run, workshop.trace_of_run(run)?))

@@ -31,7 +31,10 @@ pub(in crate::console) struct StepCard {
 /// Returns the steps of a plan.
 pub(in crate::console) fn cards(
     plan: &Plan,
-    states: &BTreeMap<String, StepState>,
+    (states, drawn): (
+        &BTreeMap<String, StepState>,
+        &BTreeMap<String, words::State>,
+    ),
     estimates: &[Estimate],
 ) -> Vec<StepCard> {
     let steps = plan.steps.iter().enumerate();
@@ -42,7 +45,10 @@ pub(in crate::console) fn cards(
                 plan,
                 index + 1,
                 step,
-                states.get(&step.id).copied(),
+                states
+                    .get(&step.id)
+                    .copied()
+                    .zip(drawn.get(&step.id).copied()),
                 estimate,
             )
         })
@@ -53,7 +59,7 @@ fn card(
     plan: &Plan,
     number: usize,
     step: &PlanStep,
-    state: Option<StepState>,
+    state: Option<(StepState, words::State)>,
     estimate: Option<&Estimate>,
 ) -> StepCard {
     let after = step.after.iter().filter_map(|id| plan.number(id));
@@ -64,8 +70,9 @@ fn card(
         number,
         id: step.id.clone(),
         title: step.title.clone(),
-        state: state.map(words::step),
-        is_open: state.is_some_and(|state| matches!(state, StepState::Waiting | StepState::Failed)),
+        state: state.map(|(_, shown)| shown),
+        is_open: state
+            .is_some_and(|(state, _)| matches!(state, StepState::Waiting | StepState::Failed)),
         role: step.role.clone(),
         verify: step.verify.as_str(),
         after: after.join(", "),
@@ -84,12 +91,8 @@ fn card(
             .map(|(word, names)| (word, names.join(", ")))
             .collect(),
         estimate: estimate.map(|it| {
-            let cost = it.cost.map(|cost| format!(", {cost}"));
-            format!(
-                "{} tokens{}",
-                words::tokens(it.tokens),
-                cost.unwrap_or_default()
-            )
+            let cost = words::cost(it.cost, it.tokens);
+            format!("{} tokens, {cost}", words::tokens(it.tokens))
         }),
     }
 }

@@ -7,6 +7,7 @@ use artel_types::{Fact, RunId, Text};
 use artel_workshop::{Line, Mark, Narrator};
 
 use super::Milestone;
+use crate::console::evidence::{EVIDENCE, Meaning, Verdict, place};
 use crate::console::words;
 
 /// So much of one output is shown.
@@ -41,6 +42,8 @@ pub(in crate::console) struct Finding {
     pub(in crate::console) state: words::State,
     pub(in crate::console) head: String,
     pub(in crate::console) lines: Vec<String>,
+    /// Where a proof was made.
+    pub(in crate::console) place: Option<Meaning>,
     /// What was printed.
     pub(in crate::console) output: String,
 }
@@ -126,7 +129,11 @@ impl Story {
                 }
             }
             Fact::StepChecked(it) => {
-                let head = format!("checks ({})", it.phase);
+                let head = match it.phase.as_str() {
+                    "red" => "checks of the tests, before the work".to_owned(),
+                    "green" => "checks after the work".to_owned(),
+                    phase => format!("checks ({phase})"),
+                };
                 self.find(&it.step, finding(it.passed.into(), head, it.why));
             }
             Fact::StepJudged(it) => {
@@ -142,11 +149,8 @@ impl Story {
                 self.find(&it.step, made);
             }
             Fact::StepFailed(it) => {
-                let mut made = finding(
-                    false.into(),
-                    "the attempt did not pass".to_owned(),
-                    Vec::new(),
-                );
+                let head = "the attempt".to_owned();
+                let mut made = finding(Verdict::NotPassed, head, Vec::new());
                 made.output = cut(read(&it.why));
                 self.find(&it.step, made);
             }
@@ -154,17 +158,21 @@ impl Story {
                 let mut lines = it.files.clone();
                 lines.extend(it.waived.iter().map(|what| format!("waived: {what}")));
                 let commit: String = it.commit.iter().flat_map(|it| it.chars().take(8)).collect();
-                self.find(
-                    &it.step,
-                    finding(true.into(), format!("passed {commit}"), lines),
-                );
+                let head = match commit.is_empty() {
+                    true => "the step".to_owned(),
+                    false => format!("the step, as commit {commit}"),
+                };
+                self.find(&it.step, finding(Verdict::Passed, head, lines));
             }
             Fact::StepWaived(it) => {
-                let head = format!("waived by a person: {}", it.what);
-                self.find(&it.step, finding(true.into(), head, vec![it.reason]));
+                let made = finding(Verdict::Waived, it.what, vec![it.reason]);
+                self.find(&it.step, made);
             }
             Fact::StepSettled(it) => {
-                self.find(&it.step, finding(false.into(), it.state, vec![it.why]));
+                self.find(
+                    &it.step,
+                    finding(Verdict::NotPassed, it.state, vec![it.why]),
+                );
             }
             _ => {}
         }
@@ -280,6 +288,22 @@ impl Story {
     }
 }
 
+/// Explains the words about evidence that the steps have, each once.
+pub(super) fn legend(steps: &[super::StepView]) -> Vec<Meaning> {
+    let attempts = steps.iter().flat_map(|step| &step.attempts);
+    let mut found = attempts.flat_map(|attempt| &attempt.findings).peekable();
+    if found.peek().is_none() {
+        return Vec::new();
+    }
+    let mut legend = EVIDENCE.to_vec();
+    for place in found.filter_map(|it| it.place) {
+        if !legend.contains(&place) {
+            legend.push(place);
+        }
+    }
+    legend
+}
+
 fn tale(run: RunId, known: &mut Known) -> Tale {
     Tale {
         run: run.short(),
@@ -291,11 +315,12 @@ fn tale(run: RunId, known: &mut Known) -> Tale {
     }
 }
 
-fn finding(state: words::State, head: String, lines: Vec<String>) -> Finding {
+fn finding(verdict: Verdict, head: String, lines: Vec<String>) -> Finding {
     Finding {
-        state,
+        state: verdict.into(),
         head,
         lines,
+        place: None,
         output: String::new(),
     }
 }
@@ -309,8 +334,9 @@ fn proof(it: &artel_types::ProofRecorded, output: String) -> Finding {
     lines.extend(failures.map(|test| format!("{}: {}", test.name, test.message)));
     Finding {
         state: it.holds.into(),
-        head: format!("proof ({}): {}", it.place, it.what),
+        head: it.what.clone(),
         lines,
+        place: Some(place(it.place)),
         output,
     }
 }

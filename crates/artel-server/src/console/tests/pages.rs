@@ -1,6 +1,6 @@
 //! Each page with hostile text in everything that can hold text.
 
-use artel_types::plan::Plan;
+use artel_types::plan::{Plan, ProofPlace, StepState};
 use artel_types::{Actor, FileChange, RunId, Timestamp, TraceId, Via};
 use artel_workshop::{
     AgentRow, AgentShown, AgentSource, ChangesetCommit, ChangesetRow, ChangesetShown, CommandShown,
@@ -8,13 +8,15 @@ use artel_workshop::{
 };
 use serde_json::json;
 
+use super::super::coded::coded;
+use super::super::evidence::{EVIDENCE, place};
 use super::super::frame::Frame;
 use super::super::now::{Going, Listed, Now};
-use super::super::questions::{Call, Card, Needs, Query};
+use super::super::questions::{AllUnplanned, Call, Card, Needs, Query, Unplanned};
 use super::super::words::{self, When};
 use super::super::{
-    agents, changeset, changesets, graph, journal, plan, plans, reports, run, runs, settings,
-    skills, usage,
+    agents, changeset, changesets, graph, journal, plan, plans, prose, reports, run, runs,
+    settings, skills, usage,
 };
 use super::{check, hostile};
 
@@ -26,6 +28,7 @@ fn frame() -> Frame {
         proof: hostile(),
         name: hostile(),
         role: "admin",
+        needs: 3,
         view: "full",
     }
 }
@@ -74,6 +77,18 @@ fn needs() -> Needs {
     }
 }
 
+fn unplanned() -> AllUnplanned {
+    AllUnplanned {
+        unplanned: vec![Unplanned {
+            field: "three".to_owned(),
+            id: hostile(),
+            title: hostile(),
+            why: coded(&format!("`{}`", hostile())),
+            since: when(),
+        }],
+    }
+}
+
 fn hostile_plan() -> Plan {
     let it = hostile();
     serde_json::from_value(json!({
@@ -94,14 +109,16 @@ fn now_shows_text_as_text() {
         sort: "plan",
         href: hostile(),
         title: hostile(),
-        text: hostile(),
+        text: coded(&hostile()),
         since: when(),
     };
     let page = Now {
         frame: frame(),
         portals: vec![hostile()],
         needs: needs(),
-        cards: vec![card],
+        cards: vec![card.clone()],
+        queue: vec![card],
+        unplanned: unplanned(),
         left_out: 1,
         running: going(),
         finished: going(),
@@ -138,7 +155,8 @@ fn plans_show_text_as_text() {
 #[test]
 fn a_plan_shows_text_as_text() {
     let plan = hostile_plan();
-    let states = [("a".to_owned(), artel_types::plan::StepState::Failed)].into();
+    let states = [("a".to_owned(), StepState::Failed)].into();
+    let drawn = [("a".to_owned(), words::WAITS)].into();
     let page = plan::PlanPage {
         frame: frame(),
         id: hostile(),
@@ -149,7 +167,7 @@ fn a_plan_shows_text_as_text() {
         by: hostile(),
         portal: Some(hostile()),
         state: words::state("review"),
-        why: Some(hostile()),
+        why: Some(coded(&hostile())),
         version: 2,
         hash: hostile(),
         versions: vec![plan::VersionRow {
@@ -162,8 +180,8 @@ fn a_plan_shows_text_as_text() {
         is_going: true,
         can_retry: true,
         can_edit: true,
-        graph: graph::draw(&plan, &states),
-        steps: plan::cards(&plan, &states, &[]),
+        graph: graph::draw(&plan, &drawn),
+        steps: plan::cards(&plan, (&states, &drawn), &[]),
         tokens: hostile(),
         cost: hostile(),
         comments: vec![plan::Said {
@@ -222,13 +240,15 @@ fn a_run_shows_text_as_text() {
         state: true.into(),
         head: hostile(),
         lines: vec![hostile()],
+        place: Some(place(ProofPlace::Red)),
         output: hostile(),
     };
     let step = run::StepView {
         number: 1,
         id: "a".to_owned(),
         title: hostile(),
-        state: words::step(artel_types::plan::StepState::Running),
+        state: words::step(StepState::Running),
+        is_open: true,
         round: 2,
         allowed: 3,
         turns: 4,
@@ -260,6 +280,7 @@ fn a_run_shows_text_as_text() {
         links: vec![("plan", hostile())],
         graph: graph::draw(&hostile_plan(), &[].into()),
         needs: needs(),
+        unplanned: unplanned(),
         milestones: vec![line()],
         steps: vec![step],
         tales: vec![tale()],
@@ -270,9 +291,14 @@ fn a_run_shows_text_as_text() {
             at: hostile(),
             kind: hostile(),
             actor: hostile(),
-            fork: Some(hostile()),
+            is_point: true,
         }],
-        more_events: 1,
+        is_cut: true,
+        fork: Some(hostile()),
+        is_older: false,
+        older: Some(1),
+        legend: EVIDENCE.to_vec(),
+        plan: Some(hostile()),
     };
     check(&page, 50);
 }
@@ -355,16 +381,18 @@ fn a_changeset_shows_text_as_text() {
                 path: hostile(),
                 kind: "new",
                 lines: hostile(),
+                at: Some(1),
             }],
             proofs: vec![changeset::ProofRow {
                 state: true.into(),
-                place: "final",
+                place: place(ProofPlace::Final),
                 step: hostile(),
                 what: hostile(),
                 found: hostile(),
                 took: hostile(),
                 output: Some(hostile()),
             }],
+            legend: EVIDENCE.to_vec(),
             decisions: vec![changeset::DecisionRow {
                 act: hostile(),
                 by: Actor::human(hostile(), Via::Web).id,
@@ -380,16 +408,19 @@ fn a_changeset_shows_text_as_text() {
     }
 }
 
-#[test]
-fn skills_show_text_as_text() {
-    let figures = || skills::Figures {
+fn figures() -> skills::Figures {
+    skills::Figures {
         runs: 1,
         success: hostile(),
         turns: hostile(),
         recovery: hostile(),
         common: hostile(),
         cost: hostile(),
-    };
+    }
+}
+
+#[test]
+fn skills_show_text_as_text() {
     let row = skills::Row {
         name: hostile(),
         description: hostile(),
@@ -459,9 +490,9 @@ fn agents_show_text_as_text() {
     };
     let page = agents::Agents {
         frame: frame(),
-        rows: vec![row()],
+        rows: vec![(row(), Some(figures())), (row(), None)],
     };
-    check(&page, 8);
+    check(&page, 12);
     let it = AgentShown {
         row: row(),
         file: Some(hostile()),
@@ -472,9 +503,10 @@ fn agents_show_text_as_text() {
     let page = agents::AgentPage {
         frame: frame(),
         it,
+        stats: Some(figures()),
         is_whole: true,
     };
-    check(&page, 10);
+    check(&page, 14);
 }
 
 #[test]
@@ -615,7 +647,10 @@ fn reports_show_text_as_text() {
         id: hostile(),
         run: hostile(),
         path: hostile(),
-        text: hostile(),
+        text: prose::prose(&format!(
+            "## {it}\n### {it}\n{it}\n> {it}\n- {it}\n| {it} |\n| {it} |",
+            it = hostile()
+        )),
     };
-    check(&page, 8);
+    check(&page, 14);
 }

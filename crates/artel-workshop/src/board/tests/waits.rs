@@ -2,8 +2,8 @@
 
 use artel_types::plan::{PlanState, Urgency};
 use artel_types::{
-    ChangesetMerged, ChangesetRejected, PlanCommented, PlanExplored, RequestSettled, RunAnswered,
-    RunAsked,
+    ChangesetMerged, ChangesetRejected, PlanCancelled, PlanCommented, PlanExplored, PlanFailed,
+    RequestSettled, RunAnswered, RunAsked,
 };
 
 use super::facts::*;
@@ -226,4 +226,34 @@ fn a_changeset_to_decide_about() {
         );
     };
     check(rejected, nobody(), &[]);
+}
+
+#[test]
+fn a_request_of_which_no_plan_came() {
+    let trace = trace_id(TRACE);
+    let failed = |tape: &mut Tape| {
+        let why = "it is not clear".to_owned();
+        let problems = Vec::new();
+        tape.work(trace, PlanFailed { why, problems });
+    };
+    check(failed, nobody(), &[("failed", "it is not clear", 2)]);
+    let commented = |tape: &mut Tape| {
+        failed(tape);
+        let comments = vec!["only the index".to_owned()];
+        tape.work(
+            trace,
+            PlanCommented {
+                version: 0,
+                comments,
+            },
+        );
+    };
+    let text = "left while it was planned";
+    check(commented, nobody(), &[("left", text, 3)]);
+    let cancelled = |tape: &mut Tape| {
+        failed(tape);
+        let reason = String::new();
+        tape.work(trace, PlanCancelled { reason });
+    };
+    check(cancelled, nobody(), &[]);
 }

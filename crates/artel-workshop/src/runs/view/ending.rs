@@ -62,7 +62,8 @@ fn took(metrics: &RunMetrics) -> String {
         counted(metrics.turns, "turn"),
         tokens(all)
     );
-    if let Some(cost) = metrics.cost {
+    // What costs nothing is rehearsed, and goes without saying.
+    if let Some(cost) = metrics.cost.filter(|cost| cost.0 > 0) {
         text.push_str(&format!(" · {cost}"));
     }
     text.push_str(&format!(" · {}", span(metrics.total_ms)));

@@ -14,6 +14,12 @@ use crate::works::Work;
 use crate::works::carry::refused;
 use crate::workshop::{Noted, Workshop};
 
+/// A commit is named by no less of its id.
+const LEAST_SEEN: usize = 8;
+
+/// Why a branch that a person changed takes a waiver.
+pub(super) const MOVED: &str = "its branch was changed after its proofs were made";
+
 /// What became of a changeset by a person's word: the receipt.
 #[derive(Debug, Clone, Serialize)]
 pub struct ChangesetDone {
@@ -39,13 +45,24 @@ pub struct ChangesetDone {
     pub report: Option<String>,
 }
 
+/// How a person has a changeset merged.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Merging<'a> {
+    /// Why, although its proofs do not hold.
+    pub waiver: Option<&'a str>,
+    /// The branch that it goes into; the one it started from if not given.
+    pub into: Option<&'a str>,
+    /// The last commit that they saw, or how its id begins: nothing else is merged. Whoever sits
+    /// at the repository need not name it.
+    pub seen: Option<&'a str>,
+}
+
 impl Workshop {
     /// Merges a changeset with a commit of its own. Without proofs that hold, a waiver says why.
     pub fn approve_changeset(
         &self,
         id: &str,
-        waiver: Option<&str>,
-        into: Option<&str>,
+        how: Merging<'_>,
     ) -> Result<Noted<ChangesetDone>, Failure> {
         let desk = Desk::open(self)?;
         let work = match desk.begin(id, Order::Approve)? {
@@ -53,12 +70,20 @@ impl Workshop {
             Begun::Open(work) => work,
         };
         let (_, created) = of_work(&work)?;
-        let waiver = waiver.map(str::trim).filter(|it| !it.is_empty());
+        let waiver = how.waiver.map(str::trim).filter(|it| !it.is_empty());
+        let head = self.tip_of(&created);
+        let is_it = |seen: &&str| seen.len() >= LEAST_SEEN && head.starts_with(*seen);
+        if let Some(seen) = how.seen.filter(|seen| !is_it(seen)) {
+            let line = self.changeset_line(&created).ok();
+            return Err(unseen(line.as_ref(), seen, &head));
+        }
         self.may_merge(&work, &created, waiver)?;
+        if head != created.head && waiver.is_none() {
+            return Err(needs_waiver(&work, MOVED));
+        }
         let asker = asker(&work, &created, Order::Approve);
-        let into = self.branch_to_move(&work, &created, into)?;
+        let into = self.branch_to_move(&work, &created, how.into)?;
         let line = self.changeset_line(&created)?;
-        let head = self.head_to_merge(&work, &created, waiver)?;
         let branch = created.branch.as_deref().unwrap_or(&created.head);
         let message = message(&format!("Merge {branch}: {}", title_of(&work)), &work);
         let author = line.identity(self.caller.places.home());
@@ -182,28 +207,12 @@ impl Workshop {
         })
     }
 
-    /// Returns the commit to merge: that of the person's branch, since they may have rebased it or
-    /// added to it. Nothing of that was proven, so it takes a waiver.
-    fn head_to_merge(
-        &self,
-        work: &Work,
-        created: &ChangesetCreated,
-        waiver: Option<&str>,
-    ) -> Result<String, Failure> {
-        let found = created
-            .branch
-            .as_deref()
-            .and_then(|branch| self.branch_of_person(&created.folder, branch));
-        match found {
-            Some(found) if found != created.head => match waiver {
-                Some(_) => Ok(found),
-                None => Err(needs_waiver(
-                    work,
-                    "its branch was changed after its proofs were made",
-                )),
-            },
-            _ => Ok(created.head.clone()),
-        }
+    /// Returns the commit that would be merged: that of the person's branch, since they may have
+    /// rebased it or added to it. Nothing of that was proven, so it takes a waiver.
+    pub(super) fn tip_of(&self, created: &ChangesetCreated) -> String {
+        let branch = created.branch.as_deref();
+        let found = branch.and_then(|branch| self.branch_of_person(&created.folder, branch));
+        found.unwrap_or_else(|| created.head.clone())
     }
 
     fn branch_of_person(&self, folder: &str, branch: &str) -> Option<String> {
@@ -311,6 +320,31 @@ fn needs_waiver(work: &Work, why: &str) -> Failure {
             "`artel changeset show {short}` shows it; `artel changeset approve {short} --waive \
              \"why\"` merges it all the same, `artel changeset reject {short} --reason \"…\"` does not"
         ))
+}
+
+/// Says what a changeset has that the person did not see.
+fn unseen(line: Option<&Line>, seen: &str, head: &str) -> Failure {
+    let short = |commit: &str| commit.chars().take(10).collect::<String>();
+    let mut why = format!(
+        "you saw {}, and it ends in {} now",
+        short(seen),
+        short(head)
+    );
+    let since = line.and_then(|line| line.log(seen, head).ok());
+    let since = since.unwrap_or_default();
+    if !since.is_empty() {
+        let subjects: Vec<_> = since.iter().map(|it| it.subject.as_str()).collect();
+        why.push_str(&format!("; new since: {}", subjects.join(", ")));
+    }
+    let files = line.and_then(|line| line.changed(seen, head).ok());
+    let files = files.unwrap_or_default();
+    if !files.is_empty() {
+        let files: Vec<_> = files.iter().map(|path| text(path)).collect();
+        why.push_str(&format!("; files: {}", files.join(", ")));
+    }
+    Failure::new(Code::R008, "the changeset is not the one you saw")
+        .because(why)
+        .advise("look at it anew, then decide")
 }
 
 fn message(first: &str, work: &Work) -> String {

@@ -72,7 +72,7 @@ fn front(past: &Past) -> String {
     };
     let begun = past.begun.as_ref();
     let branch = begun.filter(|it| !it.patch).map(|it| it.branch.as_str());
-    let cost = past.metrics.cost.map(|cost| cost.to_string());
+    let cost = past.metrics.cost.map(|_| section::money(past));
     let fields = [
         ("trace_id", Some(past.work.trace.to_string())),
         ("request_id", Some(past.work.name())),

@@ -255,14 +255,27 @@ pub(super) fn reasoning(past: &Past) -> String {
     text
 }
 
+/// Says what it cost.
+pub(super) fn money(past: &Past) -> String {
+    match past.metrics.cost {
+        None => "price not known".to_owned(),
+        // Only what is rehearsed costs nothing.
+        Some(Money(0)) => "free".to_owned(),
+        Some(cost) => cost.to_string(),
+    }
+}
+
 pub(super) fn cost(past: &Past) -> String {
     let took = &past.metrics;
     let tokens = |count: u64| Tokens(count).to_string();
-    let cost = took
-        .cost
-        .map_or("not known".to_owned(), |cost| cost.to_string());
+    let cost = money(past);
     let by_model = |(model, cost): (&String, &Money)| format!("  - {}: {cost}\n", code(model));
-    let by_model: String = took.cost_by_model.iter().map(by_model).collect();
+    let by_model: String = took
+        .cost_by_model
+        .iter()
+        .filter(|it| *it.1 > Money(0))
+        .map(by_model)
+        .collect();
     format!(
         "- Tokens: {} in ({} from the cache), {} out\n- Money: {cost}\n{by_model}\
          - Time: {} in all, {} of models, {} of tools, {} of people\n- Calls: {} of models, {} of tools\n",

@@ -4,7 +4,7 @@ use artel_types::{ChangeKind, FileChange, ProofRecorded, Tokens};
 use artel_workshop::{ChangesetRow, ChangesetShown, Problems};
 
 use crate::Verdict;
-use crate::render::{cell, counted, harmless, harmless_lines, table};
+use crate::render::{cell, counted, harmless, harmless_lines, price, table};
 use crate::screen::{Paint, Screen};
 
 /// How much is shown.
@@ -224,9 +224,7 @@ fn file(file: &FileChange) -> String {
 }
 
 fn cost(shown: &ChangesetShown) -> String {
-    let money = shown
-        .cost
-        .map_or("price not known".to_owned(), |cost| cost.to_string());
+    let money = price(shown.cost);
     let seconds = shown.millis / 1_000;
     format!("{} tokens, {money}, {seconds} s", Tokens(shown.tokens))
 }

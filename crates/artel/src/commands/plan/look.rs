@@ -6,7 +6,7 @@ use artel_workshop::{Caller, PlanLook, Problems, Work};
 use serde_json::json;
 
 use crate::Verdict;
-use crate::render::{cell, harmless, harmless_lines, table};
+use crate::render::{cell, harmless, harmless_lines, price, table};
 use crate::runtime;
 use crate::screen::Screen;
 
@@ -154,7 +154,7 @@ fn steps(shown: &PlanLook, screen: &mut Screen) -> Result<(), Problems> {
             estimate.map_or("-".to_owned(), |it| tokens(it.tokens)),
             estimate
                 .and_then(|it| it.cost)
-                .map_or("-".to_owned(), |it| it.to_string()),
+                .map_or("-".to_owned(), |it| price(Some(it))),
         ]
     };
     let rows: Vec<_> = shown.plan.steps.iter().enumerate().map(row).collect();
@@ -164,7 +164,7 @@ fn steps(shown: &PlanLook, screen: &mut Screen) -> Result<(), Problems> {
     screen.line("")?;
     screen.raw(&table(&head, &rows))?;
     let (all, cost) = shown.total();
-    let cost = cost.map_or("the price is not known".to_owned(), |it| it.to_string());
+    let cost = price(cost);
     screen.line(format!(
         "{}, expected to take {} tokens: {cost}",
         counted(shown.plan.steps.len() as u64, "step"),

@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use artel_tools::{Approver, Hints, Person, Question, Reply};
+use artel_tools::{Approver, Hints, Person, Question, Said};
 use artel_workshop::{Audience, Caller, Company, PortalQuestion, Stop, Trust, TrustQuestion};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::watch;
@@ -105,7 +105,7 @@ struct AtDesk {
 }
 
 impl Approver for AtDesk {
-    fn approve(&self, question: &Question) -> Option<Reply> {
+    fn approve(&self, question: &Question) -> Option<Said> {
         self.ears.while_quiet(|| self.inner.approve(question))
     }
 }

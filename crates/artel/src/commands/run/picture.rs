@@ -18,7 +18,7 @@ use tokio::sync::watch;
 
 use super::company::{self, Answers};
 use super::live::Passing;
-use crate::render::harmless;
+use crate::render::{harmless, price};
 use crate::runtime;
 use crate::screen::{Paint, Screen};
 
@@ -301,9 +301,7 @@ fn summary(sum: &PlanSum) -> String {
         count @ 0..=999 => format!("{count} tokens"),
         count => format!("{}.{}k tokens", count / 1000, count % 1000 / 100),
     };
-    let cost = sum
-        .cost
-        .map_or("cost unknown".to_owned(), |cost| cost.to_string());
+    let cost = price(sum.cost);
     let phase = match &sum.phase {
         Some(phase) => format!(" · {phase}"),
         None => String::new(),

@@ -4,19 +4,23 @@ use std::io::{self, StderrLock, Write as _};
 
 use artel_policy::Scope;
 use artel_policy::record::visible;
-use artel_tools::{Approver, Question, Reply};
+use artel_tools::{Approver, Question, Reply, Said};
+use artel_types::Actor;
 use artel_workshop::{Caller, Problems, Workshop};
 
 /// The person at the terminal.
 pub(crate) struct Terminal {
     /// Where a yes for good is kept; nothing where there is no workshop to keep it in.
     workshop: Option<Workshop>,
+    /// Who sits there.
+    person: Actor,
 }
 
 impl Terminal {
     pub(crate) fn of(caller: &Caller) -> Self {
         Self {
             workshop: caller.workshop().ok(),
+            person: caller.actor(),
         }
     }
 
@@ -48,7 +52,13 @@ impl Terminal {
 }
 
 impl Approver for Terminal {
-    fn approve(&self, question: &Question) -> Option<Reply> {
+    fn approve(&self, question: &Question) -> Option<Said> {
+        Some(self.answer(question)?.by(self.person.clone()))
+    }
+}
+
+impl Terminal {
+    fn answer(&self, question: &Question) -> Option<Reply> {
         let mut screen = io::stderr().lock();
         show(&mut screen, question);
         let scopes = self.scopes(question);

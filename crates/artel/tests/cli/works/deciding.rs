@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
-use super::town::{Town, payload};
+use super::town::{SCRIPT, Town, payload};
 
 /// Asks for a plan and returns its short name.
 fn planned(town: &Town) -> String {
@@ -325,4 +325,48 @@ fn an_approved_plan_is_carried_out_in_the_background() {
         }
     }
     panic!("it was not done: {:?}", town.request());
+}
+
+/// The architect hands nothing in before it knows what is meant.
+#[test]
+fn what_could_not_be_planned_waits_until_somebody_says_more() {
+    let unclear = "rules:
+  - expect: { says: Keep it to calc.py }
+    call: { read: { path: calc.py } }
+  - expect: { says: Plan this request }
+    call: { finish: { answer: nothing is clear } }
+";
+    let town = Town::saying(&SCRIPT.replacen("rules:\n", unclear, 1));
+    let waiting = || town.artel(["waiting", "--json"]).run().expect(0).json();
+    let asked = |town: &Town| {
+        drop(town.ask().run());
+        let waits = waiting();
+        let failed = &waits[waits.as_array().unwrap().len() - 1];
+        assert_eq!(failed["kind"], "failed", "{waits}");
+        let text = failed["text"].as_str().unwrap();
+        assert!(text.contains("nothing is clear"), "{waits}");
+        failed["id"].as_str().unwrap().to_owned()
+    };
+    let first = asked(&town);
+    let again = [
+        "plan",
+        "revise",
+        &first,
+        "--comment",
+        "Keep it to calc.py",
+        "--json",
+    ];
+    town.artel(again).run().expect(0);
+    let waits = waiting();
+    assert_eq!(waits[0]["kind"], "plan", "{waits}");
+    assert_eq!(waits[0]["id"], first.as_str());
+    let second = asked(&town);
+    assert_ne!(first, second);
+    let off = ["plan", "cancel", &second, "--json"];
+    town.artel(off).run().expect(0);
+    assert_eq!(
+        waiting().as_array().unwrap().len(),
+        1,
+        "only the plan is left"
+    );
 }

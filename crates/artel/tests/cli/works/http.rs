@@ -122,6 +122,9 @@ fn a_request_becomes_a_merged_changeset_over_http() {
         403,
         "a user merges nothing"
     );
+    let (status, refused) = served.post(developer, &path, &json!({}));
+    assert_eq!(status, 400, "what is not named was not seen: {refused}");
+    assert_eq!(served.town.count("changeset.ordered"), 0);
     let (status, merged) = served.post(developer, &path, &merge);
     assert_eq!(status, 200, "{merged}");
     assert_eq!(merged["act"], "approve");
@@ -136,4 +139,48 @@ fn a_request_becomes_a_merged_changeset_over_http() {
     let approved = by.iter().find(|it| it["kind"] == "plan.approved").unwrap();
     assert_eq!(approved["actor"]["via"], "api");
     assert_eq!(approved["actor"]["id"], "user");
+}
+
+/// Somebody adds to the branch after another one looked at it.
+#[test]
+fn what_was_added_since_is_told_and_not_merged() {
+    let served = Served::new();
+    let [user, developer] = &served.tokens;
+    let ask = json!({ "words": "Mend add in calc.py. It must add.", "planning": "always" });
+    let made = served.post(user, "requests", &ask).1;
+    let id = made["trace_id"].as_str().unwrap();
+    let plan = || served.get(&format!("requests/{id}"))["plan_state"].clone();
+    served.until("there is a plan", || plan() == "review");
+    let seen = json!({ "hash": served.get(&format!("plans/{id}"))["hash"] });
+    served.post(user, &format!("plans/{id}/approve"), &seen);
+    served.until("the plan is done", || plan() == "done");
+    let look = || served.get(&format!("changesets/{id}"));
+    let before = look();
+    let branch = before["branch"].as_str().unwrap().to_owned();
+    let project = &served.town.project;
+    git(project, &["checkout", "-q", &branch]);
+    std::fs::write(project.join("late.py"), "late = True\n").unwrap();
+    git(project, &["add", "late.py"]);
+    git(project, &["commit", "-qm", "Something late"]);
+    git(project, &["checkout", "-q", "main"]);
+    let path = format!("changesets/{id}/approve");
+    let merge = |head: &Value, reason: &str| {
+        let body = json!({ "head": head, "reason": reason });
+        served.post(developer, &path, &body)
+    };
+    let (status, refused) = merge(&before["head"], "it is fine");
+    assert_eq!(status, 409, "{refused}");
+    let why = refused["error"]["why"].as_str().unwrap();
+    assert!(
+        why.contains("Something late") && why.contains("late.py"),
+        "{why}"
+    );
+    let now = look();
+    assert_ne!(now["head"], before["head"]);
+    assert_eq!(now["proven"], false, "nobody proved what came late");
+    let (status, refused) = merge(&now["head"], "");
+    assert_eq!(status, 409, "it takes a waiver: {refused}");
+    let (status, merged) = merge(&now["head"], "I wrote the rest myself");
+    assert_eq!(status, 200, "{merged}");
+    assert_eq!(served.town.left().files["late.py"], b"late = True\n");
 }

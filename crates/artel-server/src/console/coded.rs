@@ -1,0 +1,73 @@
+//! Texts with commands, names and values between backticks.
+
+use askama::Template;
+use askama::filters::HtmlSafe;
+
+/// A text whose parts between backticks are commands, names and values.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Template)]
+#[template(
+    ext = "html",
+    source = "{% for it in parts %}{% if it.0 %}<code>{{ it.1 }}</code>{% else %}{{ it.1 }}{% endif %}{% endfor %}"
+)]
+pub(super) struct Coded {
+    /// Each part, with whether it stood between backticks.
+    parts: Vec<(bool, String)>,
+}
+
+// What it writes is escaped where it is written.
+impl HtmlSafe for Coded {}
+
+impl Coded {
+    /// Tells whether there is nothing to read.
+    pub(super) fn is_empty(&self) -> bool {
+        self.parts.iter().all(|(_, text)| text.is_empty())
+    }
+
+    /// Adds a line.
+    pub(super) fn add(&mut self, line: &str) {
+        let mut more = coded(line).parts.into_iter();
+        if let (Some((_, last)), Some((_, first))) = (self.parts.last_mut(), more.next()) {
+            last.push('\n');
+            last.push_str(&first);
+        }
+        self.parts.extend(more);
+    }
+}
+
+/// Marks the parts of a text that stand between backticks. A backtick without another stays.
+pub(super) fn coded(text: &str) -> Coded {
+    let mut parts = Vec::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('`') {
+        let Some((code, after)) = after.split_once('`') else {
+            break;
+        };
+        parts.push((false, before.to_owned()));
+        parts.push((true, code.to_owned()));
+        rest = after;
+    }
+    parts.push((false, rest.to_owned()));
+    Coded { parts }
+}
+
+#[cfg(test)]
+mod tests {
+    use askama::Template as _;
+
+    use super::coded;
+
+    #[test]
+    fn what_stands_between_backticks_is_code_and_nothing_is_obeyed() {
+        for (text, shown) in [
+            (
+                "run `artel open`, then",
+                "run <code>artel open</code>, then",
+            ),
+            ("one ` alone", "one ` alone"),
+            ("`<b>` & `", "<code>&#60;b&#62;</code> &#38; `"),
+            ("", ""),
+        ] {
+            assert_eq!(coded(text).render().unwrap(), shown);
+        }
+    }
+}

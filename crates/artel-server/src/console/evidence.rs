@@ -1,0 +1,84 @@
+//! The words for evidence, and what they mean: each page that has some explains them.
+
+use artel_types::plan::ProofPlace;
+
+use super::words::State;
+
+/// What a check or a judge found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verdict {
+    Passed,
+    NotPassed,
+    /// A person let it pass.
+    Waived,
+}
+
+impl From<bool> for Verdict {
+    fn from(is_passed: bool) -> Self {
+        match is_passed {
+            true => Self::Passed,
+            false => Self::NotPassed,
+        }
+    }
+}
+
+/// A word on a page, and what it means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Meaning {
+    pub(super) word: &'static str,
+    pub(super) means: &'static str,
+}
+
+/// Words about evidence that stand on every page with some.
+pub(super) const EVIDENCE: [Meaning; 3] = [
+    Meaning {
+        word: "holds",
+        means: "it shows what it has to show at this point",
+    },
+    Meaning {
+        word: "does not hold",
+        means: "it does not; the step or the branch has not passed",
+    },
+    Meaning {
+        word: "waived",
+        means: "a person let it pass without this, and said why",
+    },
+];
+
+/// Says where a proof was made, and what it has to show there.
+pub(super) fn place(place: ProofPlace) -> Meaning {
+    let (word, means) = match place {
+        ProofPlace::Baseline => (
+            "before the first step",
+            "what passes before anything is changed; none of it may break",
+        ),
+        ProofPlace::Red => (
+            "tests first (red)",
+            "the new tests of a step before its work: they have to fail",
+        ),
+        ProofPlace::Green => (
+            "after the work (green)",
+            "the same after the work of the step: everything has to pass",
+        ),
+        ProofPlace::TakenBack => (
+            "work taken back",
+            "the work of the step removed and its tests kept: tests that show it have to fail again",
+        ),
+        ProofPlace::Final => (
+            "clean checkout (final)",
+            "the finished branch in a fresh folder: everything has to pass",
+        ),
+    };
+    Meaning { word, means }
+}
+
+impl From<Verdict> for State {
+    fn from(verdict: Verdict) -> Self {
+        let (sign, word, class) = match verdict {
+            Verdict::Passed => ("✓", "passed", "good"),
+            Verdict::NotPassed => ("✗", "not passed", "bad"),
+            Verdict::Waived => ("⊘", "waived", "waits"),
+        };
+        Self { sign, word, class }
+    }
+}
