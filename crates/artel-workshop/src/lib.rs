@@ -52,7 +52,7 @@ pub use board::{
 };
 pub use caller::{Caller, Flags};
 pub use clean::{Cleaned, Rubbish, Sort};
-pub use daemon::{DaemonRuns, DaemonSignal, DaemonStatus};
+pub use daemon::{DaemonEnded, DaemonRuns, DaemonStatus};
 pub use demo::{DEMO_REQUEST, Demo};
 pub use doctor::{Check, Health};
 pub use find::Found;
