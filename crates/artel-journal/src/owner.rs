@@ -186,10 +186,10 @@ mod tests {
 
     /// Waits for another thread, and has its first thread end at once.
     const HEADLESS: &str = "\
-import ctypes, platform, threading, time
+import ctypes, platform, sys, threading, time
 threading.Thread(target=lambda: time.sleep(600)).start()
 print('ready', flush=True)
-input()
+sys.stdin.read()
 ctypes.CDLL(None).syscall({'x86_64': 60}.get(platform.machine(), 93), 0)
 ";
 

@@ -18,6 +18,11 @@ impl Process {
         let pid = Pid::from_raw(self.0.id().cast_signed()).unwrap();
         pidfd_open(pid, PidfdFlags::empty()).unwrap()
     }
+
+    fn is_stopped(&self) -> bool {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.0.id()));
+        stat.unwrap().contains(") T ")
+    }
 }
 
 impl Drop for Process {
@@ -32,6 +37,10 @@ async fn one_that_listens_ends_and_one_that_does_not_is_still_there() {
     let (listens, sleeps) = (Process::start(), Process::start());
     let (one, other) = (listens.handle(), sleeps.handle());
     pidfd_send_signal(&other, Signal::STOP).unwrap();
+    // Of two signals that come at once, the smaller is heard first.
+    while !sleeps.is_stopped() {
+        std::thread::yield_now();
+    }
     for process in [&one, &other] {
         pidfd_send_signal(process, Signal::TERM).unwrap();
     }
