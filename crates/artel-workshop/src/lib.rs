@@ -48,7 +48,7 @@ pub use artel_skills::Mode;
 pub use artel_tools::{Approver, Hints, Offer, Person, Question, Reply};
 pub use board::{
     BUCKETS, Board, Damage, Drivers, Histogram, Kinship, Meter, ModelTimes, Page, RunsWanted,
-    Stage, WorkRow, WorksWanted,
+    SkillSums, Stage, WorkRow, WorksWanted,
 };
 pub use caller::{Caller, Flags};
 pub use clean::{Cleaned, Rubbish, Sort};

@@ -74,7 +74,8 @@ pub(super) async fn page(State(desk): State<Arc<Desk>>, who: Who) -> Response {
 fn gather(site: &Site) -> Result<Skills, Problems> {
     site.who.needs(Viewer::Developer)?;
     let found = site.workshop.caller().skills()?;
-    let stats = site.workshop.skill_stats(None)?;
+    let sums = site.desk.board().skills();
+    let stats = site.workshop.skill_reports(&sums, None)?;
     let of = |name: &str| stats.iter().find(|it| it.skill == name).map(figures);
     let rows = found.skills.into_iter().map(|skill| Row {
         stats: of(&skill.name),
@@ -109,7 +110,8 @@ pub(super) async fn one(
 fn gather_one(site: &Site, name: &str) -> Result<SkillPage, Problems> {
     site.who.needs(Viewer::Developer)?;
     let it = site.workshop.caller().skill(name)?;
-    let stats = site.workshop.skill_stats(Some(name))?;
+    let sums = site.desk.board().skills();
+    let stats = site.workshop.skill_reports(&sums, Some(name))?;
     let files = it.files.iter().map(|file| {
         (
             file.path.clone(),
