@@ -2,6 +2,7 @@
 //! plan, the most urgent first.
 
 mod large;
+mod mixed;
 
 use std::collections::BTreeMap;
 use std::fs;
