@@ -18,7 +18,7 @@ const BEHIND: usize = 1_000;
 
 /// What is new is gathered for so long: readers are woken once for all that happens in a moment,
 /// and nobody sees the difference.
-const GATHER: Duration = Duration::from_millis(20);
+const GATHER: Duration = Duration::from_millis(50);
 
 /// So much is handed on at once.
 const AT_ONCE: usize = 100;

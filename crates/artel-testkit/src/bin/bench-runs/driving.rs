@@ -154,7 +154,7 @@ pub(crate) async fn complete(driver: Driver) {
     assert_eq!(finished.state.as_deref(), Some("complete"), "{finished:?}");
 }
 
-/// Returns turns that read a file each, and an answer; the model takes so long for each.
+/// Returns turns that read a file each, and an answer; the model takes so long for each part of it.
 pub(crate) fn script(pace: Option<Duration>) -> String {
     let think = pace.map_or(String::new(), |pace| {
         format!("think: on, pace: {}ms, ", pace.as_millis())

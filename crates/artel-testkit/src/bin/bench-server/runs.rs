@@ -11,11 +11,11 @@ use tokio::task::JoinSet;
 
 use crate::driving::{Crowd, complete, script};
 
-/// How long a model takes for an answer; it is a quick one.
-const PACE: Duration = Duration::from_secs(2);
+/// How long a model takes for what it thinks, and again for what it calls: it is a quick one.
+const PACE: Duration = Duration::from_secs(1);
 
 /// How often somebody looks at how long an append takes.
-const PROBE: Duration = Duration::from_millis(5);
+const PROBE: Duration = Duration::from_millis(10);
 
 /// A remark of the size of a small result.
 const REMARK: usize = 600;
