@@ -31,7 +31,7 @@ const fn tests(package: &'static str, filter: &'static str) -> Work {
     Work::Tests { package, filter }
 }
 
-const PROOFS: [Proof; 14] = [
+const PROOFS: [Proof; 15] = [
     Proof {
         name: "kill",
         shows: "killed at any moment, nothing acknowledged is lost and nothing happens twice",
@@ -82,6 +82,11 @@ const PROOFS: [Proof; 14] = [
         name: "flood",
         shows: "ten thousand files at once become ten thousand plans, though the daemon is killed",
         work: tests("artel", "test(/(^|::)proof_flood/)"),
+    },
+    Proof {
+        name: "stop",
+        shows: "a daemon that does not listen is killed after 10 s, and the next does its work",
+        work: tests("artel", "test(/(^|::)proof_stop/)"),
     },
     Proof {
         name: "plans",

@@ -40,13 +40,29 @@ impl Owner {
 
     /// Tells whether the process is known to have ended: on this machine, since its start.
     pub fn is_dead(&self) -> bool {
-        let (boot, machine) = (boot(), machine());
-        if self.boot.is_some() && self.boot == boot {
+        if self.shares_uptime() {
             // In another process-number space the number means nothing.
-            return self.space == space() && has_ended(self.pid, self.started);
+            return self.is_near() && has_ended(self.pid, self.started);
         }
+        let (boot, machine) = (boot(), machine());
         // The same machine, started anew: nothing of before is left.
         self.boot.is_some() && boot.is_some() && machine.is_some() && self.machine == machine
+    }
+
+    /// Tells whether the process is known to live: on this machine, and since its start.
+    pub fn is_alive(&self) -> bool {
+        self.is_near() && !has_ended(self.pid, self.started)
+    }
+
+    /// Tells whether the process is known to be on its way out: it was killed, and the system has
+    /// not cleared it away. Until then its sockets and locks are held.
+    pub fn is_ending(&self) -> bool {
+        self.is_near() && is_ending(self.pid, self.started)
+    }
+
+    /// Tells whether its number means the same here as there.
+    fn is_near(&self) -> bool {
+        self.shares_uptime() && self.space == space()
     }
 
     /// Tells whether it ran during this boot of this machine, so that uptimes can be compared.
@@ -95,12 +111,113 @@ fn started(pid: u32) -> Option<u64> {
     started_in(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
 }
 
-/// Returns the 22nd field; the second one may hold spaces and brackets. A process that has ended
-/// but was not collected yet counts as ended.
+/// Returns when a process started. One that has ended but was not collected yet counts as ended.
 fn started_in(stat: &str) -> Option<u64> {
-    let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace();
-    if fields.next() == Some("Z") {
-        return None;
+    let stat = Stat::of(stat)?;
+    (stat.state != "Z").then_some(stat.started)
+}
+
+/// Tells whether a process with this number and start was killed, or has lost its first thread, and
+/// some thread of it is still there.
+fn is_ending(pid: u32, since: Option<u64>) -> bool {
+    let place = format!("/proc/{pid}");
+    let text = fs::read_to_string(format!("{place}/stat")).unwrap_or_default();
+    let Some(stat) = Stat::of(&text).filter(|stat| Some(stat.started) == since) else {
+        return false;
+    };
+    match stat.state {
+        "Z" | "X" => has_threads(&place),
+        _ => stat.flags & EXITING != 0 || is_killed(&place),
     }
-    fields.nth(18)?.parse().ok()
+}
+
+/// The flag of a process that the system is clearing away (`PF_EXITING`).
+const EXITING: u64 = 0x4;
+
+/// The bit of the signal that nobody can refuse.
+const KILL: u64 = 1 << 8;
+
+fn has_threads(place: &str) -> bool {
+    let threads = fs::read_dir(format!("{place}/task"));
+    threads.into_iter().flatten().flatten().any(|thread| {
+        let text = fs::read_to_string(thread.path().join("stat")).unwrap_or_default();
+        Stat::of(&text).is_some_and(|stat| !["Z", "X"].contains(&stat.state))
+    })
+}
+
+fn is_killed(place: &str) -> bool {
+    let status = fs::read_to_string(format!("{place}/status")).unwrap_or_default();
+    let pending = status.lines().filter_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        let is_pending = ["SigPnd", "ShdPnd"].contains(&name);
+        u64::from_str_radix(value.trim(), 16)
+            .ok()
+            .filter(|_| is_pending)
+    });
+    pending.fold(0, |all, some| all | some) & KILL != 0
+}
+
+/// What a line of `/proc/PID/stat` says.
+struct Stat<'a> {
+    state: &'a str,
+    flags: u64,
+    /// In ticks since the machine started.
+    started: u64,
+}
+
+impl<'a> Stat<'a> {
+    /// Reads the 3rd, 9th and 22nd field; the second one may hold spaces and brackets.
+    fn of(stat: &'a str) -> Option<Self> {
+        let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_ascii_whitespace().collect();
+        Some(Self {
+            state: fields.first()?,
+            flags: fields.get(6)?.parse().ok()?,
+            started: fields.get(19)?.parse().ok()?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead as _, BufReader};
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    /// Waits for another thread, and has its first thread end at once.
+    const HEADLESS: &str = "\
+import ctypes, platform, sys, threading, time
+threading.Thread(target=lambda: time.sleep(600)).start()
+print('ready', flush=True)
+sys.stdin.read()
+ctypes.CDLL(None).syscall({'x86_64': 60}.get(platform.machine(), 93), 0)
+";
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "a process to look at")]
+    fn one_that_has_lost_its_first_thread_is_ending_until_all_are_gone() {
+        let mut child = Command::new("python3")
+            .args(["-c", HEADLESS])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let pid = child.id();
+        let mut line = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap())
+            .read_line(&mut line)
+            .unwrap();
+        let since = started(pid);
+        assert!(since.is_some());
+        assert!(!is_ending(pid, since) && !has_ended(pid, since));
+        drop(child.stdin.take());
+        while !has_ended(pid, since) {
+            std::thread::yield_now();
+        }
+        assert!(is_ending(pid, since), "a thread of it is there");
+        assert!(!is_ending(pid, None), "another process");
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(!is_ending(pid, since) && has_ended(pid, since));
+    }
 }

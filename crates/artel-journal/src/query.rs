@@ -84,6 +84,13 @@ impl Query {
         self
     }
 
+    /// Says that few events fit: they are looked up by an index and put in order, instead of being
+    /// found by reading everything in its order.
+    #[must_use]
+    pub fn few(self) -> Self {
+        self.limit(u64::MAX)
+    }
+
     /// Asks for the last first.
     #[must_use]
     pub fn newest_first(mut self) -> Self {
@@ -153,7 +160,7 @@ impl Parts {
             return self.add(format!("{column} = ?"), [text(prefix)]);
         }
         let end = format!("{prefix}\u{10FFFF}");
-        let column = if self.is_bounded {
+        let column = if self.is_bounded || column.starts_with('+') {
             column.to_owned()
         } else {
             format!("+{column}")
@@ -173,7 +180,12 @@ impl Parts {
 impl Filter {
     fn add_to(&self, parts: &mut Parts) {
         parts.add_text("stream = ?", self.stream.as_ref());
-        parts.add_prefix("kind", self.kind.as_ref());
+        // Far fewer events belong to one piece of work than are of one kind; without the plus,
+        // the index of kinds would be taken for as good as the others.
+        let ids = [&self.stream, &self.trace, &self.session, &self.run];
+        let is_named = ids.iter().any(|id| id.is_some());
+        let kind = if is_named { "+kind" } else { "kind" };
+        parts.add_prefix(kind, self.kind.as_ref());
         parts.add_prefix("trace", self.trace.as_ref());
         parts.add_prefix("session", self.session.as_ref());
         parts.add_prefix("run", self.run.as_ref());

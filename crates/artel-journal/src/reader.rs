@@ -24,6 +24,17 @@ use crate::row::Row;
 use crate::turn::CHECKPOINT_EVERY;
 use crate::writer::identity;
 
+/// What a trace is looked for by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TracesBy {
+    /// Its own id.
+    Trace,
+    /// The id of a run that belongs to it.
+    Run,
+    /// The id of a session that it belongs to.
+    Session,
+}
+
 /// Reads a journal. It never writes, and never waits for a writer.
 pub struct Reader {
     home: Home,
@@ -136,14 +147,20 @@ impl Reader {
         self.with(lease::list)
     }
 
-    /// Returns the distinct traces that begin like this, at most `limit`.
-    pub fn traces(&self, prefix: &str, limit: usize) -> Result<Vec<String>, JournalError> {
+    /// Returns the distinct traces that begin like this, or whose runs or sessions do, at most
+    /// `limit`.
+    pub fn traces(
+        &self,
+        by: TracesBy,
+        prefix: &str,
+        limit: usize,
+    ) -> Result<Vec<String>, JournalError> {
         self.with_result(|main| {
             let failed = |error: rusqlite::Error| JournalError::sqlite(&self.path, &error);
             let archives = archive::connections(main, &self.home, 0)?;
             let mut found = BTreeSet::new();
             for connection in std::iter::once(main).chain(&archives) {
-                let some = distinct_traces(connection, prefix, limit).map_err(failed)?;
+                let some = distinct_traces(connection, by, prefix, limit).map_err(failed)?;
                 found.extend(some);
             }
             Ok(found.into_iter().take(limit).collect())
@@ -282,12 +299,18 @@ pub(crate) enum Origin {
 
 fn distinct_traces(
     connection: &Connection,
+    by: TracesBy,
     prefix: &str,
     limit: usize,
 ) -> rusqlite::Result<Vec<String>> {
-    let mut statement = connection.prepare_cached(
-        "SELECT DISTINCT trace FROM event WHERE trace >= ? AND trace < ? AND seq > 0 LIMIT ?",
-    )?;
+    let column = match by {
+        TracesBy::Trace => "trace",
+        TracesBy::Run => "run",
+        TracesBy::Session => "session",
+    };
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT DISTINCT trace FROM event WHERE {column} >= ? AND {column} < ? AND +seq > 0 LIMIT ?",
+    ))?;
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let rows = statement.query_map((prefix, format!("{prefix}\u{10FFFF}"), limit), |row| {
         row.get(0)

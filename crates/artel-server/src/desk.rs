@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
 use artel_journal::{Filter, Journal, Query, Reader, Record};
 use artel_types::{Failure, TraceId, Via};
 use artel_workshop::{Access, Board, Drivers, Pass, PassSort, Workshop};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 
 use crate::Says;
 use crate::door::{Hosts, Wrong};
@@ -19,7 +19,8 @@ const PAGE: u64 = 1_000;
 
 /// What all requests share.
 pub(crate) struct Desk {
-    workshop: RwLock<Arc<Workshop>>,
+    /// As its settings are in force now.
+    workshop: watch::Sender<Arc<Workshop>>,
     /// Kept open for as long as the server runs; what it writes is seen by all.
     pub(crate) journal: Journal,
     access: Mutex<Access>,
@@ -63,7 +64,7 @@ impl Desk {
         let hosts = Hosts::of(bound, &settings.hosts.value);
         let streams = usize::try_from(settings.event_streams.value).unwrap_or(1);
         Ok(Arc::new(Self {
-            workshop: RwLock::new(workshop),
+            workshop: watch::Sender::new(workshop),
             journal: opened.journal,
             access: Mutex::new(access),
             board: RwLock::new(board),
@@ -82,16 +83,17 @@ impl Desk {
 
     /// Returns the workshop as its settings are in force now.
     pub(crate) fn workshop(&self) -> Arc<Workshop> {
-        let workshop = self.workshop.read();
-        Arc::clone(&workshop.unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.workshop.borrow())
+    }
+
+    /// Returns the same, and tells each time that it is another one.
+    pub(crate) fn workshops(&self) -> watch::Receiver<Arc<Workshop>> {
+        self.workshop.subscribe()
     }
 
     /// Puts other settings in force.
     pub(crate) fn replace_workshop(&self, workshop: Arc<Workshop>) {
-        *self
-            .workshop
-            .write()
-            .unwrap_or_else(PoisonError::into_inner) = workshop;
+        self.workshop.send_replace(workshop);
     }
 
     /// Returns everything at a glance, as it stands after the last event that was followed.

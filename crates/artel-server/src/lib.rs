@@ -48,7 +48,7 @@ pub async fn serve(
     let desk = Desk::open(workshop, bound, Arc::clone(&says))?;
     let head = desk.board().position();
     let live = live::follow(&desk, head);
-    let traces = telemetry::send(&desk, head)?;
+    let traces = telemetry::send(&desk, head);
     let (finds, found) = mpsc::unbounded_channel();
     let keeper = keeper::keep(Arc::clone(&desk), bound, found, stop.clone()).await?;
     let watching = watch::watch(&desk, finds);
@@ -59,9 +59,7 @@ pub async fn serve(
     keeper.rest().await;
     reload.abort();
     live.abort();
-    if let Some(traces) = traces {
-        traces.rest().await;
-    }
+    traces.rest().await;
     Ok(())
 }
 

@@ -1,11 +1,14 @@
 //! What is new, for all who follow: the journal is read once, each reader gets what they may see.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
 
 use artel_journal::{Filter, Record};
 use artel_workshop::{Eyes, View, Viewer, seen};
+use axum::body::Bytes;
 use tokio::sync::broadcast;
 use tokio::task::JoinHandle;
+use tokio::time::Instant;
 
 use crate::desk::Desk;
 
@@ -13,11 +16,18 @@ use crate::desk::Desk;
 /// they were.
 const BEHIND: usize = 1_000;
 
-/// One event, with what each sort of reader is shown of it.
+/// What is new is gathered for so long: readers are woken once for all that happens in a moment,
+/// and nobody sees the difference.
+const GATHER: Duration = Duration::from_millis(50);
+
+/// So much is handed on at once.
+const AT_ONCE: usize = 100;
+
+/// One event, with what each sort of reader is sent of it: made once, and shared by all of them.
 #[derive(Debug)]
 pub(crate) struct News {
     pub(crate) record: Record,
-    forms: [OnceLock<Option<Arc<str>>>; 4],
+    forms: [OnceLock<Option<Bytes>>; 4],
 }
 
 impl News {
@@ -28,8 +38,9 @@ impl News {
         }
     }
 
-    /// Returns the event as JSON for whoever looks; nothing if it is not theirs to see.
-    pub(crate) fn shown_to(&self, eyes: &Eyes) -> Option<Arc<str>> {
+    /// Returns the event as a stream of events has it, with its data as JSON; nothing if it is not
+    /// theirs to see.
+    pub(crate) fn shown_to(&self, eyes: &Eyes) -> Option<Bytes> {
         let form = match (eyes.role, eyes.view) {
             (Viewer::User, _) => 0,
             (Viewer::Developer, View::Summary) | (Viewer::Admin, View::Summary) => 1,
@@ -38,7 +49,12 @@ impl News {
         };
         let made = self.forms[form].get_or_init(|| {
             let seen = seen(eyes, &self.record)?;
-            serde_json::to_string(&seen).ok().map(Arc::from)
+            // JSON has no line ends of its own, so it is one line of data.
+            let data = serde_json::to_string(&seen).ok()?;
+            let id = self.record.seq;
+            Some(Bytes::from(format!(
+                "id: {id}\nevent: record\ndata: {data}\n\n"
+            )))
         });
         made.clone()
     }
@@ -63,11 +79,13 @@ impl Hub {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
-    fn send(&self, news: Arc<News>) {
+    fn send(&self, gathered: &mut Vec<Arc<News>>) {
         let sender = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(sender) = sender.as_ref() {
-            // Nobody may be there to hear it.
-            drop(sender.send(news));
+        for news in gathered.drain(..) {
+            if let Some(sender) = sender.as_ref() {
+                // Nobody may be there to hear it.
+                drop(sender.send(news));
+            }
         }
     }
 }
@@ -77,13 +95,24 @@ pub(crate) fn follow(desk: &Arc<Desk>, after: u64) -> JoinHandle<()> {
     let desk = Arc::clone(desk);
     tokio::spawn(async move {
         let mut events = desk.journal.subscribe(Filter::default(), after);
+        let (mut gathered, mut due) = (Vec::new(), Instant::now());
         loop {
-            match events.next().await {
+            if gathered.len() >= AT_ONCE || (!gathered.is_empty() && Instant::now() >= due) {
+                desk.hub.send(&mut gathered);
+            }
+            let next = tokio::select! {
+                next = events.next() => next,
+                () = tokio::time::sleep_until(due), if !gathered.is_empty() => continue,
+            };
+            match next {
                 Ok(record) => {
                     if let Err(failure) = desk.take(&record) {
                         (desk.says)(&failure.to_string());
                     }
-                    desk.hub.send(Arc::new(News::of(record)));
+                    if gathered.is_empty() {
+                        due = Instant::now() + GATHER;
+                    }
+                    gathered.push(Arc::new(News::of(record)));
                 }
                 Err(error) => {
                     let text = format!("live events stopped: {error}");

@@ -14,6 +14,7 @@ mod drivers;
 mod folding;
 mod lists;
 mod meter;
+mod skills;
 mod spending;
 mod waits;
 mod works;
@@ -31,6 +32,7 @@ use artel_types::{Code, Event, Fact, Failure, RunFinished, RunId, RunStarted, Tr
 pub use drivers::Drivers;
 pub use lists::{Kinship, Page, RunsWanted, Stage, WorkRow, WorksWanted};
 pub use meter::{BUCKETS, Histogram, Meter, ModelTimes};
+pub use skills::SkillSums;
 
 use card::Card;
 use folding::{Depth, Seen};
@@ -87,6 +89,11 @@ impl Workshop {
         self.board_to(Depth::Waits)?.undamaged()
     }
 
+    /// Folds what tells how skills do.
+    pub(crate) fn board_of_skills(&self) -> Result<Board, Failure> {
+        self.board_to(Depth::Skills)?.undamaged()
+    }
+
     /// Folds the journal, and refuses one that cannot be read as a whole: whoever asks once has no
     /// other place to be told.
     pub(crate) fn whole_board(&self) -> Result<Board, Failure> {
@@ -115,6 +122,11 @@ impl Board {
     /// Returns the sums over everything.
     pub fn meter(&self) -> &Meter {
         &self.meter
+    }
+
+    /// Returns how skills do, to be held against their files: [`Workshop::skill_reports`].
+    pub fn skills(&self) -> SkillSums {
+        self.meter.skill_sums()
     }
 
     /// Returns what could not be read, if anything.
@@ -207,6 +219,7 @@ impl Board {
             return;
         }
         card.begin(event, started, &mut self.names);
+        self.meter.run_began(card);
         self.begun.push(index);
         if card.end.is_none() {
             self.open.insert(index);

@@ -1,6 +1,10 @@
 //! The daemon as the workshop knows it: whether one runs, where it listens, whether it is held.
 //! What counts is the lease of a process that lives; a file with its number is for others.
 
+mod signals;
+
+pub use signals::DaemonEnded;
+
 use std::path::PathBuf;
 
 use artel_journal::{Batch, Fence, Filter, Journal, Owner, Query, Reader};
@@ -8,7 +12,6 @@ use artel_types::{
     Actor, Code, DaemonPaused, DaemonReloaded, DaemonResumed, DaemonStarted, DaemonStopped, Draft,
     Fact, Failure, Stream, Timestamp, Visibility,
 };
-use rustix::process::{Pid, Signal};
 use serde::Serialize;
 
 use crate::find::Place;
@@ -43,17 +46,6 @@ pub struct DaemonStatus {
     pub log: PathBuf,
 }
 
-/// What a daemon can be told.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DaemonSignal {
-    /// To come to rest and end.
-    End,
-    /// To end at once.
-    Kill,
-    /// To look at the settings anew.
-    Reload,
-}
-
 impl Workshop {
     /// Says how it stands with the daemon.
     pub fn daemon_status(&self) -> Result<DaemonStatus, Failure> {
@@ -85,29 +77,6 @@ impl Workshop {
                 .because(why)
                 .advise("`artel serve` runs it in this terminal")
         })
-    }
-
-    /// Sends the daemon a signal: to end, to end at once, or to look at the settings anew.
-    pub fn signal_daemon(&self, runs: &DaemonRuns, signal: DaemonSignal) -> Result<(), Failure> {
-        let pid = i32::try_from(runs.pid).ok().and_then(Pid::from_raw);
-        let sent = pid.map(|pid| {
-            let signal = match signal {
-                DaemonSignal::End => Signal::TERM,
-                DaemonSignal::Kill => Signal::KILL,
-                DaemonSignal::Reload => Signal::HUP,
-            };
-            rustix::process::kill_process(pid, signal)
-        });
-        match sent {
-            // One that has ended meanwhile needs no signal.
-            Some(Ok(()) | Err(rustix::io::Errno::SRCH)) => Ok(()),
-            Some(Err(error)) => Err(Failure::new(
-                Code::H003,
-                format!("the daemon (process {}) cannot be signalled", runs.pid),
-            )
-            .because(error.to_string())),
-            None => Err(Failure::new(Code::H003, "the daemon has no process")),
-        }
     }
 
     /// Makes this process the daemon. There is one at a time.
@@ -235,12 +204,15 @@ impl Workshop {
 
     fn running_daemon(&self, reader: &Reader) -> Result<Option<DaemonRuns>, Failure> {
         let now = self.caller.clock.now();
-        let leases = reader.leases()?.into_iter();
-        let mut ours = leases.filter(|lease| lease.name == NAME && lease.expires > now);
-        let owner = ours.next().and_then(|lease| lease.owner);
-        let Some(owner) = owner.filter(|owner| !owner.is_dead()) else {
-            return Ok(None);
-        };
+        let lease = reader.leases()?.into_iter().find(|it| it.name == NAME);
+        let owner = lease.and_then(|lease| {
+            let owner = lease.owner?;
+            // One that was held up, by a debugger or a laptop asleep, is the daemon until another
+            // takes its place.
+            let holds = lease.expires > now || owner.is_alive();
+            (holds && !owner.is_dead()).then_some(owner)
+        });
+        let Some(owner) = owner else { return Ok(None) };
         let started = last(reader, "daemon.started")?;
         Ok(started.and_then(|(at, fact)| match fact {
             Fact::DaemonStarted(it) if it.pid == owner.pid => Some(DaemonRuns {

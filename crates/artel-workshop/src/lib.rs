@@ -48,11 +48,11 @@ pub use artel_skills::Mode;
 pub use artel_tools::{Approver, Hints, Offer, Person, Question, Reply, Said};
 pub use board::{
     BUCKETS, Board, Damage, Drivers, Histogram, Kinship, Meter, ModelTimes, Page, RunsWanted,
-    Stage, WorkRow, WorksWanted,
+    SkillSums, Stage, WorkRow, WorksWanted,
 };
 pub use caller::{Caller, Flags};
 pub use clean::{Cleaned, Rubbish, Sort};
-pub use daemon::{DaemonRuns, DaemonSignal, DaemonStatus};
+pub use daemon::{DaemonEnded, DaemonRuns, DaemonStatus};
 pub use demo::{DEMO_REQUEST, Demo};
 pub use doctor::{Check, Health};
 pub use find::Found;

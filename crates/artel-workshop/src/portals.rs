@@ -190,8 +190,7 @@ pub(crate) fn portals_in(reader: &Reader) -> Result<Vec<Portal>, Failure> {
         ..Filter::default()
     };
     let mut open = std::collections::BTreeMap::new();
-    // There are few of them: with a limit they are looked up, and not found by reading everything.
-    for record in reader.records(&Query::of(filter).limit(u64::MAX))? {
+    for record in reader.records(&Query::of(filter).few())? {
         match record.event()?.fact {
             Fact::PortalOpened(fact) => {
                 let portal = Portal::from(fact);

@@ -1,6 +1,6 @@
 //! Everything that belongs to one piece of work.
 
-use artel_journal::{Filter, Query, Record};
+use artel_journal::{Filter, Query, Record, TracesBy};
 use artel_types::{Code, Failure, Visibility};
 use serde::Serialize;
 
@@ -53,34 +53,17 @@ impl Workshop {
             return Err(unknown(id).because("ids are made of 0-9, a-f and `-`"));
         }
         let reader = self.reader()?;
-        let mut found = reader.traces(&prefix, SHOWN + 1)?;
-        if found.is_empty() {
-            found = self.traces_of(Filter {
-                run: Some(prefix.clone()),
-                ..Filter::default()
-            })?;
-        }
-        if found.is_empty() {
-            found = self.traces_of(Filter {
-                session: Some(prefix),
-                ..Filter::default()
-            })?;
+        let mut found = Vec::new();
+        for by in [TracesBy::Trace, TracesBy::Run, TracesBy::Session] {
+            if found.is_empty() {
+                found = reader.traces(by, &prefix, SHOWN + 1)?;
+            }
         }
         match &found[..] {
             [] => Err(unknown(id)),
             [only] => Ok(only.clone()),
             several => Err(unclear(id, several)),
         }
-    }
-
-    /// Returns the traces of the runs or sessions that fit.
-    fn traces_of(&self, filter: Filter) -> Result<Vec<String>, Failure> {
-        let records = self.reader()?.records(&Query::of(filter))?;
-        let mut traces: Vec<String> = records.into_iter().map(|record| record.trace).collect();
-        traces.sort();
-        traces.dedup();
-        traces.truncate(SHOWN + 1);
-        Ok(traces)
     }
 }
 

@@ -63,6 +63,12 @@ impl SkillStats {
         }
     }
 
+    /// Adds what loading on demand saved in each of some runs, in percent.
+    pub fn add_saved(&mut self, percent: u64, runs: u64) {
+        add(&mut self.saved, percent.saturating_mul(runs));
+        add(&mut self.saving, runs);
+    }
+
     /// Returns the share of complete runs, from 0 to 1; nothing where there are no runs.
     pub fn success_rate(&self) -> Option<f64> {
         share(self.complete, self.runs)

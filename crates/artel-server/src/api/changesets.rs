@@ -1,5 +1,7 @@
 //! Changesets: what plans left, and what people decide about it.
 
+use std::sync::Arc;
+
 use artel_types::Failure;
 use artel_workshop::{ChangesetDone, Merging, Noted, Workshop};
 use axum::Json;
@@ -200,8 +202,9 @@ pub(super) async fn list(
     by: As<User>,
     Asked(wanted): Asked<Wanted>,
 ) -> Answer<Rows<ChangesetListed>> {
-    let done = by.does(move |workshop| {
-        let mut rows = workshop.changesets()?;
+    let desk = Arc::clone(&by.desk);
+    let done = by.does(move |_| {
+        let mut rows = desk.glance(|board, _| board.changesets())?;
         rows.retain(|row| wanted.state.as_ref().is_none_or(|state| state == row.state));
         let cut = (wanted.limit, wanted.before.as_deref());
         let rows = page(rows, cut, |row| row.run.to_string())?;

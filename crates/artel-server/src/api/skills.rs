@@ -1,5 +1,7 @@
 //! Skills: which there are, how they do, and what is kept for their next runs.
 
+use std::sync::Arc;
+
 use artel_workshop::SkillReport;
 use axum::Json;
 use serde::{Deserialize, Serialize};
@@ -167,9 +169,11 @@ pub(super) async fn create(by: As<Developer>, Told(new): Told<SkillName>) -> Mad
     extensions(("x-role" = json!("developer"))),
     responses((status = 200, body = SkillSeen), (status = "4XX", body = Troubled)))]
 pub(super) async fn show(by: As<Developer>, At(name): At<String>) -> Answer<SkillSeen> {
+    let desk = Arc::clone(&by.desk);
     let done = by.does(move |workshop| {
         let mut value = json!(workshop.caller().skill(&name)?);
-        let reports: Vec<SkillReport> = workshop.skill_stats(Some(&name))?;
+        let sums = desk.glance(|board, _| board.skills())?;
+        let reports: Vec<SkillReport> = workshop.skill_reports(&sums, Some(&name))?;
         value["stats"] = json!(reports.first());
         value["lessons"] = json!(workshop.lessons(&name)?);
         Ok(shaped(value)?)

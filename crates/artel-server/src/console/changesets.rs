@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use artel_types::Failure;
 use artel_workshop::ChangesetRow;
 use askama::Template;
 use axum::extract::State;
@@ -36,15 +35,15 @@ pub(super) struct Row {
 
 /// Shows the page.
 pub(super) async fn page(State(desk): State<Arc<Desk>>, who: Who) -> Response {
-    show(desk, who, |site| Ok(gather(site)?)).await
+    show(desk, who, |site| Ok(gather(site))).await
 }
 
-fn gather(site: &Site) -> Result<Changesets, Failure> {
-    let rows = site.workshop.changesets()?;
-    Ok(Changesets {
+fn gather(site: &Site) -> Changesets {
+    let rows = site.desk.board().changesets();
+    Changesets {
         frame: site.frame("changesets", "Changesets"),
         rows: rows.into_iter().map(row).collect(),
-    })
+    }
 }
 
 fn row(it: ChangesetRow) -> Row {

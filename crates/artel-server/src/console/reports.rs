@@ -45,15 +45,15 @@ pub(super) struct ReportPage {
 
 /// Shows all reports.
 pub(super) async fn page(State(desk): State<Arc<Desk>>, who: Who) -> Response {
-    show(desk, who, |site| Ok(gather(site)?)).await
+    show(desk, who, |site| Ok(gather(site))).await
 }
 
-fn gather(site: &Site) -> Result<Reports, Failure> {
-    let rows = site.workshop.reports()?;
-    Ok(Reports {
+fn gather(site: &Site) -> Reports {
+    let rows = site.desk.board().reports();
+    Reports {
         frame: site.frame("reports", "Reports"),
         rows: rows.iter().map(row).collect(),
-    })
+    }
 }
 
 /// Shows one report.

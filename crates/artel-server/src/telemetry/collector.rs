@@ -1,103 +1,176 @@
-//! Sends spans to a collector: in batches, with a bounded queue, and patiently where nobody answers.
-//! What is measured never holds up what is done.
+//! Sends spans to the collectors that the settings name, for as long as they do: in batches, with a
+//! bounded queue, and patiently where nobody answers. What is measured never holds up what is done.
 
-use std::collections::VecDeque;
+mod queue;
+
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use artel_journal::Filter;
 use artel_types::{Code, Failure};
+use artel_workshop::Workshop;
 use reqwest::{Client, redirect};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::{JoinHandle, JoinSet};
 
-use super::spans::{Span, Spans, envelope};
+use self::queue::{BATCH, Queue};
+use super::spans::{Span, Spans};
 use crate::desk::Desk;
-
-/// So many spans wait at most; the oldest give way to newer ones.
-const MOST: usize = 4_096;
-
-/// So many are sent at once.
-const BATCH: usize = 512;
-
-/// How long spans are gathered.
-const GATHER: Duration = Duration::from_secs(2);
 
 /// How long an answer may take.
 const PATIENCE: Duration = Duration::from_secs(10);
-
-/// The first wait after a failure; each further one is twice as long.
-const FIRST_WAIT: Duration = Duration::from_secs(1);
-
-/// No wait is longer.
-const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
 /// How long the last spans may take once the server stops.
 const LAST: Duration = Duration::from_secs(2);
 
 /// The sending of traces, while the server runs.
 pub(crate) struct Sending {
-    follower: JoinHandle<()>,
-    queues: JoinSet<()>,
+    going: JoinHandle<()>,
+    /// Ends it when it is dropped.
+    ends: oneshot::Sender<()>,
 }
 
 impl Sending {
     /// Sends what is left, if it goes quickly.
-    pub(crate) async fn rest(mut self) {
-        self.follower.abort();
-        let all = async { while self.queues.join_next().await.is_some() {} };
+    pub(crate) async fn rest(self) {
+        drop(self.ends);
         // What nobody took by then is lost; it is in the journal.
-        drop(tokio::time::timeout(LAST, all).await);
+        drop(tokio::time::timeout(LAST, self.going).await);
     }
 }
 
-/// Spans on their way to one collector.
-struct Queue {
-    place: String,
-    client: Client,
-    spans: VecDeque<Span>,
-    /// How many gave way.
-    lost: u64,
-    /// How often in a row nobody took them.
-    failures: u32,
+/// Sends what happens after an event to the collectors that the settings name. Where none is named
+/// nothing is followed until one is.
+pub(crate) fn send(desk: &Arc<Desk>, after: u64) -> Sending {
+    let (ends, ended) = oneshot::channel();
+    let sender = Sender {
+        workshops: desk.workshops(),
+        desk: Arc::clone(desk),
+        ended,
+        queues: BTreeMap::new(),
+        draining: JoinSet::new(),
+        client: None,
+    };
+    let going = tokio::spawn(sender.go(after));
+    Sending { going, ends }
 }
 
-/// Sends what happens from now on to the collectors that the settings name, for as long as the
-/// server runs. Returns nothing where none is named.
-pub(crate) fn send(desk: &Arc<Desk>, after: u64) -> Result<Option<Sending>, Failure> {
-    let workshop = desk.workshop();
-    let places = &workshop.settings.server.otlp.value;
-    if places.is_empty() {
-        return Ok(None);
+struct Sender {
+    desk: Arc<Desk>,
+    /// The workshop, each time that its settings are other ones.
+    workshops: watch::Receiver<Arc<Workshop>>,
+    ended: oneshot::Receiver<()>,
+    /// The way to each collector.
+    queues: BTreeMap<String, mpsc::Sender<Span>>,
+    draining: JoinSet<()>,
+    /// Made when the first collector is named.
+    client: Option<Client>,
+}
+
+/// Whether there is more to do.
+#[derive(Debug, PartialEq, Eq)]
+enum Goes {
+    On,
+    Over,
+}
+
+impl Sender {
+    async fn go(mut self, after: u64) {
+        let mut after = Some(after);
+        loop {
+            self.look();
+            let goes = match self.queues.is_empty() {
+                true => self.wait().await,
+                false => self.follow(after).await,
+            };
+            if goes == Goes::Over {
+                break;
+            }
+            // Whoever is named later is told of what happens from then on.
+            after = None;
+        }
+        self.queues.clear();
+        while self.draining.join_next().await.is_some() {}
     }
-    let client = client()?;
-    let mut senders = Vec::new();
-    let mut queues = JoinSet::new();
-    for place in places {
-        let place = format!("{}/v1/traces", place.trim_end_matches('/'));
-        let queue = Queue::new(place, client.clone());
-        let (sender, receiver) = mpsc::channel(BATCH);
-        let desk = Arc::clone(desk);
-        queues.spawn(async move { queue.drain(receiver, &desk).await });
-        senders.push(sender);
+
+    /// Waits until the settings are other ones.
+    async fn wait(&mut self) -> Goes {
+        tokio::select! {
+            _ = &mut self.ended => Goes::Over,
+            changed = self.workshops.changed() => match changed {
+                Ok(()) => Goes::On,
+                Err(_) => Goes::Over,
+            },
+        }
     }
-    let desk = Arc::clone(desk);
-    let follower = tokio::spawn(async move {
-        let mut events = desk.journal.subscribe(Filter::default(), after);
+
+    /// Follows the journal for as long as somebody is to be told.
+    async fn follow(&mut self, after: Option<u64>) -> Goes {
+        let after = match after.map_or_else(|| self.desk.reader().head(), Ok) {
+            Ok(after) => after,
+            Err(error) => {
+                (self.desk.says)(&format!("traces are not sent: {error}"));
+                return self.wait().await;
+            }
+        };
+        let mut events = self.desk.journal.subscribe(Filter::default(), after);
         let mut spans = Spans::default();
-        // The journal ends with the server.
-        while let Ok(record) = events.next().await {
+        while !self.queues.is_empty() {
+            let record = tokio::select! {
+                _ = &mut self.ended => return Goes::Over,
+                changed = self.workshops.changed() => {
+                    if changed.is_err() {
+                        return Goes::Over;
+                    }
+                    self.look();
+                    continue;
+                }
+                record = events.next() => record,
+            };
+            // The journal ends with the server.
+            let Ok(record) = record else {
+                return Goes::Over;
+            };
             // What this build does not know is no span.
             let Ok(event) = record.event() else { continue };
             for span in spans.take(&event) {
-                for queue in &senders {
+                for queue in self.queues.values() {
                     // A queue takes at once whatever comes, also while it waits for an answer.
                     drop(queue.send(span.clone()).await);
                 }
             }
         }
-    });
-    Ok(Some(Sending { follower, queues }))
+        Goes::On
+    }
+
+    /// Lets go of the collectors that are named no more, and finds the way to new ones.
+    fn look(&mut self) {
+        let workshop = Arc::clone(&self.workshops.borrow_and_update());
+        let named = workshop.settings.server.otlp.value.iter();
+        let named: Vec<String> = named
+            .map(|place| format!("{}/v1/traces", place.trim_end_matches('/')))
+            .collect();
+        // One whose sender is gone sends what it has, and ends.
+        self.queues.retain(|place, _| named.contains(place));
+        for place in named {
+            if self.queues.contains_key(&place) {
+                continue;
+            }
+            let client = match self.client.clone().map_or_else(client, Ok) {
+                Ok(client) => self.client.insert(client).clone(),
+                Err(failure) => {
+                    (self.desk.says)(&failure.to_string());
+                    return;
+                }
+            };
+            let queue = Queue::new(place.clone(), client);
+            let (sender, receiver) = mpsc::channel(BATCH);
+            self.draining
+                .spawn(queue.drain(receiver, Arc::clone(&self.desk.says)));
+            self.queues.insert(place, sender);
+        }
+    }
 }
 
 fn client() -> Result<Client, Failure> {
@@ -111,112 +184,4 @@ fn client() -> Result<Client, Failure> {
     builder.build().map_err(|error| {
         Failure::new(Code::X001, "traces cannot be sent").because(error.to_string())
     })
-}
-
-impl Queue {
-    fn new(place: String, client: Client) -> Self {
-        Self {
-            place,
-            client,
-            spans: VecDeque::new(),
-            lost: 0,
-            failures: 0,
-        }
-    }
-
-    /// Takes in what comes, and sends what there is whenever it is time.
-    async fn drain(mut self, mut comes: mpsc::Receiver<Span>, desk: &Desk) {
-        let mut due = tokio::time::interval(GATHER);
-        due.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-        loop {
-            tokio::select! {
-                span = comes.recv() => match span {
-                    Some(span) => self.put(span),
-                    None => break,
-                },
-                _ = due.tick() => {
-                    let sending = self.sent();
-                    if let Some((batch, body)) = sending {
-                        let said = self.post(batch, body, &mut comes).await;
-                        said.iter().for_each(|text| (desk.says)(text));
-                        due.reset_after(self.wait());
-                    }
-                }
-            }
-        }
-        // The last ones get one try.
-        if let Some((_, body)) = self.sent() {
-            drop(post(&self.client, &self.place, body).await);
-        }
-    }
-
-    fn put(&mut self, span: Span) {
-        if self.spans.len() >= MOST {
-            self.spans.pop_front();
-            self.lost += 1;
-        }
-        self.spans.push_back(span);
-    }
-
-    /// Returns what is sent next.
-    fn sent(&self) -> Option<(usize, String)> {
-        let batch: Vec<Span> = self.spans.iter().take(BATCH).cloned().collect();
-        (!batch.is_empty()).then(|| (batch.len(), envelope(&batch).to_string()))
-    }
-
-    /// Sends a batch while more comes in. Returns what people should read.
-    async fn post(
-        &mut self,
-        batch: usize,
-        body: String,
-        comes: &mut mpsc::Receiver<Span>,
-    ) -> Option<String> {
-        let (client, place) = (self.client.clone(), self.place.clone());
-        let posting = post(&client, &place, body);
-        tokio::pin!(posting);
-        let lost = self.lost;
-        let taken = loop {
-            tokio::select! {
-                taken = &mut posting => break taken,
-                Some(span) = comes.recv() => self.put(span),
-            }
-        };
-        match taken {
-            Ok(()) => {
-                // Some of the batch may have given way meanwhile.
-                let gone = usize::try_from(self.lost - lost).unwrap_or(batch);
-                self.spans
-                    .drain(..batch.saturating_sub(gone).min(self.spans.len()));
-                let was_bad = std::mem::take(&mut self.failures) > 0;
-                was_bad.then(|| format!("traces go to {place} again; {} were lost", self.lost))
-            }
-            Err(why) => {
-                self.failures = self.failures.saturating_add(1);
-                (self.failures == 1).then(|| format!("traces do not go to {place}: {why}"))
-            }
-        }
-    }
-
-    /// Returns how long nothing is sent.
-    fn wait(&self) -> Duration {
-        match self.failures {
-            0 if self.spans.len() >= BATCH => Duration::ZERO,
-            0 => GATHER,
-            failures => FIRST_WAIT
-                .saturating_mul(1 << failures.min(10))
-                .min(LONGEST_WAIT),
-        }
-    }
-}
-
-async fn post(client: &Client, place: &str, body: String) -> Result<(), String> {
-    let request = client
-        .post(place)
-        .header("content-type", "application/json")
-        .body(body);
-    let answer = request.send().await.map_err(|error| error.to_string())?;
-    match answer.status().is_success() {
-        true => Ok(()),
-        false => Err(format!("it answers {}", answer.status())),
-    }
 }

@@ -7,6 +7,7 @@ mod garbage;
 mod guards;
 mod house;
 mod lists;
+mod price;
 mod roles;
 mod stream;
 mod telemetry;

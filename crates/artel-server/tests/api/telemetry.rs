@@ -109,3 +109,44 @@ fn traces_reach_a_collector_also_after_it_was_busy() {
     assert!(chats > 0, "{names:?}");
     assert!(names.contains(&"turn 1".to_owned()), "{names:?}");
 }
+
+/// Waits for spans, and returns the traces that they belong to.
+fn next_traces(comes: &mpsc::Receiver<Value>) -> Vec<String> {
+    let sent = comes.recv_timeout(Duration::from_secs(60)).unwrap();
+    let spans = sent["resourceSpans"][0]["scopeSpans"][0]["spans"].clone();
+    let spans = spans.as_array().unwrap().iter();
+    let trace = |span: &Value| span["traceId"].as_str().unwrap().to_owned();
+    spans.map(trace).collect()
+}
+
+#[test]
+fn a_collector_that_is_named_while_the_daemon_runs_is_told_of_what_comes() {
+    let ((first, to_first), (second, to_second)) = (collector(), collector());
+    let house = House::new();
+    house.portal("shop");
+    let name = |places: &[&String]| {
+        let text = format!("[telemetry]\notlp = {places:?}\n");
+        std::fs::write(house.workshop.root().join("artel.toml"), text).unwrap();
+        let told = house.post("admin", "/api/v1/daemon/reload", &json!({}));
+        told.expect(200);
+    };
+    let run = || {
+        let body = json!({ "task": "Say hello" });
+        let began = house.post("developer", "/api/v1/runs", &body).expect(201);
+        began.json()["trace"].as_str().unwrap().replace('-', "")
+    };
+    name(&[&first]);
+    let one = run();
+    while !next_traces(&to_first).contains(&one) {}
+    // Both at once, and then the second alone.
+    name(&[&first, &second]);
+    let two = run();
+    for comes in [&to_first, &to_second] {
+        while !next_traces(comes).contains(&two) {}
+    }
+    name(&[&second]);
+    let three = run();
+    while !next_traces(&to_second).contains(&three) {}
+    let rest: Vec<Value> = to_first.try_iter().collect();
+    assert!(!format!("{rest:?}").contains(&three), "{rest:?}");
+}

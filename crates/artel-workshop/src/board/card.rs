@@ -9,6 +9,7 @@ use artel_types::{
     Amount, Event, Fact, Money, RunAsked, RunFinished, RunId, RunStarted, Timestamp, TraceId,
 };
 
+use super::skills::skill_tokens;
 use super::{Drivers, Names};
 use crate::runs::{RunRow, Standing, grouped};
 
@@ -24,6 +25,8 @@ pub(super) struct Card {
     pub(super) skill: Option<Arc<str>>,
     pub(super) role: Option<Arc<str>>,
     pub(super) parent: Option<RunId>,
+    /// How many tokens of its first request were its skill's, once it is prepared.
+    pub(super) first_tokens: Option<u64>,
     /// Whether it goes on with the work of its parent.
     pub(super) takes_over: bool,
     is_of_plan: bool,
@@ -66,6 +69,7 @@ impl Card {
             skill: None,
             role: None,
             parent: None,
+            first_tokens: None,
             takes_over: false,
             is_of_plan: false,
             is_applied: false,
@@ -92,7 +96,10 @@ impl Card {
 
     pub(super) fn fold(&mut self, event: &Event, names: &mut Names) {
         match &event.fact {
-            Fact::RunPrepared(prepared) => self.role = Some(names.keep(&prepared.role)),
+            Fact::RunPrepared(prepared) => {
+                self.role = Some(names.keep(&prepared.role));
+                self.first_tokens = Some(skill_tokens(prepared));
+            }
             Fact::RunAsked(asked) => {
                 self.answered(&asked.question);
                 self.questions.push((event.at, asked.clone()));

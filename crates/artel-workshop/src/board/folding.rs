@@ -22,14 +22,21 @@ pub(super) enum Depth {
     /// Everything.
     #[default]
     Whole,
-    /// Who has to decide what: nothing of what models and tools did, which is most of a journal.
+    /// Who has to decide what, and what came of it: nothing of what models and tools did, which is
+    /// most of a journal.
     Waits,
+    /// How skills do.
+    Skills,
 }
 
 impl Depth {
     /// Tells whether an event of this kind has to be decoded.
     pub(super) fn wants(self, kind: &str) -> bool {
+        if self == Self::Skills {
+            return ["run.started", "run.prepared", "run.finished"].contains(&kind);
+        }
         match kind {
+            "report.written" => true,
             "run.started" | "run.continued" | "run.steered" | "run.asked" | "run.answered"
             | "run.finished" | "run.applied" | "request.created" | "request.settled" => true,
             _ if kind.starts_with("plan.") || kind.starts_with("changeset.") => is_known(kind),

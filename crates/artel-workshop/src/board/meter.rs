@@ -7,6 +7,7 @@ use artel_rules::usage::{By, Row, Tally};
 use artel_types::{Event, Fact, ModelReplied, RunFinished, ToolFinished};
 
 use super::card::Card;
+use super::skills::Loads;
 use crate::runs::Standing;
 
 /// The upper ends of the buckets that times are counted in, in milliseconds. What takes longer is
@@ -68,6 +69,8 @@ pub struct Meter {
     pub skills: BTreeMap<String, SkillStats>,
     /// How roles do.
     pub roles: BTreeMap<String, SkillStats>,
+    /// How much of themselves skills showed to their runs.
+    pub(super) loads: Loads,
     /// What models took, by day and by all that usage is looked at by.
     pub(super) usage: Tally,
 }
@@ -114,6 +117,13 @@ impl Meter {
         }
     }
 
+    /// Takes in a run that has just begun.
+    pub(super) fn run_began(&mut self, card: &Card) {
+        if let Some(skill) = card.skill.as_ref().filter(|_| !card.takes_over) {
+            self.loads.began(skill);
+        }
+    }
+
     /// Takes in a run that has just ended.
     pub(super) fn run_ended(&mut self, card: &Card, finished: &RunFinished) {
         let standing = card.end.unwrap_or(Standing::Complete);
@@ -132,6 +142,9 @@ impl Meter {
         let Some(state) = state.filter(|_| card.seq > 0 && !card.takes_over) else {
             return;
         };
+        if let (Some(skill), Some(first)) = (&card.skill, card.first_tokens) {
+            self.loads.ended(skill, state, first, metrics);
+        }
         let of = [
             (&mut self.skills, &card.skill),
             (&mut self.roles, &card.role),
@@ -207,6 +220,7 @@ impl Default for Meter {
             changesets: BTreeMap::new(),
             skills: BTreeMap::new(),
             roles: BTreeMap::new(),
+            loads: Loads::default(),
             usage: Tally::new(KEPT.to_vec(), Vec::new()),
         }
     }

@@ -10,7 +10,7 @@ use artel_types::{
 
 use super::card::add_cost;
 use super::{Board, Names};
-use crate::works::{ChangesetRow, changeset_row, changeset_word};
+use crate::works::{ChangesetRow, ReportRow, changeset_row, changeset_word};
 
 /// What is known of a piece of work.
 #[derive(Debug, Clone)]
@@ -28,6 +28,7 @@ pub(super) struct WorkCard {
     pub(super) course: Course,
     pub(super) versions: Vec<Version>,
     changeset: Option<Box<Made>>,
+    reports: Vec<Written>,
     /// The run whose steps were over last.
     pub(super) ended: Option<RunId>,
     pub(super) cost: Option<Money>,
@@ -54,7 +55,24 @@ struct Made {
     row: ChangesetRow,
 }
 
+/// A report that was written.
+#[derive(Debug, Clone)]
+struct Written {
+    at: Timestamp,
+    run: RunId,
+    status: Arc<str>,
+    path: Box<str>,
+}
+
 impl Board {
+    /// Returns every report, the newest first.
+    pub fn reports(&self) -> Vec<ReportRow> {
+        let works = self.asked.iter().rev().map(|work| &self.works[*work]);
+        let mut rows: Vec<ReportRow> = works.flat_map(WorkCard::reports).collect();
+        rows.sort_by_key(|row| std::cmp::Reverse(row.at));
+        rows
+    }
+
     /// Returns every changeset, the newest first.
     pub fn changesets(&self) -> Vec<ChangesetRow> {
         let found = self.works.iter().filter_map(WorkCard::changeset);
@@ -89,6 +107,7 @@ impl WorkCard {
             course: Course::default(),
             versions: Vec::new(),
             changeset: None,
+            reports: Vec::new(),
             ended: None,
             cost: Some(Money(0)),
             tokens: 0,
@@ -109,6 +128,12 @@ impl WorkCard {
                 let row = changeset_row(trace, event.at, String::new(), it);
                 self.changeset = Some(Box::new(Made { seq, row }));
             }
+            Fact::ReportWritten(it) => self.reports.push(Written {
+                at: event.at,
+                run: it.run,
+                status: names.keep(&it.status),
+                path: it.path.as_str().into(),
+            }),
             _ => {}
         }
     }
@@ -150,6 +175,19 @@ impl WorkCard {
         let mut versions = self.versions.iter().rev();
         let version = versions.find(|it| approved.is_none_or(|wanted| it.number == wanted));
         version.map_or(&self.title, |it| &it.title)
+    }
+
+    /// Returns its reports, the oldest first.
+    fn reports(&self) -> impl Iterator<Item = ReportRow> {
+        self.reports.iter().map(|it| ReportRow {
+            id: self.trace.short(),
+            trace: self.trace,
+            run: it.run,
+            at: it.at,
+            title: self.title().to_owned(),
+            status: it.status.to_string(),
+            path: it.path.to_string(),
+        })
     }
 
     /// Returns its changeset with where in the journal it was made.

@@ -140,7 +140,7 @@ fn trusted_hooks(reader: &Reader) -> Result<BTreeSet<String>, Failure> {
         ..Filter::default()
     };
     let mut hashes = BTreeSet::new();
-    for record in reader.records(&Query::of(filter))? {
+    for record in reader.records(&Query::of(filter).few())? {
         if let Fact::HookTrusted(trusted) = record.event()?.fact {
             hashes.insert(trusted.hash);
         }

@@ -21,7 +21,7 @@ pub(crate) fn kept(reader: &Reader, skill: &str) -> Result<Vec<LessonLearned>, F
         ..Filter::default()
     };
     let mut kept: BTreeMap<u64, LessonLearned> = BTreeMap::new();
-    for record in reader.records(&Query::of(filter))? {
+    for record in reader.records(&Query::of(filter).few())? {
         let event = record.event()?;
         match event.fact {
             Fact::LessonLearned(lesson) if lesson.skill == skill => {

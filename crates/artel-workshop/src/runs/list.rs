@@ -321,7 +321,7 @@ pub(crate) fn applied(reader: &Reader) -> Result<BTreeSet<RunId>, Failure> {
         ..Filter::default()
     };
     let mut runs = BTreeSet::new();
-    for record in reader.records(&Query::of(filter))? {
+    for record in reader.records(&Query::of(filter).few())? {
         if let Fact::RunApplied(applied) = record.event()?.fact {
             runs.insert(applied.id);
         }

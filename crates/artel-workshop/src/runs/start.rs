@@ -139,7 +139,10 @@ impl House {
         .fenced(fence.clone());
         // A process that was killed before the run was ready has begun it, and no more.
         if kin.contract.is_none() || self.workshop.started(run).is_err() {
-            let started = self.started(run, skill.as_deref(), &order, &kin);
+            let words = order.arguments.join(" ");
+            let mut started = self.started(run, skill.as_deref(), &words, &kin);
+            // A person may ask for something in more words than an event holds.
+            started.task = Some(chronicle.keep(words)?);
             let started = Entry::shown(started).by(self.person());
             chronicle.append(vec![started]).await?;
         }
@@ -359,23 +362,15 @@ impl House {
         Ok((chosen, model))
     }
 
-    fn started(
-        &self,
-        run: RunId,
-        skill: Option<&Skill>,
-        order: &RunOrder,
-        kin: &Kin,
-    ) -> RunStarted {
-        let words = order.arguments.join(" ");
+    fn started(&self, run: RunId, skill: Option<&Skill>, words: &str, kin: &Kin) -> RunStarted {
         let contract = kin.contract.as_deref();
         let title = match (skill, contract) {
             (_, Some(contract)) => contract.title.clone(),
             (Some(skill), None) => format!("{} {words}", skill.name),
-            (None, None) => words.clone(),
+            (None, None) => words.to_owned(),
         };
         RunStarted {
             skill: skill.map(|skill| skill.name.clone()),
-            task: Some(words.as_str().into()),
             folder: Some(self.folder.display().to_string()),
             parent: kin.parent,
             call: kin.call.clone(),

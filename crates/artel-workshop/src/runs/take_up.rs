@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use artel_engine::{Begins, Chronicle, Family, Workplace, fold, prepared, settle};
-use artel_journal::{Filter, Query};
+use artel_journal::{Filter, Query, TracesBy};
 use artel_skills::{AgentKind, Scope, SizeLimit, Skill};
 use artel_types::{
     Actor, Code, Event, Fact, Failure, RunFinished, RunId, RunPrepared, RunStarted, TraceId,
@@ -65,7 +65,7 @@ impl Workshop {
     /// Returns the run that a piece of work came to last, without those that it called.
     fn run_of_work(&self, prefix: &str) -> Result<Option<RunId>, Failure> {
         let reader = self.reader()?;
-        let [trace] = &reader.traces(prefix, 2)?[..] else {
+        let [trace] = &reader.traces(TracesBy::Trace, prefix, 2)?[..] else {
             return Ok(None);
         };
         let filter = Filter {

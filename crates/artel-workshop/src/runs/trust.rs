@@ -83,7 +83,7 @@ impl Workshop {
             ..Filter::default()
         };
         let folder = skill.folder.display().to_string();
-        for record in reader.records(&Query::of(filter))? {
+        for record in reader.records(&Query::of(filter).few())? {
             if let Fact::SkillTrusted(trusted) = record.event()?.fact
                 && trusted.hash == skill.hash
                 && trusted.folder == folder

@@ -119,7 +119,7 @@ fn trusted(reader: &Reader) -> Result<HashSet<(String, String)>, Failure> {
         ..Filter::default()
     };
     let mut trusted = HashSet::new();
-    for record in reader.records(&Query::of(filter))? {
+    for record in reader.records(&Query::of(filter).few())? {
         if let Fact::SkillTrusted(fact) = record.event()?.fact {
             trusted.insert((fact.folder, fact.hash));
         }

@@ -1,13 +1,11 @@
 //! How skills do, over all their runs on record.
 
-use std::collections::BTreeMap;
-
-use artel_journal::{Filter, Query, Reader};
 use artel_rules::tally::SkillStats;
 use artel_skills::savings::Sizes;
-use artel_types::{Event, Fact, Failure, RunId, RunMetrics, RunPrepared};
+use artel_types::Failure;
 use serde::Serialize;
 
+use crate::board::SkillSums;
 use crate::workshop::Workshop;
 
 /// How a skill does.
@@ -35,43 +33,30 @@ pub struct SkillReport {
 impl Workshop {
     /// Returns how skills do: one, or all that have run, by name.
     pub fn skill_stats(&self, skill: Option<&str>) -> Result<Vec<SkillReport>, Failure> {
-        let reader = self.reader()?;
+        self.skill_reports(&self.board_of_skills()?.skills(), skill)
+    }
+
+    /// Returns the same where it is folded already.
+    pub fn skill_reports(
+        &self,
+        sums: &SkillSums,
+        skill: Option<&str>,
+    ) -> Result<Vec<SkillReport>, Failure> {
         let found = self.find_skills(&self.run_folder(None)?);
-        let all: BTreeMap<&str, u64> = found
-            .skills
-            .iter()
-            .map(|it| (it.name.as_str(), Sizes::of(it).all()))
-            .collect();
-        let runs = started(&reader)?;
-        let taken = taken(&reader)?;
-        let mut stats: BTreeMap<String, SkillStats> = BTreeMap::new();
-        if let Some(name) = skill {
-            if !runs.values().any(|known| known == name) {
-                // A misspelt name has no runs either, and should be told.
-                found.get(name)?;
-            }
-            stats.insert(name.to_owned(), SkillStats::default());
+        if let Some(name) = skill.filter(|name| !sums.knows(name)) {
+            // A misspelt name has no runs either, and should be told.
+            found.get(name)?;
         }
-        visit(&reader, "run.finished", |event| {
-            let Fact::RunFinished(finished) = event.fact else {
-                return;
-            };
-            let state = finished.state.as_deref().and_then(|word| word.parse().ok());
-            if let Some(name) = runs.get(&finished.id)
-                && skill.is_none_or(|wanted| wanted == name)
-                && let (Some(state), Some(mut metrics)) = (state, finished.metrics)
-            {
-                metrics.saved_percent = metrics.saved_percent.or_else(|| {
-                    saved(
-                        &metrics,
-                        *taken.get(&finished.id)?,
-                        *all.get(name.as_str())?,
-                    )
-                });
-                stats.entry(name.clone()).or_default().add(state, &metrics);
-            }
-        })?;
-        Ok(stats.into_iter().map(SkillReport::from).collect())
+        let names = match skill {
+            Some(name) => vec![name],
+            None => sums.names().collect(),
+        };
+        let report = |name: &str| {
+            let files = found.skills.iter().find(|it| it.name == name);
+            let all = files.map(|it| Sizes::of(it).all());
+            SkillReport::from((name.to_owned(), sums.of(name, all)))
+        };
+        Ok(names.into_iter().map(report).collect())
     }
 }
 
@@ -89,53 +74,4 @@ impl From<(String, SkillStats)> for SkillReport {
             sums,
         }
     }
-}
-
-/// Returns which skill each run was of.
-fn started(reader: &Reader) -> Result<BTreeMap<RunId, String>, Failure> {
-    let mut runs = BTreeMap::new();
-    visit(reader, "run.started", |event| {
-        if let Fact::RunStarted(started) = event.fact
-            && !started.takes_over()
-            && let Some(skill) = started.skill
-        {
-            runs.insert(started.id, skill);
-        }
-    })?;
-    Ok(runs)
-}
-
-/// Returns how many tokens of each run's first request were the skill's.
-fn taken(reader: &Reader) -> Result<BTreeMap<RunId, u64>, Failure> {
-    let mut taken = BTreeMap::new();
-    visit(reader, "run.prepared", |event| {
-        if let (Fact::RunPrepared(prepared), Some(run)) = (event.fact, event.run) {
-            taken.insert(run, skill_tokens(&prepared));
-        }
-    })?;
-    Ok(taken)
-}
-
-fn skill_tokens(prepared: &RunPrepared) -> u64 {
-    let parts = prepared.parts.iter().filter(|part| part.name == "skill");
-    parts.map(|part| part.tokens).sum()
-}
-
-/// Returns what loading on demand saved of `all` tokens, in percent.
-fn saved(metrics: &RunMetrics, first: u64, all: u64) -> Option<u64> {
-    let taken = first.saturating_add(metrics.tokens_loaded);
-    let saved = all.saturating_sub(taken).saturating_mul(100);
-    saved.checked_div(all)
-}
-
-fn visit(reader: &Reader, kind: &str, mut each: impl FnMut(Event)) -> Result<(), Failure> {
-    let filter = Filter {
-        kind: Some(kind.to_owned()),
-        ..Filter::default()
-    };
-    reader.visit_events(&Query::of(filter), |event| {
-        each(event);
-        std::ops::ControlFlow::Continue(())
-    })?;
-    Ok(())
 }

@@ -196,7 +196,8 @@ impl Workshop {
             kind: Some(kind.to_owned()),
             ..Filter::default()
         };
-        let records = self.reader()?.records(&Query::of(filter).newest_first())?;
+        let query = Query::of(filter).few().newest_first();
+        let records = self.reader()?.records(&query)?;
         let mut traces: Vec<TraceId> = Vec::new();
         for trace in records.iter().filter_map(|it| it.trace.parse().ok()) {
             if !traces.contains(&trace) {

@@ -62,12 +62,7 @@ pub struct ReportShown {
 impl Workshop {
     /// Returns every report, the newest first.
     pub fn reports(&self) -> Result<Vec<ReportRow>, Failure> {
-        let mut rows: Vec<ReportRow> = Vec::new();
-        for work in self.works()? {
-            rows.extend(rows_of(&work));
-        }
-        rows.sort_by_key(|row| std::cmp::Reverse(row.at));
-        Ok(rows)
+        Ok(self.board_of_waits()?.reports())
     }
 
     /// Returns a report: of the run that is named, or of the last one for the request. A file that

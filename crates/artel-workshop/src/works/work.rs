@@ -1,6 +1,6 @@
 //! Pieces of work as they stand: folded from the journal whenever somebody asks.
 
-use artel_journal::{Filter, Query, Reader};
+use artel_journal::{Filter, Query, Reader, TracesBy};
 use artel_rules::plan::state::Course;
 use artel_rules::request::file::Status;
 use artel_types::plan::{Plan, PlanState};
@@ -53,7 +53,7 @@ impl Workshop {
             kind: Some("request.created".to_owned()),
             ..Filter::default()
         };
-        let asked = reader.records(&Query::of(filter).newest_first())?;
+        let asked = reader.records(&Query::of(filter).few().newest_first())?;
         let traces = asked.iter().filter_map(|record| record.trace.parse().ok());
         traces.map(|trace| read(&reader, trace)).collect()
     }
@@ -107,7 +107,7 @@ impl Workshop {
         }
         let reader = self.reader()?;
         // What the trace joins may be runs without a request.
-        for trace in reader.traces(short, 4)? {
+        for trace in reader.traces(TracesBy::Trace, short, 4)? {
             let trace = trace.parse().ok();
             match trace.map(|trace| read(&reader, trace)) {
                 Some(Ok(work)) => return Ok(Some(work)),

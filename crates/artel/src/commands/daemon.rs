@@ -6,7 +6,7 @@ mod unit;
 use std::time::Duration;
 
 use artel_types::{Code, Failure};
-use artel_workshop::{Caller, DaemonRuns, DaemonSignal, Noted, Problems, Workshop};
+use artel_workshop::{Caller, DaemonEnded, DaemonRuns, Noted, Problems, Workshop};
 use serde_json::json;
 
 use crate::Verdict;
@@ -82,13 +82,12 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
     match &args.act {
         Act::Start(how) => start(how, &workshop, screen),
         Act::Stop => {
-            let runs = running(&workshop)?;
-            stop(&workshop, &runs)?;
-            tell(screen, &format!("the daemon (process {}) ended", runs.pid))
+            let text = stop(&workshop, &running(&workshop)?)?;
+            tell(screen, &text)
         }
         Act::Restart(how) => {
             if let Some(runs) = workshop.daemon_status()?.running {
-                stop(&workshop, &runs)?;
+                screen.say(stop(&workshop, &runs)?);
             }
             start(how, &workshop, screen)
         }
@@ -113,7 +112,7 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
             tell(screen, text)
         }
         Act::Reload => {
-            workshop.signal_daemon(&running(&workshop)?, DaemonSignal::Reload)?;
+            workshop.signal_reload(&running(&workshop)?)?;
             tell(screen, "told; `artel daemon logs` shows what came of it")
         }
         Act::Install(how) => unit::run(how, &workshop, screen),
@@ -121,6 +120,7 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
 }
 
 fn start(how: &Start, workshop: &Workshop, screen: &mut Screen) -> Result<Verdict, Problems> {
+    runtime::block_on(workshop.outwait_dying_daemon())??;
     if let Some(runs) = workshop.daemon_status()?.running {
         return Err(Failure::new(Code::H002, "the daemon is already running")
             .because(format!("process {} listens on {}", runs.pid, runs.listen))
@@ -164,26 +164,18 @@ fn up(runs: &DaemonRuns, screen: &mut Screen) -> Result<Verdict, Problems> {
     Ok(Verdict::Done)
 }
 
-fn stop(workshop: &Workshop, runs: &DaemonRuns) -> Result<(), Problems> {
-    workshop.signal_daemon(runs, DaemonSignal::End)?;
-    let mut waited = Duration::ZERO;
-    while waited < PATIENCE {
-        if !is_alive(workshop, runs)? {
-            return Ok(());
-        }
-        runtime::block_on(async { tokio::time::sleep(LOOK).await })?;
-        waited += LOOK;
-    }
-    workshop.signal_daemon(runs, DaemonSignal::Kill)?;
-    // What was under way is taken up at the next start, as after any death.
-    drop(std::fs::remove_file(workshop.daemon_pid_file()));
-    Ok(())
-}
-
-fn is_alive(workshop: &Workshop, runs: &DaemonRuns) -> Result<bool, Failure> {
-    let now = workshop.daemon_status()?.running;
-    let is_there = std::path::Path::new(&format!("/proc/{}/exe", runs.pid)).exists();
-    Ok(is_there || now.is_some_and(|now| now.pid == runs.pid))
+/// Ends the daemon, and says how it ended.
+fn stop(workshop: &Workshop, runs: &DaemonRuns) -> Result<String, Problems> {
+    let ended = runtime::block_on(workshop.stop_daemon(runs, PATIENCE))??;
+    let pid = runs.pid;
+    Ok(match ended {
+        DaemonEnded::AtRest => format!("the daemon (process {pid}) ended"),
+        DaemonEnded::Killed(after) => format!(
+            "the daemon (process {pid}) did not listen for {} s and was killed; what was under way \
+             is taken up at the next start",
+            after.as_secs()
+        ),
+    })
 }
 
 fn status(workshop: &Workshop, screen: &mut Screen) -> Result<Verdict, Problems> {

@@ -8,9 +8,9 @@ use std::time::Duration;
 use artel_journal::Query;
 use artel_types::{Code, Failure};
 use artel_workshop::Eyes;
-use axum::http::{HeaderValue, header};
-use axum::response::sse::{Event, KeepAlive};
-use axum::response::{IntoResponse as _, Response, Sse};
+use axum::body::{Body, Bytes};
+use axum::http::header;
+use axum::response::{IntoResponse as _, Response};
 use futures_util::stream::{Stream, unfold};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::sync::broadcast::Receiver;
@@ -29,8 +29,11 @@ const PAGE: u64 = 100;
 /// How often a silent stream says that it lives.
 const ALIVE: Duration = Duration::from_secs(15);
 
-/// After which time a reader that was cut off comes again.
-const AGAIN: Duration = Duration::from_secs(1);
+/// What a stream begins with: a reader that was cut off comes again after a second.
+const HELLO: &[u8] = b"retry: 1000\n: events follow\n\n";
+
+/// What a silent stream says.
+const STILL_HERE: &[u8] = b":\n\n";
 
 /// One reader.
 struct Reading {
@@ -85,19 +88,22 @@ pub(super) fn follow(
         news,
         _place: place,
     };
-    let alive = KeepAlive::new().interval(ALIVE);
-    let mut response = Sse::new(stream(reading)).keep_alive(alive).into_response();
-    let closes = HeaderValue::from_static("close");
-    response.headers_mut().insert(header::CONNECTION, closes);
-    Ok(response)
+    let head = [
+        (header::CONTENT_TYPE, "text/event-stream"),
+        (header::CACHE_CONTROL, "no-cache"),
+        (header::CONNECTION, "close"),
+    ];
+    Ok((head, Body::from_stream(stream(reading))).into_response())
 }
 
-fn stream(reading: Reading) -> impl Stream<Item = Result<Event, Infallible>> {
-    let hello = Event::default().retry(AGAIN).comment("events follow");
-    let hello = futures_util::stream::once(async { Ok(hello) });
+fn stream(reading: Reading) -> impl Stream<Item = Result<Bytes, Infallible>> {
+    let hello = futures_util::stream::once(async { Ok(Bytes::from_static(HELLO)) });
     let rest = unfold(reading, async |mut reading| {
-        let event = reading.next().await?;
-        Some((Ok(event), reading))
+        let sent = match tokio::time::timeout(ALIVE, reading.next()).await {
+            Ok(event) => event?,
+            Err(_) => Bytes::from_static(STILL_HERE),
+        };
+        Some((Ok(sent), reading))
     });
     futures_util::StreamExt::chain(hello, rest)
 }
@@ -105,7 +111,7 @@ fn stream(reading: Reading) -> impl Stream<Item = Result<Event, Infallible>> {
 impl Reading {
     /// Returns the next event that is theirs to see; nothing when they are too far behind, or the
     /// server stops: they come again from where they were.
-    async fn next(&mut self) -> Option<Event> {
+    async fn next(&mut self) -> Option<Bytes> {
         loop {
             while let Some(news) = self.past.pop_front() {
                 if let Some(event) = self.look_at(&news) {
@@ -126,7 +132,7 @@ impl Reading {
         }
     }
 
-    fn look_at(&mut self, news: &News) -> Option<Event> {
+    fn look_at(&mut self, news: &News) -> Option<Bytes> {
         let record = &news.record;
         if record.seq <= self.position {
             return None;
@@ -135,9 +141,7 @@ impl Reading {
         if !self.wanted.fits(record) {
             return None;
         }
-        let shown = news.shown_to(&self.eyes)?;
-        let event = Event::default().id(record.seq.to_string()).event("record");
-        Some(event.data(shown))
+        news.shown_to(&self.eyes)
     }
 
     /// Reads a page of what there is already, on a thread where reading may take its time.

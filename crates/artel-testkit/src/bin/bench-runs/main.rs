@@ -15,6 +15,7 @@
 // The application's own, not a copy that would be measured in its place.
 #[path = "../../../../artel-workshop/src/book.rs"]
 mod book;
+mod driving;
 #[expect(dead_code, reason = "the bench of the journal needs more of it")]
 #[path = "../bench-journal/figure.rs"]
 mod figure;

@@ -3,7 +3,7 @@
 //!
 //! `bench-server [--quick]` prints a line `bench: name | value | unit | ratio | goal` for each
 //! figure; `cargo xtask bench` collects them. The daemon is the program itself, in a process of its
-//! own; the writers are another process on the same journal, as the runs of a terminal are.
+//! own; the runs are in another process on the same journal, as those of a terminal are.
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -11,22 +11,29 @@
     reason = "a program that measures: it stops at the first trouble, prints, and reads the clock"
 )]
 
+// The application's own, not a copy that would be measured in its place.
+#[path = "../../../../artel-workshop/src/book.rs"]
+mod book;
 mod daemon;
+#[path = "../bench-runs/driving.rs"]
+mod driving;
 #[expect(dead_code, reason = "the bench of the journal needs more of it")]
 #[path = "../bench-journal/figure.rs"]
 mod figure;
+mod past;
 #[path = "../bench-journal/place.rs"]
 mod place;
 mod readers;
-mod writers;
+mod runs;
 
 use std::time::Duration;
 
 use artel_journal::Journal;
 use daemon::Daemon;
+use driving::{Crowd, TURNS};
 use figure::{Figure, Goal, Measure, median};
 use readers::Readers;
-use writers::Written;
+use runs::Went;
 
 /// How many follow at once.
 const READERS: usize = 500;
@@ -37,9 +44,9 @@ const RUNS: usize = 100;
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let (rounds, events, many) = match words[..] {
-        [] => (3, 60, 100_000),
-        ["--quick"] => (1, 20, 10_000),
+    let (rounds, many) = match words[..] {
+        [] => (3, 100_000),
+        ["--quick"] => (1, 10_000),
         _ => panic!("bench-server [--quick]"),
     };
     let place = place::on_disk();
@@ -49,59 +56,55 @@ fn main() {
         .build()
         .unwrap();
     runtime.block_on(async {
-        follow(&place.folder, rounds, events).await;
+        follow(&place.folder, rounds).await;
         overview(&place.folder, many).await;
     });
 }
 
-/// Writers alone and with readers, in turns; then what the readers got.
-async fn follow(folder: &std::path::Path, rounds: usize, events: usize) {
+/// Runs alone and with readers, in turns; then what the readers got.
+async fn follow(folder: &std::path::Path, rounds: usize) {
     let daemon = Daemon::start(folder);
     let journal = daemon.journal();
-    // The first round only warms up.
-    writers::write(&journal, RUNS, 5).await;
+    let files = tempfile::tempdir().unwrap();
+    let crowd = Crowd::new(&journal, files.path(), RUNS);
     let (mut alone, mut watched) = (Vec::new(), Vec::new());
     let mut memory = Vec::new();
-    for _ in 0..rounds {
-        alone.push(writers::write(&journal, RUNS, events).await);
+    for round in 0..rounds {
+        let first = round * 2 * RUNS;
+        alone.push(runs::go(&crowd, &journal, first..first + RUNS).await);
         let before = daemon.memory();
-        let readers = Readers::follow(&daemon, READERS, head(&journal)).await;
-        let written = writers::write(&journal, RUNS, events).await;
-        let got = readers
-            .all_have(written.events, Duration::from_secs(120))
-            .await;
+        let began = head(&journal);
+        let readers = Readers::follow(&daemon, READERS, began).await;
+        let went = runs::go(&crowd, &journal, first + RUNS..first + 2 * RUNS).await;
+        let last = head(&journal);
+        let got = readers.all_have(last, Duration::from_secs(120)).await;
         assert_eq!(got.gaps, 0, "events were lost");
         assert_eq!(got.repeats, 0, "events came twice");
-        println!("{} readers, {} cut for being behind", READERS, got.cuts);
+        println!(
+            "{READERS} readers, {} events each, {} cut for being behind",
+            last - began,
+            got.cuts
+        );
         memory.push((daemon.memory() - before) / READERS as f64);
-        watched.push(written);
+        watched.push(went);
         drop(readers);
     }
-    let of = |all: &[Written], read: fn(&Written) -> f64| median(all.iter().map(read));
-    for (name, read) in [
-        ("p50", (|it: &Written| it.p50) as fn(&Written) -> f64),
-        ("p99", |it: &Written| it.p99),
-    ] {
-        let bare = of(&alone, read);
-        Figure::new(
-            format!("append {name}, {RUNS} writers, nobody follows"),
-            bare,
-            "ms",
-            Goal::None,
-        )
-        .print();
-        let mut figure = Figure::new(
-            format!("append {name}, {RUNS} writers, {READERS} follow"),
-            of(&watched, read),
-            "ms",
-            Goal::None,
-        )
-        .against(bare);
-        if name == "p99" {
-            figure.goal = (Measure::Ratio, Goal::Below(1.5));
-        }
-        figure.print();
-    }
+    compare(
+        &format!("append p50 beside {RUNS} runs"),
+        "ms",
+        (&alone, &watched),
+        |it| it.p50,
+        Goal::None,
+    );
+    compare(
+        &format!("append p99 beside {RUNS} runs"),
+        "ms",
+        (&alone, &watched),
+        |it| it.p99,
+        Goal::Below(1.5),
+    );
+    let all = format!("{RUNS} runs of {TURNS} turns");
+    compare(&all, "s", (&alone, &watched), |it| it.seconds, Goal::None);
     let most = median(memory);
     Figure::new(
         "memory for each who follows and keeps up",
@@ -112,9 +115,26 @@ async fn follow(folder: &std::path::Path, rounds: usize, events: usize) {
     .print();
 }
 
+/// Prints a figure without and with readers, and a goal for how they compare.
+fn compare(
+    name: &str,
+    unit: &'static str,
+    (alone, watched): (&[Went], &[Went]),
+    read: fn(&Went) -> f64,
+    goal: Goal,
+) {
+    let of = |all: &[Went]| median(all.iter().map(read));
+    let bare = of(alone);
+    Figure::new(format!("{name}, nobody follows"), bare, unit, Goal::None).print();
+    let name = format!("{name}, {READERS} follow");
+    let mut figure = Figure::new(name, of(watched), unit, Goal::None).against(bare);
+    figure.goal = (Measure::Ratio, goal);
+    figure.print();
+}
+
 /// The overview page with many runs on record.
 async fn overview(folder: &std::path::Path, many: usize) {
-    let daemon = Daemon::start_with(folder, |journal| writers::runs(journal, many));
+    let daemon = Daemon::start_with(folder, |journal| past::record(journal, many));
     println!(
         "{many} runs on record; the daemon was up after {:.0} ms",
         daemon.up_after

@@ -18,7 +18,6 @@ pub(crate) struct Readers {
 #[derive(Default)]
 struct Count {
     is_there: AtomicU64,
-    got: AtomicU64,
     last: AtomicU64,
     gaps: AtomicU64,
     repeats: AtomicU64,
@@ -58,13 +57,13 @@ impl Readers {
         }
     }
 
-    /// Waits until each has got so many.
-    pub(crate) async fn all_have(&self, events: u64, limit: Duration) -> Got {
+    /// Waits until each has got the event with this number.
+    pub(crate) async fn all_have(&self, last: u64, limit: Duration) -> Got {
         let began = Instant::now();
         for count in &self.counts {
-            while count.got.load(Ordering::Relaxed) < events {
-                let got = count.got.load(Ordering::Relaxed);
-                assert!(began.elapsed() < limit, "one has {got} of {events} events");
+            while count.last.load(Ordering::Relaxed) < last {
+                let got = count.last.load(Ordering::Relaxed);
+                assert!(began.elapsed() < limit, "one has {got} of {last} events");
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
         }
@@ -94,20 +93,19 @@ async fn read(address: &str, request: &str, count: &Count) {
             continue;
         };
         stream.write_all(request.as_bytes()).await.unwrap();
-        let mut lines = BufReader::new(stream).lines();
-        while let Ok(Some(line)) = lines.next_line().await {
+        let (mut stream, mut line) = (BufReader::new(stream), String::new());
+        while stream.read_line(&mut line).await.is_ok_and(|read| read > 0) {
             count.is_there.store(1, Ordering::Relaxed);
-            let Some(id) = line.strip_prefix("id: ") else {
-                continue;
-            };
-            let id: u64 = id.parse().unwrap();
+            let id = line.strip_prefix("id: ").map(|id| id.trim_end().parse());
+            line.clear();
+            let Some(id) = id else { continue };
+            let id: u64 = id.unwrap();
             let last = count.last.swap(id, Ordering::Relaxed);
             if id <= last {
                 count.repeats.fetch_add(1, Ordering::Relaxed);
             } else if id > last + 1 {
                 count.gaps.fetch_add(1, Ordering::Relaxed);
             }
-            count.got.fetch_add(1, Ordering::Relaxed);
         }
         count.cuts.fetch_add(1, Ordering::Relaxed);
         tokio::time::sleep(Duration::from_millis(50)).await;

@@ -27,8 +27,7 @@ impl Index {
             ..Filter::default()
         };
         let query = match self.seq {
-            // With a limit, the events of that kind are looked up instead of passing all events.
-            0 => Query::of(filter).limit(u64::MAX),
+            0 => Query::of(filter).few(),
             seq => Query::of(filter).after(seq),
         };
         // Read first: what comes in between is read again by the next look, which does no harm.

@@ -8,6 +8,7 @@
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 
+use artel_files::FileError;
 use artel_journal::{Ack, AppendError, Batch};
 use artel_rules::request::file::{Origin, Read, Request, Status, Wrong, parse, render};
 use artel_types::{Code, Draft, Failure, RequestMoved, RequestRefused, Stream, Timestamp, TraceId};
@@ -107,7 +108,7 @@ impl Look<'_> {
             Err(error) if error.system_kind() == Some(std::io::ErrorKind::NotFound) => {
                 return Ok(Came::Nothing);
             }
-            other => other.map_err(|error| wrong("file", format!("it cannot be read: {error}")))?,
+            other => other.map_err(|error| wrong("file", unread(&error)))?,
         };
         let text = String::from_utf8(bytes).map_err(|_| wrong("file", "it is no text in UTF-8"))?;
         let read = parse(&text).map_err(|wrongs| {
@@ -340,6 +341,18 @@ fn said(prospect: &Prospect) -> Found {
 
 fn due(prospect: &Prospect, at: Timestamp) -> Due {
     (Reverse(prospect.request.urgency), at, prospect.trace)
+}
+
+/// Says why a file cannot be read, and what to do.
+fn unread(error: &FileError) -> String {
+    match error {
+        FileError::TooLarge { most, .. } => format!(
+            "it is longer than {} MB; keep what is long in a file of the project, and name the file \
+             here",
+            most >> 20
+        ),
+        other => format!("it cannot be read: {other}"),
+    }
 }
 
 fn wrong(field: &str, what: impl Into<String>) -> Refusal {

@@ -1,5 +1,7 @@
 //! The daemon from the outside: its life, what it takes up, what it looks at anew, who may call it.
 
+mod stubborn;
+
 use std::fs;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};

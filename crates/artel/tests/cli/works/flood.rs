@@ -1,6 +1,9 @@
 //! Very many files at once, and the daemon killed in the middle: each becomes one request with one
 //! plan, the most urgent first.
 
+mod large;
+mod mixed;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::process::Command;
@@ -32,7 +35,12 @@ struct Flooded {
 
 impl Flooded {
     fn new() -> Self {
-        let town = Town::saying(PLANNER);
+        Self::saying(PLANNER)
+    }
+
+    /// The same with another model.
+    fn saying(script: &str) -> Self {
+        let town = Town::saying(script);
         town.artel(["portal", "add", "."]).run().expect(0);
         Self { town }
     }

@@ -1,0 +1,166 @@
+//! Runs as the engine drives them: rehearsed models, tools that only read, a journal on disk.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
+use std::time::Duration;
+
+use artel_engine::{
+    CallLog, Chronicle, Driver, Ended, Family, Furnish, Nobody, Setup, Stop, Voice, Wheel,
+    Workplace, kinds,
+};
+use artel_files::Root;
+use artel_journal::Journal;
+use artel_model::{Chosen, Context, Gateway, Rehearsal};
+use artel_policy::Policy;
+use artel_rules::breaker::Thresholds;
+use artel_rules::turn::{Rules, Turn};
+use artel_testkit::system_clock;
+use artel_tools::{Bench, Hands, Log, NoGuard, Registry, Viewer, built_in};
+use artel_types::model::{Attribution, ModelEntry, Priority, Privacy, Provider};
+use artel_types::{Actor, Failure, Limits, Redactor, RunId, TraceId};
+use tokio::sync::watch;
+
+use crate::book::JournalBook;
+
+/// How many turns a run takes before its answer.
+pub(crate) const TURNS: usize = 15;
+
+/// What many runs share.
+pub(crate) struct Crowd {
+    journal: Journal,
+    gateway: Gateway,
+    wheel: Wheel,
+    registry: Registry,
+    files: PathBuf,
+    stops: watch::Receiver<Stop>,
+    _stop: watch::Sender<Stop>,
+}
+
+impl Crowd {
+    /// Prepares so many runs at once, with files for them to read.
+    pub(crate) fn new(journal: &Journal, files: &Path, runs: usize) -> Self {
+        for number in 0..TURNS {
+            let text = format!("file {number}\n").repeat(100);
+            std::fs::write(files.join(format!("{number}.txt")), text).unwrap();
+        }
+        let gateway = Gateway::open(artel_model::Setup {
+            book: Arc::new(JournalBook::new(journal.clone())),
+            clock: system_clock(),
+            redactor: Redactor::none(),
+            formats: None,
+            limits: Limits::default(),
+            slots: runs,
+            max_wait: Duration::from_secs(600),
+            thresholds: Thresholds::MODEL,
+        })
+        .unwrap();
+        let (stop, stops) = watch::channel(Stop::No);
+        Self {
+            journal: journal.clone(),
+            gateway,
+            wheel: Wheel::default(),
+            registry: Registry::of(built_in()),
+            files: files.to_owned(),
+            stops,
+            _stop: stop,
+        }
+    }
+
+    /// Makes the driver of one run, whose model says what the script has.
+    pub(crate) fn driver(&self, number: usize, script: &str) -> Driver {
+        let run = RunId::from_random((number as u128 + 1).to_le_bytes());
+        let trace = TraceId::from_random((number as u128 + 1).to_le_bytes());
+        let chronicle = Chronicle::new(
+            self.journal.clone(),
+            run,
+            trace,
+            None,
+            Actor::agent("default"),
+        );
+        let log = Arc::new(CallLog::new(chronicle.clone()));
+        let bench = Bench::new(
+            Root::open(&self.files).unwrap(),
+            Arc::new(NoGuard),
+            "default",
+        );
+        let hands = Hands::new(
+            self.registry.clone(),
+            bench,
+            Policy::default(),
+            Arc::clone(&log) as Arc<dyn Log>,
+            Redactor::none(),
+            system_clock(),
+        );
+        let furnish: Arc<Furnish> = Arc::new(|_, _| {
+            let what = "a run that only reads has no tree";
+            Err(Failure::new(artel_types::Code::X001, what))
+        });
+        let rules = Rules {
+            turns: 100,
+            retries: 3,
+            tools: kinds(&self.registry),
+            ..Rules::default()
+        };
+        let entry = ModelEntry::named(Provider::Rehearsal, format!("run-{number}"));
+        Driver::new(Setup {
+            turn: Turn::new(rules, "read the files"),
+            voice: Voice {
+                gateway: self.gateway.clone(),
+                model: Arc::new(Rehearsal::load(script, "script").unwrap()),
+                chosen: Chosen {
+                    wanted: "default".into(),
+                    resolved: "as named".into(),
+                    entry,
+                    card: Default::default(),
+                },
+                priority: Priority::Execution,
+                privacy: Privacy::Any,
+                account: Attribution::default(),
+                context: Context {
+                    trace,
+                    actor: Actor::agent("default"),
+                    session: None,
+                    run: Some(run),
+                },
+                temperature: None,
+            },
+            workplace: Workplace::new(hands, None, furnish),
+            log,
+            viewer: Viewer::default(),
+            system: "You read files.".to_owned(),
+            window: 200_000,
+            steering: self.wheel.steer(run, self.stops.clone()),
+            audience: Arc::new(Nobody),
+            person: None,
+            waits: false,
+            family: Family::default(),
+            left: Arc::new(AtomicU32::new(0)),
+            patience: None,
+            all_tokens: None,
+            is_root: true,
+            clock: system_clock(),
+            chronicle,
+        })
+    }
+}
+
+/// Drives a run to its good end.
+pub(crate) async fn complete(driver: Driver) {
+    let ended = driver.drive().await.unwrap();
+    let Ended::Over(finished) = ended else {
+        panic!("left: {ended:?}");
+    };
+    assert_eq!(finished.state.as_deref(), Some("complete"), "{finished:?}");
+}
+
+/// Returns turns that read a file each, and an answer; the model takes so long for each part of it.
+pub(crate) fn script(pace: Option<Duration>) -> String {
+    let think = pace.map_or(String::new(), |pace| {
+        format!("think: on, pace: {}ms, ", pace.as_millis())
+    });
+    let line =
+        |number| format!("  - {{ {think}call: {{ read: {{ path: \"{number}.txt\" }} }} }}\n");
+    let lines: String = (0..TURNS).map(line).collect();
+    format!("lines:\n{lines}  - say: done\n")
+}

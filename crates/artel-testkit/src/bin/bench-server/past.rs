@@ -1,0 +1,34 @@
+//! Runs that are over, put on record at once.
+
+use artel_journal::{Batch, Journal};
+use artel_types::{Actor, Draft, RunFinished, RunId, RunStarted, Stream, TraceId, Via};
+
+/// Puts so many runs that are over on record.
+pub(crate) fn record(journal: &Journal, count: usize) {
+    let who = Actor::human("ada@example.org", Via::Cli);
+    let mut batch = Vec::new();
+    for number in 0..count {
+        let mut seed = [7; 16];
+        seed[..8].copy_from_slice(&(number as u64).to_le_bytes());
+        let (run, trace) = (RunId::from_random(seed), TraceId::from_random(seed));
+        let started = RunStarted::new(run, format!("Look at file {number}"));
+        let draft = |fact: artel_types::Fact| {
+            Draft::new(Stream::run(run), trace, who.clone(), fact).in_run(run)
+        };
+        let finished = RunFinished {
+            state: Some("complete".to_owned()),
+            ..RunFinished::new(run, "looked")
+        };
+        batch.push(draft(started.into()));
+        batch.push(draft(finished.into()));
+        if batch.len() >= 1_000 {
+            journal
+                .append(Batch::of(std::mem::take(&mut batch)))
+                .wait()
+                .unwrap();
+        }
+    }
+    if !batch.is_empty() {
+        journal.append(Batch::of(batch)).wait().unwrap();
+    }
+}

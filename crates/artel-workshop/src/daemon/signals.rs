@@ -1,0 +1,156 @@
+//! What a daemon is told by signals: to look at its settings anew, or to end. One that does not
+//! listen is killed. It is held by a handle meanwhile, so that no signal reaches another process
+//! that was given its number.
+
+use std::os::fd::OwnedFd;
+use std::time::Duration;
+
+use artel_journal::Owner;
+use artel_types::{Code, DaemonStopped, Failure};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+
+use super::DaemonRuns;
+use crate::workshop::Workshop;
+
+/// How often there is a look whether a process has ended.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// How long the system may take to clear a process away that was killed.
+const CLEARING: Duration = Duration::from_secs(5);
+
+/// How a daemon ended that was told to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DaemonEnded {
+    /// It came to rest by itself.
+    AtRest,
+    /// It did not listen for so long, and was killed. What was under way is taken up at the next
+    /// start, as after any death.
+    Killed(Duration),
+}
+
+impl Workshop {
+    /// Has the daemon look at its settings anew.
+    pub fn signal_reload(&self, runs: &DaemonRuns) -> Result<(), Failure> {
+        match self.hold_daemon(runs)? {
+            Some(process) => send(runs, &process, Signal::HUP).map(drop),
+            None => Err(Failure::new(Code::H003, "the daemon has ended")
+                .advise("`artel daemon start` starts it")),
+        }
+    }
+
+    /// Ends the daemon. One that has not come to rest when patience ends is killed, and that is put
+    /// on record in its place.
+    pub async fn stop_daemon(
+        &self,
+        runs: &DaemonRuns,
+        patience: Duration,
+    ) -> Result<DaemonEnded, Failure> {
+        let Some(process) = self.hold_daemon(runs)? else {
+            return Ok(DaemonEnded::AtRest);
+        };
+        if send(runs, &process, Signal::TERM)? == Sent::TooLate
+            || has_ended(&process, patience).await
+        {
+            return Ok(DaemonEnded::AtRest);
+        }
+        send(runs, &process, Signal::KILL)?;
+        if !has_ended(&process, CLEARING).await {
+            return Err(still_there(runs.pid));
+        }
+        let seconds = patience.as_secs_f64();
+        let fact = DaemonStopped {
+            pid: runs.pid,
+            why: format!("killed, because it had not come to rest after {seconds} s"),
+        };
+        self.note_daemon(&self.open()?.journal, fact.into())?;
+        // Others may look for it; Artel does not.
+        drop(std::fs::remove_file(self.daemon_pid_file()));
+        Ok(DaemonEnded::Killed(patience))
+    }
+
+    /// Waits for a daemon that was killed until the system has cleared it away: until then its
+    /// address is taken. One that lives on is not waited for.
+    pub async fn outwait_dying_daemon(&self) -> Result<(), Failure> {
+        let owner = self.daemon_owner()?.filter(Owner::is_ending);
+        let Some(owner) = owner else { return Ok(()) };
+        match held(&owner)? {
+            Some(process) if !has_ended(&process, CLEARING).await => Err(still_there(owner.pid)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Takes hold of the daemon; nothing where it has ended.
+    fn hold_daemon(&self, runs: &DaemonRuns) -> Result<Option<OwnedFd>, Failure> {
+        let owner = self.daemon_owner()?.filter(|owner| owner.pid == runs.pid);
+        owner.map_or(Ok(None), |owner| held(&owner))
+    }
+
+    /// Returns the process that was the daemon last, whether it lives or not.
+    fn daemon_owner(&self) -> Result<Option<Owner>, Failure> {
+        let leases = self.reader()?.leases()?.into_iter();
+        let mut ours = leases.filter(|lease| lease.name == super::NAME);
+        Ok(ours.next().and_then(|lease| lease.owner))
+    }
+}
+
+/// Whether a signal found its process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sent {
+    Arrived,
+    TooLate,
+}
+
+/// Takes hold of a process; nothing where it has ended.
+fn held(owner: &Owner) -> Result<Option<OwnedFd>, Failure> {
+    let pid = i32::try_from(owner.pid).ok().and_then(Pid::from_raw);
+    let Some(pid) = pid else { return Ok(None) };
+    match pidfd_open(pid, PidfdFlags::empty()) {
+        // Looked at once it is held: what has this number now has it until we let go.
+        Ok(process) => Ok((owner.is_ending() || !owner.is_dead()).then_some(process)),
+        Err(Errno::SRCH) => Ok(None),
+        Err(error) => Err(unreached(owner.pid, error)),
+    }
+}
+
+fn send(runs: &DaemonRuns, process: &OwnedFd, signal: Signal) -> Result<Sent, Failure> {
+    match pidfd_send_signal(process, signal) {
+        Ok(()) => Ok(Sent::Arrived),
+        Err(Errno::SRCH) => Ok(Sent::TooLate),
+        Err(error) => Err(unreached(runs.pid, error)),
+    }
+}
+
+/// Waits for the end of a process, all of its threads included.
+async fn has_ended(process: &OwnedFd, limit: Duration) -> bool {
+    let mut waited = Duration::ZERO;
+    loop {
+        let mut looks = [PollFd::new(process, PollFlags::IN)];
+        if poll(&mut looks, Some(&Timespec::default())).is_ok_and(|ended| ended > 0) {
+            return true;
+        }
+        if waited >= limit {
+            return false;
+        }
+        tokio::time::sleep(LOOK).await;
+        waited += LOOK;
+    }
+}
+
+fn unreached(pid: u32, error: Errno) -> Failure {
+    let what = format!("the daemon (process {pid}) cannot be signalled");
+    Failure::new(Code::H003, what)
+        .because(error.to_string())
+        .advise("whoever started it can end it")
+}
+
+fn still_there(pid: u32) -> Failure {
+    let what = format!("the daemon (process {pid}) was killed and is not gone yet");
+    Failure::new(Code::H002, what)
+        .because("the system waits for something that it has under way, mostly a disk")
+        .advise("try again in a moment")
+}
+
+#[cfg(test)]
+mod tests;
