@@ -270,7 +270,7 @@ impl Workshop {
         let Some(portal) = &work.request.portal else {
             return Ok(());
         };
-        let roles = self.known_here().roles;
+        let roles = self.known().roles;
         // What the runtime proves itself, it runs as the tester.
         self.admit(portal, "tester", PortalOperation::Write)?;
         for step in &plan.steps {

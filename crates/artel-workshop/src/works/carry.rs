@@ -196,6 +196,7 @@ impl House {
         let last = events.last().map_or(0, |event| event.seq);
         self.wheel.follow(&self.journal, run, last);
         if conduct.is_over() {
+            self.learn_from(work, &chronicle).await;
             self.workshop.refresh_sheets(work.trace, rules);
             return Ok(None);
         }
@@ -206,13 +207,23 @@ impl House {
             person: self.company.person.clone(),
             answers_as: self.person(),
             told: self.follower(work.trace),
-            chronicle,
+            chronicle: chronicle.clone(),
             conduct,
             crew: workers,
         };
         let led = conductor.conduct().await;
+        if matches!(led, Ok(Led::Over(_))) {
+            self.learn_from(work, &chronicle).await;
+        }
         self.workshop.refresh_sheets(work.trace, rules);
         led.map(Some)
+    }
+
+    /// Keeps what a plan's run that is over taught the skill that was planned.
+    async fn learn_from(&self, work: &Work, chronicle: &Chronicle) {
+        if let Some(skill) = &work.request.skill {
+            self.learn_planned(chronicle, skill).await;
+        }
     }
 
     /// Has the file of the plan follow its steps. That it can be seen is not worth a failure of
@@ -350,6 +361,7 @@ impl House {
                 .map(|it| it.checks.clone())
                 .unwrap_or_default(),
             portal: portal.map(|it| it.name),
+            named: self.workshop.named_for(&work.request),
             privacy: self.privacy_of(work),
             branch_turn: Arc::default(),
         })

@@ -18,6 +18,7 @@ use artel_types::{Code, Draft, Fact, Failure, RunId, RunSteered, Stream, TraceId
 
 pub(crate) use close::deferred;
 
+use super::named::Named;
 use super::prover::{Prover, done_with};
 use crate::runs::House;
 
@@ -38,6 +39,8 @@ pub(crate) struct Workers {
     /// What was asked, for those who do it.
     pub(crate) request: String,
     pub(crate) portal: Option<String>,
+    /// What there is for changes of the plan to name.
+    pub(crate) named: Named,
     /// Commands that check the project, where the person said so.
     pub(crate) checks: Vec<String>,
     pub(crate) privacy: Privacy,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use artel_engine::Did;
 use artel_policy::rules::Rule;
 use artel_rules::proof;
-use artel_types::plan::{Evidence, EvidenceKind, ProofPlace};
+use artel_types::plan::{Evidence, EvidenceKind, Plan, ProofPlace};
 use artel_types::{BaselineTaken, Fact, Failure, ProofRecorded, StepChecked};
 
 use super::parts::{anew, production};
@@ -379,8 +379,9 @@ impl Workers {
             why: "the files lie outside of what the plan lets this step change".to_owned(),
             impact: "the change stays in the step's own files until you decide".to_owned(),
         };
-        let known = self.house.workshop.known(&self.house);
-        let fact = proposed(spot.state.plan(), step, Vec::new(), &known, words);
+        let known = self.house.workshop.known();
+        let known = |_: &Plan| known.clone();
+        let fact = proposed(spot.state.plan(), step, Vec::new(), known, words);
         let fact = fact.map_err(|why| Failure::new(artel_types::Code::X001, why))?;
         Ok(Some(fact.into()))
     }
