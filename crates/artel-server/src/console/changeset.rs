@@ -114,11 +114,12 @@ fn gather(site: &Site, id: &str, wanted: &Wanted) -> Result<ChangesetPage, Failu
 
 fn file(change: &artel_types::FileChange) -> FileRow {
     FileRow {
-        path: change.path.clone(),
+        path: change.name(),
         kind: match change.kind {
             ChangeKind::Made => "new",
             ChangeKind::Changed => "changed",
             ChangeKind::Deleted => "gone",
+            ChangeKind::Renamed => "renamed",
             ChangeKind::Mode => "mode",
         },
         lines: match (change.added, change.removed) {

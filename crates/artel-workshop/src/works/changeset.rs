@@ -97,6 +97,8 @@ pub struct ChangesetShown {
     pub millis: u64,
     /// The report, relative to the workshop.
     pub report: Option<String>,
+    /// Whether its commits are in the branch already, by hand: `merged` or `moved`.
+    pub by_hand: Option<String>,
     /// Commands that come next.
     pub next: Vec<String>,
 }
@@ -137,8 +139,14 @@ impl Workshop {
     pub fn changeset(&self, id: &str) -> Result<ChangesetShown, Failure> {
         let work = self.work_named(id)?;
         let (row, created) = of_work(&work)?;
+        let found = self.brought_by_hand(&work, &created, None);
         let past = self.past(work, created.run)?;
-        Ok(shown(row, created, &past))
+        let mut shown = shown(row, created, &past);
+        if let Some((_, found)) = found {
+            shown.by_hand = Some(found.way.as_str().to_owned());
+            shown.next = vec![format!("artel changeset approve {}", shown.row.id)];
+        }
+        Ok(shown)
     }
 
     /// Returns the difference that a changeset makes, as text.
