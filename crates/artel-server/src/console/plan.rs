@@ -58,6 +58,8 @@ pub(super) struct PlanPage {
     pub(super) steps: Vec<StepCard>,
     pub(super) tokens: String,
     pub(super) cost: String,
+    /// What it is expected to take beyond what is left.
+    pub(super) short: Vec<String>,
     pub(super) comments: Vec<Said>,
     pub(super) proposals: Vec<Proposed>,
     pub(super) difference: Option<Difference>,
@@ -178,6 +180,13 @@ fn gather(read: Read, estimates: &[Estimate]) -> Result<PlanPage, Failure> {
         steps: cards(&plan, &states, estimates),
         tokens: words::tokens(estimates.iter().map(|it| it.tokens).sum()),
         cost: words::cost(sum(estimates)),
+        short: match in_review {
+            Some(_) => {
+                let tokens = estimates.iter().map(|it| it.tokens).sum();
+                site.workshop.shortages(tokens, sum(estimates))?
+            }
+            None => Vec::new(),
+        },
         comments: comments(&work),
         proposals: proposals(&work),
         difference: difference(&site, &work, from, version)?,

@@ -5,6 +5,7 @@ mod branch;
 mod check;
 mod close;
 mod parts;
+mod share;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -46,6 +47,8 @@ pub(crate) struct Workers {
     pub(crate) privacy: Privacy,
     /// Held while the branch moves: steps that pass side by side are put on it one by one.
     pub(crate) branch_turn: Arc<std::sync::Mutex<()>>,
+    /// What is set aside for the steps under way.
+    pub(crate) shares: share::Shares,
 }
 
 /// Where an order belongs.
@@ -120,6 +123,7 @@ impl Workers {
     }
 
     async fn ordered(self: Arc<Self>, order: Order, state: Arc<Conduct>) -> Result<Did, Failure> {
+        self.let_go_over(&state).await?;
         match order {
             Order::Baseline { given } => self.baseline(given).await,
             Order::Do { step, round, part } => {
@@ -127,6 +131,7 @@ impl Workers {
                 let spec = spec.ok_or_else(|| {
                     Failure::new(Code::X001, format!("the plan has no step `{step}`"))
                 })?;
+                self.hold(&spec).await?;
                 let spot = Spot {
                     spec,
                     round,

@@ -140,6 +140,7 @@ fn a_plan_shows_text_as_text() {
     let plan = hostile_plan();
     let states = [("a".to_owned(), artel_types::plan::StepState::Failed)].into();
     let page = plan::PlanPage {
+        short: vec![hostile()],
         frame: frame(),
         id: hostile(),
         trace: hostile(),
@@ -182,7 +183,7 @@ fn a_plan_shows_text_as_text() {
         }),
         plan,
     };
-    check(&page, 45);
+    check(&page, 46);
 }
 
 #[test]
@@ -314,6 +315,7 @@ fn shown() -> ChangesetShown {
         complete: false,
     };
     ChangesetShown {
+        by_hand: None,
         row,
         folder: hostile(),
         base: hostile(),

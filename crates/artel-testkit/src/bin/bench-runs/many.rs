@@ -189,6 +189,7 @@ fn driver(
             privacy: Privacy::Any,
             account: Attribution::default(),
             context: Context {
+                step_of: None,
                 trace,
                 actor: Actor::agent("default"),
                 session: None,
