@@ -381,11 +381,7 @@ impl House {
 }
 
 impl Workshop {
-    fn approve_at_once(
-        &self,
-        journal: &Journal,
-        work: &Work,
-    ) -> Result<RunId, Failure> {
+    fn approve_at_once(&self, journal: &Journal, work: &Work) -> Result<RunId, Failure> {
         if let Some(approved) = work.course.approved() {
             return Ok(approved.run);
         }
@@ -400,6 +396,7 @@ impl Workshop {
             let lines: Vec<_> = problems.iter().map(ToString::to_string).collect();
             Failure::new(Code::C004, "it cannot be done at once").because(lines.join("; "))
         })?;
+        self.admit_plan(journal, work, &plan)?;
         let actor = self.caller.actor();
         if work.versions.is_empty() {
             self.draft_plan(journal, work, &plan, (Actor::system("guide"), None))?;
