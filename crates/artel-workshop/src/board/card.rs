@@ -26,6 +26,8 @@ pub(super) struct Card {
     pub(super) parent: Option<RunId>,
     /// Whether it goes on with the work of its parent.
     pub(super) takes_over: bool,
+    /// The card of the run that goes on with its work.
+    pub(super) heir: Option<usize>,
     is_of_plan: bool,
     pub(super) is_applied: bool,
     /// How it ended.
@@ -67,6 +69,7 @@ impl Card {
             role: None,
             parent: None,
             takes_over: false,
+            heir: None,
             is_of_plan: false,
             is_applied: false,
             end: None,
