@@ -297,7 +297,10 @@ fn scripts_are_there_or_are_made_first() {
     let late = plan(vec![named("a", &[]), maker.clone()]);
     assert_eq!(scripts_in(&late), BTreeSet::from(["scripts/brew.py"]));
     assert_eq!(problems(&late).len(), 1);
-    assert_eq!(problems(&plan(vec![maker, named("a", &["maker"])])).len(), 0);
+    assert_eq!(
+        problems(&plan(vec![maker, named("a", &["maker"])])).len(),
+        0
+    );
     let mut listed = plan(vec![named("a", &[])]);
     listed.files = vec![PlannedFile {
         path: "./scripts/brew.py".to_owned(),
