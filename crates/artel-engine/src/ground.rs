@@ -333,6 +333,7 @@ pub(crate) fn failed(error: &TreeError) -> Failure {
 
 fn change_of(change: &Change) -> FileChange {
     FileChange {
+        from: None,
         path: change.path.to_string_lossy().into_owned(),
         kind: match change.kind {
             artel_git::ChangeKind::Made => ChangeKind::Made,

@@ -143,6 +143,7 @@ fn call_of(fact: &Fact) -> Option<&str> {
         Fact::ToolAnswered(fact) => Some(&fact.call),
         Fact::ToolFinished(fact) => Some(&fact.call),
         Fact::SecretUsed(fact) => Some(&fact.call),
+        Fact::PortalRefused(fact) => fact.call.as_deref(),
         _ => None,
     }
 }

@@ -30,7 +30,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 pub use commit::{CommitOrder, Committed};
 pub use error::{LineError, MergeRefused};
-pub use merge::{Merge, MergeOrder, UndoOrder};
+pub use merge::{ByHand, HandWay, Merge, MergeOrder, UndoOrder};
 pub use person::Base;
 pub use read::{FileStat, Logged, Stat, StatKind};
 pub use threeway::{Clash, Conflict};

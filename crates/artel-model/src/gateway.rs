@@ -11,6 +11,7 @@ mod drive;
 mod entries;
 mod estimate;
 mod health;
+mod hold;
 mod intend;
 mod live;
 mod settle;

@@ -12,8 +12,8 @@ use std::collections::BTreeSet;
 
 use artel_types::model::Period;
 use artel_types::{
-    Amount, BudgetReserved, BudgetSettled, BudgetWarned, Level, Limit, Limits, Money, Timestamp,
-    Tokens,
+    Amount, BudgetReleased, BudgetReserved, BudgetSettled, BudgetWarned, Level, Limit, Limits,
+    Money, Timestamp, Tokens,
 };
 
 use book::{Book, Sum};
@@ -26,6 +26,7 @@ pub use refusal::{Measure, OverBudget};
 
 mod book;
 mod calendar;
+mod held;
 mod ledger;
 mod left;
 mod refusal;
@@ -86,7 +87,7 @@ pub fn reserve(
 ) -> Result<Granted, OverBudget> {
     let levels: BTreeSet<_> = levels.iter().cloned().chain([Level::Global]).collect();
     for level in &levels {
-        check_fit(ledger, limits, level, amount, now)?;
+        check_fit(ledger, limits, (level, &levels), amount, now)?;
     }
     let change = Change {
         day: day_of(now),
@@ -97,8 +98,52 @@ pub fn reserve(
         key: key.to_owned(),
         levels: levels.into_iter().collect(),
         amount,
+        step: None,
     };
     Ok(Granted { reserved, warnings })
+}
+
+/// Returns the fact that sets aside what a step of a plan is expected to take, so that nobody else
+/// takes it while the step is at work; as much of it as is left, where that is less. Nothing where
+/// no limit holds for the whole workshop, or something is set aside for it already.
+///
+/// `step` is named as in [`Level::Step`], which the calls of the step count against.
+pub fn hold(
+    ledger: &Ledger,
+    limits: &Limits,
+    step: &str,
+    amount: Amount,
+    now: Timestamp,
+) -> Option<BudgetReserved> {
+    if ledger.holds(step) || !limits_anything(ledger, limits, &[]) {
+        return None;
+    }
+    let mut amount = amount;
+    for Bound { period, limit } in bounds(ledger, limits, &Level::Global) {
+        let used = ledger.spent(&Level::Global, period, now);
+        let left = |limit: u64, used: u64| match limit {
+            UNLIMITED => UNLIMITED,
+            limit => limit.saturating_sub(used),
+        };
+        amount.tokens.0 = amount.tokens.0.min(left(limit.tokens.0, used.tokens.0));
+        amount.money.0 = amount.money.0.min(left(limit.money.0, used.money.0));
+    }
+    (amount != Amount::default()).then(|| BudgetReserved {
+        key: held_key(step),
+        levels: vec![Level::Global],
+        amount,
+        step: Some(step.to_owned()),
+    })
+}
+
+/// Returns the fact that gives back what is left of what was set aside for a step.
+pub fn let_go(ledger: &Ledger, step: &str) -> Option<BudgetReleased> {
+    let key = held_key(step);
+    ledger.holds(step).then_some(BudgetReleased { key })
+}
+
+fn held_key(step: &str) -> String {
+    format!("step/{step}")
 }
 
 /// Returns the fact that replaces the estimate by what the call really cost, which may be more;
@@ -143,12 +188,22 @@ pub fn limits_anything(ledger: &Ledger, limits: &Limits, levels: &[Level]) -> bo
 fn check_fit(
     ledger: &Ledger,
     limits: &Limits,
-    level: &Level,
+    (level, all): (&Level, &BTreeSet<Level>),
     amount: Amount,
     now: Timestamp,
 ) -> Result<(), OverBudget> {
     for Bound { period, limit } in bounds(ledger, limits, level) {
         let used = ledger.spent(level, period, now);
+        // What was set aside for its step is there for it.
+        let own = ledger.held_for(level, all, period, now);
+        let used = Amount {
+            tokens: Tokens(
+                used.tokens
+                    .0
+                    .saturating_sub(own.tokens.0.min(amount.tokens.0)),
+            ),
+            money: Money(used.money.0.saturating_sub(own.money.0.min(amount.money.0))),
+        };
         let (tokens, money) = (Measure::Tokens, Measure::Money);
         for (measure, limit, used, wanted) in [
             (tokens, limit.tokens.0, used.tokens.0, amount.tokens.0),

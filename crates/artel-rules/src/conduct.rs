@@ -58,6 +58,8 @@ pub struct Conduct {
     questions: BTreeMap<String, RunAsked>,
     proposals: BTreeMap<String, Proposal>,
     wish: Wish,
+    /// What people said meanwhile, for everybody who works at it from then on.
+    hints: Vec<String>,
     /// Whether a person wants nothing new to begin.
     paused: bool,
     is_over: bool,
@@ -126,6 +128,7 @@ impl Conduct {
             questions: BTreeMap::new(),
             proposals: BTreeMap::new(),
             wish: Wish::GoOn,
+            hints: Vec::new(),
             paused: false,
             is_over: false,
         }
@@ -179,6 +182,11 @@ impl Conduct {
     /// Returns the questions that nobody has answered.
     pub fn questions(&self) -> impl Iterator<Item = &RunAsked> {
         self.questions.values()
+    }
+
+    /// Returns what people said while it ran, oldest first.
+    pub fn hints(&self) -> &[String] {
+        &self.hints
     }
 
     /// Tells whether a person called the run off.

@@ -17,7 +17,7 @@ pub mod state;
 
 pub use check::{
     Checked, Known, LONGEST_ENTRY, LONGEST_TEXT, LONGEST_TITLE, MOST_ENTRIES, MOST_STEPS, Reach,
-    check, keeps,
+    check, keeps, scripts_in,
 };
 pub use difference::{difference, widened};
 pub use graph::Graph;

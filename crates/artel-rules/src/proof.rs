@@ -3,7 +3,51 @@
 
 use std::collections::BTreeSet;
 
-use artel_types::ProofRecorded;
+use artel_types::plan::{Finding, Plan, TestNames};
+use artel_types::{ProofRecorded, Text};
+
+/// Tells whether a plan says of a test what becomes of it.
+pub struct Reasons(String);
+
+impl Reasons {
+    /// Takes the words of all steps: what one takes away, the others do not have any more.
+    pub fn of(plan: &Plan) -> Self {
+        let words = plan.steps.iter().flat_map(|step| {
+            let criteria = step.scope.criteria.iter().map(|it| it.text.as_str());
+            [step.work.as_str(), step.check.as_str()]
+                .into_iter()
+                .chain(criteria)
+        });
+        Self(words.collect::<Vec<_>>().join("\n"))
+    }
+
+    /// A test is meant by its own name as a word, whatever file and group it is in.
+    fn name(&self, test: &str) -> bool {
+        let own = own_name(test);
+        let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
+        let mut found = self.0.match_indices(own);
+        !own.is_empty()
+            && found.any(|(at, own)| {
+                let (before, after) = (&self.0[..at], &self.0[at + own.len()..]);
+                !before.ends_with(is_part) && !after.starts_with(is_part)
+            })
+    }
+}
+
+/// Returns the name of a test without its file and its group.
+fn own_name(test: &str) -> &str {
+    // Runners of JavaScript name tests by sentences.
+    for part in [" › ", " > ", "::"] {
+        if let Some((_, last)) = test.rsplit_once(part) {
+            return last;
+        }
+    }
+    let last = test.rsplit(' ').next().unwrap_or(test);
+    match last.contains('/') {
+        true => last,
+        false => last.rsplit('.').next().unwrap_or(last),
+    }
+}
 
 /// Returns what passed before and does not now, a line each. Failures that are known, old ones and
 /// those that a step was to leave, are not charged.
@@ -11,6 +55,7 @@ pub fn regressions(
     before: &[ProofRecorded],
     now: &[ProofRecorded],
     known: &BTreeSet<String>,
+    reasons: &Reasons,
 ) -> Vec<String> {
     let mut lines = Vec::new();
     for proof in now {
@@ -28,7 +73,7 @@ pub fn regressions(
             lines.push(ended(proof));
         }
         if fails.is_empty() && !unexplained {
-            lines.extend(gone(old, proof));
+            lines.extend(gone(old, proof, reasons));
         }
         lines.extend(fails);
     }
@@ -121,7 +166,62 @@ fn new_failures<'p>(
         })
 }
 
-fn gone(old: &ProofRecorded, now: &ProofRecorded) -> Option<String> {
+/// Returns what a proof found in these files that another did not, the worst first.
+pub fn new_findings(
+    before: &[ProofRecorded],
+    now: &[ProofRecorded],
+    changed: &[String],
+) -> Vec<Finding> {
+    let all = |proofs: &[ProofRecorded]| -> Vec<Finding> {
+        let found = proofs.iter().filter_map(|proof| proof.findings.clone());
+        found.flatten().collect()
+    };
+    let old = all(before);
+    // Without the line: an edit above moves it.
+    let is_old = |it: &Finding| {
+        old.iter()
+            .any(|old| old.file == it.file && old.why == it.why)
+    };
+    let mut new = all(now);
+    new.retain(|it| changed.contains(&it.file) && !is_old(it));
+    new
+}
+
+/// Names the tests that passed before and neither pass nor fail now, unless the plan says why.
+/// Where a runner does not say names, those are counted that are missing.
+fn gone(old: &ProofRecorded, now: &ProofRecorded, reasons: &Reasons) -> Vec<String> {
+    let (Some(before), Some(after)) = (test_names(old), test_names(now)) else {
+        return fewer(old, now).into_iter().collect();
+    };
+    let failing = names(now);
+    let is_there = |name: &&String| {
+        after.passed.contains(name) || failing.iter().any(|it| it == *name || is_end(it, name))
+    };
+    let missing = before.passed.iter().filter(|name| !is_there(name));
+    let missing = missing.filter(|name| !reasons.name(name));
+    let line = |name: &String| {
+        let what = match after.skipped.contains(name) {
+            true => "is skipped",
+            false => "is gone",
+        };
+        format!("the test `{name}` passed before and {what}; the plan does not name it")
+    };
+    missing.map(line).collect()
+}
+
+/// Runners name a test that fails by more or less of its place.
+fn is_end(one: &str, other: &str) -> bool {
+    one.ends_with(other) || other.ends_with(one)
+}
+
+fn test_names(proof: &ProofRecorded) -> Option<TestNames> {
+    match proof.tests.as_ref()? {
+        Text::Inline(json) => serde_json::from_str(json).ok(),
+        Text::Kept(_) => None,
+    }
+}
+
+fn fewer(old: &ProofRecorded, now: &ProofRecorded) -> Option<String> {
     let (before, after) = (old.passed?, now.passed?);
     let failing = now
         .failed
@@ -165,6 +265,9 @@ mod tests {
             output: "".into(),
             holds: true,
             millis: 1,
+            tests: None,
+            findings: None,
+            coverage: None,
         }
     }
 
@@ -174,7 +277,91 @@ mod tests {
             std::slice::from_ref(before),
             std::slice::from_ref(now),
             &known,
+            &Reasons(String::new()),
         )
+    }
+
+    fn named(passed: &[&str], skipped: &[&str]) -> ProofRecorded {
+        let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
+        let names = TestNames {
+            passed: owned(passed),
+            skipped: owned(skipped),
+        };
+        let json = serde_json::to_string(&names).unwrap();
+        ProofRecorded {
+            tests: Some(Text::Inline(json)),
+            ..proof("tests", 0, passed.len() as u64, &[])
+        }
+    }
+
+    #[test]
+    fn a_test_that_takes_the_place_of_another_is_noticed_by_name() {
+        let before = named(
+            &["a::adds", "a::doubles", "s.test.js › sum › is right"],
+            &[],
+        );
+        let after = |now: ProofRecorded, reasons: &str| {
+            let reasons = Reasons(reasons.to_owned());
+            let (before, known) = (std::slice::from_ref(&before), BTreeSet::new());
+            regressions(before, std::slice::from_ref(&now), &known, &reasons)
+        };
+        let right = "s.test.js › sum › is right";
+        assert_eq!(
+            after(named(&["a::adds", "a::doubles", "b::more", right], &[]), ""),
+            [""; 0]
+        );
+        let swapped = named(&["a::adds", "a::other", right], &[]);
+        assert_eq!(
+            after(swapped.clone(), ""),
+            ["the test `a::doubles` passed before and is gone; the plan does not name it"]
+        );
+        assert_eq!(
+            after(swapped, "Take `doubles` out: it is two adds."),
+            [""; 0]
+        );
+        assert_eq!(
+            after(named(&["a::adds", right], &["a::doubles"]), ""),
+            ["the test `a::doubles` passed before and is skipped; the plan does not name it"]
+        );
+        assert_eq!(
+            after(
+                named(&["a::adds", "a::doubles"], &[]),
+                "so that it is right"
+            ),
+            [""; 0]
+        );
+        assert_eq!(after(named(&["a::adds", "a::doubles"], &[]), "").len(), 1);
+        // A runner that stopped saying names is still counted.
+        assert_eq!(
+            after(proof("tests", 0, 2, &[]), ""),
+            ["1 tests that passed before are gone"]
+        );
+    }
+
+    #[test]
+    fn what_checkers_find_anew_in_changed_files_is_told_with_its_place() {
+        let finding = |file: &str, line: u64, why: &str| Finding {
+            id: String::new(),
+            severity: artel_types::plan::Severity::Warning,
+            file: file.to_owned(),
+            line: Some(line),
+            why: why.to_owned(),
+            fix: String::new(),
+        };
+        let lint = |findings: Vec<Finding>| ProofRecorded {
+            findings: Some(findings),
+            ..proof("lint", 0, 0, &[])
+        };
+        let before = [lint(vec![finding("a.py", 1, "old")])];
+        let now = [lint(vec![
+            finding("a.py", 3, "old"),
+            finding("a.py", 4, "new"),
+            finding("b.py", 1, "elsewhere"),
+        ])];
+        assert_eq!(
+            new_findings(&before, &now, &["a.py".to_owned()]),
+            [finding("a.py", 4, "new")]
+        );
     }
 
     #[test]
@@ -208,7 +395,7 @@ mod tests {
             ["`make test` ends with exit code 2"]
         );
         assert_eq!(
-            regressions(&[before], &[], &BTreeSet::new()),
+            regressions(&[before], &[], &BTreeSet::new(), &Reasons(String::new())),
             ["`make test` ran before and does not now"]
         );
     }

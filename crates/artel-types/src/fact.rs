@@ -528,6 +528,19 @@ facts! {
         /// The name.
         name: String,
     }
+    /// A portal did not let a role do something: it is not open to the role, or not for that.
+    "portal.refused" schema 1 PortalRefused {
+        /// The portal.
+        name: String,
+        /// The role.
+        role: String,
+        /// What it wanted: read, write or git, or the tool that it called.
+        wanted: String,
+        /// Why not.
+        why: String,
+        /// The call; nothing where it was said before anything began.
+        call: Option<String>,
+    }
     /// A person made, changed or removed a role.
     "agent.changed" schema 1 AgentChanged {
         /// Which one.
@@ -803,7 +816,7 @@ facts! {
         why: Option<String>,
     }
     /// The runtime ran a check, and this is what it gave. It is never changed.
-    "proof.recorded" schema 1 ProofRecorded {
+    "proof.recorded" schema 2 ProofRecorded {
         /// Names it within its run.
         id: String,
         /// Where in the run it was made.
@@ -834,6 +847,12 @@ facts! {
         holds: bool,
         /// How long it took.
         millis: u64,
+        /// The tests by name, as JSON; nothing where the output did not name them all.
+        tests: Option<Text>,
+        /// What compilers, linters and type checkers found, each with its place.
+        findings: Option<Vec<Finding>>,
+        /// How much of the code the tests run; nothing where no tool for it is set up.
+        coverage: Option<String>,
     }
     /// An attempt at a step began.
     "step.started" schema 1 StepStarted {
@@ -1014,7 +1033,7 @@ facts! {
         waiver: Option<String>,
     }
     /// A changeset was merged, undone or brought back.
-    "changeset.merged" schema 1 ChangesetMerged {
+    "changeset.merged" schema 2 ChangesetMerged {
         /// approve, undo or redo.
         act: String,
         /// The branch that moved.
@@ -1023,6 +1042,9 @@ facts! {
         commit: String,
         /// The files.
         files: Vec<String>,
+        /// How a person brought it into the branch themselves: `merged` by a merge commit, `moved`
+        /// where the branch was only moved on; nothing where Artel did.
+        by_hand: Option<String>,
     }
     /// What a person ordered about a changeset was not done; everything is as it was before.
     "changeset.refused" schema 1 ChangesetRefused {
@@ -1074,13 +1096,16 @@ facts! {
         limit: Amount,
     }
     /// Part of a budget was set aside before a call.
-    "budget.reserved" schema 1 BudgetReserved {
+    "budget.reserved" schema 2 BudgetReserved {
         /// Names the reservation.
         key: String,
         /// The budgets it counts against.
         levels: Vec<Level>,
         /// The estimate.
         amount: Amount,
+        /// The step that it is set aside for as a whole: what its calls take is taken out of it.
+        /// Nothing where it is for one call.
+        step: Option<String>,
     }
     /// A call was paid for.
     "budget.settled" schema 1 BudgetSettled {
@@ -1369,6 +1394,7 @@ impl Fact {
                 std::iter::once(&mut it.observation).chain(memory).collect()
             }
             Self::ContextCompacted(it) => vec![&mut it.messages],
+            Self::ProofRecorded(it) => it.tests.iter_mut().collect(),
             Self::StepWorked(it) => vec![&mut it.summary],
             Self::StepJudged(it) => vec![&mut it.feedback, &mut it.outputs],
             Self::StepFailed(it) => vec![&mut it.why],

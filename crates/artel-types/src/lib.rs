@@ -37,14 +37,14 @@ pub use fact::{
     LoginOffered, LoginUsed, ModelFailed, ModelReplied, ModelRequested, NoteAdded, PlanAdopted,
     PlanApproved, PlanCancelled, PlanCommented, PlanDecided, PlanDrafted, PlanEnded, PlanExplored,
     PlanFailed, PlanProposed, PlanRejected, PlanRunning, PolicyGranted, PolicyRevoked,
-    PortalClosed, PortalOpened, ProofRecorded, ProviderPaused, ProviderResumed, ReportWritten,
-    RequestCreated, RequestMoved, RequestRefused, RequestSettled, RunAnswered, RunApplied,
-    RunAsked, RunContinued, RunEscalated, RunFinished, RunForked, RunHandedOver, RunPrepared,
-    RunSaid, RunStarted, RunSteered, SandboxEngaged, SandboxPassage, SecretUsed, SessionEnded,
-    SessionStarted, SkillInjected, SkillTrusted, StepChecked, StepFailed, StepJudged, StepPassed,
-    StepSettled, StepStarted, StepWaived, StepWorked, TokenCreated, TokenRevoked, ToolAnswered,
-    ToolFinished, ToolRequested, TreeMade, TreeRestored, TreeSnapped, WorkshopCreated,
-    WorkshopTrusted,
+    PortalClosed, PortalOpened, PortalRefused, ProofRecorded, ProviderPaused, ProviderResumed,
+    ReportWritten, RequestCreated, RequestMoved, RequestRefused, RequestSettled, RunAnswered,
+    RunApplied, RunAsked, RunContinued, RunEscalated, RunFinished, RunForked, RunHandedOver,
+    RunPrepared, RunSaid, RunStarted, RunSteered, SandboxEngaged, SandboxPassage, SecretUsed,
+    SessionEnded, SessionStarted, SkillInjected, SkillTrusted, StepChecked, StepFailed, StepJudged,
+    StepPassed, StepSettled, StepStarted, StepWaived, StepWorked, TokenCreated, TokenRevoked,
+    ToolAnswered, ToolFinished, ToolRequested, TreeMade, TreeRestored, TreeSnapped,
+    WorkshopCreated, WorkshopTrusted,
 };
 pub use failure::{ExitCode, Failure, FailureKind};
 pub use ids::{BadId, BadStream, BlobHash, RunId, SessionId, Stream, TraceId, WorkshopId};

@@ -432,6 +432,15 @@ pub struct Finding {
     pub fix: String,
 }
 
+/// The tests of a proof by name.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TestNames {
+    /// Those that passed.
+    pub passed: Vec<String>,
+    /// Those that were skipped.
+    pub skipped: Vec<String>,
+}
+
 /// A test that failed in a proof.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct FailedTest {

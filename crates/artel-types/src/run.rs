@@ -81,6 +81,8 @@ pub enum ChangeKind {
     Changed,
     /// It is gone.
     Deleted,
+    /// It was moved, and perhaps changed.
+    Renamed,
     /// Only who may run it differs.
     Mode,
 }
@@ -90,6 +92,9 @@ pub enum ChangeKind {
 pub struct FileChange {
     /// The path, relative to the tree; what is not text is shown as well as it can be.
     pub path: String,
+    /// Where it was before it was moved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
     /// What happened.
     pub kind: ChangeKind,
     /// Lines added; nothing for what is not text.
@@ -98,6 +103,16 @@ pub struct FileChange {
     pub removed: Option<u64>,
     /// Its size now.
     pub bytes: u64,
+}
+
+impl FileChange {
+    /// Returns its path as people read it: with where it was, if it was moved.
+    pub fn name(&self) -> String {
+        match &self.from {
+            Some(from) => format!("{from} → {}", self.path),
+            None => self.path.clone(),
+        }
+    }
 }
 
 /// A picture that a tool showed.

@@ -25,7 +25,7 @@ mod tests;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use artel_journal::{Record, Row};
+use artel_journal::{Filter, Query, Reader, Record, Row};
 use artel_rules::budget::Ledger;
 use artel_types::{Code, Event, Fact, Failure, RunFinished, RunId, RunStarted, TraceId};
 
@@ -106,6 +106,22 @@ impl Workshop {
 }
 
 impl Board {
+    /// Folds all that is on record of a few runs.
+    pub(crate) fn of_runs(reader: &Reader, runs: &[RunId]) -> Result<Self, Failure> {
+        let mut records = Vec::new();
+        for run in runs {
+            let filter = Filter {
+                run: Some(run.to_string()),
+                ..Filter::default()
+            };
+            records.extend(reader.records(&Query::of(filter))?);
+        }
+        records.sort_by_key(|record| record.seq);
+        let mut board = Self::default();
+        records.iter().for_each(|record| board.take(record));
+        board.undamaged()
+    }
+
     /// Takes one more record. Kinds that it does not know are passed over, and so is a record that
     /// it has: a follower may hand the last one over again.
     pub fn take(&mut self, record: &Record) {
@@ -223,6 +239,11 @@ impl Board {
         self.begun.push(index);
         if card.end.is_none() {
             self.open.insert(index);
+        }
+        let from = card.parent.filter(|_| card.takes_over);
+        if let Some(from) = from {
+            let from = self.card(from, event.trace);
+            self.cards[from].heir = Some(index);
         }
         if let Some(work) = self.by_trace.get(&event.trace) {
             self.works[*work].began(index, started);

@@ -11,7 +11,7 @@ const LARGEST_INLINE: usize = 4 * 1024;
 /// How the gateway's account follows from events. Raise the version whenever a fold changes.
 pub(crate) const ACCOUNT: Projection<Account> = Projection {
     name: "gateway",
-    version: 1,
+    version: 2,
     fold: Account::fold,
 };
 

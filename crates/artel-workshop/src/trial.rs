@@ -127,6 +127,7 @@ impl Workshop {
                 ..Attribution::default()
             },
             context: Context {
+                step_of: None,
                 trace: self.trace_id(),
                 actor: self.caller.actor(),
                 session: None,

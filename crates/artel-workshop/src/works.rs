@@ -16,6 +16,7 @@ mod forms;
 mod go_on;
 mod inbox;
 mod look;
+mod named;
 mod picture;
 mod propose;
 mod prover;

@@ -62,6 +62,7 @@ async fn call(workshop: &Workshop, words: &str) -> Result<Call, Failure> {
             ..Attribution::default()
         },
         context: Context {
+            step_of: None,
             trace: TraceId::from_random([1; 16]),
             actor: Actor::agent("engineer"),
             session: None,

@@ -67,7 +67,70 @@ pub struct Merge {
     pub is_checked_out: bool,
 }
 
+/// How a commit came into a person's branch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ByHand {
+    /// The commit of the branch's own row that brought it: a merge, or the commit itself.
+    pub commit: String,
+    /// The branch before it.
+    pub before: String,
+    /// By which way.
+    pub way: HandWay,
+}
+
+/// The way by which a commit came into a branch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HandWay {
+    /// By a merge commit.
+    Merged,
+    /// The branch was moved on to it.
+    Moved,
+}
+
+impl HandWay {
+    /// Returns its word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Merged => "merged",
+            Self::Moved => "moved",
+        }
+    }
+}
+
 impl Line {
+    /// Tells how a commit came into a person's branch; nothing if it is not in it.
+    pub fn brought_by_hand(&self, head: &str, into: &str) -> Result<Option<ByHand>, LineError> {
+        let head = spell(head)?;
+        let Some(tip) = self.person()?.branch(into)? else {
+            return Ok(None);
+        };
+        if !self.is_within(&head, &tip)? {
+            return Ok(None);
+        }
+        let range = format!("{head}..{tip}");
+        let since = ["rev-list", "--first-parent", "--ancestry-path", &range];
+        let since = self.git().run(&since)?;
+        let since = String::from_utf8_lossy(&since);
+        // The oldest of the branch's own row that has it: either it sits right on it, or merges it.
+        let first = since.lines().last().unwrap_or_default();
+        let parent = |commit: &str| -> Result<String, LineError> {
+            let name = format!("{commit}^1");
+            Ok(super::id_of(&self.git().run(&["rev-parse", &name])?))
+        };
+        if first.is_empty() || parent(first)? == head {
+            return Ok(Some(ByHand {
+                before: parent(&head)?,
+                commit: head,
+                way: HandWay::Moved,
+            }));
+        }
+        Ok(Some(ByHand {
+            before: parent(first)?,
+            commit: first.to_owned(),
+            way: HandWay::Merged,
+        }))
+    }
+
     /// Plans a merge with a commit of its own, also where the branch could simply be moved on.
     pub fn plan_merge(&self, order: &MergeOrder<'_>) -> Result<Merge, MergeRefused> {
         let (person, old) = self.branch_for(order.into)?;

@@ -108,6 +108,7 @@ fn fact() -> impl Strategy<Value = Fact> {
             amount: Amount::new(tokens, 1),
         }.into()),
         1 => any::<u64>().prop_map(|money| BudgetReserved {
+            step: None,
             key: "call".to_owned(),
             levels: vec![Level::Global, Level::Step("2".to_owned())],
             amount: Amount::new(0, money),

@@ -52,6 +52,8 @@ pub struct Context {
     pub session: Option<SessionId>,
     /// The run, if any.
     pub run: Option<RunId>,
+    /// The run that its step is one of, where that is another one: several agents work at a step.
+    pub step_of: Option<RunId>,
 }
 
 impl Answer {

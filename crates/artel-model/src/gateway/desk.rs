@@ -1,6 +1,6 @@
 //! The ledger that all calls share: decided one at a time, agreed on with other processes.
 
-use artel_rules::budget::{self, Granted, OverBudget, Settlement};
+use artel_rules::budget::{self, Granted, Ledger, OverBudget, Settlement};
 use artel_types::{Amount, Draft, Event, Failure, Level, Limits, Stream, Timestamp};
 use tokio::sync::{Mutex, MutexGuard};
 
@@ -65,6 +65,11 @@ impl Turn<'_> {
         now: Timestamp,
     ) -> Result<Granted, OverBudget> {
         budget::reserve(&self.state.account.ledger, limits, key, levels, amount, now)
+    }
+
+    /// Returns what was spent and set aside so far.
+    pub(super) fn ledger(&self) -> &Ledger {
+        &self.state.account.ledger
     }
 
     /// Tells whether a limit in money holds on one of these levels.

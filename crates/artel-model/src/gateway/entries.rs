@@ -43,10 +43,16 @@ pub(super) struct Lost<'a> {
 impl Pen<'_> {
     /// Returns the budgets that the call counts against.
     pub(super) fn levels(&self) -> Vec<Level> {
-        let Context { session, run, .. } = &self.call.context;
+        let Context {
+            session,
+            run,
+            step_of,
+            ..
+        } = &self.call.context;
         let provider = Level::Provider(self.provider().to_string());
         // A step is one of its run: the second step of two runs is not the same.
-        let step = self.call.account.step.as_ref().map(|step| match run {
+        let step = self.call.account.step.as_ref();
+        let step = step.map(|step| match step_of.as_ref().or(run.as_ref()) {
             Some(run) => Level::Step(format!("{run}/{step}")),
             None => Level::Step(step.clone()),
         });
@@ -164,6 +170,7 @@ impl Pen<'_> {
             actor,
             session,
             run,
+            ..
         } = &self.call.context;
         let mut draft = Draft::new(stream, *trace, actor.clone(), fact);
         draft.session = *session;

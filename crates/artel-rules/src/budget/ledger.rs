@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::book::{Book, Sum};
 use super::calendar::{Day, day_of, days};
+use super::held::{Change, Holds};
 
 /// A reservation that nobody settled for so many days is one whose process died.
 const OPEN_DAYS: Day = 62;
@@ -27,6 +28,7 @@ pub struct Ledger {
     runs: BTreeMap<String, Book>,
     steps: BTreeMap<String, Book>,
     open: BTreeMap<String, Reservation>,
+    held: Holds,
     /// The newest day on which something was set aside.
     newest: Option<Day>,
 }
@@ -83,6 +85,7 @@ impl Ledger {
                 open += reservation.amount.into();
             }
         }
+        open += self.held.rest_of(level, days.as_ref());
         book.used(days) - open
     }
 
@@ -99,6 +102,23 @@ impl Ledger {
             named(&self.steps, Level::Step),
         ];
         all.into_iter().flatten()
+    }
+
+    /// Tells whether something is set aside for a step.
+    pub(super) fn holds(&self, step: &str) -> bool {
+        self.held.has(step)
+    }
+
+    /// Returns what is set aside for the step of a call and counted against a level.
+    pub(super) fn held_for(
+        &self,
+        level: &Level,
+        of: &BTreeSet<Level>,
+        period: Option<Period>,
+        now: Timestamp,
+    ) -> Amount {
+        let days = period.map(|period| days(period, now));
+        self.held.rest_for(level, of, days.as_ref())
     }
 
     /// Returns how many reservations are neither settled nor given back.
@@ -140,11 +160,19 @@ impl Ledger {
             // Nobody will say any more what they cost, so they count as paid at their estimate.
             let oldest = day.saturating_sub(OPEN_DAYS);
             self.open.retain(|_, reservation| reservation.day >= oldest);
+            let old = self.held.close_all(|_, day| day < oldest);
+            self.charge_anew(old);
         }
         let levels: BTreeSet<_> = fact.levels.iter().cloned().chain([Level::Global]).collect();
+        if let Some(step) = &fact.step {
+            let change = self.held.open(step, fact, levels, day);
+            return self.charge_anew(change);
+        }
         for level in &levels {
             self.book_mut(level).charge(day, fact.amount.into());
         }
+        let change = self.held.draw(&levels, Sum::default(), fact.amount.into());
+        self.charge_anew(change);
         let reservation = Reservation {
             levels,
             amount: fact.amount,
@@ -155,18 +183,33 @@ impl Ledger {
 
     fn close(&mut self, key: &str, paid: Amount) {
         let Some(reservation) = self.open.remove(key) else {
-            return;
+            let change = self.held.close(key);
+            return self.charge_anew(change);
         };
         let estimate = Sum::from(reservation.amount);
+        let change = self.held.draw(&reservation.levels, estimate, paid.into());
+        self.charge_anew(change);
         for level in &reservation.levels {
             self.book_mut(level)
                 .pay(reservation.day, estimate, paid.into());
         }
     }
 
+    /// Charges what is set aside for steps as it is now.
+    fn charge_anew(&mut self, changes: impl IntoIterator<Item = Change>) {
+        for change in changes {
+            for level in &change.levels {
+                let book = self.book_mut(level);
+                book.pay(change.day, change.before, change.after);
+            }
+        }
+    }
+
     /// Forgets a run and its steps, which are named `<run>/<step>`.
     fn end_run(&mut self, run: &str) {
         let prefix = format!("{run}/");
+        let over = self.held.close_all(|step, _| step.starts_with(&prefix));
+        self.charge_anew(over);
         self.runs.remove(run);
         self.steps.retain(|step, _| !step.starts_with(&prefix));
         self.uncount(|level| match level {

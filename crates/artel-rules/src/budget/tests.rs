@@ -151,6 +151,7 @@ fn settled(key: &str, amount: Amount) -> BudgetSettled {
 fn reserved(key: &str, levels: &[Level], amount: Amount) -> BudgetReserved {
     let (key, levels) = (key.to_owned(), levels.to_vec());
     BudgetReserved {
+        step: None,
         key,
         levels,
         amount,
@@ -621,4 +622,66 @@ fn old_days_and_dead_reservations_keep_their_charge_but_take_no_room() {
     desk.reserve("late", &[run()], 5);
     desk.settle("late", 1);
     assert_eq!(desk.spent(&run(), None), 1000 + 500 * 3 + 1, "an old day");
+}
+
+#[test]
+fn what_is_set_aside_for_a_step_is_there_for_its_calls_and_the_rest_goes_back() {
+    let limits = Limits {
+        global: Some(tokens(1_000, Some(Period::Day))),
+        ..Limits::default()
+    };
+    let mut desk = Desk::new(limits, "2026-03-01T10:00:00Z");
+    let step = |name: &str| Level::Step(name.to_owned());
+    let held = |desk: &mut Desk, name: &str, count: u64| {
+        let (amount, now) = (dear(count), desk.now());
+        let fact = hold(&desk.ledger, &desk.limits, name, amount, now)?;
+        let tokens = fact.amount.tokens.0;
+        desk.record(fact);
+        Some(tokens)
+    };
+    assert_eq!(held(&mut desk, "r/one", 600), Some(600));
+    assert_eq!(held(&mut desk, "r/one", 600), None, "once is enough");
+    assert_eq!(desk.spent(&Level::Global, None), 600);
+    let refused = desk.reserve("other", &[step("r/two")], 500);
+    assert!(refused.contains("has 600 tokens in use"), "{refused}");
+    assert_eq!(desk.reserve("own", &[step("r/one")], 500), "");
+    assert_eq!(desk.spent(&Level::Global, None), 600, "it is counted once");
+    assert_eq!(desk.settle("own", 200), "");
+    assert_eq!(desk.spent(&Level::Global, None), 600);
+    // A step that takes more than was expected is charged for it.
+    assert_eq!(desk.reserve("more", &[step("r/one")], 700), "");
+    assert_eq!(desk.spent(&Level::Global, None), 900);
+    assert!(
+        desk.reserve("most", &[step("r/one")], 101)
+            .contains("do not fit")
+    );
+    desk.record(released("more"));
+    assert_eq!(
+        held(&mut desk, "r/two", 5_000),
+        Some(400),
+        "no more than is left"
+    );
+    let gone = let_go(&desk.ledger, "r/one").unwrap();
+    desk.record(gone);
+    assert!(let_go(&desk.ledger, "r/one").is_none());
+    assert_eq!(
+        desk.spent(&Level::Global, None),
+        600,
+        "200 paid, 400 set aside"
+    );
+    assert_eq!(
+        desk.ledger.paid(&Level::Global, None).tokens,
+        200,
+        "only what was paid is spoken of"
+    );
+    let run = RunId::from_random([7; 16]);
+    assert_eq!(held(&mut desk, &format!("{run}/three"), 100), Some(100));
+    desk.record(RunFinished::new(run, ""));
+    assert_eq!(
+        desk.spent(&Level::Global, None),
+        600,
+        "it ends with its run"
+    );
+    desk.limits = Limits::default();
+    assert_eq!(held(&mut desk, "r/four", 10), None, "nothing limits it");
 }

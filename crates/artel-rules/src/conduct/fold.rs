@@ -43,6 +43,7 @@ impl Conduct {
                 "pause" => self.paused = true,
                 "resume" => self.paused = false,
                 "cancel" => self.wish = Wish::Cancel,
+                "hint" => self.hints.push(it.text.clone()),
                 _ => {}
             },
             Fact::RunContinued(_) => self.paused = false,

@@ -1,6 +1,7 @@
 //! The judgement of a plan by code, before anybody is shown it.
 
 mod bounds;
+mod scripts;
 mod step;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,6 +11,8 @@ use artel_types::plan::{Plan, PlanStep};
 
 use super::graph::{Graph, in_step};
 use super::problem::{Problem, listed, shown};
+
+pub use scripts::scripts_in;
 
 /// How many steps a plan may have.
 pub const MOST_STEPS: usize = 500;
@@ -29,7 +32,8 @@ pub struct Known {
     pub roles: BTreeMap<String, Reach>,
     /// The tools, by name.
     pub tools: BTreeSet<String>,
-    /// The scripts of the skill that is planned, such as `scripts/make.py`; nothing where none is.
+    /// The scripts that are there, such as `scripts/make.py`: those of the skill that is planned,
+    /// and those of the project; nothing where nobody looked.
     pub scripts: Option<BTreeSet<String>>,
     /// Values that are there before the first step.
     pub keys: BTreeSet<String>,
@@ -86,7 +90,8 @@ pub fn check(plan: &Plan, known: &Known) -> Result<Checked, Vec<Problem>> {
     for (at, step) in plan.steps.iter().enumerate() {
         let found = bounds::of_step(step)
             .into_iter()
-            .chain(step::faults(step, known));
+            .chain(step::faults(step, known))
+            .chain(scripts::faults(plan, at, known));
         problems.extend(found.map(|(what, remedy)| in_step(plan, at, what, remedy)));
     }
     let graph = match Graph::of(plan) {

@@ -2,7 +2,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use artel_types::TraceId;
 use artel_types::plan::{
-    ChangeSort, Claim, Evidence, EvidenceKind, Plan, PlanStep, Source, Verify,
+    ChangeSort, Claim, Evidence, EvidenceKind, FileAction, Plan, PlanStep, PlannedFile, Source,
+    Verify,
 };
 use proptest::prelude::*;
 
@@ -226,6 +227,11 @@ fn everything_wrong_with_a_step_is_said_by_number_and_title() {
             "`scripts/brew.py`",
             "`scripts/make.py`",
         ),
+        (
+            |it| it.scope.commands = vec!["./tools/check.sh fast:*".into()],
+            "`tools/check.sh`",
+            "`create`",
+        ),
         (|it| it.work = "a\u{202e}b".into(), "U+202E", "take it out"),
         (|it| it.work = "a\u{1b}[2Jb".into(), "U+001B", "take it out"),
         (
@@ -281,6 +287,37 @@ fn everything_wrong_with_a_step_is_said_by_number_and_title() {
 }
 
 #[test]
+fn scripts_are_there_or_are_made_first() {
+    let named = |id: &str, after: &[&str]| PlanStep {
+        work: "Run scripts/brew.py.".to_owned(),
+        ..step(id, after)
+    };
+    let mut maker = step("maker", &[]);
+    maker.scope.paths = vec!["scripts/brew.py".to_owned()];
+    let late = plan(vec![named("a", &[]), maker.clone()]);
+    assert_eq!(scripts_in(&late), BTreeSet::from(["scripts/brew.py"]));
+    assert_eq!(problems(&late).len(), 1);
+    assert_eq!(
+        problems(&plan(vec![maker, named("a", &["maker"])])).len(),
+        0
+    );
+    let mut listed = plan(vec![named("a", &[])]);
+    listed.files = vec![PlannedFile {
+        path: "./scripts/brew.py".to_owned(),
+        action: FileAction::Create,
+        why: String::new(),
+    }];
+    assert_eq!(problems(&listed).len(), 0);
+    listed.files[0].action = FileAction::Modify;
+    assert_eq!(problems(&listed).len(), 1);
+    let unseen = Known {
+        scripts: None,
+        ..known()
+    };
+    assert!(check(&late, &unseen).is_ok());
+}
+
+#[test]
 fn what_a_step_may_well_say_is_no_problem() {
     let table: &[Change] = &[
         |_| {},
@@ -292,6 +329,12 @@ fn what_a_step_may_well_say_is_no_problem() {
         |it| it.scope.paths = vec!["src/**".into(), "a[bc].{rs,py}".into(), "./x".into()],
         |it| it.scope.network = vec!["docs.rs".into(), "*.example.org:443".into()],
         |it| it.work = "Use the `read` tool and scripts/make.py; prefix `foo()`.".into(),
+        |it| {
+            it.work = "Write scripts/brew.py and run it.".into();
+            it.scope.paths = vec!["scripts/*.py".into()];
+            it.scope.commands = vec!["./scripts/brew.py".into()];
+        },
+        |it| it.scope.commands = vec!["/usr/bin/x.sh".into(), "pytest tests/new.py".into()],
         |it| {
             it.work = "Use the `cargo` tool.".into();
             it.scope.commands = vec!["cargo build".into()];

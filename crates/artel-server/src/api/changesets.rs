@@ -87,6 +87,8 @@ pub(super) struct ChangesetSeen {
     millis: u64,
     /// The report, relative to the workshop.
     report: Option<String>,
+    /// How a person brought its commits into the branch themselves, if they did: merged or moved.
+    by_hand: Option<String>,
     /// Commands that come next.
     next: Vec<String>,
 }

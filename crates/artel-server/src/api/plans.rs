@@ -115,6 +115,8 @@ pub(super) struct PlanShown {
     tokens: u64,
     /// What that costs, in millionths of a US dollar; nothing where the price is not known.
     cost: Option<u64>,
+    /// What that is beyond what is left of budgets, a sentence each.
+    short: Vec<String>,
     /// How the steps stand, once it is being done.
     steps: Option<Vec<StepStands>>,
     /// What people said about it.

@@ -134,11 +134,12 @@ fn file(change: &artel_types::FileChange, diff: &[FileDiff]) -> FileRow {
     let at = diff.iter().position(|it| it.name == change.path);
     FileRow {
         at: at.map(|at| at + 1),
-        path: change.path.clone(),
+        path: change.name(),
         kind: match change.kind {
             ChangeKind::Made => "new",
             ChangeKind::Changed => "changed",
             ChangeKind::Deleted => "gone",
+            ChangeKind::Renamed => "renamed",
             ChangeKind::Mode => "mode",
         },
         lines: match (change.added, change.removed) {

@@ -59,6 +59,8 @@ pub(super) struct PlanPage {
     pub(super) steps: Vec<StepCard>,
     pub(super) tokens: String,
     pub(super) cost: String,
+    /// What it is expected to take beyond what is left.
+    pub(super) short: Vec<String>,
     pub(super) comments: Vec<Said>,
     pub(super) proposals: Vec<Proposed>,
     pub(super) difference: Option<Difference>,
@@ -192,6 +194,10 @@ fn gather(read: Read, estimates: &[Estimate]) -> Result<PlanPage, Failure> {
         steps: cards(&plan, (&states, &drawn), estimates),
         tokens: words::tokens(tokens),
         cost: words::cost(sum(estimates), tokens),
+        short: match in_review {
+            Some(_) => site.workshop.shortages(tokens, sum(estimates))?,
+            None => Vec::new(),
+        },
         comments: comments(&work),
         proposals: proposals(&work),
         difference: difference(&site, &work, from, version)?,

@@ -35,8 +35,14 @@ pub(crate) fn words_for(
     let rest = match found.runner {
         Runner::Cargo => cargo(&here, scope),
         Runner::Go => go(scope),
-        Runner::Vitest => [words(&["run"]), list(path), flag("-t", test)].concat(),
-        Runner::Jest => [list(path), flag("-t", test)].concat(),
+        Runner::Vitest => [
+            words(&["run"]),
+            by_name(scope, "--reporter=verbose"),
+            list(path),
+            flag("-t", test),
+        ]
+        .concat(),
+        Runner::Jest => [by_name(scope, "--verbose"), list(path), flag("-t", test)].concat(),
         Runner::Mocha => {
             let recursive = scope.folder.as_ref().map(|_| "--recursive".to_owned());
             [list(recursive), list(path), flag("--grep", test)].concat()
@@ -82,6 +88,15 @@ fn list(path: Option<String>) -> Vec<String> {
 
 fn flag(name: &str, value: Option<&str>) -> Vec<String> {
     value.map(|value| words(&[name, value])).unwrap_or_default()
+}
+
+/// Has every test told by its name, where all are run: whoever compares two runs needs to know
+/// which there were.
+fn by_name(scope: &Scope, option: &str) -> Vec<String> {
+    match *scope == Scope::default() {
+        true => words(&[option]),
+        false => Vec::new(),
+    }
 }
 
 fn is_number(text: &str) -> bool {
@@ -188,7 +203,7 @@ fn pytest(path: Option<String>, scope: &Scope) -> Vec<String> {
         (Some(path), Some(test)) if scope.file.is_some() => {
             vec![format!("{path}::{}", test.replace('.', "::"))]
         }
-        (path, test) => [list(path), flag("-k", test)].concat(),
+        (path, test) => [by_name(scope, "-v"), list(path), flag("-k", test)].concat(),
     }
 }
 
@@ -197,6 +212,7 @@ fn unittest(here: &Project<'_>, scope: &Scope, survey: &Survey) -> Result<Vec<St
     let by_name = |test: &str| !test.contains('.') && !test.starts_with(char::is_uppercase);
     let Some(file) = &scope.file else {
         let mut all = words(&["discover"]);
+        all.extend(self::by_name(scope, "-v"));
         let start = scope.folder.clone().or_else(|| start_folder(here, survey));
         all.extend(flag("-s", start.as_deref()));
         all.extend(flag("-k", scope.test.as_deref()));

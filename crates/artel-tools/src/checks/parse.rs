@@ -2,10 +2,12 @@
 //! answer, and what was not understood is left out rather than guessed.
 
 mod cargo;
+mod coverage;
 mod go;
 mod javascript;
 mod jest;
 mod mocha;
+mod names;
 mod other;
 mod pytest;
 mod tap;
@@ -32,7 +34,7 @@ pub(crate) fn parse(runner: Runner, printed: Printed<'_>) -> Report {
     let stdout = plain(printed.stdout);
     let stderr = plain(printed.stderr);
     let both = format!("{stdout}\n{stderr}");
-    match runner {
+    let mut report = match runner {
         Runner::Cargo => cargo::parse(&both),
         Runner::Go => go::parse(&stdout, &stderr, printed.module),
         Runner::Vitest => vitest::parse(&both),
@@ -50,7 +52,12 @@ pub(crate) fn parse(runner: Runner, printed: Printed<'_>) -> Report {
         | Runner::Ctest
         | Runner::Mix
         | Runner::Phpunit => other::parse(runner, &both),
+    };
+    if report.names.is_none() {
+        report.names = names::of(runner, &both, report.counts);
     }
+    report.coverage = coverage::of(&both);
+    report
 }
 
 #[cfg(test)]

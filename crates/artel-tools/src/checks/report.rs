@@ -20,6 +20,17 @@ pub(crate) struct Report {
     pub(crate) millis: Option<u64>,
     /// Tests that failed.
     pub(crate) failures: Vec<Failure>,
+    /// The names of the others; nothing if the output did not say them all.
+    pub(crate) names: Option<Names>,
+    /// How much of the code they run, in the words of the project's own tool.
+    pub(crate) coverage: Option<String>,
+}
+
+/// Tests by their names.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct Names {
+    pub(crate) passed: Vec<String>,
+    pub(crate) skipped: Vec<String>,
 }
 
 /// How many tests ended how.

@@ -373,6 +373,8 @@ impl Told {
             "skipped": report.counts.map(|counts| counts.skipped),
             "millis": report.millis.or(ran.data["millis"].as_u64()),
             "failures": report.failures,
+            "names": report.names,
+            "coverage": report.coverage,
             "stdout": ran.data["stdout"],
             "stderr": ran.data["stderr"],
         }));

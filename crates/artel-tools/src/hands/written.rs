@@ -3,7 +3,8 @@
 
 use artel_policy::{Action, Answer, Decision};
 use artel_types::{
-    Fact, KeptImage, Outcome, SecretUsed, Text, ToolAnswered, ToolFinished, ToolRequested,
+    Fact, KeptImage, Outcome, PortalRefused, SecretUsed, Text, ToolAnswered, ToolFinished,
+    ToolRequested,
 };
 use serde_json::Value;
 
@@ -38,7 +39,31 @@ impl Hands {
                 unknown: format!("{:?}", card.unknown).to_lowercase(),
             },
             outcome,
-        )
+        )?;
+        match decision.answer {
+            Answer::Deny => self.portal_refused(call, decision),
+            Answer::Allow | Answer::Ask => Ok(()),
+        }
+    }
+
+    /// Says so where it is the portal that does not admit a call.
+    fn portal_refused(&self, call: &Call<'_>, decision: &Decision) -> Result<(), NotRecorded> {
+        let Some(name) = self.policy().portal.clone() else {
+            return Ok(());
+        };
+        let bound = decision.rule.strip_prefix("bound.portal ");
+        let rest = bound.and_then(|rest| rest.strip_prefix(name.as_str()));
+        if !rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(',')) {
+            return Ok(());
+        }
+        let refused = PortalRefused {
+            name,
+            role: self.bench.role.clone(),
+            wanted: call.tool.card().name.clone(),
+            why: self.redactor.redact(&decision.reason).into_owned(),
+            call: Some(call.id.to_owned()),
+        };
+        self.append(refused, Outcome::Denied)
     }
 
     pub(super) fn answered(

@@ -91,7 +91,8 @@ fn a_failing_test_has_its_name_message_and_line() {
     let Some(shop) = shop else { return };
     let tool = tool("run_tests");
     let words = tool.intends(&json!({}), &shop.bench).unwrap();
-    let expected = ["python3", "-m", "unittest", "discover", "-s", "tests"].map(str::to_owned);
+    let expected = ["python3", "-m", "unittest", "discover", "-v", "-s", "tests"];
+    let expected = expected.map(str::to_owned);
     assert_eq!(words, [Action::Words(expected.into())]);
     let seen = tool.run(&json!({}), &shop.bench).unwrap();
     assert!(

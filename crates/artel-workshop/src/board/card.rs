@@ -29,6 +29,8 @@ pub(super) struct Card {
     pub(super) first_tokens: Option<u64>,
     /// Whether it goes on with the work of its parent.
     pub(super) takes_over: bool,
+    /// The card of the run that goes on with its work.
+    pub(super) heir: Option<usize>,
     is_of_plan: bool,
     pub(super) is_applied: bool,
     /// How it ended.
@@ -71,6 +73,7 @@ impl Card {
             parent: None,
             first_tokens: None,
             takes_over: false,
+            heir: None,
             is_of_plan: false,
             is_applied: false,
             end: None,

@@ -140,7 +140,7 @@ impl Board {
     pub fn runs(&self, wanted: &RunsWanted, drivers: &Drivers) -> Page<RunRow> {
         let needle = Needle::new(wanted.text.as_deref());
         let fits = |card: &&Card| wanted.fits(card, &needle, drivers);
-        let row = |card: &Card| card.row(drivers);
+        let row = |card: &Card| self.row(card, drivers);
         let cards = |index: &usize| &self.cards[*index];
         let (before, limit) = (wanted.before, wanted.limit);
         let is_over = wanted.state.is_some_and(Standing::is_over);
@@ -171,7 +171,38 @@ impl Board {
     /// Returns one run.
     pub fn run(&self, run: RunId, drivers: &Drivers) -> Option<RunRow> {
         let card = &self.cards[*self.by_run.get(&run)?];
-        (card.seq > 0).then(|| card.row(drivers))
+        (card.seq > 0).then(|| self.row(card, drivers))
+    }
+
+    /// Returns a run as it stands in a list. What those took that went on with its work is its own:
+    /// to whoever began it, it is one run.
+    fn row(&self, card: &Card, drivers: &Drivers) -> RunRow {
+        let mut row = card.row(drivers);
+        for heir in self.heirs(card) {
+            let (turns, cost) = heir.taken();
+            row.turns = row.turns.saturating_add(turns);
+            row.cost = row.cost.zip(cost).map(|(one, other)| one + other);
+        }
+        row
+    }
+
+    /// Returns a run with those that went on with its work.
+    pub(crate) fn chain(&self, run: RunId) -> Vec<RunId> {
+        let card = self.by_run.get(&run).map(|index| &self.cards[*index]);
+        let heirs = card.into_iter().flat_map(|card| self.heirs(card));
+        std::iter::once(run)
+            .chain(heirs.map(|heir| heir.run))
+            .collect()
+    }
+
+    /// Returns the runs that went on with the work of one, in their order.
+    fn heirs<'b>(&'b self, card: &'b Card) -> impl Iterator<Item = &'b Card> {
+        let next = |card: &&'b Card| -> Option<&'b Card> {
+            let heir = &self.cards[card.heir?];
+            // Runs that hand over begin before those that take over.
+            (heir.seq > card.seq).then_some(heir)
+        };
+        std::iter::successors(next(&card), next)
     }
 
     /// Returns one piece of work.
@@ -206,7 +237,7 @@ impl Board {
         };
         cards
             .filter(is_shown)
-            .map(|card| card.row(drivers))
+            .map(|card| self.row(card, drivers))
             .collect()
     }
 

@@ -182,6 +182,7 @@ fn changes(tree: &RunTree) -> Result<Vec<FileChange>, TreeError> {
     let changes = tree.changes(tree.start())?;
     let wanted = changes.into_iter().filter(|change| !change.is_ignored);
     let file = |change: artel_git::Change| FileChange {
+        from: None,
         path: change.path.to_string_lossy().into_owned(),
         kind: match change.kind {
             artel_git::ChangeKind::Made => ChangeKind::Made,

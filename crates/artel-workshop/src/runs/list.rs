@@ -9,7 +9,7 @@ use artel_types::{
 };
 use serde::Serialize;
 
-use crate::board::Drivers;
+use crate::board::{Board, Drivers};
 use crate::workshop::Workshop;
 
 /// How a run stands.
@@ -217,10 +217,25 @@ impl State {
 }
 
 impl Workshop {
-    /// Lists runs, the latest first.
+    /// Lists runs, the latest first. Of a list of the latest, only what models and tools did in
+    /// those is read: it is most of a journal.
     pub fn runs(&self, which: Which) -> Result<Vec<RunRow>, Failure> {
-        let board = self.whole_board()?;
-        Ok(board.run_rows(which, &self.drivers_now()?))
+        let drivers = self.drivers_now()?;
+        if which == Which::All {
+            return Ok(self.whole_board()?.run_rows(which, &drivers));
+        }
+        let (board, reader) = (self.board_of_waits()?, self.reader()?);
+        let rows = board.run_rows(which, &drivers).into_iter();
+        rows.map(|row| {
+            let whole = Board::of_runs(&reader, &board.chain(row.run))?;
+            // Whether files were put in place is not told in the run's own line of events.
+            let files = row.files;
+            Ok(match whole.run(row.run, &drivers) {
+                Some(whole) => RunRow { files, ..whole },
+                None => row,
+            })
+        })
+        .collect()
     }
 
     /// Returns all that is on record of a run.

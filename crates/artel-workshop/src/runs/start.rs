@@ -126,6 +126,10 @@ impl House {
         } = beginning;
         let by_skill = skill.as_ref().and_then(|skill| skill.front.model.clone());
         let wanted = order.model.clone().or(by_skill);
+        let wanted = match wanted {
+            Some(wanted) => Some(wanted),
+            None => self.model_of_role(&kin.role())?,
+        };
         let wanted = wanted.as_deref();
         let (chosen, model) = self.connect(wanted)?;
         let fence = self.lease(run).await?;
@@ -353,6 +357,25 @@ impl House {
         Ok(lease.fence)
     }
 
+    /// Returns the model that a role asks for, if it does; one that is not known here is refused.
+    pub(crate) fn model_of_role(&self, role: &str) -> Result<Option<String>, Failure> {
+        let known = self.workshop.caller.role(role);
+        let Some(model) = known.map_err(|problems| problems.first())?.model else {
+            return Ok(None);
+        };
+        match self.models.choose(Some(&model)) {
+            Ok(_) => Ok(Some(model)),
+            Err(failure) => {
+                let asks = format!("the role `{role}` asks for the model `{model}`");
+                let why = match &failure.why {
+                    Some(why) => format!("{asks}: {why}"),
+                    None => asks,
+                };
+                Err(failure.because(why))
+            }
+        }
+    }
+
     pub(super) fn connect(
         &self,
         wanted: Option<&str>,
@@ -435,6 +458,7 @@ impl House {
             priority: Priority::User,
             privacy: self.privacy(contract.map_or(Privacy::Any, |contract| contract.privacy)),
             account: Attribution {
+                step: contract.and_then(|contract| contract.step.clone()),
                 role: Some(outfit.role.clone()),
                 skill: outfit.skill.as_ref().map(|skill| skill.name.clone()),
                 portal: self.portal.as_ref().map(|portal| portal.name.clone()),
@@ -446,6 +470,7 @@ impl House {
                 actor: Actor::agent(&outfit.role),
                 session: None,
                 run: Some(chronicle.run()),
+                step_of: contract.and_then(|contract| contract.plan),
             },
             temperature: None,
         }

@@ -1,5 +1,7 @@
 //! How people reach a run from any process: pause, resume, cancel, a hint, an answer.
 
+use std::collections::BTreeSet;
+
 use artel_journal::{Batch, Journal, Owner};
 use artel_policy::redact::find_secret_in;
 use artel_rules::tally::Tally;
@@ -59,7 +61,9 @@ impl Steer {
 }
 
 impl Workshop {
-    /// Steers a run, wherever it is driven. What it called is steered with it, but for hints.
+    /// Steers a run, wherever it is driven. What it called is steered with it, but for hints:
+    /// these are for whoever does the work. Where that is a plan's run, everybody at its steps
+    /// hears them now, and whoever begins later is told.
     pub async fn steer_run(&self, run: RunId, steer: &Steer) -> Result<Noted<Steered>, Failure> {
         let state = self.state_of(run)?;
         refuse_over(&state)?;
@@ -76,12 +80,11 @@ impl Workshop {
             _ => {}
         }
         let Open { journal, notes } = self.open()?;
-        let mut runs = match steer {
-            Steer::Hint(_) => vec![self.at_work(run)?],
-            _ => vec![run],
-        };
-        if !matches!(steer, Steer::Hint(_)) {
-            runs.extend(self.open_below(run)?);
+        let mut runs = vec![run];
+        match steer {
+            Steer::Hint(_) if state.started.plan.is_some() => runs.extend(self.at_steps(run)?),
+            Steer::Hint(_) => runs = vec![self.at_work(run)?],
+            _ => runs.extend(self.open_below(run)?),
         }
         let drafts = runs
             .iter()
@@ -152,6 +155,18 @@ impl Workshop {
             last = heir;
         }
         Ok(last)
+    }
+
+    /// Returns the runs that are at work on the steps of a plan's run.
+    fn at_steps(&self, run: RunId) -> Result<BTreeSet<RunId>, Failure> {
+        let mut runs = BTreeSet::new();
+        for open in self.open_below(run)? {
+            let (started, _) = self.started(open)?;
+            if started.parent == Some(run) {
+                runs.insert(self.at_work(open)?);
+            }
+        }
+        Ok(runs)
     }
 
     fn steering(&self, run: RunId, trace: TraceId, fact: impl Into<Fact>) -> Draft {

@@ -9,7 +9,7 @@ use artel_types::{Event, Fact, Failure, LessonLearned, RunFinished, RunId, RunSt
 use serde_json::Value;
 
 use super::lessons::{lesson, one_line};
-use crate::runs::House;
+use crate::runs::{House, started_runs_of};
 
 /// So many calls are told.
 const MOST_CALLS: usize = 12;
@@ -21,7 +21,46 @@ impl House {
     /// Keeps what a run that is over taught, once. That nothing could be kept does not make the
     /// run worse; a person is told.
     pub(crate) async fn learn(&self, chronicle: &Chronicle, skill: &str, finished: &RunFinished) {
-        let drafts = match self.lesson_of(chronicle, skill, finished) {
+        let events = chronicle.events();
+        let lesson = events.and_then(|events| self.lesson_of(&events, skill, finished));
+        self.keep_lesson(lesson).await;
+    }
+
+    /// The same for a skill that was done by a plan: what those taught who worked at its steps.
+    pub(crate) async fn learn_planned(&self, chronicle: &Chronicle, skill: &str) {
+        let lesson = self.planned_events(chronicle).and_then(|events| {
+            let run = chronicle.run();
+            let finished = events.iter().find_map(|event| match &event.fact {
+                Fact::RunFinished(finished) if finished.id == run => Some(finished.clone()),
+                _ => None,
+            });
+            match finished {
+                Some(finished) => self.lesson_of(&events, skill, &finished),
+                None => Ok(None),
+            }
+        });
+        self.keep_lesson(lesson).await;
+    }
+
+    /// Returns the events of a plan's run with those of the workers of its steps, in their order.
+    fn planned_events(&self, chronicle: &Chronicle) -> Result<Vec<Event>, Failure> {
+        let mut events = chronicle.own_events()?;
+        // The checks are the runtime's own: nobody learns from having made them.
+        events.retain(|event| !event.fact.kind().starts_with("tool."));
+        let trace = chronicle.trace();
+        for (started, _) in started_runs_of(self.journal.reader(), trace)? {
+            let part = started.call.as_deref().and_then(|it| it.rsplit('/').next());
+            let is_work = matches!(part, Some("work" | "tests"));
+            if is_work && started.parent == Some(chronicle.run()) {
+                events.extend(self.told_by(trace, started.id)?);
+            }
+        }
+        events.sort_by_key(|event| event.seq);
+        Ok(events)
+    }
+
+    async fn keep_lesson(&self, lesson: Result<Option<LessonLearned>, Failure>) {
+        let drafts = match lesson {
             Ok(Some(lesson)) => self.workshop.bounded(self.journal.reader(), lesson),
             Ok(None) => return,
             Err(failure) => Err(failure),
@@ -41,21 +80,20 @@ impl House {
 
     fn lesson_of(
         &self,
-        chronicle: &Chronicle,
+        events: &[Event],
         skill: &str,
         finished: &RunFinished,
     ) -> Result<Option<LessonLearned>, Failure> {
-        let run = chronicle.run();
+        let run = finished.id;
         let state = finished.state.as_deref().and_then(|it| it.parse().ok());
         let Some(state) = state.filter(|state| *state != RunState::Cancelled) else {
             return Ok(None);
         };
-        let events = chronicle.events()?;
         let began = events.first().map_or(0, |event| event.seq);
         if self.has_learnt_from(run, began)? {
             return Ok(None);
         }
-        let calls = Calls::of(&events);
+        let calls = Calls::of(events);
         let (sort, text) = match state {
             RunState::Complete => ("success", calls.worked()),
             _ => ("failure", calls.failed(finished)),
@@ -85,8 +123,9 @@ impl House {
     }
 }
 
-/// The calls of a run in the order in which they ended.
-struct Calls(Vec<Call>);
+/// The calls of a run in the order in which they ended; where it followed a plan, also the
+/// attempts at its steps that did not pass.
+struct Calls(Vec<Call>, Vec<String>);
 
 struct Call {
     text: String,
@@ -96,9 +135,20 @@ struct Call {
 impl Calls {
     fn of(events: &[Event]) -> Self {
         let mut inputs: BTreeMap<&str, &Text> = BTreeMap::new();
-        let mut calls = Vec::new();
+        let (mut calls, mut attempts) = (Vec::new(), Vec::new());
         for event in events {
             match &event.fact {
+                Fact::StepChecked(fact) if !fact.passed => {
+                    let why = fact.why.first().map(String::as_str).unwrap_or_default();
+                    attempts.push(attempt(&fact.step, fact.round, why));
+                }
+                Fact::StepJudged(fact) if !fact.passed => {
+                    let why = match &fact.feedback {
+                        Text::Inline(text) => text,
+                        Text::Kept(_) => &fact.by,
+                    };
+                    attempts.push(attempt(&fact.step, fact.round, why));
+                }
                 Fact::ToolRequested(fact) => {
                     inputs.insert(&fact.call, &fact.input);
                 }
@@ -112,7 +162,7 @@ impl Calls {
                 _ => {}
             }
         }
-        Self(calls)
+        Self(calls, attempts)
     }
 
     /// Tells in one line what worked, and what did not on the way.
@@ -147,8 +197,15 @@ impl Calls {
             let failure = call.failure?;
             Some(format!("{} ({failure})", call.text.trim()))
         });
-        listed(failed)
+        let attempts = self.1.iter().cloned();
+        listed(attempts.chain(failed))
     }
+}
+
+/// Tells of an attempt at a step that did not pass.
+fn attempt(step: &str, round: u32, why: &str) -> String {
+    let why: String = one_line(why).chars().take(LONGEST_ABOUT).collect();
+    format!("step {step}, attempt {round} ({why})")
 }
 
 /// Puts calls on one line, those that come again only once.
@@ -189,12 +246,13 @@ mod tests {
 
     #[test]
     fn a_lesson_is_one_line_of_what_worked_and_what_did_not() {
-        let calls = Calls(vec![
+        let calls = vec![
             call("read a.csv", Some("not-found")),
             call("read b.csv", None),
             call("read b.csv", None),
             call("write c.md", None),
-        ]);
+        ];
+        let calls = Calls(calls, Vec::new());
         assert_eq!(
             calls.worked(),
             "worked: read b.csv → write c.md; did not work: read a.csv (not-found)"
@@ -207,7 +265,18 @@ mod tests {
             calls.failed(&finished),
             "not done: the turns are used up; did not work: read a.csv (not-found)"
         );
-        assert_eq!(Calls(Vec::new()).worked(), "worked without any tool");
+        assert_eq!(
+            Calls(Vec::new(), Vec::new()).worked(),
+            "worked without any tool"
+        );
+        let again = Calls(
+            vec![call("edit a.py", None)],
+            vec![attempt("mend", 1, "test_add\nfails")],
+        );
+        assert_eq!(
+            again.worked(),
+            "worked: edit a.py; did not work: step mend, attempt 1 (test_add fails)"
+        );
     }
 
     #[test]

@@ -14,8 +14,8 @@ use artel_rules::plan::Reach;
 use artel_rules::plan::state::Act;
 use artel_types::plan::{Plan, PlanState, Verify};
 use artel_types::{
-    Actor, Code, Draft, Fact, Failure, PlanAdopted, PlanApproved, PlanCancelled, PlanCommented,
-    PlanRejected, RunId, Stream, Via,
+    Actor, Code, Draft, Fact, Failure, Outcome, PlanAdopted, PlanApproved, PlanCancelled,
+    PlanCommented, PlanRejected, PortalRefused, RunId, Stream, Via,
 };
 
 use super::ask::Settled;
@@ -265,30 +265,59 @@ impl Workshop {
     }
 
     /// Refuses a plan whose roles may not do in the portal what they are there for: it is said
-    /// before anything begins, not by every call that fails.
-    fn admit_steps(&self, work: &Work, plan: &Plan) -> Result<(), Failure> {
+    /// before anything begins, not by every call that fails. The refusal is on record.
+    pub(crate) fn admit_plan(
+        &self,
+        journal: &Journal,
+        work: &Work,
+        plan: &Plan,
+    ) -> Result<(), Failure> {
         let Some(portal) = &work.request.portal else {
             return Ok(());
         };
-        let roles = self.known_here().roles;
+        for (role, operation) in self.wants_of(plan) {
+            let Err(failure) = self.admit(portal, role, operation) else {
+                continue;
+            };
+            if failure.code == Code::F002 {
+                let why = failure.why.clone();
+                let refused = PortalRefused {
+                    name: portal.clone(),
+                    role: role.to_owned(),
+                    wanted: operation.as_str().to_owned(),
+                    why: why.unwrap_or_else(|| failure.what.clone()),
+                    call: None,
+                };
+                let by = self.caller.actor();
+                let draft = Draft::new(Stream::work(work.trace), work.trace, by, refused);
+                journal.append(draft.ending(Outcome::Denied)).wait()?;
+            }
+            return Err(failure);
+        }
+        Ok(())
+    }
+
+    /// Returns what the roles of a plan do in its portal.
+    fn wants_of<'p>(&self, plan: &'p Plan) -> Vec<(&'p str, PortalOperation)> {
+        let roles = self.known().roles;
         // What the runtime proves itself, it runs as the tester.
-        self.admit(portal, "tester", PortalOperation::Write)?;
+        let mut wants = vec![("tester", PortalOperation::Write)];
         for step in &plan.steps {
             let operation = match roles.get(&step.role) {
                 Some(Reach::Reads) => PortalOperation::Read,
                 _ => PortalOperation::Write,
             };
-            self.admit(portal, &step.role, operation)?;
+            wants.push((&step.role, operation));
             if step.verify != Verify::None {
-                self.admit(portal, "inspector", PortalOperation::Read)?;
+                wants.push(("inspector", PortalOperation::Read));
             }
         }
-        Ok(())
+        wants
     }
 
     /// Puts an agreement on record, and with a run under way what it goes on by.
     fn agree(&self, journal: &Journal, work: &Work, agreed: Agreed<'_>) -> Result<RunId, Failure> {
-        self.admit_steps(work, agreed.plan)?;
+        self.admit_plan(journal, work, agreed.plan)?;
         let state = work.course.state();
         let is_running = state == Some(PlanState::Running);
         let known = work.course.run();

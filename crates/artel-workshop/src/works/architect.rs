@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use artel_policy::{Admits, Bound, Operation};
 use artel_rules::plan::state::Act;
-use artel_rules::plan::{Known, Reach, check, normalise};
+use artel_rules::plan::{check, normalise};
 use artel_types::plan::{Plan, Verify};
 use artel_types::{
     Actor, ContextLoaded, Event, Fact, Failure, PlanExplored, PlanFailed, RunId, Text,
@@ -17,9 +17,9 @@ use super::ask::Settled;
 use super::children::{Came, Child};
 use super::contract::{Brings, Contract};
 use super::forms::{self, Form, shaped};
+use super::named::Named;
 use super::work::Work;
 use crate::runs::House;
-use crate::workshop::Workshop;
 
 /// No more of the plan that is to be changed is told.
 const LONGEST_PLAN: usize = 40_000;
@@ -47,7 +47,7 @@ impl House {
         }
         let version = work.next_version();
         let name = format!("plan/v{version}/{}", work.course.comments().len());
-        let known = self.workshop.known(self);
+        let named = self.workshop.named_for(&work.request);
         let context = self.load_context(work)?;
         for warning in &context.warnings {
             self.company.audience.notice(warning);
@@ -57,7 +57,7 @@ impl House {
             bound: Some(reading()),
             privacy: self.privacy_of(work),
             turns: Some(30),
-            tools: vec![plan_form(known.clone())],
+            tools: vec![plan_form(named)],
             ..Contract::new(format!("plan: {}", work.request.title))
         };
         let child = Child {
@@ -167,7 +167,7 @@ impl House {
         if let Some(skill) = &work.request.skill {
             text.push_str(&self.skill_to_plan(skill)?);
         }
-        let roles: Vec<_> = self.workshop.known(self).roles.into_keys().collect();
+        let roles: Vec<_> = self.workshop.known().roles.into_keys().collect();
         let _ = write!(text, "\nRoles: {}.", roles.join(", "));
         if let Some(verify) = work.request.verify {
             let _ = write!(text, "\nThe person wants every step verified by: {verify}.");
@@ -220,10 +220,14 @@ impl House {
         let lessons = crate::runs::lessons::section(&lessons);
         let files = skill.files.iter().map(|file| file.path.clone());
         let files: Vec<_> = files.collect();
+        let scripts = skill.scripts.iter().map(|script| script.path.clone());
+        let scripts: Vec<_> = scripts.collect();
         Ok(format!(
-            "\nCarry out the skill `{name}` by a plan.\n<skill>\n{}\n</skill>\nIts files: {}.\n{lessons}",
+            "\nCarry out the skill `{name}` by a plan.\n<skill>\n{}\n</skill>\nIts files: {}.\n\
+             Its scripts: {}.\n{lessons}",
             skill.body,
-            files.join(", ")
+            files.join(", "),
+            scripts.join(", ")
         ))
     }
 }
@@ -246,33 +250,6 @@ fn not_taken(events: &[Event]) -> Vec<String> {
     lines.map(str::to_owned).collect()
 }
 
-impl Workshop {
-    /// Returns what there is for a plan to name.
-    pub(crate) fn known(&self, _: &House) -> Known {
-        self.known_here()
-    }
-
-    /// Returns what there is for a plan to name.
-    pub(crate) fn known_here(&self) -> Known {
-        let ids = self.caller.agent_ids().unwrap_or_default();
-        let reaches = |id: &String| match id.as_str() {
-            "engineer" | "designer" | "tester" | "default" => Reach::Writes,
-            "guide" | "architect" | "inspector" | "librarian" | "archivalist" | "academic"
-            | "orchestrator" => Reach::Reads,
-            _ => Reach::Writes,
-        };
-        let roles = ids.iter().map(|id| (id.clone(), reaches(id))).collect();
-        let tools = self.caller.registry("default");
-        let tools = tools.map(|registry| registry.cards().map(|card| card.name.clone()).collect());
-        Known {
-            roles,
-            tools: tools.unwrap_or_default(),
-            scripts: None,
-            keys: Default::default(),
-        }
-    }
-}
-
 /// Puts what the person wants over what the architect says.
 fn settle(plan: Plan, verify: Option<Verify>) -> Plan {
     let mut plan = normalise(plan);
@@ -285,7 +262,7 @@ fn settle(plan: Plan, verify: Option<Verify>) -> Plan {
 }
 
 /// Returns the form of a plan, which code checks before anybody is shown it.
-fn plan_form(known: Known) -> Arc<dyn artel_tools::Tool> {
+fn plan_form(named: Named) -> Arc<dyn artel_tools::Tool> {
     let text = |about: &str| json!({"type": "string", "description": about});
     let list =
         |about: &str| json!({"type": "array", "items": {"type": "string"}, "description": about});
@@ -346,7 +323,7 @@ fn plan_form(known: Known) -> Arc<dyn artel_tools::Tool> {
         move |input| {
             let plan: Plan = shaped(input)?;
             let plan = normalise(plan);
-            match check(&plan, &known) {
+            match check(&plan, &named.for_plan(&plan)) {
                 Ok(_) => Ok("The plan is taken.".to_owned()),
                 Err(problems) => Err(problems.iter().map(ToString::to_string).collect()),
             }

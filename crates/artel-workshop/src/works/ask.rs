@@ -369,7 +369,7 @@ impl House {
 
     /// Makes a plan of one step, which the asking itself approves.
     async fn at_once(self: &Arc<Self>, work: &Work) -> Result<Settled, Failure> {
-        let run = self.workshop.approve_at_once(&self.journal, work, self)?;
+        let run = self.workshop.approve_at_once(&self.journal, work)?;
         Ok(Settled::AtOnce { run })
     }
 
@@ -381,12 +381,7 @@ impl House {
 }
 
 impl Workshop {
-    fn approve_at_once(
-        &self,
-        journal: &Journal,
-        work: &Work,
-        house: &House,
-    ) -> Result<RunId, Failure> {
+    fn approve_at_once(&self, journal: &Journal, work: &Work) -> Result<RunId, Failure> {
         if let Some(approved) = work.course.approved() {
             return Ok(approved.run);
         }
@@ -396,11 +391,12 @@ impl Workshop {
             named => named,
         };
         let plan = one_step(&work.request, &words, role);
-        let checked = artel_rules::plan::check(&plan, &self.known(house));
+        let checked = artel_rules::plan::check(&plan, &self.known());
         checked.map_err(|problems| {
             let lines: Vec<_> = problems.iter().map(ToString::to_string).collect();
             Failure::new(Code::C004, "it cannot be done at once").because(lines.join("; "))
         })?;
+        self.admit_plan(journal, work, &plan)?;
         let actor = self.caller.actor();
         if work.versions.is_empty() {
             self.draft_plan(journal, work, &plan, (Actor::system("guide"), None))?;

@@ -34,6 +34,12 @@ pub(super) fn standing(workers: &Workers, spot: &Spot) -> String {
         }
         text.push_str("\n</skill_memory>");
     }
+    if !spot.state.hints().is_empty() {
+        text.push_str("\nThe person said while the plan was being done:");
+        for hint in spot.state.hints() {
+            let _ = write!(text, "\n- {}", cut(hint, LONGEST_VALUE));
+        }
+    }
     text
 }
 

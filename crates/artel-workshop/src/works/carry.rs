@@ -1,5 +1,6 @@
 //! Approving a plan, and carrying it out: here and now, or where another process left it.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -8,7 +9,7 @@ use artel_git::Line;
 use artel_journal::{Fence, Journal};
 use artel_rules::conduct::{Conduct, Rules};
 use artel_rules::plan::names;
-use artel_types::plan::{Plan, PlanState};
+use artel_types::plan::{Plan, PlanState, Verify};
 use artel_types::{
     Actor, BranchBegun, Code, Event, Fact, Failure, PlanApproved, PlanRunning, RunContinued, RunId,
     RunStarted, Stream,
@@ -188,6 +189,7 @@ impl House {
             Actor::system("plan"),
         )
         .fenced(fence.clone());
+        self.ensure_models(&plan)?;
         let events = self.begin_plan(work, &chronicle, (&plan, version)).await?;
         let mut conduct = Conduct::new(plan, rules);
         for event in &events {
@@ -196,6 +198,7 @@ impl House {
         let last = events.last().map_or(0, |event| event.seq);
         self.wheel.follow(&self.journal, run, last);
         if conduct.is_over() {
+            self.learn_from(work, &chronicle).await;
             self.workshop.refresh_sheets(work.trace, rules);
             return Ok(None);
         }
@@ -206,13 +209,42 @@ impl House {
             person: self.company.person.clone(),
             answers_as: self.person(),
             told: self.follower(work.trace),
-            chronicle,
+            chronicle: chronicle.clone(),
             conduct,
-            crew: workers,
+            crew: Arc::clone(&workers),
         };
         let led = conductor.conduct().await;
+        workers.let_go_all().await?;
+        if matches!(led, Ok(Led::Over(_))) {
+            self.learn_from(work, &chronicle).await;
+        }
         self.workshop.refresh_sheets(work.trace, rules);
         led.map(Some)
+    }
+
+    /// Refuses a plan with a role whose model is not known: it is said before the first step, not
+    /// by the step that needs it.
+    fn ensure_models(&self, plan: &Plan) -> Result<(), Failure> {
+        if self.named.is_some() {
+            return Ok(());
+        }
+        let mut roles: BTreeSet<&str> = plan.steps.iter().map(|step| &*step.role).collect();
+        roles.extend(plan.steps.iter().flat_map(|step| match step.verify {
+            Verify::None => &[][..],
+            Verify::Evaluator => &["inspector"],
+            Verify::Tdd => &["inspector", "tester"],
+        }));
+        for role in roles {
+            self.model_of_role(role)?;
+        }
+        Ok(())
+    }
+
+    /// Keeps what a plan's run that is over taught the skill that was planned.
+    async fn learn_from(&self, work: &Work, chronicle: &Chronicle) {
+        if let Some(skill) = &work.request.skill {
+            self.learn_planned(chronicle, skill).await;
+        }
     }
 
     /// Has the file of the plan follow its steps. That it can be seen is not worth a failure of
@@ -350,8 +382,10 @@ impl House {
                 .map(|it| it.checks.clone())
                 .unwrap_or_default(),
             portal: portal.map(|it| it.name),
+            named: self.workshop.named_for(&work.request),
             privacy: self.privacy_of(work),
             branch_turn: Arc::default(),
+            shares: Default::default(),
         })
     }
 }

@@ -97,6 +97,8 @@ pub struct ChangesetShown {
     pub millis: u64,
     /// The report, relative to the workshop.
     pub report: Option<String>,
+    /// Whether its commits are in the branch already, by hand: `merged` or `moved`.
+    pub by_hand: Option<String>,
     /// Commands that come next.
     pub next: Vec<String>,
 }
@@ -146,20 +148,27 @@ impl Workshop {
     pub fn changeset(&self, id: &str) -> Result<ChangesetShown, Failure> {
         let work = self.work_named(id)?;
         let (mut row, mut created) = of_work(&work)?;
+        let by_hand = self.brought_by_hand(&work, &created, None);
         let past = self.past(work, created.run)?;
         let tip = self.tip_to_show(&created, row.state);
-        if tip == created.head {
-            return Ok(shown(row, created, &past));
+        let mut told = if tip == created.head {
+            shown(row, created, &past)
+        } else {
+            let line = self.changeset_line(&created)?;
+            let log = line.log(&created.base, &tip).map_err(git_failed)?;
+            created.head = tip;
+            created.proven = false;
+            row.proven = false;
+            let mut told = shown(row, created, &past);
+            told.log = log.into_iter().map(ChangesetCommit::from).collect();
+            told.unproven.push(decide::MOVED.to_owned());
+            told
+        };
+        if let Some((_, found)) = by_hand {
+            told.by_hand = Some(found.way.as_str().to_owned());
+            told.next = vec![format!("artel changeset approve {}", told.row.id)];
         }
-        let line = self.changeset_line(&created)?;
-        let log = line.log(&created.base, &tip).map_err(git_failed)?;
-        created.head = tip;
-        created.proven = false;
-        row.proven = false;
-        let mut shown = shown(row, created, &past);
-        shown.log = log.into_iter().map(ChangesetCommit::from).collect();
-        shown.unproven.push(decide::MOVED.to_owned());
-        Ok(shown)
+        Ok(told)
     }
 
     /// Returns the last commit of what is shown: for a changeset that is to be decided about, the

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use artel_policy::rules::Rule;
 use artel_policy::{Admits, Bound, Changes, Grant, Policy, Scope, StepBound};
 use artel_tools::Tool;
+use artel_types::RunId;
 use artel_types::model::Privacy;
 use artel_types::plan::PlanStep;
 
@@ -16,6 +17,8 @@ pub(crate) struct Contract {
     pub(crate) title: String,
     /// The step that it belongs to.
     pub(crate) step: Option<String>,
+    /// The run of the plan that the step is one of.
+    pub(crate) plan: Option<RunId>,
     /// Tools that it has besides those of its role.
     pub(crate) tools: Vec<Arc<dyn Tool>>,
     /// What it may touch.
@@ -50,6 +53,7 @@ impl Contract {
         Self {
             title: title.into(),
             step: None,
+            plan: None,
             tools: Vec::new(),
             bound: None,
             grants: Vec::new(),

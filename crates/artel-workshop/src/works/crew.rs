@@ -5,6 +5,7 @@ mod branch;
 mod check;
 mod close;
 mod parts;
+mod share;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,6 +19,7 @@ use artel_types::{Code, Draft, Fact, Failure, RunId, RunSteered, Stream, TraceId
 
 pub(crate) use close::deferred;
 
+use super::named::Named;
 use super::prover::{Prover, done_with};
 use crate::runs::House;
 
@@ -38,11 +40,15 @@ pub(crate) struct Workers {
     /// What was asked, for those who do it.
     pub(crate) request: String,
     pub(crate) portal: Option<String>,
+    /// What there is for changes of the plan to name.
+    pub(crate) named: Named,
     /// Commands that check the project, where the person said so.
     pub(crate) checks: Vec<String>,
     pub(crate) privacy: Privacy,
     /// Held while the branch moves: steps that pass side by side are put on it one by one.
     pub(crate) branch_turn: Arc<std::sync::Mutex<()>>,
+    /// What is set aside for the steps under way.
+    pub(crate) shares: share::Shares,
 }
 
 /// Where an order belongs.
@@ -117,6 +123,7 @@ impl Workers {
     }
 
     async fn ordered(self: Arc<Self>, order: Order, state: Arc<Conduct>) -> Result<Did, Failure> {
+        self.let_go_over(&state).await?;
         match order {
             Order::Baseline { given } => self.baseline(given).await,
             Order::Do { step, round, part } => {
@@ -124,6 +131,7 @@ impl Workers {
                 let spec = spec.ok_or_else(|| {
                     Failure::new(Code::X001, format!("the plan has no step `{step}`"))
                 })?;
+                self.hold(&spec).await?;
                 let spot = Spot {
                     spec,
                     round,

@@ -1,11 +1,13 @@
 //! What a plan is expected to take, before anybody agrees to it.
 
 use artel_model::Chosen;
+use artel_rules::budget::left;
 use artel_types::model::Provider;
 use artel_types::plan::{Plan, PlanStep, Verify};
-use artel_types::{Failure, Money};
+use artel_types::{Amount, Failure, Level, Money};
 use serde::Serialize;
 
+use crate::book::ACCOUNT;
 use crate::workshop::Workshop;
 
 /// What a step is expected to take.
@@ -23,7 +25,8 @@ pub struct Estimate {
 const READ_AND_WRITTEN: u64 = 10;
 
 impl Workshop {
-    /// Says what the steps of a plan are expected to take, with a model.
+    /// Says what the steps of a plan are expected to take, with the model that is named, or else
+    /// those of their roles.
     pub async fn estimate(
         &self,
         plan: &Plan,
@@ -31,9 +34,10 @@ impl Workshop {
     ) -> Result<Vec<Estimate>, Failure> {
         // Without a model there is no price; the plan can be read all the same.
         let models = self.models(model).await?;
-        let chosen = models.choose(model).ok();
         let of = |step: &PlanStep| {
             let tokens = tokens_of(step);
+            let by_role = self.caller.role(&step.role).ok().and_then(|it| it.model);
+            let chosen = models.choose(model.or(by_role.as_deref())).ok();
             Estimate {
                 step: step.id.clone(),
                 tokens,
@@ -41,6 +45,35 @@ impl Workshop {
             }
         };
         Ok(plan.steps.iter().map(of).collect())
+    }
+}
+
+impl Workshop {
+    /// Says what a plan is expected to take beyond what is left of the workshop's budgets, a
+    /// sentence each.
+    pub fn shortages(&self, tokens: u64, cost: Option<Money>) -> Result<Vec<String>, Failure> {
+        let (account, _) = ACCOUNT.state(&self.reader()?)?;
+        let now = self.caller.clock.now();
+        let all = left(&account.ledger, &self.settings.budget, now);
+        let mut short = Vec::new();
+        for one in all.iter().filter(|one| one.level == Level::Global) {
+            let span = one.period.map_or(String::new(), |it| format!(" a {it}"));
+            let said = |wanted: String, left: String| {
+                format!(
+                    "it is expected to take {wanted}, and {left} are left of the budget{span}: it \
+                     may stop on the way"
+                )
+            };
+            if let Some(left) = one.tokens_left().filter(|left| *left < tokens) {
+                short.push(said(format!("{tokens} tokens"), left.to_string()));
+            }
+            if let (Some(left), Some(cost)) = (one.money_left(), cost)
+                && left < cost.0
+            {
+                short.push(said(cost.to_string(), Money(left).to_string()));
+            }
+        }
+        Ok(short)
     }
 }
 
@@ -52,6 +85,13 @@ pub(crate) fn tokens_of(step: &PlanStep) -> u64 {
         Verify::Evaluator => 40_000,
         Verify::Tdd => 90_000,
     })
+}
+
+/// Returns what a step is expected to take with a model; no money where its price is not known.
+pub(crate) fn amount_of(step: &PlanStep, chosen: Option<&Chosen>) -> Amount {
+    let tokens = tokens_of(step);
+    let cost = chosen.and_then(|chosen| price(chosen, tokens));
+    Amount::new(tokens, cost.map_or(0, |cost| cost.0))
 }
 
 fn price(chosen: &Chosen, tokens: u64) -> Option<Money> {

@@ -20,6 +20,8 @@ pub struct PlanLook {
     pub plan: Plan,
     /// What its steps are expected to take.
     pub estimates: Vec<Estimate>,
+    /// What it is expected to take beyond what is left of budgets, a sentence each.
+    pub short: Vec<String>,
     /// How far it is, if it is this version that is being done.
     pub progress: Option<Conduct>,
 }
@@ -36,13 +38,20 @@ impl Workshop {
             None => plan,
         };
         let estimates = self.estimate(&plan, None).await?;
-        Ok(PlanLook {
+        let mut look = PlanLook {
             work,
             drafted,
             plan,
             estimates,
+            short: Vec::new(),
             progress,
-        })
+        };
+        // What is being done has its share set aside, and what is over needs none.
+        if look.work.course.in_review().is_some() {
+            let (tokens, cost) = look.total();
+            look.short = self.shortages(tokens, cost)?;
+        }
+        Ok(look)
     }
 
     /// Returns a request as programs read it.
@@ -115,6 +124,7 @@ impl PlanLook {
             "estimates": self.estimates,
             "tokens": tokens,
             "cost": cost,
+            "short": self.short,
             "steps": steps,
             "comments": comments,
             "versions": versions,

@@ -13,6 +13,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::crew::{Spot, Workers};
+use super::named::Named;
 use super::sheets::hash_of;
 
 /// Proposes a change of the plan.
@@ -21,7 +22,7 @@ struct Propose {
     chronicle: Chronicle,
     plan: Plan,
     step: PlanStep,
-    known: plan::Known,
+    named: Named,
 }
 
 #[derive(Debug, Deserialize)]
@@ -76,7 +77,7 @@ pub(super) fn propose_tool(workers: &Workers, spot: &Spot) -> Arc<dyn Tool> {
         chronicle: workers.chronicle.clone(),
         plan: spot.state.plan().clone(),
         step: spot.spec.clone(),
-        known: workers.house.workshop.known(&workers.house),
+        named: workers.named.clone(),
     })
 }
 
@@ -131,7 +132,7 @@ impl Propose {
             &self.plan,
             step,
             input.steps,
-            &self.known,
+            |plan| self.named.for_plan(plan),
             Words {
                 id: id.to_owned(),
                 what: what.join("; "),
@@ -161,7 +162,7 @@ pub(super) fn proposed(
     plan: &Plan,
     step: PlanStep,
     first: Vec<PlanStep>,
-    known: &plan::Known,
+    known: impl Fn(&Plan) -> plan::Known,
     words: Words,
 ) -> Result<PlanProposed, String> {
     let mut next = plan.clone();
@@ -175,7 +176,7 @@ pub(super) fn proposed(
         *place = step;
     }
     next.steps.splice(at..at, first);
-    let checked = plan::check(&next, known).map_err(|problems| {
+    let checked = plan::check(&next, &known(&next)).map_err(|problems| {
         let lines: Vec<_> = problems.iter().map(ToString::to_string).collect();
         lines.join("; ")
     })?;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use artel_engine::{CallLog, Chronicle};
 use artel_git::RunTree;
 use artel_tools::{Approver, Called, Hands, Question, Reply, Said};
-use artel_types::plan::{FailedTest, ProofPlace};
+use artel_types::plan::{FailedTest, Finding, ProofPlace, Severity, TestNames};
 use artel_types::{Code, Failure, ProofRecorded, Text};
 use serde_json::{Value, json};
 
@@ -15,6 +15,9 @@ use crate::runs::{House, Outfit};
 
 /// No more of what a check printed is kept.
 const LONGEST_OUTPUT: usize = 16 * 1024;
+
+/// No more of what checkers found is on record.
+const MOST_FINDINGS: usize = 200;
 
 /// Runs checks.
 pub(crate) struct Prover {
@@ -174,6 +177,10 @@ impl Prover {
         proof.failures = failures.flatten().filter_map(failed_test).collect();
         proof.failures.sort();
         proof.failures.dedup();
+        proof.tests = names_of(&runs);
+        let coverage = runs.iter().filter_map(|run| run["coverage"].as_str());
+        let coverage: Vec<_> = coverage.collect();
+        proof.coverage = (!coverage.is_empty()).then(|| coverage.join(", "));
         proof.holds = proof.exit == Some(0);
         Ok(Some(proof))
     }
@@ -203,6 +210,8 @@ impl Prover {
             .as_array()
             .cloned()
             .unwrap_or_default();
+        let shown = findings.iter().take(MOST_FINDINGS).filter_map(found);
+        proof.findings = Some(shown.collect());
         let errors = findings.iter().filter(|it| it["severity"] == "error");
         proof.failures = errors.filter_map(lint_error).collect();
         proof.failures.sort();
@@ -285,6 +294,9 @@ impl Prover {
             output: self.chronicle.keep(output)?,
             holds: false,
             millis: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+            tests: None,
+            findings: None,
+            coverage: None,
         })
     }
 }
@@ -315,13 +327,42 @@ fn failed_test(failure: &Value) -> Option<FailedTest> {
     })
 }
 
+/// Puts the names of all parts together; nothing where one of them does not say its own.
+fn names_of(runs: &[Value]) -> Option<Text> {
+    let mut all = TestNames::default();
+    for run in runs {
+        let names: TestNames = serde_json::from_value(run["names"].clone()).ok()?;
+        all.passed.extend(names.passed);
+        all.skipped.extend(names.skipped);
+    }
+    let json = serde_json::to_string(&all).ok()?;
+    (!runs.is_empty()).then_some(Text::Inline(json))
+}
+
+/// Returns what a checker found as an inspector says it.
+fn found(finding: &Value) -> Option<Finding> {
+    Some(Finding {
+        id: String::new(),
+        severity: match finding["severity"].as_str()? {
+            "error" => Severity::Error,
+            "warning" => Severity::Warning,
+            _ => Severity::Info,
+        },
+        file: finding["file"].as_str()?.to_owned(),
+        line: finding["line"].as_u64(),
+        why: finding["message"].as_str()?.to_owned(),
+        fix: String::new(),
+    })
+}
+
 fn lint_error(finding: &Value) -> Option<FailedTest> {
     let file = finding["file"].as_str().unwrap_or_default();
     let message = finding["message"].as_str()?;
+    let line = finding["line"].as_u64();
     Some(FailedTest {
         // Without its line: an edit above moves it.
         name: format!("{file}: {message}"),
-        message: String::new(),
+        message: line.map_or(String::new(), |line| format!("{file}:{line}")),
     })
 }
 

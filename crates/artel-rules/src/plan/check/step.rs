@@ -18,9 +18,6 @@ static MCP: LazyLock<Option<Regex>> =
 static NAMED_TOOL: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"`([A-Za-z][A-Za-z0-9_]*)` tool\b|\btool `([A-Za-z][A-Za-z0-9_]*)`").ok()
 });
-static SCRIPT: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?:^|[^A-Za-z0-9_./-])((?:\./)?scripts/[A-Za-z0-9_./-]*[A-Za-z0-9_])").ok()
-});
 
 /// Finds everything that is wrong with a step.
 pub(super) fn faults(step: &PlanStep, known: &Known) -> Vec<Fault> {
@@ -36,7 +33,6 @@ pub(super) fn faults(step: &PlanStep, known: &Known) -> Vec<Fault> {
     faults.extend(keys(step));
     faults.extend(scope_faults(step));
     faults.extend(tools(step, known));
-    faults.extend(scripts(step, known));
     faults.extend(evidence(step));
     faults
 }
@@ -202,36 +198,6 @@ fn covers_any(rule: &str, known: &Known) -> bool {
             Some(start) => known.len() > start.len() && known.starts_with(start),
             None => known == tool,
         })
-}
-
-fn scripts(step: &PlanStep, known: &Known) -> Vec<Fault> {
-    let (Some(scripts), Some(pattern)) = (&known.scripts, SCRIPT.as_ref()) else {
-        return Vec::new();
-    };
-    let texts = [&step.work, &step.check]
-        .into_iter()
-        .chain(&step.scope.commands);
-    let named = texts.flat_map(|text| pattern.captures_iter(text));
-    let named = named
-        .filter_map(|found| found.get(1))
-        .map(|name| name.as_str());
-    let named = named.map(|name| name.strip_prefix("./").unwrap_or(name));
-    let mut missing: Vec<&str> = named.filter(|name| !scripts.contains(*name)).collect();
-    missing.sort_unstable();
-    missing.dedup();
-    let fault = |name: &str| {
-        (
-            format!(
-                "it names the script `{}`, which the skill does not have",
-                shown(name)
-            ),
-            format!(
-                "its scripts are {}",
-                listed(scripts.iter().map(String::as_str))
-            ),
-        )
-    };
-    missing.into_iter().map(fault).collect()
 }
 
 fn evidence(step: &PlanStep) -> Vec<Fault> {

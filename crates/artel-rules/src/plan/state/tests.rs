@@ -161,6 +161,7 @@ fn merged(act: &str) -> Fact {
         into: "main".to_owned(),
         commit: "c".to_owned(),
         files: Vec::new(),
+        by_hand: None,
     }
     .into()
 }

@@ -158,6 +158,7 @@ fn a_plan_shows_text_as_text() {
     let states = [("a".to_owned(), StepState::Failed)].into();
     let drawn = [("a".to_owned(), words::WAITS)].into();
     let page = plan::PlanPage {
+        short: vec![hostile()],
         frame: frame(),
         id: hostile(),
         trace: hostile(),
@@ -200,7 +201,7 @@ fn a_plan_shows_text_as_text() {
         }),
         plan,
     };
-    check(&page, 45);
+    check(&page, 46);
 }
 
 #[test]
@@ -340,6 +341,7 @@ fn shown() -> ChangesetShown {
         complete: false,
     };
     ChangesetShown {
+        by_hand: None,
         row,
         folder: hostile(),
         base: hostile(),

@@ -97,6 +97,7 @@ fn call(address: Address) -> Call {
             ..Attribution::default()
         },
         context: Context {
+            step_of: None,
             trace: TraceId::from_random([7; 16]),
             actor: Actor::agent("engineer"),
             session: Some(SessionId::from_random([8; 16])),

@@ -118,6 +118,7 @@ impl Crowd {
                 privacy: Privacy::Any,
                 account: Attribution::default(),
                 context: Context {
+                    step_of: None,
                     trace,
                     actor: Actor::agent("default"),
                     session: None,

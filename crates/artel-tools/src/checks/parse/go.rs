@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::text::{location, millis};
-use crate::checks::report::{Counts, Failure, Report};
+use crate::checks::report::{Counts, Failure, Names, Report};
 
 /// The tests of all packages, in the order of their names.
 #[derive(Default)]
@@ -148,6 +148,13 @@ impl Tests<'_> {
             if is_parent(package, name) {
                 continue;
             }
+            let names = report.names.get_or_insert_default();
+            let full = format!("{package} {name}").trim().to_owned();
+            match end {
+                End::Passed => names.passed.push(full),
+                End::Skipped => names.skipped.push(full),
+                End::Failed => {}
+            }
             let counts = report.counts.get_or_insert_default();
             counts.add(match end {
                 End::Passed => Counts {
@@ -168,6 +175,7 @@ impl Tests<'_> {
             }
         }
         broken(&self.outside, &mut report);
+        report.names = report.names.map(Names::told_apart);
         report
     }
 }

@@ -20,7 +20,7 @@ pub(super) fn parse(runner: Runner, text: &str) -> Report {
     Report {
         counts,
         millis: took.and_then(millis),
-        failures: Vec::new(),
+        ..Report::default()
     }
 }
 

@@ -381,3 +381,89 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn tests_are_named_where_the_output_names_them_all() {
+    let names = |runner, text: &str| {
+        let names = read(runner, text).names?;
+        Some((names.passed.join(", "), names.skipped.join(", ")))
+    };
+    let said = |passed: &str, skipped: &str| Some((passed.to_owned(), skipped.to_owned()));
+    let cargo = "running 3 tests\ntest tests::good ... ok\ntest tests::later ... ignored, slow\n\
+                 test result: ok. 1 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out\n\
+                 test src/lib.rs - one (line 3) ... ok\ntest src/lib.rs - one (line 9) ... ok\n\
+                 test result: ok. 2 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out\n";
+    assert_eq!(
+        names(Runner::Cargo, cargo),
+        said(
+            "src/lib.rs - one, src/lib.rs - one (2), tests::good",
+            "tests::later"
+        )
+    );
+    let unittest = "test_doc (test_a.Sums.test_doc)\nSays what it does. ... ok\n\
+                    test_bad (test_a.Sums.test_bad) ... FAIL\n\
+                    test_skip (test_a.Sums.test_skip) ... skipped 'later'\n\
+                    Ran 3 tests in 0.001s\n\nFAILED (failures=1, skipped=1)\n";
+    assert_eq!(
+        names(Runner::Unittest, unittest),
+        said("test_a.Sums.test_doc", "test_a.Sums.test_skip")
+    );
+    let pytest = "test_a.py::Sums::test_good PASSED    [ 50%]\n\
+                  test_a.py::test_later SKIPPED (slow) [100%]\n\
+                  ==== 1 passed, 1 skipped in 0.01s ====\n";
+    assert_eq!(
+        names(Runner::Pytest, pytest),
+        said("test_a.py::Sums::test_good", "test_a.py::test_later")
+    );
+    let jest = include_str!("samples/jest.txt");
+    assert_eq!(
+        names(Runner::Jest, jest),
+        said(
+            "src/sum.test.js › sum › adds",
+            "src/sum.test.js › sum › later"
+        )
+    );
+    let vitest = " ✓ a.test.js > sum > adds 2ms\n ↓ a.test.js > sum > later\n\
+                  \n Tests  1 passed | 1 skipped (2)\n";
+    assert_eq!(
+        names(Runner::Vitest, vitest),
+        said("a.test.js > sum > adds", "a.test.js > sum > later")
+    );
+    let go = "{\"Action\":\"pass\",\"Package\":\"example.com/shop\",\"Test\":\"TestSum\"}\n\
+              {\"Action\":\"skip\",\"Package\":\"example.com/shop\",\"Test\":\"TestLater\"}\n";
+    assert_eq!(
+        names(Runner::Go, go),
+        said("example.com/shop TestSum", "example.com/shop TestLater")
+    );
+    // Dots name nobody, and neither does what was cut.
+    assert_eq!(
+        names(Runner::Unittest, include_str!("samples/unittest.txt")),
+        None
+    );
+    assert_eq!(
+        names(Runner::Pytest, include_str!("samples/pytest.txt")),
+        None
+    );
+    assert_eq!(names(Runner::Cargo, &cargo[cargo.len() / 2..]), None);
+}
+
+#[test]
+fn coverage_is_what_the_projects_own_tool_says() {
+    let table = [
+        (
+            "TOTAL      120      6    95%\n1 passed in 0.1s",
+            Some("95%"),
+        ),
+        ("All files |   91.66 |       50 |\n", Some("91.66%")),
+        (
+            "ok  shop 0.1s  coverage: 80.0% of statements\n",
+            Some("80.0%"),
+        ),
+        ("72.50% coverage, 29/40 lines covered\n", Some("72.50%")),
+        ("we want 95% one day\n", None),
+    ];
+    for (text, expected) in table {
+        let found = read(Runner::Pytest, text).coverage;
+        assert_eq!(found.as_deref(), expected, "{text}");
+    }
+}

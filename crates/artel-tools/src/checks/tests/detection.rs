@@ -270,15 +270,15 @@ const WORDS: &[(&str, &str, &str, &str, &str)] = &[
         "",
         "",
         "",
-        ".venv/bin/pytest",
+        ".venv/bin/pytest -v",
     ),
-    (PYTHON, "python3", "", "", "python3 -m unittest discover"),
+    (PYTHON, "python3", "", "", "python3 -m unittest discover -v"),
     (
         PLAIN,
         "python3",
         "",
         "",
-        "python3 -m unittest discover -s tests",
+        "python3 -m unittest discover -v -s tests",
     ),
     (
         PYTHON,
@@ -308,7 +308,7 @@ const WORDS: &[(&str, &str, &str, &str, &str)] = &[
         "adds",
         "npx jest src/a.test.js -t adds",
     ),
-    (JEST, "jest", "", "", "jest"),
+    (JEST, "jest", "", "", "jest --verbose"),
     (
         "package.json={} vitest.config.ts= a.test.ts=",
         "npx",

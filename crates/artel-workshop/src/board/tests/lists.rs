@@ -312,3 +312,31 @@ fn a_piece_of_work_shows_how_far_it_has_come_and_what_it_took() {
     );
     assert_eq!(board.changesets()[0].title, "Cache the index");
 }
+
+#[test]
+fn what_was_handed_over_counts_for_the_run_that_began() {
+    let (first, heir, last) = (run_id(1), run_id(2), run_id(3));
+    let mut tape = Tape::default();
+    for (run, parent, cost) in [
+        (first, None, 5),
+        (heir, Some(first), 7),
+        (last, Some(heir), 11),
+    ] {
+        let mut started = started(run, "Tidy");
+        started.parent = parent;
+        started.call = parent.map(|_| artel_types::RunStarted::HANDOVER.to_owned());
+        tape.run(run, trace_id(1), started);
+        tape.run(run, trace_id(1), requested("m1", 1));
+        tape.run(run, trace_id(1), replied("m1", 1, Some(cost)));
+        tape.run(run, trace_id(1), tool_requested("1.1", "read", "allow"));
+    }
+    let board = tape.board();
+    let row = |run| board.run(run, &nobody()).unwrap();
+    let money = |cost| Some(artel_types::Money(cost));
+    assert_eq!(row(last).cost, money(11));
+    assert_eq!(row(heir).cost, money(18));
+    assert_eq!(row(first).cost, money(23));
+    let one = row(last).turns;
+    assert!(one > 0);
+    assert_eq!((row(heir).turns, row(first).turns), (2 * one, 3 * one));
+}

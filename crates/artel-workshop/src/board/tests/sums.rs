@@ -137,6 +137,7 @@ fn what_is_left_of_a_budget_is_what_calls_did_not_take() {
     let (run, trace) = (run_id(1), trace_id(1));
     let level = Level::Run(run.to_string());
     let reserved = BudgetReserved {
+        step: None,
         key: "k".to_owned(),
         levels: vec![level.clone()],
         amount: Amount::new(400, 40),

@@ -210,6 +210,7 @@ fn a_changeset_to_decide_about() {
                 into: "main".to_owned(),
                 commit: "c".to_owned(),
                 files: Vec::new(),
+                by_hand: None,
             },
         );
     };

@@ -102,11 +102,12 @@ fn file_line(file: &FileChange) -> String {
         ChangeKind::Made => '+',
         ChangeKind::Changed => '~',
         ChangeKind::Deleted => '-',
+        ChangeKind::Renamed => '→',
         ChangeKind::Mode => 'x',
     };
     let lines = match (file.added, file.removed) {
         (Some(added), Some(removed)) => format!("+{added} −{removed}"),
         _ => format!("{} bytes", file.bytes),
     };
-    format!("{sign} {}  {lines}", file.path)
+    format!("{sign} {}  {lines}", file.name())
 }

@@ -108,7 +108,7 @@ impl Before {
             let state = match change.kind {
                 ChangeKind::Deleted => FileState::Absent(true),
                 ChangeKind::Mode => return None,
-                ChangeKind::Made | ChangeKind::Changed => {
+                ChangeKind::Made | ChangeKind::Changed | ChangeKind::Renamed => {
                     let tree = self.tree.as_ref().map(RunTree::files);
                     let file = tree.unwrap_or(&self.folder).join(&change.path);
                     let bytes = read_bounded(&file, 4 << 20).ok();

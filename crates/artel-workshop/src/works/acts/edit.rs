@@ -174,7 +174,8 @@ impl Workshop {
         if hash_of(&plan::normalise(now.clone()))?.1 == hash_of(plan)?.1 {
             return Ok(None);
         }
-        let mut problems = match plan::check(plan, &self.known_here()) {
+        let known = self.named_for(&work.request).for_plan(plan);
+        let mut problems = match plan::check(plan, &known) {
             Ok(_) => Vec::new(),
             Err(problems) => problems,
         };

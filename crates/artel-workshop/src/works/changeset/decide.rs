@@ -1,10 +1,10 @@
 //! What a person decides about a changeset: merge it, turn it down, take it back, bring it back.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use artel_git::{Git, Identity, Line, Merge, MergeOrder, UndoOrder};
+use artel_git::{ByHand, Git, HandWay, Identity, Line, Merge, MergeOrder, UndoOrder};
 use artel_rules::plan::state::{Act, ChangesetState, Order};
-use artel_types::{ChangesetCreated, Code, Failure, TraceId};
+use artel_types::{ChangesetCreated, ChangesetMerged, Code, Fact, Failure, TraceId};
 use serde::Serialize;
 
 use super::desk::{Came, Desk, Wish, paths, text, word};
@@ -70,6 +70,12 @@ impl Workshop {
             Begun::Open(work) => work,
         };
         let (_, created) = of_work(&work)?;
+        if let Some(merge) = self.close_by_hand(&desk, &work, &created, how.into)? {
+            let mut done = desk.receipt(&work, Order::Approve, &merge, Vec::new())?;
+            let note = "it was merged by hand: it is closed as merged, and nothing was changed";
+            done.notes.push(note.to_owned());
+            return Ok(done);
+        }
         let waiver = how.waiver.map(str::trim).filter(|it| !it.is_empty());
         let head = self.tip_of(&created);
         let is_it = |seen: &&str| seen.len() >= LEAST_SEEN && head.starts_with(*seen);
@@ -132,6 +138,9 @@ impl Workshop {
         let (Some(commit), Some(into)) = (last.commit, last.into) else {
             return Err(nothing_moved(&work));
         };
+        if act == Order::Undo && moved_by_hand(&work) && created.commits > 1 {
+            return Err(many_commits(&work, &created));
+        }
         let line = self.changeset_line(&created)?;
         let title = title_of(&work);
         let first = match act {
@@ -160,6 +169,54 @@ impl Workshop {
         let merge = desk.order(&work, &wish, &line, plan)?;
         let kept = changed_since(&line, &commit, &merge);
         desk.receipt(&work, act, &merge, kept)
+    }
+
+    /// Tells by which way a person brought an open changeset into its branch themselves.
+    pub(super) fn brought_by_hand(
+        &self,
+        work: &Work,
+        created: &ChangesetCreated,
+        into: Option<&str>,
+    ) -> Option<(String, ByHand)> {
+        let is_open = work.course.changeset().map(|it| it.state) == Some(ChangesetState::Open);
+        let into = into.or(created.into.as_deref()).filter(|_| is_open)?;
+        let branch = created.branch.as_deref()?;
+        let line = self.changeset_line(created).ok()?;
+        let theirs = self.branch_of_person(&created.folder, branch);
+        // They may have added to it first; and the branch may be gone since.
+        let heads = theirs.into_iter().chain([created.head.clone()]);
+        let mut ways = heads.filter_map(|head| line.brought_by_hand(&head, into).ok().flatten());
+        Some((into.to_owned(), ways.next()?))
+    }
+
+    /// Closes a changeset that a person merged themselves: there is nothing left to decide.
+    fn close_by_hand(
+        &self,
+        desk: &Desk<'_>,
+        work: &Work,
+        created: &ChangesetCreated,
+        into: Option<&str>,
+    ) -> Result<Option<Merge>, Failure> {
+        let Some((into, found)) = self.brought_by_hand(work, created, into) else {
+            return Ok(None);
+        };
+        let merged = ChangesetMerged {
+            act: word(Order::Approve).to_owned(),
+            into: into.clone(),
+            commit: found.commit.clone(),
+            files: created.files.iter().map(|it| it.path.clone()).collect(),
+            by_hand: Some(found.way.as_str().to_owned()),
+        };
+        let files = merged.files.iter().map(PathBuf::from).collect();
+        desk.tell(work, &self.caller.actor(), merged)?;
+        Ok(Some(Merge {
+            into,
+            old: found.before,
+            new: found.commit,
+            files,
+            folders: Vec::new(),
+            is_checked_out: false,
+        }))
     }
 
     /// Tells whether a changeset may be merged now.
@@ -297,6 +354,27 @@ fn last_move(work: &Work) -> Result<ChangesetDecision, Failure> {
     let moves = decisions(work).into_iter();
     let mut moves = moves.filter(|decision| decision.commit.is_some());
     moves.next_back().ok_or_else(|| nothing_moved(work))
+}
+
+/// Tells whether it was a person who moved their branch on to a changeset.
+fn moved_by_hand(work: &Work) -> bool {
+    let mut merges = work.events.iter().rev();
+    let last = merges.find_map(|event| match &event.fact {
+        Fact::ChangesetMerged(merged) => Some(merged.by_hand.as_deref()),
+        _ => None,
+    });
+    last == Some(Some(HandWay::Moved.as_str()))
+}
+
+fn many_commits(work: &Work, created: &ChangesetCreated) -> Failure {
+    let short = work.trace.short();
+    let (folder, base, head) = (&created.folder, &created.base, &created.head);
+    Failure::new(
+        Code::R008,
+        format!("{short} cannot be undone by one commit"),
+    )
+    .because("your branch was moved on to its commits by hand, without a merge commit")
+    .advise(format!("`git -C {folder} revert --no-edit {base}..{head}`"))
 }
 
 fn nothing_moved(work: &Work) -> Failure {

@@ -175,6 +175,7 @@ impl<'w> Desk<'w> {
                     into: merge.into.clone(),
                     commit: merge.new.clone(),
                     files: paths(&merge),
+                    by_hand: None,
                 };
                 self.tell(work, by, merged)?;
                 Ok(Came::Done(merge))

@@ -34,6 +34,10 @@ pub(crate) fn proof_line(proofs: &[&ProofRecorded]) -> String {
         let good = others.iter().filter(is_good).count();
         parts.push(format!("{good} of {} commands", others.len()));
     }
+    let mut coverage = proofs.iter().filter_map(|it| it.coverage.as_deref());
+    if let Some(coverage) = coverage.next() {
+        parts.push(format!("{coverage} of the code covered"));
+    }
     format!("re-run on a clean checkout: {}", parts.join(", "))
 }
 
@@ -52,6 +56,9 @@ pub(crate) fn decisions(work: &Work) -> Vec<ChangesetDecision> {
                 let mut made = decision(event, it.act.clone(), waiver.take());
                 made.by = by.take().unwrap_or(made.by);
                 made.into = Some(it.into.clone());
+                if let Some(way) = &it.by_hand {
+                    made.act = format!("{} ({way} by hand)", it.act);
+                }
                 made.commit = Some(it.commit.clone());
                 found.push(made);
             }
@@ -162,6 +169,12 @@ pub(super) fn of_work(work: &Work) -> Result<(ChangesetRow, ChangesetCreated), F
 pub(super) fn shown(row: ChangesetRow, created: ChangesetCreated, past: &Past) -> ChangesetShown {
     let log = past.commits().into_iter();
     let check = past.last_check().filter(|it| !it.passed);
+    let by_hand = past.work.events.iter().rev();
+    let by_hand = by_hand.filter(|_| row.state == "merged");
+    let by_hand = by_hand.into_iter().find_map(|event| match &event.fact {
+        Fact::ChangesetMerged(it) => Some(it.by_hand.clone()),
+        _ => None,
+    });
     let report = past.work.events.iter().find_map(|event| match &event.fact {
         Fact::ReportWritten(it) if it.run == past.run => Some(it.path.clone()),
         _ => None,
@@ -187,6 +200,7 @@ pub(super) fn shown(row: ChangesetRow, created: ChangesetCreated, past: &Past) -
         cost: past.metrics.cost,
         millis: past.metrics.total_ms,
         report,
+        by_hand: by_hand.flatten(),
         row,
     }
 }
@@ -258,6 +272,9 @@ mod tests {
             output: "".into(),
             holds: exit.is_none(),
             millis: 1,
+            tests: None,
+            findings: None,
+            coverage: None,
         }
     }
 

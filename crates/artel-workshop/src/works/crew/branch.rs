@@ -178,7 +178,8 @@ impl Workers {
             if !before.is_empty() {
                 proofs = this.on_checkout(&prover, &head, &place)?;
                 let known = this.left_red(&state)?;
-                why = proof::regressions(&before, &proofs, &known);
+                let reasons = proof::Reasons::of(state.plan());
+                why = proof::regressions(&before, &proofs, &known, &reasons);
                 for proof in &mut proofs {
                     proof.holds = why.is_empty();
                 }
@@ -194,7 +195,7 @@ impl Workers {
                 why,
             };
             let checked = Fact::from(checked);
-            Ok(facts(proofs.into_iter().map(Fact::from).chain([checked])))
+            Ok(facts(this.recorded(proofs)?.into_iter().chain([checked])))
         })
         .await
     }

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use artel_engine::Did;
 use artel_policy::rules::Rule;
 use artel_rules::proof;
-use artel_types::plan::{Evidence, EvidenceKind, ProofPlace};
-use artel_types::{BaselineTaken, Fact, Failure, ProofRecorded, StepChecked};
+use artel_types::plan::{Evidence, EvidenceKind, Plan, ProofPlace};
+use artel_types::{BaselineTaken, Fact, Failure, ProofRecorded, StepChecked, Text};
 
 use super::parts::{anew, production};
 use super::{DETECTED, Spot, Workers, blocking, facts, git_failed};
@@ -83,7 +83,7 @@ impl Workers {
             ..self.taken(commands)
         };
         let taken = Fact::from(taken);
-        Ok(facts(proofs.into_iter().map(Fact::from).chain([taken])))
+        Ok(facts(self.recorded(proofs)?.into_iter().chain([taken])))
     }
 
     fn taken(&self, commands: Vec<String>) -> BaselineTaken {
@@ -118,6 +118,18 @@ impl Workers {
         drop(tree);
         done_with(&at);
         proofs
+    }
+
+    /// Makes facts of proofs; names that are too many for an event are kept beside the journal.
+    pub(super) fn recorded(&self, proofs: Vec<ProofRecorded>) -> Result<Vec<Fact>, Failure> {
+        let mut all = Vec::with_capacity(proofs.len());
+        for mut proof in proofs {
+            if let Some(Text::Inline(names)) = &mut proof.tests {
+                proof.tests = Some(self.chronicle.keep(std::mem::take(names))?);
+            }
+            all.push(proof.into());
+        }
+        Ok(all)
     }
 
     /// Returns the proofs of a place that are on record.
@@ -181,7 +193,7 @@ impl Workers {
                 why,
             };
             let checked = Fact::from(checked);
-            Ok(facts(proofs.into_iter().map(Fact::from).chain([checked])))
+            Ok(facts(this.recorded(proofs)?.into_iter().chain([checked])))
         })
         .await
     }
@@ -200,7 +212,7 @@ impl Workers {
                 why,
             };
             let checked = Fact::from(checked);
-            Ok(facts(proofs.into_iter().map(Fact::from).chain([checked])))
+            Ok(facts(this.recorded(proofs)?.into_iter().chain([checked])))
         })
         .await
     }
@@ -246,7 +258,8 @@ impl Workers {
             }
             known.extend(reds);
         }
-        let lost = proof::regressions(&look.before, &proofs, &known);
+        let reasons = proof::Reasons::of(look.spot.state.plan());
+        let lost = proof::regressions(&look.before, &proofs, &known, &reasons);
         for proof in &mut proofs {
             proof.holds = lost.is_empty();
         }
@@ -379,8 +392,9 @@ impl Workers {
             why: "the files lie outside of what the plan lets this step change".to_owned(),
             impact: "the change stays in the step's own files until you decide".to_owned(),
         };
-        let known = self.house.workshop.known(&self.house);
-        let fact = proposed(spot.state.plan(), step, Vec::new(), &known, words);
+        let known = self.house.workshop.known();
+        let known = |_: &Plan| known.clone();
+        let fact = proposed(spot.state.plan(), step, Vec::new(), known, words);
         let fact = fact.map_err(|why| Failure::new(artel_types::Code::X001, why))?;
         Ok(Some(fact.into()))
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use artel_engine::Did;
-use artel_git::StatKind;
+use artel_git::{FileStat, StatKind};
 use artel_rules::conduct::Conduct;
 use artel_rules::tally::Tally;
 use artel_types::plan::{PlanState, StepState};
@@ -95,11 +95,13 @@ impl Workers {
         let commits = self.line.log(&self.base, &head).map_err(git_failed)?.len();
         let files = stat.files.iter().map(|file| FileChange {
             path: file.path.to_string_lossy().into_owned(),
+            from: from_of(file),
             kind: match file.kind {
                 StatKind::Made => ChangeKind::Made,
                 StatKind::Deleted => ChangeKind::Deleted,
                 StatKind::Mode => ChangeKind::Mode,
-                StatKind::Changed | StatKind::Renamed => ChangeKind::Changed,
+                StatKind::Changed => ChangeKind::Changed,
+                StatKind::Renamed => ChangeKind::Renamed,
             },
             added: file.added,
             removed: file.removed,
@@ -217,4 +219,9 @@ pub(crate) fn deferred(state: &Conduct) -> Vec<String> {
 
 fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or_default()
+}
+
+fn from_of(file: &FileStat) -> Option<String> {
+    let from = file.from.as_ref()?;
+    Some(from.to_string_lossy().into_owned())
 }

@@ -8,7 +8,7 @@ use artel_git::RunTree;
 use artel_policy::{Bound, Changes};
 use artel_rules::conduct::{Judge, Part};
 use artel_rules::plan::names::is_test_path;
-use artel_types::plan::{Claim, Finding};
+use artel_types::plan::{Claim, Finding, ProofPlace};
 use artel_types::{Event, Failure, RunId, StepJudged, StepStarted, StepWorked, Text};
 
 use super::{Spot, Workers, blocking, facts, git_failed};
@@ -79,6 +79,7 @@ impl Workers {
         let part = spot.part.as_str();
         Contract {
             step: Some(spot.spec.id.clone()),
+            plan: Some(self.run()),
             bound: Some(bound),
             grants: grants_of(&spot.spec),
             turns: spot.spec.scope.turns.map(|turns| turns.clamp(1, 100)),
@@ -302,7 +303,11 @@ impl Workers {
             feedback: format!("no verdict was handed in by the {}", judge.as_str()),
             ..Verdict::default()
         });
-        let findings: Vec<Finding> = numbered(verdict.findings, judge);
+        let mut findings = verdict.findings;
+        if judge != Judge::Tester {
+            findings.extend(self.checked_findings(spot)?);
+        }
+        let findings: Vec<Finding> = numbered(findings, judge);
         let passed =
             verdict.verdict == Passes::Pass && !findings.iter().any(|it| it.severity.fails());
         let mut feedback = verdict.feedback;
@@ -329,6 +334,27 @@ impl Workers {
                 forms::AtFault::Code => "code".to_owned(),
             }),
         })
+    }
+}
+
+impl Workers {
+    /// Returns what the project's own checkers find in the files of an attempt and did not before:
+    /// it is on record with the inspector's findings, and can be waived like them.
+    fn checked_findings(&self, spot: &Spot) -> Result<Vec<Finding>, Failure> {
+        let step = spot.state.step(&spot.spec.id);
+        let Some((tree, base)) = step.and_then(|it| Some((it.tree.clone()?, it.base.clone()?)))
+        else {
+            return Ok(Vec::new());
+        };
+        let mut now = self.proofs(ProofPlace::Green)?;
+        now.retain(|it| it.step.as_deref() == Some(&*spot.spec.id) && it.round == spot.round);
+        let before = self.proofs(ProofPlace::Baseline)?;
+        let changed = self.line.changed(&base, &tree).map_err(git_failed)?;
+        let changed = changed
+            .iter()
+            .map(|path| path.to_string_lossy().into_owned());
+        let changed: Vec<_> = changed.collect();
+        Ok(artel_rules::proof::new_findings(&before, &now, &changed))
     }
 }
 

@@ -27,7 +27,12 @@ pub(super) fn summary(past: &Past) -> String {
         )),
         None => text.push_str("; nothing was committed."),
     }
-    text.push_str(&format!("\nProofs: {}.", proof_line(&past.last_proofs())));
+    let proofs = past.last_proofs();
+    text.push_str(&format!("\nProofs: {}.", proof_line(&proofs)));
+    let has_tests = proofs.iter().any(|it| it.passed.is_some());
+    if has_tests && proofs.iter().all(|it| it.coverage.is_none()) {
+        text.push_str("\nCoverage: left out; the tests of this project measure none.");
+    }
     text
 }
 
@@ -92,16 +97,21 @@ pub(super) fn changes(past: &Past) -> String {
             files.iter().filter(|it| kinds.contains(&it.kind)).collect();
         let mut text = format!("### Files {title} ({})\n\n", of_kind.len());
         for file in &of_kind {
-            text.push_str(&format!("- {}{}\n", code(&file.path), lines_of(file)));
+            text.push_str(&format!("- {}{}\n", code(&file.name()), lines_of(file)));
         }
         if !of_kind.is_empty() {
             text.push('\n');
         }
         text
     };
+    let is_moved = files.iter().any(|it| it.kind == ChangeKind::Renamed);
     [
         part("Created", &[ChangeKind::Made]),
         part("Modified", &[ChangeKind::Changed, ChangeKind::Mode]),
+        match is_moved {
+            true => part("Renamed", &[ChangeKind::Renamed]),
+            false => String::new(),
+        },
         part("Deleted", &[ChangeKind::Deleted]),
     ]
     .concat()

@@ -76,7 +76,12 @@ pub(super) fn show(
     }
     let row = &shown.row;
     screen.line(format!("{}  {}", row.id, cell(&row.title, 90)))?;
-    screen.line(field("state", &state(row)))?;
+    let by_hand = match (&shown.by_hand, row.state) {
+        (Some(_), "open") => "; its commits are in the branch already, by hand: approve closes it",
+        (Some(_), _) => " by hand",
+        (None, _) => "",
+    };
+    screen.line(field("state", &format!("{}{by_hand}", state(row))))?;
     for decision in &shown.decisions {
         let by = harmless(&decision.by.id);
         let mut text = format!("{} by {by}, {}", decision.act, decision.at);
@@ -212,15 +217,16 @@ fn branch(shown: &ChangesetShown) -> String {
 
 fn file(file: &FileChange) -> String {
     let kind = match file.kind {
-        ChangeKind::Made => 'A',
-        ChangeKind::Changed | ChangeKind::Mode => 'M',
-        ChangeKind::Deleted => 'D',
+        ChangeKind::Made => "A",
+        ChangeKind::Changed | ChangeKind::Mode => "M",
+        ChangeKind::Deleted => "D",
+        ChangeKind::Renamed => "renamed",
     };
     let lines = match (file.added, file.removed) {
         (Some(added), Some(removed)) => format!("+{added} −{removed}"),
         _ => "not text".to_owned(),
     };
-    format!("{kind} {}  {lines}", harmless(&file.path))
+    format!("{kind} {}  {lines}", harmless(&file.name()))
 }
 
 fn cost(shown: &ChangesetShown) -> String {

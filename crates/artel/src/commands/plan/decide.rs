@@ -22,6 +22,11 @@ pub(super) fn approve(
     screen: &mut Screen,
 ) -> Result<Verdict, Problems> {
     let workshop = Arc::new(caller.workshop()?);
+    // Said before it is agreed to: what is set aside for its steps may not be enough.
+    let look = runtime::block_on(workshop.plan_look(workshop.work_named(id)?, None))?;
+    if let Ok(look) = look {
+        screen.notes(&look.short);
+    }
     let (work, run) = workshop.approve_plan(id, hash)?;
     let version = work.course.approved().map_or(1, |it| it.version.number);
     if !screen.json {

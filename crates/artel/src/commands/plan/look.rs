@@ -169,7 +169,11 @@ fn steps(shown: &PlanLook, screen: &mut Screen) -> Result<(), Problems> {
         "{}, expected to take {} tokens: {cost}",
         counted(shown.plan.steps.len() as u64, "step"),
         tokens(all)
-    ))
+    ))?;
+    for short in &shown.short {
+        screen.line(harmless(short))?;
+    }
+    Ok(())
 }
 
 /// Lists what the steps ask for, what has to hold, and what a person should know.

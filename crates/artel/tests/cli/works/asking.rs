@@ -155,12 +155,16 @@ fn the_folder_is_opened_by_one_question() {
 
 #[test]
 fn a_question_is_answered_and_changes_nothing() {
-    let town = Town::saying("otherwise: { call: { finish: { answer: 'In calc.py, line 1.' } } }");
+    let script = "rules:\n  - expect: { result_of: read }\n    call: { finish: { answer: 'In calc.py, line 1.' } }\n\
+                  otherwise: { call: { read: { path: calc.py } } }\n";
+    let town = Town::saying(script);
     let seen = town
         .artel(["ask", "Where is add defined?", "--yes"])
         .run()
         .expect(0);
+    // What goes on meanwhile is told, and is no part of the answer.
     assert_eq!(seen.out, "In calc.py, line 1.\n");
+    assert!(seen.err.contains("calc.py"), "{}", seen.err);
     assert_eq!(town.request().unwrap()["status"], "answered");
     assert_eq!(town.count("plan.drafted"), 0);
 }

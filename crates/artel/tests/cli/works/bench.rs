@@ -298,9 +298,11 @@ impl Bench {
         let stat = line.stat(&self.base, &self.head).unwrap();
         let files = stat.files.iter().map(|file| FileChange {
             path: file.path.display().to_string(),
+            from: file.from.as_ref().map(|from| from.display().to_string()),
             kind: match file.kind {
                 artel_git::StatKind::Made => ChangeKind::Made,
                 artel_git::StatKind::Deleted => ChangeKind::Deleted,
+                artel_git::StatKind::Renamed => ChangeKind::Renamed,
                 _ => ChangeKind::Changed,
             },
             added: file.added,
@@ -350,6 +352,9 @@ impl Bench {
             output: "fine".into(),
             holds: true,
             millis: 12,
+            tests: None,
+            findings: None,
+            coverage: None,
         }
     }
 

@@ -426,3 +426,42 @@ fn what_nobody_decided_about_is_not_cleaned_away() {
     assert_eq!(bench.read("made.txt"), "one\ntwo\n");
     assert_eq!(git(&bench.project, &["status", "--porcelain"]), "");
 }
+
+#[test]
+fn a_changeset_that_was_merged_by_hand_is_closed_as_merged() {
+    let table: [(&[&str], &str); 2] = [
+        (&["merge", "-q", "--no-ff", "--no-edit"], "merged"),
+        (&["merge", "-q", "--ff-only"], "moved"),
+    ];
+    for (merge, way) in table {
+        let bench = Bench::new();
+        let words: Vec<&str> = merge.iter().copied().chain([&*bench.head]).collect();
+        bench.git(&words);
+        // Whatever came afterwards does not matter.
+        bench.write("later.txt", "later\n");
+        bench.git(&["add", "-A"]);
+        bench.git(&["commit", "-qm", "Later"]);
+        let tip = bench.git(&["rev-parse", "main"]);
+        let seen = bench.run(&["changeset", "show", &bench.id()]).expect(0);
+        seen.says("its commits are in the branch already, by hand");
+        assert_eq!(bench.state(), "open");
+        let done = bench.decide("approve", &["--json"]).expect(0);
+        assert!(done.err.contains("it was merged by hand"), "{}", done.err);
+        let brought = match way {
+            "merged" => bench.git(&["rev-parse", "main^1"]),
+            _ => bench.head.clone(),
+        };
+        assert_eq!(done.json()["commit"], *brought);
+        assert_eq!(bench.git(&["rev-parse", "main"]), tip, "nothing moves");
+        assert_eq!(bench.state(), "merged");
+        let shown = bench.run(&["changeset", "show", &bench.id(), "--json"]);
+        assert_eq!(shown.expect(0).json()["by_hand"], way);
+        if way == "merged" {
+            bench.decide("undo", &[]).expect(0);
+            assert_eq!(bench.read("later.txt"), "later\n");
+            assert!(!bench.project.join("made.txt").exists());
+        } else {
+            bench.decide("undo", &[]).fails(3, "R008").says("revert");
+        }
+    }
+}

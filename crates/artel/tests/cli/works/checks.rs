@@ -28,6 +28,8 @@
 //! | exoframe 22 | `agents::each_mistake_has_its_own_message`, `agents::every_template_passes_its_check` |
 
 mod exoframe;
+mod people;
+mod renames;
 mod skills_agent;
 mod stage;
 mod sylk_2;

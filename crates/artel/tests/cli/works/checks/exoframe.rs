@@ -189,6 +189,9 @@ fn exoframe_15_a_portal_says_who_may_do_what_there() {
         assert!(seen.err.contains("artel portal add"), "{}", seen.err);
         assert_eq!(stage.town.count("plan.approved"), 0, "{more:?}");
         assert_eq!(stage.town.count("step.passed"), 0, "{more:?}");
+        let refused = stage.told("portal.refused");
+        assert_eq!(refused.len(), 1, "{refused:?}");
+        assert_eq!(refused[0]["name"], "calc");
         assert!(stage.asked_of(Who::Worker, 1).is_empty(), "{more:?}");
     }
     for agents in ["*", "architect,engineer,inspector,tester"] {

@@ -298,3 +298,53 @@ fn sylk_4_20_code_that_no_test_shows_and_tests_that_vanish_do_not_pass() {
         "{failed:#?}"
     );
 }
+
+#[test]
+fn a_test_that_takes_the_place_of_another_is_found_by_its_name() {
+    let swaps = |asked: &Asked| match (asked.attempt, asked.turn) {
+        // As many tests as before, and one of them is another.
+        (1, 0) => vec![
+            (
+                "edit",
+                json!({ "path": "calc.py", "old": "a - b", "new": "a + b" }),
+            ),
+            (
+                "edit",
+                json!({
+                    "path": "test_calc.py",
+                    "old": "    def test_double(self):\n        self.assertEqual(calc.double(4), 8)",
+                    "new": "    def test_add(self):\n        self.assertEqual(calc.add(2, 3), 5)",
+                }),
+            ),
+            end("mended"),
+        ],
+        (2, 0) => vec![
+            (
+                "edit",
+                json!({
+                    "path": "test_calc.py",
+                    "old": "    # more",
+                    "new": "    def test_double(self):\n        self.assertEqual(calc.double(4), 8)\n\n    # more",
+                }),
+            ),
+            end("put back"),
+        ],
+        _ => vec![end("done")],
+    };
+    let stage = Stage::new(move |asked| match asked.who {
+        Who::Architect => plan(json!([mend(json!({}))])),
+        Who::Worker => swaps(asked),
+        _ => pass(asked, json!({})),
+    });
+    stage.done();
+    let checked = stage.told("step.checked");
+    assert_eq!(checked[0]["passed"], false, "{checked:?}");
+    let why = checked[0]["why"][0].as_str().unwrap();
+    assert!(
+        why.contains("test_double` passed before and is gone"),
+        "{why}"
+    );
+    assert_eq!(checked[1]["passed"], true, "{checked:?}");
+    let told = &stage.asked_of(Who::Worker, 1)[1].text;
+    assert!(told.contains("test_double"), "the next attempt is told");
+}

@@ -4,8 +4,8 @@ use std::fs;
 
 use serde_json::json;
 
-use super::super::stage::{Asked, Calls, Stage, Who, end};
-use super::usual;
+use super::super::stage::{Asked, Calls, Stage, Who, end, mend, mends, plan};
+use super::{two_steps, usual};
 
 /// A skill that can be planned, and what planning it told the architect.
 fn skill(stage: &Stage) {
@@ -131,4 +131,91 @@ fn skills_agent_16_what_a_person_says_of_a_run_is_told_to_the_next_planner() {
         "{}",
         asked.text
     );
+}
+
+#[test]
+fn a_planned_skill_remembers_what_went_wrong_on_the_way() {
+    let stage = Stage::new(|asked| match (asked.who, asked.step, asked.turn) {
+        (Who::Architect, ..) => plan(json!([mend(json!({}))])),
+        (Who::Worker, 1, 0) if asked.attempt == 1 => vec![
+            ("read", json!({ "path": "clac.py" })),
+            ("read", json!({ "path": "calc.py" })),
+            end("looked"),
+        ],
+        (Who::Worker, 1, 0) => mends(&Asked {
+            attempt: 1,
+            ..asked.clone()
+        }),
+        _ => usual(asked),
+    });
+    skill(&stage);
+    let words = [
+        "run", "mending", "calc.py", "--mode", "planned", "--yes", "--json",
+    ];
+    let seen = stage.town.artel(words).run().expect(0).json();
+    stage.approve(seen["trace_id"].as_str().unwrap(), 0);
+    let lessons = stage.told("lesson.learned");
+    assert_eq!(lessons.len(), 1, "{lessons:?}");
+    let text = lessons[0]["text"].as_str().unwrap();
+    for told in [
+        "worked: ",
+        "edit calc.py",
+        "step mend, attempt 1",
+        "read clac.py (not-found)",
+    ] {
+        assert!(text.contains(told), "{told}: {text}");
+    }
+    assert_eq!(lessons[0]["skill"], "mending");
+}
+
+#[test]
+fn a_plan_names_scripts_that_the_skill_or_the_project_has() {
+    let stage = Stage::new(|asked| match (asked.who, asked.turn) {
+        (Who::Architect, turn) => {
+            let named = ["scripts/brew.py", "scripts/check.py", "scripts/local.sh"];
+            let script = named[turn.min(2)];
+            let work = format!("Run {script}, then make add in calc.py add.");
+            let mut steps = two_steps();
+            steps[0] = mend(json!({ "gives": ["A"], "work": work }));
+            let mut calls = plan(steps);
+            // What comes back is mended in the next reply.
+            calls.truncate(if turn == 0 { 1 } else { 2 });
+            calls
+        }
+        _ => usual(asked),
+    });
+    skill(&stage);
+    let scripts = stage.town.house.workshop.join("Skills/mending/scripts");
+    fs::create_dir_all(&scripts).unwrap();
+    fs::write(scripts.join("check.py"), "print(1)\n").unwrap();
+    let asked = planned(&stage);
+    assert!(
+        asked.text.contains("Its scripts: scripts/check.py."),
+        "{}",
+        asked.text
+    );
+    let asked = stage.asked();
+    assert_eq!(asked.len(), 2, "the second plan is taken");
+    let said = &asked[1].last;
+    assert!(
+        said.contains("`scripts/brew.py`, which is not there"),
+        "{said}"
+    );
+    // The same names in the file of the plan, by hand.
+    let id = stage.town.request().unwrap()["trace_id"].clone();
+    let id = id.as_str().unwrap();
+    let file = format!("Inbox/Plans/request-{}_plan.md", &id[..8]);
+    let file = stage.town.house.workshop.join(file);
+    let text = fs::read_to_string(&file).unwrap();
+    let edited = text.replace("scripts/check.py", "scripts/local.sh");
+    fs::write(&file, &edited).unwrap();
+    let seen = stage.town.artel(["inbox", "scan"]).run().expect(1);
+    seen.says("`scripts/local.sh`, which is not there");
+    let version = || stage.town.request().unwrap()["plan_version"].clone();
+    assert_eq!(version(), 1);
+    fs::create_dir_all(stage.town.project.join("scripts")).unwrap();
+    fs::write(stage.town.project.join("scripts/local.sh"), "true\n").unwrap();
+    fs::write(&file, edited).unwrap();
+    stage.town.artel(["inbox", "scan"]).run().expect(0);
+    assert_eq!(version(), 2);
 }

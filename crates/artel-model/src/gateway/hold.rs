@@ -1,0 +1,44 @@
+//! Sets aside what a step of a plan is expected to take, for all calls that are made for it.
+
+use artel_rules::budget::{hold, let_go};
+use artel_types::{Amount, Draft, Fact, Failure, Stream, Visibility};
+
+use super::{Context, Gateway};
+use crate::book::BookError;
+
+impl Gateway {
+    /// Sets aside what a step is expected to take, or as much of it as is left. Doing so again
+    /// changes nothing; neither does it where no limit holds.
+    pub async fn hold(&self, step: &str, amount: Amount, by: &Context) -> Result<(), Failure> {
+        let setup = self.setup();
+        let mut turn = self.desk().turn(self).await?;
+        loop {
+            let (ledger, now) = (turn.ledger(), setup.clock.now());
+            let Some(fact) = hold(ledger, &setup.limits, step, amount, now) else {
+                return Ok(());
+            };
+            match turn.record(vec![draft(by, fact)]).await {
+                Ok(()) => return Ok(()),
+                Err(BookError::Moved) => turn.catch_up()?,
+                Err(BookError::Failed(failure)) => return Err(failure),
+            }
+        }
+    }
+
+    /// Gives back what is left of what was set aside for a step, if anything was.
+    pub async fn let_go(&self, step: &str, by: &Context) -> Result<(), Failure> {
+        let turn = self.desk().turn(self).await?;
+        let Some(fact) = let_go(turn.ledger(), step) else {
+            return Ok(());
+        };
+        let recorded = self.setup().book.append(vec![draft(by, fact)].into()).await;
+        recorded.map_err(BookError::into_failure)
+    }
+}
+
+fn draft(by: &Context, fact: impl Into<Fact>) -> Draft {
+    let mut draft = Draft::new(Stream::budget(), by.trace, by.actor.clone(), fact);
+    draft.session = by.session;
+    draft.run = by.run;
+    draft.shown(Visibility::Full)
+}

@@ -1,0 +1,141 @@
+//! What is set aside for whole steps of plans. Calls of a step take out of it first, so what they
+//! set aside or paid is not counted twice; what is left of it goes back at the step's end.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use artel_types::{Amount, BudgetReserved, Level};
+use serde::{Deserialize, Serialize};
+
+use super::book::Sum;
+use super::calendar::Day;
+
+/// Everything that is set aside for steps, by their names.
+#[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Holds(BTreeMap<String, Held>);
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Held {
+    key: String,
+    levels: BTreeSet<Level>,
+    amount: Sum,
+    /// What calls of the step have set aside or paid since.
+    drawn: Sum,
+    day: Day,
+}
+
+/// How what a level has charged changes on a day.
+pub(super) struct Change {
+    pub(super) levels: BTreeSet<Level>,
+    pub(super) day: Day,
+    pub(super) before: Sum,
+    pub(super) after: Sum,
+}
+
+impl Held {
+    fn rest(&self) -> Sum {
+        self.amount - self.drawn
+    }
+}
+
+impl Holds {
+    pub(super) fn has(&self, step: &str) -> bool {
+        self.0.contains_key(step)
+    }
+
+    /// Sets an amount aside for a step, unless there is one.
+    pub(super) fn open(
+        &mut self,
+        step: &str,
+        fact: &BudgetReserved,
+        levels: BTreeSet<Level>,
+        day: Day,
+    ) -> Option<Change> {
+        if self.has(step) {
+            return None;
+        }
+        let held = Held {
+            key: fact.key.clone(),
+            levels: levels.clone(),
+            amount: fact.amount.into(),
+            drawn: Sum::default(),
+            day,
+        };
+        let after = held.rest();
+        self.0.insert(step.to_owned(), held);
+        Some(Change {
+            levels,
+            day,
+            before: Sum::default(),
+            after,
+        })
+    }
+
+    /// Takes in that a call of a step counts differently: what it was charged before, and is now.
+    pub(super) fn draw(&mut self, of: &BTreeSet<Level>, gone: Sum, come: Sum) -> Option<Change> {
+        let step = step_of(of)?;
+        let held = self.0.get_mut(step)?;
+        let before = held.rest();
+        held.drawn = held.drawn - gone + come;
+        Some(Change {
+            levels: held.levels.clone(),
+            day: held.day,
+            before,
+            after: held.rest(),
+        })
+    }
+
+    /// Gives back what is left of a reservation, if it is one for a step.
+    pub(super) fn close(&mut self, key: &str) -> Option<Change> {
+        let step = self.0.iter().find(|(_, held)| held.key == key);
+        let step = step.map(|(step, _)| step.clone())?;
+        self.remove(&step)
+    }
+
+    /// Gives back what is left for steps of which this holds.
+    pub(super) fn close_all(&mut self, is_over: impl Fn(&str, Day) -> bool) -> Vec<Change> {
+        let over = self.0.iter().filter(|(step, it)| is_over(step, it.day));
+        let over: Vec<String> = over.map(|(step, _)| step.clone()).collect();
+        over.iter().filter_map(|step| self.remove(step)).collect()
+    }
+
+    fn remove(&mut self, step: &str) -> Option<Change> {
+        let held = self.0.remove(step)?;
+        Some(Change {
+            before: held.rest(),
+            after: Sum::default(),
+            levels: held.levels,
+            day: held.day,
+        })
+    }
+
+    /// Returns what is left for the step of a call and counted against a level, on some days.
+    pub(super) fn rest_for(
+        &self,
+        level: &Level,
+        of: &BTreeSet<Level>,
+        days: Option<&Range<Day>>,
+    ) -> Amount {
+        let held = step_of(of).and_then(|step| self.0.get(step));
+        let held = held.filter(|it| it.levels.contains(level) && is_in(days, it.day));
+        held.map_or(Amount::default(), |held| held.rest().amount())
+    }
+
+    /// Returns all that is set aside for steps and counted against a level, on some days.
+    pub(super) fn rest_of(&self, level: &Level, days: Option<&Range<Day>>) -> Sum {
+        let own = self.0.values();
+        let own = own.filter(|it| it.levels.contains(level) && is_in(days, it.day));
+        own.fold(Sum::default(), |sum, held| sum + held.rest())
+    }
+}
+
+fn step_of(levels: &BTreeSet<Level>) -> Option<&str> {
+    levels.iter().find_map(|level| match level {
+        Level::Step(step) => Some(step.as_str()),
+        _ => None,
+    })
+}
+
+fn is_in(days: Option<&Range<Day>>, day: Day) -> bool {
+    days.is_none_or(|days| days.contains(&day))
+}
