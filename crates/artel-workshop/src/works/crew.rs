@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use artel_engine::{Chronicle, Crew, Did, Doing, Entry};
-use artel_git::{Identity, Line, LineError, RunTree, TreeError};
+use artel_git::{Identity, Line, LineError, RunTree};
 use artel_rules::conduct::{Conduct, Order, Part};
 use artel_types::model::Privacy;
 use artel_types::plan::PlanStep;
@@ -18,7 +18,7 @@ use artel_types::{Code, Draft, Fact, Failure, RunId, RunSteered, Stream, TraceId
 
 pub(crate) use close::deferred;
 
-use super::prover::{Prover, done_with};
+use super::prover::Prover;
 use crate::runs::House;
 
 /// Whoever carries out one plan.
@@ -88,13 +88,10 @@ impl Workers {
         at: &std::path::Path,
     ) -> Result<Arc<RunTree>, Failure> {
         let git = self.house.workshop.caller.program("git");
-        if let Some(git) = git {
-            match RunTree::open(&git, at) {
-                Ok(tree) => return Ok(Arc::new(tree)),
-                Err(TreeError::NotMade { .. }) => {}
-                // A kill may have come while it was made or removed.
-                Err(_) => done_with(at),
-            }
+        if let Some(git) = git
+            && let Ok(tree) = RunTree::open(&git, at)
+        {
+            return Ok(Arc::new(tree));
         }
         let share = &self.house.workshop.settings.runs.share.value;
         let tree = self.line.checkout(treeish, at, share);

@@ -301,8 +301,6 @@ pub(crate) fn fresh(at: &Path, name: &str) -> Result<PathBuf, Failure> {
 
 /// Removes a checkout; what is left over goes with the run's folder.
 pub(crate) fn done_with(place: &Path) {
-    // Its record first: without it, what a kill leaves of the rest is no tree.
-    drop(std::fs::remove_file(place.join("run")));
     drop(std::fs::remove_dir_all(place));
 }
 

@@ -126,20 +126,21 @@ impl Workers {
             return Ok(None);
         };
         let log = self.line.log(&self.base, &head).map_err(git_failed)?;
-        let of_step = log.iter().position(|logged| {
+        let of_step = log.into_iter().find(|logged| {
             let mut trailers = logged.trailers.iter();
             trailers.any(|(name, value)| name == "Step" && Some(value.as_str()) == step)
         });
-        let Some(at) = of_step else {
+        let Some(found) = of_step else {
             return Ok(None);
         };
         self.publish()?;
-        // The branch is one line, so the commit before it is its parent.
-        let parent = at.checked_sub(1).map_or(&self.base, |it| &log[it].commit);
-        let commit = &log[at].commit;
-        let files = self.line.changed(parent, commit).map_err(git_failed)?;
+        let parent = format!("{}^", found.commit);
+        let files = self
+            .line
+            .changed(&parent, &found.commit)
+            .map_err(git_failed)?;
         Ok(Some(Committed::Done {
-            commit: commit.clone(),
+            commit: found.commit,
             files,
         }))
     }
