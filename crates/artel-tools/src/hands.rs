@@ -189,7 +189,10 @@ impl Hands {
             }
             let question = self.question(call, &decision, &record, &actions);
             let said = self.approver.as_ref().and_then(|it| it.approve(&question));
-            if said.as_ref().is_some_and(|it| matches!(it.reply, Reply::Left)) {
+            if said
+                .as_ref()
+                .is_some_and(|it| matches!(it.reply, Reply::Left))
+            {
                 return Err(Unfinished::Left);
             }
             self.answered(call, hash.as_str(), said.as_ref())?;
