@@ -103,6 +103,10 @@ impl Workshop {
     /// Puts on record that a person stopped the process that drove a run: it rests until they take
     /// it up, and nobody takes it for one whose process died. What another process drives goes on.
     pub async fn rest_run(&self, run: RunId) -> Result<(), Failure> {
+        // One that has not begun yet needs no rest.
+        if self.started(run).is_err() {
+            return Ok(());
+        }
         let state = self.state_of(run)?;
         if state.is_paused() || state.driver.is_some() || state.finished().is_some() {
             return Ok(());
