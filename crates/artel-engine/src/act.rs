@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use artel_files::Root;
 use artel_rules::turn::{Act, Next};
-use artel_tools::{Called, Hands, NotRecorded};
+use artel_tools::{Called, Hands, Unfinished};
 use artel_types::model::Image;
 use artel_types::{Code, Failure, Outcome, Text, ToolFinished};
 use serde_json::Value;
@@ -23,11 +23,19 @@ struct Done {
     images: Vec<Image>,
 }
 
+/// Whether calls have results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Acted {
+    Done,
+    /// Whoever was asked about one left: it stays open, with those that were made beside it.
+    Left,
+}
+
 impl Driver {
     /// Carries out calls, several at once where none changes anything.
-    pub(crate) async fn act(&mut self, acts: Vec<Act>) -> Result<(), Failure> {
+    pub(crate) async fn act(&mut self, acts: Vec<Act>) -> Result<Acted, Failure> {
         let Some(first) = acts.first() else {
-            return Ok(());
+            return Ok(Acted::Done);
         };
         let hands = self.ready(&first.tool).await?;
         let kinds = &self.setup.turn.rules().tools;
@@ -59,8 +67,10 @@ impl Driver {
         let mut came = Vec::new();
         let mut entries = Vec::new();
         for (called, act) in called.into_iter().zip(&acts) {
-            let (result, written) =
-                called.map_err(|error| Failure::new(Code::X001, error.to_string()))??;
+            let called = called.map_err(|error| Failure::new(Code::X001, error.to_string()))??;
+            let Some((result, written)) = called else {
+                return Ok(Acted::Left);
+            };
             entries.extend(written.entries);
             let finished = written.finished.unwrap_or_else(|| {
                 // There is no such tool, so nothing was written down yet.
@@ -83,7 +93,8 @@ impl Driver {
             self.setup.turn.result(&finished, text, images);
         }
         self.hand_in(entries).await?;
-        self.tell_calls(came).await
+        self.tell_calls(came).await?;
+        Ok(Acted::Done)
     }
 
     /// Puts results on record. Where the model is asked next, they are written with the intent of
@@ -120,20 +131,24 @@ impl Driver {
     }
 }
 
+/// Carries out one call; nothing comes of one whose question was left open.
 fn call(
     hands: &Hands,
     log: &CallLog,
     act: &Act,
     gathers: Gathers,
-) -> Result<(Called, Written), Failure> {
+) -> Result<Option<(Called, Written)>, Failure> {
     log.begin(&act.id, gathers);
     let named = of_the_skill(hands, act);
     let called = hands.call(&act.id, &act.tool, named.as_ref().unwrap_or(&act.input));
     let written = log.end(&act.id);
-    let called = called.map_err(|NotRecorded(why)| {
-        Failure::new(Code::J001, "the journal did not take a call").because(why)
-    })?;
-    Ok((called, written))
+    match called {
+        Ok(called) => Ok(Some((called, written))),
+        Err(Unfinished::Left) => Ok(None),
+        Err(Unfinished::NotRecorded(why)) => {
+            Err(Failure::new(Code::J001, "the journal did not take a call").because(why))
+        }
+    }
 }
 
 /// Returns the input of a call that reads a file of the skill by the name that the skill's text

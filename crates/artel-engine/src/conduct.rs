@@ -223,6 +223,10 @@ impl<C: Crew> Conductor<C> {
                     entries.extend(facts);
                     names.push(name);
                 }
+                // It was answered elsewhere meanwhile.
+                Ok((name, Did::Left(Left::Question(asked)))) if !self.awaits(&asked) => {
+                    names.push(name);
+                }
                 // Its name stays taken: this process does not begin it again.
                 Ok((name, Did::Left(left))) => {
                     underway.orders.insert(name, None);
@@ -239,11 +243,40 @@ impl<C: Crew> Conductor<C> {
         result
     }
 
+    /// Tells whether a question is still one.
+    fn awaits(&self, asked: &RunAsked) -> bool {
+        let mut open = self.conduct.questions();
+        !self.conduct.is_cancelled() && open.any(|it| it.question == asked.question)
+    }
+
     /// Takes in what others recorded, with the texts that the machine needs.
     fn hear(&mut self, mut fact: Fact) -> Result<(), Failure> {
         self.chronicle.put_back(&mut fact)?;
+        let open: Vec<RunAsked> = self.conduct.questions().cloned().collect();
         self.conduct.fold(&fact);
+        if let Some(person) = &self.person {
+            for (asked, why) in self.no_more_asked(open, &fact) {
+                person.settled(&asked.text, &why);
+            }
+        }
         Ok(())
+    }
+
+    /// Returns which questions a fact has made into none, and why: whoever is here is not asked
+    /// any more.
+    fn no_more_asked(&self, open: Vec<RunAsked>, fact: &Fact) -> Vec<(RunAsked, String)> {
+        let why = |asked: &RunAsked| match fact {
+            Fact::RunAnswered(it) if it.question == asked.question => {
+                Some(format!("answered elsewhere: {}", it.answer))
+            }
+            _ if self.conduct.is_cancelled() => Some("cancelled elsewhere".to_owned()),
+            _ => None,
+        };
+        let settled = open.into_iter().filter_map(|asked| {
+            let why = why(&asked)?;
+            Some((asked, why))
+        });
+        settled.collect()
     }
 
     async fn record(&mut self, entries: Vec<Entry>) -> Result<(), Failure> {

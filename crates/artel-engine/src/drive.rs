@@ -1,6 +1,7 @@
 //! Drives one run: does what the machine says, writes down what came of it, and folds that.
 
 use std::collections::BTreeMap;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -14,6 +15,7 @@ use artel_types::{
     RunFinished, RunSaid, RunState, Text, ToolFinished,
 };
 
+use crate::act::Acted;
 use crate::ask::{Asked, Voice};
 use crate::audience::Audience;
 use crate::chronicle::{Chronicle, Entry};
@@ -161,7 +163,11 @@ impl Driver {
             Next::Ask => return self.asked().await,
             Next::Act(acts) => match self.question_of(&acts) {
                 Some(asked) => self.record(Entry::shown(asked)).await?,
-                None => self.act(acts).await?,
+                None => {
+                    if self.act(acts).await? == Acted::Left {
+                        return Ok(Some(Ended::Left(Left::Interrupted)));
+                    }
+                }
             },
             Next::Tell { act, text } => self.tell(&act, text).await?,
             Next::Refuse { act, trouble, text } => self.refuse(&act, trouble, text).await?,
@@ -274,10 +280,11 @@ impl Driver {
             .await
     }
 
-    /// Returns what an agent asks, where nobody is there and the run waits.
+    /// Returns what an agent asks, where somebody is there or the run waits for an answer. The
+    /// question is on record then, so that it can be answered from anywhere.
     fn question_of(&self, acts: &[Act]) -> Option<RunAsked> {
         let act = acts.first().filter(|act| act.tool == "ask_person")?;
-        if !self.setup.waits || self.setup.person.is_some() {
+        if !self.setup.waits && self.setup.person.is_none() {
             return None;
         }
         let choices = act.input["choices"].as_array().into_iter().flatten();
@@ -328,9 +335,37 @@ impl Driver {
             return Ok(Some(Ended::Left(Left::Question(Box::new(asked)))));
         };
         let (text, choices) = (asked.text.clone(), asked.choices.clone());
-        let answer = blocking(move || Ok(person.answer(&text, &choices))).await?;
+        let asking = Arc::clone(&person);
+        let mut answering = pin!(blocking(move || Ok(asking.answer(&text, &choices))));
+        let mut is_settled = false;
+        let answer = loop {
+            tokio::select! {
+                biased;
+                answer = &mut answering => break answer?,
+                fact = self.setup.steering.heard() => if let Some(fact) = fact {
+                    self.fold(&fact)?;
+                    let why = match &fact {
+                        Fact::RunAnswered(it) if it.question == asked.question => {
+                            format!("answered elsewhere: {}", it.answer)
+                        }
+                        _ if self.setup.turn.is_cancelled() => "cancelled elsewhere".to_owned(),
+                        _ => continue,
+                    };
+                    person.settled(&asked.text, &why);
+                    is_settled = true;
+                },
+            }
+        };
+        // What was recorded elsewhere counts, also where somebody typed at the same moment.
+        if is_settled {
+            return Ok(None);
+        }
         let Some(answer) = answer else {
-            return Ok(Some(Ended::Left(Left::Question(Box::new(asked)))));
+            let left = match self.setup.steering.stop() {
+                Stop::No => Left::Question(Box::new(asked)),
+                Stop::Politely | Stop::Now => Left::Interrupted,
+            };
+            return Ok(Some(Ended::Left(left)));
         };
         let answered = RunAnswered {
             question: asked.question,

@@ -79,6 +79,10 @@ impl Judge for NoGuard {
 pub trait Person: Send + Sync {
     /// Puts a question; nothing if nobody answers.
     fn answer(&self, question: &str, choices: &[String]) -> Option<String>;
+
+    /// Hears that a question which may still be open here is none any more, and why. Whoever shows
+    /// questions takes it away then, and returns nothing for it.
+    fn settled(&self, _question: &str, _why: &str) {}
 }
 
 impl Bench {

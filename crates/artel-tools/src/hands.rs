@@ -78,10 +78,16 @@ pub struct Called {
     pub result: Result<Observation, Trouble>,
 }
 
-/// Why a call could not even be written down.
+/// Why a call has no result, not even a bad one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the journal did not take the call: {0}")]
-pub struct NotRecorded(pub String);
+pub enum Unfinished {
+    /// It could not be written down.
+    #[error("the journal did not take the call: {0}")]
+    NotRecorded(String),
+    /// Whoever was asked about it left without an answer.
+    #[error("the question about the call was left open")]
+    Left,
+}
 
 /// A call on its way.
 struct Call<'c> {
@@ -134,7 +140,7 @@ impl Hands {
     }
 
     /// Carries out one call, or says why not. `id` names it in the journal.
-    pub fn call(&self, id: &str, name: &str, input: &Value) -> Result<Called, NotRecorded> {
+    pub fn call(&self, id: &str, name: &str, input: &Value) -> Result<Called, Unfinished> {
         let tool = match self.registry.get(name) {
             Ok(tool) => Arc::clone(tool),
             Err(trouble) => {
@@ -171,7 +177,7 @@ impl Hands {
         call: &Call<'_>,
         mut actions: Vec<Action>,
         mut decision: Decision,
-    ) -> Result<Called, NotRecorded> {
+    ) -> Result<Called, Unfinished> {
         let mut record = self.record(call, &actions);
         for _ in 0..MOST_QUESTIONS {
             let hash = record.hash();
@@ -183,6 +189,12 @@ impl Hands {
             }
             let question = self.question(call, &decision, &record, &actions);
             let said = self.approver.as_ref().and_then(|it| it.approve(&question));
+            if said
+                .as_ref()
+                .is_some_and(|it| matches!(it.reply, Reply::Left))
+            {
+                return Err(Unfinished::Left);
+            }
             self.answered(call, hash.as_str(), said.as_ref())?;
             let Some(Said { reply, .. }) = said else {
                 let hint = "nobody can be asked now; go on without it, or finish and say what is \
@@ -215,7 +227,7 @@ impl Hands {
         call: &Call<'_>,
         actions: &[Action],
         decision: Decision,
-    ) -> Result<Called, NotRecorded> {
+    ) -> Result<Called, Unfinished> {
         let mut bench = self.bench.clone();
         call.id.clone_into(&mut bench.call);
         bench.guard = Arc::new(judge::CallJudge::new(
@@ -241,7 +253,7 @@ impl Hands {
         actions: &[Action],
         decision: Decision,
         hints: &[&str],
-    ) -> Result<Called, NotRecorded> {
+    ) -> Result<Called, Unfinished> {
         let what = format!("not allowed by `{}`: {}", decision.rule, decision.reason);
         let trouble = hints
             .iter()
@@ -258,7 +270,7 @@ impl Hands {
         call: &Call<'_>,
         decision: Decision,
         trouble: Trouble,
-    ) -> Result<Called, NotRecorded> {
+    ) -> Result<Called, Unfinished> {
         let trouble = self.advised(call, trouble);
         self.finished(call, &Err(trouble.clone()), 0)?;
         Ok(Called {

@@ -29,7 +29,7 @@ pub use declared::{BadDeclaration, Declared};
 pub use fetch::fetch_tools;
 pub use files::file_tools;
 pub use git::git_tools;
-pub use hands::{Approver, Called, Hands, Log, NotRecorded, Offer, Question, Reply, Said};
+pub use hands::{Approver, Called, Hands, Log, Offer, Question, Reply, Said, Unfinished};
 pub use notes::{Finish, Memory, Notes, Task, TaskState};
 pub use process::{Audience, JobState, Jobs, Keys, Order, Workroom, run as run_order, workroom};
 pub use registry::{FindTools, Line, MOST_FOUND, Registry, Viewer};

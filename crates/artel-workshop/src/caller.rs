@@ -81,6 +81,14 @@ impl Caller {
         }
     }
 
+    /// Returns a command as the person has to type it, for the workshop that they named.
+    pub fn spelled(&self, command: &str) -> String {
+        match (&self.flags.workshop, command.strip_prefix("artel ")) {
+            (Some(root), Some(rest)) => format!("artel --workshop {} {rest}", shell_word(root)),
+            _ => command.to_owned(),
+        }
+    }
+
     /// Returns the clock.
     pub fn clock(&self) -> &Clock {
         &self.clock

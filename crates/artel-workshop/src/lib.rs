@@ -82,7 +82,7 @@ pub use works::{
     Again, AskOrder, Carried, ChangesetCommit, ChangesetDecision, ChangesetDone, ChangesetRow,
     ChangesetShown, Drafted, Due, Edited, Estimate, InboxFound, Merging, OpenQuestion,
     PlanDifference, Planning, Prospect, ReportRow, ReportShown, Scanned, Settled, WaitSort, Waits,
-    Went, Work,
+    Went, Work, answer_meant,
 };
 pub use works::{Picture, PlanLook, PlanSum, Remark, StepRow};
 pub use workshop::{Noted, Open, Workshop};

@@ -37,7 +37,7 @@ pub use inbox::{Found as InboxFound, Scanned};
 pub use look::PlanLook;
 pub use picture::{Picture, PlanSum, Remark, StepRow};
 pub use report::{ReportRow, ReportShown};
-pub use waiting::{OpenQuestion, WaitSort, Waits};
+pub use waiting::{OpenQuestion, WaitSort, Waits, answer_meant};
 pub use work::{Drafted, Work};
 
 pub(crate) use changeset::{changeset_row, word as changeset_word};

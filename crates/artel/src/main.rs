@@ -2,9 +2,11 @@
 
 mod arguments;
 mod commands;
+mod prompt;
 mod render;
 mod runtime;
 mod screen;
+mod signals;
 mod usage;
 
 use std::process::ExitCode;

@@ -19,6 +19,11 @@ pub(crate) fn harmless_lines(text: &str) -> String {
     text.lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
+/// Returns text of several lines, each of them harmless, and those behind the first below it.
+pub(crate) fn harmless_below(text: &str, indent: &str) -> String {
+    harmless_lines(text.trim_end()).replace('\n', &format!("\n{indent}"))
+}
+
 /// Returns text that fits into one cell of a table.
 pub(crate) fn cell(text: &str, longest: usize) -> String {
     let text = harmless(&text.replace('\n', " "));

@@ -1,15 +1,16 @@
 //! The runtime on which a command waits for the network, or for a person.
 
-use std::future::{Future, poll_fn};
+use std::future::Future;
 use std::pin::pin;
-use std::task::Poll;
 use std::time::Duration;
 
-use artel_types::{Code, Failure};
+use artel_types::{Code, Failure, FailureKind};
 use artel_workshop::Stop;
 use tokio::runtime::{Builder, Handle};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
+
+use crate::signals::Ear;
 
 /// How long what was under way may take to end well after an interruption.
 const GRACE: Duration = Duration::from_secs(1);
@@ -51,23 +52,18 @@ pub(crate) fn block_on_stoppable<T>(
     };
     let runtime = Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(not_started)?;
+    let mut ear = Ear::for_work(stop).map_err(not_started)?;
     let done = runtime.block_on(async {
-        let mut interrupt = signal(SignalKind::interrupt()).map_err(not_started)?;
-        let mut terminate = signal(SignalKind::terminate()).map_err(not_started)?;
         let mut future = pin!(future);
         loop {
             tokio::select! {
                 biased;
                 done = &mut future => return Ok(done),
-                _ = interrupt.recv() => {}
-                _ = terminate.recv() => {}
+                () = ear.hear() => {}
             }
-            let wish = *stop.borrow();
-            match wish {
-                Stop::No => stop.send_replace(Stop::Politely),
-                Stop::Politely => stop.send_replace(Stop::Now),
-                Stop::Now => return Err(interrupted()),
-            };
+            if ear.count() > 2 {
+                return Err(interrupted());
+            }
         }
     });
     runtime.shutdown_background();
@@ -84,8 +80,7 @@ pub(crate) fn block_on_serving<T, F: Future<Output = T>>(
     let runtime = Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(not_started)?;
     let done = runtime.block_on(async {
-        let mut interrupt = signal(SignalKind::interrupt()).map_err(not_started)?;
-        let mut terminate = signal(SignalKind::terminate()).map_err(not_started)?;
+        let mut ear = Ear::open().map_err(not_started)?;
         let mut hang_up = signal(SignalKind::hangup()).map_err(not_started)?;
         let (stop, stops) = watch::channel(Stop::No);
         let (again, agains) = watch::channel(0);
@@ -95,8 +90,7 @@ pub(crate) fn block_on_serving<T, F: Future<Output = T>>(
                 biased;
                 done = &mut serving => return Ok(done),
                 _ = hang_up.recv() => again.send_modify(|count| *count += 1),
-                _ = interrupt.recv() => { stop.send_replace(Stop::Politely); }
-                _ = terminate.recv() => { stop.send_replace(Stop::Politely); }
+                () = ear.hear() => { stop.send_replace(Stop::Politely); }
             }
         }
     });
@@ -106,6 +100,15 @@ pub(crate) fn block_on_serving<T, F: Future<Output = T>>(
     done
 }
 
+/// Returns what a command fails with: where the person called it off at a question, it is that,
+/// and not that nobody answered.
+pub(crate) fn unless_stopped(failure: Failure, stop: &watch::Sender<Stop>) -> Failure {
+    match *stop.borrow() {
+        Stop::Politely | Stop::Now if failure.kind() == FailureKind::Refused => interrupted(),
+        _ => failure,
+    }
+}
+
 /// The failure of a command that a person called off.
 pub(crate) fn interrupted() -> Failure {
     Failure::new(Code::X002, "interrupted")
@@ -113,21 +116,12 @@ pub(crate) fn interrupted() -> Failure {
 
 /// Returns nothing if a signal came first; what was waited for is dropped then.
 async fn unless_interrupted<T>(future: impl Future<Output = T>) -> std::io::Result<Option<T>> {
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut future = pin!(future);
-    let first = poll_fn(|context| {
-        if let Poll::Ready(done) = future.as_mut().poll(context) {
-            return Poll::Ready(Some(done));
-        }
-        // Both are asked, so that either wakes us.
-        let signals = [interrupt.poll_recv(context), terminate.poll_recv(context)];
-        if signals.iter().any(Poll::is_ready) {
-            return Poll::Ready(None);
-        }
-        Poll::Pending
-    });
-    Ok(first.await)
+    let mut ear = Ear::open()?;
+    tokio::select! {
+        biased;
+        done = future => Ok(Some(done)),
+        () = ear.hear() => Ok(None),
+    }
 }
 
 /// Waits until every task has ended: those of calls that were called off settle them.

@@ -9,7 +9,7 @@ use artel_types::{Code, Failure, FailureKind, Redactor, Via};
 use artel_workshop::{Caller, Flags, Problems};
 use serde::Serialize;
 
-use crate::{Verdict, output_failed};
+use crate::{Verdict, output_failed, prompt};
 
 /// Where answers go.
 pub(crate) struct Screen {
@@ -18,6 +18,8 @@ pub(crate) struct Screen {
     pub(crate) json: bool,
     colour_out: Colour,
     colour_err: Colour,
+    /// Whether lines that a person was told can be drawn anew.
+    pub(crate) redraws: bool,
     redactor: Redactor,
 }
 
@@ -70,6 +72,9 @@ impl Screen {
             json: readers == Readers::Programs,
             colour_out: colour(io::stdout().is_terminal()),
             colour_err: colour(io::stderr().is_terminal()),
+            redraws: readers == Readers::People
+                && io::stderr().is_terminal()
+                && !caller.is_some_and(is_dumb),
             redactor: caller.map_or_else(Redactor::none, Caller::redactor),
         }
     }
@@ -161,16 +166,9 @@ impl Screen {
             );
         }
         self.flush()?;
-        let question = crate::render::harmless(question);
-        drop(write!(io::stderr(), "{question}? [y/N] "));
-        let mut answer = String::new();
-        io::stdin()
-            .read_line(&mut answer)
-            .map_err(|error| output_failed(&error))?;
-        Ok(matches!(
-            answer.trim().to_ascii_lowercase().as_str(),
-            "y" | "yes"
-        ))
+        let question = format!("{}? [y/N] ", crate::render::harmless(question));
+        let answer = prompt::alone(|gone| prompt::is_yes(&question, gone))?;
+        Ok(answer == Some(true))
     }
 
     /// Paints a word on standard output.
@@ -208,7 +206,8 @@ impl Screen {
         }
     }
 
-    fn show(&mut self, Problems(failures): &Problems) -> ExitCode {
+    /// Tells what is wrong, where that does not end the command.
+    pub(crate) fn tell(&mut self, Problems(failures): &Problems) {
         for failure in failures {
             if self.json {
                 let shown = serde_json::json!({ "error": failure });
@@ -217,6 +216,11 @@ impl Screen {
                 self.say(failure_text(failure, self.colour_err));
             }
         }
+    }
+
+    fn show(&mut self, problems: &Problems) -> ExitCode {
+        self.tell(problems);
+        let Problems(failures) = problems;
         let kind = failures.first().map_or(FailureKind::Bug, Failure::kind);
         ExitCode::from(kind.exit_code().0)
     }
@@ -235,7 +239,8 @@ impl From<bool> for Yes {
     }
 }
 
-/// Follows `output.color`; by itself only a terminal gets colours, and `NO_COLOR` is respected.
+/// Follows `output.color`; by itself only a terminal that knows them gets colours, and `NO_COLOR`
+/// is respected.
 fn is_wanted(caller: &Caller, goes: Goes) -> bool {
     let settings = caller
         .workshop()
@@ -249,8 +254,14 @@ fn is_wanted(caller: &Caller, goes: Goes) -> bool {
     match wish {
         Color::Always => true,
         Color::Never => false,
-        Color::Auto => goes == Goes::ToTerminal && !no_color,
+        Color::Auto => goes == Goes::ToTerminal && !no_color && !is_dumb(caller),
     }
+}
+
+/// Tells whether the terminal can only print one line after the other.
+fn is_dumb(caller: &Caller) -> bool {
+    let kind = caller.environment().get("TERM");
+    kind.is_some_and(|kind| kind == "dumb")
 }
 
 fn painted(text: &str, paint: Paint, colour: Colour) -> String {
@@ -266,27 +277,19 @@ fn painted(text: &str, paint: Paint, colour: Colour) -> String {
 }
 
 fn failure_text(failure: &Failure, colour: Colour) -> String {
-    use crate::render::harmless;
-    // Each part by itself: a name with line breaks in it must not look like another part.
+    use crate::render::{harmless, harmless_below};
+    // What failed is one line: a name with line breaks in it must not look like another part. The
+    // lines of a reason stand below one another, and so cannot be taken for one either.
+    let below = |text: &String| harmless_below(text, "       ");
     let clean = Failure {
         code: failure.code,
         what: harmless(&failure.what),
-        why: failure.why.as_deref().map(|why| match failure.code {
-            // A difference has lines, each of which quotes what it shows.
-            Code::M012 => in_lines(why),
-            _ => harmless(why),
-        }),
-        advice: failure.advice.as_deref().map(harmless),
+        why: failure.why.as_ref().map(below),
+        advice: failure.advice.as_ref().map(below),
     };
     let text = clean.to_string();
     let head = format!("error[{}]", failure.code);
     text.replacen(&head, &painted(&head, Paint::Bad, colour), 1)
-}
-
-/// Keeps lines apart, below one another.
-fn in_lines(text: &str) -> String {
-    let lines: Vec<String> = text.lines().map(crate::render::harmless).collect();
-    lines.join("\n       ")
 }
 
 const BROKEN_PIPE: &str = "the reader stopped";

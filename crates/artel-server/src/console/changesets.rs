@@ -52,7 +52,12 @@ fn row(it: ChangesetRow) -> Row {
         proven: it.proven.into(),
         portal: it.portal.unwrap_or_default(),
         branch: it.branch.unwrap_or_else(|| "a patch".to_owned()),
-        size: format!("{} files, +{} −{}", it.files, it.added, it.removed),
+        size: format!(
+            "{}, +{} −{}",
+            artel_types::counted(it.files, "file"),
+            it.added,
+            it.removed
+        ),
         at: words::when(it.at),
         id: it.id,
         title: it.title,

@@ -40,6 +40,9 @@ pub enum Reply {
         /// Why, in the person's words.
         reason: String,
     },
+    /// Whoever was asked left without an answer: the question stays open, and is put again when
+    /// the run is taken up.
+    Left,
 }
 
 /// An answer with whoever gave it.

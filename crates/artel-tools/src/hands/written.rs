@@ -8,7 +8,7 @@ use artel_types::{
 };
 use serde_json::Value;
 
-use super::{Call, Hands, NotRecorded, Reply, Said};
+use super::{Call, Hands, Reply, Said, Unfinished};
 use crate::{Observation, Trouble, TroubleKind};
 
 impl Hands {
@@ -17,7 +17,7 @@ impl Hands {
         call: &Call<'_>,
         decision: &Decision,
         record: &str,
-    ) -> Result<(), NotRecorded> {
+    ) -> Result<(), Unfinished> {
         let input = call.input.to_string();
         let card = call.tool.card();
         let outcome = match decision.answer {
@@ -47,7 +47,7 @@ impl Hands {
     }
 
     /// Says so where it is the portal that does not admit a call.
-    fn portal_refused(&self, call: &Call<'_>, decision: &Decision) -> Result<(), NotRecorded> {
+    fn portal_refused(&self, call: &Call<'_>, decision: &Decision) -> Result<(), Unfinished> {
         let Some(name) = self.policy().portal.clone() else {
             return Ok(());
         };
@@ -71,10 +71,10 @@ impl Hands {
         call: &Call<'_>,
         record: &str,
         said: Option<&Said>,
-    ) -> Result<(), NotRecorded> {
+    ) -> Result<(), Unfinished> {
         let reply = said.map(|said| &said.reply);
         let (answer, reason) = match reply {
-            None => ("nobody", ""),
+            None | Some(Reply::Left) => ("nobody", ""),
             Some(Reply::No { reason }) => ("no", reason.as_str()),
             Some(Reply::Yes { grants }) => match grants.first() {
                 None => ("once", ""),
@@ -84,7 +84,7 @@ impl Hands {
         let outcome = match reply {
             Some(Reply::Yes { .. }) => Outcome::Allowed,
             // Where nobody can answer, the answer is no.
-            Some(Reply::No { .. }) | None => Outcome::Denied,
+            Some(Reply::No { .. } | Reply::Left) | None => Outcome::Denied,
         };
         let fact = ToolAnswered {
             call: call.id.to_owned(),
@@ -94,7 +94,7 @@ impl Hands {
         };
         let by = said.and_then(|said| said.by.clone());
         let appended = self.log.append_by(by, fact.into(), outcome);
-        appended.map_err(NotRecorded)
+        appended.map_err(Unfinished::NotRecorded)
     }
 
     pub(super) fn finished(
@@ -102,7 +102,7 @@ impl Hands {
         call: &Call<'_>,
         result: &Result<Observation, Trouble>,
         millis: u64,
-    ) -> Result<(), NotRecorded> {
+    ) -> Result<(), Unfinished> {
         let (text, trouble, changed) = match result {
             Ok(observation) => (observation.text.clone(), None, observation.changed.clone()),
             Err(trouble) => (trouble.to_string(), Some(trouble.kind), Vec::new()),
@@ -157,7 +157,7 @@ impl Hands {
         &self,
         call: &Call<'_>,
         actions: &[Action],
-    ) -> Result<(), NotRecorded> {
+    ) -> Result<(), Unfinished> {
         let tool = &call.tool.card().name;
         for action in actions {
             let Action::Secret(name) = action else {
@@ -178,7 +178,9 @@ impl Hands {
         Ok(())
     }
 
-    fn append(&self, fact: impl Into<Fact>, outcome: Outcome) -> Result<(), NotRecorded> {
-        self.log.append(fact.into(), outcome).map_err(NotRecorded)
+    fn append(&self, fact: impl Into<Fact>, outcome: Outcome) -> Result<(), Unfinished> {
+        self.log
+            .append(fact.into(), outcome)
+            .map_err(Unfinished::NotRecorded)
     }
 }

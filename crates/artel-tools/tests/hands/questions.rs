@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use artel_policy::rules::Rule;
 use artel_policy::{Grant, Policy, Scope};
-use artel_tools::{Approver, Reply};
+use artel_tools::{Approver, Reply, Unfinished};
 use artel_types::{Actor, Via};
 use serde_json::json;
 
@@ -65,6 +65,18 @@ fn a_no_is_told_with_its_reason() {
             .contains("the person said no: not today")
     );
     assert!(run.journal.text().contains("not today"));
+}
+
+#[test]
+fn a_question_that_is_left_stays_open() {
+    let script = Script::of(vec![Box::new(|_| Some(Reply::Left))]);
+    let run = with_person(asking(), &script);
+    let input = json!({"path": "ask/a.txt", "content": "x"});
+    let called = run.hands.call("call-1", "write", &input);
+    assert_eq!(called, Err(Unfinished::Left));
+    assert!(!run.path().join("ask/a.txt").exists());
+    let kinds = run.journal.kinds();
+    assert_eq!(kinds, ["tool.requested"], "it is neither answered nor over");
 }
 
 #[test]

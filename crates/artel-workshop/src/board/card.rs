@@ -213,6 +213,9 @@ impl Card {
                 grouped(after)
             )),
             (Some(_), None) => None,
+            (None, _) if self.standing(drivers) == Standing::Paused => {
+                Some(format!("paused at event {}", grouped(self.last.0)))
+            }
             (None, _) => Some(format!(
                 "the process ended at event {}",
                 grouped(self.last.0)

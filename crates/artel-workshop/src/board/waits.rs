@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use artel_rules::plan::state::ChangesetState;
-use artel_types::TraceId;
 use artel_types::plan::PlanState;
+use artel_types::{TraceId, counted};
 
 use super::works::WorkCard;
 use super::{Board, Drivers};
@@ -185,8 +185,10 @@ fn changeset(work: &WorkCard) -> Option<Waits> {
         trace: work.trace,
         title: work.request_title().to_owned(),
         text: format!(
-            "{} files, +{} -{}{proven}",
-            made.files, made.added, made.removed
+            "{}, +{} -{}{proven}",
+            counted(made.files, "file"),
+            made.added,
+            made.removed
         ),
         choices: Vec::new(),
         since: made.at,

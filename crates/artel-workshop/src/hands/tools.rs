@@ -7,7 +7,7 @@ use artel_files::Root;
 use artel_policy::{Decision, Situation};
 use artel_tools::{
     Approver, Bench, Card, Declared, FindTools, Hands, Log, NoGuard, Observation, Reach, Registry,
-    Tool, Trouble, Viewer, built_in,
+    Tool, Trouble, Unfinished, Viewer, built_in,
 };
 use artel_types::{Code, Failure, SandboxEngaged};
 use serde::Serialize;
@@ -150,7 +150,10 @@ impl Caller {
         hands.approver = approver;
         let called = hands
             .call(&id, &run.name, &input)
-            .map_err(|error| Failure::new(Code::J001, error.to_string()))?;
+            .map_err(|error| match error {
+                Unfinished::NotRecorded(_) => Failure::new(Code::J001, error.to_string()),
+                Unfinished::Left => Failure::new(Code::X002, "interrupted"),
+            })?;
         let kept = scratch.path().parent().unwrap_or(scratch.path());
         let differences = differences(&root, &copy, kept)
             .map_err(|error| Failure::new(Code::W008, error.to_string()))?;

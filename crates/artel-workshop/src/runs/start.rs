@@ -463,7 +463,6 @@ impl House {
                 skill: outfit.skill.as_ref().map(|skill| skill.name.clone()),
                 portal: self.portal.as_ref().map(|portal| portal.name.clone()),
                 person: Some(self.person().id),
-                ..Attribution::default()
             },
             context: Context {
                 trace: chronicle.trace(),

@@ -103,6 +103,23 @@ impl Workshop {
         Ok(Noted { done, notes })
     }
 
+    /// Puts on record that a person stopped the process that drove a run: it rests until they take
+    /// it up, and nobody takes it for one whose process died. What another process drives goes on.
+    pub async fn rest_run(&self, run: RunId) -> Result<(), Failure> {
+        // One that has not begun yet needs no rest.
+        if self.started(run).is_err() {
+            return Ok(());
+        }
+        let state = self.state_of(run)?;
+        if state.is_paused() || state.driver.is_some() || state.finished().is_some() {
+            return Ok(());
+        }
+        let Open { journal, .. } = self.open()?;
+        let paused = self.steering(run, state.trace, Steer::Pause.fact());
+        journal.append(Batch::of([paused])).await?;
+        Ok(())
+    }
+
     /// Answers the open question of a run.
     pub async fn answer_run(&self, run: RunId, answer: &str) -> Result<Noted<Steered>, Failure> {
         let run = self.at_work(run)?;

@@ -152,6 +152,7 @@ impl House {
     /// to wait any longer.
     async fn lease_in_turn(&self, run: RunId) -> Result<Option<Fence>, Failure> {
         let mut stop = self.company.stop.clone();
+        let mut holder = String::new();
         loop {
             let failure = match self.lease(run).await {
                 Ok(fence) => return Ok(Some(fence)),
@@ -161,7 +162,14 @@ impl House {
             if *stop.borrow() != Stop::No {
                 return Ok(None);
             }
-            self.company.audience.waits(&failure.what);
+            let (name, short) = (format!("`run/{run}`"), format!("run {}", run.short()));
+            let what = failure.what.replace(&name, &short);
+            // For how long it is held changes with every look; who holds it is news.
+            let holds = what.split(" for another ").next().unwrap_or_default();
+            if holds != holder {
+                self.company.audience.waits(&what);
+                holds.clone_into(&mut holder);
+            }
             tokio::select! {
                 () = tokio::time::sleep(LOOK) => {}
                 changed = stop.changed() => if changed.is_err() {
@@ -313,15 +321,13 @@ impl House {
         let dirty = base.dirty.iter().map(|path| path.display().to_string());
         let dirty: Vec<_> = dirty.take(100).collect();
         if !dirty.is_empty() && !line.is_private() {
-            let count = dirty.len();
-            let files = if count == 1 {
-                "1 file".to_owned()
-            } else {
-                format!("{count} files")
+            let (files, differ, them) = match dirty.len() {
+                1 => ("1 file".to_owned(), "differs", "it"),
+                count => (format!("{count} files"), "differ", "them"),
             };
             self.company.audience.notice(&format!(
-                "{files} of yours differ from the last commit; the plan starts from the commit and \
-                 leaves them alone"
+                "{files} of yours {differ} from the last commit; the plan starts from the commit \
+                 and leaves {them} alone"
             ));
         }
         Ok(BranchBegun {

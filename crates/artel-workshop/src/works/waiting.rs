@@ -185,8 +185,7 @@ impl Workshop {
     }
 }
 
-/// Returns an answer as it is recorded: a choice by its word or number, with a reason behind a
-/// colon if the person gives one; anything where there are no choices.
+/// Returns an answer as it is recorded, or says why it is none.
 fn checked(question: &OpenQuestion, answer: &str) -> Result<String, Failure> {
     let answer = answer.trim();
     let asked = &question.asked;
@@ -195,26 +194,35 @@ fn checked(question: &OpenQuestion, answer: &str) -> Result<String, Failure> {
             .because(format!("it asks: {}", asked.text))
             .advise(format!("`{}`", question.command())));
     }
-    if asked.choices.is_empty() {
-        return Ok(answer.to_owned());
+    answer_meant(&asked.choices, answer).ok_or_else(|| {
+        Failure::new(Code::C004, format!("`{answer}` is no answer to it"))
+            .because(format!("it asks: {}", asked.text))
+            .advise(format!("answer one of: {}", asked.choices.join(", ")))
+    })
+}
+
+/// Returns an answer as it is recorded, if it is one: a choice by its word or number, with a reason
+/// behind a colon if the person gives one; any words where there are no choices.
+pub fn answer_meant(choices: &[String], answer: &str) -> Option<String> {
+    let answer = answer.trim();
+    if answer.is_empty() {
+        return None;
     }
-    if asked.choices.iter().any(|choice| choice == answer) {
-        return Ok(answer.to_owned());
+    if choices.is_empty() || choices.iter().any(|choice| choice == answer) {
+        return Some(answer.to_owned());
     }
     let (word, reason) = match answer.split_once(':') {
         Some((word, reason)) => (word.trim(), Some(reason.trim())),
         None => (answer, None),
     };
     let number = word.parse::<usize>().ok().and_then(|it| it.checked_sub(1));
-    let by_number = number.and_then(|at| asked.choices.get(at));
-    let chosen = asked.choices.iter().find(|choice| *choice == word);
-    match (chosen.or(by_number), reason) {
-        (Some(choice), None) => Ok(choice.clone()),
-        (Some(choice), Some(reason)) => Ok(format!("{choice}: {reason}")),
-        (None, _) => Err(
-            Failure::new(Code::C004, format!("`{answer}` is no answer to it"))
-                .because(format!("it asks: {}", asked.text))
-                .advise(format!("answer one of: {}", asked.choices.join(", "))),
-        ),
-    }
+    let by_number = number.and_then(|at| choices.get(at));
+    let chosen = choices
+        .iter()
+        .find(|choice| *choice == word)
+        .or(by_number)?;
+    Some(match reason {
+        None => chosen.clone(),
+        Some(reason) => format!("{chosen}: {reason}"),
+    })
 }

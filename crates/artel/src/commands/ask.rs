@@ -2,6 +2,7 @@
 
 mod words;
 
+use std::cell::RefCell;
 use std::io::{self, IsTerminal as _};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,8 +14,9 @@ use artel_workshop::{
 use serde_json::json;
 
 use super::planned::Bench;
-use super::run::{Answers, typed};
+use super::run::Answers;
 use crate::Verdict;
+use crate::prompt;
 use crate::render::harmless;
 use crate::screen::Screen;
 
@@ -151,17 +153,25 @@ pub(super) fn portal(
         return Ok(workshop.portal(name)?);
     }
     let is_there = !screen.json && io::stdin().is_terminal();
+    let interrupted = RefCell::new(None);
     let first = |question: &PortalQuestion| match answers {
         Answers::Yes => Some(true),
         Answers::Ask if is_there => {
             let text = format!("{} [y/N] ", harmless(&question.to_string()));
-            let answer = typed(&text)?;
-            Some(matches!(answer.as_str(), "y" | "yes"))
+            let answer = prompt::alone(|gone| prompt::is_yes(&text, gone));
+            answer.unwrap_or_else(|problems| {
+                interrupted.replace(Some(problems));
+                None
+            })
         }
         Answers::Ask => None,
     };
     let folder = order.folder.clone().unwrap_or_else(|| PathBuf::from("."));
-    let portal = workshop.ensure_portal(&caller.path(&folder), &first)?;
+    let portal = workshop.ensure_portal(&caller.path(&folder), &first);
+    if let Some(problems) = interrupted.take() {
+        return Err(problems);
+    }
+    let portal = portal?;
     if is_there {
         offer_git(caller, &portal)?;
     }
@@ -178,7 +188,7 @@ fn offer_git(caller: &Caller, portal: &Portal) -> Result<(), Problems> {
          as branches? Without one they come as patches. [y/N] ",
         harmless(&portal.name)
     );
-    if typed(&text).is_some_and(|answer| matches!(answer.as_str(), "y" | "yes")) {
+    if prompt::alone(|gone| prompt::is_yes(&text, gone))? == Some(true) {
         caller.begin_repository(&portal.path, "Start")?;
     }
     Ok(())

@@ -7,14 +7,17 @@ use std::sync::Arc;
 use artel_types::plan::Plan;
 use artel_types::{Code, Failure};
 use artel_workshop::{
-    AskOrder, Caller, Company, DEMO_REQUEST, Demo, Left, Merging, OnFailure, PlanRules, Problems,
-    Settled, Work, Workshop,
+    AskOrder, Caller, Company, DEMO_REQUEST, Demo, Edited, Left, Merging, OnFailure, PlanRules,
+    Problems, Settled, Work, Workshop,
 };
 
-use super::run::{Answers, Canvas, Watch, typed};
+use super::run::{Answers, Canvas, Watch};
 use crate::Verdict;
-use crate::render::{counted, harmless};
+use crate::prompt;
+use crate::render::{counted, harmless, harmless_lines};
+use crate::runtime::interrupted;
 use crate::screen::Screen;
+use crate::signals::Ear;
 
 /// Play the whole story on a sample project, with no key and no network
 ///
@@ -32,6 +35,7 @@ pub(crate) struct Args {
 }
 
 /// What a person answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Choice {
     Yes,
     No,
@@ -40,6 +44,22 @@ enum Choice {
     Edit,
 }
 
+/// Answers with the words that mean them, the first of which is their letter.
+type Choices<'c> = &'c [(Choice, [&'static str; 2])];
+
+const OF_PLANS: Choices<'_> = &[
+    (Choice::Yes, ["y", "yes"]),
+    (Choice::Look, ["v", "view"]),
+    (Choice::Edit, ["e", "edit"]),
+    (Choice::No, ["n", "no"]),
+];
+
+const OF_CHANGES: Choices<'_> = &[
+    (Choice::Yes, ["y", "yes"]),
+    (Choice::Look, ["d", "diff"]),
+    (Choice::No, ["n", "no"]),
+];
+
 pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
     if !args.yes && !io::stdin().is_terminal() {
         return Err(Failure::new(Code::C005, "the demo asks before it goes on")
@@ -47,6 +67,8 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
             .advise("`artel demo --yes` approves and merges by itself")
             .into());
     }
+    // A signal ends what goes on, or the question; nothing else, so that nothing is left behind.
+    let _ear = Ear::open().map_err(|error| crate::output_failed(&error))?;
     let demo = caller.lay_out_demo()?;
     let played = play(args, &demo, screen);
     // Nothing is left behind that was not asked for, however it ended.
@@ -57,7 +79,7 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
         }
         _ => {
             caller.remove_demo(&demo)?;
-            screen.say("Removed the demo. `artel demo --keep` keeps it; `artel auth set` is for your own model.");
+            screen.say("Removed the demo. `artel demo --keep` keeps it; `artel auth set anthropic` is for your own model.");
         }
     }
     played.map(|_| Verdict::Done)
@@ -77,7 +99,7 @@ fn play(args: &Args, demo: &Demo, screen: &mut Screen) -> Result<Stays, Problems
         demo,
     };
     story.tell(screen)?;
-    if !story.keeps(screen) {
+    if !story.keeps(screen)? {
         return Ok(Stays::Removed);
     }
     story.farewell(screen)?;
@@ -138,9 +160,10 @@ impl Story<'_> {
         screen.say("  reading  the architect looks at the project, and changes nothing");
         let settled = watch.in_a_line(caller, screen, async |company: Company| {
             self.workshop.pursue(work.trace, None, company).await
-        })??;
+        })?;
         match settled {
             Settled::Planned { .. } => Ok(()),
+            Settled::Left(Left::Interrupted) => Err(interrupted().into()),
             other => Err(Failure::new(Code::X001, "the rehearsal made no plan")
                 .because(format!("{other:?}"))
                 .into()),
@@ -150,7 +173,7 @@ impl Story<'_> {
     fn approves(&self, id: &str, screen: &mut Screen) -> Result<bool, Problems> {
         if !self.args.yes {
             loop {
-                match choose("Approve this plan? [y]es  [v]iew  [e]dit  [n]o ▸ ") {
+                match choose("Approve this plan?", OF_PLANS)? {
                     Choice::Yes => break,
                     Choice::No => return Ok(false),
                     Choice::Look => {
@@ -158,18 +181,28 @@ impl Story<'_> {
                         let (drafted, _) = self.workshop.plan_of(&work, None)?;
                         let file = self.workshop.root().join(&drafted.fact.file);
                         let text = std::fs::read_to_string(&file).unwrap_or_default();
-                        screen.say(harmless(&text));
+                        screen.say(harmless_lines(&text));
                     }
-                    Choice::Edit => screen.say(format!(
-                        "`artel --workshop {} plan edit {}` does, in another terminal; then answer here.",
-                        self.demo.folder.display(),
-                        id.chars().take(8).collect::<String>()
-                    )),
+                    Choice::Edit => self.edit(id, screen)?,
                 }
             }
         }
         self.workshop.approve_plan(id, None)?;
         Ok(true)
+    }
+
+    /// Opens the person's editor; what they cannot or do not change stays as it is.
+    fn edit(&self, id: &str, screen: &mut Screen) -> Result<(), Problems> {
+        let work = self.workshop.work_named(id)?;
+        match self.workshop.edit_by_hand(&work) {
+            Ok(Edited::Unchanged) => screen.say("Nothing changed."),
+            Ok(Edited::InReview { .. } | Edited::Adopted { .. }) => {
+                let work = self.workshop.work(work.trace)?;
+                show_plan(&self.workshop.plan_of(&work, None)?.1, screen);
+            }
+            Err(problems) => screen.tell(&problems),
+        }
+        Ok(())
     }
 
     fn carry_out(&self, work: &Work, screen: &mut Screen) -> Result<(), Problems> {
@@ -188,12 +221,13 @@ impl Story<'_> {
         let caller = &self.demo.caller;
         let carried = canvas.draw(caller, screen, async |company: Company| {
             self.workshop.carry_out(&id, rules, None, company).await
-        })??;
+        })?;
         match carried.left {
             None => Ok(()),
+            Some(Left::Interrupted) => Err(interrupted().into()),
             Some(left) => Err(Failure::new(Code::R008, "the demo was left before its end")
                 .because(match left {
-                    Left::Interrupted => "it was interrupted".to_owned(),
+                    Left::Interrupted => "it was stopped".to_owned(),
                     Left::Question(asked) => asked.text,
                     Left::Model(failure) => failure.to_string(),
                 })
@@ -215,9 +249,11 @@ impl Story<'_> {
         screen.say(format!("  proofs     {}", shown.proof));
         if !self.args.yes {
             loop {
-                match choose("Merge it? [y]es  [d]iff  [n]o ▸ ") {
+                match choose("Merge it?", OF_CHANGES)? {
                     Choice::Yes => break,
-                    Choice::Look => screen.say(harmless(&self.workshop.changeset_diff(id)?)),
+                    Choice::Look => {
+                        screen.say(harmless_lines(&self.workshop.changeset_diff(id)?));
+                    }
                     Choice::No | Choice::Edit => {
                         screen.say("Not merged; its branch stays.");
                         return Ok(());
@@ -235,16 +271,24 @@ impl Story<'_> {
         Ok(())
     }
 
-    fn keeps(&self, screen: &mut Screen) -> bool {
+    fn keeps(&self, screen: &mut Screen) -> Result<bool, Problems> {
         if self.args.keep {
-            return true;
+            return Ok(true);
         }
         if self.args.yes || screen.json {
-            return false;
+            return Ok(false);
         }
-        let folder = self.demo.folder.display();
-        let answer = typed(&format!("Keep this demo in {folder}? [Y/n] ▸ "));
-        answer.is_some_and(|answer| !answer.starts_with(['n', 'N']))
+        let text = format!("Keep this demo in {}? [Y/n] ▸ ", self.demo.folder.display());
+        let answer = prompt::alone(|gone| {
+            prompt::choose(&text, "yes, no", gone, |answer| {
+                match answer.to_ascii_lowercase().as_str() {
+                    "" | "y" | "yes" => Some(true),
+                    "n" | "no" => Some(false),
+                    _ => None,
+                }
+            })
+        })?;
+        Ok(answer == Some(true))
     }
 
     fn farewell(&self, screen: &mut Screen) -> Result<(), Problems> {
@@ -255,22 +299,37 @@ impl Story<'_> {
             if let Ok(report) = self.workshop.report(&short) {
                 screen.say(format!("Report: {folder}/{}", report.row.path));
             }
+            let next = match work.changeset {
+                Some(_) => format!("`artel --workshop {folder} changeset show {short} --diff`"),
+                None => format!("`artel --workshop {folder} plan show {short}`"),
+            };
             screen.say(format!(
                 "Next: `artel --workshop {folder} trace {short}` (everything that happened) · \
-                 `artel --workshop {folder} changeset show {short} --diff` · `artel auth set` (your own model)"
+                 {next} · `artel auth set anthropic` (your own model)"
             ));
         }
         Ok(())
     }
 }
 
-fn choose(question: &str) -> Choice {
-    match typed(question).as_deref() {
-        Some("y" | "yes" | "Y") => Choice::Yes,
-        Some("v" | "view" | "d" | "diff") => Choice::Look,
-        Some("e" | "edit") => Choice::Edit,
-        _ => Choice::No,
-    }
+/// Asks until the answer is one; the end of the input is a no.
+fn choose(question: &str, choices: Choices<'_>) -> Result<Choice, Problems> {
+    let words = choices.iter().map(|(_, [letter, word])| {
+        let rest = word.strip_prefix(letter).unwrap_or_default();
+        format!("[{letter}]{rest}")
+    });
+    let text = format!("{question} {} ▸ ", words.collect::<Vec<_>>().join("  "));
+    let known: Vec<_> = choices.iter().map(|(_, [_, word])| *word).collect();
+    let known = known.join(", ");
+    let chosen =
+        prompt::alone(|gone| prompt::choose(&text, &known, gone, |answer| meant(choices, answer)))?;
+    Ok(chosen.unwrap_or(Choice::No))
+}
+
+fn meant(choices: Choices<'_>, answer: &str) -> Option<Choice> {
+    let answer = answer.to_ascii_lowercase();
+    let is_meant = |(_, words): &&(Choice, [&str; 2])| words.contains(&answer.as_str());
+    choices.iter().find(is_meant).map(|(choice, _)| *choice)
 }
 
 fn show_plan(plan: &Plan, screen: &mut Screen) {

@@ -14,6 +14,7 @@ use super::live;
 use super::run::{Answers, Canvas, Desk, Watching};
 use crate::Verdict;
 use crate::render::{counted, harmless, harmless_lines};
+use crate::runtime;
 use crate::screen::Screen;
 
 /// Where planned work is taken on.
@@ -137,11 +138,14 @@ impl<'a> Bench<'a> {
                     rules,
                     answers: self.answers,
                 };
-                canvas.draw(self.caller, self.screen, carrying)??
+                canvas.draw(self.caller, self.screen, carrying)?
             }
             Telling::AnswerOnly => self.done(trace, carrying)?,
         };
         if let Some(left) = &carried.left {
+            if *left == Left::Interrupted {
+                runtime::block_on(self.workshop.rest_run(carried.run))??;
+            }
             return self.left(trace, left);
         }
         let work = self.workshop.work(trace)?;

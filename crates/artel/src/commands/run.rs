@@ -4,6 +4,7 @@ mod company;
 mod ending;
 mod live;
 mod picture;
+mod sheet;
 mod watching;
 
 use std::path::PathBuf;
@@ -22,7 +23,7 @@ use crate::runtime;
 use crate::screen::Screen;
 use live::{Live, Shown, remind};
 
-pub(crate) use company::{Answers, typed};
+pub(crate) use company::Answers;
 pub(crate) use ending::{Apply, conclude, say_placed};
 pub(crate) use picture::Canvas;
 pub(crate) use watching::Watch;
@@ -258,7 +259,8 @@ impl Desk {
         };
         let watched = live.watch(work(company));
         let (done, ending) = runtime::block_on_stoppable(watched, &stop)??;
-        Ok((done?, ending))
+        let done = done.map_err(|failure| runtime::unless_stopped(failure, &stop))?;
+        Ok((done, ending))
     }
 
     /// Does something while nothing of it is shown, for programs that read one answer.
@@ -272,6 +274,7 @@ impl Desk {
         // Nobody listens, and whoever speaks does not mind.
         let (passing, _) = mpsc::unbounded_channel();
         let company = company::company(caller, screen, self.answers, stops, passing);
-        Ok(runtime::block_on_stoppable(work(company), &stop)??)
+        let done = runtime::block_on_stoppable(work(company), &stop)?;
+        Ok(done.map_err(|failure| runtime::unless_stopped(failure, &stop))?)
     }
 }

@@ -62,6 +62,10 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
     if let Some(note) = done.note {
         screen.notes(&[note]);
     }
+    if screen.json {
+        // What the command printed stands before it.
+        screen.value(&serde_json::json!({ "exit": done.code }))?;
+    }
     Ok(Verdict::Exit(done.code))
 }
 

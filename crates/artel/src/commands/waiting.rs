@@ -22,12 +22,12 @@ pub(crate) fn run(_: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verd
         return Ok(Verdict::Done);
     }
     for it in &waits {
-        show(it, screen)?;
+        show(it, caller, screen)?;
     }
     Ok(Verdict::Done)
 }
 
-fn show(it: &Waits, screen: &mut Screen) -> Result<(), Problems> {
+fn show(it: &Waits, caller: &Caller, screen: &mut Screen) -> Result<(), Problems> {
     let word = screen.paint(&format!("{:<9}", it.kind.as_str()), Paint::Doubtful);
     let title = cell(&it.title, 60);
     screen.line(format!(
@@ -42,7 +42,7 @@ fn show(it: &Waits, screen: &mut Screen) -> Result<(), Problems> {
     let commands: Vec<String> = it
         .commands
         .iter()
-        .map(|it| format!("`{}`", harmless(it)))
+        .map(|it| format!("`{}`", harmless(&caller.spelled(it))))
         .collect();
     screen.line(format!("           {}", commands.join(" · ")))
 }

@@ -96,6 +96,26 @@ fn the_exit_code_is_the_command_s() {
 }
 
 #[test]
+fn programs_are_told_the_exit_code_behind_the_output() {
+    let house = House::empty();
+    let words = [
+        "--json",
+        "sandbox",
+        "run",
+        "--",
+        "sh",
+        "-c",
+        "echo hi; exit 3",
+    ];
+    let told = house
+        .artel(words)
+        .env("PATH", "/usr/bin:/bin")
+        .run()
+        .expect(3);
+    assert_eq!(told.out, "hi\n{\"exit\":3}\n");
+}
+
+#[test]
 fn streams_pass_byte_for_byte_and_apart() {
     let house = House::empty();
     let bytes: Vec<u8> = (0..=255).cycle().take(70_000).collect();

@@ -46,7 +46,7 @@ fn a_yes_reaches_as_far_as_was_said() {
         ("session\n", "session", 0),
         ("n\n", "no", 3),
         ("\n", "no", 3),
-        ("x\n", "no", 3),
+        ("x\nN\n", "no", 3),
         ("\u{4}", "nobody", 3),
     ] {
         let (screen, ended) = in_terminal(run(&house, "read", &read), typed);
@@ -101,7 +101,7 @@ fn always_asks_for_a_reason_and_is_kept() {
 #[test]
 fn what_cannot_be_kept_is_not_offered() {
     let house = House::empty();
-    let (screen, code) = in_terminal(run(&house, "read", &json!({"path": ".env"})), "a\n");
+    let (screen, code) = in_terminal(run(&house, "read", &json!({"path": ".env"})), "a\nn\n");
     let choices = "Allow it? [o]nce  [r]un  [s]ession  [N]o";
     assert!(screen.contains(choices) && code == 3, "{screen}");
     // What policy asks about every time is asked every time.

@@ -13,6 +13,7 @@ mod executors;
 mod flood;
 mod http;
 mod inbox;
+mod prompts;
 mod reports;
 mod story;
 mod town;

@@ -112,6 +112,9 @@ fn note(state: &State) -> Option<String> {
         (true, None) => None,
         (false, _) => {
             let last = state.events.last().map_or(0, |event| event.seq);
+            if state.standing() == Standing::Paused {
+                return Some(format!("paused at event {}", grouped(last)));
+            }
             Some(format!("the process ended at event {}", grouped(last)))
         }
     }

@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use super::ending::ending;
 use super::line::{Line, Mark, Progress, first_line, grouped, span};
-use super::phrases::{of_continuation, of_steering, progress, refusal};
+use super::phrases::{of_continuation, of_steering, progress, refusal, unanswered};
 use super::tools::{self, Look, Milestone};
 use super::{Eyes, View, Words};
 
@@ -42,6 +42,8 @@ struct Tale {
     most: u32,
     turn: u32,
     calls: BTreeMap<String, (String, Value)>,
+    /// What is asked about: what was wanted, and the question.
+    asked: BTreeMap<String, (String, ToolRequested)>,
     looked: Vec<(Look, Vec<String>)>,
     has_head: bool,
     doing: Option<String>,
@@ -144,7 +146,7 @@ impl Narrator {
             Fact::ModelReplied(replied) => self.replied(run, replied),
             Fact::ModelFailed(failed) => self.failed(failed),
             Fact::ToolRequested(asked) => self.called(run, asked),
-            Fact::ToolAnswered(answered) => self.allowed(answered),
+            Fact::ToolAnswered(answered) => self.allowed(run, answered),
             Fact::ToolFinished(finished) => self.returned(run, finished),
             Fact::RunSteered(steered) => one(Mark::Waits, of_steering(&steered.act, &steered.text)),
             Fact::RunForked(forked) => one(
@@ -345,6 +347,10 @@ impl Narrator {
         tale.doing = Some(doing);
         tale.calls
             .insert(asked.call.clone(), (asked.tool.clone(), input));
+        if asked.decision == "ask" {
+            let question = (wanted.clone(), asked.clone());
+            tale.asked.insert(asked.call.clone(), question);
+        }
         let mut lines = self.full(Mark::Call, || shown);
         // What does not fit the tool is the model's mistake, and no news for a person.
         if asked.decision == "deny" && asked.rule != "default.unfit" {
@@ -353,10 +359,15 @@ impl Narrator {
         lines
     }
 
-    fn allowed(&self, answered: &ToolAnswered) -> Vec<(Mark, String)> {
+    fn allowed(&mut self, run: RunId, answered: &ToolAnswered) -> Vec<(Mark, String)> {
+        let tale = self.runs.entry(run).or_default();
+        let asked = tale.asked.remove(&answered.call);
         match answered.answer.as_str() {
             "no" => vec![(Mark::Waits, "not allowed by you".to_owned())],
-            "nobody" => vec![(Mark::Waits, "not done: nobody could be asked".to_owned())],
+            "nobody" => match asked {
+                Some((wanted, asked)) => unanswered(&wanted, &asked),
+                None => vec![(Mark::Waits, "not done: nobody could be asked".to_owned())],
+            },
             scope => self.full(Mark::Plain, || format!("allowed by you ({scope})")),
         }
     }

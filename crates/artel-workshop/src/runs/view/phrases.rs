@@ -35,6 +35,26 @@ pub(super) fn refusal(wanted: &str, asked: &ToolRequested) -> Vec<(Mark, String)
     ]
 }
 
+/// Says what was not done because nobody was there to be asked, and how it can be.
+pub(super) fn unanswered(wanted: &str, asked: &ToolRequested) -> Vec<(Mark, String)> {
+    vec![
+        (Mark::Waits, format!("wants to run: {wanted}")),
+        (
+            Mark::Detail,
+            format!(
+                "why not: nobody could be asked; {}; rule `{}`",
+                asked.reason, asked.rule
+            ),
+        ),
+        (
+            Mark::Detail,
+            "you can: run it in a terminal, which asks you · `artel policy grant RULE --reason …` \
+             allows it for good"
+                .to_owned(),
+        ),
+    ]
+}
+
 /// Says what a person wanted of a run.
 pub(super) fn of_steering(act: &str, text: &str) -> String {
     match act {

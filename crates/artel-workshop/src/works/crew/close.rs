@@ -9,6 +9,7 @@ use artel_rules::tally::Tally;
 use artel_types::plan::{PlanState, StepState};
 use artel_types::{
     ChangeKind, ChangesetCreated, Fact, Failure, FileChange, PlanEnded, RunFinished, RunState,
+    counted,
 };
 
 use super::{Workers, blocking, facts, git_failed};
@@ -148,8 +149,8 @@ impl Workers {
         let (done, all) = state.progress();
         let summary = match changeset {
             Some(made) => format!(
-                "{done} of {all} steps, {} files, +{} -{}",
-                made.files.len(),
+                "{done} of {all} steps, {}, +{} -{}",
+                counted(made.files.len() as u64, "file"),
                 made.added,
                 made.removed
             ),

@@ -7,7 +7,7 @@ use artel_types::{Code, Failure};
 use artel_workshop::{Caller, Problems};
 
 use super::{Args, urgency, verify};
-use crate::commands::run::typed;
+use crate::prompt::typed;
 use crate::screen::Screen;
 
 /// Everything that a person says about a request.
@@ -52,23 +52,27 @@ fn conversed(args: &Args, screen: &Screen) -> Result<Asked, Problems> {
     }
     let mut lines = Vec::new();
     let mut question = "What do you want? An empty line ends it.\n▸ ";
-    while let Some(line) = typed(question).filter(|line| !line.is_empty()) {
+    while let Some(line) = typed(question)?.filter(|line| !line.is_empty()) {
         lines.push(line);
         question = "▸ ";
     }
     let filled = |text: Option<String>| text.filter(|text| !text.is_empty());
-    let portal = args.portal.clone();
-    let portal = portal.or_else(|| filled(typed("Portal? [that of this folder] ▸ ")));
-    let agent = args.agent.clone();
-    let agent = agent.or_else(|| filled(typed("Role? [default] ▸ ")));
+    let portal = match args.portal.clone() {
+        Some(portal) => Some(portal),
+        None => filled(typed("Portal? [that of this folder] ▸ ")?),
+    };
+    let agent = match args.agent.clone() {
+        Some(agent) => Some(agent),
+        None => filled(typed("Role? [default] ▸ ")?),
+    };
     let wrong = |why: String| Failure::new(Code::C004, why).advise("`artel ask -i` begins anew");
-    let priority = match filled(typed("Priority? low, [normal], high, critical ▸ ")) {
+    let priority = match filled(typed("Priority? low, [normal], high, critical ▸ ")?) {
         Some(word) => urgency(&word).map_err(wrong)?,
         None => args.priority,
     };
     let how = match filled(typed(
         "Verified by? none, evaluator, tdd [as the plan says] ▸ ",
-    )) {
+    )?) {
         Some(word) => Some(verify(&word).map_err(wrong)?),
         None => args.verify,
     };

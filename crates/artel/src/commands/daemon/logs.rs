@@ -41,7 +41,7 @@ pub(super) fn run(
         screen.say("the daemon has said nothing yet");
     }
     for line in &lines[lines.len().saturating_sub(args.lines)..] {
-        screen.line(harmless(line))?;
+        show(line, screen)?;
     }
     if !args.follow {
         return Ok(Verdict::Done);
@@ -53,8 +53,15 @@ pub(super) fn run(
         let text = since(&log, position);
         position += text.len() as u64;
         for line in text.lines() {
-            screen.line(harmless(line))?;
+            show(line, screen)?;
         }
+    }
+}
+
+fn show(line: &str, screen: &mut Screen) -> Result<(), Problems> {
+    match screen.json {
+        true => screen.value(&serde_json::json!({ "line": line })),
+        false => screen.line(harmless(line)),
     }
 }
 

@@ -37,7 +37,10 @@ pub(super) fn run(
     })?;
     let text = unit(&program, workshop.root());
     if args.print {
-        screen.raw(&text)?;
+        match screen.json {
+            true => screen.value(&json!({ "text": text }))?,
+            false => screen.raw(&text)?,
+        }
         return Ok(Verdict::Done);
     }
     let place = place(workshop)?;

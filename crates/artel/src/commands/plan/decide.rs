@@ -13,6 +13,7 @@ use crate::commands::run::Answers;
 use crate::render::{harmless, harmless_lines};
 use crate::runtime;
 use crate::screen::Screen;
+use crate::signals::Ear;
 
 pub(super) fn approve(
     id: &str,
@@ -115,7 +116,11 @@ pub(super) fn revise(
 pub(super) fn edit(id: &str, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
     let workshop = caller.workshop()?;
     let work = workshop.work_named(id)?;
-    let edited = workshop.edit_by_hand(&work)?;
+    let edited = {
+        // Ctrl-C is the editor's while it runs.
+        let _ear = Ear::open().map_err(|error| crate::output_failed(&error))?;
+        workshop.edit_by_hand(&work)?
+    };
     let short = work.trace.short();
     let (word, version) = match edited {
         Edited::Unchanged => ("unchanged", None),

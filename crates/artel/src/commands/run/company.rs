@@ -1,17 +1,21 @@
 //! Who is there while a run goes on: the person at the terminal, or nobody.
 
-use std::io::{self, IsTerminal as _, Write as _};
-use std::sync::{Arc, mpsc};
+use std::collections::BTreeMap;
+use std::io::{self, IsTerminal as _};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Duration;
 
-use artel_tools::{Approver, Hints, Person, Question, Said};
-use artel_workshop::{Audience, Caller, Company, PortalQuestion, Stop, Trust, TrustQuestion};
+use artel_tools::{Approver, Hints, Person, Question, Reply, Said};
+use artel_workshop::{
+    Audience, Caller, Company, PortalQuestion, Stop, Trust, TrustQuestion, answer_meant,
+};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::watch;
 
 use super::live::Passing;
 use crate::commands::tool::Terminal;
-use crate::render::harmless;
+use crate::prompt::{self, Gone};
+use crate::render::{harmless, harmless_lines};
 use crate::screen::Screen;
 
 /// How first-use questions are answered.
@@ -32,12 +36,18 @@ pub(crate) fn company(
     passing: UnboundedSender<Passing>,
 ) -> Company {
     let is_there = !screen.json && io::stdin().is_terminal();
-    let ears = Ears(passing);
+    let ears = Ears {
+        passing,
+        stop: stop.clone(),
+    };
     let approver = || {
         let (inner, ears) = (Terminal::of(caller), ears.clone());
         Arc::new(AtDesk { inner, ears }) as Arc<dyn Approver>
     };
-    let person = || Arc::new(AtTerminal(ears.clone())) as Arc<dyn Person>;
+    let person = || {
+        let (ears, settled) = (ears.clone(), Mutex::default());
+        Arc::new(AtTerminal { ears, settled }) as Arc<dyn Person>
+    };
     let trust = TrustDesk {
         answers,
         is_there,
@@ -58,16 +68,20 @@ const PATIENCE: Duration = Duration::from_millis(200);
 
 /// Hears what passes, and hands it to whoever owns the screen.
 #[derive(Clone)]
-struct Ears(UnboundedSender<Passing>);
+struct Ears {
+    passing: UnboundedSender<Passing>,
+    stop: watch::Receiver<Stop>,
+}
 
 impl Ears {
     fn pass(&self, passing: Passing) {
         // Once the screen is gone nobody listens.
-        drop(self.0.send(passing));
+        drop(self.passing.send(passing));
     }
 
-    /// Asks while nothing else is shown.
+    /// Asks while nothing else is shown; one question after the other.
     fn while_quiet<T>(&self, ask: impl FnOnce() -> T) -> T {
+        let _turn = prompt::turn();
         let (ready, is_ready) = mpsc::channel();
         self.pass(Passing::Quiet(ready));
         // Without an answer the question is asked all the same.
@@ -75,6 +89,17 @@ impl Ears {
         let answer = ask();
         self.pass(Passing::Loud);
         answer
+    }
+
+    /// Tells whether the person wants it all to stop.
+    fn gone(&self) -> Option<Gone> {
+        (*self.stop.borrow() != Stop::No).then_some(Gone::Interrupted)
+    }
+
+    /// Asks something that is answered with yes or no; nothing where nobody answers.
+    fn is_yes(&self, question: &str) -> Option<bool> {
+        let answer = self.while_quiet(|| prompt::is_yes(question, &|| self.gone()));
+        answer.ok().flatten()
     }
 }
 
@@ -106,7 +131,9 @@ struct AtDesk {
 
 impl Approver for AtDesk {
     fn approve(&self, question: &Question) -> Option<Said> {
-        self.ears.while_quiet(|| self.inner.approve(question))
+        let gone = || self.ears.gone();
+        let said = self.ears.while_quiet(|| self.inner.ask(question, &gone));
+        said.unwrap_or_else(|_| Some(Reply::Left.into()))
     }
 }
 
@@ -142,8 +169,7 @@ impl Trust for TrustDesk {
             None => text.push_str("  may use: whatever policy allows\n"),
         }
         text.push_str("Trust it until a file of it changes? [y/N] ");
-        let answer = self.ears.while_quiet(|| typed(&text))?;
-        Some(matches!(answer.as_str(), "y" | "yes"))
+        self.ears.is_yes(&text)
     }
 
     fn ask_hook(&self, lines: &[String]) -> Option<bool> {
@@ -159,8 +185,7 @@ impl Trust for TrustDesk {
             text.push_str(&format!("  {}\n", harmless(line)));
         }
         text.push_str("Trust it until it or a file it names changes? [y/N] ");
-        let answer = self.ears.while_quiet(|| typed(&text))?;
-        Some(matches!(answer.as_str(), "y" | "yes"))
+        self.ears.is_yes(&text)
     }
 
     fn ask_portal(&self, question: &PortalQuestion) -> Option<bool> {
@@ -171,37 +196,51 @@ impl Trust for TrustDesk {
             return None;
         }
         let text = format!("{} [y/N] ", harmless(&question.to_string()));
-        let answer = self.ears.while_quiet(|| typed(&text))?;
-        Some(matches!(answer.as_str(), "y" | "yes"))
+        self.ears.is_yes(&text)
     }
 }
 
-struct AtTerminal(Ears);
+struct AtTerminal {
+    ears: Ears,
+    /// The questions that are none any more, and why.
+    settled: Mutex<BTreeMap<String, String>>,
+}
 
-impl Person for AtTerminal {
-    fn answer(&self, question: &str, choices: &[String]) -> Option<String> {
-        let mut text = format!("{}\n", harmless(question));
+impl AtTerminal {
+    fn settled(&self) -> MutexGuard<'_, BTreeMap<String, String>> {
+        self.settled.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn put(&self, question: &str, choices: &[String]) -> Result<Option<String>, Gone> {
+        let mut text = format!("{}\n", harmless_lines(question));
         for (index, choice) in choices.iter().enumerate() {
             text.push_str(&format!("  {} {}\n", index + 1, harmless(choice)));
         }
         text.push_str("▸ ");
-        let answer = self.0.while_quiet(|| typed(&text))?;
-        let number = answer
-            .parse::<usize>()
-            .ok()
-            .and_then(|it| it.checked_sub(1));
-        let chosen = number.and_then(|index| choices.get(index));
-        Some(chosen.cloned().unwrap_or(answer))
+        let known: Vec<_> = choices.iter().map(|choice| harmless(choice)).collect();
+        let gone = || match self.settled().get(question) {
+            Some(why) => Some(Gone::Settled(why.clone())),
+            None => self.ears.gone(),
+        };
+        let meaning = |answer: &str| answer_meant(choices, answer);
+        prompt::choose(&text, &known.join(", "), &gone, meaning)
     }
 }
 
-/// Shows a question and returns what was typed; nothing at the end of the input.
-pub(crate) fn typed(question: &str) -> Option<String> {
-    let mut screen = io::stderr().lock();
-    // Without a screen nobody sees the question, and nobody answers it.
-    drop(write!(screen, "{question}"));
-    drop(screen.flush());
-    let mut line = String::new();
-    let count = io::stdin().read_line(&mut line).ok()?;
-    (count > 0).then(|| line.trim().to_owned())
+impl Person for AtTerminal {
+    fn answer(&self, question: &str, choices: &[String]) -> Option<String> {
+        let answer = self.ears.while_quiet(|| {
+            let answer = self.put(question, choices);
+            if let Err(Gone::Settled(why)) = &answer {
+                prompt::show(&format!("{}\n", harmless(why)));
+            }
+            answer
+        });
+        self.settled().remove(question);
+        answer.ok().flatten()
+    }
+
+    fn settled(&self, question: &str, why: &str) {
+        self.settled().insert(question.to_owned(), why.to_owned());
+    }
 }

@@ -6,9 +6,9 @@ use artel_types::{Code, Failure, FailureKind, RunState};
 use artel_workshop::{Left, Line, Noted, Placed, Problems, RunDone, Workshop};
 use serde_json::{Value, json};
 
-use super::company::typed;
 use crate::Verdict;
 use crate::commands::story::laid_out;
+use crate::prompt;
 use crate::render::{counted, harmless, harmless_lines};
 use crate::runtime;
 use crate::screen::Screen;
@@ -58,7 +58,7 @@ pub(crate) fn conclude(
     }
     placed?;
     if is_person_there(screen) && state != Some(RunState::Cancelled) {
-        ask_for_feedback(workshop, done, screen);
+        ask_for_feedback(workshop, done, screen)?;
     }
     Ok(match state {
         Some(RunState::Complete) => Verdict::Done,
@@ -182,27 +182,48 @@ fn asked(
         count => format!("these {count} files"),
     };
     loop {
-        let answer = typed(&format!("Put {these} in place? [y/N/d]iff "));
-        match answer.as_deref() {
-            Some("y" | "yes") => return Ok(true),
-            Some("d" | "diff") => {
+        let text = format!("Put {these} in place? [y/N/d]iff ");
+        let answer = prompt::alone(|gone| {
+            prompt::choose(&text, "yes, no, diff", gone, |answer| match answer {
+                "y" | "Y" | "yes" => Some(Files::Place),
+                "d" | "D" | "diff" => Some(Files::Show),
+                "" | "n" | "N" | "no" => Some(Files::Leave),
+                _ => None,
+            })
+        })?;
+        match answer {
+            Some(Files::Place) => return Ok(true),
+            Some(Files::Show) => {
                 screen.line(harmless_lines(&workshop.run_diff(done.run)?))?;
                 screen.flush()?;
             }
-            _ => return Ok(false),
+            Some(Files::Leave) | None => return Ok(false),
         }
     }
 }
 
+/// What the person wants with the files of a run.
+#[derive(Debug, Clone, Copy)]
+enum Files {
+    Place,
+    Show,
+    Leave,
+}
+
 /// One line for next time; Enter skips it.
-fn ask_for_feedback(workshop: &Workshop, done: &RunDone, screen: &mut Screen) {
-    let text = typed("Feedback for next time (Enter skips): ").unwrap_or_default();
+fn ask_for_feedback(
+    workshop: &Workshop,
+    done: &RunDone,
+    screen: &mut Screen,
+) -> Result<(), Problems> {
+    let text = prompt::typed("Feedback for next time (Enter skips): ")?.unwrap_or_default();
     if text.is_empty() {
-        return;
+        return Ok(());
     }
     match workshop.give_feedback(&done.run.to_string(), &text) {
         Ok(_) => screen.say("kept"),
         // The run is over and well; that a remark was not kept does not make it fail.
         Err(failure) => screen.say(failure.to_string()),
     }
+    Ok(())
 }

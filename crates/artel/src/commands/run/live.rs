@@ -15,6 +15,7 @@ use artel_workshop::{Eyes, Follower, Line, Narrator, Problems, Stop, View, seen}
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::watch;
 
+use super::sheet::{Room, cut};
 use crate::commands::story::laid_out;
 use crate::render::harmless;
 use crate::screen::Screen;
@@ -149,7 +150,9 @@ impl Live<'_> {
                 self.shown.ending = lines;
                 continue;
             }
-            if self.shown.is_in_a_line {
+            // Whoever is there is about to be asked.
+            let is_asked = record.kind == "run.asked" && io::stdin().is_terminal();
+            if self.shown.is_in_a_line || is_asked {
                 continue;
             }
             for line in lines {
@@ -278,18 +281,18 @@ impl Live<'_> {
     fn turn_spinner(&mut self) {
         self.shown.looks += 1;
         let is_due = self.shown.looks.is_multiple_of(LOOKS);
-        let has_room = !self.shown.is_quiet && !self.shown.is_midline && !self.screen.json;
+        let has_room = !self.shown.is_quiet && !self.shown.is_midline && self.screen.redraws;
         let is_summary = self.eyes.view == View::Summary;
         let (Some(run), Some(began)) = (self.shown.run, self.shown.began) else {
             return;
         };
-        if !is_due || !has_room || !is_summary || !io::stderr().is_terminal() {
+        if !is_due || !has_room || !is_summary {
             return;
         }
         let sign = SPINNER[self.shown.looks / LOOKS % SPINNER.len()];
         let seconds = self.clock.uptime().saturating_sub(began).as_secs();
         let text = format!("{} · {seconds} s", harmless(&self.narrator.now(run)));
-        let text: String = text.chars().take(WIDEST).collect();
+        let text = cut(&text, WIDEST.min(Room::now().width().saturating_sub(2)));
         let mut out = io::stderr();
         drop(write!(out, "\r\u{1b}[K{sign} {text}"));
         drop(out.flush());

@@ -2,13 +2,13 @@
 //! lines where there is no terminal, records for programs.
 
 use std::future::Future;
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, Write as _};
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use artel_types::plan::StepState;
-use artel_types::{Clock, TraceId};
+use artel_types::{Clock, Failure, TraceId};
 use artel_workshop::{
     Caller, Company, Eyes, Follower, Mark, Picture, PlanRules, PlanSum, Problems, Remark, StepRow,
     Stop, Words, Workshop, seen,
@@ -18,18 +18,13 @@ use tokio::sync::watch;
 
 use super::company::{self, Answers};
 use super::live::Passing;
+use super::sheet::{Room, Weight, cut, fitted, width};
 use crate::render::{harmless, price};
 use crate::runtime;
 use crate::screen::{Paint, Screen};
 
 /// How often the picture is drawn.
 const DRAW: Duration = Duration::from_millis(100);
-
-/// No line of the picture is wider, so that it can be drawn again in place.
-const WIDEST: usize = 98;
-
-/// Where the column with what a step took begins.
-const COLUMN: usize = 60;
 
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
@@ -50,8 +45,12 @@ struct Drawing<'s> {
     clock: Clock,
     /// Whether the picture is drawn in place.
     in_place: bool,
-    /// How many lines of it stand there.
-    lines: usize,
+    /// How wide the lines of it are that stand there.
+    drawn: Vec<usize>,
+    /// The room that there was for them.
+    room: Room,
+    /// What the run was last said to wait for.
+    waits: Option<String>,
     is_quiet: bool,
     turn: usize,
 }
@@ -62,7 +61,7 @@ impl Canvas {
         &self,
         caller: &Caller,
         screen: &mut Screen,
-        work: impl AsyncFnOnce(Company) -> T,
+        work: impl AsyncFnOnce(Company) -> Result<T, Failure>,
     ) -> Result<T, Problems> {
         let (stop, stops) = watch::channel(Stop::No);
         let (passing, heard) = mpsc::unbounded_channel();
@@ -70,7 +69,7 @@ impl Canvas {
         let eyes = self.workshop.eyes(None)?;
         let narrator = self.workshop.narrator(eyes.clone(), Words::Heard);
         let known = self.workshop.work(self.trace)?;
-        let in_place = !screen.json && io::stderr().is_terminal();
+        let in_place = screen.redraws;
         let drawing = Drawing {
             follower: self.workshop.follow(self.trace)?,
             picture: self.workshop.picture(&known, self.rules, narrator)?,
@@ -78,13 +77,16 @@ impl Canvas {
             heard,
             clock: caller.clock().clone(),
             in_place,
-            lines: 0,
+            drawn: Vec::new(),
+            room: Room::now(),
+            waits: None,
             is_quiet: false,
             turn: 0,
             screen,
         };
         let watched = drawing.watch(work(company), stops);
-        runtime::block_on_stoppable(watched, &stop)?
+        let done = runtime::block_on_stoppable(watched, &stop)??;
+        Ok(done.map_err(|failure| runtime::unless_stopped(failure, &stop))?)
     }
 }
 
@@ -114,7 +116,7 @@ impl Drawing<'_> {
         }
         self.catch_up()?;
         self.redraw();
-        self.lines = 0;
+        self.drawn.clear();
         Ok(done)
     }
 
@@ -146,15 +148,16 @@ impl Drawing<'_> {
                 self.screen.notes(&[text]);
             }
             Passing::Waits(what) => {
-                if !self.screen.json {
+                if !self.screen.json && self.waits.as_ref() != Some(&what) {
                     self.clear();
                     self.screen.say(format!("⏸ waits: {}", harmless(&what)));
+                    self.waits = Some(what);
                 }
             }
             Passing::Quiet(ready) => {
                 self.catch_up()?;
                 self.redraw();
-                self.lines = 0;
+                self.drawn.clear();
                 self.is_quiet = true;
                 // Whoever asked may have gone already.
                 ready.send(()).unwrap_or_default();
@@ -181,12 +184,13 @@ impl Drawing<'_> {
 
     /// Takes the picture away.
     fn clear(&mut self) {
-        if self.in_place && self.lines > 0 {
+        let up = Room::now().rows_of(&self.drawn);
+        if self.in_place && up > 0 {
             let mut out = io::stderr();
-            drop(write!(out, "\u{1b}[{}A\u{1b}[J", self.lines));
+            drop(write!(out, "\u{1b}[{up}A\u{1b}[J"));
             drop(out.flush());
         }
-        self.lines = 0;
+        self.drawn.clear();
     }
 
     fn redraw(&mut self) {
@@ -195,37 +199,50 @@ impl Drawing<'_> {
         }
         self.turn += 1;
         let now = self.clock.now();
-        let mut text = String::new();
-        let mut count = 0;
-        for line in self.lines_of(&self.picture.rows(now), &self.picture.sum(now)) {
-            text.push_str(&line);
-            text.push_str("\u{1b}[K\n");
-            count += 1;
+        let room = Room::now();
+        if room != self.room {
+            // The terminal has broken the old lines anew.
+            self.clear();
+            self.room = room;
         }
+        let lines = self.lines_of(&self.picture.rows(now), &self.picture.sum(now));
+        let lines = fitted(lines, room.height());
+        let text: String = lines
+            .iter()
+            .map(|line| format!("{line}\u{1b}[K\n"))
+            .collect();
         let mut out = io::stderr();
-        if self.lines > 0 {
-            drop(write!(out, "\u{1b}[{}A", self.lines));
+        if !self.drawn.is_empty() {
+            drop(write!(out, "\u{1b}[{}A", self.drawn.len()));
         }
         drop(write!(out, "{text}\u{1b}[J"));
         drop(out.flush());
-        self.lines = count;
+        self.drawn = lines.iter().map(|line| width(line)).collect();
     }
 
-    fn lines_of(&self, rows: &[StepRow], sum: &PlanSum) -> Vec<String> {
+    fn lines_of(&self, rows: &[StepRow], sum: &PlanSum) -> Vec<(Weight, String)> {
+        let widest = self.room.width();
         let mut lines = Vec::new();
         for row in rows {
-            lines.push(self.row(row));
+            let weight = match row.state {
+                StepState::Waiting => Weight::Waiting,
+                StepState::Running | StepState::Verifying => Weight::Now,
+                StepState::Done | StepState::Failed | StepState::Skipped => Weight::Over,
+            };
+            lines.push((weight, self.row(row)));
             // What was found stays with its step; of one that is done the last words are enough.
             let keep = if row.state == StepState::Done { 2 } else { 3 };
             let skip = row.remarks.len().saturating_sub(keep);
             for remark in row.remarks.iter().skip(skip) {
-                lines.push(format!("      {}", self.remark(remark)));
+                lines.push((Weight::Remark, format!("      {}", self.remark(remark))));
             }
         }
-        lines.push(String::new());
-        lines.push(format!("  {}", cut(&summary(sum), WIDEST - 2)));
+        lines.push((Weight::Gap, String::new()));
+        let total = cut(&summary(sum), widest.saturating_sub(2));
+        lines.push((Weight::Now, format!("  {total}")));
         for need in &sum.needs {
-            lines.push(format!("  ⏸ {}", cut(&harmless(need), WIDEST - 4)));
+            let need = cut(&in_one_line(need), widest.saturating_sub(4));
+            lines.push((Weight::Now, format!("  ⏸ {need}")));
         }
         lines
     }
@@ -239,9 +256,11 @@ impl Drawing<'_> {
             StepState::Failed => ("✗", Some(Paint::Bad)),
             StepState::Skipped => ("⊘", Some(Paint::Doubtful)),
         };
-        let title = cut(&harmless(&row.title), COLUMN - 8);
-        let pad = COLUMN.saturating_sub(6 + title.chars().count());
-        let took = cut(&took(row), WIDEST - COLUMN);
+        // Where the column with what a step took begins.
+        let column = self.room.width() * 3 / 5;
+        let title = cut(&in_one_line(&row.title), column.saturating_sub(8));
+        let pad = column.saturating_sub(6 + width(&title));
+        let took = cut(&took(row), self.room.width().saturating_sub(column + 2));
         format!(
             "  {} {} {title}{}{took}",
             self.painted(sign, paint),
@@ -264,7 +283,10 @@ impl Drawing<'_> {
             Mark::Waits => ("⏸ ", Some(Paint::Doubtful)),
             _ => ("", None),
         };
-        let text = cut(&harmless(&remark.text), WIDEST - 8);
+        let text = cut(
+            &in_one_line(&remark.text),
+            self.room.width().saturating_sub(8),
+        );
         format!("{}{text}", self.painted(sign, paint))
     }
 }
@@ -285,7 +307,7 @@ fn took(row: &StepRow) -> String {
                 0 | 1 => String::new(),
                 round => format!("retry {round}/{} ", row.allowed),
             };
-            let doing = row.doing.as_deref().map(harmless).unwrap_or_default();
+            let doing = row.doing.as_deref().map(in_one_line).unwrap_or_default();
             let doing = if doing.is_empty() {
                 row.state.to_string()
             } else {
@@ -312,9 +334,7 @@ fn summary(sum: &PlanSum) -> String {
     )
 }
 
-fn cut(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        Some((end, _)) => format!("{}…", &text[..end.saturating_sub(1).min(end)]),
-        None => text.to_owned(),
-    }
+/// Returns a text for a line of the picture, which has no room for more.
+fn in_one_line(text: &str) -> String {
+    harmless(&text.replace(['\n', '\t'], " "))
 }

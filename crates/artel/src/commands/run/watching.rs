@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use artel_types::TraceId;
+use artel_types::{Failure, TraceId};
 use artel_workshop::{Caller, Company, Problems, Stop, Words, Workshop};
 use tokio::sync::{mpsc, watch};
 
@@ -25,7 +25,7 @@ impl Watch {
         &self,
         caller: &Caller,
         screen: &mut Screen,
-        work: impl AsyncFnOnce(Company) -> T,
+        work: impl AsyncFnOnce(Company) -> Result<T, Failure>,
     ) -> Result<T, Problems> {
         let (stop, stops) = watch::channel(Stop::No);
         let (passing, heard) = mpsc::unbounded_channel();
@@ -43,6 +43,6 @@ impl Watch {
         };
         let watched = live.watch(work(company));
         let (done, _) = runtime::block_on_stoppable(watched, &stop)??;
-        Ok(done)
+        Ok(done.map_err(|failure| runtime::unless_stopped(failure, &stop))?)
     }
 }

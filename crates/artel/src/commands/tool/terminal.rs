@@ -1,12 +1,12 @@
 //! The person at the terminal, who is asked whether a call may be carried out.
 
-use std::io::{self, StderrLock, Write as _};
-
 use artel_policy::Scope;
 use artel_policy::record::visible;
 use artel_tools::{Approver, Question, Reply, Said};
 use artel_types::Actor;
 use artel_workshop::{Caller, Problems, Workshop};
+
+use crate::prompt::{self, Gone};
 
 /// The person at the terminal.
 pub(crate) struct Terminal {
@@ -51,44 +51,71 @@ impl Terminal {
     }
 }
 
-impl Approver for Terminal {
-    fn approve(&self, question: &Question) -> Option<Said> {
-        Some(self.answer(question)?.by(self.person.clone()))
-    }
-}
-
 impl Terminal {
-    fn answer(&self, question: &Question) -> Option<Reply> {
-        let mut screen = io::stderr().lock();
-        show(&mut screen, question);
+    /// Asks until there is an answer, or none to be had.
+    pub(crate) fn ask(
+        &self,
+        question: &Question,
+        gone: &dyn Fn() -> Option<Gone>,
+    ) -> Result<Option<Said>, Gone> {
+        let reply = self.answer(question, gone)?;
+        Ok(reply.map(|reply| reply.by(self.person.clone())))
+    }
+
+    fn answer(
+        &self,
+        question: &Question,
+        gone: &dyn Fn() -> Option<Gone>,
+    ) -> Result<Option<Reply>, Gone> {
+        prompt::show(&shown(question));
         let scopes = self.scopes(question);
         let choices: Vec<_> = scopes.iter().map(|scope| bracketed(*scope)).collect();
+        let words: Vec<_> = scopes.iter().map(|scope| scope.word()).collect();
+        let (text, known) = (
+            format!("Allow it? {}  [N]o ", choices.join("  ")),
+            format!("{}, no", words.join(", ")),
+        );
         loop {
-            put(
-                &mut screen,
-                &format!("Allow it? {}  [N]o ", choices.join("  ")),
-            );
-            let answer = line()?.to_ascii_lowercase();
-            let Some(scope) = meant(&answer, &scopes) else {
-                return Some(Reply::No {
-                    reason: "said at the terminal".to_owned(),
-                });
+            let meaning = |answer: &str| meant(&answer.to_ascii_lowercase(), &scopes);
+            let scope = match prompt::choose(&text, &known, gone, meaning)? {
+                None => return Ok(None),
+                Some(Meant::No) => {
+                    let reason = "said at the terminal".to_owned();
+                    return Ok(Some(Reply::No { reason }));
+                }
+                Some(Meant::Yes(scope)) => scope,
             };
             if scope != Scope::Always {
-                return Some(question.yes(scope, "said at the terminal"));
+                return Ok(Some(question.yes(scope, "said at the terminal")));
             }
-            put(&mut screen, "Why? It is kept with the grant: ");
-            let reason = line()?;
+            let Some(reason) = prompt::read("Why? It is kept with the grant: ", gone)? else {
+                return Ok(None);
+            };
             match self.keep(question, &reason) {
-                Ok(()) => return Some(question.yes(scope, &reason)),
-                Err(why) => put(&mut screen, &format!("{}\n", visible(&why))),
+                Ok(()) => return Ok(Some(question.yes(scope, &reason))),
+                Err(why) => prompt::show(&format!("{}\n", visible(&why))),
             }
         }
     }
 }
 
-/// Shows what would be done, why it is asked, and what an answer beyond once would allow.
-fn show(screen: &mut StderrLock<'_>, question: &Question) {
+/// Whoever is asked while nothing else goes on.
+impl Approver for Terminal {
+    fn approve(&self, question: &Question) -> Option<Said> {
+        let said = prompt::alone(|gone| self.ask(question, gone));
+        said.unwrap_or_else(|_| Some(Reply::Left.into()))
+    }
+}
+
+/// What an answer means.
+#[derive(Debug, Clone, Copy)]
+enum Meant {
+    Yes(Scope),
+    No,
+}
+
+/// Tells what would be done, why it is asked, and what an answer beyond once would allow.
+fn shown(question: &Question) -> String {
     let mut text = format!("wants to run: {}\n", visible(&question.tool));
     for line in question.record.lines() {
         text.push_str(&format!("  {line}\n"));
@@ -103,20 +130,7 @@ fn show(screen: &mut StderrLock<'_>, question: &Question) {
     if !rules.is_empty() {
         text.push_str(&format!("  beyond once it allows: {}\n", rules.join(", ")));
     }
-    put(screen, &text);
-}
-
-fn put(screen: &mut StderrLock<'_>, text: &str) {
-    // Without a screen nobody sees the question, and nobody answers it.
-    drop(write!(screen, "{text}"));
-    drop(screen.flush());
-}
-
-/// Reads what was typed; nothing at the end of the input.
-fn line() -> Option<String> {
-    let mut line = String::new();
-    let count = io::stdin().read_line(&mut line).ok()?;
-    (count > 0).then(|| line.trim().to_owned())
+    text
 }
 
 /// Returns the word with the letter that stands for it in brackets.
@@ -126,11 +140,13 @@ fn bracketed(scope: Scope) -> String {
     format!("[{letter}]{rest}")
 }
 
-/// Returns what an answer means; whatever is not offered is a no.
-fn meant(answer: &str, scopes: &[Scope]) -> Option<Scope> {
-    if matches!(answer, "y" | "yes") {
-        return Some(Scope::Once);
+/// Returns what an answer means; Enter alone is a no.
+fn meant(answer: &str, scopes: &[Scope]) -> Option<Meant> {
+    match answer {
+        "y" | "yes" => return Some(Meant::Yes(Scope::Once)),
+        "" | "n" | "no" => return Some(Meant::No),
+        _ => {}
     }
     let is_meant = |scope: &&Scope| answer == scope.word() || answer == &scope.word()[..1];
-    scopes.iter().find(is_meant).copied()
+    scopes.iter().find(is_meant).copied().map(Meant::Yes)
 }

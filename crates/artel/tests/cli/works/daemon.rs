@@ -149,6 +149,18 @@ fn it_takes_up_what_another_process_left_and_says_so() {
     assert_eq!(town.payloads("daemon.started")[0]["taken"], 1);
     let logs = town.0.artel(["daemon", "logs"]).run().expect(0);
     assert!(logs.out.contains("takes up `Mend add"), "{}", logs.out);
+    let told = town.0.artel(["daemon", "logs", "--json"]).run().expect(0);
+    for line in told.out.lines() {
+        let value: serde_json::Value = serde_json::from_str(line).unwrap();
+        assert!(value["line"].is_string(), "{line}");
+    }
+    let unit = town
+        .0
+        .artel(["daemon", "install", "--user", "--print", "--json"])
+        .run()
+        .expect(0)
+        .json();
+    assert!(unit["text"].as_str().unwrap().contains("ExecStart="));
     town.0.artel(["daemon", "stop"]).run().expect(0);
     town.0.to_the_end();
     assert_eq!(town.0.count("plan.ended"), 1);

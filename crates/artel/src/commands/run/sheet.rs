@@ -1,0 +1,182 @@
+//! The room that a terminal has, and what is shown where it is small.
+
+use std::io;
+
+/// No line is wider where the terminal is; it reads badly.
+const WIDEST: usize = 98;
+
+/// Rows and columns of the terminal, as they are now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Room {
+    pub(super) rows: usize,
+    pub(super) columns: usize,
+}
+
+impl Room {
+    /// Looks at the terminal. One that does not know its size has room for everything.
+    pub(super) fn now() -> Self {
+        let size = rustix::termios::tcgetwinsize(io::stderr()).ok();
+        let known = |count: Option<u16>| count.filter(|it| *it > 0).map_or(usize::MAX, usize::from);
+        Self {
+            rows: known(size.map(|it| it.ws_row)),
+            columns: known(size.map(|it| it.ws_col)),
+        }
+    }
+
+    /// Returns how wide a line may be: the last column stays free, where some terminals begin a
+    /// new line by themselves.
+    pub(super) fn width(self) -> usize {
+        WIDEST.min(self.columns - 1).max(1)
+    }
+
+    /// Returns how many lines may stand there: the cursor has one of its own.
+    pub(super) fn height(self) -> usize {
+        (self.rows - 1).max(1)
+    }
+
+    /// Returns how many rows lines of these widths take, also those that no longer fit in one.
+    pub(super) fn rows_of(self, widths: &[usize]) -> usize {
+        widths
+            .iter()
+            .map(|width| width.div_ceil(self.columns).max(1))
+            .sum()
+    }
+}
+
+/// How much a line is missed, least first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Weight {
+    /// What was said about a step.
+    Remark,
+    /// Room between lines.
+    Gap,
+    /// A step that is over.
+    Over,
+    /// A step that has not begun.
+    Waiting,
+    /// What goes on, and what needs the person.
+    Now,
+}
+
+/// Leaves lines out until the rest fits, those first that are missed least.
+pub(super) fn fitted(mut lines: Vec<(Weight, String)>, height: usize) -> Vec<String> {
+    let weights = [
+        Weight::Remark,
+        Weight::Gap,
+        Weight::Over,
+        Weight::Waiting,
+        Weight::Now,
+    ];
+    for weight in weights {
+        let mut many = lines.len().saturating_sub(height);
+        lines.retain(|line| {
+            let is_left_out = many > 0 && line.0 == weight;
+            many -= usize::from(is_left_out);
+            !is_left_out
+        });
+    }
+    lines.into_iter().map(|(_, text)| text).collect()
+}
+
+/// Shortens a text to some columns.
+pub(super) fn cut(text: &str, most: usize) -> String {
+    if width(text) <= most {
+        return text.to_owned();
+    }
+    let mut left = most.saturating_sub(1);
+    let mut short = String::new();
+    for letter in text.chars() {
+        let Some(rest) = left.checked_sub(columns(letter)) else {
+            break;
+        };
+        left = rest;
+        short.push(letter);
+    }
+    short.push('…');
+    short
+}
+
+/// Returns how many columns a text takes; what sets colours takes none.
+pub(super) fn width(text: &str) -> usize {
+    let mut is_colour = false;
+    let mut all = 0;
+    for letter in text.chars() {
+        match letter {
+            '\u{1b}' => is_colour = true,
+            'm' if is_colour => is_colour = false,
+            _ if is_colour => {}
+            letter => all += columns(letter),
+        }
+    }
+    all
+}
+
+/// Letters of East Asian scripts and pictures take two columns.
+fn columns(letter: char) -> usize {
+    match u32::from(letter) {
+        0x1100..=0x115f
+        | 0x2e80..=0xa4cf
+        | 0xac00..=0xd7a3
+        | 0xf900..=0xfaff
+        | 0xfe30..=0xfe6f
+        | 0xff00..=0xff60
+        | 0xffe0..=0xffe6
+        | 0x1f300..=0x1faff
+        | 0x20000..=0x3fffd => 2,
+        _ => 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_cut_to_columns() {
+        for (text, most, expected) in [
+            ("short", 5, "short"),
+            ("longer", 5, "long…"),
+            ("größer", 5, "größ…"),
+            ("日本語", 6, "日本語"),
+            ("日本語", 5, "日本…"),
+            ("日本語", 4, "日…"),
+            ("x", 0, "…"),
+        ] {
+            assert_eq!(cut(text, most), expected, "{text} {most}");
+        }
+        assert_eq!(width("\u{1b}[32m✓\u{1b}[0m ok"), 4);
+    }
+
+    #[test]
+    fn what_is_missed_least_is_left_out_first() {
+        let lines = || {
+            use Weight::{Gap, Now, Over, Remark, Waiting};
+            let lines = [Over, Remark, Now, Remark, Waiting, Gap, Now];
+            let name = |at: usize| at.to_string();
+            let lines = lines.iter().enumerate();
+            lines.map(|(at, weight)| (*weight, name(at))).collect()
+        };
+        for (height, expected) in [
+            (9, "0123456"),
+            (7, "0123456"),
+            (6, "023456"),
+            (5, "02456"),
+            (4, "0246"),
+            (3, "246"),
+            (2, "26"),
+            (1, "6"),
+        ] {
+            assert_eq!(fitted(lines(), height).concat(), expected, "{height}");
+        }
+    }
+
+    #[test]
+    fn lines_that_were_wider_take_several_rows() {
+        let room = Room {
+            rows: 10,
+            columns: 40,
+        };
+        assert_eq!((room.width(), room.height()), (39, 9));
+        assert_eq!(room.rows_of(&[0, 40, 41, 98]), 1 + 1 + 2 + 3);
+    }
+}

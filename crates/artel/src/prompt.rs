@@ -1,0 +1,139 @@
+//! Questions to the person at the terminal. One is put at a time, and it ends with an answer, with
+//! the input, or when whoever asks is told to stop.
+
+use std::io::{self, Write as _};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use artel_workshop::Problems;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use crate::output_failed;
+use crate::render::harmless;
+use crate::runtime::interrupted;
+use crate::signals::Ear;
+
+/// How long a wait for keys takes before there is a look whether the question still stands.
+const LOOK: Timespec = Timespec {
+    tv_sec: 0,
+    tv_nsec: 40_000_000,
+};
+
+/// Held while a question is on the screen.
+static SCREEN: Mutex<()> = Mutex::new(());
+
+/// What was typed behind the last line that was read.
+static REST: Mutex<Vec<u8>> = Mutex::new(Vec::new());
+
+/// Why a question has no answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Gone {
+    /// The person wants it all to stop.
+    Interrupted,
+    /// It is no question any more, and why.
+    Settled(String),
+}
+
+/// Waits for the turn to ask.
+pub(crate) fn turn() -> MutexGuard<'static, ()> {
+    SCREEN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Shows a question and returns what was typed; nothing at the end of the input. `gone` is looked
+/// at meanwhile, and ends the question.
+pub(crate) fn read(
+    question: &str,
+    gone: &dyn Fn() -> Option<Gone>,
+) -> Result<Option<String>, Gone> {
+    if let Some(gone) = gone() {
+        return Err(gone);
+    }
+    show(question);
+    let stdin = io::stdin();
+    let mut rest = REST.lock().unwrap_or_else(PoisonError::into_inner);
+    loop {
+        if let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
+            let line: Vec<u8> = rest.drain(..=end).collect();
+            return Ok(Some(text_of(&line)));
+        }
+        if let Some(gone) = gone() {
+            // What was half typed belongs to the question.
+            rest.clear();
+            show("\n");
+            return Err(gone);
+        }
+        let mut ready = [PollFd::new(&stdin, PollFlags::IN)];
+        // A signal cuts the wait short, which is as good as its end.
+        if poll(&mut ready, Some(&LOOK)).unwrap_or(0) == 0 {
+            continue;
+        }
+        let mut piece = [0; 4096];
+        match rustix::io::read(&stdin, &mut piece) {
+            Ok(0) | Err(_) if rest.is_empty() => return Ok(None),
+            Ok(0) | Err(_) => return Ok(Some(text_of(&std::mem::take(&mut *rest)))),
+            Ok(count) => rest.extend_from_slice(&piece[..count]),
+        }
+    }
+}
+
+/// Asks until the answer is one of those that are known; nothing at the end of the input.
+pub(crate) fn choose<T>(
+    question: &str,
+    known: &str,
+    gone: &dyn Fn() -> Option<Gone>,
+    meaning: impl Fn(&str) -> Option<T>,
+) -> Result<Option<T>, Gone> {
+    loop {
+        let Some(answer) = read(question, gone)? else {
+            return Ok(None);
+        };
+        if let Some(meant) = meaning(&answer) {
+            return Ok(Some(meant));
+        }
+        if !answer.is_empty() {
+            show(&format!(
+                "`{}` is no answer to it; answer one of: {known}\n",
+                harmless(&answer)
+            ));
+        }
+    }
+}
+
+/// Asks something whose answer is no unless it is yes.
+pub(crate) fn is_yes(
+    question: &str,
+    gone: &dyn Fn() -> Option<Gone>,
+) -> Result<Option<bool>, Gone> {
+    choose(question, "yes, no", gone, |answer| {
+        match answer.to_ascii_lowercase().as_str() {
+            "y" | "yes" => Some(true),
+            "" | "n" | "no" => Some(false),
+            _ => None,
+        }
+    })
+}
+
+/// Asks while nothing else goes on: Ctrl-C ends the command.
+pub(crate) fn alone<T>(
+    ask: impl FnOnce(&dyn Fn() -> Option<Gone>) -> Result<T, Gone>,
+) -> Result<T, Problems> {
+    let ear = Ear::open().map_err(|error| output_failed(&error))?;
+    let gone = || (ear.count() > 0).then_some(Gone::Interrupted);
+    ask(&gone).map_err(|_| interrupted().into())
+}
+
+/// Shows a question while nothing else goes on, and returns what was typed.
+pub(crate) fn typed(question: &str) -> Result<Option<String>, Problems> {
+    alone(|gone| read(question, gone))
+}
+
+/// Shows something where questions are shown. Without a screen nobody sees the question, and
+/// nobody answers it.
+pub(crate) fn show(text: &str) {
+    let mut screen = io::stderr().lock();
+    drop(write!(screen, "{text}"));
+    drop(screen.flush());
+}
+
+fn text_of(line: &[u8]) -> String {
+    String::from_utf8_lossy(line).trim().to_owned()
+}
