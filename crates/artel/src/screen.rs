@@ -278,14 +278,15 @@ fn painted(text: &str, paint: Paint, colour: Colour) -> String {
 
 fn failure_text(failure: &Failure, colour: Colour) -> String {
     use crate::render::{harmless, harmless_below};
-    // What failed is one line: a name with line breaks in it must not look like another part. The
-    // lines of a reason stand below one another, and so cannot be taken for one either.
+    // What failed and what to do is one line: a name with line breaks in it must not look like
+    // another part. The lines of a reason stand below one another, so they cannot either.
     let below = |text: &String| harmless_below(text, "       ");
+    let line = |text: &String| harmless(text);
     let clean = Failure {
         code: failure.code,
         what: harmless(&failure.what),
         why: failure.why.as_ref().map(below),
-        advice: failure.advice.as_ref().map(below),
+        advice: failure.advice.as_ref().map(line),
     };
     let text = clean.to_string();
     let head = format!("error[{}]", failure.code);

@@ -287,6 +287,10 @@ impl Workshop {
         company: Company,
     ) -> Result<Settled, Failure> {
         let work = self.work(trace)?;
+        if work.events.len() == 1 && !self.root.join(&work.request.file).exists() {
+            // Whoever put it on record was killed before its file was written.
+            self.write_request(&work, Status::Pending)?;
+        }
         let folder = self.run_folder(Some(work.request.folder.as_ref()))?;
         let model = model.or(work.request.model.as_deref());
         let house = House::open(self, &folder, model, company).await?;

@@ -329,6 +329,7 @@ fn what_was_handed_over_counts_for_the_run_that_began() {
         tape.run(run, trace_id(1), requested("m1", 1));
         tape.run(run, trace_id(1), replied("m1", 1, Some(cost)));
         tape.run(run, trace_id(1), tool_requested("1.1", "read", "allow"));
+        tape.run(run, trace_id(1), tool_finished("1.1", "read", None));
     }
     let board = tape.board();
     let row = |run| board.run(run, &nobody()).unwrap();

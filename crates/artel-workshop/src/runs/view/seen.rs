@@ -26,7 +26,36 @@ pub fn seen(eyes: &Eyes, record: &Record) -> Option<Record> {
     if !eyes.hidden.is_empty() {
         record.payload = without_hidden(eyes, &record.kind, &record.payload);
     }
+    if eyes.role == Viewer::User {
+        record.payload = without_output(&record.kind, record.payload);
+    }
     Some(record)
+}
+
+/// What programs printed and judges wrote, by kind of event: not for whoever sees summaries alone.
+const OUTPUT: &[(&str, &[&str])] = &[
+    ("proof.recorded", &["output", "failures", "findings"]),
+    ("step.failed", &["why"]),
+    ("step.checked", &["why"]),
+    ("step.judged", &["feedback", "findings"]),
+    ("branch.checked", &["why"]),
+];
+
+fn without_output(kind: &str, payload: String) -> String {
+    let Some((_, fields)) = OUTPUT.iter().find(|(name, _)| *name == kind) else {
+        return payload;
+    };
+    let Ok(mut fact) = serde_json::from_str::<Value>(&payload) else {
+        return HIDDEN.to_owned();
+    };
+    for field in *fields {
+        match fact.get_mut(*field) {
+            Some(Value::Array(list)) => list.clear(),
+            Some(Value::Null) | None => {}
+            Some(value) => *value = Value::from(HIDDEN),
+        }
+    }
+    fact.to_string()
 }
 
 /// Takes out what tools whose use is hidden were given and gave. What cannot be told apart goes
@@ -74,4 +103,20 @@ fn reply_without(eyes: &Eyes, reply: &Value) -> Value {
         }
     }
     Value::from(reply.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_sees_summaries_sees_no_output_of_programs() {
+        let payload = r#"{"place":"step","output":"SECRET LINE","failures":[{"name":"t"}]}"#;
+        let seen = without_output("proof.recorded", payload.to_owned());
+        let fact: Value = serde_json::from_str(&seen).unwrap();
+        assert_eq!(fact["output"], HIDDEN);
+        assert_eq!(fact["failures"], Value::Array(Vec::new()));
+        assert_eq!(fact["place"], "step");
+        assert_eq!(without_output("plan.ended", payload.to_owned()), payload);
+    }
 }

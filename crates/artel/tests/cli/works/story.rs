@@ -236,6 +236,9 @@ fn proof_story_killed_at_every_append_it_ends_the_same() {
         assert_eq!(town.left(), expected, "{at}");
         once(&town);
         is_tidy(&town);
+        let request = town.request().unwrap();
+        let file = request["path"].as_str().unwrap();
+        assert!(town.house.workshop.join(file).exists(), "{file}: {at}");
         town.house.ok(["journal", "verify"]);
     }
     figure(&format!(
