@@ -80,7 +80,7 @@ fn words(input: &Input, bench: &Bench) -> Result<Vec<String>, Trouble> {
             .map(|path| format!("`scripts/{path}`"))
             .collect();
         match near.is_empty() {
-            true => "scripts lie in the skill's own `scripts` folder".to_owned(),
+            true => "scripts are named as they lie in the skill's folder".to_owned(),
             false => format!("similar scripts of the skill: {}", near.join(", ")),
         }
     };

@@ -249,8 +249,8 @@ pub(crate) fn skill_rules(skill: &Skill) -> Vec<Rule> {
 pub(crate) fn skill_list(skill: &Skill) -> Option<Vec<String>> {
     let mut list = skill.front.allowed_tools.clone()?;
     let runs_scripts = |rule: &String| {
-        let inside = rule.strip_prefix("Bash").unwrap_or("none");
-        matches!(inside, "" | "(*)" | "(:*)") || inside.contains("scripts/")
+        let bounds = rule.strip_prefix("Bash");
+        bounds.is_some_and(|it| matches!(it, "" | "(*)" | "(:*)") || it.contains("scripts/"))
     };
     if list.iter().any(runs_scripts) && !list.iter().any(|rule| rule == SCRIPT) {
         list.push(SCRIPT.to_owned());

@@ -5,24 +5,18 @@ use std::fs;
 use std::io::Write as _;
 use std::time::Duration;
 
-use super::{Flooded, kill};
+use super::{Flooded, PLANNER, kill};
 
 /// How the plan's author knows that nothing was cut.
 const LAST: &str = "And last of all, count the pages.";
 
-/// Plans a request only if its last words reached it.
-const READER: &str = r#"
-rules:
-  - expect: { matches: "(?s)Plan this request.*And last of all, count the pages" }
-    call:
-      - submit_plan:
-          title: Write it down
-          kind: docs
-          overview: It is written down.
-          steps:
-            - { id: note, title: Write it down, role: engineer, work: Write NOTES.md., check: It is there., verify: none, scope: { paths: [NOTES.md] }, evidence: [{ kind: file, what: NOTES.md }] }
-      - finish: { answer: planned }
-"#;
+/// A model that plans a request only if its last words reached it.
+fn reader() -> String {
+    let said = "{ says: Plan this request }";
+    assert!(PLANNER.contains(said));
+    let all = format!("{{ matches: \"(?s)Plan this request.*{LAST}\" }}");
+    PLANNER.replace(said, &all)
+}
 
 /// The most memory that the daemon has taken so far, in MB.
 fn peak_of(pid: &str) -> u64 {
@@ -34,7 +28,7 @@ fn peak_of(pid: &str) -> u64 {
 
 #[test]
 fn ten_megabytes_that_come_in_pieces_are_one_request_with_every_word() {
-    let flooded = Flooded::saying(READER);
+    let flooded = Flooded::saying(&reader());
     let pid = flooded.start();
     let inbox = flooded.town.house.workshop.join("Inbox/Requests");
     let line = "Write down what is on this page, and then turn it over.\n";
