@@ -31,7 +31,7 @@ const fn tests(package: &'static str, filter: &'static str) -> Work {
     Work::Tests { package, filter }
 }
 
-const PROOFS: [Proof; 15] = [
+const PROOFS: [Proof; 16] = [
     Proof {
         name: "kill",
         shows: "killed at any moment, nothing acknowledged is lost and nothing happens twice",
@@ -67,6 +67,11 @@ const PROOFS: [Proof; 15] = [
         name: "sandbox",
         shows: "whatever a command does, its whole tree ends, memory stays bounded, nothing leaks",
         work: tests("artel-sandbox", "test(/(^|::)proof_(ends|floods|many)/)"),
+    },
+    Proof {
+        name: "scripts",
+        shows: "a skill's script that never ends is ended after its two minutes",
+        work: tests("artel", "test(/(^|::)proof_scripts/)"),
     },
     Proof {
         name: "resume",

@@ -74,7 +74,7 @@ pub(crate) const EXAMPLE: &str = "\
 #model = \"qwen3-coder\"
 #base_url = \"http://127.0.0.1:8080/v1\"   # optional
 #api_key_env = \"MY_KEY\"                   # optional; otherwise the provider's usual variable, then the key store
-#account = \"work\"                         # optional: a stored key, as in `artel auth set --account work`
+#account = \"work\"                         # optional: a stored key, as in `artel auth set openai --account work`
 #timeout = \"120s\"                         # optional
 #proxy = \"none\"                           # optional; otherwise HTTPS_PROXY and NO_PROXY
 #headers = { X-Team = \"blue\" }            # optional

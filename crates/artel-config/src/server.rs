@@ -31,6 +31,16 @@ pub(crate) const FIELDS: &[Field] = &[
         about: "How many readers may follow live events at once.",
     },
     Field {
+        key: "server.acts_per_second",
+        kind: Kind::Whole {
+            least: 1,
+            most: 1_000_000,
+        },
+        default: Some("200"),
+        about: "How many requests a second of one token or login may change something; reading \
+                is not counted.",
+    },
+    Field {
         key: "server.works_at_once",
         kind: Kind::Whole { least: 1, most: 64 },
         default: Some("4"),
@@ -54,6 +64,8 @@ pub struct Server {
     pub hosts: Setting<Vec<String>>,
     /// How many readers of live events there may be.
     pub event_streams: Setting<u64>,
+    /// How many requests a second of one token may change something.
+    pub acts_per_second: Setting<u64>,
     /// How many pieces of work go on side by side.
     pub works_at_once: Setting<u64>,
     /// Where traces go.
@@ -66,6 +78,7 @@ impl Server {
             listen: values.text("server.listen")?,
             hosts: values.list("server.hosts")?,
             event_streams: values.whole("server.event_streams")?,
+            acts_per_second: values.whole("server.acts_per_second")?,
             works_at_once: values.whole("server.works_at_once")?,
             otlp: values.list("telemetry.otlp")?,
         })

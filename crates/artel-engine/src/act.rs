@@ -41,6 +41,7 @@ impl Driver {
         let kinds = &self.setup.turn.rules().tools;
         let is_pure = kinds.get(&first.tool).is_some_and(|kind| kind.is_pure);
         let gathers = if is_pure { Gathers::Yes } else { Gathers::No };
+        let began = self.setup.chronicle.mark_room();
         let cleared = self.pass_calls(acts, &hands).await?;
         let mut acts = Vec::new();
         let mut calls = Vec::new();
@@ -83,6 +84,10 @@ impl Driver {
                 came.push((act.clone(), response(&result)));
             }
             done.push(of(&result, finished));
+        }
+        if done.iter().any(|done| is_failed(&done.finished)) {
+            let chronicle = self.setup.chronicle.clone();
+            blocking(move || chronicle.ensure_room(began)).await?;
         }
         for Done {
             finished,
@@ -129,6 +134,10 @@ impl Driver {
         }
         Ok(ready.hands)
     }
+}
+
+fn is_failed(finished: &ToolFinished) -> bool {
+    finished.trouble.is_some() || finished.exit.is_some_and(|exit| exit != 0)
 }
 
 /// Carries out one call; nothing comes of one whose question was left open.

@@ -113,6 +113,24 @@ impl Chronicle {
         &self.journal
     }
 
+    /// Marks the moment at which something begins that a full disk could spoil.
+    pub fn mark_room(&self) -> u64 {
+        self.journal.room().mark()
+    }
+
+    /// Refuses to go by a result that came while there was no room on the disk: what failed may have
+    /// failed for that alone. It is settled like one whose process was killed.
+    pub fn ensure_room(&self, since: u64) -> Result<(), Failure> {
+        let what = match self.journal.lack() {
+            Some(lack) => lack.to_string(),
+            None if self.journal.room().lacked_since(since) => "the disk was full".to_owned(),
+            None => return Ok(()),
+        };
+        Err(Failure::new(Code::J006, what)
+            .because("what failed meanwhile is done again once there is room")
+            .advise("free some space, then resume"))
+    }
+
     /// Appends, and returns once that is durable.
     pub async fn append(&self, entries: Vec<Entry>) -> Result<(), Failure> {
         self.append_at(entries).await?;
@@ -150,6 +168,16 @@ impl Chronicle {
             Some(fence) => batch.fenced(fence),
             None => batch,
         }
+    }
+
+    /// Makes an event that only the full view has.
+    pub(crate) fn quiet(&self, fact: impl Into<Fact>) -> Draft {
+        self.draft(Entry::quiet(fact))
+    }
+
+    /// Returns the proof that this process drives the run.
+    pub(crate) fn fence(&self) -> Option<&Fence> {
+        self.fence.as_ref()
     }
 
     fn draft(&self, entry: Entry) -> Draft {

@@ -224,7 +224,7 @@ impl<C: Crew> Conductor<C> {
                     names.push(name);
                 }
                 // It was answered elsewhere meanwhile.
-                Ok((name, Did::Left(Left::Question(asked)))) if !self.awaits(&asked) => {
+                Ok((name, Did::Left(_))) if self.is_settled(underway.orders.get(&name)) => {
                     names.push(name);
                 }
                 // Its name stays taken: this process does not begin it again.
@@ -243,10 +243,14 @@ impl<C: Crew> Conductor<C> {
         result
     }
 
-    /// Tells whether a question is still one.
-    fn awaits(&self, asked: &RunAsked) -> bool {
+    /// Tells whether an order was to wait for an answer that is there. What an agent of a step asks
+    /// is not known here: that step has to be left until somebody answers.
+    fn is_settled(&self, order: Option<&Option<Order>>) -> bool {
+        let Some(Some(Order::Await(asked))) = order else {
+            return false;
+        };
         let mut open = self.conduct.questions();
-        !self.conduct.is_cancelled() && open.any(|it| it.question == asked.question)
+        self.conduct.is_cancelled() || !open.any(|it| it.question == asked.question)
     }
 
     /// Takes in what others recorded, with the texts that the machine needs.

@@ -12,7 +12,7 @@ use artel_rules::turn::{ASKED, Act, Ending, Guard, Kind, Next, Rules, Turn, Wait
 use artel_tools::{Card, Effect, Person, Registry, Unknown, Viewer};
 use artel_types::{
     Clock, Code, Fact, Failure, FileChange, Outcome, RunAnswered, RunAsked, RunEscalated,
-    RunFinished, RunSaid, RunState, Text, ToolFinished,
+    RunFinished, RunSaid, RunState, RunSteered, Text, ToolFinished,
 };
 
 use crate::act::Acted;
@@ -24,7 +24,7 @@ use crate::ground::Workplace;
 use crate::heir::{Succession, events_of_heirs};
 use crate::hooked::Hooked;
 use crate::log::CallLog;
-use crate::steer::{Steering, Stop};
+use crate::steer::{Course, Steering, Stop};
 
 /// After how many calls a step is reminded of what it is about.
 const REMIND_EVERY: u32 = 3;
@@ -164,7 +164,7 @@ impl Driver {
             Next::Act(acts) => match self.question_of(&acts) {
                 Some(asked) => self.record(Entry::shown(asked)).await?,
                 None => {
-                    if self.act(acts).await? == Acted::Left {
+                    if self.act(acts).await? == Acted::Left && !self.hears_cancel().await? {
                         return Ok(Some(Ended::Left(Left::Interrupted)));
                     }
                 }
@@ -191,6 +191,22 @@ impl Driver {
             Next::End(_) => {}
         }
         Ok(None)
+    }
+
+    /// Tells whether the run was cancelled, and takes that in: a call that waited is left then, and
+    /// may know before the driver does.
+    async fn hears_cancel(&mut self) -> Result<bool, Failure> {
+        let chronicle = self.setup.chronicle.clone();
+        let course = blocking(move || Course::of(chronicle.journal(), chronicle.run())).await?;
+        if course != Course::Cancelled {
+            return Ok(false);
+        }
+        let cancelled = RunSteered {
+            act: "cancel".to_owned(),
+            text: String::new(),
+        };
+        self.fold(&cancelled.into())?;
+        Ok(true)
     }
 
     /// Puts the conversation to the model and takes its reply in.

@@ -5,9 +5,9 @@
 //! always gathered; they are appended together, before they are used.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use artel_tools::{Approver, Log, Question, Said};
+use artel_tools::Log;
 use artel_types::{Actor, BlobRef, Fact, Outcome, Text, ToolFinished};
 
 use crate::chronicle::{Chronicle, Entry};
@@ -63,7 +63,7 @@ impl CallLog {
     }
 
     /// Appends what was gathered so far: a person is about to be asked.
-    fn flush(&self) -> Result<(), String> {
+    pub(crate) fn flush(&self) -> Result<(), String> {
         let mut entries = Vec::new();
         for bucket in self.lock().values_mut() {
             entries.append(&mut bucket.entries);
@@ -73,6 +73,10 @@ impl CallLog {
         }
         let appended = self.chronicle.append_blocking(entries);
         appended.map_err(|failure| failure.to_string())
+    }
+
+    pub(crate) fn chronicle(&self) -> &Chronicle {
+        &self.chronicle
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, Bucket>> {
@@ -145,20 +149,5 @@ fn call_of(fact: &Fact) -> Option<&str> {
         Fact::SecretUsed(fact) => Some(&fact.call),
         Fact::PortalRefused(fact) => fact.call.as_deref(),
         _ => None,
-    }
-}
-
-/// Asks a person, once everything up to the question is on record.
-pub struct Knock {
-    /// Who asks.
-    pub inner: Arc<dyn Approver>,
-    /// What has to be on record first.
-    pub log: Arc<CallLog>,
-}
-
-impl Approver for Knock {
-    fn approve(&self, question: &Question) -> Option<Said> {
-        self.log.flush().ok()?;
-        self.inner.approve(question)
     }
 }

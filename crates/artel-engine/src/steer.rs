@@ -5,8 +5,8 @@ use std::collections::{BTreeSet, HashMap};
 use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use artel_journal::{Filter, Journal};
-use artel_types::{Fact, RunId};
+use artel_journal::{Filter, Journal, Query};
+use artel_types::{Fact, Failure, RunId};
 use tokio::sync::{mpsc, watch};
 
 /// What is recorded about the plan of a run by others than its driver.
@@ -27,6 +27,39 @@ pub enum Stop {
     Politely,
     /// End what runs, too.
     Now,
+}
+
+/// What people want of a run, as it stands in the journal now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Course {
+    GoesOn,
+    Paused,
+    Cancelled,
+}
+
+impl Course {
+    /// Reads it. A driver hears of it a moment later than it is on record: whoever is about to
+    /// begin what waited for long looks here.
+    pub(crate) fn of(journal: &Journal, run: RunId) -> Result<Self, Failure> {
+        let filter = Filter {
+            run: Some(run.to_string()),
+            kind: Some("run.steered".to_owned()),
+            ..Filter::default()
+        };
+        let mut course = Self::GoesOn;
+        for record in journal.reader().records(&Query::of(filter))? {
+            let Fact::RunSteered(steered) = record.event()?.fact else {
+                continue;
+            };
+            match steered.act.as_str() {
+                "cancel" => return Ok(Self::Cancelled),
+                "pause" => course = Self::Paused,
+                "resume" => course = Self::GoesOn,
+                _ => {}
+            }
+        }
+        Ok(course)
+    }
 }
 
 /// Hears what people record for runs, for all runs that are connected to it.

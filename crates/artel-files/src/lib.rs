@@ -14,6 +14,7 @@ mod directory;
 mod error;
 mod guard;
 mod read;
+mod room;
 mod root;
 mod temp;
 mod write;
@@ -22,6 +23,7 @@ pub use directory::{make_dir, make_dirs};
 pub use error::{FileError, Found};
 pub use guard::{Guard, Op, Refusal};
 pub use read::read_bounded;
+pub use room::{shortage, shortage_by_writing};
 pub use root::{
     About, Entry, Identity, Listing, MOST_ENTRIES_SEARCHED, Opened, Resolved, Root, RootError,
     Written,

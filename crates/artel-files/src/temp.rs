@@ -183,7 +183,7 @@ impl<'f> Temp<'f> {
     }
 }
 
-fn fresh_name() -> String {
+pub(crate) fn fresh_name() -> String {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     format!("{TEMP_PREFIX}{}-{number}", std::process::id())

@@ -17,8 +17,8 @@ mod tree;
 pub use danger::{Danger, Dangers};
 pub use git::{Git, GitError, Identity};
 pub use line::{
-    Base, ByHand, Clash, CommitOrder, Committed, Conflict, FileStat, HandWay, Line, LineError,
-    Logged, Merge, MergeOrder, MergeRefused, Stat, StatKind, UndoOrder,
+    Base, ByHand, Clash, CommitOrder, Committed, Conflict, Entry, FileStat, HandWay, Line,
+    LineError, Logged, Merge, MergeOrder, MergeRefused, Stat, StatKind, UndoOrder,
 };
 pub use tree::{
     Applied, ApplyError, Change, ChangeKind, Fingerprint, Making, Restored, RunTree, SHARED_NAMES,

@@ -15,6 +15,7 @@ mod branch;
 mod commit;
 mod deed;
 mod error;
+mod locks;
 mod merge;
 mod paths;
 mod person;
@@ -32,7 +33,7 @@ pub use commit::{CommitOrder, Committed};
 pub use error::{LineError, MergeRefused};
 pub use merge::{ByHand, HandWay, Merge, MergeOrder, UndoOrder};
 pub use person::Base;
-pub use read::{FileStat, Logged, Stat, StatKind};
+pub use read::{Entry, FileStat, Logged, Stat, StatKind};
 pub use threeway::{Clash, Conflict};
 
 use crate::tree::beneath::Beneath;

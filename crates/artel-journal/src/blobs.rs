@@ -3,29 +3,36 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use artel_types::{BlobHash, BlobRef, Redactor};
+use artel_types::{BlobHash, BlobRef, Redactor, Room};
 
 use crate::durable;
 use crate::error::JournalError;
+use crate::patience;
 
 /// The folder of large values. A blob is written before the event that names it.
 #[derive(Debug, Clone)]
 pub struct Blobs {
     folder: PathBuf,
     redactor: Redactor,
+    room: Room,
 }
 
 impl Blobs {
-    pub(crate) fn new(folder: PathBuf, redactor: Redactor) -> Self {
-        Self { folder, redactor }
+    pub(crate) fn new(folder: PathBuf, redactor: Redactor, room: Room) -> Self {
+        Self {
+            folder,
+            redactor,
+            room,
+        }
     }
 
     /// Opens the folder for reading.
     pub fn at(folder: impl Into<PathBuf>) -> Self {
-        Self::new(folder.into(), Redactor::none())
+        Self::new(folder.into(), Redactor::none(), Room::unwaited())
     }
 
     /// Stores bytes, without the secrets in them, and returns their address once they are on disk.
+    /// Where there is no room it waits for it, as an append does.
     pub fn put(&self, bytes: &[u8]) -> Result<BlobRef, JournalError> {
         let clean = self.redactor.redact_bytes(bytes);
         let blob = BlobHash::from_bytes(*blake3::hash(&clean).as_bytes());
@@ -38,8 +45,11 @@ impl Blobs {
             return Ok(reference);
         }
         let folder = path.parent().unwrap_or(Path::new("/"));
-        durable::make_folder(folder).map_err(|cause| JournalError::file("make", folder, cause))?;
-        durable::write(&path, &clean).map_err(|cause| JournalError::file("write", &path, cause))?;
+        patience::until_written(&self.room, &path, reference.bytes, || {
+            durable::make_folder(folder)
+                .map_err(|cause| JournalError::file("make", folder, cause))?;
+            durable::write(&path, &clean).map_err(|cause| JournalError::file("write", &path, cause))
+        })?;
         Ok(reference)
     }
 

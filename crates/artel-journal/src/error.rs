@@ -120,6 +120,8 @@ pub enum JournalError {
         path: PathBuf,
         /// What SQLite said.
         what: String,
+        /// The failure of the commit itself.
+        cause: Box<JournalError>,
     },
     /// Another file was put in the journal's place while it was in use.
     #[error("the journal `{path}` was replaced while it was in use")]
@@ -258,7 +260,9 @@ impl JournalError {
     pub(crate) fn file(act: &'static str, path: impl Into<PathBuf>, cause: io::Error) -> Self {
         let path = path.into();
         match cause.kind() {
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::DiskFull { path },
+            io::ErrorKind::StorageFull
+            | io::ErrorKind::QuotaExceeded
+            | io::ErrorKind::FileTooLarge => Self::DiskFull { path },
             io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied
                 if act != "read" =>
             {
@@ -377,7 +381,8 @@ impl JournalError {
             }
             Self::Busy { .. } => "end the other program's write transaction, then repeat",
             Self::DiskFull { .. } => {
-                "free some space (`artel clean` shows what Artel could free), then repeat"
+                "free some space (`artel clean` shows what Artel could free) or raise the quota or \
+                 limit, then repeat"
             }
             Self::ReadOnly { .. } => {
                 "make the folder writable for you; reading commands work as it is"
@@ -386,8 +391,12 @@ impl JournalError {
             Self::UnknownSigner => {
                 "`artel workshop trust` accepts its keys, if the workshop is yours"
             }
-            Self::Io { .. } | Self::Unsettled { .. } => {
-                "look at the system's log, and copy the workshop to another disk"
+            Self::Unsettled { .. } => {
+                "`artel journal tail` shows whether they are there; repeat the command if they are not"
+            }
+            Self::Io { .. } => {
+                "`df -h` and `df -i` show whether there is room; if there is, the system's log \
+                 (`journalctl -k`) says what the disk has, and the workshop should be copied to another"
             }
             Self::Migration { .. } => {
                 "the journal is unchanged; report this with the message (a backup is in `.artel/backups`)"

@@ -39,6 +39,11 @@ impl Home {
         self.state.join("journal.db")
     }
 
+    /// Returns the log of what is not in the journal file yet.
+    pub fn log(&self) -> PathBuf {
+        self.state.join("journal.db-wal")
+    }
+
     /// Returns the folder of large values.
     pub fn blobs(&self) -> PathBuf {
         self.state.join("blobs")

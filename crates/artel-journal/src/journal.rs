@@ -6,8 +6,8 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use artel_types::{
-    Actor, Clock, Draft, Fact, JournalBackedUp, JournalMigrated, JournalTailTorn, Redactor, Stream,
-    TraceId, Visibility, WorkshopId,
+    Actor, Clock, Draft, Fact, JournalBackedUp, JournalMigrated, JournalTailTorn, Lack, Redactor,
+    Room, Stream, TraceId, Visibility, WorkshopId,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -26,6 +26,7 @@ use crate::lease::{Fence, Lease, LeaseOrder};
 use crate::migrate;
 use crate::order::{self, Ack, Batch, Order};
 use crate::owner::Owner;
+use crate::patience;
 use crate::prepare::{Found, prepare_file};
 use crate::projection::Projection;
 use crate::query::Filter;
@@ -73,6 +74,8 @@ pub struct Options {
     pub backups_kept: usize,
     /// The trace of the journal's own upkeep.
     pub trace: TraceId,
+    /// Where a writer without room says so, and learns whether to wait.
+    pub room: Room,
 }
 
 impl Options {
@@ -86,6 +89,7 @@ impl Options {
             backup_every: None,
             backups_kept: 10,
             trace,
+            room: Room::unwaited(),
         }
     }
 }
@@ -178,7 +182,8 @@ impl Journal {
         turnstile: Turnstile,
     ) -> Result<Opened, JournalError> {
         let path = home.journal();
-        let (connection, found) = prepare_file(home, workshop, &options, &keys, &turnstile)?;
+        let prepare = || prepare_file(home, workshop, &options, &keys, &turnstile);
+        let (connection, found) = patience::until_opened(&options.room, &path, prepare)?;
         let (heads, _) = watch::channel(found.head.seq);
         let bell = Arc::new(Bell::new(heads.clone()));
         let (orders, waiting) = channel();
@@ -195,6 +200,7 @@ impl Journal {
             restores: found.restores,
             anchored_at: options.clock.uptime(),
             clock: options.clock.clone(),
+            room: options.room.clone(),
             heads,
         };
         let thread = std::thread::Builder::new().name("artel-journal".to_owned());
@@ -202,7 +208,7 @@ impl Journal {
             .spawn(move || writer.run(&waiting))
             .map_err(|cause| JournalError::file("start the writer of", home.journal(), cause))?;
         let reader = Arc::new(Reader::open(home)?);
-        let blobs = Blobs::new(home.blobs(), options.redactor.clone());
+        let blobs = Blobs::new(home.blobs(), options.redactor.clone(), options.room.clone());
         let journal = Self(Arc::new(Inner {
             home: home.clone(),
             workshop,
@@ -269,6 +275,19 @@ impl Journal {
     /// Returns the reading side.
     pub fn reader(&self) -> &Reader {
         &self.0.reader
+    }
+
+    /// Looks whether there is no room to append now, where it would be waited for.
+    pub fn lack(&self) -> Option<Lack> {
+        let Inner { home, options, .. } = &*self.0;
+        let why = options.room.shortage(&home.log())?;
+        let (need, at) = (None, home.journal());
+        Some(Lack { why, need, at })
+    }
+
+    /// Returns where writers without room say so.
+    pub fn room(&self) -> &Room {
+        &self.0.options.room
     }
 
     /// Returns the store of large values.
@@ -461,9 +480,9 @@ pub(crate) fn record_upkeep(
         actor: by.clone(),
         ..upkeep(options.trace, fact)
     };
-    let prepared =
+    let mut prepared =
         order::prepare(draft.into(), &options.redactor).map_err(AppendError::into_journal)?;
-    desk.append(prepared)
+    desk.append(&mut prepared)
         .map_err(failed)?
         .map_err(AppendError::into_journal)?;
     desk.sign_head().map_err(failed)?;

@@ -191,8 +191,10 @@ pub(crate) fn is_current(connection: &Connection, fence: &Fence) -> rusqlite::Re
 
 /// Lists the leases that are held or were left behind.
 pub(crate) fn list(connection: &Connection) -> rusqlite::Result<Vec<LeaseInfo>> {
-    let mut statement =
-        connection.prepare_cached("SELECT name, owner, expires_wall FROM lease ORDER BY name")?;
+    // One row stays for each run there ever was; few of them are anybody's.
+    let mut statement = connection.prepare_cached(
+        "SELECT name, owner, expires_wall FROM lease WHERE owner IS NOT NULL ORDER BY name",
+    )?;
     let rows = statement.query_map([], |row| {
         Ok(LeaseInfo {
             name: row.get(0)?,

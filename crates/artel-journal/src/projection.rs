@@ -143,7 +143,7 @@ fn message(name: &str, version: u32, end: Head, state: &[u8]) -> Vec<u8> {
     message
 }
 
-fn hash_at(connection: &Connection, seq: u64) -> rusqlite::Result<Option<Hash>> {
+pub(crate) fn hash_at(connection: &Connection, seq: u64) -> rusqlite::Result<Option<Hash>> {
     connection
         .prepare_cached("SELECT hash FROM event WHERE seq = ?")?
         .query_row([seq.cast_signed()], |row| row.get(0))

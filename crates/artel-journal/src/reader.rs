@@ -9,6 +9,7 @@ use artel_types::{Event, RunId, Timestamp, WorkshopId};
 use rusqlite::types::Value;
 use rusqlite::{CachedStatement, Connection};
 
+use crate::anchor::Anchor;
 use crate::archive;
 use crate::chain::checkpoint_message;
 use crate::columns::Columns;
@@ -77,6 +78,36 @@ impl Reader {
         })
     }
 
+    /// Refuses a journal whose end is missing: fewer events than it says itself, or than were signed
+    /// on this machine. What is left of it would be taken for all that ever happened.
+    pub fn refuse_cut(&self, workshop: WorkshopId) -> Result<(), JournalError> {
+        // Read first: it follows what is written, so no writer can make it seem ahead. One that
+        // cannot be read is for writers and `verify` to tell.
+        let anchor = Anchor::load(self.home.data(), workshop).ok().flatten();
+        let (last, told) = self.with(|connection| {
+            let last = "SELECT coalesce(max(seq), 0) FROM event";
+            let last: i64 = connection
+                .prepare_cached(last)?
+                .query_row([], |row| row.get(0))?;
+            Ok((last.cast_unsigned(), Head::read(connection)?))
+        })?;
+        let signed = anchor.map_or(0, |anchor| anchor.seq);
+        if last < signed {
+            return Err(JournalError::Shortened {
+                found: last,
+                signed,
+            });
+        }
+        if told.is_some_and(|head| last < head.seq) {
+            let what = "the end of the journal is cut off".to_owned();
+            return Err(JournalError::Damaged {
+                seq: last + 1,
+                what,
+            });
+        }
+        Ok(())
+    }
+
     /// Hands over every event that fits until the visitor breaks off.
     pub fn visit(
         &self,
@@ -142,7 +173,7 @@ impl Reader {
         self.with(|connection| Ok(Head::read(connection)?.map_or(0, |head| head.seq)))
     }
 
-    /// Lists the leases.
+    /// Lists the leases that somebody holds or left behind; those that were given back are not there.
     pub fn leases(&self) -> Result<Vec<LeaseInfo>, JournalError> {
         self.with(lease::list)
     }

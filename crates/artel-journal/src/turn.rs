@@ -138,6 +138,17 @@ impl Desk<'_> {
             .unwrap_or_else(|| Head::genesis(self.memory.workshop))
     }
 
+    /// Writes down where the chain ends now.
+    pub(crate) fn write_head(&mut self) -> Result<(), JournalError> {
+        let done = self.head().write(self.connection);
+        done.map_err(|error| self.failed(&error))
+    }
+
+    /// Says what SQLite said, of this journal.
+    pub(crate) fn failed(&self, error: &rusqlite::Error) -> JournalError {
+        JournalError::sqlite(self.home.journal(), error)
+    }
+
     pub(crate) fn moment(&self) -> Moment {
         Moment {
             wall: self.clock.now(),
@@ -148,9 +159,9 @@ impl Desk<'_> {
     /// Records one batch, or says why not; a refusal leaves no trace in the transaction.
     pub(crate) fn append(
         &mut self,
-        mut batch: Prepared,
+        batch: &mut Prepared,
     ) -> rusqlite::Result<Result<Receipt, AppendError>> {
-        if let Some(refusal) = self.refusal(&batch)? {
+        if let Some(refusal) = self.refusal(batch)? {
             return Ok(Err(refusal));
         }
         let at = self.clock.now();
@@ -172,7 +183,7 @@ impl Desk<'_> {
                 hash: record.hash,
             });
             stream_seqs.push(record.stream_seq);
-            self.remember(std::mem::take(&mut record.stream), record.stream_seq);
+            self.remember(&record.stream, record.stream_seq);
             if record.seq.is_multiple_of(CHECKPOINT_EVERY) {
                 self.sign_head()?;
             }
@@ -234,12 +245,15 @@ impl Desk<'_> {
         Ok(position.unwrap_or(0).cast_unsigned())
     }
 
-    fn remember(&mut self, stream: String, position: u64) {
+    fn remember(&mut self, stream: &str, position: u64) {
         // Streams come and go; what is forgotten is read again.
         if self.memory.positions.len() >= 10_000 {
             self.memory.positions.clear();
         }
-        self.memory.positions.insert(stream, position);
+        match self.memory.positions.get_mut(stream) {
+            Some(known) => *known = position,
+            None => drop(self.memory.positions.insert(stream.to_owned(), position)),
+        }
     }
 
     /// Signs the head, unless it is signed already.

@@ -5,21 +5,22 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::Duration;
 
-use artel_types::Clock;
+use artel_types::{Clock, Lack, Room, Waiting};
 use rusqlite::Connection;
-use tokio::sync::{oneshot, watch};
+use tokio::sync::watch;
 
 use crate::admit;
 use crate::anchor;
 use crate::connect::{self, Create};
 use crate::durable;
-use crate::error::{AppendError, JournalError, LeaseError};
-use crate::head;
+use crate::error::JournalError;
+use crate::head::{self, Head};
 use crate::home::Home;
 use crate::journal::Durability;
 use crate::keys::Keys;
-use crate::lease::{self, LeaseOrder};
-use crate::order::{Order, Receipt};
+use crate::order::Order;
+use crate::outcome::Outcome;
+use crate::patience;
 use crate::projection;
 use crate::turn::{Checkpoint, Desk, Memory};
 use crate::turnstile::Turnstile;
@@ -53,6 +54,7 @@ pub(crate) struct Writer {
     pub(crate) anchored: u64,
     pub(crate) restores: usize,
     pub(crate) anchored_at: Duration,
+    pub(crate) room: Room,
 }
 
 /// How far a transaction got before it failed.
@@ -63,8 +65,20 @@ enum Stopped {
     InCommit(JournalError),
 }
 
-/// Answers that are owed once the turn is committed.
-type Owed = Box<dyn FnOnce(Result<(), JournalError>) + Send>;
+impl Stopped {
+    /// Tells whether the write may have come to stand all the same.
+    fn may_stand(&self) -> bool {
+        matches!(self, Self::InCommit(_))
+    }
+}
+
+/// A commit of which nobody could tell what became of it.
+struct Left {
+    /// Where the chain ends, if it stands.
+    reached: Head,
+    /// What was to be answered then.
+    outcomes: Vec<Outcome>,
+}
 
 impl Writer {
     /// Carries out orders until the last sender is gone or says to close.
@@ -107,42 +121,101 @@ impl Writer {
         }
     }
 
-    fn turn(&mut self, batch: Vec<Order>) {
-        let mut owed: Vec<Owed> = Vec::with_capacity(batch.len());
-        let done = self.commit(batch, &mut owed);
-        if let (Ok(()), Some(head)) = (&done, self.memory.head) {
+    fn turn(&mut self, mut batch: Vec<Order>) {
+        let done = self.commit_with_patience(&mut batch);
+        if let (Ok(_), Some(head)) = (&done, self.memory.head) {
             self.heads.send_replace(head.seq);
         }
-        for answer in owed {
-            answer(done.clone());
+        match done {
+            Ok(outcomes) => {
+                for (order, outcome) in batch.into_iter().zip(outcomes) {
+                    order.answer(outcome);
+                }
+            }
+            Err(error) => batch.into_iter().for_each(|order| order.refuse(&error)),
         }
         if self.clock.uptime().saturating_sub(self.anchored_at) >= ANCHOR_EVERY {
             self.move_anchor();
         }
     }
 
-    fn commit(&mut self, batch: Vec<Order>, owed: &mut Vec<Owed>) -> Result<(), JournalError> {
-        let mut batch = batch.into_iter();
-        let done = self.commit_some(&mut batch, owed);
-        // Orders that were not reached fail like the one that did.
-        owed.extend(batch.map(refuse));
-        done
+    /// Writes, and where there is no room for it waits until there is: whoever appends has acted or
+    /// is about to, and a full disk is no reason to break off.
+    fn commit_with_patience(&mut self, batch: &mut [Order]) -> Result<Vec<Outcome>, JournalError> {
+        let mut waiting = None;
+        let mut left = None;
+        loop {
+            let error = match self.take_up(&mut left).and_then(|stands| match stands {
+                Some(outcomes) => Ok(outcomes),
+                None => self.commit(batch, &mut left),
+            }) {
+                Ok(outcomes) => return Ok(outcomes),
+                Err(error) => error,
+            };
+            let Some(why) = patience::shortage(&error, &self.room, &self.path) else {
+                return Err(error);
+            };
+            if waiting.is_none() {
+                let need = Some(batch.iter().map(Order::size).sum());
+                let at = self.path.clone();
+                waiting = self.room.wait(Lack { why, need, at });
+            }
+            let Some(pause) = waiting.as_ref().and_then(Waiting::pause) else {
+                return Err(error);
+            };
+            std::thread::park_timeout(pause);
+        }
     }
 
-    fn commit_some(
-        &mut self,
-        batch: &mut impl Iterator<Item = Order>,
-        owed: &mut Vec<Owed>,
-    ) -> Result<(), JournalError> {
+    /// Settles, once the file can be written again, what became of a commit of which nobody could
+    /// tell: it stands as a whole, and then its outcomes hold, or nothing of it does.
+    fn take_up(&mut self, left: &mut Option<Left>) -> Result<Option<Vec<Outcome>>, JournalError> {
+        let Some(Left { reached, .. }) = left else {
+            return Ok(None);
+        };
         let turnstile = Arc::clone(&self.turnstile);
         let _turn = turnstile.enter()?;
         self.refresh()?;
+        let Some(connection) = &self.connection else {
+            return Err(JournalError::Closed);
+        };
+        let at_end = projection::hash_at(connection, reached.seq)
+            .map_err(|error| JournalError::sqlite(&self.path, &error))?;
+        let stands = at_end == Some(reached.hash);
+        // One more write in its place: what is not there now can no longer come back.
+        self.write(|desk| desk.write_head())
+            .map_err(|stopped| self.settle(stopped))?;
+        let left = left.take().filter(|_| stands);
+        Ok(left.map(|left| left.outcomes))
+    }
+
+    fn commit(
+        &mut self,
+        batch: &mut [Order],
+        left: &mut Option<Left>,
+    ) -> Result<Vec<Outcome>, JournalError> {
+        let turnstile = Arc::clone(&self.turnstile);
+        let _turn = turnstile.enter()?;
+        self.refresh()?;
+        let mut outcomes = Vec::with_capacity(batch.len());
         let written = self.write(|desk| {
-            carry_out(desk, batch, owed)
-                .and_then(|()| desk.head().write(desk.connection))
-                .map_err(|error| JournalError::sqlite(desk.home.journal(), &error))
+            for order in batch {
+                let outcome = order.carry_out(desk);
+                outcomes.push(outcome.map_err(|error| desk.failed(&error))?);
+            }
+            desk.write_head()
         });
-        written.map_err(|stopped| self.settle(stopped))
+        let Err(stopped) = written else {
+            return Ok(outcomes);
+        };
+        // What holds no event leaves nothing to know it by, and may be done again.
+        let reached = self.memory.head.filter(|_| stopped.may_stand());
+        let reached = reached.filter(|end| Some(*end) != self.memory.head_before_turn());
+        let error = self.settle(stopped);
+        if let (JournalError::Unsettled { .. }, Some(reached)) = (&error, reached) {
+            *left = Some(Left { reached, outcomes });
+        }
+        Err(error)
     }
 
     /// Does something in one transaction. The caller has the turn.
@@ -251,12 +324,7 @@ impl Writer {
         };
         let settled = self.reopen().is_ok()
             && self.memory.head == before
-            && self
-                .write(|desk| {
-                    let done = desk.head().write(desk.connection);
-                    done.map_err(|error| JournalError::sqlite(desk.home.journal(), &error))
-                })
-                .is_ok();
+            && self.write(|desk| desk.write_head()).is_ok();
         if settled {
             return error;
         }
@@ -264,6 +332,7 @@ impl Writer {
         JournalError::Unsettled {
             path: self.path.clone(),
             what: error.to_string(),
+            cause: Box::new(error),
         }
     }
 
@@ -288,10 +357,7 @@ impl Writer {
         if self.connection.is_none() || self.refresh().is_err() {
             return;
         }
-        let signed = self.write(|desk| {
-            let done = desk.sign_head();
-            done.map_err(|error| JournalError::sqlite(desk.home.journal(), &error))
-        });
+        let signed = self.write(|desk| desk.sign_head().map_err(|error| desk.failed(&error)));
         if signed.is_err() {
             self.memory.forget();
             self.connection = None;
@@ -348,112 +414,4 @@ pub(crate) fn identity(path: &Path) -> Option<(u64, u64)> {
     std::fs::metadata(path)
         .ok()
         .map(|about| (about.dev(), about.ino()))
-}
-
-fn carry_out(
-    desk: &mut Desk<'_>,
-    batch: &mut impl Iterator<Item = Order>,
-    owed: &mut Vec<Owed>,
-) -> rusqlite::Result<()> {
-    for order in batch {
-        match order {
-            Order::Append(prepared, reply) => {
-                let outcome = desk.append(prepared);
-                owe_append(outcome, reply, owed)?;
-            }
-            Order::Lease(order) => carry_out_lease(desk, order, owed)?,
-            Order::Keep(kept, reply) => {
-                let done = projection::keep(desk, &kept);
-                owed.push(Box::new(move |committed| drop(reply.send(committed))));
-                done?;
-            }
-            Order::Close => {}
-        }
-    }
-    Ok(())
-}
-
-fn owe_append(
-    outcome: rusqlite::Result<Result<Receipt, AppendError>>,
-    reply: oneshot::Sender<Result<Receipt, AppendError>>,
-    owed: &mut Vec<Owed>,
-) -> rusqlite::Result<()> {
-    let (outcome, failed) = match outcome {
-        Ok(outcome) => (outcome, Ok(())),
-        Err(error) => (Err(AppendError::Empty), Err(error)),
-    };
-    owed.push(Box::new(move |committed| {
-        // The caller may have stopped waiting; what it asked for stands all the same.
-        drop(reply.send(committed.map_err(AppendError::from).and(outcome)));
-    }));
-    failed
-}
-
-fn carry_out_lease(
-    desk: &mut Desk<'_>,
-    order: LeaseOrder,
-    owed: &mut Vec<Owed>,
-) -> rusqlite::Result<()> {
-    let now = desk.moment();
-    match order {
-        LeaseOrder::Take {
-            name,
-            owner,
-            span,
-            reply,
-        } => owe_lease(
-            lease::take(desk.connection, &name, &owner, span, now),
-            reply,
-            owed,
-        ),
-        LeaseOrder::Renew { fence, span, reply } => owe_lease(
-            lease::renew(desk.connection, &fence, span, now),
-            reply,
-            owed,
-        ),
-        LeaseOrder::Release { fence, reply } => {
-            owe_lease(lease::release(desk.connection, &fence, now), reply, owed)
-        }
-    }
-}
-
-fn owe_lease<T: Send + 'static>(
-    outcome: rusqlite::Result<Result<T, LeaseError>>,
-    reply: lease::Reply<T>,
-    owed: &mut Vec<Owed>,
-) -> rusqlite::Result<()> {
-    let (outcome, failed) = match outcome {
-        Ok(outcome) => (Some(outcome), Ok(())),
-        Err(error) => (None, Err(error)),
-    };
-    owed.push(Box::new(move |committed| {
-        let answer = match (committed, outcome) {
-            (Ok(()), Some(outcome)) => outcome,
-            (Ok(()), None) => Err(JournalError::Closed.into()),
-            (Err(error), _) => Err(error.into()),
-        };
-        drop(reply.send(answer));
-    }));
-    failed
-}
-
-/// Answers an order that was not reached, with the reason the turn failed.
-fn refuse(order: Order) -> Owed {
-    match order {
-        Order::Append(_, reply) => Box::new(move |done| {
-            drop(reply.send(Err(done.err().unwrap_or(JournalError::Closed).into())));
-        }),
-        Order::Lease(LeaseOrder::Take { reply, .. }) => Box::new(move |done| {
-            drop(reply.send(Err(done.err().unwrap_or(JournalError::Closed).into())));
-        }),
-        Order::Lease(LeaseOrder::Renew { reply, .. } | LeaseOrder::Release { reply, .. }) => {
-            Box::new(move |done| {
-                drop(reply.send(Err(done.err().unwrap_or(JournalError::Closed).into())));
-            })
-        }
-        Order::Keep(_, reply) => Box::new(move |done| {
-            drop(reply.send(Err(done.err().unwrap_or(JournalError::Closed))));
-        }),
-        Order::Close => Box::new(|_| {}),
-    }
 }

@@ -85,6 +85,8 @@ struct Branch {
     passed: bool,
     why: Vec<String>,
     mends: u32,
+    /// What a person let mending do beyond the plan.
+    agreed: Vec<String>,
 }
 
 /// What an agent wants to be different.
@@ -179,6 +181,11 @@ impl Conduct {
         )
     }
 
+    /// Returns what a person let mending do beyond the plan, a line each.
+    pub fn agreed(&self) -> &[String] {
+        &self.branch.agreed
+    }
+
     /// Returns the questions that nobody has answered.
     pub fn questions(&self) -> impl Iterator<Item = &RunAsked> {
         self.questions.values()
@@ -239,16 +246,19 @@ impl Conduct {
             }
             Wish::GoOn => {}
         }
-        let bad = |state: StepState| matches!(state, StepState::Failed | StepState::Skipped);
-        let failed = self.steps().find(|(_, it)| it.state == StepState::Failed);
-        let failed = failed.or_else(|| self.steps().find(|(_, it)| bad(it.state)));
-        match failed {
-            None => (PlanState::Done, None),
-            Some((step, it)) => {
-                let number = self.plan.number(&step.id).unwrap_or(0);
-                let why = format!("step {number} ({}): {}", step.title, it.why);
-                (PlanState::Failed, Some(why))
-            }
+        let said = |state: StepState| {
+            let (step, it) = self.steps().find(|(_, it)| it.state == state)?;
+            let number = self.plan.number(&step.id).unwrap_or(0);
+            Some(format!("step {number} ({}): {}", step.title, it.why))
+        };
+        if let Some(why) = said(StepState::Failed) {
+            return (PlanState::Failed, Some(why));
+        }
+        // Without a step that failed, what is left out is so because a person wants it.
+        match (said(StepState::Skipped), self.progress().0) {
+            (None, _) => (PlanState::Done, None),
+            (Some(why), 0) => (PlanState::Cancelled, Some(why)),
+            (Some(why), _) => (PlanState::Done, Some(why)),
         }
     }
 }

@@ -20,7 +20,7 @@ use memchr::{memchr, memchr_iter, memrchr, memrchr_iter};
 use line::{Kept, Open};
 use marks::{Hit, Marks};
 pub use show::render;
-pub use visible::visible;
+pub use visible::{marked, visible};
 
 /// How much is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

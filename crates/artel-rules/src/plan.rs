@@ -19,7 +19,7 @@ pub use check::{
     Checked, Known, LONGEST_ENTRY, LONGEST_TEXT, LONGEST_TITLE, MOST_ENTRIES, MOST_STEPS, Reach,
     check, keeps, scripts_in,
 };
-pub use difference::{difference, widened};
+pub use difference::{USUAL_TURNS, difference, widened};
 pub use graph::Graph;
 pub use normal::normalise;
 pub(crate) use problem::shown;

@@ -1,10 +1,18 @@
 //! What proofs show when they are held against each other: what passed before and fails now, and
 //! whether a change is exercised at all.
 
+mod gauge;
+mod kept;
+mod lines;
+
 use std::collections::BTreeSet;
 
 use artel_types::plan::{Finding, Plan, TestNames};
 use artel_types::{ProofRecorded, Text};
+
+pub use gauge::{Gauges, names as names_file};
+pub use kept::{Stage, kept};
+pub use lines::ChangedLines;
 
 /// Tells whether a plan says of a test what becomes of it.
 pub struct Reasons(String);
@@ -166,11 +174,12 @@ fn new_failures<'p>(
         })
 }
 
-/// Returns what a proof found in these files that another did not, the worst first.
+/// Returns what a proof found in the files of a change that another did not. What is on lines that
+/// did not change is a remark.
 pub fn new_findings(
     before: &[ProofRecorded],
     now: &[ProofRecorded],
-    changed: &[String],
+    changed: &ChangedLines,
 ) -> Vec<Finding> {
     let all = |proofs: &[ProofRecorded]| -> Vec<Finding> {
         let found = proofs.iter().filter_map(|proof| proof.findings.clone());
@@ -183,7 +192,8 @@ pub fn new_findings(
             .any(|old| old.file == it.file && old.why == it.why)
     };
     let mut new = all(now);
-    new.retain(|it| changed.contains(&it.file) && !is_old(it));
+    new.retain(|it| changed.has_file(&it.file) && !is_old(it));
+    changed.lower(&mut new);
     new
 }
 
@@ -244,7 +254,7 @@ mod tests {
 
     use super::*;
 
-    fn proof(sort: &str, exit: i64, passed: u64, failing: &[&str]) -> ProofRecorded {
+    pub(super) fn proof(sort: &str, exit: i64, passed: u64, failing: &[&str]) -> ProofRecorded {
         let failure = |name: &&str| FailedTest {
             name: (*name).to_owned(),
             message: String::new(),
@@ -268,6 +278,7 @@ mod tests {
             tests: None,
             findings: None,
             coverage: None,
+            hash: None,
         }
     }
 
@@ -281,7 +292,7 @@ mod tests {
         )
     }
 
-    fn named(passed: &[&str], skipped: &[&str]) -> ProofRecorded {
+    pub(super) fn named(passed: &[&str], skipped: &[&str]) -> ProofRecorded {
         let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
         let names = TestNames {
             passed: owned(passed),
@@ -358,10 +369,18 @@ mod tests {
             finding("a.py", 4, "new"),
             finding("b.py", 1, "elsewhere"),
         ])];
+        let lines = ChangedLines::of("diff --git a/a.py b/a.py\n+++ b/a.py\n@@ -3,0 +4 @@\n+x\n");
         assert_eq!(
-            new_findings(&before, &now, &["a.py".to_owned()]),
+            new_findings(&before, &now, &lines),
             [finding("a.py", 4, "new")]
         );
+        let error = |line: u64| Finding {
+            severity: artel_types::plan::Severity::Error,
+            ..finding("a.py", line, "bad")
+        };
+        let found = new_findings(&before, &[lint(vec![error(4), error(9)])], &lines);
+        let fails: Vec<_> = found.iter().map(|it| it.severity.fails()).collect();
+        assert_eq!(fails, [true, false], "told, and charged where it changed");
     }
 
     #[test]

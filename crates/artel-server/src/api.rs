@@ -23,6 +23,7 @@ mod told;
 mod usage;
 mod waiting;
 
+pub(crate) use journal::moment;
 pub(crate) use refusal::Refusal;
 pub(crate) use told::Told;
 

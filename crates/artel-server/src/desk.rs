@@ -4,13 +4,13 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
 
 use artel_journal::{Filter, Journal, Query, Reader, Record};
-use artel_types::{Failure, TraceId, Via};
+use artel_types::{Failure, Lack, TraceId, Via};
 use artel_workshop::{Access, Board, Drivers, Pass, PassSort, Workshop};
 use tokio::sync::{Semaphore, watch};
 
 use crate::Says;
-use crate::door::{Hosts, Wrong};
-use crate::keeper::{Asks, Load, Orders, Task};
+use crate::door::{Hosts, Rate, Wrong};
+use crate::keeper::{Load, Orders, Task};
 use crate::live::Hub;
 use crate::telemetry::Traffic;
 
@@ -28,9 +28,9 @@ pub(crate) struct Desk {
     pub(crate) hosts: Hosts,
     /// Failed tokens, by where they came from.
     pub(crate) wrong: Wrong,
+    /// How fast everybody changes things.
+    pub(crate) rate: Rate,
     pub(crate) hub: Hub,
-    /// Calls that wait for a yes.
-    pub(crate) asks: Arc<Asks>,
     /// The way to the scheduler.
     pub(crate) orders: Orders,
     /// How much there is to do.
@@ -70,8 +70,8 @@ impl Desk {
             board: RwLock::new(board),
             hosts,
             wrong: Wrong::default(),
+            rate: Rate::default(),
             hub: Hub::new(),
-            asks: Arc::default(),
             orders: Orders::default(),
             load: Load::default(),
             streams: Arc::new(Semaphore::new(streams)),
@@ -131,6 +131,11 @@ impl Desk {
         }
         let drivers = self.workshop().drivers_now()?;
         Ok(look(&self.board(), &drivers))
+    }
+
+    /// Returns what is lacking on the disk, whether or not something waits for it yet.
+    pub(crate) fn lack(&self) -> Option<Lack> {
+        self.workshop().lack_seen()
     }
 
     /// Has the scheduler go on with a piece of work.

@@ -6,9 +6,11 @@
 mod guard;
 mod hosts;
 mod pass;
+mod rate;
 mod wrong;
 
 pub(crate) use guard::{guard, headers};
 pub(crate) use hosts::Hosts;
 pub(crate) use pass::{COOKIE, Who, admit};
+pub(crate) use rate::Rate;
 pub(crate) use wrong::Wrong;

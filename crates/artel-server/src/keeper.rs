@@ -1,12 +1,10 @@
 //! The daemon's scheduler: whatever can be gone on with and is driven by nobody is taken up, the
 //! most urgent first. What is to be done is in the journal; this only keeps the order.
 
-mod asks;
 mod orders;
 mod queue;
 mod task;
 
-pub(crate) use asks::{Ask, Asks};
 pub(crate) use orders::{Orders, begin};
 pub(crate) use queue::Task;
 
@@ -20,6 +18,7 @@ use artel_journal::{Fence, Filter, Record, Subscription};
 use artel_types::plan::Urgency;
 use artel_types::{Fact, Failure, RunId, TraceId, Via};
 use artel_workshop::{Drivers, RunsWanted, Standing, Stop, WaitSort, Waits};
+use tokio::runtime::Handle;
 use tokio::sync::{mpsc, watch};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::Instant;
@@ -81,11 +80,14 @@ impl Kept {
     }
 }
 
+/// What came to rest, and how.
+type Ended = (Option<Task>, Result<task::Rest, Failure>);
+
 struct Keeper {
     desk: Arc<Desk>,
     fence: Fence,
     queue: Queue,
-    tasks: JoinSet<(Option<Task>, Result<task::Rest, Failure>)>,
+    tasks: JoinSet<Ended>,
     events: Subscription,
     found: mpsc::UnboundedReceiver<TraceId>,
     orders: mpsc::UnboundedReceiver<Order>,
@@ -131,10 +133,15 @@ impl Keeper {
         let desk = Arc::clone(&self.desk);
         let settled = blocking(move || {
             let notes = desk.workshop().settle_changesets()?;
-            Ok((notes, left(&desk)?))
+            Ok((notes, left(&desk)?, paused(&desk)?))
         });
-        let (notes, left) = settled.await?;
+        let (notes, left, paused) = settled.await?;
         notes.iter().for_each(|note| (self.desk.says)(note));
+        for (id, title) in paused {
+            (self.desk.says)(&format!(
+                "leaves `{title}` as it is, paused: `artel resume {id}` goes on"
+            ));
+        }
         let now = Instant::now();
         for (task, title, urgency) in &left {
             (self.desk.says)(&format!("takes up `{title}`"));
@@ -184,8 +191,7 @@ impl Keeper {
             };
             self.desk.load.note(task, None);
             let (desk, stop) = (Arc::clone(&self.desk), self.ends.subscribe());
-            self.tasks
-                .spawn(async move { (Some(task), task::go_on(desk, task, stop).await) });
+            self.drive(async move { (Some(task), task::go_on(desk, task, stop).await) });
         }
         let (waiting, under_way) = self.queue.sizes();
         self.desk.load.waiting.store(waiting, Ordering::Relaxed);
@@ -202,9 +208,16 @@ impl Keeper {
             }
             Order::Begin(begin) => {
                 let (desk, stop) = (Arc::clone(&self.desk), self.ends.subscribe());
-                self.tasks.spawn(task::begin(desk, begin, stop));
+                self.drive(task::begin(desk, begin, stop));
             }
         }
+    }
+
+    /// Has a thread of its own go on with something: parts of it wait for the disk where they are,
+    /// and while that is full nobody else may wait with them.
+    fn drive(&mut self, work: impl Future<Output = Ended> + Send + 'static) {
+        let runtime = Handle::current();
+        self.tasks.spawn_blocking(move || runtime.block_on(work));
     }
 
     fn ended(&mut self, task: Task, rest: Result<task::Rest, Failure>) {
@@ -235,6 +248,7 @@ impl Keeper {
             "request.created",
             "plan.approved",
             "plan.commented",
+            "plan.handed_over",
             "run.answered",
             "run.steered",
             "daemon.",
@@ -256,6 +270,9 @@ impl Keeper {
             Fact::RequestCreated(it) => self.queue.put(work, it.urgency, grace, now),
             Fact::PlanApproved(_) | Fact::PlanCommented(_) => {
                 self.queue.put(work, Urgency::High, grace, now);
+            }
+            Fact::PlanHandedOver(_) => {
+                self.queue.put(work, Urgency::High, Duration::ZERO, now);
             }
             Fact::RunSteered(it) if it.act == "hint" || it.act == "pause" => {}
             Fact::RunAnswered(_) | Fact::RunSteered(_) => match record.run.as_deref() {
@@ -371,6 +388,14 @@ fn left(desk: &Desk) -> Result<Vec<LeftOver>, Failure> {
         }
     }
     Ok(left)
+}
+
+/// Returns what people stopped: its name and its title.
+fn paused(desk: &Desk) -> Result<Vec<(String, String)>, Failure> {
+    let drivers = desk.workshop().drivers_now()?;
+    let waits = desk.board().waiting(&drivers).into_iter();
+    let paused = waits.filter(|it| it.kind == WaitSort::Paused);
+    Ok(paused.map(|it| (it.id, it.title)).collect())
 }
 
 /// Does what takes its time where it keeps nobody waiting.

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use artel_rules::settle::{Happened, Seen, Settle};
 use artel_types::{Failure, Timestamp, TraceId};
-use artel_workshop::Workshop;
+use artel_workshop::{InboxName, Workshop};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, MissedTickBehavior};
@@ -243,9 +243,7 @@ async fn until(at: Option<Instant>) {
 /// beside files are not.
 fn is_wanted(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str());
-    name.is_some_and(|name| {
-        name.ends_with(".md") && !name.ends_with(".problem.md") && !name.starts_with('.')
-    })
+    name.is_some_and(|name| InboxName::of(name) != InboxName::Passing)
 }
 
 #[cfg(test)]

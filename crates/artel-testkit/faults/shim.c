@@ -59,6 +59,7 @@ static struct {
     const char *off;  /* a file whose existence ends the fault */
     const char *name; /* the action, as the log spells it */
     enum kind kind;
+    enum kind then; /* what the fault happens to, where that is not what is counted */
     enum action action;
     int error;
     int persists;
@@ -140,12 +141,23 @@ static int suits(enum kind kind, int opens_for_writing, int creates) {
 }
 
 static enum action due(enum kind kind, int opens_for_writing, int creates) {
-    if (plan.action == NOTHING || (plan.kind != ANY && plan.kind != kind)) {
+    if (plan.action == NOTHING) {
         return NOTHING;
     }
-    seen++;
-    if (plan.persists ? seen < plan.nth : seen != plan.nth) {
-        return NOTHING;
+    if (plan.then != ANY) {
+        /* One sort is counted, and from then on another one is hit. */
+        seen += kind == plan.kind;
+        if (kind != plan.then || seen < plan.nth) {
+            return NOTHING;
+        }
+    } else {
+        if (plan.kind != ANY && plan.kind != kind) {
+            return NOTHING;
+        }
+        seen++;
+        if (plan.persists ? seen < plan.nth : seen != plan.nth) {
+            return NOTHING;
+        }
     }
     if (plan.off != NULL && exists(plan.off)) {
         return NOTHING;
@@ -704,7 +716,16 @@ static const char *take(const char *name) {
     return copy;
 }
 
-/* Reads `<op>:<n>[+]:<action>[:<seed>]`. */
+/* Returns the sort of operation that has this name, `any` for every other one. */
+static enum kind kind_named(const char *name) {
+    enum kind kind = OPEN;
+    while (kind < ANY && strcmp(name, kind_names[kind]) != 0) {
+        kind++;
+    }
+    return kind;
+}
+
+/* Reads `<op>:<n>[+]:<action>[:<seed>]`. A number of 0 is for what comes before the first one. */
 static void read_fault(const char *text) {
     char kind[16], action[16], plus[2] = "";
     unsigned long long seed = 0;
@@ -714,9 +735,7 @@ static void read_fault(const char *text) {
     }
     plan.persists = plus[0] == '+';
     plan.seed = seed;
-    for (plan.kind = OPEN; plan.kind < ANY && strcmp(kind, kind_names[plan.kind]) != 0;) {
-        plan.kind++;
-    }
+    plan.kind = kind_named(kind);
     for (size_t at = 0; read >= 4 && at < sizeof actions / sizeof *actions; at++) {
         if (strcmp(action, actions[at].name) == 0) {
             plan.name = actions[at].name;
@@ -724,7 +743,7 @@ static void read_fault(const char *text) {
             plan.error = actions[at].error;
         }
     }
-    if (plan.action == NOTHING || plan.nth == 0 || strcmp(kind, kind_names[plan.kind]) != 0 ||
+    if (plan.action == NOTHING || (plan.nth == 0 && plan.then == ANY) || strcmp(kind, kind_names[plan.kind]) != 0 ||
         (plan.action == POWER_CUT) != (read == 5)) {
         refuse("ARTEL_FAULT makes no sense", text);
     }
@@ -747,6 +766,7 @@ static void open_log(const char *path) {
 __attribute__((constructor)) static void begin(void) {
     const char *path = take("ARTEL_FAULT_PATH");
     const char *fault = take("ARTEL_FAULT");
+    const char *then = take("ARTEL_FAULT_THEN");
     const char *count = take("ARTEL_FAULT_COUNT");
     plan.off = take("ARTEL_FAULT_OFF");
     unsetenv("LD_PRELOAD");
@@ -755,6 +775,10 @@ __attribute__((constructor)) static void begin(void) {
     }
     if (path == NULL || path[0] == '\0') {
         refuse("ARTEL_FAULT_PATH is missing", "");
+    }
+    plan.then = ANY;
+    if (then != NULL) {
+        plan.then = kind_named(then);
     }
     if (fault != NULL) {
         read_fault(fault);

@@ -21,6 +21,7 @@
 //! | --- | --- |
 //! | `ARTEL_FAULT_PATH` | part of the paths that count |
 //! | `ARTEL_FAULT` | `<op>:<n>[+]:<action>[:<seed>]`, where `+` means this one and all later ones |
+//! | `ARTEL_FAULT_THEN` | what it happens to from there on, where that is not what is counted |
 //! | `ARTEL_FAULT_OFF` | a file that ends the fault as soon as it exists |
 //! | `ARTEL_FAULT_COUNT` | a file that gets a line for each operation, as it happens |
 
@@ -148,6 +149,7 @@ impl fmt::Display for Action {
 pub struct Fault {
     path: String,
     rule: Option<String>,
+    then: Option<String>,
     off: Option<PathBuf>,
     counts: Option<PathBuf>,
 }
@@ -158,6 +160,7 @@ impl Fault {
         Self {
             path: part.into(),
             rule: None,
+            then: None,
             off: None,
             counts: None,
         }
@@ -174,6 +177,14 @@ impl Fault {
     #[must_use]
     pub fn from_nth(mut self, op: Op, nth: u64, action: Action) -> Self {
         self.rule = Some(format!("{op}:{nth}+:{action}"));
+        self
+    }
+
+    /// Lets it happen to every operation of one sort once there were `count` of another.
+    #[must_use]
+    pub fn after_nth(mut self, counted: Op, count: u64, hit: Op, action: Action) -> Self {
+        self.rule = Some(format!("{counted}:{count}+:{action}"));
+        self.then = Some(hit.to_string());
         self
     }
 
@@ -195,6 +206,7 @@ impl Fault {
     pub fn env(&self) -> Vec<(&'static str, OsString)> {
         let optional = [
             ("ARTEL_FAULT", self.rule.clone().map(OsString::from)),
+            ("ARTEL_FAULT_THEN", self.then.clone().map(OsString::from)),
             ("ARTEL_FAULT_OFF", self.off.clone().map(OsString::from)),
             ("ARTEL_FAULT_COUNT", self.counts.clone().map(OsString::from)),
         ];

@@ -67,6 +67,9 @@ pub trait Log: Send + Sync {
 pub trait Approver: Send + Sync {
     /// Puts a question; nothing if nobody answers.
     fn approve(&self, question: &Question) -> Option<Said>;
+
+    /// Says that a question which is being put was answered elsewhere: it is none any more.
+    fn settled(&self, _question: &Question, _why: &str) {}
 }
 
 /// How a call ended, as the model sees it.
@@ -196,11 +199,12 @@ impl Hands {
                 return Err(Unfinished::Left);
             }
             self.answered(call, hash.as_str(), said.as_ref())?;
-            let Some(Said { reply, .. }) = said else {
+            let reply = said.map_or(Reply::Nobody, |said| said.reply);
+            if matches!(reply, Reply::Nobody) {
                 let hint = "nobody can be asked now; go on without it, or finish and say what is \
                             missing";
                 return self.refuse(call, &actions, decision, &[hint]);
-            };
+            }
             if let Reply::No { reason } = &reply {
                 let hint = format!("the person said no: {reason}");
                 return self.refuse(call, &actions, decision, &[&hint]);
@@ -314,7 +318,7 @@ impl Hands {
             self.decide(name, std::slice::from_ref(*action)).answer == Answer::Ask
         };
         let open = actions.iter().filter(is_open);
-        let mut question = Question::about(name, decision, record, open);
+        let mut question = Question::about((call.id, name), decision, record, open);
         let wider = widened(&self.policy(), &question.yes(Scope::Run, ""));
         if wider.decide(name, actions, &self.situation).answer != Answer::Allow {
             question.offers.clear();

@@ -125,13 +125,18 @@ codes! {
          take turns within a second; a tool with an open write transaction, or a stopped process, \
          does not."
     J006 Failed "the disk is full"
-        "Nothing was recorded and nothing half-written remains. Free some space (`artel clean` \
-         shows what Artel itself could free) and repeat."
+        "Nothing was recorded and nothing half-written remains. Artel waits for room by itself and \
+         goes on within seconds once there is; this is said by a command that was told to stop \
+         meanwhile. Free some space (`artel clean` shows what Artel itself could free), or raise \
+         the quota or the limit of file sizes, and repeat."
     J007 Failed "the journal is read-only"
         "The file or its folder cannot be written by you. Reading commands still work."
     J008 Failed "the disk reported an error"
-        "The system could not read or write the journal. What was acknowledged before is on disk; \
-         what was being written is not. Look at the system's log, and take a backup elsewhere."
+        "The system could not read or write the journal. What was acknowledged before is on disk. \
+         What was being written is not, unless the message says that it may turn up: `artel journal \
+         tail` shows what is there. A full disk is waited for and is not this error; see whether \
+         there is room all the same (`df -h`, `df -i`), then what the system's log says of the disk \
+         (`journalctl -k`), and copy the workshop to another one if it fails."
     J009 Failed "somebody else wrote first"
         "The stream has moved on since it was read. Read it again and decide anew."
     J010 Failed "the lease has passed to another process"

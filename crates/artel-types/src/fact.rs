@@ -551,7 +551,7 @@ facts! {
         hash: Option<String>,
     }
     /// A token for the HTTP interface was made. The token itself is shown once and kept nowhere.
-    "token.created" schema 1 TokenCreated {
+    "token.created" schema 2 TokenCreated {
         /// Names it.
         id: String,
         /// What people call it, and who acts with it.
@@ -560,6 +560,8 @@ facts! {
         role: String,
         /// BLAKE3 of the token, in hex.
         hash: String,
+        /// Whether a program holds it: then nothing is approved with it.
+        program: Option<bool>,
     }
     /// A token holds no more.
     "token.revoked" schema 1 TokenRevoked {
@@ -726,6 +728,11 @@ facts! {
         /// The run that carries it out.
         run: RunId,
     }
+    /// Whoever is at a terminal leaves a plan that was approved to the daemon.
+    "plan.handed_over" schema 1 PlanHandedOver {
+        /// The run that carries it out.
+        run: RunId,
+    }
     /// A person rejected a plan.
     "plan.rejected" schema 1 PlanRejected {
         /// The version.
@@ -816,7 +823,7 @@ facts! {
         why: Option<String>,
     }
     /// The runtime ran a check, and this is what it gave. It is never changed.
-    "proof.recorded" schema 2 ProofRecorded {
+    "proof.recorded" schema 3 ProofRecorded {
         /// Names it within its run.
         id: String,
         /// Where in the run it was made.
@@ -853,6 +860,8 @@ facts! {
         findings: Option<Vec<Finding>>,
         /// How much of the code the tests run; nothing where no tool for it is set up.
         coverage: Option<String>,
+        /// The BLAKE3 hash of the file that was looked at, as hex.
+        hash: Option<String>,
     }
     /// An attempt at a step began.
     "step.started" schema 1 StepStarted {
@@ -1279,6 +1288,19 @@ facts! {
         record: String,
         /// What an intent without a result means: pure, idempotent, probe, restore, once.
         unknown: String,
+    }
+    /// A person is asked whether a call may be carried out; whoever answers first decides.
+    "tool.asked" schema 1 ToolAsked {
+        /// Names the call.
+        call: String,
+        /// The tool.
+        tool: String,
+        /// BLAKE3 of what is shown, in hex: an answer names it.
+        record: String,
+        /// What would be done, completely.
+        shown: Text,
+        /// Why it is asked.
+        why: String,
     }
     /// A person answered whether a call may be carried out.
     "tool.answered" schema 1 ToolAnswered {

@@ -15,6 +15,7 @@ pub mod model;
 mod money;
 pub mod plan;
 mod redact;
+mod room;
 mod run;
 mod schedule;
 mod secret;
@@ -36,15 +37,15 @@ pub use fact::{
     JournalRestored, JournalTailTorn, LessonChanged, LessonLearned, LessonRemoved, LoginEnded,
     LoginOffered, LoginUsed, ModelFailed, ModelReplied, ModelRequested, NoteAdded, PlanAdopted,
     PlanApproved, PlanCancelled, PlanCommented, PlanDecided, PlanDrafted, PlanEnded, PlanExplored,
-    PlanFailed, PlanProposed, PlanRejected, PlanRunning, PolicyGranted, PolicyRevoked,
-    PortalClosed, PortalOpened, PortalRefused, ProofRecorded, ProviderPaused, ProviderResumed,
-    ReportWritten, RequestCreated, RequestMoved, RequestRefused, RequestSettled, RunAnswered,
-    RunApplied, RunAsked, RunContinued, RunEscalated, RunFinished, RunForked, RunHandedOver,
-    RunPrepared, RunSaid, RunStarted, RunSteered, SandboxEngaged, SandboxPassage, SecretUsed,
-    SessionEnded, SessionStarted, SkillInjected, SkillTrusted, StepChecked, StepFailed, StepJudged,
-    StepPassed, StepSettled, StepStarted, StepWaived, StepWorked, TokenCreated, TokenRevoked,
-    ToolAnswered, ToolFinished, ToolRequested, TreeMade, TreeRestored, TreeSnapped,
-    WorkshopCreated, WorkshopTrusted,
+    PlanFailed, PlanHandedOver, PlanProposed, PlanRejected, PlanRunning, PolicyGranted,
+    PolicyRevoked, PortalClosed, PortalOpened, PortalRefused, ProofRecorded, ProviderPaused,
+    ProviderResumed, ReportWritten, RequestCreated, RequestMoved, RequestRefused, RequestSettled,
+    RunAnswered, RunApplied, RunAsked, RunContinued, RunEscalated, RunFinished, RunForked,
+    RunHandedOver, RunPrepared, RunSaid, RunStarted, RunSteered, SandboxEngaged, SandboxPassage,
+    SecretUsed, SessionEnded, SessionStarted, SkillInjected, SkillTrusted, StepChecked, StepFailed,
+    StepJudged, StepPassed, StepSettled, StepStarted, StepWaived, StepWorked, TokenCreated,
+    TokenRevoked, ToolAnswered, ToolAsked, ToolFinished, ToolRequested, TreeMade, TreeRestored,
+    TreeSnapped, WorkshopCreated, WorkshopTrusted,
 };
 pub use failure::{ExitCode, Failure, FailureKind};
 pub use ids::{BadId, BadStream, BlobHash, RunId, SessionId, Stream, TraceId, WorkshopId};
@@ -53,6 +54,7 @@ pub use redact::{
     Formats, Inside, LOOKBACK, Look, REDACTED, RedactedStream, Redactor, SHORTEST_KNOWN_VALUE,
     TextEnd,
 };
+pub use room::{Lack, Room, Shortage, Waiting};
 pub use run::{ChangeKind, FileChange, KeptImage, Objective, PromptPart, RunMetrics, RunState};
 pub use schedule::{Class, Schedule};
 pub use secret::Secret;

@@ -122,6 +122,16 @@ pub struct StepScope {
 }
 
 impl StepScope {
+    /// Returns what an approval lets the step do: the act, what is named for it, and what it means
+    /// where nothing is.
+    pub fn admits(&self) -> [(&'static str, &[String], &'static str); 3] {
+        [
+            ("change", &self.paths, "any file of the project"),
+            ("run", &self.commands, "any command that policy allows"),
+            ("reach", &self.network, "no host"),
+        ]
+    }
+
     /// Returns what the step may cost.
     #[expect(
         clippy::cast_possible_truncation,
@@ -361,6 +371,8 @@ words! {
         Green "green",
         /// With the work of a step taken back and its tests kept.
         TakenBack "taken-back",
+        /// With the work, and everything that checks the project as it was before the first step.
+        AsBefore "as-before",
         /// On a clean checkout of the branch.
         Final "final",
     }

@@ -225,6 +225,36 @@ mod tests {
     }
 
     #[test]
+    fn a_line_that_ends_anywhere_within_base64_hides_nothing() {
+        let long = "x0123456789-abcdefghijklmnopqrstuvwxyz".repeat(4);
+        for secret in [KEY, &long] {
+            let redactor = Redactor::of_known_values([&Secret::new(secret)]);
+            for before in 0..120 {
+                let plain = format!("{}{secret} and more", "n".repeat(before));
+                let text = base64(plain.as_bytes());
+                for (columns, ending) in [(64, "\n"), (76, "\n"), (76, "\r\n")] {
+                    let lines: Vec<_> = text.as_bytes().chunks(columns).collect();
+                    let lines = lines.join(ending.as_bytes());
+                    let wrapped = String::from_utf8(lines).unwrap();
+                    let clean = redactor.redact(&wrapped).into_owned();
+                    assert!(clean.contains(REDACTED), "{before} {columns}: {wrapped}");
+                }
+            }
+        }
+    }
+
+    fn base64(bytes: &[u8]) -> String {
+        const DIGITS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+        let digits = bytes.chunks(3).flat_map(|three| {
+            let bits = (0..3).fold(0u32, |bits, at| {
+                bits << 8 | u32::from(three.get(at).copied().unwrap_or(0))
+            });
+            (0..=three.len()).map(move |at| DIGITS[(bits >> (18 - 6 * at) & 63) as usize])
+        });
+        digits.map(char::from).collect()
+    }
+
+    #[test]
     fn a_secret_cut_at_any_byte_is_removed() {
         let key = "sk-\u{e4}-0123456789";
         let redactor = Redactor::of_known_values([&Secret::new(key)]);

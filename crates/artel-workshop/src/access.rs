@@ -44,6 +44,17 @@ pub struct Pass {
     pub role: Viewer,
     /// Through what.
     pub sort: PassSort,
+    /// Whether it is a program, which approves nothing.
+    pub is_program: bool,
+}
+
+/// Who holds a token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Holder {
+    /// A person: what they may do by hand, they may with it.
+    Person,
+    /// A program: it approves nothing.
+    Program,
 }
 
 /// A token that was just made: the only time it is seen.
@@ -70,6 +81,8 @@ pub struct TokenRow {
     pub created: Timestamp,
     /// By whom.
     pub by: String,
+    /// Whether a program holds it: then nothing is approved with it.
+    pub program: bool,
 }
 
 /// A link to the console, before anybody used it.
@@ -112,6 +125,7 @@ impl Access {
             name: row.name.clone(),
             role: *role,
             sort: PassSort::Token,
+            is_program: row.program,
         })
     }
 
@@ -138,6 +152,7 @@ impl Access {
                     role: it.role,
                     created: event.at,
                     by: event.actor.id,
+                    program: it.program == Some(true),
                 };
                 self.tokens.insert(it.hash, (row, role));
             }
@@ -156,6 +171,7 @@ impl Access {
                     name: offer.name,
                     role,
                     sort: PassSort::Login,
+                    is_program: false,
                 };
                 self.logins.insert(it.hash, (pass, it.until));
             }
@@ -178,6 +194,7 @@ impl Workshop {
         &self,
         name: Option<&str>,
         role: Viewer,
+        holder: Holder,
     ) -> Result<Noted<NewToken>, Failure> {
         let (id, token) = (short_id()?, format!("{TOKEN_MARK}{}", secret()?));
         let name = match name.map(str::trim) {
@@ -193,6 +210,7 @@ impl Workshop {
             name,
             role: role.as_str().to_owned(),
             hash: hash(&token),
+            program: (holder == Holder::Program).then_some(true),
         };
         let notes = self.note_access(fact.into())?;
         let role = role.as_str().to_owned();

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use artel_config::{Environment, Places, Settings, person, system_clock};
 use artel_keyring::Keyring;
 use artel_types::{
-    Actor, Clock, Code, Failure, Formats, Redactor, RunId, Secret, TraceId, Via, WorkshopId,
+    Actor, Clock, Code, Failure, Formats, Redactor, Room, RunId, Secret, TraceId, Via, WorkshopId,
 };
 use artel_vault::{SystemStore, Vault};
 
@@ -29,6 +29,8 @@ pub struct Caller {
     pub(crate) environment: Environment,
     pub(crate) places: Places,
     pub(crate) clock: Clock,
+    /// Where writers without room say so.
+    pub(crate) room: Room,
     pub(crate) flags: Flags,
     pub(crate) via: Via,
     /// Who acts, where it is not the person whose process this is.
@@ -40,7 +42,14 @@ pub struct Caller {
 impl Caller {
     /// Takes the process as it is.
     pub fn from_process(flags: Flags, via: Via) -> Result<Self, Failure> {
-        Self::new(Environment::from_process(), system_clock(), flags, via)
+        let caller = Self::new(Environment::from_process(), system_clock(), flags, via)?;
+        Ok(caller.with_room(Room::awaited(artel_files::shortage_by_writing)))
+    }
+
+    /// Returns the caller whose writers wait for room there.
+    #[must_use]
+    pub fn with_room(self, room: Room) -> Self {
+        Self { room, ..self }
     }
 
     /// Puts a caller together from its parts.
@@ -55,6 +64,7 @@ impl Caller {
             environment,
             places,
             clock,
+            room: Room::unwaited(),
             flags,
             via,
             person: None,
@@ -87,6 +97,11 @@ impl Caller {
             (Some(root), Some(rest)) => format!("artel --workshop {} {rest}", shell_word(root)),
             _ => command.to_owned(),
         }
+    }
+
+    /// Returns where writers without room say so.
+    pub fn room(&self) -> &Room {
+        &self.room
     }
 
     /// Returns the clock.

@@ -52,7 +52,8 @@ impl Workshop {
         }
         if takes.is_empty() {
             let what = format!("`{id}` has no answer of a model to play again");
-            return Err(Failure::new(Code::M011, what).advise("`artel trace` shows what it holds"));
+            let advice = format!("`artel trace {id}` shows what it holds");
+            return Err(Failure::new(Code::M011, what).advise(advice));
         }
         Ok(Cassette::new(takes))
     }

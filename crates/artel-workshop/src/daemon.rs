@@ -49,7 +49,7 @@ pub struct DaemonStatus {
 impl Workshop {
     /// Says how it stands with the daemon.
     pub fn daemon_status(&self) -> Result<DaemonStatus, Failure> {
-        let reader = self.reader()?;
+        let reader = self.reader_as_it_is()?;
         Ok(DaemonStatus {
             running: self.running_daemon(&reader)?,
             paused: is_held(&reader)?,
@@ -176,7 +176,7 @@ impl Workshop {
 
     /// Tells whether the daemon is to begin nothing new.
     pub fn is_daemon_held(&self) -> Result<bool, Failure> {
-        is_held(&self.reader()?)
+        is_held(&self.reader_as_it_is()?)
     }
 
     fn hold(&self, fact: Fact) -> Result<Noted<bool>, Failure> {

@@ -37,7 +37,7 @@ pub struct PrunePlan {
 impl Workshop {
     /// Checks everything: chain, signatures, archives, file, signed head.
     pub fn verify(&self) -> Result<Verified, Failure> {
-        drop(self.reader()?);
+        drop(self.reader_as_it_is()?);
         let keys = Keys::load(self.home.data(), self.marker.id)?;
         Ok(verify(&self.home, self.marker.id, &keys)?)
     }
@@ -87,7 +87,9 @@ impl Workshop {
 
     /// Counts what a prune would move.
     pub fn plan_prune(&self, before: Timestamp) -> Result<PrunePlan, Failure> {
-        let finished = self.reader()?.finished_streams(before, Fact::ends_stream)?;
+        let finished = self
+            .reader_as_it_is()?
+            .finished_streams(before, Fact::ends_stream)?;
         let events = finished.iter().map(|(_, events)| events).sum();
         Ok(PrunePlan {
             before,
@@ -122,7 +124,10 @@ impl Caller {
             None => self.place()?,
         };
         let workshop = self.at(place)?;
-        let signers = workshop.reader()?.signers().map_err(Failure::from)?;
+        let signers = workshop
+            .reader_as_it_is()?
+            .signers()
+            .map_err(Failure::from)?;
         Keys::learn(self.places.data(), workshop.id(), &signers).map_err(Failure::from)?;
         let path = workshop.root().display().to_string();
         let Open { journal, notes } = workshop.open()?;

@@ -24,6 +24,7 @@ mod portals;
 mod providers;
 mod registry;
 mod repository;
+mod room;
 mod runs;
 mod safety;
 mod skills;
@@ -35,12 +36,12 @@ mod usage;
 mod works;
 mod workshop;
 
-pub use access::{Access, LoginOffer, NewToken, Pass, PassSort, TokenRow};
+pub use access::{Access, Holder, LoginOffer, NewToken, Pass, PassSort, TokenRow};
 pub use agents::{
     AGENT_TEMPLATES, AgentCheck, AgentReport, AgentRow, AgentShown, AgentSource, NewAgent,
 };
 pub use artel_config::Viewer;
-pub use artel_engine::{Audience, Nobody, hooks::Stranger};
+pub use artel_engine::{Audience, Elsewhere, Nobody, hooks::Stranger};
 pub use artel_rules::conduct::{Conduct, Failure as OnFailure, Rules as PlanRules};
 pub use artel_rules::request::file::Status as RequestStatus;
 pub use artel_rules::usage::{By as UsageBy, Sum as UsageSum};
@@ -67,7 +68,7 @@ pub use providers::{Card, ModelRow, ModelShown, Prices};
 pub use runs::{
     Company, Difference, Divergence, Eyes, Follower, ForkOrder, HookList, HookRow, Left, Line,
     Mark, Narrator, Placed, Progress, Proposal, Replay, RunDone, RunOrder, RunRow, SkillsFound,
-    Standing, Steer, Steered, Stop, Trust, TrustQuestion, View, Which, Words, seen,
+    Standing, Steer, Steered, Stop, Trust, TrustQuestion, View, Which, Words, price, seen,
 };
 pub use skills::{
     Checked, CommandShown, Given, LessonKept, NewSkill, Promoted, RunTried, SkillList, SkillReport,
@@ -80,9 +81,12 @@ pub use trouble::Problems;
 pub use usage::{UsageQuery, UsageReport};
 pub use works::{
     Again, AskOrder, Carried, ChangesetCommit, ChangesetDecision, ChangesetDone, ChangesetRow,
-    ChangesetShown, Drafted, Due, Edited, Estimate, InboxFound, Merging, OpenQuestion,
-    PlanDifference, Planning, Prospect, ReportRow, ReportShown, Scanned, Settled, WaitSort, Waits,
-    Went, Work, answer_meant,
+    ChangesetShown, Drafted, Due, Edited, Estimate, InboxFound, InboxName, Merging, OpenCall,
+    OpenQuestion, Overview, PlanDifference, Planning, Prospect, ReportRow, ReportShown, Scanned,
+    Settled, WaitSort, Waits, Went, Work, YesNo, answer_meant, put_in_place,
+};
+pub use works::{
+    AgentTale, Attempt, Chapter, Evidence, StepStory, Telling, TurnTale, Verdict, WorkStory,
 };
 pub use works::{Picture, PlanLook, PlanSum, Remark, StepRow};
 pub use workshop::{Noted, Open, Workshop};

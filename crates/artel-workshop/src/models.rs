@@ -297,6 +297,36 @@ fn no_key(provider: Provider) -> Failure {
         .advise(format!("`artel auth set {provider}`"))
 }
 
+impl Workshop {
+    /// Refuses a recording where a plan is to be made: what its agents are told is new each time,
+    /// so no recorded answer would ever fit.
+    pub(crate) fn can_plan_with(&self, named: Option<&str>) -> Result<(), Failure> {
+        let mut models = Models::bare(&self.caller, &self.settings);
+        if named.is_some() {
+            models.menu.override_with = None;
+        }
+        // Who cannot be chosen is said where they are needed.
+        let Ok(chosen) = models.choose(named) else {
+            return Ok(());
+        };
+        let name = &chosen.entry.model;
+        let is_script = name.ends_with(".yaml") || name.ends_with(".yml");
+        if chosen.entry.provider != Provider::Rehearsal || is_script {
+            return Ok(());
+        }
+        let what = format!("the recording `{name}` cannot plan or do planned work");
+        Err(Failure::new(Code::M011, what)
+            .because(
+                "what agents of a plan are told is new each time: reports written since, names of \
+                 runs, commits",
+            )
+            .advise(format!(
+                "write a script of what `artel model record {name}` prints (`docs/rehearsal.md`), \
+                 and name it as `rehearsal:FILE.yaml`; `artel replay` plays a single run again"
+            )))
+    }
+}
+
 /// Opens a script, a recording in a file, or a recording in this workshop's own journal.
 fn rehearsal(name: &str, workshop: &Workshop) -> Result<Rehearsal, Failure> {
     let path = Path::new(name);

@@ -2,15 +2,43 @@
 
 use std::path::Path;
 
-use artel_git::{Git, Identity};
+use artel_git::{Git, GitError, Identity};
 use artel_types::{Code, Failure};
 
 use crate::caller::Caller;
+use crate::trouble::shell_word;
+
+/// Says that a repository has nothing to start from, and how it gets something.
+pub(crate) fn no_commit(folder: &Path) -> Failure {
+    let (shown, at) = (folder.display(), shell_word(folder));
+    Failure::new(Code::W008, format!("`{shown}` has no commit to start from"))
+        .because("results are branches, and a branch starts from a commit")
+        .advise(format!(
+            "`git -C {at} add -A && git -C {at} commit --allow-empty -m start`, then again"
+        ))
+}
 
 impl Caller {
     /// Tells whether a folder is in a git repository.
     pub fn is_in_repository(&self, folder: &Path) -> bool {
         folder.ancestors().any(|it| it.join(".git").exists())
+    }
+
+    /// Refuses a folder whose repository has no commit yet: a branch has nothing to start from.
+    pub(crate) fn has_a_commit(&self, folder: &Path) -> Result<(), Failure> {
+        let Some(git) = self
+            .program("git")
+            .filter(|_| self.is_in_repository(folder))
+        else {
+            return Ok(());
+        };
+        let git = Git::new(git, folder, Identity::artel());
+        let found = git.run(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]);
+        match found {
+            Err(GitError::Refused { .. }) => Err(no_commit(folder)),
+            // Whoever needs git next says what is wrong with it.
+            _ => Ok(()),
+        }
     }
 
     /// Begins a repository in a folder and commits what is there; the commit says this.

@@ -45,4 +45,4 @@ pub(crate) use list::started_runs_of;
 pub(crate) use start::{Beginning, LAST_REST, LEASE, RENEW};
 pub(crate) use trust::untrusted;
 pub(crate) use view::grouped;
-pub use view::{Eyes, Line, Mark, Narrator, Progress, View, Words, seen};
+pub use view::{Eyes, Line, Mark, Narrator, Progress, View, Words, price, seen};

@@ -29,7 +29,7 @@ impl Workshop {
             trace: Some(trace.clone()),
             ..Filter::default()
         };
-        let mut events = self.reader()?.records(&Query::of(filter))?;
+        let mut events = self.reader_as_it_is()?.records(&Query::of(filter))?;
         let all = events.len();
         events.retain(|record| {
             record
@@ -52,7 +52,7 @@ impl Workshop {
         if prefix.is_empty() || !prefix.chars().all(is_plain) {
             return Err(unknown(id).because("ids are made of 0-9, a-f and `-`"));
         }
-        let reader = self.reader()?;
+        let reader = self.reader_as_it_is()?;
         let mut found = Vec::new();
         for by in [TracesBy::Trace, TracesBy::Run, TracesBy::Session] {
             if found.is_empty() {

@@ -3,7 +3,9 @@
 mod acts;
 mod architect;
 mod ask;
+mod attend;
 mod briefs;
+mod calls;
 mod carry;
 mod changeset;
 mod children;
@@ -22,25 +24,32 @@ mod propose;
 mod prover;
 mod report;
 mod sheets;
+mod story;
+mod telling;
 mod waiting;
 mod work;
 
 pub use acts::{Again, Edited, PlanDifference};
 pub use ask::{AskOrder, Planning, Prospect, Settled};
+pub use calls::{OpenCall, YesNo};
 pub use carry::Carried;
 pub use changeset::{
     ChangesetCommit, ChangesetDecision, ChangesetDone, ChangesetRow, ChangesetShown, Merging,
+    put_in_place,
 };
+pub use dashboard::Overview;
 pub use estimate::Estimate;
 pub use go_on::{Due, Went};
-pub use inbox::{Found as InboxFound, Scanned};
+pub use inbox::{Found as InboxFound, InboxName, Scanned};
 pub use look::PlanLook;
 pub use picture::{Picture, PlanSum, Remark, StepRow};
 pub use report::{ReportRow, ReportShown};
+pub use story::{Chapter, StepStory, WorkStory};
+pub use telling::{AgentTale, Attempt, Evidence, Telling, TurnTale, Verdict};
 pub use waiting::{OpenQuestion, WaitSort, Waits, answer_meant};
 pub use work::{Drafted, Work};
 
-pub(crate) use changeset::{changeset_row, word as changeset_word};
+pub(crate) use changeset::{approval, changeset_row, word as changeset_word};
 pub(crate) use contract::{Brings, Contract};
 pub(crate) use crew::deferred;
 pub(crate) use dashboard::{PAGE as DASHBOARD, outside, template as dashboard};

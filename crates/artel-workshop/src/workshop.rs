@@ -139,12 +139,26 @@ impl Workshop {
         self.found
     }
 
-    /// Opens the journal for reading; this works on a damaged one too, but not on one of another
-    /// workshop, whose events would be taken for ours.
+    /// Opens the journal to tell from it how things stand. One whose end is missing is refused:
+    /// what was lost with it would seem never to have been.
     pub fn reader(&self) -> Result<Reader, Failure> {
+        let reader = self.reader_as_it_is()?;
+        reader.refuse_cut(self.marker.id)?;
+        Ok(reader)
+    }
+
+    /// Opens the journal to show what is in it; this works on a damaged one too, but not on one of
+    /// another workshop, whose events would be taken for ours.
+    pub fn reader_as_it_is(&self) -> Result<Reader, Failure> {
         let reader = Reader::open(&self.home)?;
         reader.refuse_foreign(self.marker.id)?;
         Ok(reader)
+    }
+
+    /// Says what is missing at the end of the journal, for whoever is shown what is left.
+    pub fn missing_end(&self) -> Option<Failure> {
+        let reader = self.reader_as_it_is().ok()?;
+        reader.refuse_cut(self.marker.id).err().map(Failure::from)
     }
 
     /// Opens the journal for writing, and records the settings if they changed.
@@ -189,6 +203,7 @@ impl Workshop {
             backup_every: Some(settings.backup_every.value),
             backups_kept: usize::try_from(settings.backups_kept.value).unwrap_or(usize::MAX),
             trace: self.trace,
+            room: self.caller.room.clone(),
         }
     }
 

@@ -20,6 +20,12 @@ struct Place {
 }
 
 impl Place {
+    /// Writes the dashboard as things stand.
+    fn dashboard(&self) {
+        let overview = self.workshop.overview().unwrap();
+        self.workshop.write_dashboard(&overview).unwrap();
+    }
+
     fn new() -> Self {
         let home = tempfile::tempdir().unwrap();
         let workshop = open(home.path());
@@ -410,7 +416,7 @@ async fn the_dashboard_shows_what_stands_and_leaves_the_rest_alone() {
     let mine = fs::read_to_string(&page).unwrap() + "\nMy own line.\n";
     fs::write(&page, mine.replace("# Dashboard", "# My desk")).unwrap();
     let (trace, file) = place.planned().await;
-    place.workshop.write_dashboard().unwrap();
+    place.dashboard();
     let text = fs::read_to_string(&page).unwrap();
     assert!(
         text.contains("# My desk") && text.ends_with("\nMy own line.\n"),
@@ -447,16 +453,16 @@ async fn the_dashboard_shows_what_stands_and_leaves_the_rest_alone() {
     assert!(plan.contains("[[Inbox/Requests/idea]]"), "{plan}");
     // Nothing changed, nothing is written.
     let before = fs::metadata(&page).unwrap().modified().unwrap();
-    place.workshop.write_dashboard().unwrap();
+    place.dashboard();
     assert_eq!(fs::metadata(&page).unwrap().modified().unwrap(), before);
     // A page without marks keeps all of it, and gets the part behind it once.
     fs::write(&page, "mine").unwrap();
-    place.workshop.write_dashboard().unwrap();
-    place.workshop.write_dashboard().unwrap();
+    place.dashboard();
+    place.dashboard();
     let text = fs::read_to_string(&page).unwrap();
     assert!(text.starts_with("mine\n"), "{text}");
     assert_eq!(text.matches("## Needs You").count(), 1);
     fs::remove_file(&page).unwrap();
-    place.workshop.write_dashboard().unwrap();
+    place.dashboard();
     assert!(!page.exists(), "what a person took away stays away");
 }

@@ -21,6 +21,8 @@ fn main() -> ExitCode {
     // As the sandbox's starter this program is another one, and begins and ends here.
     artel_sandbox::enter_if_asked();
     screen::show_panics_as_failures();
+    // Without it such a file ends the process, as it does by itself.
+    drop(signals::survive_file_limit());
     // A panic has been shown by the hook already; what is left is the exit code.
     std::panic::catch_unwind(run).unwrap_or_else(|_| ExitCode::from(70))
 }
@@ -36,6 +38,11 @@ fn run() -> ExitCode {
     };
     let caller = Caller::from_process(arguments.flags(), Via::Cli);
     let mut screen = Screen::new(arguments.readers(), caller.as_ref().ok());
+    if let Ok(caller) = &caller {
+        let tell = screen.teller();
+        caller.room().told_by(move |text| tell(text));
+        signals::ends_waiting(caller.room());
+    }
     let done = dispatch(
         &arguments,
         caller.as_ref().map_err(Clone::clone),

@@ -1,8 +1,8 @@
 //! How things look in a terminal.
 
 use artel_journal::Record;
-use artel_types::Money;
 pub(crate) use artel_types::counted;
+pub(crate) use artel_workshop::price;
 
 /// Returns text in which nothing moves the cursor, begins a line of its own, changes colours or
 /// reverses the reading direction: what agents and files wrote is shown, never obeyed.
@@ -33,16 +33,6 @@ pub(crate) fn cell(text: &str, longest: usize) -> String {
     let mut short: String = text.chars().take(longest.saturating_sub(1)).collect();
     short.push('…');
     short
-}
-
-/// Says what something cost. What is not known is never shown as nothing, and only what is
-/// rehearsed costs nothing.
-pub(crate) fn price(cost: Option<Money>) -> String {
-    match cost {
-        None => "price not known".to_owned(),
-        Some(Money(0)) => "free".to_owned(),
-        Some(cost) => cost.to_string(),
-    }
 }
 
 /// Lays out rows in columns; the last one is not filled up.

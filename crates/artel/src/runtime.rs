@@ -105,6 +105,14 @@ pub(crate) fn block_on_serving<T, F: Future<Output = T>>(
 pub(crate) fn unless_stopped(failure: Failure, stop: &watch::Sender<Stop>) -> Failure {
     match *stop.borrow() {
         Stop::Politely | Stop::Now if failure.kind() == FailureKind::Refused => interrupted(),
+        // It waited for room, and was called off.
+        Stop::Politely | Stop::Now if failure.code == Code::J006 => {
+            let why = interrupted().because(failure.what);
+            match failure.advice {
+                Some(advice) => why.advise(advice),
+                None => why,
+            }
+        }
         _ => failure,
     }
 }

@@ -3,9 +3,9 @@
 
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use artel_types::FailureKind;
+use artel_types::{FailureKind, Room};
 use artel_workshop::Stop;
 use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -19,6 +19,24 @@ static EARS: AtomicUsize = AtomicUsize::new(0);
 
 /// What the signals ask to stop.
 static WORK: Mutex<Option<watch::Sender<Stop>>> = Mutex::new(None);
+
+/// Where writers wait for room on a disk; whoever is told to end waits no longer.
+static ROOM: OnceLock<Room> = OnceLock::new();
+
+/// Has signals end the waiting for room on a disk.
+pub(crate) fn ends_waiting(room: &Room) {
+    ROOM.get_or_init(|| room.clone());
+}
+
+/// Has a file that becomes too large be an error of its write, as a full disk is, instead of the
+/// end of the process. A signal that is heard is not inherited: what is started keeps its own ways.
+pub(crate) fn survive_file_limit() -> io::Result<()> {
+    let runtime = Builder::new_current_thread().enable_all().build()?;
+    let _inside = runtime.enter();
+    // It is heard from here on, also once nobody listens.
+    let limit = rustix::process::Signal::XFSZ.as_raw();
+    signal(SignalKind::from_raw(limit)).map(drop)
+}
 
 /// Somebody who listens for signals.
 pub(crate) struct Ear {
@@ -113,6 +131,9 @@ fn listen(
             }
             if EARS.load(Ordering::SeqCst) == 0 {
                 std::process::exit(FailureKind::Interrupted.exit_code().0.into());
+            }
+            if let Some(room) = ROOM.get() {
+                room.give_up();
             }
             if let Some(stop) = lock(&WORK).as_ref() {
                 stop.send_modify(|wish| {

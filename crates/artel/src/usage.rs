@@ -8,6 +8,9 @@ use clap::{CommandFactory as _, Parser as _};
 
 use crate::arguments::Arguments;
 
+#[cfg(test)]
+mod advice_tests;
+
 /// Why no command is carried out.
 pub(crate) enum Stop {
     /// Help or version was asked for.

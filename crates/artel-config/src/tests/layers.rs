@@ -116,6 +116,7 @@ fn layers_are_joined_key_by_key() {
     server.listen = "127.0.0.1:7717"  (default)
     server.hosts = []  (default)
     server.event_streams = 1000  (default)
+    server.acts_per_second = 200  (default)
     server.works_at_once = 4  (default)
     telemetry.otlp = []  (default)
     "#);
@@ -244,7 +245,7 @@ fn the_template_reads_well() {
     #model = "qwen3-coder"
     #base_url = "http://127.0.0.1:8080/v1"   # optional
     #api_key_env = "MY_KEY"                   # optional; otherwise the provider's usual variable, then the key store
-    #account = "work"                         # optional: a stored key, as in `artel auth set --account work`
+    #account = "work"                         # optional: a stored key, as in `artel auth set openai --account work`
     #timeout = "120s"                         # optional
     #proxy = "none"                           # optional; otherwise HTTPS_PROXY and NO_PROXY
     #headers = { X-Team = "blue" }            # optional

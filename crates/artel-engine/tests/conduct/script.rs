@@ -118,7 +118,7 @@ impl Script {
         let waivers = choices.iter().find(|choice| choice.starts_with("waive-"));
         match waivers.filter(|_| row.waives) {
             Some(waiver) => format!("{waiver}: not today"),
-            None => "skip".to_owned(),
+            None => "give-up".to_owned(),
         }
     }
 }

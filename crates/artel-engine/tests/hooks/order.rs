@@ -142,6 +142,7 @@ impl Approver for Yes {
 pub(crate) fn questions_pass_hooks_first() {
     let Some(place) = Place::new() else { return };
     let question = Question {
+        call: "c1".to_owned(),
         tool: "bash".to_owned(),
         decision: Decision::new(Say::Ask, "default.ask", "it is asked"),
         record: Record {

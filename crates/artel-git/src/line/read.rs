@@ -64,6 +64,17 @@ pub enum StatKind {
     Mode,
 }
 
+/// What a commit or tree has at a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Entry {
+    /// A file, of whatever size.
+    File,
+    /// A link.
+    Link,
+    /// A folder, or a place that is kept for another repository.
+    Other,
+}
+
 impl Line {
     /// Returns the commits of a branch since another commit, oldest first.
     pub fn log(&self, base: &str, head: &str) -> Result<Vec<Logged>, LineError> {
@@ -138,14 +149,7 @@ impl Line {
         path: &Path,
         most: u64,
     ) -> Result<Option<Vec<u8>>, LineError> {
-        let name = spell(treeish)?;
-        let words = ["ls-tree", "-z", name.as_str(), "--"].map(OsString::from);
-        let mut arguments = words.to_vec();
-        arguments.push(path.into());
-        let said = self.git().run_on(&arguments, Vec::new())?;
-        let mut words = said.split(|byte| matches!(byte, b' ' | b'\t'));
-        let (mode, _, id) = (words.next(), words.next(), words.next());
-        let side = mode.zip(id).and_then(|(mode, id)| Side::of(mode, id));
+        let side = side_in(&self.listed(treeish, path)?);
         let Some(side) = side.filter(|side| !side.is_link()) else {
             return Ok(None);
         };
@@ -160,6 +164,25 @@ impl Line {
             Ok::<(), TreeError>(())
         })?;
         Ok(held)
+    }
+
+    /// Tells what a commit or tree has at a path, if it has anything there.
+    pub fn entry_at(&self, treeish: &str, path: &Path) -> Result<Option<Entry>, LineError> {
+        let said = self.listed(treeish, path)?;
+        let entry = match side_in(&said) {
+            Some(side) if side.is_link() => Entry::Link,
+            Some(_) => Entry::File,
+            None => Entry::Other,
+        };
+        Ok((!said.is_empty()).then_some(entry))
+    }
+
+    fn listed(&self, treeish: &str, path: &Path) -> Result<Vec<u8>, LineError> {
+        let name = spell(treeish)?;
+        let words = ["ls-tree", "-z", name.as_str(), "--"].map(OsString::from);
+        let mut arguments = words.to_vec();
+        arguments.push(path.into());
+        Ok(self.git().run_on(&arguments, Vec::new())?)
     }
 
     fn differ(
@@ -186,6 +209,13 @@ impl Line {
             .map_or(self.origin.clone(), |found| found.top);
         self.git_with(&self.at.join("no-index"), &top)
     }
+}
+
+/// Returns what a line of `ls-tree` says, where it is of a file or a link.
+fn side_in(said: &[u8]) -> Option<Side> {
+    let mut words = said.split(|byte| matches!(byte, b' ' | b'\t'));
+    let (mode, _, id) = (words.next(), words.next(), words.next());
+    mode.zip(id).and_then(|(mode, id)| Side::of(mode, id))
 }
 
 fn path_of(bytes: &[u8]) -> PathBuf {

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use super::ignores::LeftOut;
-use super::layout::Layout;
+use super::layout::{Layout, alternate};
 use super::own::Own;
 use super::store::{Difference, Lines};
 use super::{Kind, RunTree, START, Snapshot, TreeError};
@@ -109,6 +109,31 @@ impl RunTree {
         Ok(tree)
     }
 
+    /// Takes over the objects that the tree reads from below a folder, so that it outlives what
+    /// lies there.
+    pub fn stand_alone(mut self, folder: &Path) -> Result<Self, TreeError> {
+        let Some(mut source) = Source::read(&self.own.at)? else {
+            return Ok(self);
+        };
+        let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+        let objects = self.own.repository().join("objects");
+        let (inside, outside): (Vec<PathBuf>, _) = source
+            .objects
+            .into_iter()
+            .partition(|it| it.starts_with(&folder));
+        for borrowed in &inside {
+            take_objects(borrowed, &objects)
+                .map_err(TreeError::system("copy the objects of", borrowed))?;
+        }
+        let at = objects.join("info/alternates");
+        let lines: Vec<u8> = outside.iter().flat_map(|it| alternate(it)).collect();
+        artel_files::write_atomic(&at, &lines, 0o600)?;
+        source.objects = outside;
+        source.write(&self.own.at)?;
+        self.borrowed = source.objects;
+        Ok(self)
+    }
+
     /// Takes the tree that git has just written for the state of the files, where they are all of
     /// it, so that the first snapshot need not read them again.
     fn begin_with(&self, tree: &str, began: &BTreeSet<&Path>) -> Result<(), TreeError> {
@@ -146,6 +171,27 @@ impl RunTree {
             differences,
         }))
     }
+}
+
+/// Copies objects, loose and packed, that are not there yet.
+fn take_objects(from: &Path, to: &Path) -> std::io::Result<()> {
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let (path, name) = (entry.path(), entry.file_name());
+        if name == "info" || !entry.file_type()?.is_dir() {
+            continue;
+        }
+        let there = to.join(&name);
+        fs::create_dir_all(&there)?;
+        for object in fs::read_dir(&path)? {
+            let object = object?;
+            let copy = there.join(object.file_name());
+            if object.file_type()?.is_file() && !copy.exists() {
+                fs::copy(object.path(), &copy)?;
+            }
+        }
+    }
+    Ok(())
 }
 
 impl Source {

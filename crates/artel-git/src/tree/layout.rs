@@ -113,7 +113,7 @@ impl<'l> Layout<'l> {
 }
 
 /// Writes a path as git's list of borrowed objects wants it: quoted where it would be misread.
-fn alternate(path: &Path) -> Vec<u8> {
+pub(super) fn alternate(path: &Path) -> Vec<u8> {
     let bytes = path.as_os_str().as_bytes();
     let mut line = Vec::with_capacity(bytes.len() + 3);
     line.push(b'"');

@@ -248,14 +248,20 @@ impl Conduct {
     }
 
     fn answered(&mut self, it: &RunAnswered) {
-        if self.questions.remove(&it.question).is_none() {
+        let Some(asked) = self.questions.remove(&it.question) else {
             return;
-        }
+        };
         let (choice, reason) = match it.answer.split_once(':') {
             Some((choice, reason)) => (choice.trim(), reason.trim()),
             None => (it.answer.trim(), ""),
         };
-        if it.question.starts_with("baseline") {
+        if it.question.starts_with(MENDING) {
+            let what = asked.text.lines().next().unwrap_or_default();
+            let is_agreed = choice == "accept";
+            self.branch
+                .agreed
+                .extend(is_agreed.then(|| what.to_owned()));
+        } else if it.question.starts_with("baseline") {
             self.baseline = Baseline::Given(it.answer.trim().to_owned());
         } else if let Some(id) = it.question.strip_prefix("proposal/") {
             if let Some(proposal) = self.proposals.get_mut(id) {
@@ -305,10 +311,22 @@ impl Conduct {
             // It went on record beside the answer.
             "waived" | "skipped" => {}
             "take-over" => step.decided = settle("taken-over", because.to_owned()),
+            "skip" => {
+                let last = step.why.lines().next().unwrap_or_default();
+                let why = match (reason, last) {
+                    ("", "") => "a person left it out".to_owned(),
+                    ("", last) => format!("a person left it out: {last}"),
+                    (reason, _) => format!("a person left it out: {reason}"),
+                };
+                step.decided = settle("skipped", why);
+            }
             _ => step.decided = settle("failed", format!("given up: {}", step.why)),
         }
     }
 }
+
+/// How questions about mending begin: no step can be called so.
+const MENDING: &str = "mend.";
 
 /// Returns a text that stands in the event; the journal's reader has put the others back.
 pub(super) fn inline(text: &Text) -> &str {

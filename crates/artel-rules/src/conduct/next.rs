@@ -261,7 +261,7 @@ impl Conduct {
                 choices.push(choice);
             }
         }
-        choices.extend(["take-over", "skip", "cancel"]);
+        choices.extend(["take-over", "skip", "give-up", "cancel"]);
         RunAsked {
             question: format!("{}/{}/{}", spec.id, step.round, step.waived.len()),
             text: format!(

@@ -50,7 +50,7 @@ impl Crew<'_> {
             needs,
             log: Vec::new(),
             most: 0,
-            answer: "skip",
+            answer: "give-up",
         }
     }
 
@@ -248,6 +248,41 @@ fn after_three_attempts_a_person_decides_and_dependents_are_skipped() {
     );
     assert_eq!(crew.conduct.outcome().0, PlanState::Failed);
     assert_eq!(crew.conduct.step("c").unwrap().why, "step 2 was skipped");
+}
+
+#[test]
+fn what_a_person_leaves_out_is_no_failure() {
+    let steps = vec![
+        step("a", &[], Verify::None),
+        step("b", &["a"], Verify::None),
+        step("d", &[], Verify::None),
+    ];
+    let needs = |id: &str| if id == "a" { 99 } else { 1 };
+    let mut crew = Crew::new(plan(steps.clone()), RULES, &needs);
+    crew.answer = "skip: not needed";
+    crew.go_to_the_end();
+    let state = |id: &str| crew.conduct.step(id).unwrap().state;
+    assert_eq!(state("a"), StepState::Skipped);
+    assert_eq!(state("b"), StepState::Skipped);
+    assert_eq!(state("d"), StepState::Done);
+    let (end, why) = crew.conduct.outcome();
+    assert_eq!(end, PlanState::Done);
+    assert!(why.unwrap().ends_with("a person left it out: not needed"));
+    let mut none = Crew::new(plan(steps[..2].to_vec()), RULES, &needs);
+    none.answer = "skip";
+    none.go_to_the_end();
+    assert_eq!(none.conduct.outcome().0, PlanState::Cancelled);
+    let mut fast = Crew::new(
+        plan(steps),
+        Rules {
+            failure: Failure::Fast,
+            at_once: 1,
+        },
+        &needs,
+    );
+    fast.answer = "skip";
+    fast.go_to_the_end();
+    assert_eq!(fast.conduct.step("d").unwrap().state, StepState::Done);
 }
 
 #[test]

@@ -353,3 +353,23 @@ proptest! {
         prop_assert!(shown.text.len() < 4 * small().total, "{}", shown.text.len());
     }
 }
+
+#[test]
+fn what_hides_in_a_text_of_several_lines_is_named() {
+    use super::marked;
+    let plain = "# Rules\r\n\n\tbe kind — für alle\n";
+    assert_eq!(marked(plain), plain);
+    let cases = [
+        ("a\u{200b}b\nc\u{202e}d", "a<U+200B>b\nc<U+202E>d"),
+        ("\u{feff}# a\r\n", "# a\r\n"),
+        (
+            "x\u{e0049}\u{e0067}\r\n\r\ny",
+            "x<U+E0049><U+E0067>\r\n\r\ny",
+        ),
+        ("\u{1b}[8mhidden\u{1b}[0m\n", "␛[8mhidden␛[0m\n"),
+        ("a\u{2028}b\u{2066}c\u{ad}", "a<U+2028>b<U+2066>c<U+00AD>"),
+    ];
+    for (text, shown) in cases {
+        assert_eq!(marked(text), shown, "{text:?}");
+    }
+}

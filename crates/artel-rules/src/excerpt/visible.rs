@@ -15,6 +15,23 @@ pub fn visible(line: &[u8]) -> String {
     plain(&without_escapes(standing(line)))
 }
 
+/// Returns a text of several lines with everything named that hides or reorders text: what a person
+/// does not see in a file of instructions, a model does not read as one.
+pub fn marked(text: &str) -> Cow<'_, str> {
+    let is_marked = |c: char| !matches!(c, '\n' | '\r') && is_hidden(c);
+    // What begins a file says how it is written down, and is no part of its text.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    if !text.chars().any(is_marked) {
+        return Cow::Borrowed(text);
+    }
+    let lines = text.split_inclusive(['\n', '\r']);
+    let line = |line: &str| {
+        let words = line.trim_end_matches(['\n', '\r']);
+        plain(words.as_bytes()) + &line[words.len()..]
+    };
+    Cow::Owned(lines.map(line).collect())
+}
+
 /// Returns what follows the last carriage return that something follows.
 pub(super) fn standing(line: &[u8]) -> &[u8] {
     let end = line.iter().rposition(|byte| *byte != b'\r');

@@ -6,7 +6,7 @@ use super::problem::shown;
 use super::scope::{covers_command, covers_host, covers_path};
 
 /// How many turns an attempt has where a step does not say.
-const USUAL_TURNS: u32 = 15;
+pub const USUAL_TURNS: u32 = 15;
 /// How many lines of a changed text are shown of each version.
 const MOST_LINES: usize = 8;
 

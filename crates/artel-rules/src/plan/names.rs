@@ -182,9 +182,18 @@ pub fn sort_of(text: &str, files: &[String]) -> ChangeSort {
     }
 }
 
-/// Returns the message of the one commit of a step.
-pub fn commit_message(step: &PlanStep, files: &[String], trace: TraceId) -> String {
-    let sort = sort_of(&format!("{} {}", step.title, step.work), files);
+/// Returns the message of the one commit of a step. Where its words and files do not say of what
+/// sort it is, it is of the plan's.
+pub fn commit_message(
+    step: &PlanStep,
+    kind: ChangeSort,
+    files: &[String],
+    trace: TraceId,
+) -> String {
+    let sort = match sort_of(&format!("{} {}", step.title, step.work), files) {
+        ChangeSort::Feat => kind,
+        sort => sort,
+    };
     let mut message = format!("{sort}: {}\n", subject(&step.title));
     let shown: Vec<&String> = files.iter().take(MOST_FILES).collect();
     if !shown.is_empty() {

@@ -571,7 +571,7 @@ fn names_are_plain_and_short() {
     step.title = "Write the limiter that keeps every client below its limits".to_owned();
     let files = ["src/limit.rs".to_owned()];
     assert_eq!(
-        commit_message(&step, &files, trace),
+        commit_message(&step, ChangeSort::Feat, &files, trace),
         "feat: Write the limiter that keeps every client below\n\nModified files:\n- src/limit.rs\n\n\
          Step: limiter\nTrace-Id: 07070707-0707-4707-8707-070707070707\n"
     );
@@ -670,7 +670,7 @@ proptest! {
     fn subjects_are_short(title in "\\PC{1,200}") {
         let mut step = step("a", &[]);
         step.title = title;
-        let message = commit_message(&step, &[], TraceId::from_random([1; 16]));
+        let message = commit_message(&step, ChangeSort::Fix, &[], TraceId::from_random([1; 16]));
         let (_, subject) = message.lines().next().unwrap().split_once(": ").unwrap();
         prop_assert!(subject.chars().count() <= 50, "{subject}");
     }

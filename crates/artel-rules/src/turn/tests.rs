@@ -301,6 +301,26 @@ fn circles_are_nudged_once_and_then_ended() {
 }
 
 #[test]
+fn the_directive_comes_back_after_so_many_calls_or_never() {
+    for (every, reminders) in [(3, 3), (1, 10), (0, 0)] {
+        let mut world = World::new(100);
+        let mut rules = world.turn.rules().clone();
+        rules.guard = Some(Guard {
+            calls: 40,
+            every,
+            directive: "mend it".to_owned(),
+        });
+        world.turn = Turn::new(rules, "do it");
+        for number in 0..10 {
+            world.calls(&[("read", json!({ "path": number.to_string() }))]);
+            assert_eq!(world.well(), Next::Ask);
+        }
+        let said = world.ran.iter().filter(|it| *it == "say directive");
+        assert_eq!(said.count(), reminders, "every {every}: {:?}", world.ran);
+    }
+}
+
+#[test]
 fn words_without_deeds_are_nudged() {
     let mut world = World::new(15);
     for _ in 0..2 {

@@ -105,7 +105,7 @@ impl Refused {
     pub(crate) fn advice(&self) -> String {
         match self {
             Self::NotGranted { host } => {
-                format!("a person can grant it with `artel sandbox run --net {host}`")
+                format!("a person can grant it with `artel sandbox run --net {host} -- COMMAND`")
             }
             Self::NotPublic { host, address, .. } => {
                 let direct = Host {

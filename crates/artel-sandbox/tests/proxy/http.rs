@@ -254,7 +254,7 @@ fn the_refusal_says_what_why_and_how() {
     assert_eq!(
         body,
         "artel: evil.test:8080 was not granted\n  \
-         try: a person can grant it with `artel sandbox run --net evil.test:8080`\n"
+         try: a person can grant it with `artel sandbox run --net evil.test:8080 -- COMMAND`\n"
     );
     let expected = Passage {
         host: "evil.test".to_owned(),

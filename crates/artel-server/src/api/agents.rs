@@ -9,7 +9,9 @@ use super::Told;
 use super::page::{Limit, Rows, holds, page};
 use super::refusal::Troubled;
 use super::runs::steer::Nothing;
-use super::seat::{Admin, Answer, As, Asked, At, Developer, Made, User, made, shaped};
+use super::seat::{
+    Admin, AdminInPerson, Answer, As, Asked, At, Developer, Made, User, made, shaped,
+};
 
 /// A role in a list.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
@@ -108,9 +110,9 @@ pub(super) async fn list(by: As<User>, Asked(wanted): Asked<Wanted>) -> Answer<R
 
 /// Makes a role.
 #[utoipa::path(post, path = "/api/v1/agents", tag = "agents", operation_id = "createAgent",
-    request_body = AgentWanted, extensions(("x-role" = json!("admin"))),
+    request_body = AgentWanted, extensions(("x-role" = json!("admin")), ("x-person" = json!(true))),
     responses((status = 201, body = AgentSeen), (status = "4XX", body = Troubled)))]
-pub(super) async fn create(by: As<Admin>, Told(new): Told<AgentWanted>) -> Made<AgentSeen> {
+pub(super) async fn create(by: As<AdminInPerson>, Told(new): Told<AgentWanted>) -> Made<AgentSeen> {
     let new = NewAgent {
         id: new.id,
         name: new.name,

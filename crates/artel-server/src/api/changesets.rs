@@ -14,7 +14,9 @@ use utoipa::{IntoParams, ToSchema};
 use super::page::{Limit, Rows, page};
 use super::refusal::Troubled;
 use super::runs::steer::Nothing;
-use super::seat::{Answer, As, Asked, At, Developer, User, shaped, unnamed};
+use super::seat::{
+    Answer, As, Asked, At, Developer, DeveloperInPerson, Role, User, shaped, unnamed,
+};
 use super::{Refusal, Told};
 
 /// A changeset in a list.
@@ -218,10 +220,10 @@ pub(super) async fn list(
 /// Decides about a changeset.
 #[utoipa::path(post, path = "/api/v1/changesets", tag = "changesets",
     operation_id = "decideChangeset", request_body = Decide,
-    extensions(("x-role" = json!("developer"))),
+    extensions(("x-role" = json!("developer")), ("x-person" = json!(true))),
     responses((status = 200, body = ChangesetDecided), (status = "4XX", body = Troubled)))]
 pub(super) async fn decide(
-    by: As<Developer>,
+    by: As<DeveloperInPerson>,
     Told(told): Told<Decide>,
 ) -> Answer<ChangesetDecided> {
     let Decide { id, reason, .. } = told;
@@ -281,10 +283,10 @@ pub(super) async fn diff(
 #[utoipa::path(post, path = "/api/v1/changesets/{id}/approve", tag = "changesets",
     operation_id = "approveChangeset", request_body = Merge,
     params(("id" = String, Path, description = "Its id, or how its trace begins")),
-    extensions(("x-role" = json!("developer"))),
+    extensions(("x-role" = json!("developer")), ("x-person" = json!(true))),
     responses((status = 200, body = ChangesetDecided), (status = "4XX", body = Troubled)))]
 pub(super) async fn approve(
-    by: As<Developer>,
+    by: As<DeveloperInPerson>,
     At(id): At<String>,
     Told(told): Told<Merge>,
 ) -> Answer<ChangesetDecided> {
@@ -309,10 +311,10 @@ pub(super) async fn reject(
 #[utoipa::path(post, path = "/api/v1/changesets/{id}/undo", tag = "changesets",
     operation_id = "undoChangeset", request_body = Nothing,
     params(("id" = String, Path, description = "Its id, or how its trace begins")),
-    extensions(("x-role" = json!("developer"))),
+    extensions(("x-role" = json!("developer")), ("x-person" = json!(true))),
     responses((status = 200, body = ChangesetDecided), (status = "4XX", body = Troubled)))]
 pub(super) async fn undo(
-    by: As<Developer>,
+    by: As<DeveloperInPerson>,
     At(id): At<String>,
     Told(Nothing {}): Told<Nothing>,
 ) -> Answer<ChangesetDecided> {
@@ -323,17 +325,17 @@ pub(super) async fn undo(
 #[utoipa::path(post, path = "/api/v1/changesets/{id}/redo", tag = "changesets",
     operation_id = "redoChangeset", request_body = Nothing,
     params(("id" = String, Path, description = "Its id, or how its trace begins")),
-    extensions(("x-role" = json!("developer"))),
+    extensions(("x-role" = json!("developer")), ("x-person" = json!(true))),
     responses((status = 200, body = ChangesetDecided), (status = "4XX", body = Troubled)))]
 pub(super) async fn redo(
-    by: As<Developer>,
+    by: As<DeveloperInPerson>,
     At(id): At<String>,
     Told(Nothing {}): Told<Nothing>,
 ) -> Answer<ChangesetDecided> {
     decided(&by, move |it| it.redo_changeset(&id)).await
 }
 
-async fn merge(by: &As<Developer>, id: String, told: Merge) -> Answer<ChangesetDecided> {
+async fn merge<R: Role>(by: &As<R>, id: String, told: Merge) -> Answer<ChangesetDecided> {
     if told.head.len() < 8 {
         return Err(unnamed("head", "the last commit of the changeset").into());
     }
@@ -348,8 +350,8 @@ async fn merge(by: &As<Developer>, id: String, told: Merge) -> Answer<ChangesetD
     decided(by, merged).await
 }
 
-async fn decided(
-    by: &As<Developer>,
+async fn decided<R: Role>(
+    by: &As<R>,
     act: impl FnOnce(&Workshop) -> Result<Noted<ChangesetDone>, Failure> + Send + 'static,
 ) -> Answer<ChangesetDecided> {
     let done = by.does(move |workshop| Ok(act(workshop)?));

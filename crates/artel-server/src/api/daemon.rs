@@ -39,6 +39,8 @@ pub(super) struct DaemonSeen {
     waiting: u64,
     /// How many are under way.
     under_way: u64,
+    /// What is lacking on the disk, while everything waits for it.
+    lacks: Option<String>,
 }
 
 /// Why new work is held.
@@ -84,8 +86,10 @@ pub(super) async fn show(by: As<Developer>) -> Answer<DaemonSeen> {
     let load = &by.desk.load;
     let waiting = load.waiting.load(Ordering::Relaxed);
     let under_way = load.under_way.load(Ordering::Relaxed);
+    let lacks = by.desk.lack().map(|lack| lack.to_string());
     let done = by.does(move |workshop| {
         let mut value = json!(workshop.daemon_status()?);
+        value["lacks"] = json!(lacks);
         value["waiting"] = json!(waiting);
         value["under_way"] = json!(under_way);
         Ok(shaped(value)?)

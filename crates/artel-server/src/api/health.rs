@@ -15,13 +15,18 @@ pub(super) async fn alive() -> &'static str {
     "ok"
 }
 
-/// Tells whether the journal can be read, so that work can be done.
+/// Tells whether the journal can be read and written, so that work can be done; if not, why.
 #[utoipa::path(get, path = "/readyz", tag = "server", operation_id = "isReady", security(()),
     responses((status = 200, body = String), (status = 503, body = String)))]
-pub(super) async fn ready(State(desk): State<Arc<Desk>>) -> (StatusCode, &'static str) {
+pub(super) async fn ready(State(desk): State<Arc<Desk>>) -> (StatusCode, String) {
+    if let Some(lack) = desk.lack() {
+        // Anybody may ask, so nothing is said of where.
+        let why = lack.why.as_str().to_owned();
+        return (StatusCode::SERVICE_UNAVAILABLE, why);
+    }
     match desk.reader().head() {
-        Ok(_) => (StatusCode::OK, "ok"),
-        Err(_) => (StatusCode::SERVICE_UNAVAILABLE, "not ready"),
+        Ok(_) => (StatusCode::OK, "ok".to_owned()),
+        Err(_) => (StatusCode::SERVICE_UNAVAILABLE, "not ready".to_owned()),
     }
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use artel_journal::{Filter, JournalError, Query};
+use artel_types::{Code, Failure, Timestamp};
 use artel_workshop::{Eyes, seen};
 use axum::Json;
 use axum::body::{Body, Bytes};
@@ -59,6 +60,10 @@ pub(super) struct Wanted {
     /// Only events after this number.
     #[param(format = "uint64")]
     after: Option<u64>,
+    /// Only events since a moment, or since a span ago such as `2h`.
+    since: Option<String>,
+    /// Only events before a moment.
+    until: Option<String>,
 }
 
 /// Proves that nothing was changed, or names the first event that was.
@@ -84,11 +89,15 @@ pub(super) async fn export(
     Asked(wanted): Asked<Wanted>,
 ) -> Result<Response, Refusal> {
     let eyes = by.eyes(Some("full"))?;
+    let now = by.desk.workshop().caller().clock().now();
+    let moment = |text: Option<String>| given(text).map(|it| moment(&it, now)).transpose();
     let filter = Filter {
-        kind: wanted.kind,
-        trace: wanted.trace,
-        run: wanted.run,
-        actor: wanted.actor,
+        kind: given(wanted.kind),
+        trace: given(wanted.trace).map(|text| text.to_ascii_lowercase()),
+        run: given(wanted.run),
+        actor: given(wanted.actor),
+        since: moment(wanted.since)?,
+        until: moment(wanted.until)?,
         ..Filter::default()
     };
     let reading = Reading {
@@ -102,8 +111,29 @@ pub(super) async fn export(
         let lines = reading.next().await?;
         Some((lines, reading))
     });
-    let kind = [(header::CONTENT_TYPE, "application/jsonl")];
+    let kind = [
+        (header::CONTENT_TYPE, "application/jsonl"),
+        (
+            header::CONTENT_DISPOSITION,
+            "attachment; filename=\"journal.jsonl\"",
+        ),
+    ];
     Ok((kind, Body::from_stream(pages)).into_response())
+}
+
+/// A field of a form that was left empty says nothing.
+fn given(text: Option<String>) -> Option<String> {
+    text.map(|text| text.trim().to_owned())
+        .filter(|text| !text.is_empty())
+}
+
+/// Reads a moment, or a span back from now.
+pub(crate) fn moment(text: &str, now: Timestamp) -> Result<Timestamp, Failure> {
+    Timestamp::parse_back_from(text, now).map_err(|error| {
+        Failure::new(Code::C004, "that is no moment")
+            .because(error.to_string())
+            .advise("write `2026-11-15T22:00:00Z`, or a span back from now such as `2h`")
+    })
 }
 
 struct Reading {

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use super::Told;
 use super::refusal::Troubled;
 use super::runs::steer::Nothing;
-use super::seat::{Admin, Answer, As, At, Developer, Made, made, shaped};
+use super::seat::{Admin, AdminInPerson, Answer, As, At, Developer, Made, made, shaped};
 
 /// A setting.
 #[derive(Debug, Serialize, ToSchema)]
@@ -136,9 +136,9 @@ pub(super) async fn grants(by: As<Admin>) -> Answer<GrantRows> {
 
 /// Grants something for good.
 #[utoipa::path(post, path = "/api/v1/policy/grants", tag = "policy", operation_id = "createGrant",
-    request_body = NewGrant, extensions(("x-role" = json!("admin"))),
+    request_body = NewGrant, extensions(("x-role" = json!("admin")), ("x-person" = json!(true))),
     responses((status = 201, body = PolicyDone), (status = "4XX", body = Troubled)))]
-pub(super) async fn grant(by: As<Admin>, Told(new): Told<NewGrant>) -> Made<PolicyDone> {
+pub(super) async fn grant(by: As<AdminInPerson>, Told(new): Told<NewGrant>) -> Made<PolicyDone> {
     let done = by.does(move |workshop| {
         workshop.grant(&new.rule, &new.reason)?;
         let done = format!("granted for good: {}", new.rule);

@@ -14,7 +14,9 @@ use super::page::{Limit, Rows, page};
 use super::refusal::Troubled;
 use super::requests::none_of;
 use super::runs::steer::Nothing;
-use super::seat::{Admin, Answer, As, Asked, At, Developer, Made, User, made, shaped};
+use super::seat::{
+    Admin, AdminInPerson, Answer, As, Asked, At, Developer, Made, User, made, shaped,
+};
 
 /// A project folder that is open to agents.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
@@ -105,9 +107,12 @@ pub(super) async fn list(by: As<User>, Asked(wanted): Asked<Wanted>) -> Answer<R
 
 /// Opens a folder to agents.
 #[utoipa::path(post, path = "/api/v1/portals", tag = "portals", operation_id = "createPortal",
-    request_body = PortalWanted, extensions(("x-role" = json!("admin"))),
+    request_body = PortalWanted, extensions(("x-role" = json!("admin")), ("x-person" = json!(true))),
     responses((status = 201, body = PortalSeen), (status = "4XX", body = Troubled)))]
-pub(super) async fn create(by: As<Admin>, Told(new): Told<PortalWanted>) -> Made<PortalSeen> {
+pub(super) async fn create(
+    by: As<AdminInPerson>,
+    Told(new): Told<PortalWanted>,
+) -> Made<PortalSeen> {
     let new = wanted(new)?;
     let done = by.does(move |workshop| Ok(workshop.open_portal(&new)?));
     let portal = by.told(done.await?);

@@ -58,6 +58,7 @@ impl Refusal {
             Code::R008 | Code::J011 => return StatusCode::CONFLICT,
             Code::H008 => return StatusCode::UNAUTHORIZED,
             Code::H009 => return StatusCode::TOO_MANY_REQUESTS,
+            Code::J006 => return StatusCode::SERVICE_UNAVAILABLE,
             _ => {}
         }
         match self.0.kind() {

@@ -28,6 +28,8 @@ pub(super) type Made<T> = Result<(StatusCode, Json<T>), Refusal>;
 pub(super) trait Role: Send + Sync {
     /// What it is called.
     const NEEDED: Viewer;
+    /// Whether a person has to do it: no token of a program may.
+    const IN_PERSON: bool = false;
 }
 
 macro_rules! roles {
@@ -52,6 +54,29 @@ roles! {
     Admin
 }
 
+macro_rules! in_person {
+    ($($(#[$doc:meta])* $name:ident $role:ident)+) => {
+        $(
+            $(#[$doc])*
+            pub(super) struct $name;
+
+            impl Role for $name {
+                const NEEDED: Viewer = Viewer::$role;
+                const IN_PERSON: bool = true;
+            }
+        )+
+    };
+}
+
+in_person! {
+    /// A person who was let in.
+    UserInPerson User
+    /// A person who may steer and merge.
+    DeveloperInPerson Developer
+    /// A person who settles who may come in and what agents may do.
+    AdminInPerson Admin
+}
+
 /// Somebody who may do what the route does; nobody else gets past this, and no body is read before.
 pub(super) struct As<R> {
     pub(super) desk: Arc<Desk>,
@@ -65,11 +90,26 @@ impl<R: Role> FromRequestParts<Arc<Desk>> for As<R> {
     async fn from_request_parts(parts: &mut Parts, desk: &Arc<Desk>) -> Result<Self, Refusal> {
         let who = Who::from_request_parts(parts, desk).await?;
         who.needs(R::NEEDED)?;
+        if R::IN_PERSON {
+            who.in_person()?;
+        }
+        refuse_without_room(parts, desk)?;
         Ok(Self {
             desk: Arc::clone(desk),
             who,
             role: PhantomData,
         })
+    }
+}
+
+/// Refuses to change anything while there is no room to put it on record; whoever only looks is
+/// answered.
+fn refuse_without_room(parts: &Parts, desk: &Desk) -> Result<(), Failure> {
+    match desk.lack() {
+        Some(lack) if !parts.method.is_safe() => Err(Failure::new(Code::J006, lack.to_string())
+            .because("what was begun waits, and goes on once there is room")
+            .advise("free some space (`artel clean` shows what Artel could free), then repeat")),
+        _ => Ok(()),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Who may come in: tokens, and signing out of the console.
 
 use artel_types::{Code, Failure};
-use artel_workshop::{PassSort, Viewer};
+use artel_workshop::{Holder, PassSort, Viewer};
 use axum::Json;
 use axum::http::header;
 use axum::response::{IntoResponse as _, Response};
@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 use super::refusal::Troubled;
 use super::requests::none_of;
 use super::runs::steer::Nothing;
-use super::seat::{Admin, Answer, As, At, Made, User, made, shaped};
+use super::seat::{Admin, AdminInPerson, Answer, As, At, Made, User, made, shaped};
 use super::{Refusal, Told};
 use crate::door::COOKIE;
 
@@ -28,6 +28,8 @@ pub(super) struct TokenListed {
     created: String,
     /// By whom.
     by: String,
+    /// Whether a program holds it: then nothing is approved with it.
+    program: bool,
 }
 
 /// The tokens that hold.
@@ -45,6 +47,9 @@ pub(super) struct TokenWanted {
     role: String,
     /// Who acts with it; you, if not given.
     name: Option<String>,
+    /// Whether a program holds it: it does what its role may, and approves nothing.
+    #[serde(default)]
+    program: bool,
 }
 
 /// A token that was just made: the only time it is seen.
@@ -73,13 +78,18 @@ pub(super) async fn list(by: As<Admin>) -> Answer<TokenList> {
 
 /// Makes a token; it is shown once.
 #[utoipa::path(post, path = "/api/v1/tokens", tag = "tokens", operation_id = "createToken",
-    request_body = TokenWanted, extensions(("x-role" = json!("admin"))),
+    request_body = TokenWanted, extensions(("x-role" = json!("admin")), ("x-person" = json!(true))),
     responses((status = 201, body = TokenMade), (status = "4XX", body = Troubled)))]
-pub(super) async fn create(by: As<Admin>, Told(new): Told<TokenWanted>) -> Made<TokenMade> {
+pub(super) async fn create(by: As<AdminInPerson>, Told(new): Told<TokenWanted>) -> Made<TokenMade> {
     let words = ["user", "developer", "admin"];
     let role: Result<Viewer, ()> = new.role.parse();
     let role = role.map_err(|()| none_of("role", &words))?;
-    let done = by.does(move |workshop| Ok(workshop.create_token(new.name.as_deref(), role)?));
+    let holder = match new.program {
+        true => Holder::Program,
+        false => Holder::Person,
+    };
+    let done =
+        by.does(move |workshop| Ok(workshop.create_token(new.name.as_deref(), role, holder)?));
     let token = by.told(done.await?);
     Ok(made(shaped(token)?))
 }

@@ -2,19 +2,19 @@
 
 use std::sync::Arc;
 
-use artel_workshop::{Reply, Viewer};
+use artel_workshop::{Board, Drivers, Viewer, YesNo};
 use axum::Json;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::Told;
 use super::refusal::Troubled;
-use super::seat::{Answer, As, At, Developer, User, shaped};
+use super::seat::{Answer, As, At, DeveloperInPerson, User, shaped};
 
 /// Something that needs a person.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(super) struct WaitRow {
-    /// question, plan, changeset, failed or left.
+    /// question, plan, changeset, failed, unfinished, left or paused.
     kind: String,
     /// What to name it by.
     id: String,
@@ -35,7 +35,7 @@ pub(super) struct WaitRow {
 /// A call of an agent that waits for a yes.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct CallWaits {
-    /// Names it, for as long as the daemon runs.
+    /// Names it, for as long as it waits.
     id: String,
     /// The piece of work.
     trace: String,
@@ -61,7 +61,8 @@ pub(super) struct Waiting {
 /// Whether a call may be done.
 #[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum YesNo {
+#[schema(as = YesNo)]
+pub(super) enum Allowed {
     /// It is done, this once.
     Yes,
     /// It is not.
@@ -75,7 +76,7 @@ pub(super) struct CallAnswer {
     /// The hash of what was seen.
     hash: String,
     /// Whether it may be done.
-    answer: YesNo,
+    answer: Allowed,
     /// Why not; the agent is told.
     reason: Option<String>,
 }
@@ -95,53 +96,54 @@ pub(super) struct CallAnswered {
     responses((status = 200, body = Waiting), (status = "4XX", body = Troubled)))]
 pub(super) async fn list(by: As<User>) -> Answer<Waiting> {
     let desk = Arc::clone(&by.desk);
-    let rows = by.does(move |_| {
-        let waits = desk
-            .glance(|board, drivers| board.waiting(drivers))?
-            .into_iter();
-        let rows: Result<Vec<WaitRow>, _> = waits.map(shaped).collect();
-        Ok(rows?)
+    let is_developer = by.who.pass.role >= Viewer::Developer;
+    let waiting = by.does(move |workshop| {
+        let look = |board: &Board, drivers: &Drivers| {
+            let calls = is_developer.then(|| board.calls(drivers));
+            (board.waiting(drivers), calls.unwrap_or_default())
+        };
+        let (waits, open) = desk.glance(look)?;
+        let rows: Result<Vec<WaitRow>, _> = waits.into_iter().map(shaped).collect();
+        let mut calls = Vec::with_capacity(open.len());
+        for it in open {
+            calls.push(CallWaits {
+                id: it.id(),
+                trace: it.trace.to_string(),
+                what: workshop.whole_text(&it.asked.shown)?,
+                tool: it.asked.tool,
+                why: it.asked.why,
+                hash: it.asked.record,
+            });
+        }
+        Ok(Waiting { rows: rows?, calls })
     });
-    let rows = rows.await?;
-    let calls = match by.who.pass.role >= Viewer::Developer {
-        true => by.desk.asks.list(),
-        false => Vec::new(),
-    };
-    let calls = calls.into_iter().map(|ask| CallWaits {
-        id: ask.id,
-        trace: ask.trace.to_string(),
-        tool: ask.tool,
-        why: ask.why,
-        what: ask.what,
-        hash: ask.hash,
-    });
-    Ok(Json(Waiting {
-        rows,
-        calls: calls.collect(),
-    }))
+    Ok(Json(waiting.await?))
 }
 
 /// Answers a call that waits for a yes.
 #[utoipa::path(post, path = "/api/v1/waiting/calls/{id}", tag = "waiting",
     operation_id = "answerCall", request_body = CallAnswer,
     params(("id" = String, Path, description = "The call")),
-    extensions(("x-role" = json!("developer"))),
+    extensions(("x-role" = json!("developer")), ("x-person" = json!(true))),
     responses((status = 200, body = CallAnswered), (status = "4XX", body = Troubled)))]
 pub(super) async fn answer(
-    by: As<Developer>,
+    by: As<DeveloperInPerson>,
     At(id): At<String>,
     Told(told): Told<CallAnswer>,
 ) -> Answer<CallAnswered> {
-    let reply = match told.answer {
-        YesNo::Yes => Reply::Yes { grants: Vec::new() },
-        YesNo::No => Reply::No {
-            reason: told.reason.unwrap_or_else(|| "a person said no".to_owned()),
-        },
+    let answer = match told.answer {
+        Allowed::Yes => YesNo::Yes,
+        Allowed::No => YesNo::No(told.reason.unwrap_or_else(|| "a person said no".to_owned())),
     };
-    let said = reply.by(by.who.workshop(&by.desk)?.caller().actor());
-    let ask = by.desk.asks.answer(&id, &told.hash, said)?;
+    let done = by.does(move |workshop| {
+        let call = workshop.call_named(&id)?;
+        let noted = workshop.answer_call(&call, &told.hash, &answer)?;
+        Ok((call, noted))
+    });
+    let (call, noted) = done.await?;
+    by.told(noted);
     Ok(Json(CallAnswered {
-        id: ask.id,
-        trace: ask.trace.to_string(),
+        id: call.id(),
+        trace: call.trace.to_string(),
     }))
 }

@@ -1,26 +1,9 @@
 //! The words for evidence, and what they mean: each page that has some explains them.
 
 use artel_types::plan::ProofPlace;
+use artel_workshop::Verdict;
 
 use super::words::State;
-
-/// What a check or a judge found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Verdict {
-    Passed,
-    NotPassed,
-    /// A person let it pass.
-    Waived,
-}
-
-impl From<bool> for Verdict {
-    fn from(is_passed: bool) -> Self {
-        match is_passed {
-            true => Self::Passed,
-            false => Self::NotPassed,
-        }
-    }
-}
 
 /// A word on a page, and what it means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,6 +47,10 @@ pub(super) fn place(place: ProofPlace) -> Meaning {
             "work taken back",
             "the work of the step removed and its tests kept: tests that show it have to fail again",
         ),
+        ProofPlace::AsBefore => (
+            "checks as before",
+            "the work with tests, scripts and settings as they were: what passed has to pass still",
+        ),
         ProofPlace::Final => (
             "clean checkout (final)",
             "the finished branch in a fresh folder: everything has to pass",
@@ -76,7 +63,7 @@ impl From<Verdict> for State {
     fn from(verdict: Verdict) -> Self {
         let (sign, word, class) = match verdict {
             Verdict::Passed => ("✓", "passed", "good"),
-            Verdict::NotPassed => ("✗", "not passed", "bad"),
+            Verdict::Failed => ("✗", "not passed", "bad"),
             Verdict::Waived => ("⊘", "waived", "waits"),
         };
         Self { sign, word, class }

@@ -43,6 +43,8 @@ pub(super) struct Frame {
     pub(super) needs: usize,
     /// How closely events are followed.
     pub(super) view: &'static str,
+    /// What is lacking on the disk, while everything waits for it.
+    pub(super) lacks: Option<String>,
 }
 
 /// One entry of the menu.
@@ -134,6 +136,7 @@ impl Site {
     pub(super) fn frame(&self, place: &'static str, title: impl Into<String>) -> Frame {
         Frame {
             seq: self.seq,
+            lacks: self.desk.lack().map(|lack| lack.to_string()),
             ..bare(&self.who, place, title.into())
         }
     }
@@ -238,5 +241,6 @@ fn bare(who: &Who, place: &'static str, title: String) -> Frame {
         role: who.pass.role.as_str(),
         needs: 0,
         view: "summary",
+        lacks: None,
     }
 }

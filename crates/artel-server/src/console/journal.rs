@@ -12,6 +12,7 @@ use serde::Deserialize;
 
 use super::frame::{Frame, Site, show};
 use super::words;
+use crate::api::moment;
 use crate::desk::Desk;
 use crate::door::Who;
 
@@ -118,14 +119,7 @@ fn gather(site: &Site, wanted: Wanted) -> Result<JournalPage, Failure> {
 
 fn filter(wanted: &Wanted, now: Timestamp) -> Result<Filter, Failure> {
     let named = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
-    let moment = |text: &str| {
-        let parsed = named(text).map(|text| Timestamp::parse_back_from(&text, now));
-        parsed.transpose().map_err(|error| {
-            Failure::new(Code::C004, "that is no moment")
-                .because(error.to_string())
-                .advise("write `2026-11-15T22:00:00Z`, or a span back from now such as `2h`")
-        })
-    };
+    let moment = |text: &str| named(text).map(|text| moment(&text, now)).transpose();
     Ok(Filter {
         trace: named(&wanted.trace).map(|text| text.to_ascii_lowercase()),
         kind: named(&wanted.kind),

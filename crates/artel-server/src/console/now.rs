@@ -92,7 +92,12 @@ pub(super) async fn page(State(desk): State<Arc<Desk>>, who: Who) -> Response {
 fn gather(site: &Site) -> Result<Now, Failure> {
     let waits = site.waiting();
     let of = |kind: WaitSort| waits.iter().filter(move |it| it.kind == kind);
-    let decided = |it: &&Waits| matches!(it.kind, WaitSort::Plan | WaitSort::Changeset);
+    let decided = |it: &&Waits| {
+        matches!(
+            it.kind,
+            WaitSort::Plan | WaitSort::Changeset | WaitSort::Unfinished
+        )
+    };
     let others: Vec<&Waits> = waits.iter().filter(decided).collect();
     let under_way = site.runs(&RunsWanted {
         stage: Stage::Open,
@@ -101,7 +106,8 @@ fn gather(site: &Site) -> Result<Now, Failure> {
     });
     let mut frame = site.frame("now", "Now");
     let calls = calls(site, None);
-    frame.needs = waits.iter().filter(|it| it.kind != WaitSort::Left).count() + calls.len();
+    let needs_me = |it: &&Waits| !matches!(it.kind, WaitSort::Left | WaitSort::Paused);
+    frame.needs = waits.iter().filter(needs_me).count() + calls.len();
     if site.is_developer() {
         // Calls that need a yes are no part of the summary.
         frame.view = "full";
@@ -155,9 +161,13 @@ pub(super) fn calls(site: &Site, trace: Option<TraceId>) -> Vec<Call> {
     if !site.is_developer() {
         return Vec::new();
     }
-    let asks = site.desk.asks.list().into_iter();
-    let asks = asks.filter(|ask| trace.is_none_or(|trace| ask.trace == trace));
-    asks.map(call).collect()
+    let open = site.desk.board().calls(&site.drivers).into_iter();
+    let open = open.filter(|it| trace.is_none_or(|trace| it.trace == trace));
+    open.map(|it| {
+        let what = site.workshop.whole_text(&it.asked.shown);
+        call(it, what.unwrap_or_else(|failure| failure.to_string()))
+    })
+    .collect()
 }
 
 fn running(site: &Site, asking: &BTreeSet<TraceId>) -> Result<Vec<Going>, Failure> {

@@ -39,6 +39,8 @@ pub(super) struct PlanPage {
     pub(super) trace: String,
     pub(super) run: Option<String>,
     pub(super) request: String,
+    /// What its words say that limits the work, and has to hold afterwards.
+    pub(super) claims: Vec<Claimed>,
     pub(super) asked: When,
     pub(super) by: String,
     pub(super) portal: Option<String>,
@@ -49,6 +51,8 @@ pub(super) struct PlanPage {
     pub(super) versions: Vec<VersionRow>,
     /// Whether a person can decide about the version that is shown.
     pub(super) is_open: bool,
+    /// Whether it is being done: what is said about it holds for what has not begun.
+    pub(super) is_running: bool,
     /// Whether it can be called off.
     pub(super) is_going: bool,
     pub(super) can_retry: bool,
@@ -64,6 +68,14 @@ pub(super) struct PlanPage {
     pub(super) comments: Vec<Said>,
     pub(super) proposals: Vec<Proposed>,
     pub(super) difference: Option<Difference>,
+}
+
+/// What the words of a request say, or make likely.
+#[derive(Debug, Clone)]
+pub(super) struct Claimed {
+    pub(super) sort: &'static str,
+    pub(super) text: String,
+    pub(super) source: String,
 }
 
 /// A version in the list of versions.
@@ -170,6 +182,7 @@ fn gather(read: Read, estimates: &[Estimate]) -> Result<PlanPage, Failure> {
     let drawn: BTreeMap<_, _> = states.iter().map(shown).collect();
     let version = drafted.fact.version;
     let in_review = work.course.in_review().map(|it| it.number);
+    let newest = work.course.newest().map(|it| it.number);
     let state = work.course.state();
     let short = work.trace.short();
     let tokens = estimates.iter().map(|it| it.tokens).sum();
@@ -178,12 +191,15 @@ fn gather(read: Read, estimates: &[Estimate]) -> Result<PlanPage, Failure> {
         trace: work.trace.to_string(),
         run: work.course.run().map(|run| run.to_string()),
         request: site.workshop.whole_text(&work.request.words)?,
+        claims: claims(&work),
         asked: words::when(work.at),
         by: work.by.id.clone(),
         portal: work.request.portal.clone(),
         state: words::state(state.map_or("planned", PlanState::as_str)),
         why: work.course.why().map(coded),
         is_open: in_review == Some(version),
+        is_running: matches!(state, Some(PlanState::Approved | PlanState::Running))
+            && newest == Some(version),
         is_going: state.is_some_and(|state| !state.is_over()),
         can_retry: state == Some(PlanState::Failed)
             && work.course.run().is_some()
@@ -206,6 +222,21 @@ fn gather(read: Read, estimates: &[Estimate]) -> Result<PlanPage, Failure> {
         version,
         plan,
     })
+}
+
+fn claims(work: &Work) -> Vec<Claimed> {
+    let sorts = [
+        ("limit", &work.request.constraints),
+        ("has to hold", &work.request.criteria),
+    ];
+    let claimed = sorts.into_iter().flat_map(|(sort, claims)| {
+        claims.iter().map(move |claim| Claimed {
+            sort,
+            text: claim.text.clone(),
+            source: claim.source.to_string(),
+        })
+    });
+    claimed.collect()
 }
 
 fn versions(work: &Work, shown: u32) -> Vec<VersionRow> {

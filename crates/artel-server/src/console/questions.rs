@@ -1,12 +1,11 @@
 //! What waits for a person, as cards with what they can do about it.
 
-use artel_workshop::{WaitSort, Waits};
+use artel_workshop::{OpenCall, WaitSort, Waits};
 use askama::Template;
 use askama::filters::HtmlSafe;
 
 use super::coded::{Coded, coded};
 use super::words::{self, When};
-use crate::keeper::Ask;
 
 /// Something that waits for a decision on a page of its own.
 #[derive(Debug, Clone)]
@@ -96,9 +95,9 @@ impl Needs {
 /// Returns what is decided on a page of its own.
 pub(super) fn card(waits: &Waits) -> Card {
     let href = match waits.kind {
-        WaitSort::Plan => format!("/plans/{}", waits.id),
+        WaitSort::Plan | WaitSort::Unfinished => format!("/plans/{}", waits.id),
         WaitSort::Changeset => format!("/changesets/{}", waits.id),
-        WaitSort::Question | WaitSort::Failed | WaitSort::Left => {
+        _ => {
             format!("/runs/{}", waits.trace.short())
         }
     };
@@ -140,13 +139,13 @@ fn unplanned(waits: &Waits) -> Unplanned {
 }
 
 /// Returns a call with the whole record of what it would do.
-pub(super) fn call(ask: Ask) -> Call {
+pub(super) fn call(open: OpenCall, what: String) -> Call {
     Call {
-        id: ask.id,
-        trace: ask.trace.short(),
-        tool: ask.tool,
-        why: ask.why,
-        what: ask.what,
-        hash: ask.hash,
+        id: open.id(),
+        trace: open.trace.short(),
+        tool: open.asked.tool,
+        why: open.asked.why,
+        what,
+        hash: open.asked.record,
     }
 }

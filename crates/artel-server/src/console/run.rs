@@ -8,16 +8,15 @@ use std::sync::Arc;
 
 use artel_journal::Record;
 use artel_rules::tally::Tally;
+use artel_types::Failure;
 use artel_types::plan::StepState;
-use artel_types::{Failure, Text};
-use artel_workshop::{Remark, Standing, StepRow, View, WaitSort, Waits, Words, Work, seen};
+use artel_workshop::{Standing, StepRow, Telling, View, WaitSort, Waits, Words, Work};
 use askama::Template;
 use axum::extract::{Path, Query, State};
 use axum::response::Response;
 use serde::Deserialize;
 
-use self::story::Story;
-pub(super) use self::story::{Attempt, Tale};
+pub(super) use self::story::{Attempt, Milestone, Tale};
 #[cfg(test)]
 pub(super) use self::story::{Finding, Turn};
 use self::subject::Subject;
@@ -79,14 +78,6 @@ pub(super) struct RunPage {
     pub(super) plan: Option<String>,
 }
 
-/// Something worth saying in a line.
-#[derive(Debug, Clone)]
-pub(super) struct Milestone {
-    pub(super) sign: &'static str,
-    pub(super) class: &'static str,
-    pub(super) text: String,
-}
-
 /// One step with everything that was done at it.
 #[derive(Debug, Clone)]
 pub(super) struct StepView {
@@ -128,12 +119,7 @@ fn gather(site: &Site, id: &str, wanted: &Wanted) -> Result<RunPage, Failure> {
     let subject = Subject::find(site, id)?;
     let is_full = wanted.view == "full" && site.is_developer();
     let eyes = site.eyes(if is_full { View::Full } else { View::Summary });
-    let mut story = Story::new(site.workshop.narrator(eyes.clone(), Words::Told));
-    for record in &subject.records {
-        story.take(record, seen(&eyes, record).as_ref(), |text| {
-            read(site, text)
-        });
-    }
+    let mut story = site.workshop.telling(&subject.records, &eyes);
     let title = story.title_of(subject.run);
     let title = title.or_else(|| Some(subject.work.as_ref()?.request.title.clone()));
     let title = title.unwrap_or_else(|| "A piece of work".to_owned());
@@ -145,8 +131,13 @@ fn gather(site: &Site, id: &str, wanted: &Wanted) -> Result<RunPage, Failure> {
         "summary"
     };
     page.can_full = site.is_developer();
-    let has_files = !page.is_over || story.files_of(subject.run).is_some();
-    let points = Points::of(&subject).filter(|_| site.is_developer());
+    // The files of a step are looked for; those of a run go when they are put in place.
+    let has_files =
+        !page.is_over || subject.planned().is_some() || story.files_of(subject.run).is_some();
+    let points = site
+        .is_developer()
+        .then(|| Points::of(&subject, &site.workshop))
+        .flatten();
     let points = points.map(|points| match has_files {
         true => points,
         false => points.without_files(&subject),
@@ -162,11 +153,12 @@ fn gather(site: &Site, id: &str, wanted: &Wanted) -> Result<RunPage, Failure> {
         Some(work) => planned(site, work, &mut page, &mut story)?,
         None => {
             page.totals = totals(&subject.records);
-            page.milestones = story.milestones(MILESTONES);
+            let latest = story.milestones(MILESTONES).iter();
+            page.milestones = latest.map(Milestone::from).collect();
             page.files = story.files_of(subject.run).filter(|_| site.is_developer());
         }
     }
-    page.tales = story.rest();
+    page.tales = story.rest().into_iter().map(Tale::from).collect();
     Ok(page)
 }
 
@@ -236,7 +228,12 @@ fn blank(site: &Site, subject: &Subject, title: String) -> Result<RunPage, Failu
 }
 
 /// Adds what is known of a plan that is being carried out.
-fn planned(site: &Site, work: &Work, page: &mut RunPage, story: &mut Story) -> Result<(), Failure> {
+fn planned(
+    site: &Site,
+    work: &Work,
+    page: &mut RunPage,
+    story: &mut Telling,
+) -> Result<(), Failure> {
     let eyes = site.eyes(View::Summary);
     let narrator = site.workshop.narrator(eyes, Words::Told);
     let (picture, told) = site.workshop.picture_told(work, LOOKING, narrator)?;
@@ -257,7 +254,7 @@ fn planned(site: &Site, work: &Work, page: &mut RunPage, story: &mut Story) -> R
         found.for_each(|it| it.output.clear());
     }
     let from = told.len().saturating_sub(MILESTONES);
-    page.milestones = told[from..].iter().map(milestone).collect();
+    page.milestones = told[from..].iter().map(Milestone::from).collect();
     page.legend = story::legend(&page.steps);
     page.plan = Some(work.trace.short());
     page.done = Some((sum.done, sum.all));
@@ -271,15 +268,6 @@ fn planned(site: &Site, work: &Work, page: &mut RunPage, story: &mut Story) -> R
         page.totals.push(("time", words::span(sum.seconds)));
     }
     Ok(())
-}
-
-fn milestone(it: &Remark) -> Milestone {
-    let (sign, class) = words::mark(it.mark);
-    Milestone {
-        sign,
-        class,
-        text: it.text.clone(),
-    }
 }
 
 fn is_over(state: StepState) -> bool {
@@ -296,7 +284,8 @@ fn state(row: &StepRow) -> words::State {
     }
 }
 
-fn step(row: &StepRow, story: &mut Story) -> StepView {
+fn step(row: &StepRow, story: &mut Telling) -> StepView {
+    let attempts = story.attempts_of(&row.id).into_iter();
     StepView {
         number: row.number,
         id: row.id.clone(),
@@ -308,8 +297,8 @@ fn step(row: &StepRow, story: &mut Story) -> StepView {
         turns: row.turns,
         took: row.seconds.map(words::span),
         doing: row.doing.clone().filter(|_| !row.is_waiting),
-        remarks: row.remarks.iter().map(milestone).collect(),
-        attempts: story.attempts_of(&row.id),
+        remarks: row.remarks.iter().map(Milestone::from).collect(),
+        attempts: attempts.map(Attempt::from).collect(),
     }
 }
 
@@ -324,10 +313,4 @@ fn totals(records: &[Record]) -> Vec<(&'static str, String)> {
         ("tokens", words::tokens(tokens)),
         ("cost", words::cost(metrics.cost, tokens)),
     ]
-}
-
-/// Returns a text that may be kept elsewhere; what cannot be read says so.
-fn read(site: &Site, text: &Text) -> String {
-    let read = site.workshop.whole_text(text);
-    read.unwrap_or_else(|failure| format!("[{}]", failure.what))
 }

@@ -1,5 +1,6 @@
 //! Usage: what models took and what it cost, day by day and by what for; and what is left.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use artel_rules::budget::Left;
@@ -25,6 +26,9 @@ const WAYS: [By; 5] = [By::Provider, By::Model, By::Skill, By::Role, By::Portal]
 /// How high a drawing of days is, and how wide.
 const HEIGHT: u64 = 120;
 const WIDTH: u64 = 720;
+
+/// The same of a drawing in a row of a table.
+const SMALL: (u64, u64) = (180, 24);
 
 /// The page.
 #[derive(Template)]
@@ -82,6 +86,8 @@ pub(super) struct Row {
     pub(super) cost: String,
     /// Its share of all tokens, in percent.
     pub(super) share: u64,
+    /// Its tokens day by day.
+    pub(super) days: Bars,
 }
 
 /// A limit and what is left of it.
@@ -117,10 +123,19 @@ fn gather(site: &Site, wanted: &Wanted) -> Result<UsagePage, Failure> {
     let board = site.desk.board();
     let by_day = board.usage(&[By::Day], days, now);
     let all = by_day.total;
-    let daily = every_day(&by_day.rows, days, now);
-    let group = |by: &By| Group {
-        by: by.as_str(),
-        rows: rows(&board.usage(&[*by], days, now).rows, *by, &all),
+    let daily = every_day(by_day.rows.iter(), days, now);
+    let group = |by: &By| {
+        let over_time = board.usage(&[*by, By::Day], days, now).rows;
+        let days_of = |name: &Option<String>| {
+            let own = over_time
+                .iter()
+                .filter(|row| row.group.first() == Some(name));
+            small_bars(&every_day(own, days, now))
+        };
+        Group {
+            by: by.as_str(),
+            rows: rows(&board.usage(&[*by], days, now).rows, *by, &all, days_of),
+        }
     };
     let costs: Vec<_> = daily
         .iter()
@@ -159,34 +174,45 @@ fn gather(site: &Site, wanted: &Wanted) -> Result<UsagePage, Failure> {
 }
 
 /// Returns the sum of each day, also of those on which nothing was used; the oldest first.
-fn every_day(rows: &[artel_rules::usage::Row], days: u32, now: Timestamp) -> Vec<(String, Sum)> {
+fn every_day<'r>(
+    rows: impl Iterator<Item = &'r artel_rules::usage::Row>,
+    days: u32,
+    now: Timestamp,
+) -> Vec<(String, Sum)> {
+    // The day is what they were told apart by last.
+    let known: BTreeMap<&str, Sum> = rows
+        .filter_map(|row| Some((row.group.last()?.as_deref()?, row.sum)))
+        .collect();
     let back = |ago: u32| {
         let span = std::time::Duration::from_secs(u64::from(ago) * 86_400);
         day(now.before(span))
-    };
-    let sum = |name: &str| {
-        let row = rows
-            .iter()
-            .find(|row| row.group.first().cloned().flatten().as_deref() == Some(name));
-        row.map(|row| row.sum).unwrap_or_default()
     };
     (0..days)
         .rev()
         .map(back)
         .map(|name| {
-            let sum = sum(&name);
+            let sum = known.get(name.as_str()).copied().unwrap_or_default();
             (name, sum)
         })
         .collect()
 }
 
-fn rows(rows: &[artel_rules::usage::Row], by: By, all: &Sum) -> Vec<Row> {
+fn rows(
+    rows: &[artel_rules::usage::Row],
+    by: By,
+    all: &Sum,
+    days_of: impl Fn(&Option<String>) -> Bars,
+) -> Vec<Row> {
     let mut rows: Vec<_> = rows.iter().collect();
     rows.sort_by_key(|row| std::cmp::Reverse((row.sum.cost.0, row.sum.tokens)));
     let shown = rows.into_iter().map(|it| {
         let name = it.group.first().cloned().flatten();
+        let days = days_of(&name);
         let name = name.unwrap_or_else(|| format!("no {}", by.as_str()));
-        row(name, &it.sum, all)
+        Row {
+            days,
+            ..row(name, &it.sum, all)
+        }
     });
     shown.collect()
 }
@@ -200,14 +226,34 @@ fn row(name: String, sum: &Sum, all: &Sum) -> Row {
         tokens: words::tokens(sum.tokens),
         cost: words::spent(sum),
         share: sum.tokens.saturating_mul(100) / all.tokens.max(1),
+        days: Bars::default(),
     }
 }
 
+/// Draws tokens day by day, in the row of a table.
+fn small_bars(daily: &[(String, Sum)]) -> Bars {
+    let tokens: Vec<_> = daily
+        .iter()
+        .map(|(day, sum)| (day.as_str(), sum.tokens))
+        .collect();
+    let shown = |count| format!("{} tokens", words::tokens(count));
+    bars_in(SMALL, "Tokens by day", &tokens, shown)
+}
+
 fn bars(title: &'static str, days: &[(&str, u64)], shown: impl Fn(u64) -> String) -> Bars {
+    bars_in((WIDTH, HEIGHT), title, days, shown)
+}
+
+fn bars_in(
+    (width, height): (u64, u64),
+    title: &'static str,
+    days: &[(&str, u64)],
+    shown: impl Fn(u64) -> String,
+) -> Bars {
     let most = days.iter().map(|(_, amount)| *amount).max().unwrap_or(0);
-    let ground = HEIGHT - 1;
+    let ground = height - 1;
     let room = ground - 4;
-    let step = WIDTH / (days.len() as u64).max(1);
+    let step = width / (days.len() as u64).max(1);
     let bar = |(at, (day, amount)): (usize, &(&str, u64))| {
         // What is not nothing can be seen.
         let high = amount.saturating_mul(room).checked_div(most).unwrap_or(0);
@@ -223,8 +269,8 @@ fn bars(title: &'static str, days: &[(&str, u64)], shown: impl Fn(u64) -> String
     let ends = |day: Option<&(&str, u64)>| day.map_or(String::new(), |(day, _)| (*day).to_owned());
     Bars {
         title,
-        width: WIDTH,
-        height: HEIGHT,
+        width,
+        height,
         ground,
         most: format!("at most {}", shown(most)),
         bars: days.iter().enumerate().map(bar).collect(),

@@ -4,7 +4,7 @@ use artel_policy::record::is_deceptive;
 use artel_rules::usage::Sum;
 use artel_types::plan::StepState;
 use artel_types::{Money, Timestamp, Tokens};
-use artel_workshop::{Mark, Standing};
+use artel_workshop::{Mark, Standing, price};
 use askama::Template;
 use askama::filters::HtmlSafe;
 
@@ -65,10 +65,7 @@ pub(super) fn moment(at: Timestamp) -> String {
 pub(super) fn cost(cost: Option<Money>, took: u64) -> String {
     match cost {
         _ if took == 0 => "–".to_owned(),
-        None => "price not known".to_owned(),
-        // Only what is rehearsed costs nothing.
-        Some(Money(0)) => "free".to_owned(),
-        Some(cost) => cost.to_string(),
+        cost => price(cost),
     }
 }
 

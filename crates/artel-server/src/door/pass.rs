@@ -47,6 +47,17 @@ impl Who {
             )))
     }
 
+    /// Refuses programs: approving is a person's act.
+    pub(crate) fn in_person(&self) -> Result<(), Failure> {
+        if !self.pass.is_program {
+            return Ok(());
+        }
+        let name = &self.pass.name;
+        Err(Failure::new(Code::H004, "this needs a person")
+            .because(format!("the token of `{name}` is one for a program"))
+            .advise("do it at the console (`artel open`) or in a terminal"))
+    }
+
     /// Returns the workshop in which they act by their own name.
     pub(crate) fn workshop(&self, desk: &Desk) -> Result<Arc<Workshop>, Failure> {
         desk.workshop_of(&self.pass)
@@ -77,8 +88,11 @@ pub(crate) async fn admit(
         Err(response) => return *response,
     };
     let is_reading = matches!(*request.method(), Method::GET | Method::HEAD);
-    if !is_reading && let Err(response) = is_meant(&who, request.headers()) {
-        return *response;
+    if !is_reading {
+        let meant = is_meant(&who, request.headers()).and_then(|()| in_time(&desk, &who));
+        if let Err(response) = meant {
+            return *response;
+        }
     }
     request.extensions_mut().insert(who);
     next.run(request).await
@@ -138,6 +152,21 @@ fn is_meant(who: &Who, headers: &HeaderMap) -> Result<(), Box<Response>> {
         .advise("send `Content-Type: application/json`");
     let answer = (StatusCode::UNSUPPORTED_MEDIA_TYPE, Refusal(failure).body());
     Err(Box::new(answer.into_response()))
+}
+
+/// Refuses what comes faster than anybody needs it.
+fn in_time(desk: &Desk, who: &Who) -> Result<(), Box<Response>> {
+    let most = desk.workshop().settings.server.acts_per_second.value;
+    let Err(wait) = desk.rate.take(&who.pass.id, most) else {
+        return Ok(());
+    };
+    let failure = Failure::new(Code::H009, "too much is sent at once")
+        .because(format!("at most {most} a second change something"))
+        .advise("send it more slowly, or raise `server.acts_per_second`");
+    let mut response = Refusal(failure).into_response();
+    let seconds = header::HeaderValue::from(wait.as_secs() + 1);
+    response.headers_mut().insert(header::RETRY_AFTER, seconds);
+    Err(Box::new(response))
 }
 
 fn bearer(headers: &HeaderMap) -> Option<&str> {

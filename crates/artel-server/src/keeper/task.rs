@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use artel_types::{Failure, TraceId, Via};
+use artel_types::{Failure, Via};
 use artel_workshop::{
-    Company, Hints, Left, Nobody, OnFailure, PlanRules, PortalQuestion, Settled, Stop, Trust,
-    TrustQuestion, Went, Workshop,
+    Company, Elsewhere, Hints, Left, Nobody, OnFailure, PlanRules, PortalQuestion, Settled, Stop,
+    Trust, TrustQuestion, Went, Workshop,
 };
 use tokio::sync::watch;
 
-use super::asks::AtConsole;
 use super::orders::Begin;
 use super::queue::Task;
 use crate::desk::Desk;
@@ -30,15 +29,16 @@ pub(super) async fn go_on(
 ) -> Result<Rest, Failure> {
     let workshop = desk.workshop();
     let went = match task {
+        // What a person stopped goes on when they say so.
+        Task::Work(trace) if workshop.is_resting(trace)? => Went::Nothing,
         Task::Work(trace) => {
             let work = workshop.work(trace)?;
-            let workshop = acting(&workshop, &work.by)?;
-            let company = company(&desk, trace, stop);
+            let workshop = acting(&workshop, work.set_going_by())?;
+            let company = company(stop);
             workshop.go_on(trace, rules(), company).await?
         }
         Task::Run(run) => {
-            let trace = workshop.trace_of_run(run)?;
-            let company = company(&desk, trace, stop);
+            let company = company(stop);
             workshop.go_on_with_run(run, company).await?
         }
     };
@@ -61,7 +61,7 @@ pub(super) async fn begin(
         order,
         over,
     } = begin;
-    let company = company(&desk, workshop.trace_id(), stop);
+    let company = company(stop);
     match workshop.start_run(&order, company).await {
         Ok(done) => {
             // Whoever ordered it may have gone.
@@ -84,7 +84,7 @@ fn rest_of(left: &Left) -> Rest {
     }
 }
 
-/// What was asked for is done in the name of whoever asked.
+/// What was asked for is done in the name of whoever asked, a plan in that of whoever approved it.
 fn acting(workshop: &Workshop, by: &artel_types::Actor) -> Result<Arc<Workshop>, Failure> {
     let via = by.via.unwrap_or(Via::Api);
     Ok(Arc::new(workshop.acting(&by.id, via)?))
@@ -97,13 +97,12 @@ fn rules() -> PlanRules {
     }
 }
 
-/// Nobody sits at the daemon: questions of agents wait in the journal, calls that need a yes wait
-/// for somebody at the console, and what was never trusted is not used.
-fn company(desk: &Desk, trace: TraceId, stop: watch::Receiver<Stop>) -> Company {
-    let asks = Arc::clone(&desk.asks);
+/// Nobody sits at the daemon: questions of agents and calls that need a yes wait in the journal for
+/// whoever answers, and what was never trusted is not used.
+fn company(stop: watch::Receiver<Stop>) -> Company {
     Company {
         audience: Arc::new(Nobody),
-        approver: Some(Arc::new(AtConsole { asks, trace })),
+        approver: Some(Arc::new(Elsewhere::new(stop.clone()))),
         person: None,
         trust: Arc::new(NoTrust),
         stop,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use artel_journal::Filter;
+use artel_workshop::Overview;
 use tokio::time::Instant;
 
 use crate::desk::Desk;
@@ -21,8 +22,12 @@ pub(super) async fn keep_current(desk: Arc<Desk>) {
         // What happens from here on may not be on the page.
         let head = desk.reader().head().unwrap_or(0);
         let begun = Instant::now();
-        let workshop = desk.workshop();
-        if let Err(failure) = blocking(move || workshop.write_dashboard()).await {
+        let here = Arc::clone(&desk);
+        let written = blocking(move || {
+            let overview = here.glance(Overview::of)?;
+            here.workshop().write_dashboard(&overview)
+        });
+        if let Err(failure) = written.await {
             (desk.says)(&format!("the dashboard is not current: {failure}"));
         }
         tokio::time::sleep(begun.elapsed().saturating_mul(SHARE)).await;
@@ -48,6 +53,7 @@ fn is_shown(kind: &str) -> bool {
         "run.asked",
         "run.answered",
         "run.finished",
+        "run.steered",
     ];
     kinds.iter().any(|it| kind.starts_with(it))
 }

@@ -50,6 +50,7 @@ pub(super) fn in_folders(root: &Path) -> HashMap<PathBuf, Stamp> {
             let path = entry.path();
             if is_wanted(&path)
                 && let Ok(about) = entry.metadata()
+                && !about.is_dir()
             {
                 found.insert(path, Stamp::of(&about));
             }

@@ -1,6 +1,7 @@
 //! What other sites' pages send is turned away on every route, before anything else is looked at.
 
 use artel_workshop::Viewer;
+use serde_json::json;
 
 use crate::house::House;
 
@@ -106,4 +107,17 @@ fn a_link_works_once() {
     house.call("GET", &path).send().expect(303);
     house.call("GET", &path).send().expect(401);
     house.call("GET", "/login?code=").send().expect(401);
+}
+
+#[test]
+fn whoever_changes_things_too_fast_waits() {
+    let house = House::with("[server]\nacts_per_second = 1\n");
+    let post = |role| house.post(role, "/api/v1/events", &json!({ "text": "again" }));
+    let answers: Vec<_> = (0..12).map(|_| post("developer")).collect();
+    let late = answers.iter().find(|it| it.status == 429).unwrap();
+    assert!(late.json().to_string().contains("acts_per_second"));
+    assert!(late.header("retry-after").is_some());
+    // Reading is not counted, and others are not kept waiting.
+    house.get("developer", "/api/v1/events").expect(200);
+    post("admin").expect(201);
 }

@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use artel_config::Environment;
 use artel_server::{Address, Options, Reach};
-use artel_types::{Failure, Via};
-use artel_workshop::{Caller, Flags, Init, Stop, Viewer, Workshop};
+use artel_types::{Failure, Room, Via};
+use artel_workshop::{Caller, Flags, Holder, Init, Stop, Viewer, Workshop};
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::sync::watch;
@@ -56,7 +56,8 @@ impl House {
         let folder = tempfile::tempdir().unwrap();
         let workshop = workshop(&folder, settings);
         let token = |role: Viewer| {
-            let made = workshop.create_token(Some(role.as_str()), role).unwrap();
+            let made = workshop.create_token(Some(role.as_str()), role, Holder::Person);
+            let made = made.unwrap();
             (role.as_str(), made.done.token)
         };
         let tokens = ROLES.into_iter().map(token).collect();
@@ -183,6 +184,7 @@ fn workshop(folder: &TempDir, settings: &str) -> Workshop {
     let environment = Environment::of(variables, home);
     let clock = artel_config::system_clock();
     let caller = Caller::new(environment, clock, Flags::default(), Via::Cli).unwrap();
+    let caller = caller.with_room(Room::awaited(|_| None));
     let root = home.join("Artel");
     caller.init(Some(&root), Init::Complete).unwrap();
     std::fs::write(root.join("artel.toml"), settings).unwrap();

@@ -9,5 +9,6 @@ mod house;
 mod lists;
 mod price;
 mod roles;
+mod room;
 mod stream;
 mod telemetry;

@@ -43,6 +43,77 @@ fn a_wrong_token_is_as_good_as_none() {
 }
 
 #[test]
+fn a_token_that_holds_no_more_or_elsewhere_is_as_good_as_none() {
+    let (house, other) = (House::new(), House::new());
+    let body = serde_json::json!({ "role": "admin" });
+    let made = house.post("admin", "/api/v1/tokens", &body).expect(201);
+    let (id, revoked) = (made.json()["id"].clone(), made.json()["token"].clone());
+    let (id, revoked) = (id.as_str().unwrap(), revoked.as_str().unwrap());
+    let path = format!("/api/v1/tokens/{id}/revoke");
+    house
+        .post("admin", &path, &serde_json::json!({}))
+        .expect(200);
+    let admin = house.token("admin");
+    for route in house.routes().iter().filter(|it| it.role.is_some()) {
+        for token in [revoked, other.token("admin")] {
+            let answer = send(&house, route, Some(token));
+            assert_eq!(answer.status, 401, "{route:?}");
+            assert!(!answer.text.contains(token), "{route:?}");
+        }
+        // What stands in an address ends in logs and histories: it lets nobody in.
+        for name in ["token", "access_token", "authorization"] {
+            let path = format!("{}?{name}={admin}", route.at("00000000"));
+            let call = house.call(&route.method, &path);
+            let answer = match route.method.as_str() {
+                "GET" => call.send(),
+                _ => call.json("{}").send(),
+            };
+            assert_eq!(answer.status, 401, "{route:?}");
+            assert!(!answer.text.contains(admin), "{route:?}");
+        }
+    }
+    house.get("admin", "/api/v1/tokens").expect(200);
+}
+
+#[test]
+fn a_program_approves_nothing_whatever_its_role() {
+    let house = House::new();
+    let body = serde_json::json!({ "role": "admin", "name": "ci", "program": true });
+    let made = house.post("admin", "/api/v1/tokens", &body).expect(201);
+    let program = made.json()["token"].as_str().unwrap().to_owned();
+    let listed = house.get("admin", "/api/v1/tokens").expect(200).json();
+    let rows = listed["rows"].as_array().unwrap();
+    assert_eq!(rows.iter().filter(|it| it["program"] == true).count(), 1);
+    let mut needs_person = Vec::new();
+    for route in house.routes().iter().filter(|it| it.role.is_some()) {
+        let is_for_people = route.about["x-person"] == true;
+        if is_for_people {
+            needs_person.push(route.path.clone());
+            let answer = send(&house, route, Some(&program));
+            assert_eq!(answer.status, 403, "{route:?}");
+            assert_eq!(answer.code(), "H004", "{route:?}");
+            assert!(answer.text.contains("needs a person"), "{answer:?}");
+        } else if !route.path.contains("/daemon/") && !route.path.ends_with("/logout") {
+            let answer = send(&house, route, Some(&program));
+            assert_ne!(answer.code(), "H004", "{route:?}");
+        }
+    }
+    for wanted in [
+        "/api/v1/plans/{id}/approve",
+        "/api/v1/changesets/{id}/approve",
+        "/api/v1/waiting/calls/{id}",
+        "/api/v1/runs/{id}/answer",
+        "/api/v1/tokens",
+    ] {
+        assert!(needs_person.iter().any(|it| it == wanted), "{wanted}");
+    }
+    // A person with the same role is asked for no more than before.
+    let path = "/api/v1/plans/00000000/approve";
+    let body = serde_json::json!({ "hash": "0".repeat(64) });
+    house.post("user", path, &body).expect(404);
+}
+
+#[test]
 fn every_role_may_do_its_own_and_no_more() {
     let house = House::new();
     let names = ROLES.map(|role| role.as_str());

@@ -85,6 +85,45 @@ fn what_came_before_and_what_comes_is_read_once_each() {
 }
 
 #[test]
+fn all_of_many_readers_get_each_event_once_in_order() {
+    let house = House::new();
+    let before = note(&house, "before");
+    // More than one row of them; some want everything, some only notes, some come in the middle.
+    let mut everything: Vec<Reader> = (0..30)
+        .map(|_| Reader::of(&house, "developer", "", Some(before)))
+        .collect();
+    let mut notes: Vec<Reader> = (0..30)
+        .map(|_| Reader::of(&house, "developer", "kind=note.added", Some(before)))
+        .collect();
+    let kept: Vec<u64> = (0..40)
+        .map(|at| {
+            if at % 4 == 0 {
+                let body = json!({ "role": "user", "name": format!("token {at}") });
+                house.post("admin", "/api/v1/tokens", &body).expect(201);
+            }
+            note(&house, &format!("note {at}"))
+        })
+        .collect();
+    let (first, last) = (kept[0], kept[39]);
+    let mut late = Reader::of(&house, "developer", "kind=note.added", Some(first));
+    for reader in &mut notes {
+        let got: Vec<u64> = kept.iter().map(|_| reader.next().0).collect();
+        assert_eq!(got, kept);
+    }
+    let got: Vec<u64> = kept[1..].iter().map(|_| late.next().0).collect();
+    assert_eq!(got, kept[1..]);
+    let path = format!("/api/v1/events?after={before}&limit=1000");
+    let page = house.get("developer", &path).json();
+    let records = page["events"].as_array().unwrap().iter();
+    let seqs = records.map(|record| record["seq"].as_u64().unwrap());
+    let wanted: Vec<u64> = seqs.take_while(|seq| *seq <= last).collect();
+    for reader in &mut everything {
+        let got: Vec<u64> = wanted.iter().map(|_| reader.next().0).collect();
+        assert_eq!(got, wanted);
+    }
+}
+
+#[test]
 fn users_see_summaries_and_no_access() {
     let house = House::new();
     let head = note(&house, "one");

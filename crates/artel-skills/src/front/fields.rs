@@ -130,7 +130,7 @@ fn secrets(node: &Node, how: Exactness) -> Result<Vec<String>, Fault> {
     match names.iter().find(bad) {
         Some(name) => Err(
             Fault::new(format!("`{}` is not the name of a secret", shown(name)))
-                .advise("secrets are named, never written down: `artel key` keeps their values"),
+                .advise("secrets are named, never written down: `artel auth set --tool NAME` keeps their values"),
         ),
         None => Ok(names),
     }

@@ -2,11 +2,13 @@
 
 use artel_policy::rules::Rule;
 use artel_policy::{Action, Decision, Grant, Place, Record, Scope, command, too_broad};
-use artel_types::Actor;
+use artel_types::{Actor, Outcome, ToolAnswered};
 
 /// A question whether a call may be carried out.
 #[derive(Debug, Clone)]
 pub struct Question {
+    /// The call that it is about.
+    pub call: String,
     /// The tool.
     pub tool: String,
     /// Why it is asked.
@@ -43,6 +45,8 @@ pub enum Reply {
     /// Whoever was asked left without an answer: the question stays open, and is put again when
     /// the run is taken up.
     Left,
+    /// Nobody can answer, so the answer is no.
+    Nobody,
 }
 
 /// An answer with whoever gave it.
@@ -52,6 +56,8 @@ pub struct Said {
     pub reply: Reply,
     /// Who did; nobody in particular where it follows from what was settled before.
     pub by: Option<Actor>,
+    /// Whether the journal has it already.
+    pub is_recorded: bool,
 }
 
 impl Reply {
@@ -60,24 +66,52 @@ impl Reply {
         Said {
             reply: self,
             by: Some(actor),
+            is_recorded: false,
         }
     }
 }
 
 impl From<Reply> for Said {
     fn from(reply: Reply) -> Self {
-        Self { reply, by: None }
+        Self {
+            reply,
+            by: None,
+            is_recorded: false,
+        }
+    }
+}
+
+impl Said {
+    /// Returns what is put on record about it, and how it came out.
+    pub fn fact(&self, call: &str, record: &str) -> (ToolAnswered, Outcome) {
+        let (answer, reason, outcome) = match &self.reply {
+            // Where nobody can answer, the answer is no.
+            Reply::Left | Reply::Nobody => ("nobody", "", Outcome::Denied),
+            Reply::No { reason } => ("no", reason.as_str(), Outcome::Denied),
+            Reply::Yes { grants } => match grants.first() {
+                None => ("once", "", Outcome::Allowed),
+                Some(grant) => (grant.scope.word(), grant.reason.as_str(), Outcome::Allowed),
+            },
+        };
+        let fact = ToolAnswered {
+            call: call.to_owned(),
+            record: record.to_owned(),
+            answer: answer.to_owned(),
+            reason: reason.to_owned(),
+        };
+        (fact, outcome)
     }
 }
 
 impl Question {
     pub(super) fn about<'a>(
-        tool: &str,
+        (call, tool): (&str, &str),
         decision: &Decision,
         record: &Record,
         actions: impl Iterator<Item = &'a Action>,
     ) -> Self {
         Self {
+            call: call.to_owned(),
             tool: tool.to_owned(),
             decision: decision.clone(),
             record: record.clone(),

@@ -3,8 +3,7 @@
 
 use artel_policy::{Action, Answer, Decision};
 use artel_types::{
-    Fact, KeptImage, Outcome, PortalRefused, SecretUsed, Text, ToolAnswered, ToolFinished,
-    ToolRequested,
+    Fact, KeptImage, Outcome, PortalRefused, SecretUsed, Text, ToolFinished, ToolRequested,
 };
 use serde_json::Value;
 
@@ -72,27 +71,14 @@ impl Hands {
         record: &str,
         said: Option<&Said>,
     ) -> Result<(), Unfinished> {
-        let reply = said.map(|said| &said.reply);
-        let (answer, reason) = match reply {
-            None | Some(Reply::Left) => ("nobody", ""),
-            Some(Reply::No { reason }) => ("no", reason.as_str()),
-            Some(Reply::Yes { grants }) => match grants.first() {
-                None => ("once", ""),
-                Some(grant) => (grant.scope.word(), grant.reason.as_str()),
-            },
-        };
-        let outcome = match reply {
-            Some(Reply::Yes { .. }) => Outcome::Allowed,
-            // Where nobody can answer, the answer is no.
-            Some(Reply::No { .. } | Reply::Left) | None => Outcome::Denied,
-        };
-        let fact = ToolAnswered {
-            call: call.id.to_owned(),
-            record: record.to_owned(),
-            answer: answer.to_owned(),
-            reason: self.redactor.redact(reason).into_owned(),
-        };
-        let by = said.and_then(|said| said.by.clone());
+        let nobody = Said::from(Reply::Nobody);
+        let said = said.unwrap_or(&nobody);
+        if said.is_recorded {
+            return Ok(());
+        }
+        let (mut fact, outcome) = said.fact(call.id, record);
+        fact.reason = self.redactor.redact(&fact.reason).into_owned();
+        let by = said.by.clone();
         let appended = self.log.append_by(by, fact.into(), outcome);
         appended.map_err(Unfinished::NotRecorded)
     }

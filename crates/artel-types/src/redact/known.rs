@@ -202,10 +202,31 @@ fn forms(value: &str) -> Vec<Vec<u8>> {
         forms.push(base64_inside(bytes, offset, b'+', b'/'));
         forms.push(base64_inside(bytes, offset, b'-', b'_'));
     }
-    // Tools break long base64 into lines of 64 or 76.
-    let plain = base64_inside(bytes, 0, b'+', b'/');
-    forms.extend([wrapped(&plain, 64), wrapped(&plain, 76)]);
+    for offset in 0..3 {
+        forms.extend(broken(&base64_inside(bytes, offset, b'+', b'/')));
+    }
     forms.retain(|form| form.len() >= SHORTEST_KNOWN_VALUE);
+    forms
+}
+
+/// Returns base64 as tools break it into lines of 64 or 76. What else is encoded with a value decides
+/// where in it a line ends, so it may end anywhere; a value of many lines is taken from the first
+/// column alone, for its forms would be too many.
+fn broken(text: &[u8]) -> Vec<Vec<u8>> {
+    const MOST: usize = 400;
+    let mut forms = Vec::new();
+    for ending in [&b"\n"[..], b"\r\n"] {
+        for columns in [64, 76] {
+            let starts = if text.len() <= MOST { columns } else { 1 };
+            forms.extend((0..starts).map(|at| {
+                let (first, rest) = text.split_at(text.len().min(columns - at));
+                let lines = std::iter::once(first).chain(rest.chunks(columns));
+                lines.collect::<Vec<_>>().join(ending)
+            }));
+        }
+    }
+    // A line that ends behind it does not break it.
+    forms.retain(|form| form.len() > text.len());
     forms
 }
 

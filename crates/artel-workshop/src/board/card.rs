@@ -1,12 +1,13 @@
 //! One run on the board: what its row in a list needs, and while it goes on, what tells how it
 //! stands.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use artel_rules::tally::Tally;
 use artel_types::{
-    Amount, Event, Fact, Money, RunAsked, RunFinished, RunId, RunStarted, Timestamp, TraceId,
+    Amount, Event, Fact, Money, RunAsked, RunFinished, RunId, RunStarted, Timestamp, ToolAsked,
+    TraceId,
 };
 
 use super::skills::skill_tokens;
@@ -56,7 +57,17 @@ struct Going {
     is_paused: bool,
     /// Calls that wait for a yes.
     asking: BTreeSet<String>,
+    /// Those of them that anybody can answer.
+    calls: BTreeMap<String, OpenAsk>,
     tally: Tally,
+}
+
+/// A call that anybody can answer.
+#[derive(Debug, Clone)]
+pub(super) struct OpenAsk {
+    pub(super) seq: u64,
+    pub(super) since: Timestamp,
+    pub(super) asked: ToolAsked,
 }
 
 impl Card {
@@ -149,6 +160,16 @@ impl Card {
         }
     }
 
+    /// Tells whether a person stopped it and it is not over.
+    pub(super) fn is_resting(&self) -> bool {
+        self.end.is_none() && self.going.as_ref().is_some_and(|going| going.is_paused)
+    }
+
+    /// Returns the calls that anybody can answer.
+    pub(super) fn calls(&self) -> impl Iterator<Item = &OpenAsk> {
+        self.going.iter().flat_map(|going| going.calls.values())
+    }
+
     pub(super) fn standing(&self, drivers: &Drivers) -> Standing {
         if let Some(end) = self.end {
             return end;
@@ -168,8 +189,10 @@ impl Card {
 
     pub(super) fn row(&self, drivers: &Drivers) -> RunRow {
         let (turns, cost) = self.taken();
-        // What a plan's run made waits as a changeset, not as files.
-        let has_files = !self.is_of_plan && !self.is_applied;
+        // What a plan's run made waits as a changeset, not as files, and so does what its steps
+        // made; what a run made that another called is put in place with the other's.
+        let is_called = self.parent.is_some() && !self.takes_over;
+        let has_files = !self.is_of_plan && !self.is_applied && !is_called;
         let named = |name: &Option<Arc<str>>| name.as_deref().map(str::to_owned);
         RunRow {
             run: self.run,
@@ -232,6 +255,8 @@ impl Going {
             Fact::RunContinued(continued) => {
                 self.began = Some(event.at);
                 self.after = Some(continued.after);
+                // Whoever takes it up asks anew.
+                self.calls.clear();
             }
             Fact::RunSteered(steered) => {
                 self.steered = Some(event.at);
@@ -242,14 +267,23 @@ impl Going {
             Fact::ToolRequested(asked) if asked.decision == "ask" => {
                 self.asking.insert(asked.call.clone());
             }
-            Fact::ToolAnswered(answered) => {
-                self.asking.remove(&answered.call);
+            Fact::ToolAsked(asked) => {
+                let open = OpenAsk {
+                    seq: event.seq,
+                    since: event.at,
+                    asked: asked.clone(),
+                };
+                self.calls.insert(asked.call.clone(), open);
             }
-            Fact::ToolFinished(finished) => {
-                self.asking.remove(&finished.call);
-            }
+            Fact::ToolAnswered(answered) => self.settled(&answered.call),
+            Fact::ToolFinished(finished) => self.settled(&finished.call),
             _ => {}
         }
+    }
+
+    fn settled(&mut self, call: &str) {
+        self.asking.remove(call);
+        self.calls.remove(call);
     }
 
     fn taken(&self) -> (u64, Option<Money>) {

@@ -36,14 +36,12 @@ impl Depth {
             return ["run.started", "run.prepared", "run.finished"].contains(&kind);
         }
         match kind {
-            "report.written" => true,
+            "report.written" | "tool.asked" | "tool.answered" => true,
             "run.started" | "run.continued" | "run.steered" | "run.asked" | "run.answered"
             | "run.finished" | "run.applied" | "request.created" | "request.settled" => true,
             _ if kind.starts_with("plan.") || kind.starts_with("changeset.") => is_known(kind),
             "run.prepared" | "run.said" | "session.ended" | "model.requested" | "model.replied"
-            | "model.failed" | "tool.requested" | "tool.answered" | "tool.finished" => {
-                self == Self::Whole
-            }
+            | "model.failed" | "tool.requested" | "tool.finished" => self == Self::Whole,
             _ => self == Self::Whole && kind.starts_with("budget.") && is_known(kind),
         }
     }

@@ -77,6 +77,8 @@ pub struct WorksWanted {
     pub status: Option<RequestStatus>,
     /// How far its plan has come.
     pub state: Option<PlanState>,
+    /// Only those that have a plan.
+    pub planned: bool,
     /// The portal.
     pub portal: Option<String>,
     /// What the title contains, in any case.
@@ -292,6 +294,7 @@ impl WorksWanted {
         (self.portal.is_none() || self.portal.as_deref() == work.portal.as_deref())
             && self.status.is_none_or(|it| it == status_of(&work.course))
             && self.state.is_none_or(|it| Some(it) == work.course.state())
+            && (!self.planned || !work.versions.is_empty())
             && (needle.is_in(work.title()) || needle.is_in(work.request_title()))
     }
 }

@@ -8,7 +8,7 @@ use artel_types::{TraceId, counted};
 
 use super::works::WorkCard;
 use super::{Board, Drivers};
-use crate::works::{OpenQuestion, WaitSort, Waits};
+use crate::works::{OpenCall, OpenQuestion, WaitSort, Waits, approval};
 
 impl Board {
     /// Lists what needs a person, questions first, each sort in the order in which it came.
@@ -21,6 +21,7 @@ impl Board {
             waits.extend(plan(work));
             waits.extend(changeset(work));
             waits.extend(unplanned(work));
+            waits.extend(self.unfinished(work));
             if !asking.contains(&work.trace) {
                 waits.extend(self.left(work, drivers));
             }
@@ -52,6 +53,27 @@ impl Board {
         open
     }
 
+    /// Returns the calls that wait for a yes while somebody drives their runs, the oldest first.
+    pub fn calls(&self, drivers: &Drivers) -> Vec<OpenCall> {
+        let mut open = Vec::new();
+        for card in self.open.iter().map(|index| &self.cards[*index]) {
+            let Some(driver) = drivers.run(card.run) else {
+                continue;
+            };
+            open.extend(card.calls().map(|it| OpenCall {
+                run: card.run,
+                trace: card.trace,
+                title: card.title.to_string(),
+                seq: it.seq,
+                since: it.since,
+                asked: it.asked.clone(),
+                driver: driver.to_owned(),
+            }));
+        }
+        open.sort_by_key(|it| it.seq);
+        open
+    }
+
     /// Tells what a piece of work waits for a person with, if it does: the most urgent.
     pub(super) fn wait_of(&self, work: &WorkCard, drivers: &Drivers) -> Option<WaitSort> {
         let of_work = |index: &&usize| self.cards[**index].trace == work.trace;
@@ -61,6 +83,7 @@ impl Board {
         }
         let waits = plan(work).or_else(|| changeset(work));
         let waits = waits.or_else(|| unplanned(work));
+        let waits = waits.or_else(|| self.unfinished(work));
         let waits = waits.or_else(|| self.left(work, drivers));
         waits.map(|it| it.kind)
     }
@@ -77,6 +100,29 @@ impl Board {
         let run = work.course.run().filter(|run| work.ended == Some(*run));
         let index = run.and_then(|run| self.by_run.get(&run));
         index.is_some_and(|index| self.open.contains(index))
+    }
+
+    /// Tells that a plan failed before any step passed. One that left commits is told of with its
+    /// changeset.
+    fn unfinished(&self, work: &WorkCard) -> Option<Waits> {
+        if !has_failed(work) || work.course.changeset().is_some() || self.is_cut_short(work) {
+            return None;
+        }
+        let short = work.trace.short();
+        Some(Waits {
+            kind: WaitSort::Unfinished,
+            trace: work.trace,
+            title: work.request_title().to_owned(),
+            text: failure(work),
+            choices: Vec::new(),
+            since: work.last,
+            commands: vec![
+                format!("artel plan retry {short}"),
+                format!("artel report show {short}"),
+                format!("artel plan cancel {short}"),
+            ],
+            id: short,
+        })
     }
 
     /// Tells whether a piece of work is to go on and nobody drives it.
@@ -96,9 +142,14 @@ impl Board {
         if self.is_driven(work, drivers) {
             return None;
         }
+        let is_resting = |root: &usize| self.cards[*root].is_resting();
+        let (kind, text) = match work.roots.iter().any(is_resting) {
+            true => (WaitSort::Paused, "paused by you"),
+            false => (WaitSort::Left, text),
+        };
         let short = work.trace.short();
         Some(Waits {
-            kind: WaitSort::Left,
+            kind,
             trace: work.trace,
             title: work.request_title().to_owned(),
             text: text.to_owned(),
@@ -169,6 +220,18 @@ fn unplanned(work: &WorkCard) -> Option<Waits> {
     })
 }
 
+/// Tells whether steps of a plan that was agreed to did not pass.
+fn has_failed(work: &WorkCard) -> bool {
+    work.course.state() == Some(PlanState::Failed) && !work.course.has_no_plan()
+}
+
+fn failure(work: &WorkCard) -> String {
+    match work.course.why() {
+        Some(why) => format!("the plan failed: {why}"),
+        None => "the plan failed".to_owned(),
+    }
+}
+
 fn changeset(work: &WorkCard) -> Option<Waits> {
     let changeset = work.course.changeset()?;
     let made = work.made()?;
@@ -180,22 +243,33 @@ fn changeset(work: &WorkCard) -> Option<Waits> {
         true => "",
         false => ", its proofs do not hold",
     };
+    let mut commands = vec![format!("artel changeset show {short} --diff")];
+    match made.branch {
+        Some(_) => commands.push(approval(made)),
+        // What is shown has the command that puts a patch in place.
+        None => commands.push(format!("artel changeset reject {short} --reason \"…\"")),
+    }
+    let mut before = String::new();
+    if has_failed(work) {
+        before = format!("{}; what passed is there: ", failure(work));
+        commands.insert(0, format!("artel plan retry {short}"));
+        let reject = format!("artel changeset reject {short} --reason \"…\"");
+        commands.retain(|it| *it != reject);
+        commands.push(reject);
+    }
     Some(Waits {
         kind: WaitSort::Changeset,
         trace: work.trace,
         title: work.request_title().to_owned(),
         text: format!(
-            "{}, +{} -{}{proven}",
+            "{before}{}, +{} -{}{proven}",
             counted(made.files, "file"),
             made.added,
             made.removed
         ),
         choices: Vec::new(),
         since: made.at,
-        commands: vec![
-            format!("artel changeset show {short} --diff"),
-            format!("artel changeset approve {short}"),
-        ],
+        commands,
         id: short,
     })
 }

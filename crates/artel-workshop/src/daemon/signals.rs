@@ -89,7 +89,7 @@ impl Workshop {
 
     /// Returns the process that was the daemon last, whether it lives or not.
     fn daemon_owner(&self) -> Result<Option<Owner>, Failure> {
-        let leases = self.reader()?.leases()?.into_iter();
+        let leases = self.reader_as_it_is()?.leases()?.into_iter();
         let mut ours = leases.filter(|lease| lease.name == super::NAME);
         Ok(ours.next().and_then(|lease| lease.owner))
     }

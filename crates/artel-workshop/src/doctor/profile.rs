@@ -113,7 +113,7 @@ fn audit(caller: &Caller) -> Check {
     let Ok(workshop) = caller.workshop() else {
         return Check::problem("audit", "there is no workshop", "`artel init`");
     };
-    match workshop.reader() {
+    match workshop.reader_as_it_is() {
         Ok(_) => Check::ok(
             "audit",
             "every call is journaled; `artel journal verify` proves the chain",

@@ -1,5 +1,7 @@
 //! Goes on differently from any point of a run: a new run with the same past.
 
+mod step;
+
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,8 +11,10 @@ use artel_engine::Chronicle;
 use artel_git::{RunTree, TreeError};
 use artel_journal::Batch;
 use artel_types::{
-    Code, Draft, Event, Fact, Failure, RunForked, RunId, RunStarted, RunSteered, Stream,
+    Code, Draft, Event, Fact, Failure, RunForked, RunId, RunStarted, RunSteered, Stream, TreeMade,
 };
+
+use self::step::{ON_ITS_OWN, Stand};
 
 use crate::caller::random_run;
 use crate::workshop::{Open, Workshop};
@@ -18,7 +22,7 @@ use crate::workshop::{Open, Workshop};
 /// Where a run is gone on from.
 #[derive(Debug, Clone)]
 pub struct ForkOrder {
-    /// The run.
+    /// The run; of one that called others, the event says which is meant.
     pub from: RunId,
     /// The last of its events that counts.
     pub at: u64,
@@ -44,40 +48,54 @@ impl Workshop {
     /// Makes a run that has the past of another up to an event, with the files as they were then.
     /// Taking it up goes on from there.
     pub async fn fork_run(self: &Arc<Self>, order: &ForkOrder) -> Result<RunId, Failure> {
-        let (started, trace) = self.started(order.from)?;
-        if let Some(parent) = started.parent {
-            let what = "a run that another one called has no files of its own";
-            return Err(Failure::new(Code::R008, what)
-                .advise(format!("fork the one that called it: {}", parent.short())));
+        let from = self.run_at(order.from, order.at)?;
+        let (started, trace) = self.started(from)?;
+        if started.plan.is_some() {
+            return Err(step::whole_plan(from, trace));
         }
+        let stand = match started.parent {
+            Some(_) => Some(self.step_stand(&started, trace)?),
+            None => None,
+        };
         if let Some(model) = &order.model {
             self.models(Some(model)).await?.choose(Some(model))?;
         }
         let Open { journal, .. } = self.open()?;
         let actor = self.caller.actor();
-        let source = Chronicle::new(journal.clone(), order.from, trace, None, actor.clone());
+        let source = Chronicle::new(journal.clone(), from, trace, None, actor.clone());
         let events = source.events()?;
-        refuse_outside(&events, order)?;
+        refuse_outside(&events, from, order.at)?;
         let run = random_run()?;
-        let files = files_at(&events, order.at);
-        if let Some((snapshot, _)) = files {
-            self.fork_tree(order.from, run, snapshot)?;
-        }
         let mut hints: Vec<String> = order.hint.iter().cloned().collect();
-        if let Some((_, Exactness::Earlier)) = files {
+        let mut facts: Vec<Fact> = Vec::new();
+        let exactness = match (&stand, files_at(&events, order.at)) {
+            (Some(stand), _) => {
+                let (made, exactness) = self.fork_step(stand, run, order.at)?;
+                facts.push(made.into());
+                hints.push(ON_ITS_OWN.to_owned());
+                exactness
+            }
+            (None, Some((snapshot, exactness))) => {
+                self.fork_tree(from, run, snapshot)?;
+                exactness
+            }
+            (None, None) => Exactness::AsThen,
+        };
+        if exactness == Exactness::Earlier {
             hints.push(EARLIER.to_owned());
         }
         let forked = RunForked {
             id: run,
-            from: order.from,
+            from,
             at: order.at,
             model: order.model.clone(),
         };
-        let begun = RunStarted { id: run, ..started };
+        let begun = on_its_own(started, run);
         let draft = |fact: Fact| {
             Draft::new(Stream::run(run), self.trace_id(), actor.clone(), fact).in_run(run)
         };
         let mut drafts = vec![draft(begun.into()), draft(forked.into())];
+        drafts.extend(facts.into_iter().map(draft));
         for text in hints {
             super::steer::refuse_secret(&text)?;
             let steered = RunSteered {
@@ -90,6 +108,36 @@ impl Workshop {
         Ok(run)
     }
 
+    /// Copies the files of a step as they were after an event. The copy borrows nothing from the
+    /// plan, which may be cleaned away before it is done.
+    fn fork_step(
+        &self,
+        stand: &Stand,
+        to: RunId,
+        at: u64,
+    ) -> Result<(TreeMade, Exactness), Failure> {
+        let began = stand.events.iter().find_map(of_snapshot);
+        let (snapshot, exactness) = match (files_at(&stand.events, at), began) {
+            (Some((label, exactness)), _) => (label.to_owned(), exactness),
+            (None, Some((_, label))) => (label.to_owned(), Exactness::AsThen),
+            // Nobody has changed anything in them yet.
+            (None, None) => ("start".to_owned(), Exactness::AsThen),
+        };
+        let copy = self.run_place(to);
+        let tree = self.copied(&stand.place, &copy, &snapshot)?;
+        let origin = tree.origin().display().to_string();
+        tree.stand_alone(&self.run_place(stand.plan))
+            .map_err(|error| not_copied(&error))?;
+        let made = TreeMade {
+            origin,
+            path: copy.display().to_string(),
+            snapshot,
+            how: "a copy of the files of a step".to_owned(),
+            millis: 0,
+        };
+        Ok((made, exactness))
+    }
+
     /// Copies the tree of a run and puts the copy back to a snapshot.
     fn fork_tree(&self, from: RunId, to: RunId, snapshot: &str) -> Result<(), Failure> {
         let (source, copy) = (self.run_place(from), self.run_place(to));
@@ -99,30 +147,47 @@ impl Workshop {
                 .because("they were put in place or cleaned")
                 .advise("begin anew with `artel run`"));
         }
+        self.copied(&source, &copy, snapshot).map(drop)
+    }
+
+    fn copied(&self, source: &Path, copy: &Path, snapshot: &str) -> Result<RunTree, Failure> {
         let git = self.caller.program("git").ok_or_else(|| {
             Failure::new(Code::W008, "there is no `git` on the PATH").advise("install git")
         })?;
-        let failed = |what: &dyn std::fmt::Display| {
-            Failure::new(
-                Code::W008,
-                format!("the files of the run cannot be copied: {what}"),
-            )
-            .advise("look at `.artel/worktrees`, then repeat")
-        };
-        copy_all(&source, &copy).map_err(|error| failed(&error))?;
-        let back = || -> Result<(), TreeError> {
-            let tree = RunTree::open(&git, &copy)?;
+        copy_all(source, copy).map_err(|error| not_copied(&error))?;
+        let back = || -> Result<RunTree, TreeError> {
+            let tree = RunTree::open(&git, copy)?;
             let snapshot = tree.find(snapshot)?;
             tree.restore(&snapshot)?;
-            Ok(())
+            Ok(tree)
         };
-        back().map_err(|error| failed(&error))
+        back().map_err(|error| not_copied(&error))
+    }
+}
+
+fn not_copied(what: &dyn std::fmt::Display) -> Failure {
+    Failure::new(
+        Code::W008,
+        format!("the files of the run cannot be copied: {what}"),
+    )
+    .advise("look at `.artel/worktrees`, then repeat")
+}
+
+/// Returns how a fork begins: it belongs to no other run and to no plan.
+fn on_its_own(started: RunStarted, run: RunId) -> RunStarted {
+    let is_part = started.parent.is_some();
+    RunStarted {
+        id: run,
+        parent: None,
+        step: None,
+        call: started.call.filter(|_| !is_part),
+        ..started
     }
 }
 
 /// Refuses an event at which the run had not begun or was over: from there nothing goes on.
-fn refuse_outside(events: &[Event], order: &ForkOrder) -> Result<(), Failure> {
-    let run = order.from.short();
+fn refuse_outside(events: &[Event], from: RunId, at: u64) -> Result<(), Failure> {
+    let run = from.short();
     let seq_of = |wanted: fn(&Fact) -> bool| {
         let found = events.iter().find(|event| wanted(&event.fact));
         found.map(|event| event.seq)
@@ -130,18 +195,18 @@ fn refuse_outside(events: &[Event], order: &ForkOrder) -> Result<(), Failure> {
     let ready = seq_of(|fact| matches!(fact, Fact::RunPrepared(_)));
     let over = seq_of(|fact| matches!(fact, Fact::RunFinished(_)));
     let refused = |what: &str, advice: String| {
-        let what = format!("at event {} the run {run} {what}", order.at);
+        let what = format!("at event {at} the run {run} {what}");
         Err(Failure::new(Code::C004, what).advise(format!(
             "{advice}: `artel trace {run} --events --full` shows them"
         )))
     };
     match (ready, over) {
         (None, _) => refused("had not begun yet", "begin it anew".to_owned()),
-        (Some(ready), _) if order.at < ready => refused(
+        (Some(ready), _) if at < ready => refused(
             "had not begun yet",
             format!("name an event from {ready} on"),
         ),
-        (_, Some(over)) if order.at >= over => {
+        (_, Some(over)) if at >= over => {
             refused("was over", format!("name an event before {over}"))
         }
         _ => Ok(()),

@@ -85,7 +85,14 @@ impl Outfit {
         hands.hints = self.house.company.hints;
         hands.approver = self.house.company.approver.clone().map(|inner| {
             let log = Arc::clone(&self.log);
-            Arc::new(Knock { inner, log }) as Arc<dyn artel_tools::Approver>
+            let redactor = hands.redactor.clone();
+            let stop = self.house.company.stop.clone();
+            Arc::new(Knock {
+                inner,
+                log,
+                redactor,
+                stop,
+            }) as Arc<dyn artel_tools::Approver>
         });
         Ok(hands)
     }

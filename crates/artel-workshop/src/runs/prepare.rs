@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use artel_engine::{Prompt, ROLE, Sections};
+use artel_rules::excerpt::marked;
 use artel_rules::turn::Calls;
 use artel_skills::prepare::{Arguments, Variables};
 use artel_skills::{Mode, Skill, body, catalogue, prepare};
@@ -112,7 +113,7 @@ impl Told<'_> {
                     let notice = format!("the skill uses {name}, which is not defined");
                     self.house.company.audience.notice(&notice);
                 }
-                body::section(skill, &expanded.text)
+                body::section(skill, &marked(&expanded.text))
             }
             _ => self.catalogue(),
         };

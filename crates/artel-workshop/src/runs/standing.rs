@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use artel_rules::excerpt::marked;
+
 use crate::workshop::Workshop;
 
 /// All of it together has no more bytes; what comes last is cut.
@@ -50,6 +52,7 @@ impl Standing {
             return;
         };
         let text = String::from_utf8_lossy(&bytes);
+        let text = marked(&text);
         let hash = blake3::hash(&bytes).to_hex();
         let room = MOST.saturating_sub(self.text.len());
         if text.trim().is_empty() || room == 0 {
@@ -119,6 +122,14 @@ mod tests {
         assert!(places.iter().all(Option::is_some), "{}", standing.text);
         assert!(places.is_sorted());
         assert_eq!(standing.files.len(), 3);
+        put(
+            "repo/src/deep/AGENTS.override.md",
+            "be\u{200b} kind\u{e0041}\u{202e}\n",
+        );
+        let mut hidden = Standing::default();
+        hidden.add(&home.path().join("repo/src/deep/AGENTS.override.md"));
+        let told = "be<U+200B> kind<U+E0041><U+202E>\n";
+        assert!(hidden.text.contains(told), "{}", hidden.text);
         put("repo/src/deep/AGENTS.override.md", &"x".repeat(100_000));
         let mut long = Standing::default();
         for file in project_files(&home.path().join("repo/src/deep")) {

@@ -86,8 +86,17 @@ impl Workshop {
             order: order.clone(),
             kin,
         };
+        let company = house.company.clone();
         let done = house.begin(beginning).await;
         house.gateway.rest(LAST_REST).await;
+        let mut patience = self.patience(&folder).until(&company.stop);
+        let done = match done {
+            // What has begun goes on once there is room again.
+            Err(failure) if self.started(run).is_ok() && patience.again(&failure).await => {
+                self.resume_run(run, order.model.as_deref(), company).await
+            }
+            done => done,
+        };
         done.inspect(|done| self.tidy_run(done))
     }
 
@@ -117,6 +126,29 @@ pub(super) struct Stage {
 impl House {
     /// Prepares a run and drives it.
     pub(crate) async fn begin(self: &Arc<Self>, beginning: Beginning) -> Result<RunDone, Failure> {
+        let by_skill = beginning.skill.as_ref();
+        let by_skill = by_skill.and_then(|skill| skill.front.model.clone());
+        let wanted = match beginning.order.model.clone().or(by_skill) {
+            Some(wanted) => Some(wanted),
+            None => self.model_of_role(&beginning.kin.role())?,
+        };
+        // Nothing is written for a run whose model cannot be asked.
+        let connected = self.connect(wanted.as_deref())?;
+        let fence = self.lease(beginning.run).await?;
+        let done = self.begin_as(beginning, (wanted, connected), &fence).await;
+        if done.is_err() {
+            // Whoever comes next, maybe this process, need not wait until it runs out.
+            drop(self.journal.release_lease(&fence).await);
+        }
+        done
+    }
+
+    async fn begin_as(
+        self: &Arc<Self>,
+        beginning: Beginning,
+        (wanted, (chosen, model)): (Option<String>, (Chosen, Arc<dyn Model>)),
+        fence: &Fence,
+    ) -> Result<RunDone, Failure> {
         let Beginning {
             run,
             trace,
@@ -124,15 +156,7 @@ impl House {
             order,
             kin,
         } = beginning;
-        let by_skill = skill.as_ref().and_then(|skill| skill.front.model.clone());
-        let wanted = order.model.clone().or(by_skill);
-        let wanted = match wanted {
-            Some(wanted) => Some(wanted),
-            None => self.model_of_role(&kin.role())?,
-        };
         let wanted = wanted.as_deref();
-        let (chosen, model) = self.connect(wanted)?;
-        let fence = self.lease(run).await?;
         let chronicle = Chronicle::new(
             self.journal.clone(),
             run,
@@ -167,7 +191,7 @@ impl House {
         let begins = Begins::Startup {
             prompt: order.arguments.join(" "),
         };
-        self.drive(setup, (hooks, begins), succession, &fence).await
+        self.drive(setup, (hooks, begins), succession, fence).await
     }
 
     /// Puts together what a run stands on.
@@ -351,7 +375,11 @@ impl House {
     }
 
     pub(crate) async fn lease(&self, run: RunId) -> Result<Fence, Failure> {
-        let owner = Owner::this_process("artel run");
+        let daemon = self.workshop.daemon_status()?.running;
+        let mut owner = Owner::this_process("artel run");
+        if daemon.is_some_and(|it| it.pid == owner.pid) {
+            owner.name = "artel serve".to_owned();
+        }
         let name = Stream::run(run).to_string();
         let lease = self.journal.take_lease(&name, owner, LEASE).await?;
         Ok(lease.fence)

@@ -120,6 +120,37 @@ impl Workshop {
         Ok(())
     }
 
+    /// The same for a piece of work: whatever of it is not over rests.
+    pub async fn rest_work(&self, trace: TraceId) -> Result<(), Failure> {
+        for run in self.open_runs(&self.work(trace)?)? {
+            self.rest_run(run).await?;
+        }
+        Ok(())
+    }
+
+    /// Puts on record that a piece of work which a person stopped goes on, and says what was
+    /// noticed besides.
+    pub async fn wake_work(&self, trace: TraceId) -> Result<Vec<String>, Failure> {
+        let mut notes = Vec::new();
+        for run in self.open_runs(&self.work(trace)?)? {
+            if self.state_of(run)?.is_paused() {
+                notes.extend(self.steer_run(run, &Steer::Resume).await?.notes);
+            }
+        }
+        Ok(notes)
+    }
+
+    /// Tells whether a person stopped a piece of work and nobody drives it.
+    pub fn is_resting(&self, trace: TraceId) -> Result<bool, Failure> {
+        for run in self.open_runs(&self.work(trace)?)? {
+            let state = self.state_of(run)?;
+            if state.is_paused() && state.driver.is_none() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// Answers the open question of a run.
     pub async fn answer_run(&self, run: RunId, answer: &str) -> Result<Noted<Steered>, Failure> {
         let run = self.at_work(run)?;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use artel_engine::{Begins, Chronicle, Family, Workplace, fold, prepared, settle};
-use artel_journal::{Filter, Query, TracesBy};
+use artel_journal::{Fence, Filter, Query, TracesBy};
 use artel_skills::{AgentKind, Scope, SizeLimit, Skill};
 use artel_types::{
     Actor, Code, Event, Fact, Failure, RunFinished, RunId, RunPrepared, RunStarted, TraceId,
@@ -29,10 +29,16 @@ impl Workshop {
         let started = self.started(run)?.0;
         let folder = started.folder.clone().map(PathBuf::from);
         let folder = self.run_folder(folder.as_deref())?;
-        let house = House::open(self, &folder, model, company).await?;
-        let done = house.take_up(run, None).await;
-        house.gateway.rest(LAST_REST).await;
-        done.inspect(|done| self.tidy_run(done))
+        let mut patience = self.patience(&folder).until(&company.stop);
+        loop {
+            let house = House::open(self, &folder, model, company.clone()).await?;
+            let done = house.take_up(run, None).await;
+            house.gateway.rest(LAST_REST).await;
+            match done {
+                Err(failure) if patience.again(&failure).await => {}
+                done => return done.inspect(|done| self.tidy_run(done)),
+            }
+        }
     }
 
     /// Returns the run whose id begins like this, or the latest run of the piece of work whose id
@@ -121,8 +127,23 @@ impl House {
         run: RunId,
         kin: Option<Kin>,
     ) -> Result<RunDone, Failure> {
-        let (started, trace) = self.workshop.started(run)?;
+        let begun = self.workshop.started(run)?;
         let fence = self.lease(run).await?;
+        let done = self.take_up_as(run, begun, kin, &fence).await;
+        if done.is_err() {
+            // Whoever comes next, maybe this process, need not wait until it runs out.
+            drop(self.journal.release_lease(&fence).await);
+        }
+        done
+    }
+
+    async fn take_up_as(
+        self: &Arc<Self>,
+        run: RunId,
+        (started, trace): (RunStarted, TraceId),
+        kin: Option<Kin>,
+        fence: &Fence,
+    ) -> Result<RunDone, Failure> {
         let bare = Chronicle::new(
             self.journal.clone(),
             run,
@@ -132,7 +153,7 @@ impl House {
         );
         let events = bare.events()?;
         if let Some(finished) = finished(&events) {
-            drop(self.journal.release_lease(&fence).await);
+            drop(self.journal.release_lease(fence).await);
             if let Some(skill) = started.skill.as_ref().filter(|_| !started.takes_over()) {
                 self.learn(&bare, skill, finished).await;
             }
@@ -190,7 +211,7 @@ impl House {
             true => Begins::TakenOver,
             false => Begins::Resume,
         };
-        Box::pin(self.drive(setup, (hooks, begins), succession, &fence)).await
+        Box::pin(self.drive(setup, (hooks, begins), succession, fence)).await
     }
 
     /// Returns the place of a run that is taken up by itself.

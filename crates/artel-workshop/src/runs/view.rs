@@ -10,7 +10,7 @@ mod seen;
 mod tools;
 
 pub(crate) use line::grouped;
-pub use line::{Line, Mark, Progress};
+pub use line::{Line, Mark, Progress, price};
 pub use narrate::Narrator;
 pub use seen::seen;
 

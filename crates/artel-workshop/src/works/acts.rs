@@ -275,7 +275,13 @@ impl Workshop {
         let Some(portal) = &work.request.portal else {
             return Ok(());
         };
-        for (role, operation) in self.wants_of(plan) {
+        let mut wants = self.wants_of(plan);
+        // The branch and its commits are made in the person's repository, where there is one.
+        let folder = self.portal(portal)?.path;
+        if self.caller.is_in_repository(&folder) {
+            wants.push(("tester", PortalOperation::Git));
+        }
+        for (role, operation) in wants {
             let Err(failure) = self.admit(portal, role, operation) else {
                 continue;
             };

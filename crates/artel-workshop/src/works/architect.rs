@@ -6,7 +6,7 @@ use std::sync::Arc;
 use artel_policy::{Admits, Bound, Operation};
 use artel_rules::plan::state::Act;
 use artel_rules::plan::{check, normalise};
-use artel_types::plan::{Plan, Verify};
+use artel_types::plan::{Plan, StepState, Verify};
 use artel_types::{
     Actor, ContextLoaded, Event, Fact, Failure, PlanExplored, PlanFailed, RunId, Text,
 };
@@ -23,6 +23,9 @@ use crate::runs::House;
 
 /// No more of the plan that is to be changed is told.
 const LONGEST_PLAN: usize = 40_000;
+
+/// No more of why an attempt failed is told.
+const LONGEST_WHY: usize = 600;
 
 /// A bound that admits looking and nothing else.
 pub(super) fn reading() -> Bound {
@@ -195,7 +198,8 @@ impl House {
         Ok(text)
     }
 
-    /// Names the steps that have begun, where the plan is being done: they stay as they are.
+    /// Names the steps that have begun, where the plan is being done: they stay as they are. What
+    /// failed again and again is told with its reasons: another attempt of the same will not help.
     fn under_way(&self, work: &Work) -> Result<String, Failure> {
         let Some(conduct) = self.workshop.conduct_of(work, LOOKING)? else {
             return Ok(String::new());
@@ -204,13 +208,25 @@ impl House {
         let begun: Vec<_> = begun
             .map(|(spec, step)| format!("{} ({})", spec.id, step.state))
             .collect();
-        Ok(match begun.is_empty() {
-            true => String::new(),
-            false => format!(
-                "\nIt is being done. These steps have begun and stay as they are: {}.",
-                begun.join(", ")
-            ),
-        })
+        if begun.is_empty() {
+            return Ok(String::new());
+        }
+        let mut text = format!(
+            "\nIt is being done. These steps have begun and stay as they are: {}.",
+            begun.join(", ")
+        );
+        for (spec, step) in conduct.steps() {
+            if step.state == StepState::Done || step.history.is_empty() {
+                continue;
+            }
+            let attempts = artel_types::counted(step.round.into(), "attempt");
+            let _ = write!(text, "\nStep `{}` did not pass in {attempts}:", spec.id);
+            for why in &step.history {
+                let why = &why[..why.floor_char_boundary(LONGEST_WHY)];
+                let _ = write!(text, "\n- {}", why.trim());
+            }
+        }
+        Ok(text)
     }
 
     /// Tells what a skill that is planned says, with what earlier runs of it taught.
@@ -282,7 +298,7 @@ fn plan_form(named: Named) -> Arc<dyn artel_tools::Tool> {
             "after": list("Ids of steps that have to have passed"),
             "verify": {"enum": ["none", "evaluator", "tdd"]},
             "scope": {"type": "object", "properties": {
-                "paths": list("Files it may change, as patterns, as few as possible"),
+                "paths": list("Files it may change, as patterns, as few as possible; a test, check script or runner setting that is there already and has to change by its own path"),
                 "commands": list("Commands it needs, as rules such as `npm test:*`; any if none"),
                 "network": list("Hosts it has to reach; normally none"),
                 "turns": {"type": "integer"},

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use artel_engine::Left;
-use artel_journal::{Batch, Journal, Owner};
+use artel_journal::{Batch, Fence, Journal, Owner};
 use artel_rules::request::file::Status;
 use artel_rules::request::{self, Understood};
 use artel_types::plan::{Claim, Plan, PlanStep, Size, StepScope, Urgency, Verify};
@@ -177,6 +177,10 @@ impl Workshop {
         if let Some(skill) = &order.skill {
             self.find_skills(&folder).get(skill)?;
         }
+        if size != Size::Question {
+            self.caller.has_a_commit(&folder)?;
+            self.can_plan_with(order.model.as_deref())?;
+        }
         let source = match order.source.as_str() {
             "" => "cli".to_owned(),
             source => source.to_owned(),
@@ -222,7 +226,12 @@ impl Workshop {
         let batch = Batch::of([draft]).expecting(Stream::work(prospect.trace), 0);
         journal.append(batch).wait()?;
         let work = self.work(prospect.trace)?;
-        self.write_request(&work, Status::Pending)?;
+        let mut patience = self.patience(&self.root);
+        while let Err(failure) = self.write_request(&work, Status::Pending) {
+            if !patience.again_blocking(&failure) {
+                return Err(failure);
+            }
+        }
         Ok(work)
     }
 
@@ -244,8 +253,27 @@ impl Workshop {
     }
 
     /// Takes a piece of work on as far as it goes without a decision: a request on its way, or a
-    /// plan that is to be written anew. One process at a time does.
+    /// plan that is to be written anew. One process at a time does. Where there is no room on the
+    /// disk it goes on from there once there is some.
     pub async fn take_on(
+        self: &Arc<Self>,
+        trace: TraceId,
+        model: Option<&str>,
+        company: Company,
+    ) -> Result<Settled, Failure> {
+        let mut patience = self
+            .patience(&*self.work(trace)?.request.folder)
+            .until(&company.stop);
+        loop {
+            let settled = self.take_further(trace, model, company.clone()).await;
+            match settled {
+                Err(failure) if patience.again(&failure).await => {}
+                settled => return settled,
+            }
+        }
+    }
+
+    async fn take_further(
         self: &Arc<Self>,
         trace: TraceId,
         model: Option<&str>,
@@ -255,6 +283,22 @@ impl Workshop {
         let owner = Owner::this_process("artel ask");
         let name = Stream::work(trace).to_string();
         let fence = journal.take_lease(&name, owner, LEASE).await?.fence;
+        let settled = self.take_leased(trace, model, company, (&journal, &fence));
+        let settled = settled.await;
+        // Whoever comes next takes the lease over if it cannot be given back.
+        drop(journal.release_lease(&fence).await);
+        settled
+    }
+
+    /// Takes a piece of work further while its lease is renewed. Whatever comes of it, the lease is
+    /// still to be given back.
+    async fn take_leased(
+        self: &Arc<Self>,
+        trace: TraceId,
+        model: Option<&str>,
+        company: Company,
+        (journal, fence): (&Journal, &Fence),
+    ) -> Result<Settled, Failure> {
         let work = self.work(trace)?;
         let is_revision = work.course.is_awaiting_architect() && !work.versions.is_empty();
         let doing = async {
@@ -266,16 +310,13 @@ impl Workshop {
         let mut doing = std::pin::pin!(doing);
         let mut renewal = tokio::time::interval(RENEW);
         renewal.tick().await;
-        let settled = loop {
+        loop {
             tokio::select! {
                 biased;
-                settled = &mut doing => break settled,
-                _ = renewal.tick() => journal.renew_lease(&fence, LEASE).await?,
+                settled = &mut doing => return settled,
+                _ = renewal.tick() => journal.renew_lease(fence, LEASE).await?,
             }
-        };
-        // Whoever comes next takes the lease over if it cannot be given back.
-        drop(journal.release_lease(&fence).await);
-        settled
+        }
     }
 
     /// Takes a request on its way: answers it, plans it, or has it done at once. A request that

@@ -16,11 +16,13 @@ const LONGEST_ATTEMPT: usize = 4_000;
 /// What everybody at a step is told first: what was asked, and what steps before it handed on.
 pub(super) fn standing(workers: &Workers, spot: &Spot) -> String {
     let plan = spot.state.plan();
+    let place = match plan.number(&spot.spec.id) {
+        Some(number) => format!("step {number} of {}", plan.steps.len()),
+        None => "about the branch as a whole, with all steps".to_owned(),
+    };
     let mut text = format!(
-        "<request>\n{}\n</request>\nThis is step {} of {} of the plan \"{}\".",
+        "<request>\n{}\n</request>\nThis is {place} of the plan \"{}\".",
         cut(&workers.request, LONGEST_REQUEST),
-        plan.number(&spot.spec.id).unwrap_or(0),
-        plan.steps.len(),
         plan.title,
     );
     let memory = spot.state.memory(&spot.spec.id);
@@ -48,6 +50,10 @@ pub(super) fn work(spot: &Spot, kept: &[String]) -> String {
     let spec = &spot.spec;
     let mut text = format!("{}\n\n{}", spec.title, spec.work);
     let _ = write!(text, "\n\nYou may change: {}.", paths(spec));
+    text.push_str(
+        " Tests, check scripts and settings of runners that were there before stay as they are, \
+         unless they are named here by their own path; new tests are welcome.",
+    );
     if !kept.is_empty() {
         let _ = write!(
             text,
@@ -135,13 +141,21 @@ pub(super) fn judge(_: &Workers, spot: &Spot, judge: Judge, diff: &str) -> Strin
 }
 
 /// What whoever mends the branch is told.
-pub(super) fn mend(title: &str, why: &[String]) -> String {
+pub(super) fn mend(title: &str, spec: &PlanStep, why: &[String]) -> String {
     format!(
         "All steps of the plan \"{title}\" passed, but together they do not hold on a clean \
          checkout of the branch:\n- {}\n\nFind out why, mend it with the smallest change, and run \
-         the tests.",
-        why.join("\n- ")
+         the tests. You may change: {}. Tests, check scripts and settings of runners stay as they \
+         are: changes of them are taken back. Another agent looks at what you did.",
+        why.join("\n- "),
+        paths(spec)
     )
+}
+
+/// What the next round of mending is told of the one before.
+pub(super) fn not_taken(said: &str) -> String {
+    let said = cut(said.trim(), LONGEST_ATTEMPT);
+    format!("\n\nAn earlier change for this was not taken, and is not there:\n{said}")
 }
 
 /// A finding in a line.

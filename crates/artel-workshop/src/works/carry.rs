@@ -15,6 +15,7 @@ use artel_types::{
     RunStarted, Stream,
 };
 
+use super::attend::Attended;
 use super::crew::{Workers, git_failed};
 use super::work::{Drafted, Work};
 use crate::caller::random_run;
@@ -54,8 +55,28 @@ impl Workshop {
         Ok(run)
     }
 
-    /// Carries out the plan that a run belongs to, from wherever it stands.
+    /// Carries out the plan that a run belongs to, from wherever it stands. Where there is no room
+    /// on the disk it goes on from there once there is some.
     pub async fn carry_out(
+        self: &Arc<Self>,
+        id: &str,
+        rules: Rules,
+        model: Option<&str>,
+        company: Company,
+    ) -> Result<Carried, Failure> {
+        let mut patience = self
+            .patience(&*self.work_named(id)?.request.folder)
+            .until(&company.stop);
+        loop {
+            let carried = self.carry_on(id, rules, model, company.clone()).await;
+            match carried {
+                Err(failure) if patience.again(&failure).await => {}
+                carried => return carried,
+            }
+        }
+    }
+
+    async fn carry_on(
         self: &Arc<Self>,
         id: &str,
         rules: Rules,
@@ -67,6 +88,22 @@ impl Workshop {
             Failure::new(Code::C004, "nobody has approved the plan yet")
                 .advise(format!("`artel plan show {}`", work.trace.short()))
         })?;
+        let stands = |work: &Work| work.course.state().unwrap_or(PlanState::Approved);
+        let left = match self.attend(work.trace, run, &company).await? {
+            Attended::Free => None,
+            Attended::Away => Some(Left::Interrupted),
+            Attended::Asked(asked) => Some(Left::Question(asked)),
+        };
+        if left.is_some() {
+            let state = stands(&work);
+            return Ok(Carried { run, state, left });
+        }
+        // Another process may have done it while this one looked on.
+        let work = self.work(work.trace)?;
+        if stands(&work).is_over() && !self.is_cut_short(&work)? {
+            let (state, left) = (stands(&work), None);
+            return Ok(Carried { run, state, left });
+        }
         let folder = self.run_folder(Some(work.request.folder.as_ref()))?;
         let model = model.or(work.request.model.as_deref());
         let house = House::open(self, &folder, model, company).await?;
@@ -75,22 +112,10 @@ impl Workshop {
             let state = work.course.state().unwrap_or(PlanState::Approved);
             return Ok(Carried { run, state, left });
         };
-        // Another process may have done it while this one waited.
-        let work = self.work(work.trace)?;
-        let carrying = house.conduct(&work, run, rules, &fence);
-        let mut carrying = std::pin::pin!(carrying);
-        let mut renewal = tokio::time::interval(RENEW);
-        renewal.tick().await;
-        let led = loop {
-            tokio::select! {
-                biased;
-                led = &mut carrying => break led,
-                _ = renewal.tick() => house.journal.renew_lease(&fence, LEASE).await?,
-            }
-        };
+        let led = house.conduct_leased(&work, run, rules, &fence).await;
+        house.gateway.rest(crate::runs::LAST_REST).await;
         // Whoever comes next takes the lease over if it cannot be given back.
         drop(house.journal.release_lease(&fence).await);
-        house.gateway.rest(crate::runs::LAST_REST).await;
         let left = match led? {
             Some(Led::Left(left)) => Some(left),
             Some(Led::Over(_)) | None => None,
@@ -108,19 +133,18 @@ impl Workshop {
         let first = first_version(work, approved.run);
         let (_, plan) = self.plan_of(work, first.or(Some(approved.version.number)))?;
         let mut conduct = Conduct::new(plan, rules);
-        for event in self.run_events(work, approved.run)? {
+        for event in self.run_events(approved.run)? {
             conduct.fold(&event.fact);
         }
         Ok(Some(conduct))
     }
 
     /// Returns the events of a plan's run, with the texts that machines need.
-    pub(crate) fn run_events(&self, work: &Work, run: RunId) -> Result<Vec<Event>, Failure> {
+    pub(crate) fn run_events(&self, run: RunId) -> Result<Vec<Event>, Failure> {
         let filter = artel_journal::Filter {
             stream: Some(Stream::run(run).to_string()),
             ..artel_journal::Filter::default()
         };
-        let _ = work;
         let records = self.reader()?.records(&artel_journal::Query::of(filter))?;
         let mut events = Vec::with_capacity(records.len());
         for record in records {
@@ -175,6 +199,30 @@ impl House {
                 changed = stop.changed() => if changed.is_err() {
                     tokio::time::sleep(LOOK).await;
                 },
+            }
+        }
+    }
+
+    /// Drives a plan's run while its lease is renewed. Whatever comes of it, the lease is still to
+    /// be given back.
+    async fn conduct_leased(
+        self: &Arc<Self>,
+        work: &Work,
+        run: RunId,
+        rules: Rules,
+        fence: &Fence,
+    ) -> Result<Option<Led>, Failure> {
+        // Another process may have done it while this one waited.
+        let work = self.workshop.work(work.trace)?;
+        let carrying = self.conduct(&work, run, rules, fence);
+        let mut carrying = std::pin::pin!(carrying);
+        let mut renewal = tokio::time::interval(RENEW);
+        renewal.tick().await;
+        loop {
+            tokio::select! {
+                biased;
+                led = &mut carrying => return led,
+                _ = renewal.tick() => self.journal.renew_lease(fence, LEASE).await?,
             }
         }
     }
@@ -340,15 +388,8 @@ impl House {
     }
 
     fn no_base(&self, error: artel_git::LineError) -> Failure {
-        let folder = self.folder.display();
-        let advice =
-            format!("`git -C {folder} add -A && git -C {folder} commit -m start`, then again");
         match error {
-            artel_git::LineError::NoCommit { .. } => Failure::new(
-                Code::W008,
-                format!("`{folder}` has no commit to start from"),
-            )
-            .advise(advice),
+            artel_git::LineError::NoCommit { .. } => crate::repository::no_commit(&self.folder),
             other => git_failed(other),
         }
     }

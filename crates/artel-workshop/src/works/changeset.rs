@@ -18,7 +18,10 @@ use artel_types::{
 use serde::Serialize;
 
 pub use decide::{ChangesetDone, Merging};
-pub(crate) use shown::{changeset_row, decisions, next, proof_line, row, title_of, waivers, word};
+pub use shown::put_in_place;
+pub(crate) use shown::{
+    approval, changeset_row, decisions, next, proof_line, row, title_of, waivers, word,
+};
 
 use super::Work;
 use super::carry::open_line;

@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use artel_rules::excerpt::marked;
 use artel_rules::loading::{self, Choice, File, Loaded, Strategy};
 use artel_rules::tokens;
 use artel_types::{Code, ContextLoaded, Failure, Timestamp};
@@ -104,7 +105,7 @@ fn read(root: &Path, path: &Path) -> Result<Option<(File, String)>, String> {
     }
     let bytes = artel_files::read_bounded(path, LARGEST)
         .map_err(|error| format!("`{name}` could not be read: {error}"))?;
-    let text = String::from_utf8_lossy(&bytes).into_owned();
+    let text = marked(&String::from_utf8_lossy(&bytes)).into_owned();
     if text.trim().is_empty() {
         return Ok(None);
     }

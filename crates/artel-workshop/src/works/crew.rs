@@ -4,6 +4,9 @@
 mod branch;
 mod check;
 mod close;
+mod gauges;
+mod kept;
+mod mend;
 mod parts;
 mod share;
 

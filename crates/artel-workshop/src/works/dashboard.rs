@@ -7,12 +7,13 @@
 use artel_files::{read_bounded, write_atomic};
 use artel_rules::request::file::Status;
 use artel_types::plan::PlanState;
-use artel_types::{Code, Failure, Timestamp};
+use artel_types::{Code, Failure, Timestamp, TraceId};
 
 use super::changeset::title_of;
-use super::report::rows_of;
-use super::waiting::WaitSort;
+use super::report::ReportRow;
+use super::waiting::{WaitSort, Waits};
 use super::work::Work;
+use crate::board::{Board, Drivers, Page, WorkRow, WorksWanted};
 use crate::trouble::file_failure;
 use crate::workshop::Workshop;
 
@@ -68,10 +69,27 @@ pub(crate) fn outside(page: &str) -> String {
     }
 }
 
+/// What the page shows, at a glance.
+#[derive(Debug)]
+pub struct Overview {
+    waits: Vec<Waits>,
+    counts: Counts,
+    active: (Vec<TraceId>, usize),
+    planned: (Vec<TraceId>, usize),
+    failed: (Vec<TraceId>, usize),
+    reports: (Vec<ReportRow>, usize),
+}
+
+#[derive(Debug)]
+struct Counts {
+    pending: usize,
+    done: usize,
+}
+
 impl Workshop {
     /// Writes the dashboard as things stand, if it says something else. A page that a person took
     /// away does not come back by itself.
-    pub fn write_dashboard(&self) -> Result<(), Failure> {
+    pub fn write_dashboard(&self, overview: &Overview) -> Result<(), Failure> {
         let file = self.root.join(PAGE);
         if file.symlink_metadata().is_err() {
             return Ok(());
@@ -82,7 +100,10 @@ impl Workshop {
             Failure::new(Code::W008, format!("`{PAGE}` is no text"))
                 .advise("save it in UTF-8, or remove it; `artel init` makes it anew")
         })?;
-        let part = self.redactor().redact(&self.dashboard()?).into_owned();
+        let part = self
+            .redactor()
+            .redact(&self.dashboard(overview)?)
+            .into_owned();
         let (before, after) = match split(&page) {
             Some((before, after)) => (before.to_owned(), after.to_owned()),
             None => {
@@ -97,74 +118,132 @@ impl Workshop {
         write_atomic(&file, now.as_bytes(), 0o644).map_err(failed)
     }
 
+    /// Returns what the page shows, folded from the journal.
+    pub fn overview(&self) -> Result<Overview, Failure> {
+        Ok(Overview::of(&self.board_of_waits()?, &self.drivers_now()?))
+    }
+
     /// Returns the part of the page that Artel writes.
-    fn dashboard(&self) -> Result<String, Failure> {
-        let works = self.works()?;
-        // What was left is taken up by the daemon; nobody is needed for it.
-        let mut waits = self.waiting()?;
-        waits.retain(|it| it.kind != WaitSort::Left);
-        let active: Vec<&Work> = works.iter().filter(|work| is_active(work)).collect();
-        let planned: Vec<&Work> = works.iter().filter(|it| !it.versions.is_empty()).collect();
-        let mut reports: Vec<_> = works.iter().flat_map(rows_of).collect();
-        reports.sort_by_key(|row| std::cmp::Reverse(row.at));
-        let with = |wanted: Status| works.iter().filter(|it| it.status() == wanted).count();
+    fn dashboard(&self, overview: &Overview) -> Result<String, Failure> {
+        let Overview { waits, counts, .. } = overview;
         let mut text = format!(
             "\n| Needs you | Active | Pending | Done | Failed |\n| --- | --- | --- | --- | --- |\n\
              | {} | {} | {} | {} | {} |\n",
             waits.len(),
-            active.len(),
-            with(Status::Pending) + with(Status::Processing),
-            with(Status::Done) + with(Status::Answered),
-            with(Status::Failed),
+            overview.active.1,
+            counts.pending,
+            counts.done,
+            overview.failed.1,
         );
-        let waiting = waits.iter().map(|it| {
+        let mut waiting = Vec::new();
+        for it in waits.iter().take(MOST) {
             let command = it.commands.last().map_or("", String::as_str);
-            let link = match works.iter().find(|work| work.trace == it.trace) {
-                Some(work) => named(work, &it.title),
-                None => plain(&it.title),
+            let link = match self.work(it.trace) {
+                Ok(work) => named(&work, &it.title),
+                Err(_) => plain(&it.title),
             };
             let (kind, text) = (it.kind.as_str(), plain(&it.text));
-            format!("{kind}: {link}, {text}; `{}`", command.replace('`', "'"))
-        });
-        list(&mut text, "Needs You", waiting);
-        let active = active.iter().map(|work| {
+            waiting.push(format!(
+                "{kind}: {link}, {text}; `{}`",
+                command.replace('`', "'")
+            ));
+        }
+        list(&mut text, "Needs You", &waiting, waits.len());
+        let active = self.entries(&overview.active, |work| {
             let state = work.course.state().map_or("", PlanState::as_str);
             format!("{}, {state}, since {}", entry(work), day(work.at))
-        });
-        list(&mut text, "Active Tasks", active);
-        let recent = planned.iter().map(|work| {
+        })?;
+        list(&mut text, "Active Tasks", &active, overview.active.1);
+        let recent = self.entries(&overview.planned, |work| {
             let state = work.course.state().map_or("", PlanState::as_str);
             let at = work.versions.last().map_or(work.at, |it| it.at);
             format!("{}, {state}, {}", entry(work), day(at))
-        });
-        list(&mut text, "Recent Plans", recent);
-        let told = reports.iter().map(|row| {
+        })?;
+        list(&mut text, "Recent Plans", &recent, overview.planned.1);
+        let told = overview.reports.0.iter().map(|row| {
             let file = row.path.strip_suffix(".md").unwrap_or(&row.path);
             let (title, status) = (plain(&row.title), &row.status);
             format!("[[{file}|{title}]], {status}, {}", day(row.at))
         });
-        list(&mut text, "Reports", told);
-        let failed = works.iter().filter(|it| it.status() == Status::Failed);
-        list(
-            &mut text,
-            "Failed",
-            failed.map(|work| format!("{}, {}", entry(work), day(work.at))),
-        );
+        let told: Vec<String> = told.collect();
+        list(&mut text, "Reports", &told, overview.reports.1);
+        let failed = self.entries(&overview.failed, |work| {
+            format!("{}, {}", entry(work), day(work.at))
+        })?;
+        list(&mut text, "Failed", &failed, overview.failed.1);
         Ok(format!("{text}\n{QUERIES}\n"))
     }
+
+    /// Tells of those pieces of work that a list shows.
+    fn entries(
+        &self,
+        (shown, _): &(Vec<TraceId>, usize),
+        told: impl Fn(&Work) -> String,
+    ) -> Result<Vec<String>, Failure> {
+        let mut entries = Vec::with_capacity(shown.len());
+        for trace in shown {
+            entries.push(told(&self.work(*trace)?));
+        }
+        Ok(entries)
+    }
+}
+
+impl Overview {
+    /// Looks at the board: whoever keeps one pays nothing for what the page does not show.
+    pub fn of(board: &Board, drivers: &Drivers) -> Self {
+        // What was left is taken up by the daemon; nobody is needed for it.
+        let mut waits = board.waiting(drivers);
+        waits.retain(|it| it.kind != WaitSort::Left);
+        let some = |wanted: WorksWanted| {
+            let limit = MOST;
+            board.works(&WorksWanted { limit, ..wanted }, drivers)
+        };
+        let in_state = |state| {
+            some(WorksWanted {
+                state: Some(state),
+                ..WorksWanted::default()
+            })
+        };
+        let with = |status| {
+            some(WorksWanted {
+                status: Some(status),
+                ..WorksWanted::default()
+            })
+        };
+        let count = |status| usize::try_from(with(status).total).unwrap_or(usize::MAX);
+        let (approved, running) = (in_state(PlanState::Approved), in_state(PlanState::Running));
+        let mut rows: Vec<&WorkRow> = approved.rows.iter().chain(&running.rows).collect();
+        rows.sort_by_key(|row| std::cmp::Reverse(row.at));
+        let active = rows.iter().take(MOST).map(|row| row.trace).collect();
+        let all = usize::try_from(approved.total + running.total).unwrap_or(usize::MAX);
+        let reports = board.reports();
+        let told = reports.len();
+        Self {
+            waits,
+            counts: Counts {
+                pending: count(Status::Pending) + count(Status::Processing),
+                done: count(Status::Done) + count(Status::Answered),
+            },
+            active: (active, all),
+            planned: shown(&some(WorksWanted {
+                planned: true,
+                ..WorksWanted::default()
+            })),
+            failed: shown(&with(Status::Failed)),
+            reports: (reports.into_iter().take(MOST).collect(), told),
+        }
+    }
+}
+
+fn shown(page: &Page<WorkRow>) -> (Vec<TraceId>, usize) {
+    let traces = page.rows.iter().map(|row| row.trace).collect();
+    (traces, usize::try_from(page.total).unwrap_or(usize::MAX))
 }
 
 fn split(page: &str) -> Option<(&str, &str)> {
     let (before, rest) = page.split_once(BEGIN)?;
     let (_, after) = rest.split_once(END)?;
     Some((before, after))
-}
-
-fn is_active(work: &Work) -> bool {
-    matches!(
-        work.course.state(),
-        Some(PlanState::Approved | PlanState::Running)
-    )
 }
 
 fn entry(work: &Work) -> String {
@@ -195,16 +274,15 @@ fn day(at: Timestamp) -> String {
     at.to_string().chars().take(10).collect()
 }
 
-fn list(text: &mut String, title: &str, entries: impl Iterator<Item = String>) {
-    let entries: Vec<String> = entries.collect();
+fn list(text: &mut String, title: &str, entries: &[String], all: usize) {
     text.push_str(&format!("\n## {title}\n\n"));
     if entries.is_empty() {
         text.push_str("Nothing.\n");
     }
-    for entry in entries.iter().take(MOST) {
+    for entry in entries {
         text.push_str(&format!("- {entry}\n"));
     }
-    if let Some(more) = entries.len().checked_sub(MOST).filter(|more| *more > 0) {
+    if let Some(more) = all.checked_sub(entries.len()).filter(|more| *more > 0) {
         text.push_str(&format!("- and {more} more\n"));
     }
 }

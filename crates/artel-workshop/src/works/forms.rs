@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use artel_policy::Action;
+use artel_rules::proof::ChangedLines;
 use artel_tools::{Bench, Card, Observation, Reach, Tool, Trouble, TroubleKind, Unknown};
 use artel_types::plan::{Claim, Finding};
 use artel_types::{Event, Fact, Text};
@@ -164,11 +165,17 @@ pub(crate) fn handed_in<T: DeserializeOwned>(events: &[Event], tool: &str) -> Op
     serde_json::from_str(input).ok()
 }
 
+/// Why a fail is not taken that rests on what the step did not touch.
+const ELSEWHERE: &str = "every finding that would fail the step is on a line that it did not \
+    change: such findings are kept as remarks; pass it, or say in `feedback` what of the change \
+    itself has to be different";
+
 /// Returns the form of a verdict. `looked` names what the verifier has looked at so far;
-/// `put_back` undoes what it changed of the work, and names that.
+/// `put_back` undoes what it changed of the work, and names that; `lines` are those of the change.
 pub(crate) fn verdict_form(
     looked: impl Fn() -> Vec<String> + Send + Sync + 'static,
     put_back: impl Fn() -> Result<Vec<String>, String> + Send + Sync + 'static,
+    lines: Arc<ChangedLines>,
 ) -> Arc<dyn Tool> {
     let text = |about: &str| json!({"type": "string", "description": about});
     let finding = json!({
@@ -205,11 +212,19 @@ pub(crate) fn verdict_form(
         description,
         input,
         move |input| {
-            let verdict: Verdict = shaped(input)?;
+            let mut verdict: Verdict = shaped(input)?;
+            let fails = |it: &Finding| it.severity.fails();
+            let was_charged = verdict.findings.iter().any(fails);
+            lines.lower(&mut verdict.findings);
+            let is_charged = verdict.findings.iter().any(fails);
             if verdict.verdict == Passes::Fail {
-                return match verdict.feedback.trim().is_empty() && verdict.findings.is_empty() {
-                    true => Err(vec!["a fail needs `feedback` or `findings`".to_owned()]),
-                    false => Ok("The verdict is taken: fail.".to_owned()),
+                let is_silent = verdict.feedback.trim().is_empty();
+                return match is_silent {
+                    true if verdict.findings.is_empty() => {
+                        Err(vec!["a fail needs `feedback` or `findings`".to_owned()])
+                    }
+                    true if was_charged && !is_charged => Err(vec![ELSEWHERE.to_owned()]),
+                    _ => Ok("The verdict is taken: fail.".to_owned()),
                 };
             }
             let looked = looked();

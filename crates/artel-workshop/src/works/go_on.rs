@@ -58,6 +58,15 @@ impl Workshop {
         company: Company,
     ) -> Result<Went, Failure> {
         let work = self.work(trace)?;
+        // Whoever drives it has it; if they leave it, it is found again.
+        let drivers = self.drivers_now()?;
+        if work
+            .course
+            .run()
+            .is_some_and(|run| drivers.run(run).is_some())
+        {
+            return Ok(Went::Nothing);
+        }
         match self.due(&work)? {
             Some(Due::CarryOut) => self.carried(trace, rules, company).await,
             Some(Due::TakeOn) => match self.take_on(trace, None, company.clone()).await? {

@@ -6,6 +6,7 @@
 
 mod index;
 mod look;
+mod names;
 mod note;
 mod plans;
 mod requests;
@@ -21,6 +22,7 @@ use artel_types::{Fact, Failure, Timestamp, TraceId, Via};
 use serde::Serialize;
 
 pub(crate) use index::Index;
+pub use names::InboxName;
 
 use super::work::Work;
 use crate::runs::LEASE;
@@ -139,7 +141,9 @@ impl Workshop {
                 continue;
             };
             match folder {
-                REQUESTS if requests::is_one(name) && file.exists() => tray.requests.push(file),
+                REQUESTS if requests::is_one(name) && file.exists() && !file.is_dir() => {
+                    tray.requests.push(file);
+                }
                 REQUESTS => note::clear_orphan(&file),
                 PLANS | ACTIVE if plans::is_one(name) => {
                     note::clear_orphan(&file);

@@ -2,11 +2,14 @@
 //! surface they ask.
 
 use artel_rules::conduct::Conduct;
+use artel_rules::request::file::Status;
 use artel_types::plan::{Plan, PlanState};
-use artel_types::{Failure, Money};
+use artel_types::{Failure, Money, PlanAdopted, RequestCreated, Text, TraceId};
 use serde_json::{Value, json};
 
+use super::ask::Prospect;
 use super::estimate::Estimate;
+use super::sheets::hash_of;
 use super::work::{Drafted, Work};
 use crate::workshop::Workshop;
 
@@ -22,7 +25,7 @@ pub struct PlanLook {
     pub estimates: Vec<Estimate>,
     /// What it is expected to take beyond what is left of budgets, a sentence each.
     pub short: Vec<String>,
-    /// How far it is, if it is this version that is being done.
+    /// How far it is, if it is this version that is being done, or that would go on with it.
     pub progress: Option<Conduct>,
 }
 
@@ -31,8 +34,24 @@ impl Workshop {
     pub async fn plan_look(&self, work: Work, version: Option<u32>) -> Result<PlanLook, Failure> {
         let (drafted, plan) = self.plan_of(&work, version)?;
         let done = work.course.approved().map(|it| it.version.number);
-        let progress = self.progress_of(&work)?;
-        let progress = progress.filter(|_| done == Some(drafted.fact.version));
+        let number = drafted.fact.version;
+        let goes_on = work.course.state() == Some(PlanState::Running)
+            && work
+                .course
+                .in_review()
+                .is_some_and(|it| it.number == number);
+        let mut progress = self.progress_of(&work)?;
+        progress = progress.filter(|_| done == Some(number) || goes_on);
+        if let Some(progress) = progress.as_mut().filter(|_| goes_on) {
+            // What is done stays done with the version that waits.
+            let (json, hash) = hash_of(&plan)?;
+            let adopted = PlanAdopted {
+                version: number,
+                plan: Text::Inline(json),
+                hash,
+            };
+            progress.fold(&adopted.into());
+        }
         let plan = match &progress {
             Some(progress) => progress.plan().clone(),
             None => plan,
@@ -56,18 +75,35 @@ impl Workshop {
 
     /// Returns a request as programs read it.
     pub fn request_value(&self, work: &Work) -> Value {
-        let request = &work.request;
+        let mut value = self.asked_value(&work.request, work.trace);
+        value["status"] = json!(work.status().as_str());
+        value["created"] = json!(work.at);
+        value["created_by"] = json!(work.by.id);
+        value["plan_state"] = json!(work.course.state().map(PlanState::as_str));
+        value["plan_version"] = json!(work.course.newest().map(|it| it.number));
+        value
+    }
+
+    /// Returns a request that nobody has filed, as programs read it.
+    pub fn prospect_value(&self, prospect: &Prospect) -> Value {
+        let mut value = self.asked_value(&prospect.request, prospect.trace);
+        value["status"] = json!(Status::Pending.as_str());
+        value["created"] = json!(self.caller.clock().now());
+        value["created_by"] = json!(self.caller.actor().id);
+        value["dry_run"] = json!(true);
+        value
+    }
+
+    /// Returns what was asked, however far it has come.
+    fn asked_value(&self, request: &RequestCreated, trace: TraceId) -> Value {
         let path = self.root.join(&request.file);
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         json!({
-            "trace_id": work.trace.to_string(),
+            "trace_id": trace.to_string(),
             "filename": name,
             "path": path.display().to_string(),
-            "status": work.status().as_str(),
             "priority": request.urgency,
             "agent": request.agent,
-            "created": work.at,
-            "created_by": work.by.id,
             "source": request.source,
             "title": request.title,
             "portal": request.portal,
@@ -77,8 +113,6 @@ impl Workshop {
             "criteria": request.criteria,
             "verify": request.verify,
             "skill": request.skill,
-            "plan_state": work.course.state().map(PlanState::as_str),
-            "plan_version": work.course.newest().map(|it| it.number),
         })
     }
 }

@@ -54,6 +54,10 @@ pub(crate) enum FileFound {
     New,
     /// It is not there, or is as it was.
     No,
+    /// It is there, and is not the one that was shown before.
+    Other,
+    /// The same, and other steps changed it as the plan lets them.
+    Later,
 }
 
 impl From<bool> for FileFound {
@@ -134,8 +138,12 @@ impl Prover {
     }
 
     fn call(&self, hands: &Hands, id: &str, tool: &str, input: &Value) -> Result<Called, Failure> {
+        let began = self.chronicle.mark_room();
         let called = hands.call(id, tool, input);
-        called.map_err(|error| Failure::new(Code::J001, error.to_string()))
+        let called = called.map_err(|error| Failure::new(Code::J001, error.to_string()))?;
+        // On a full disk every check fails, and that proves nothing.
+        self.chronicle.ensure_room(began)?;
+        Ok(called)
     }
 
     /// Runs the tests that are found; nothing where there are none.
@@ -241,21 +249,24 @@ impl Prover {
         Ok(proof)
     }
 
-    /// Says whether a file is there and is another than before.
+    /// Says whether a file is there and is another than before, with the hash of what is there.
     pub(crate) fn file(
         &self,
         path: &str,
         place: &Where,
-        found: FileFound,
+        (found, hash): (FileFound, Option<String>),
     ) -> Result<ProofRecorded, Failure> {
         let id = format!("{}-{path}", place.name("file"));
         let began = self.house.workshop.caller.clock.uptime();
         let text = match found {
             FileFound::New => "it is there, and was not before or differs",
             FileFound::No => "it is not there, or is as it was",
+            FileFound::Other => "it is there, and is not the one that its step showed",
+            FileFound::Later => "it is there; other steps have changed it since it was shown",
         };
         let mut proof = self.proof(place, (id, "file"), path.to_owned(), text.to_owned(), began)?;
-        proof.holds = found == FileFound::New;
+        proof.holds = matches!(found, FileFound::New | FileFound::Later);
+        proof.hash = hash;
         Ok(proof)
     }
 
@@ -297,6 +308,7 @@ impl Prover {
             tests: None,
             findings: None,
             coverage: None,
+            hash: None,
         })
     }
 }

@@ -14,6 +14,8 @@ use crate::workshop::{Noted, Open, Workshop};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum WaitSort {
+    /// A call of an agent needs a yes.
+    Call,
     /// A run asks something.
     Question,
     /// A plan is to be decided about.
@@ -22,19 +24,26 @@ pub enum WaitSort {
     Changeset,
     /// No plan came of it.
     Failed,
+    /// A plan failed and left nothing: it is tried again or called off.
+    Unfinished,
     /// Nobody drives it any more.
     Left,
+    /// A person stopped it; it goes on when they say so.
+    Paused,
 }
 
 impl WaitSort {
     /// Returns the word for it.
     pub fn as_str(self) -> &'static str {
         match self {
+            Self::Call => "call",
             Self::Question => "question",
             Self::Plan => "plan",
             Self::Changeset => "changeset",
             Self::Failed => "failed",
+            Self::Unfinished => "unfinished",
             Self::Left => "left",
+            Self::Paused => "paused",
         }
     }
 }

@@ -5,8 +5,8 @@ use artel_rules::plan::state::Course;
 use artel_rules::request::file::Status;
 use artel_types::plan::{Plan, PlanState};
 use artel_types::{
-    Actor, ChangesetCreated, Code, Event, Fact, Failure, PlanDrafted, RequestCreated, Stream, Text,
-    Timestamp, TraceId,
+    Actor, ActorKind, ChangesetCreated, Code, Event, Fact, Failure, PlanDrafted, RequestCreated,
+    Stream, Text, Timestamp, TraceId,
 };
 
 use crate::workshop::Workshop;
@@ -156,6 +156,21 @@ impl Work {
     /// Returns the name that its files begin with.
     pub fn name(&self) -> String {
         format!("request-{}", self.trace.short())
+    }
+
+    /// Returns who set it going as it goes now: the person who approved its plan, before that who
+    /// commented on it last, or else who asked.
+    pub fn set_going_by(&self) -> &Actor {
+        let last = |is: fn(&Fact) -> bool| {
+            let by_people = self
+                .events
+                .iter()
+                .filter(|it| it.actor.kind == ActorKind::Human);
+            by_people.rev().find(|event| is(&event.fact))
+        };
+        let last = last(|fact| matches!(fact, Fact::PlanApproved(_)))
+            .or_else(|| last(|fact| matches!(fact, Fact::PlanCommented(_))));
+        last.map_or(&self.by, |event| &event.actor)
     }
 
     /// Returns how the request stands.

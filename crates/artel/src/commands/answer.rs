@@ -1,13 +1,14 @@
 //! `artel answer`
 
-use artel_workshop::{Caller, Noted, OpenQuestion, Problems, Steered};
+use artel_types::{Code, Failure};
+use artel_workshop::{Caller, Noted, OpenCall, OpenQuestion, Problems, Steered, Workshop, YesNo};
 use serde_json::json;
 
 use crate::Verdict;
 use crate::render::{harmless, harmless_lines};
 use crate::screen::Screen;
 
-/// Answer what a run or a plan asks
+/// Answer what a run or a plan asks, or whether a call may be carried out
 ///
 /// Without an answer it shows the question. A choice can be followed by a colon and a reason.
 #[derive(Debug, clap::Args)]
@@ -15,7 +16,7 @@ use crate::screen::Screen;
     Example: artel answer 5d2f41c0 \"per account\"\n\
     Example: artel answer 5d2f41c0 \"more: the test needs a fixed clock\"")]
 pub(crate) struct Args {
-    /// The run, the trace or the question
+    /// The run, the trace, the question or the call
     id: String,
     /// A choice, or words
     #[arg(value_name = "CHOICE|TEXT", trailing_var_arg = true)]
@@ -24,7 +25,17 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
     let workshop = caller.workshop()?;
-    let question = workshop.question_named(&args.id)?;
+    let question = match workshop.question_named(&args.id) {
+        Ok(question) => question,
+        Err(failure) if failure.code == Code::R004 => {
+            return match workshop.call_named(&args.id) {
+                Ok(call) => allow(args, &workshop, &call, screen),
+                Err(other) if other.code == Code::R004 => Err(failure.into()),
+                Err(other) => Err(other.into()),
+            };
+        }
+        Err(failure) => return Err(failure.into()),
+    };
     if args.answer.is_empty() {
         return show(&question, screen);
     }
@@ -52,6 +63,68 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
         Some(driver) => format!("answered; it goes on in {}", harmless(&driver)),
         None => format!("answered; `artel resume {short}` goes on"),
     })?;
+    Ok(Verdict::Done)
+}
+
+/// Answers a call that needs a yes, or shows what it would do.
+fn allow(
+    args: &Args,
+    workshop: &Workshop,
+    call: &OpenCall,
+    screen: &mut Screen,
+) -> Result<Verdict, Problems> {
+    let (id, what) = (call.id(), workshop.whole_text(&call.asked.shown)?);
+    let command = format!("artel answer {id} yes|no");
+    if args.answer.is_empty() {
+        if screen.json {
+            screen.value(&call.waits(what))?;
+            return Ok(Verdict::Done);
+        }
+        screen.line(format!("{id}: {}", harmless(&call.title)))?;
+        screen.line(format!("wants to run: {}", harmless(&call.asked.tool)))?;
+        screen.line(harmless_lines(&what))?;
+        screen.line(format!("why asked: {}", harmless(&call.asked.why)))?;
+        screen.say(format!("Next: `{command}`"));
+        return Ok(Verdict::Done);
+    }
+    let answer = args.answer.join(" ");
+    let (word, reason) = answer.split_once(':').unwrap_or((&answer, ""));
+    let answer = match word.trim().to_ascii_lowercase().as_str() {
+        // A yes is for what was seen, and only the whole name says what that was.
+        "y" | "yes" if args.id.to_ascii_lowercase() != id => {
+            return Err(Failure::new(Code::C004, "a yes names what it is for")
+                .because(format!(
+                    "`{}` could be another call by now",
+                    harmless(&args.id)
+                ))
+                .advise(format!(
+                    "`artel answer {id}` shows it; `artel answer {id} yes`"
+                ))
+                .into());
+        }
+        "y" | "yes" => YesNo::Yes,
+        "n" | "no" => YesNo::No(match reason.trim() {
+            "" => "a person said no".to_owned(),
+            reason => reason.to_owned(),
+        }),
+        _ => {
+            let what = format!("`{}` is no answer to it", harmless(&answer));
+            return Err(Failure::new(Code::C004, what)
+                .because("a call needs a yes or a no")
+                .advise(format!("`{command}`"))
+                .into());
+        }
+    };
+    let Noted { notes, .. } = workshop.answer_call(call, &call.asked.record, &answer)?;
+    screen.notes(&notes);
+    if screen.json {
+        screen.value(&json!({ "run": call.run.to_string(), "goes_on_in": call.driver }))?;
+        return Ok(Verdict::Done);
+    }
+    screen.line(format!(
+        "answered; it goes on in {}",
+        harmless(&call.driver)
+    ))?;
     Ok(Verdict::Done)
 }
 

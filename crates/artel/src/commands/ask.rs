@@ -11,7 +11,6 @@ use artel_types::plan::{Claim, Urgency, Verify};
 use artel_workshop::{
     AskOrder, Caller, Planning, Portal, PortalQuestion, Problems, Prospect, Work, Workshop,
 };
-use serde_json::json;
 
 use super::planned::Bench;
 use super::run::Answers;
@@ -29,7 +28,8 @@ use crate::screen::Screen;
 #[command(
     after_help = "Example: artel ask \"Add rate limiting to the login endpoint\"\n\
     Example: artel ask \"Where are sessions stored?\"\n\
-    Example: artel ask --file idea.md --portal shop --priority high --verify tdd"
+    Example: artel ask --file idea.md --portal shop --priority high --verify tdd\n\
+    Example: git log -1 --format=%B | artel ask --file - --yes"
 )]
 pub(crate) struct Args {
     /// What you want, in your own words
@@ -44,7 +44,7 @@ pub(crate) struct Args {
     /// How urgent it is: low, normal, high, critical
     #[arg(long, short, value_name = "PRIORITY", default_value = "normal", value_parser = urgency)]
     priority: Urgency,
-    /// Read what you want from a file
+    /// Read what you want from a file; `-` is the standard input
     #[arg(long, short, value_name = "FILE", conflicts_with_all = ["text", "interactive"])]
     file: Option<PathBuf>,
     /// Be asked for everything
@@ -209,28 +209,7 @@ fn rehearse(
         }
     };
     let prospect = workshop.prospect(order, portal)?;
-    let request = &prospect.request;
-    let path = workshop.root().join(&request.file);
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    screen.value(&json!({
-        "trace_id": prospect.trace.to_string(),
-        "filename": name,
-        "path": path.display().to_string(),
-        "status": "pending",
-        "priority": request.urgency,
-        "agent": request.agent,
-        "created": caller.clock().now(),
-        "created_by": caller.actor().id,
-        "source": request.source,
-        "title": request.title,
-        "portal": request.portal,
-        "size": request.size,
-        "why_size": request.why,
-        "constraints": request.constraints,
-        "criteria": request.criteria,
-        "verify": request.verify,
-        "dry_run": true,
-    }))?;
+    screen.value(&workshop.prospect_value(&prospect))?;
     Ok(Verdict::Done)
 }
 

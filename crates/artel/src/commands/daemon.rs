@@ -180,8 +180,11 @@ fn stop(workshop: &Workshop, runs: &DaemonRuns) -> Result<String, Problems> {
 
 fn status(workshop: &Workshop, screen: &mut Screen) -> Result<Verdict, Problems> {
     let status = workshop.daemon_status()?;
+    let lacks = workshop.lack().map(|lack| lack.to_string());
     if screen.json {
-        screen.value(&status)?;
+        let mut value = json!(status);
+        value["lacks"] = json!(lacks);
+        screen.value(&value)?;
         return Ok(Verdict::Done);
     }
     match &status.running {
@@ -196,6 +199,12 @@ fn status(workshop: &Workshop, screen: &mut Screen) -> Result<Verdict, Problems>
     }
     if status.paused {
         screen.line("held: nothing new is begun until `artel daemon resume`")?;
+    }
+    if let Some(lacks) = lacks {
+        screen.line(format!(
+            "{}; everything waits, and goes on once there is",
+            harmless(&lacks)
+        ))?;
     }
     Ok(Verdict::Done)
 }

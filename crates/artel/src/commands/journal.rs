@@ -4,6 +4,8 @@ mod filter;
 mod read;
 mod upkeep;
 
+pub(super) use read::warn;
+
 use artel_workshop::{Caller, Problems};
 
 use crate::Verdict;

@@ -4,6 +4,8 @@ mod decide;
 mod look;
 mod steps;
 
+use std::path::PathBuf;
+
 use artel_types::plan::PlanState;
 use artel_workshop::{Caller, OnFailure, PlanRules, Problems};
 
@@ -45,9 +47,11 @@ enum Command {
         #[arg(long)]
         markdown: bool,
     },
-    /// Approve a plan, and carry it out here
+    /// Approve a plan, and carry it out
     ///
-    /// What it changes is a branch of its own; you decide about it at the end. Ctrl-C pauses it.
+    /// What it changes is a branch of its own; you decide about it at the end. It is carried out
+    /// here, and Ctrl-C pauses it. Where the daemon runs it is handed over, and this command stays
+    /// with it: Ctrl-C leaves, and it goes on. With options that say how, it is carried out here.
     #[command(after_help = "Example: artel plan approve 5d2f41c0\n\
         Example: artel plan approve 5d2f41c0 --at-once 2 --fail-fast")]
     Approve(Approve),
@@ -67,10 +71,14 @@ enum Command {
     ///
     /// In review it stays in review. While the plan is being done, your text counts as approval of
     /// what it says, and the run goes on by it; steps that have begun stay as they are.
+    /// A text that cannot be used is kept, and opened again the next time.
     #[command(after_help = "Example: artel plan edit 5d2f41c0")]
     Edit {
         /// Its trace, or how it begins
         id: String,
+        /// Take the text of this file instead of opening an editor
+        #[arg(long, value_name = "FILE")]
+        file: Option<PathBuf>,
     },
     /// Turn a plan down
     #[command(after_help = "Example: artel plan reject 5d2f41c0 --reason \"we drop the feature\"")]
@@ -185,6 +193,11 @@ impl How {
         words
     }
 
+    /// Tells whether nothing was said that only holds for this command.
+    fn is_usual(&self) -> bool {
+        self.words().is_empty() && !self.detach && !self.yes
+    }
+
     fn rules(&self) -> PlanRules {
         let usual = usual_rules();
         PlanRules {
@@ -221,7 +234,7 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
             comments,
             model,
         } => decide::revise(id, comments, model.as_deref(), caller, screen),
-        Command::Edit { id } => decide::edit(id, caller, screen),
+        Command::Edit { id, file } => decide::edit(id, file.as_deref(), caller, screen),
         Command::Reject { id, reason } => {
             decide::reject(id, reason.as_deref().unwrap_or_default(), caller, screen)
         }

@@ -4,9 +4,10 @@
 use std::sync::Arc;
 
 use artel_types::plan::PlanState;
-use artel_types::{ChangesetCreated, Code, Failure, FailureKind, TraceId};
+use artel_types::{ChangesetCreated, Code, Failure, FailureKind, RunId, TraceId};
 use artel_workshop::{
     Caller, Carried, Company, Left, OnFailure, PlanRules, Problems, Settled, Work, Workshop,
+    put_in_place,
 };
 use serde_json::{Map, Value, json};
 
@@ -116,7 +117,12 @@ impl<'a> Bench<'a> {
                     end: Err(failure),
                 })
             }
-            Settled::Left(left) => self.left(trace, &left),
+            Settled::Left(left) => {
+                if left == Left::Interrupted {
+                    runtime::block_on(self.workshop.rest_work(trace))??;
+                }
+                self.left(trace, &left)
+            }
         }
     }
 
@@ -144,12 +150,32 @@ impl<'a> Bench<'a> {
         };
         if let Some(left) = &carried.left {
             if *left == Left::Interrupted {
+                if let Some(outcome) = self.goes_on_elsewhere(trace, carried.run)? {
+                    return Ok(outcome);
+                }
                 runtime::block_on(self.workshop.rest_run(carried.run))??;
             }
             return self.left(trace, left);
         }
         let work = self.workshop.work(trace)?;
         Ok(carried_out(&work, &carried))
+    }
+
+    /// Says where a run goes on that the person only looked at.
+    fn goes_on_elsewhere(&self, trace: TraceId, run: RunId) -> Result<Option<Outcome>, Problems> {
+        let drivers = self.workshop.drivers_now()?;
+        let Some(driver) = drivers.run(run) else {
+            return Ok(None);
+        };
+        let short = trace.short();
+        Ok(Some(Outcome {
+            value: object(json!({ "run": run.to_string(), "goes_on_in": driver })),
+            lines: vec![format!(
+                "{short} goes on in {}: `artel resume {short}` stays with it, `artel pause {short}` pauses it",
+                harmless(driver)
+            )],
+            end: Ok(Verdict::Bad(FailureKind::Interrupted)),
+        }))
     }
 
     fn done<T>(
@@ -203,7 +229,11 @@ impl<'a> Bench<'a> {
                 let open = self.workshop.open_questions()?;
                 let mut open = open.iter().filter(|it| it.trace == trace);
                 let command = open.next().map(|it| it.command());
-                let command = command.unwrap_or_else(|| format!("artel answer {short}"));
+                // A call is answered by its own name, which says what would be done.
+                let command = command.unwrap_or_else(|| match asked.call {
+                    Some(_) => format!("artel answer {} yes|no", asked.question),
+                    None => format!("artel answer {short}"),
+                });
                 let failure = Failure::new(Code::P002, "a person has to answer first")
                     .because(asked.text.clone())
                     .advise(format!("`{command}`, then {resume}"));
@@ -258,11 +288,19 @@ fn carried_out(work: &Work, carried: &Carried) -> Outcome {
     }
     let end = match carried.state {
         PlanState::Done => {
-            lines.push(match made {
-                Some(_) => format!(
-                    "Done: `artel changeset show {short} --diff` · merge with `artel changeset approve {short}`"
+            if let Some(why) = why {
+                lines.push(format!("left out: {}", harmless(why)));
+            }
+            lines.push(match (made, put_in_place(work)) {
+                (Some(made), Some(command)) => format!(
+                    "Done: `artel changeset show {short} --diff` · {} with `{}`",
+                    match made.patch {
+                        Some(_) => "put it in place",
+                        None => "merge",
+                    },
+                    harmless(&command)
                 ),
-                None => "Done; no file changed".to_owned(),
+                _ => "Done; no file changed".to_owned(),
             });
             Ok(Verdict::Done)
         }

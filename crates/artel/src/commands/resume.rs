@@ -71,7 +71,6 @@ fn planned(
 ) -> Result<Verdict, Problems> {
     screen.notes(&workshop.settle_changesets()?);
     let short = work.trace.short();
-    let run = work.course.run();
     if let Some(answer) = &args.answer {
         let question = workshop.question_named(&args.run)?;
         let told = workshop.answer_question(&question, answer)?;
@@ -81,6 +80,7 @@ fn planned(
         }
     }
     let state = work.course.state();
+    screen.notes(&runtime::block_on(workshop.wake_work(work.trace))??);
     let mut bench = Bench::new(Arc::clone(&workshop), caller, screen);
     bench.model.clone_from(&args.model);
     if let Some(count) = args.at_once {
@@ -90,17 +90,7 @@ fn planned(
         bench.rules.failure = OnFailure::Fast;
     }
     let outcome = match state {
-        Some(PlanState::Approved | PlanState::Running) => {
-            if let Some(run) = run
-                && workshop
-                    .standing_of(run)
-                    .is_ok_and(|it| it.0 == Standing::Paused)
-            {
-                let told = runtime::block_on(workshop.steer_run(run, &Steer::Resume))??;
-                bench.screen.notes(&told.notes);
-            }
-            bench.carry_out(work.trace)?
-        }
+        Some(PlanState::Approved | PlanState::Running) => bench.carry_out(work.trace)?,
         None | Some(PlanState::Exploring | PlanState::Drafting | PlanState::Review) => {
             bench.take_on(work.trace)?
         }

@@ -37,10 +37,11 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
     let listen = args.listen.as_ref().unwrap_or(listen);
     let address = Address::parse(listen, reach)?;
     let (clock, tell) = (caller.clock().clone(), screen.teller());
-    let options = Options {
-        address,
-        says: Arc::new(move |text: &str| tell(&format!("{} {text}", clock.now()))),
-    };
+    let says: artel_server::Says =
+        Arc::new(move |text: &str| tell(&format!("{} {text}", clock.now())));
+    let tell = Arc::clone(&says);
+    caller.room().told_by(move |text| tell(text));
+    let options = Options { address, says };
     screen.say(format!(
         "artel {} starts for {}",
         env!("CARGO_PKG_VERSION"),

@@ -1,6 +1,6 @@
 //! `artel token`
 
-use artel_workshop::{Caller, Problems, Viewer};
+use artel_workshop::{Caller, Holder, Problems, Viewer};
 
 use crate::Verdict;
 use crate::render::harmless;
@@ -19,7 +19,8 @@ enum Act {
     /// Make a token; it is shown once
     #[command(
         after_help = "A user sees summaries, asks, answers and approves; a developer sees \
-        everything, steers and merges; an admin also settles who may come in and what agents may do.\n\n\
+        everything, steers and merges; an admin also settles who may come in and what agents may do. \
+        One for a program (`--program`) approves nothing, whatever its role.\n\n\
         Example: artel token create --role user --name \"release board\" --json"
     )]
     Create {
@@ -29,6 +30,9 @@ enum Act {
         /// Who acts with it; you, if not given
         #[arg(long)]
         name: Option<String>,
+        /// A program holds it: it does what its role may, and approves, merges and allows nothing
+        #[arg(long)]
+        program: bool,
     },
     /// Show the tokens that hold
     #[command(after_help = "Example: artel token list")]
@@ -44,8 +48,16 @@ enum Act {
 pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
     let workshop = caller.workshop()?;
     match &args.act {
-        Act::Create { role, name } => {
-            let made = workshop.create_token(name.as_deref(), *role)?;
+        Act::Create {
+            role,
+            name,
+            program,
+        } => {
+            let holder = match program {
+                true => Holder::Program,
+                false => Holder::Person,
+            };
+            let made = workshop.create_token(name.as_deref(), *role, holder)?;
             screen.notes(&made.notes);
             if screen.json {
                 screen.value(&made.done)?;
@@ -67,8 +79,11 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
                 for row in rows {
                     let (name, by) = (harmless(&row.name), harmless(&row.by));
                     screen.line(format!(
-                        "{}  {:<9}  {}  {name}  made by {by}",
-                        row.id, row.role, row.created
+                        "{}  {:<9}  {}  {name}{}  made by {by}",
+                        row.id,
+                        row.role,
+                        row.created,
+                        if row.program { " (program)" } else { "" }
                     ))?;
                 }
             }

@@ -6,13 +6,18 @@ use crate::Verdict;
 use crate::render::{cell, harmless};
 use crate::screen::{Paint, Screen};
 
-/// Show what needs you: questions, plans, changesets, work that was left
+/// Show what needs you: calls, questions, plans, changesets, work that was left
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: artel waiting")]
 pub(crate) struct Args {}
 
 pub(crate) fn run(_: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
-    let waits = caller.workshop()?.waiting()?;
+    let workshop = caller.workshop()?;
+    let mut waits = Vec::new();
+    for call in workshop.open_calls()? {
+        waits.push(call.waits(workshop.whole_text(&call.asked.shown)?));
+    }
+    waits.extend(workshop.waiting()?);
     if screen.json {
         screen.value(&waits)?;
         return Ok(Verdict::Done);

@@ -67,6 +67,7 @@ fn each_layer_wins_over_the_one_below_and_says_so() {
     server.listen            "127.0.0.1:7717"  default
     server.hosts             []                default
     server.event_streams     1000              default
+    server.acts_per_second   200               default
     server.works_at_once     4                 default
     telemetry.otlp           []                default
     "#);
@@ -107,12 +108,13 @@ fn the_table_and_the_json_have_every_setting() {
     server.listen            "127.0.0.1:7717"  Where the daemon listens. Beyond loopback it does so only with `--public`.
     server.hosts             []                More names by which the server may be called, such as that of a proxy before it.
     server.event_streams     1000              How many readers may follow live events at once.
+    server.acts_per_second   200               How many requests a second of one token or login may change something; reading is not counted.
     server.works_at_once     4                 How many pieces of work the daemon plans or carries out side by side.
     telemetry.otlp           []                Where traces go: the address of an OpenTelemetry collector, such as http://127.0.0.1:4318.
     "#);
     let rows = house.ok(["config", "show", "--json"]).json();
     let rows = rows.as_array().unwrap();
-    assert_eq!(rows.len(), 31);
+    assert_eq!(rows.len(), 32);
     for row in rows {
         assert_eq!(row["origin"], "default");
         assert!(row["key"].is_string() && row["value"].is_string() && row["about"].is_string());

@@ -15,6 +15,7 @@ mod color;
 mod config;
 mod context;
 mod crash;
+mod cut;
 mod damage;
 mod doctor;
 mod finding;

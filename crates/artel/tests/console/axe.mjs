@@ -1,6 +1,6 @@
 // Accessibility: axe on every page, wide and narrow, light and dark; a plan approved with keys alone.
 
-import { axe, base, holds, person, plan, play, press, say, shot, until } from "./stage.mjs";
+import { artel, axe, base, holds, person, play, say, shot, visitor } from "./stage.mjs";
 import { places } from "./places.mjs";
 
 const looks = [
@@ -73,9 +73,12 @@ play(async () => {
   await ada.locator("#head a[href^='/changesets/']").waitFor();
   holds(true, "asked, approved and answered with keys alone");
 
+  await artel("skill", "new", "greeting");
+  // All that an administrator sees, then what is there to be told that something is not.
+  const all = [...places(id).map(([path]) => path), "/skills/greeting", "/plans/nowhere", "/nowhere"];
   for (const [look, options] of looks) {
     const page = await person("admin", { bypassCSP: true, ...options });
-    for (const [path] of places(id)) {
+    for (const path of all) {
       await page.goto(`${base}${path}`);
       await page.evaluate(() => {
         // What is folded is looked at too; of long lists of the same some.
@@ -86,7 +89,19 @@ play(async () => {
       if (["desktop-dark", "phone-light"].includes(look)) await shot(page, `${look}-${path.replace(id, "one").replaceAll(/[^a-z]+/g, "-")}`);
     }
     await page.context().close();
+    const stranger = await visitor({ bypassCSP: true, ...options });
+    await stranger.goto(`${base}/`);
+    await judge(stranger, `${look} for a stranger`);
+    await stranger.context().close();
+  }
+  // Others see the same pages with less on them, or are told that they are not theirs.
+  for (const role of ["user", "developer"]) {
+    const page = await person(role, { bypassCSP: true });
+    for (const path of all) {
+      await page.goto(`${base}${path}`);
+      await judge(page, `${role} ${path}`);
+    }
   }
   if (found.length > 0) throw new Error(`axe found:\n${found.join("\n")}`);
-  holds(true, `${looks.length * places(id).length} views without a serious finding`);
+  holds(true, `${looks.length * (all.length + 1) + 2 * all.length} views without a serious finding`);
 });

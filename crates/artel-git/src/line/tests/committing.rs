@@ -198,6 +198,27 @@ fn steps_side_by_side_are_merged_with_every_git() {
 }
 
 #[test]
+fn what_is_at_a_path_is_told_also_where_it_cannot_be_read() {
+    let scene = Scene::committed(&[("a.txt", "more than four bytes\n"), ("in/b.txt", "b\n")]);
+    let mut work = Work::new(&scene);
+    let head = work.head.clone();
+    let tree = work.tree(&head, |at| {
+        symlink("a.txt", at.join("link")).unwrap();
+    });
+    let cases = [
+        ("a.txt", Some(Entry::File)),
+        ("link", Some(Entry::Link)),
+        ("in", Some(Entry::Other)),
+        ("none.txt", None),
+    ];
+    for (path, entry) in cases {
+        let path = Path::new(path);
+        assert_eq!(work.line.file_at(&tree, path, 4).unwrap(), None);
+        assert_eq!(work.line.entry_at(&tree, path).unwrap(), entry, "{path:?}");
+    }
+}
+
+#[test]
 fn a_change_is_merged_also_where_the_branch_was_begun_anew() {
     let scene = Scene::committed(&[("a.txt", "1\n2\n3\n4\n5\n"), ("b.txt", "b\n")]);
     let mut work = Work::new(&scene);

@@ -162,23 +162,18 @@ fn permissions(plan: &Plan) -> Vec<String> {
     for (at, step) in plan.steps.iter().enumerate() {
         let scope = &step.scope;
         let mut parts = Vec::new();
-        for (may, entries) in [
-            ("change", &scope.paths),
-            ("run", &scope.commands),
-            ("reach", &scope.network),
-        ] {
-            if !entries.is_empty() {
-                parts.push(format!("{may} {}", codes(entries)));
-            }
+        for (may, entries, otherwise) in scope.admits() {
+            parts.push(match entries {
+                [] => format!("{may} {otherwise}"),
+                entries => format!("{may} {}", codes(entries)),
+            });
         }
         parts.extend(
             scope
                 .cost_usd
                 .map(|cost| format!("cost up to {cost} dollars")),
         );
-        if !parts.is_empty() {
-            lines.push(format!("- Step {} may {}\n", at + 1, parts.join("; ")));
-        }
+        lines.push(format!("- Step {} may {}\n", at + 1, parts.join("; ")));
     }
     lines
 }
@@ -207,6 +202,7 @@ fn next(head: &Head) -> Vec<String> {
             "Turn it down: `artel changeset reject TRACE --reason \"…\"`",
         ],
         PlanState::Failed => &[
+            "Try again from the steps that passed: `artel plan retry TRACE`",
             "Read what was tried: `artel report show TRACE`",
             "Look at what there is: `artel changeset show TRACE --diff`",
         ],

@@ -205,6 +205,8 @@ fn a_plan_looks_like_this() {
     ## Required Permissions
 
     - Step 1 may change `src/**`, `tests/**`; run `cargo test:*`; reach `docs.rs`; cost up to 0.5 dollars
+    - Step 2 may change any file of the project; run any command that policy allows; reach no host
+    - Step 3 may change any file of the project; run any command that policy allows; reach no host
 
     ## Review Comments
 

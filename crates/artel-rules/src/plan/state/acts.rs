@@ -138,7 +138,11 @@ impl Course {
             ),
             Act::Approve { hash } => return self.may_approve(act, hash),
             Act::Reject => self.in_review().is_some(),
-            Act::Cancel => self.has_no_plan() || state.is_some_and(|state| !state.is_over()),
+            Act::Cancel => {
+                // What a failed plan left on its branch is decided about by its changeset.
+                let left_nothing = state == Some(P::Failed) && self.changeset.is_none();
+                left_nothing || state.is_some_and(|state| !state.is_over())
+            }
             Act::Run => {
                 let may_again = state == Some(P::Failed) && self.approved.is_some();
                 state == Some(P::Approved) || may_again
@@ -273,7 +277,9 @@ impl Course {
             }
             P::Running => "wait for its steps, edit, revise or cancel",
             P::Done => "look at its changeset, or ask for something else",
-            P::Failed if self.approved.is_some() => "run it again, or ask for something else",
+            P::Failed if self.approved.is_some() => {
+                "`artel plan retry` goes on with it, `artel changeset reject` discards what it left"
+            }
             P::Failed => "say with a comment what should be different, or cancel it",
             P::Rejected | P::Cancelled => "ask again",
         };

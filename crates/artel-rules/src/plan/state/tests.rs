@@ -310,7 +310,7 @@ fn every_pair_of_state_and_act_is_decided() {
     running+agreed    running     edit comment cancel end propose adopth2 deliver
     running+proposal  running     edit comment cancel end propose decide deliver
     no plan           failed      explore comment cancel
-    failed            failed      run deliver
+    failed            failed      cancel run deliver
     rejected          rejected
     cancelled         cancelled   end
     done              done        deliver

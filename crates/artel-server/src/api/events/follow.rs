@@ -1,6 +1,5 @@
 //! The journal as it grows: first what there is, then what comes, with no gap and no repeat.
 
-use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,7 +20,7 @@ use crate::api::Refusal;
 use crate::connections::Connection;
 use crate::desk::Desk;
 use crate::door::Who;
-use crate::live::News;
+use crate::live::Bundle;
 
 /// How many past events are read at once.
 const PAGE: u64 = 100;
@@ -42,10 +41,8 @@ struct Reading {
     wanted: Wanted,
     /// The last event that was looked at.
     position: u64,
-    /// What was read of the past and is not sent yet.
-    past: VecDeque<News>,
     is_past_over: bool,
-    news: Receiver<Arc<News>>,
+    news: Receiver<Arc<Bundle>>,
     _place: OwnedSemaphorePermit,
 }
 
@@ -83,7 +80,6 @@ pub(super) fn follow(
         eyes,
         wanted: wanted.clone(),
         position,
-        past: VecDeque::new(),
         is_past_over: false,
         news,
         _place: place,
@@ -109,43 +105,34 @@ fn stream(reading: Reading) -> impl Stream<Item = Result<Bytes, Infallible>> {
 }
 
 impl Reading {
-    /// Returns the next event that is theirs to see; nothing when they are too far behind, or the
+    /// Returns the next events that are theirs to see; nothing when they are too far behind, or the
     /// server stops: they come again from where they were.
     async fn next(&mut self) -> Option<Bytes> {
         loop {
-            while let Some(news) = self.past.pop_front() {
-                if let Some(event) = self.look_at(&news) {
-                    return Some(event);
-                }
-            }
-            if !self.is_past_over {
-                self.read_past().await?;
-                continue;
-            }
-            let news = match self.news.recv().await {
-                Ok(news) => news,
-                Err(RecvError::Lagged(_) | RecvError::Closed) => return None,
+            let events = if self.is_past_over {
+                let bundle = match self.news.recv().await {
+                    Ok(bundle) => bundle,
+                    Err(RecvError::Lagged(_) | RecvError::Closed) => return None,
+                };
+                self.look_at(&bundle)
+            } else {
+                let past = self.read_past().await?;
+                self.look_at(&past)
             };
-            if let Some(event) = self.look_at(&news) {
-                return Some(event);
+            if events.is_some() {
+                return events;
             }
         }
     }
 
-    fn look_at(&mut self, news: &News) -> Option<Bytes> {
-        let record = &news.record;
-        if record.seq <= self.position {
-            return None;
-        }
-        self.position = record.seq;
-        if !self.wanted.fits(record) {
-            return None;
-        }
-        news.shown_to(&self.eyes)
+    fn look_at(&mut self, bundle: &Bundle) -> Option<Bytes> {
+        let after = self.position;
+        self.position = after.max(bundle.last()?);
+        bundle.shown_to(&self.eyes, after, |record| self.wanted.fits(record))
     }
 
     /// Reads a page of what there is already, on a thread where reading may take its time.
-    async fn read_past(&mut self) -> Option<()> {
+    async fn read_past(&mut self) -> Option<Bundle> {
         let (desk, after) = (Arc::clone(&self.desk), self.position);
         let filter = self.wanted.filter().ok()?;
         let read = tokio::task::spawn_blocking(move || {
@@ -160,7 +147,6 @@ impl Reading {
         if records.is_empty() {
             self.position = self.position.max(head);
         }
-        self.past.extend(records.into_iter().map(News::of));
-        Some(())
+        Some(Bundle::of(records))
     }
 }

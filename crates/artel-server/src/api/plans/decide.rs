@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 
 use crate::api::Told;
 use crate::api::refusal::Troubled;
-use crate::api::seat::{Answer, As, At, Developer, User, unnamed, waited};
+use crate::api::seat::{Answer, As, At, DeveloperInPerson, User, UserInPerson, unnamed, waited};
 
 /// An approval names what was seen.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -135,10 +135,10 @@ pub(crate) struct StepDone {
 #[utoipa::path(post, path = "/api/v1/plans/{id}/approve", tag = "plans",
     operation_id = "approvePlan", request_body = Approve,
     params(("id" = String, Path, description = "Its trace, or how it begins")),
-    extensions(("x-role" = json!("user"))),
+    extensions(("x-role" = json!("user")), ("x-person" = json!(true))),
     responses((status = 200, body = Decided), (status = "4XX", body = Troubled)))]
 pub(crate) async fn approve(
-    by: As<User>,
+    by: As<UserInPerson>,
     At(id): At<String>,
     Told(told): Told<Approve>,
 ) -> Answer<Decided> {
@@ -214,10 +214,10 @@ pub(crate) async fn cancel(
 #[utoipa::path(post, path = "/api/v1/plans/{id}/edit", tag = "plans",
     operation_id = "editPlan", request_body = Edit,
     params(("id" = String, Path, description = "Its trace, or how it begins")),
-    extensions(("x-role" = json!("developer"))),
+    extensions(("x-role" = json!("developer")), ("x-person" = json!(true))),
     responses((status = 200, body = EditDone), (status = "4XX", body = Troubled)))]
 pub(crate) async fn edit(
-    by: As<Developer>,
+    by: As<DeveloperInPerson>,
     At(id): At<String>,
     Told(told): Told<Edit>,
 ) -> Answer<EditDone> {
@@ -241,10 +241,10 @@ pub(crate) async fn edit(
 #[utoipa::path(post, path = "/api/v1/plans/{id}/retry", tag = "plans",
     operation_id = "retryPlan", request_body = Retry,
     params(("id" = String, Path, description = "Its trace, or how it begins")),
-    extensions(("x-role" = json!("developer"))),
+    extensions(("x-role" = json!("developer")), ("x-person" = json!(true))),
     responses((status = 200, body = RetryDone), (status = "4XX", body = Troubled)))]
 pub(crate) async fn retry(
-    by: As<Developer>,
+    by: As<DeveloperInPerson>,
     At(id): At<String>,
     Told(told): Told<Retry>,
 ) -> Answer<RetryDone> {
@@ -267,10 +267,10 @@ pub(crate) async fn retry(
 #[utoipa::path(post, path = "/api/v1/plans/{id}/skip", tag = "plans",
     operation_id = "skipStep", request_body = Skip,
     params(("id" = String, Path, description = "Its trace, or how it begins")),
-    extensions(("x-role" = json!("developer"))),
+    extensions(("x-role" = json!("developer")), ("x-person" = json!(true))),
     responses((status = 200, body = StepDone), (status = "4XX", body = Troubled)))]
 pub(crate) async fn skip(
-    by: As<Developer>,
+    by: As<DeveloperInPerson>,
     At(id): At<String>,
     Told(told): Told<Skip>,
 ) -> Answer<StepDone> {
@@ -292,10 +292,10 @@ pub(crate) async fn skip(
 #[utoipa::path(post, path = "/api/v1/plans/{id}/waive", tag = "plans",
     operation_id = "waiveStep", request_body = Waive,
     params(("id" = String, Path, description = "Its trace, or how it begins")),
-    extensions(("x-role" = json!("developer"))),
+    extensions(("x-role" = json!("developer")), ("x-person" = json!(true))),
     responses((status = 200, body = StepDone), (status = "4XX", body = Troubled)))]
 pub(crate) async fn waive(
-    by: As<Developer>,
+    by: As<DeveloperInPerson>,
     At(id): At<String>,
     Told(told): Told<Waive>,
 ) -> Answer<StepDone> {

@@ -7,7 +7,9 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::api::refusal::Troubled;
-use crate::api::seat::{Answer, As, At, Developer, Made, User, made, shaped, waited};
+use crate::api::seat::{
+    Answer, As, At, Developer, DeveloperInPerson, Made, UserInPerson, made, shaped, waited,
+};
 use crate::api::{Refusal, Told};
 use crate::keeper::Task;
 
@@ -172,10 +174,10 @@ pub(crate) async fn hint(
 /// Answers what a run or a plan asks.
 #[utoipa::path(post, path = "/api/v1/runs/{id}/answer", tag = "runs", operation_id = "answerRun",
     params(("id" = String, Path, description = "The id of the run or its piece of work, or how it begins")),
-    request_body = Answered, extensions(("x-role" = json!("user"))),
+    request_body = Answered, extensions(("x-role" = json!("user")), ("x-person" = json!(true))),
     responses((status = 200, body = AnswerTaken), (status = "4XX", body = Troubled)))]
 pub(crate) async fn answer(
-    by: As<User>,
+    by: As<UserInPerson>,
     At(id): At<String>,
     Told(told): Told<Answered>,
 ) -> Answer<AnswerTaken> {
@@ -230,10 +232,10 @@ pub(crate) async fn fork(
 /// Puts the files that a run made or changed in place: all of them, or none.
 #[utoipa::path(post, path = "/api/v1/runs/{id}/apply", tag = "runs", operation_id = "applyRun",
     params(("id" = String, Path, description = "Its id, or how it begins")),
-    request_body = Nothing, extensions(("x-role" = json!("developer"))),
+    request_body = Nothing, extensions(("x-role" = json!("developer")), ("x-person" = json!(true))),
     responses((status = 200, body = Applied), (status = "4XX", body = Troubled)))]
 pub(crate) async fn apply(
-    by: As<Developer>,
+    by: As<DeveloperInPerson>,
     At(id): At<String>,
     Told(Nothing {}): Told<Nothing>,
 ) -> Answer<Applied> {

@@ -97,18 +97,14 @@ fn card(
     }
 }
 
-/// Says what a step may touch and use. What is not named is not allowed, and says so.
+/// Says what a step may touch and use.
 fn scope(step: &PlanStep) -> Vec<(&'static str, String)> {
     let scope = &step.scope;
-    let list = |names: &[String]| match names.is_empty() {
-        true => "none".to_owned(),
-        false => names.join(", "),
-    };
-    let mut rows = vec![
-        ("changes", list(&scope.paths)),
-        ("runs", list(&scope.commands)),
-        ("reaches", list(&scope.network)),
-    ];
+    let rows = scope.admits().map(|(may, names, otherwise)| match names {
+        [] => (may, otherwise.to_owned()),
+        names => (may, names.join(", ")),
+    });
+    let mut rows = rows.to_vec();
     if let Some(turns) = scope.turns {
         rows.push(("turns", turns.to_string()));
     }

@@ -1,8 +1,10 @@
 //! The time line of a run: its events, and those from which it can be gone on with differently.
 
+use std::collections::BTreeMap;
+
 use artel_journal::Record;
-use artel_types::{Fact, RunId};
-use artel_workshop::{Eyes, seen};
+use artel_types::RunId;
+use artel_workshop::{Eyes, Workshop, seen};
 
 use super::subject::Subject;
 use crate::console::words;
@@ -23,54 +25,51 @@ pub(in crate::console) struct EventRow {
 
 /// The events from which a run can be gone on with differently.
 pub(super) struct Points {
+    /// The run that the order names; the event says which of those that it called is meant.
     pub(super) run: RunId,
-    /// The first of them.
-    from: u64,
-    /// The first that is none any more.
-    to: u64,
+    /// The first and the end of them, by run.
+    spans: BTreeMap<String, (u64, u64)>,
 }
 
 impl Points {
     /// Finds them. A run has some from its first turn until it is over, if no other one called it;
-    /// the carrying out of a plan has none: its steps are tried again instead.
-    pub(super) fn of(subject: &Subject) -> Option<Self> {
+    /// of one that carries a plan out, those that worked at a step have, while its files are there.
+    pub(super) fn of(subject: &Subject, workshop: &Workshop) -> Option<Self> {
         let run = subject.run?;
-        let name = run.to_string();
-        let own = subject.records.iter();
-        let own = own.filter(|record| record.run.as_deref() == Some(name.as_str()));
-        let seq = |kind: &str| {
-            let mut found = own.clone().filter(|record| record.kind == kind);
-            found.next().map(|record| record.seq)
-        };
-        let started = own
-            .clone()
-            .find_map(|record| match record.event().ok()?.fact {
-                Fact::RunStarted(started) => Some(started),
-                _ => None,
-            });
-        let is_root = started.is_some_and(|started| started.parent.is_none());
-        Some(Self {
-            run,
-            from: seq("run.prepared").filter(|_| is_root)?,
-            to: seq("run.finished").unwrap_or(u64::MAX),
-        })
+        let forkable = workshop.forkable_runs(&subject.records);
+        let mut spans = BTreeMap::new();
+        for record in subject
+            .records
+            .iter()
+            .filter(|it| it.kind == "run.prepared")
+        {
+            let Some(name) = record.run.clone() else {
+                continue;
+            };
+            let is_meant = name == run.to_string() || subject.planned().is_some();
+            if is_meant && name.parse().is_ok_and(|run| forkable.contains(&run)) {
+                let mut own = subject.records.iter();
+                let over = own.find(|it| it.kind == "run.finished" && it.run == record.run);
+                let to = over.map_or(u64::MAX, |it| it.seq);
+                spans.insert(name, (record.seq, to));
+            }
+        }
+        (!spans.is_empty()).then_some(Self { run, spans })
     }
 
     /// Leaves those out that need files, where these were put in place or cleaned.
-    pub(super) fn without_files(self, subject: &Subject) -> Self {
-        let name = self.run.to_string();
-        let mut own = subject.records.iter();
-        let made =
-            own.find(|it| it.kind == "tree.made" && it.run.as_deref() == Some(name.as_str()));
-        Self {
-            to: made.map_or(self.to, |made| self.to.min(made.seq)),
-            ..self
+    pub(super) fn without_files(mut self, subject: &Subject) -> Self {
+        for (name, (_, to)) in &mut self.spans {
+            let mut own = subject.records.iter();
+            let is_made = |it: &&Record| it.kind == "tree.made" && it.run.as_ref() == Some(name);
+            *to = own.find(is_made).map_or(*to, |made| made.seq.min(*to));
         }
+        self
     }
 
     fn has(&self, record: &Record) -> bool {
-        let is_own = record.run.as_deref() == Some(self.run.to_string().as_str());
-        is_own && (self.from..self.to).contains(&record.seq)
+        let span = record.run.as_ref().and_then(|run| self.spans.get(run));
+        span.is_some_and(|(from, to)| (*from..*to).contains(&record.seq))
     }
 }
 

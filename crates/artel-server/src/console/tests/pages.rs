@@ -30,6 +30,7 @@ fn frame() -> Frame {
         role: "admin",
         needs: 3,
         view: "full",
+        lacks: Some(hostile()),
     }
 }
 
@@ -164,6 +165,11 @@ fn a_plan_shows_text_as_text() {
         trace: hostile(),
         run: Some(hostile()),
         request: hostile(),
+        claims: vec![plan::Claimed {
+            sort: "limit",
+            text: hostile(),
+            source: hostile(),
+        }],
         asked: when(),
         by: hostile(),
         portal: Some(hostile()),
@@ -178,6 +184,7 @@ fn a_plan_shows_text_as_text() {
             is_shown: true,
         }],
         is_open: true,
+        is_running: true,
         is_going: true,
         can_retry: true,
         can_edit: true,
@@ -201,7 +208,7 @@ fn a_plan_shows_text_as_text() {
         }),
         plan,
     };
-    check(&page, 46);
+    check(&page, 48);
 }
 
 #[test]
@@ -233,7 +240,6 @@ fn a_run_shows_text_as_text() {
         run: hostile(),
         title: hostile(),
         turns: vec![run::Turn {
-            number: 1,
             lines: vec![line()],
         }],
     };
@@ -521,6 +527,10 @@ fn usage_shows_text_as_text() {
         tokens: hostile(),
         cost: hostile(),
         share: 3,
+        days: usage::Bars {
+            most: hostile(),
+            ..usage::Bars::default()
+        },
     };
     let page = usage::UsagePage {
         frame: frame(),

@@ -94,7 +94,11 @@ impl Daemon {
     pub(crate) async fn time(&self, path: &str) -> f64 {
         let began = Instant::now();
         let mut stream = TcpStream::connect(&self.address).await.unwrap();
-        let request = self.request(path, "*/*");
+        let request = format!(
+            "GET {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\n\
+             Connection: close\r\n\r\n",
+            self.address, self.token
+        );
         stream.write_all(request.as_bytes()).await.unwrap();
         let mut answer = Vec::new();
         stream.read_to_end(&mut answer).await.unwrap();
@@ -102,15 +106,6 @@ impl Daemon {
         let head = String::from_utf8_lossy(&answer[..answer.len().min(20)]).into_owned();
         assert!(head.starts_with("HTTP/1.1 200"), "{path}: {head}");
         taken
-    }
-
-    /// Returns a question that closes its connection.
-    pub(crate) fn request(&self, path: &str, accept: &str) -> String {
-        format!(
-            "GET {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\nAccept: {accept}\r\n\
-             Connection: close\r\n\r\n",
-            self.address, self.token
-        )
     }
 }
 

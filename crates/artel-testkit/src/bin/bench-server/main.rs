@@ -26,8 +26,6 @@ mod place;
 mod readers;
 mod runs;
 
-use std::time::Duration;
-
 use artel_journal::Journal;
 use daemon::Daemon;
 use driving::{Crowd, TURNS};
@@ -44,17 +42,21 @@ const RUNS: usize = 100;
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let (rounds, many) = match words[..] {
-        [] => (3, 100_000),
-        ["--quick"] => (1, 10_000),
-        _ => panic!("bench-server [--quick]"),
-    };
-    let place = place::on_disk();
-    println!("in {}, on {}", place.folder.display(), place.system);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
         .unwrap();
+    let (rounds, many) = match words[..] {
+        [] => (3, 100_000),
+        ["--quick"] => (1, 10_000),
+        [readers::FOLLOW, address, token, count, after] => {
+            let (count, after) = (count.parse().unwrap(), after.parse().unwrap());
+            return runtime.block_on(readers::be(address, token, count, after));
+        }
+        _ => panic!("bench-server [--quick]"),
+    };
+    let place = place::on_disk();
+    println!("in {}, on {}", place.folder.display(), place.system);
     runtime.block_on(async {
         follow(&place.folder, rounds).await;
         overview(&place.folder, many).await;
@@ -74,10 +76,10 @@ async fn follow(folder: &std::path::Path, rounds: usize) {
         alone.push(runs::go(&crowd, &journal, first..first + RUNS).await);
         let before = daemon.memory();
         let began = head(&journal);
-        let readers = Readers::follow(&daemon, READERS, began).await;
+        let mut readers = Readers::follow(&daemon, READERS, began);
         let went = runs::go(&crowd, &journal, first + RUNS..first + 2 * RUNS).await;
         let last = head(&journal);
-        let got = readers.all_have(last, Duration::from_secs(120)).await;
+        let got = readers.all_have(last);
         assert_eq!(got.gaps, 0, "events were lost");
         assert_eq!(got.repeats, 0, "events came twice");
         println!(
@@ -87,7 +89,6 @@ async fn follow(folder: &std::path::Path, rounds: usize) {
         );
         memory.push((daemon.memory() - before) / READERS as f64);
         watched.push(went);
-        drop(readers);
     }
     compare(
         &format!("append p50 beside {RUNS} runs"),

@@ -1,27 +1,29 @@
-//! Those who follow: each over a connection of its own, counting what comes.
+//! Those who follow: each over a connection of its own, counting what comes. All of them are in a
+//! process of their own, as browsers are: what they do with an event is not the writers' work.
 
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 
 use crate::daemon::Daemon;
 
-pub(crate) struct Readers {
-    counts: Vec<Arc<Count>>,
-    _tasks: JoinSet<()>,
-}
+/// As what the program is that only follows.
+pub(crate) const FOLLOW: &str = "--follow";
 
-#[derive(Default)]
-struct Count {
-    is_there: AtomicU64,
-    last: AtomicU64,
-    gaps: AtomicU64,
-    repeats: AtomicU64,
-    cuts: AtomicU64,
+/// How long the last event may take to reach everybody.
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// The process of those who follow.
+pub(crate) struct Readers {
+    child: Child,
+    asks: ChildStdin,
+    says: BufReader<ChildStdout>,
 }
 
 /// What all of them got.
@@ -34,80 +36,148 @@ pub(crate) struct Got {
 
 impl Readers {
     /// Has so many follow from an event on, and waits until all do.
-    pub(crate) async fn follow(daemon: &Daemon, count: usize, after: u64) -> Self {
-        let mut tasks = JoinSet::new();
-        let mut counts = Vec::new();
-        for _ in 0..count {
-            let count = Arc::new(Count::default());
-            counts.push(Arc::clone(&count));
-            count.last.store(after, Ordering::Relaxed);
-            let path = format!("/api/v1/events?view=full&after={after}");
-            let request = daemon.request(&path, "text/event-stream");
-            let address = daemon.address.clone();
-            tasks.spawn(async move { read(&address, &request, &count).await });
-        }
-        for count in &counts {
-            while count.is_there.load(Ordering::Relaxed) == 0 {
-                tokio::time::sleep(Duration::from_millis(5)).await;
-            }
-        }
-        Self {
-            counts,
-            _tasks: tasks,
-        }
+    pub(crate) fn follow(daemon: &Daemon, count: usize, after: u64) -> Self {
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args([FOLLOW, &daemon.address, &daemon.token])
+            .args([count.to_string(), after.to_string()])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let asks = child.stdin.take().unwrap();
+        let says = BufReader::new(child.stdout.take().unwrap());
+        let mut readers = Self { child, asks, says };
+        assert_eq!(readers.line(), "all follow");
+        readers
     }
 
     /// Waits until each has got the event with this number.
-    pub(crate) async fn all_have(&self, last: u64, limit: Duration) -> Got {
-        let began = Instant::now();
-        for count in &self.counts {
-            while count.last.load(Ordering::Relaxed) < last {
-                let got = count.last.load(Ordering::Relaxed);
-                assert!(began.elapsed() < limit, "one has {got} of {last} events");
-                tokio::time::sleep(Duration::from_millis(10)).await;
-            }
-        }
-        let sum = |read: fn(&Count) -> &AtomicU64| {
-            let all = self
-                .counts
-                .iter()
-                .map(|count| read(count).load(Ordering::Relaxed));
-            all.sum()
-        };
+    pub(crate) fn all_have(&mut self, last: u64) -> Got {
+        writeln!(self.asks, "{last}").unwrap();
+        let line = self.line();
+        let got: Vec<u64> = line.split(' ').map(|word| word.parse().unwrap()).collect();
         Got {
-            gaps: sum(|count| &count.gaps),
-            repeats: sum(|count| &count.repeats),
-            cuts: sum(|count| &count.cuts),
+            gaps: got[0],
+            repeats: got[1],
+            cuts: got[2],
         }
     }
+
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.says.read_line(&mut line).unwrap();
+        line.trim_end().to_owned()
+    }
+}
+
+impl Drop for Readers {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+#[derive(Default)]
+struct Count {
+    is_there: AtomicU64,
+    last: AtomicU64,
+    gaps: AtomicU64,
+    repeats: AtomicU64,
+    cuts: AtomicU64,
+}
+
+/// Is the process of those who follow.
+pub(crate) async fn be(address: &str, token: &str, count: usize, after: u64) {
+    let mut tasks = JoinSet::new();
+    let mut counts = Vec::new();
+    for _ in 0..count {
+        let count = Arc::new(Count::default());
+        count.last.store(after, Ordering::Relaxed);
+        counts.push(Arc::clone(&count));
+        let (address, token) = (address.to_owned(), token.to_owned());
+        tasks.spawn(async move { read(&address, &token, &count).await });
+    }
+    for count in &counts {
+        while count.is_there.load(Ordering::Relaxed) == 0 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+    println!("all follow");
+    // The last event is asked for when the runs are over; until then everybody only reads.
+    let asked = tokio::task::spawn_blocking(|| std::io::stdin().lines().next());
+    let Some(asked) = asked.await.unwrap() else {
+        return;
+    };
+    let last: u64 = asked.unwrap().parse().unwrap();
+    let began = Instant::now();
+    for count in &counts {
+        while count.last.load(Ordering::Relaxed) < last {
+            let got = count.last.load(Ordering::Relaxed);
+            assert!(began.elapsed() < LIMIT, "one has {got} of {last} events");
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+    let sum = |of: fn(&Count) -> &AtomicU64| -> u64 {
+        let all = counts.iter().map(|count| of(count).load(Ordering::Relaxed));
+        all.sum()
+    };
+    println!(
+        "{} {} {}",
+        sum(|count| &count.gaps),
+        sum(|count| &count.repeats),
+        sum(|count| &count.cuts)
+    );
+    // They stay until they are sent away.
+    std::future::pending().await
 }
 
 /// Reads for as long as it is let; whoever falls too far behind is cut, and comes again from where
 /// it was, as browsers do.
-async fn read(address: &str, request: &str, count: &Count) {
+async fn read(address: &str, token: &str, count: &Count) {
+    let mut bytes = vec![0; 64 * 1024];
     loop {
         let last = count.last.load(Ordering::Relaxed);
-        let end = format!("\r\nLast-Event-ID: {last}\r\n\r\n");
-        let request = request.replacen("\r\n\r\n", &end, 1);
+        let request = format!(
+            "GET /api/v1/events?view=full&after={last} HTTP/1.1\r\nHost: {address}\r\n\
+             Authorization: Bearer {token}\r\nAccept: text/event-stream\r\n\
+             Last-Event-ID: {last}\r\nConnection: close\r\n\r\n"
+        );
         let Ok(mut stream) = TcpStream::connect(address).await else {
             continue;
         };
         stream.write_all(request.as_bytes()).await.unwrap();
-        let (mut stream, mut line) = (BufReader::new(stream), String::new());
-        while stream.read_line(&mut line).await.is_ok_and(|read| read > 0) {
+        let mut kept = 0;
+        while let Ok(read @ 1..) = stream.read(&mut bytes[kept..]).await {
             count.is_there.store(1, Ordering::Relaxed);
-            let id = line.strip_prefix("id: ").map(|id| id.trim_end().parse());
-            line.clear();
-            let Some(id) = id else { continue };
-            let id: u64 = id.unwrap();
-            let last = count.last.swap(id, Ordering::Relaxed);
-            if id <= last {
-                count.repeats.fetch_add(1, Ordering::Relaxed);
-            } else if id > last + 1 {
-                count.gaps.fetch_add(1, Ordering::Relaxed);
+            let held = kept + read;
+            let whole = memchr::memrchr(b'\n', &bytes[..held]).map_or(0, |at| at + 1);
+            look_at(&bytes[..whole], count);
+            bytes.copy_within(whole..held, 0);
+            kept = held - whole;
+            // No number is in the middle of a line that is longer than all of this.
+            if kept == bytes.len() {
+                kept = 0;
             }
         }
         count.cuts.fetch_add(1, Ordering::Relaxed);
         tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+/// Looks at the numbers of events in whole lines.
+fn look_at(lines: &[u8], count: &Count) {
+    let first = lines.starts_with(b"id: ").then_some(4);
+    let others = memchr::memmem::find_iter(lines, b"\nid: ").map(|at| at + 5);
+    for start in first.into_iter().chain(others) {
+        let digits = lines[start..]
+            .iter()
+            .take_while(|byte| byte.is_ascii_digit());
+        let id = digits.fold(0, |id, digit| id * 10 + u64::from(digit - b'0'));
+        let last = count.last.swap(id, Ordering::Relaxed);
+        if id <= last {
+            count.repeats.fetch_add(1, Ordering::Relaxed);
+        } else if id > last + 1 {
+            count.gaps.fetch_add(1, Ordering::Relaxed);
+        }
     }
 }

@@ -3,7 +3,7 @@
 use artel_types::plan::{PlanState, Urgency};
 use artel_types::{
     ChangesetMerged, ChangesetRejected, PlanCancelled, PlanCommented, PlanExplored, PlanFailed,
-    RequestSettled, RunAnswered, RunAsked,
+    RequestSettled, RunAnswered, RunAsked, RunSteered,
 };
 
 use super::facts::*;
@@ -127,6 +127,25 @@ fn a_plan_beside_the_one_that_is_being_done() {
 }
 
 #[test]
+fn what_a_person_stopped_is_no_work_that_was_left() {
+    let steered = |act: &str| RunSteered {
+        act: act.to_owned(),
+        text: String::new(),
+    };
+    let paused = |tape: &mut Tape| {
+        going(tape);
+        tape.run(run_id(RUN), trace_id(TRACE), steered("pause"));
+    };
+    check(paused, nobody(), &[("paused", "paused by you", 5)]);
+    check(paused, nobody().with_run(run_id(RUN)), &[]);
+    let resumed = |tape: &mut Tape| {
+        paused(tape);
+        tape.run(run_id(RUN), trace_id(TRACE), steered("resume"));
+    };
+    check(resumed, nobody(), &[("left", "left on its way", 5)]);
+}
+
+#[test]
 fn an_end_that_was_cut_short() {
     let (trace, run) = (trace_id(TRACE), run_id(RUN));
     let cut = |tape: &mut Tape| {
@@ -140,7 +159,53 @@ fn an_end_that_was_cut_short() {
         cut(tape);
         tape.run(run, trace, finished(run, "failed"));
     };
-    check(whole, nobody(), &[]);
+    check(whole, nobody(), &[("unfinished", "the plan failed", 6)]);
+}
+
+#[test]
+fn a_plan_that_failed_is_retried_taken_as_it_is_or_called_off() {
+    let (trace, run) = (trace_id(TRACE), run_id(RUN));
+    let failed = |tape: &mut Tape| {
+        going(tape);
+        tape.work(trace, ended(run, PlanState::Failed));
+        tape.run(run, trace, finished(run, "failed"));
+    };
+    let begun = || {
+        let mut tape = Tape::default();
+        tape.work(trace, request("Make it faster", Urgency::Normal));
+        tape
+    };
+    let mut tape = begun();
+    failed(&mut tape);
+    let short = trace.short();
+    let waits = tape.board().waiting(&nobody());
+    let commands = ["plan retry", "report show", "plan cancel"];
+    assert_eq!(
+        waits[0].commands,
+        commands.map(|it| format!("artel {it} {short}"))
+    );
+    let called_off = |tape: &mut Tape| {
+        failed(tape);
+        let reason = "no need".to_owned();
+        tape.work(trace, artel_types::PlanCancelled { reason });
+    };
+    check(called_off, nobody(), &[]);
+    let with_commits = |tape: &mut Tape| {
+        going(tape);
+        tape.work(trace, changeset(run));
+        tape.work(trace, ended(run, PlanState::Failed));
+        tape.run(run, trace, finished(run, "partial"));
+    };
+    let mut tape = begun();
+    with_commits(&mut tape);
+    let waits = tape.board().waiting(&nobody());
+    assert_eq!(waits.len(), 1, "{waits:?}");
+    assert!(
+        waits[0]
+            .text
+            .starts_with("the plan failed; what passed is there: ")
+    );
+    assert_eq!(waits[0].commands[0], format!("artel plan retry {short}"));
 }
 
 #[test]

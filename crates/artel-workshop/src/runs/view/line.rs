@@ -1,6 +1,6 @@
 //! One line of a story, and how numbers are written in it.
 
-use artel_types::RunId;
+use artel_types::{Money, RunId, Tokens};
 use serde::Serialize;
 
 /// What a line is about.
@@ -69,10 +69,16 @@ impl Progress {
 
 /// Writes a number of tokens as people read it.
 pub(crate) fn tokens(count: u64) -> String {
-    match count {
-        0..1_000 => count.to_string(),
-        1_000..1_000_000 => format!("{}.{}k", count / 1_000, count % 1_000 / 100),
-        _ => format!("{}.{}M", count / 1_000_000, count % 1_000_000 / 100_000),
+    Tokens(count).to_string()
+}
+
+/// Says what something cost, on every surface. What is not known is never shown as nothing, and
+/// only what is rehearsed costs nothing.
+pub fn price(cost: Option<Money>) -> String {
+    match cost {
+        None => "price not known".to_owned(),
+        Some(Money(0)) => "free".to_owned(),
+        Some(cost) => cost.to_string(),
     }
 }
 

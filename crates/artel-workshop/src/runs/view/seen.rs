@@ -65,7 +65,7 @@ fn without_hidden(eyes: &Eyes, kind: &str, payload: &str) -> String {
         return payload.to_owned();
     };
     match kind {
-        "tool.requested" | "tool.finished" => {
+        "tool.requested" | "tool.asked" | "tool.finished" => {
             let tool = fact["tool"].as_str().unwrap_or_default().to_owned();
             if eyes.hides(&tool) {
                 for field in [
@@ -73,6 +73,8 @@ fn without_hidden(eyes: &Eyes, kind: &str, payload: &str) -> String {
                     "observation",
                     "memory",
                     "reason",
+                    "shown",
+                    "why",
                     "images",
                     "changed",
                 ] {

@@ -1,5 +1,7 @@
 //! A person's own version of a plan: the file is theirs to change, and read back.
 
+use std::path::{Path, PathBuf};
+
 use artel_journal::Journal;
 use artel_rules::plan::markdown::{Parsed, parse, render};
 use artel_rules::plan::state::Act;
@@ -34,20 +36,29 @@ pub enum Edited {
 
 impl Workshop {
     /// Opens a copy of a plan in the person's editor, and takes what they made of it. What cannot
-    /// be used stays in the copy.
+    /// be used stays in the copy, and is what the next time opens.
     pub fn edit_by_hand(&self, work: &Work) -> Result<Edited, Problems> {
         self.permit(work, Act::Edit)?;
-        let conduct = self.conduct_of(work, LOOKING)?;
-        let text = render(&self.sheet_of(work, conduct.as_ref())?);
-        let folder = self.root.join(".artel/plans");
-        artel_files::make_dirs(&folder, 0o700).map_err(|error| file_failure(Code::W008, &error))?;
-        let file = folder.join(format!("{}_edit.md", work.name()));
-        artel_files::write_atomic(&file, text.as_bytes(), 0o600)
-            .map_err(|error| file_failure(Code::W008, &error))?;
-        self.caller.edit_file(&file)?;
-        let made = artel_files::read_bounded(&file, LONGEST_FILE)
-            .map_err(|error| file_failure(Code::W008, &error))?;
-        let made = String::from_utf8_lossy(&made).into_owned();
+        let text = self.plan_markdown(work, None)?;
+        let file = self.edit_of(work);
+        if self.kept_edit(work)?.is_none() {
+            self.set_aside(work)?;
+            let folder = self.root.join(EDITS);
+            artel_files::make_dirs(&folder, 0o700)
+                .map_err(|error| file_failure(Code::W008, &error))?;
+            artel_files::write_atomic(&file, text.as_bytes(), 0o600)
+                .map_err(|error| file_failure(Code::W008, &error))?;
+        }
+        let (short, shown) = (work.trace.short(), shell_word(&file));
+        let by_file = format!("or change {shown} and `artel plan edit {short} --file {shown}`");
+        let opened = self.caller.edit_file(&file);
+        opened.map_err(|failure| match failure.code {
+            Code::C005 => {
+                failure.advise(format!("`EDITOR=nano artel plan edit {short}`, {by_file}"))
+            }
+            _ => failure.advise(format!("set `EDITOR` to one that works, {by_file}")),
+        })?;
+        let made = read_edit(&file)?;
         let edited = match made == text {
             true => Ok(Edited::Unchanged),
             false => self.edit_plan(work, &made),
@@ -59,7 +70,9 @@ impl Workshop {
             }
             Err(Problems(mut problems)) => {
                 if let Some(last) = problems.last_mut() {
-                    let kept = format!("your text is kept in {}", shell_word(&file));
+                    let kept = format!(
+                        "your text is kept in {shown}, and `artel plan edit {short}` opens it again"
+                    );
                     let advice = last.advice.take();
                     last.advice = Some(match advice {
                         Some(advice) => format!("{advice}; {kept}"),
@@ -69,6 +82,60 @@ impl Workshop {
                 Err(Problems(problems))
             }
         }
+    }
+
+    /// Takes what a person made of a plan in a file of theirs.
+    pub fn edit_from(&self, work: &Work, file: &Path) -> Result<Edited, Problems> {
+        self.permit(work, Act::Edit)?;
+        let file = self.caller.absolute(file);
+        let made = read_edit(&file)?;
+        let edited = match made == self.plan_markdown(work, None)? {
+            true => Edited::Unchanged,
+            false => self.edit_plan(work, &made)?,
+        };
+        if file == self.edit_of(work) {
+            drop(std::fs::remove_file(&file));
+        }
+        Ok(edited)
+    }
+
+    /// Returns where the text of a person is that could not be used, if there is one for the
+    /// version that stands, or one of which nobody can tell: it may be all they have.
+    pub fn kept_edit(&self, work: &Work) -> Result<Option<PathBuf>, Failure> {
+        let file = self.edit_of(work);
+        if file.symlink_metadata().is_err() {
+            return Ok(None);
+        }
+        let Ok(text) = read_edit(&file) else {
+            return Ok(Some(file));
+        };
+        let (drafted, _) = self.plan_of(work, None)?;
+        let is_now = version_in(&text).is_none_or(|version| version == drafted.fact.version);
+        let is_theirs = text != self.plan_markdown(work, None)?;
+        Ok((is_now && is_theirs).then_some(file))
+    }
+
+    fn edit_of(&self, work: &Work) -> PathBuf {
+        self.root
+            .join(EDITS)
+            .join(format!("{}_edit.md", work.name()))
+    }
+
+    /// Moves a text out of the way that was made of an earlier version: it is the person's.
+    fn set_aside(&self, work: &Work) -> Result<(), Failure> {
+        let file = self.edit_of(work);
+        let version = read_edit(&file).ok().and_then(|text| version_in(&text));
+        let (Some(old), (now, _)) = (version, self.plan_of(work, None)?) else {
+            return Ok(());
+        };
+        if old != now.fact.version {
+            let aside = free_beside(&file, &format!("{}_edit_of_v{old}", work.name()));
+            std::fs::rename(&file, &aside).map_err(|error| {
+                Failure::new(Code::W008, format!("`{}` cannot be moved", file.display()))
+                    .because(error.to_string())
+            })?;
+        }
+        Ok(())
     }
 
     /// Returns a plan as its file has it; an older version as it was handed in.
@@ -194,6 +261,32 @@ impl Workshop {
             false => Err(unusable(&problems)),
         }
     }
+}
+
+/// Where copies are that people edit.
+const EDITS: &str = ".artel/plans";
+
+fn read_edit(file: &Path) -> Result<String, Failure> {
+    let bytes = artel_files::read_bounded(file, LONGEST_FILE)
+        .map_err(|error| file_failure(Code::C004, &error))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Returns a place beside a file where nothing is yet: an earlier text may be at the first.
+fn free_beside(file: &Path, stem: &str) -> PathBuf {
+    let mut aside = file.with_file_name(format!("{stem}.md"));
+    let mut number = 2_u32;
+    while aside.symlink_metadata().is_ok() {
+        aside = file.with_file_name(format!("{stem}_{number}.md"));
+        number += 1;
+    }
+    aside
+}
+
+/// Returns the version that a text is of, also where the rest of it cannot be read.
+fn version_in(text: &str) -> Option<u32> {
+    let mut lines = text.lines().take(40);
+    lines.find_map(|line| line.strip_prefix("version:")?.trim().parse().ok())
 }
 
 /// Says where a text cannot be read as a plan.

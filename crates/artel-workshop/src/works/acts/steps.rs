@@ -58,7 +58,7 @@ impl Workshop {
         }
         let (run, conduct) = self.under_way(work)?;
         let spec = step_named(&conduct, step)?;
-        let findings = self.findings(work, run, &spec.id)?;
+        let findings = self.findings(run, &spec.id)?;
         if !CHECKS.contains(&what) && !findings.iter().any(|id| id == what) {
             let mut known: Vec<&str> = CHECKS.to_vec();
             known.extend(findings.iter().map(String::as_str));
@@ -119,9 +119,9 @@ impl Workshop {
     }
 
     /// Returns what the judges of a step found.
-    fn findings(&self, work: &Work, run: RunId, step: &str) -> Result<Vec<String>, Failure> {
+    fn findings(&self, run: RunId, step: &str) -> Result<Vec<String>, Failure> {
         let mut found = Vec::new();
-        for event in self.run_events(work, run)? {
+        for event in self.run_events(run)? {
             if let Fact::StepJudged(judged) = event.fact
                 && judged.step == step
             {

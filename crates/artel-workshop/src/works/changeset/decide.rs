@@ -64,6 +64,22 @@ impl Workshop {
         id: &str,
         how: Merging<'_>,
     ) -> Result<Noted<ChangesetDone>, Failure> {
+        self.in_patience(id, || self.approve(id, how))
+    }
+
+    /// Does what is on record as ordered before it is done, and can be done again, until there was
+    /// room for it.
+    fn in_patience<T>(&self, id: &str, act: impl Fn() -> Result<T, Failure>) -> Result<T, Failure> {
+        let mut patience = self.patience(&*self.work_named(id)?.request.folder);
+        loop {
+            match act() {
+                Err(failure) if patience.again_blocking(&failure) => {}
+                done => return done,
+            }
+        }
+    }
+
+    fn approve(&self, id: &str, how: Merging<'_>) -> Result<Noted<ChangesetDone>, Failure> {
         let desk = Desk::open(self)?;
         let work = match desk.begin(id, Order::Approve)? {
             Begun::Completed(done) => return Ok(*done),
@@ -113,12 +129,12 @@ impl Workshop {
 
     /// Takes a merged changeset back by a new commit; what people changed since stays.
     pub fn undo_changeset(&self, id: &str) -> Result<Noted<ChangesetDone>, Failure> {
-        self.reverse(id, Order::Undo)
+        self.in_patience(id, || self.reverse(id, Order::Undo))
     }
 
     /// Brings back a changeset that was undone, by a new commit.
     pub fn redo_changeset(&self, id: &str) -> Result<Noted<ChangesetDone>, Failure> {
-        self.reverse(id, Order::Redo)
+        self.in_patience(id, || self.reverse(id, Order::Redo))
     }
 
     fn reverse(&self, id: &str, act: Order) -> Result<Noted<ChangesetDone>, Failure> {

@@ -1,6 +1,7 @@
 //! Where orders about changesets are put on record and carried out, by one process at a time.
 
 use std::path::Path;
+use std::time::{Duration, SystemTime};
 
 use artel_git::{GitError, Line, LineError, Merge, MergeRefused};
 use artel_journal::{Batch, Journal};
@@ -77,10 +78,10 @@ impl<'w> Desk<'w> {
             .iter()
             .rev()
             .find_map(|event| match &event.fact {
-                Fact::ChangesetOrdered(ordered) => Some((ordered, &event.actor)),
+                Fact::ChangesetOrdered(ordered) => Some((ordered, event)),
                 _ => None,
             });
-        let Some((ordered, by)) = last else {
+        let Some((ordered, event)) = last else {
             return Ok(None);
         };
         let (row, created) = of_work(work)?;
@@ -90,7 +91,11 @@ impl<'w> Desk<'w> {
             created: &created,
         };
         let line = self.workshop.changeset_line(&created)?;
-        let came = self.carry(work, (ordered, by), &line, &asker)?;
+        let since = u64::try_from(event.at.as_micros()).unwrap_or(0);
+        let since = SystemTime::UNIX_EPOCH + Duration::from_micros(since);
+        line.clear_locks(&ordered.into, since)
+            .map_err(|error| asker.failed(error))?;
+        let came = self.carry(work, (ordered, &event.actor), &line, &asker)?;
         Ok(Some((act, came)))
     }
 

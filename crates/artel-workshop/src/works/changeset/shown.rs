@@ -219,6 +219,27 @@ pub(crate) fn waivers(work: &Work) -> Vec<String> {
     approved.filter_map(line).collect()
 }
 
+/// Returns what puts the changeset of a piece of work in place, if there is one.
+pub fn put_in_place(work: &Work) -> Option<String> {
+    let created = work.changeset.as_ref()?;
+    match &created.patch {
+        Some(patch) => Some(apply_by_hand(&created.folder, patch)),
+        None => row(work).map(|row| approval(&row)),
+    }
+}
+
+/// Returns the command that approves a changeset with a branch.
+pub(crate) fn approval(row: &ChangesetRow) -> String {
+    let mut approve = format!("artel changeset approve {}", row.id);
+    if row.into.is_none() {
+        approve.push_str(" --into BRANCH");
+    }
+    if !(row.proven && row.complete) {
+        approve.push_str(" --waive \"…\"");
+    }
+    approve
+}
+
 /// Returns the commands that come next.
 pub(crate) fn next(row: &ChangesetRow, created: &ChangesetCreated) -> Vec<String> {
     let id = &row.id;
@@ -228,17 +249,9 @@ pub(crate) fn next(row: &ChangesetRow, created: &ChangesetCreated) -> Vec<String
             format!("artel changeset reject {id} --reason \"…\""),
         ];
     }
-    let is_sound = created.proven && created.complete;
-    let mut approve = format!("artel changeset approve {id}");
-    if created.into.is_none() {
-        approve.push_str(" --into BRANCH");
-    }
-    if !is_sound {
-        approve.push_str(" --waive \"…\"");
-    }
     match row.state {
         "open" => vec![
-            approve,
+            approval(row),
             format!("artel changeset show {id} --diff"),
             format!("artel changeset reject {id} --reason \"…\""),
         ],
@@ -275,6 +288,7 @@ mod tests {
             tests: None,
             findings: None,
             coverage: None,
+            hash: None,
         }
     }
 

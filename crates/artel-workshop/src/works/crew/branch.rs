@@ -1,25 +1,21 @@
-//! The branch: a commit for each step that passed, the check of the whole, mending, and going on
-//! by another version of the plan.
+//! The branch: a commit for each step that passed, the check of the whole, and going on by another
+//! version of the plan.
 
 use std::sync::{Arc, PoisonError};
 
 use artel_engine::Did;
 use artel_git::{CommitOrder, Committed, Conflict};
-use artel_policy::Changes;
 use artel_rules::conduct::Conduct;
 use artel_rules::plan::names::commit_message;
 use artel_rules::proof;
-use artel_types::plan::{EvidenceKind, PlanStep, ProofPlace};
+use artel_types::plan::{Evidence, EvidenceKind, PlanStep, ProofPlace};
 use artel_types::{
-    BranchChecked, BranchMended, Fact, Failure, PlanAdopted, PlanDecided, StepFailed, StepPassed,
-    Text,
+    BranchChecked, Fact, Failure, PlanAdopted, PlanDecided, StepFailed, StepPassed, Text,
 };
 
-use super::{Spot, Workers, blocking, facts, git_failed};
-use crate::works::briefs;
-use crate::works::children::Child;
-use crate::works::contract::{Contract, bound_of};
-use crate::works::prover::Where;
+use super::gauges::{Held, evidence_of};
+use super::{Spot, Workers, blocking, facts, git_failed, mend};
+use crate::works::prover::{FileFound, Where};
 
 /// How the reason begins that another step changed the same places.
 pub(super) const CLASH: &str = "Other steps changed the same places";
@@ -41,7 +37,7 @@ impl Workers {
                 .iter()
                 .map(|it| it.to_string_lossy().into_owned())
                 .collect();
-            let message = commit_message(&spot.spec, &files, this.trace());
+            let message = commit_message(&spot.spec, spot.state.plan().kind, &files, this.trace());
             let committed = this.committed(&tree, (&base, &onto), &message, &spot)?;
             let head = match &committed {
                 Committed::Conflict(conflicts) => {
@@ -117,7 +113,7 @@ impl Workers {
     }
 
     /// Returns the commit of a step that is on the branch and not on record.
-    fn already(&self, message: &str) -> Result<Option<Committed>, Failure> {
+    pub(super) fn already(&self, message: &str) -> Result<Option<Committed>, Failure> {
         let step = message
             .lines()
             .rev()
@@ -145,11 +141,11 @@ impl Workers {
     }
 
     /// Returns when an attempt began, in seconds.
-    fn when(&self, step: &str, round: u32) -> Result<i64, Failure> {
+    pub(super) fn when(&self, step: &str, round: u32) -> Result<i64, Failure> {
         let events = self.chronicle.own_events()?;
         let began = events.iter().find_map(|event| match &event.fact {
             Fact::StepStarted(it) if it.step == step && it.round == round => Some(event.at),
-            Fact::BranchChecked(it) if step == MEND && it.round == round => Some(event.at),
+            Fact::BranchChecked(it) if step == mend::name(it.round) => Some(event.at),
             _ => None,
         });
         let began = began.unwrap_or_else(|| self.house.workshop.caller.clock.now());
@@ -165,7 +161,7 @@ impl Workers {
         let this = Arc::clone(self);
         blocking(move || {
             let head = this.head()?;
-            let before = this.proofs(ProofPlace::Baseline)?;
+            let before = this.has_to_pass(&head)?;
             let prover = this.prover(&state);
             let place = Where {
                 place: ProofPlace::Final,
@@ -183,6 +179,11 @@ impl Workers {
                 for proof in &mut proofs {
                     proof.holds = why.is_empty();
                 }
+                if why.is_empty() {
+                    let (held, lost) = this.whole_as_before(round, &state, (&head, &known))?;
+                    proofs.extend(held);
+                    why = lost;
+                }
                 if !why.is_empty() {
                     why.extend(this.printed(&proofs));
                 }
@@ -198,6 +199,26 @@ impl Workers {
             Ok(facts(this.recorded(proofs)?.into_iter().chain([checked])))
         })
         .await
+    }
+
+    /// Holds the branch against the checks as they were before the first step.
+    fn whole_as_before(
+        &self,
+        round: u32,
+        state: &Conduct,
+        (head, known): (&str, &std::collections::BTreeSet<String>),
+    ) -> Result<(Vec<artel_types::ProofRecorded>, Vec<String>), Failure> {
+        let before = self.proofs(ProofPlace::Baseline)?;
+        let gauges = self.gauges(&before, &evidence_of(state.plan()), &self.base)?;
+        let held = Held {
+            prover: &self.prover(state),
+            state,
+            before: &before,
+            tree: head,
+            gauges: &gauges,
+        };
+        let place = self.spot_of(ProofPlace::AsBefore, None, round, String::new());
+        self.held_against(&held, place, known)
     }
 
     /// Returns the tests that may fail at the end: those of steps that nothing comes after.
@@ -249,11 +270,19 @@ impl Workers {
                 let proof = match evidence.kind {
                     EvidenceKind::File => {
                         let path = std::path::PathBuf::from(evidence.what.trim());
-                        let there = self
-                            .line
-                            .file_at(head, &path, LARGEST_FILE)
-                            .map_err(git_failed)?;
-                        prover.file(&evidence.what, &place, there.is_some().into())?
+                        let now = self.hash_at(head, &path)?;
+                        let was = self.hash_on_record(&spec.id, &evidence.what)?;
+                        let found = match (&now, &was) {
+                            (None, _) => FileFound::No,
+                            (Some(now), Some(was)) if now != was => {
+                                match self.others_changed(&spec.id, evidence.what.trim())? {
+                                    true => FileFound::Later,
+                                    false => FileFound::Other,
+                                }
+                            }
+                            (Some(_), _) => FileFound::New,
+                        };
+                        prover.file(&evidence.what, &place, (found, now))?
                     }
                     EvidenceKind::Command => {
                         let name = format!("{}-final-{}-{index}", spec.id, place.round);
@@ -267,86 +296,12 @@ impl Workers {
                     EvidenceKind::Tests | EvidenceKind::Red => continue,
                 };
                 if !proof.holds {
-                    why.push(format!("`{}` no longer holds", evidence.what));
+                    why.push(no_longer(evidence));
                 }
                 proofs.push(proof);
             }
         }
         Ok(())
-    }
-
-    /// Has what does not hold on the whole branch mended.
-    pub(super) async fn mend(
-        self: &Arc<Self>,
-        round: u32,
-        state: Arc<Conduct>,
-    ) -> Result<Did, Failure> {
-        let this = Arc::clone(self);
-        let (head, at, tree) = blocking(move || {
-            let head = this.head()?;
-            let at = this.at.join("steps").join(format!("{MEND}-{round}"));
-            let tree = this.checkout(&head, &at)?;
-            Ok((head, at, tree))
-        })
-        .await?;
-        let plan = state.plan();
-        let spec = mending(plan);
-        let contract = Contract {
-            bound: Some(bound_of(&spec, &[], Changes::Some)),
-            privacy: self.privacy,
-            ..Contract::new(format!("mending, round {round}: {}", plan.title))
-        };
-        let child = Child {
-            name: format!("{MEND}/{round}"),
-            parent: Some(self.run()),
-            role: "engineer".to_owned(),
-            task: briefs::mend(&plan.title, state.proven().1),
-            told: None,
-            contract,
-            tree: Some((at, Arc::clone(&tree))),
-        };
-        let came = self.house.child(self.trace(), child, |_, _| {}).await?;
-        let (done, _) = match came.left() {
-            Ok(over) => over,
-            Err(left) => return Ok(left),
-        };
-        let this = Arc::clone(self);
-        blocking(move || {
-            let left = this.line.take(&tree).map_err(git_failed)?;
-            let changed = this.line.changed(&head, &left).map_err(git_failed)?;
-            let files: Vec<_> = changed
-                .iter()
-                .map(|it| it.to_string_lossy().into_owned())
-                .collect();
-            let message = commit_message(&spec, &files, this.trace());
-            let order = CommitOrder {
-                tree: &left,
-                base: &head,
-                onto: &head,
-                message: &message,
-                when: this.when(MEND, round)?,
-                author: &this.author,
-            };
-            let committed = this.line.commit(&order).map_err(git_failed)?;
-            let commit = match committed {
-                Committed::Done { commit, .. } => {
-                    this.line
-                        .advance(&this.branch, &head, &commit)
-                        .map_err(git_failed)?;
-                    this.publish()?;
-                    Some(commit)
-                }
-                _ => None,
-            };
-            let mended = BranchMended {
-                round,
-                run: done.run,
-                head: commit.clone().unwrap_or(head),
-                commit,
-            };
-            Ok(facts([mended.into()]))
-        })
-        .await
     }
 
     /// Goes on by the plan of a proposal that a person accepted.
@@ -380,28 +335,18 @@ impl Workers {
     }
 }
 
-/// No larger file is looked at.
-pub(super) const LARGEST_FILE: u64 = 64 << 20;
-
-const MEND: &str = "mend";
-
-/// The step that mending is.
-fn mending(plan: &artel_types::plan::Plan) -> PlanStep {
-    PlanStep {
-        id: MEND.to_owned(),
-        title: format!("Make {} hold as a whole", plan.title),
-        role: "engineer".to_owned(),
-        work: String::new(),
-        check: String::new(),
-        after: Vec::new(),
-        verify: artel_types::plan::Verify::None,
-        scope: artel_types::plan::StepScope::default(),
-        evidence: Vec::new(),
-        gives: Vec::new(),
-        uses: Vec::new(),
-        tokens: None,
+fn no_longer(evidence: &Evidence) -> String {
+    match evidence.kind {
+        EvidenceKind::File => format!(
+            "`{}` is gone, or is not the file any more that its step showed",
+            evidence.what
+        ),
+        _ => format!("`{}` no longer holds", evidence.what),
     }
 }
+
+/// No larger file is looked at.
+pub(super) const LARGEST_FILE: u64 = 64 << 20;
 
 fn clash(conflicts: &[Conflict]) -> String {
     let mut text = format!("{CLASH}. Do the step again on top of what is there now.");

@@ -6,28 +6,32 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use artel_engine::Did;
-use artel_policy::rules::Rule;
+use artel_rules::plan::names::is_code_path;
 use artel_rules::proof;
-use artel_types::plan::{Evidence, EvidenceKind, Plan, ProofPlace};
+use artel_types::plan::{Evidence, EvidenceKind, ProofPlace};
 use artel_types::{BaselineTaken, Fact, Failure, ProofRecorded, StepChecked, Text};
 
 use super::parts::{anew, production};
 use super::{DETECTED, Spot, Workers, blocking, facts, git_failed};
-use crate::works::propose::{Words, proposed};
 use crate::works::prover::{Prover, Where, done_with, output_of};
 
 /// No more of what a failing check printed is told to the next attempt.
 const LONGEST_TOLD: usize = 3_000;
 
+/// Why a step that left everything as it was has not passed.
+const UNCHANGED: &str = "no file was changed, and the plan names no other proof for this step: \
+    change what it is about, or propose a change of the plan that has a command as its evidence";
+
 /// What of an attempt is looked at.
-struct Look<'l> {
-    spot: &'l Spot,
+pub(super) struct Look<'l> {
+    pub(super) spot: &'l Spot,
     base: String,
-    tree: String,
+    pub(super) tree: String,
     changed: Vec<PathBuf>,
     production: Vec<PathBuf>,
-    before: Vec<ProofRecorded>,
-    known: BTreeSet<String>,
+    /// What has to pass: what did before the first step, and what steps before it added.
+    pub(super) before: Vec<ProofRecorded>,
+    pub(super) known: BTreeSet<String>,
 }
 
 impl Workers {
@@ -95,7 +99,13 @@ impl Workers {
         }
     }
 
-    fn spot_of(&self, place: ProofPlace, step: Option<String>, round: u32, tree: String) -> Where {
+    pub(super) fn spot_of(
+        &self,
+        place: ProofPlace,
+        step: Option<String>,
+        round: u32,
+        tree: String,
+    ) -> Where {
         Where {
             place,
             step,
@@ -175,7 +185,8 @@ impl Workers {
             let id = Some(spot.spec.id.clone());
             let place = this.spot_of(ProofPlace::Red, id, spot.round, tree.clone());
             let mut proofs = this.on_checkout(&prover, &tree, &place)?;
-            let before = this.proofs(ProofPlace::Baseline)?;
+            let base = step.and_then(|it| it.base.clone());
+            let before = this.has_to_pass(&base.unwrap_or_else(|| this.base.clone()))?;
             let reds = proof::reds(&before, &proofs);
             for proof in &mut proofs {
                 proof.holds = !reds.is_empty();
@@ -224,7 +235,7 @@ impl Workers {
         let changed = self.line.changed(&base, &tree).map_err(git_failed)?;
         Ok(Look {
             production: production(&changed),
-            before: self.proofs(ProofPlace::Baseline)?,
+            before: self.asked_of(&spot.spec, &base, &changed)?,
             known: self.known_reds(spot)?,
             spot,
             base,
@@ -237,8 +248,17 @@ impl Workers {
     fn examine(&self, look: &Look<'_>) -> Result<(Vec<ProofRecorded>, Vec<String>), Failure> {
         let spec = &look.spot.spec;
         let mut why = Vec::new();
-        if look.changed.is_empty() && spec.gives.is_empty() && spec.evidence.is_empty() {
-            why.push("no file was changed".to_owned());
+        // Tests that pass as before show nothing about a step; other proofs speak for themselves.
+        let shows_none = spec
+            .evidence
+            .iter()
+            .all(|it| it.kind == EvidenceKind::Tests);
+        if look.changed.is_empty() && shows_none {
+            why.push(UNCHANGED.to_owned());
+            return Ok((Vec::new(), why));
+        }
+        why.extend(self.not_agreed_to(look)?);
+        if !why.is_empty() {
             return Ok((Vec::new(), why));
         }
         let prover = self.prover(&look.spot.state);
@@ -267,21 +287,56 @@ impl Workers {
             why.extend(lost);
             why.extend(self.printed(&proofs));
         }
-        let without = self.taken_back(look, &prover)?;
-        self.named_evidence(look, &prover, (&mut proofs, &without), &mut why)?;
-        let leans_on_tests = spec.evidence.is_empty() || wants(EvidenceKind::Tests);
-        if why.is_empty() && has_suite && leans_on_tests && !look.changed.is_empty() {
+        let mut without = self.taken_back(look, &prover)?;
+        self.named_evidence(look, &prover, (&mut proofs, &mut why))?;
+        if why.is_empty() && look.has_to_be_exercised() {
             let shown = if look.production.is_empty() {
                 proof::has_more(&look.before, &proofs)
             } else {
                 proof::is_exercised(&proofs, &without)
+                    || self.fails_without(look, &prover, &mut without)?
             };
             if !shown {
                 why.push(unexercised(look));
             }
         }
         proofs.extend(without);
+        if why.is_empty() {
+            let (held, lost) = self.as_before(look, &prover)?;
+            proofs.extend(held);
+            why.extend(lost);
+        }
         Ok((proofs, why))
+    }
+
+    /// Tells whether a command that the step names as its proof fails without its change.
+    fn fails_without(
+        &self,
+        look: &Look<'_>,
+        prover: &Prover,
+        proofs: &mut Vec<ProofRecorded>,
+    ) -> Result<bool, Failure> {
+        let spec = &look.spot.spec;
+        let back = self.line.graft(&look.tree, &look.base, &look.production);
+        let back = back.map_err(git_failed)?;
+        let id = Some(spec.id.clone());
+        let place = self.spot_of(ProofPlace::TakenBack, id, look.spot.round, back.clone());
+        let commands = spec.evidence.iter().enumerate();
+        let commands = commands.filter(|(_, it)| it.kind == EvidenceKind::Command);
+        let mut fails = false;
+        for (index, evidence) in commands {
+            let name = format!("{}-{}-without-{index}", spec.id, look.spot.round);
+            let at = anew(self, &name)?;
+            let tree = self.checkout(&back, &at)?;
+            let sort = format!("evidence-{index}");
+            let mut proof = prover.one((&at, &tree), &evidence.what, &place, &sort)?;
+            drop(tree);
+            done_with(&at);
+            fails |= !proof.holds;
+            proof.holds = true;
+            proofs.push(proof);
+        }
+        Ok(fails)
     }
 
     /// Runs the suite with the production change of the step taken back and its tests kept.
@@ -306,10 +361,8 @@ impl Workers {
         &self,
         look: &Look<'_>,
         prover: &Prover,
-        (proofs, without): (&mut Vec<ProofRecorded>, &[ProofRecorded]),
-        why: &mut Vec<String>,
+        (proofs, why): (&mut Vec<ProofRecorded>, &mut Vec<String>),
     ) -> Result<(), Failure> {
-        let _ = without;
         let spec = &look.spot.spec;
         let id = Some(spec.id.clone());
         let place = self.spot_of(ProofPlace::Green, id, look.spot.round, look.tree.clone());
@@ -317,15 +370,12 @@ impl Workers {
             match evidence.kind {
                 EvidenceKind::File => {
                     let path = PathBuf::from(evidence.what.trim());
-                    let there = self
-                        .line
-                        .file_at(&look.tree, &path, super::branch::LARGEST_FILE)
-                        .map_err(git_failed)?;
-                    let holds = there.is_some() && look.changed.contains(&path);
+                    let hash = self.hash_at(&look.tree, &path)?;
+                    let holds = hash.is_some() && look.changed.contains(&path);
                     if !holds {
                         why.push(format!("`{}` is not there, or is as it was", evidence.what));
                     }
-                    proofs.push(prover.file(&evidence.what, &place, holds.into())?);
+                    proofs.push(prover.file(&evidence.what, &place, (holds.into(), hash))?);
                 }
                 EvidenceKind::Command => {
                     let name = format!("{}-{}-evidence-{index}", spec.id, look.spot.round);
@@ -357,46 +407,21 @@ impl Workers {
         };
         bad.take(1).map(text).collect()
     }
+}
 
-    /// Has the plan changed by the person where a step went beyond its scope, by whatever means.
-    pub(super) fn beyond_scope(&self, spot: &Spot, tree: &str) -> Result<Option<Fact>, Failure> {
-        let spec = &spot.spec;
-        if spec.scope.paths.is_empty() {
-            return Ok(None);
-        }
-        let base = spot.state.step(&spec.id).and_then(|it| it.base.clone());
-        let base = base.unwrap_or_else(|| self.base.clone());
-        let kept = self.tests_of(spot)?;
-        let rules: Vec<_> = spec
-            .scope
-            .paths
-            .iter()
-            .filter_map(|path| Rule::parse(&format!("Edit({path})")).ok())
-            .collect();
-        let changed = self.line.changed(&base, tree).map_err(git_failed)?;
-        let outside = changed
-            .iter()
-            .map(|path| path.to_string_lossy().into_owned());
-        let outside: Vec<String> = outside
-            .filter(|path| !kept.contains(path))
-            .filter(|path| !rules.iter().any(|rule| rule.admits_path("edit", path)))
-            .collect();
-        if outside.is_empty() {
-            return Ok(None);
-        }
-        let mut step = spec.clone();
-        step.scope.paths.extend(outside.iter().cloned());
-        let words = Words {
-            id: format!("{}-{}-scope", spec.id, spot.round),
-            what: format!("it also changed {}", outside.join(", ")),
-            why: "the files lie outside of what the plan lets this step change".to_owned(),
-            impact: "the change stays in the step's own files until you decide".to_owned(),
-        };
-        let known = self.house.workshop.known();
-        let known = |_: &Plan| known.clone();
-        let fact = proposed(spot.state.plan(), step, Vec::new(), known, words);
-        let fact = fact.map_err(|why| Failure::new(artel_types::Code::X001, why))?;
-        Ok(Some(fact.into()))
+impl Look<'_> {
+    /// Tells whether something has to notice the change: code always, and whatever rests on tests.
+    /// Where nothing can be run, nobody can tell.
+    fn has_to_be_exercised(&self) -> bool {
+        let evidence = &self.spot.spec.evidence;
+        let leans_on_tests =
+            evidence.is_empty() || evidence.iter().any(|it| it.kind == EvidenceKind::Tests);
+        let has_suite = !self.before.is_empty();
+        let has_command = evidence.iter().any(|it| it.kind == EvidenceKind::Command);
+        let mut production = self.production.iter();
+        let is_code = production.any(|path| is_code_path(&path.to_string_lossy()));
+        (leans_on_tests && has_suite && !self.changed.is_empty())
+            || (is_code && (has_suite || has_command))
     }
 }
 
@@ -411,7 +436,7 @@ fn unexercised(look: &Look<'_>) -> String {
         .collect();
     format!(
         "every check passes also without the change of {}: nothing exercises it. Add a test that \
-         fails without it.",
+         fails without it, or have a command as evidence that does.",
         files.join(", ")
     )
 }

@@ -215,6 +215,8 @@ pub(crate) fn deferred(state: &Conduct) -> Vec<String> {
             ));
         }
     }
+    let agreed = state.agreed().iter();
+    lines.extend(agreed.map(|what| format!("the person agreed: {what}")));
     lines
 }
 

@@ -8,6 +8,7 @@ use artel_git::RunTree;
 use artel_policy::{Bound, Changes};
 use artel_rules::conduct::{Judge, Part};
 use artel_rules::plan::names::is_test_path;
+use artel_rules::proof::ChangedLines;
 use artel_types::plan::{Claim, Finding, ProofPlace};
 use artel_types::{Event, Failure, RunId, StepJudged, StepStarted, StepWorked, Text};
 
@@ -75,17 +76,19 @@ impl Workers {
 
     /// Puts together what holds for a run of a step.
     fn contract(&self, spot: &Spot, bound: Bound) -> Contract {
-        let number = spot.state.plan().number(&spot.spec.id).unwrap_or(0);
         let part = spot.part.as_str();
+        // What mends the branch as a whole is no step of the plan.
+        let number = spot.state.plan().number(&spot.spec.id);
+        let place = number.map_or("the branch".to_owned(), |it| format!("step {it}"));
         Contract {
-            step: Some(spot.spec.id.clone()),
-            plan: Some(self.run()),
+            step: number.map(|_| spot.spec.id.clone()),
+            plan: number.map(|_| self.run()),
             bound: Some(bound),
             grants: grants_of(&spot.spec),
             turns: spot.spec.scope.turns.map(|turns| turns.clamp(1, 100)),
             privacy: self.privacy,
             directive: Some(format!("{}: {}", spot.spec.title, spot.spec.work)),
-            ..Contract::new(format!("step {number}, {part}: {}", spot.spec.title))
+            ..Contract::new(format!("{place}, {part}: {}", spot.spec.title))
         }
     }
 
@@ -131,7 +134,8 @@ impl Workers {
             "complete"
         };
         let worked = self.worked(&spot, &done, state, criteria, String::new())?;
-        Ok(facts([worked.into()]))
+        let short = self.short_of_money(&spot, &done)?;
+        Ok(facts(std::iter::once(worked.into()).chain(short)))
     }
 
     /// Has a tester write tests that fail without the work.
@@ -202,6 +206,7 @@ impl Workers {
             let state = state.unwrap_or_else(|| "failed".to_owned());
             let worked = this.worked(&spot, &done, &state, Vec::new(), left.clone())?;
             let mut all = vec![worked.into()];
+            all.extend(this.short_of_money(&spot, &done)?);
             if spot.part == Part::Work && state == "complete" {
                 all.extend(this.beyond_scope(&spot, &left)?);
             }
@@ -242,17 +247,33 @@ impl Workers {
 
     /// Has an attempt judged, in a copy of its files.
     pub(super) async fn judge(self: &Arc<Self>, spot: Spot, judge: Judge) -> Result<Did, Failure> {
+        let step = spot.state.step(&spot.spec.id);
+        let left = step.and_then(|it| Some((it.tree.clone()?, it.base.clone()?)));
+        let trees = left.unwrap_or_else(|| (self.base.clone(), self.base.clone()));
+        match self.verdict(&spot, judge, trees).await? {
+            Ok((judged, done)) => {
+                let short = self.short_of_money(&spot, &done)?;
+                Ok(facts(std::iter::once(judged.into()).chain(short)))
+            }
+            Err(left) => Ok(left),
+        }
+    }
+
+    /// Has a change from one tree to another judged.
+    pub(super) async fn verdict(
+        self: &Arc<Self>,
+        spot: &Spot,
+        judge: Judge,
+        (left, base): (String, String),
+    ) -> Result<Result<(StepJudged, Box<RunDone>), Did>, Failure> {
         let this = Arc::clone(self);
-        let there = spot.clone();
-        let (at, tree, diff) = blocking(move || {
-            let step = there.state.step(&there.spec.id);
-            let left = step.and_then(|it| Some((it.tree.clone()?, it.base.clone()?)));
-            let (left, base) = left.unwrap_or_else(|| (this.base.clone(), this.base.clone()));
-            let name = format!("{}-{}-{}", there.spec.id, there.round, judge.as_str());
-            let at = this.at.join("judges").join(name);
-            let tree = this.checkout(&left, &at)?;
+        let name = format!("{}-{}-{}", spot.spec.id, spot.round, judge.as_str());
+        let at = self.at.join("judges").join(name);
+        let there = at.clone();
+        let (tree, diff) = blocking(move || {
+            let tree = this.checkout(&left, &there)?;
             let diff = this.line.diff(&base, &left, &[]).map_err(git_failed)?;
-            Ok((at, tree, String::from_utf8_lossy(&diff).into_owned()))
+            Ok((tree, String::from_utf8_lossy(&diff).into_owned()))
         })
         .await?;
         let role = match judge {
@@ -260,40 +281,43 @@ impl Workers {
             Judge::Evaluator | Judge::Inspector => "inspector",
         };
         let bound = bound_of(&spot.spec, &[], Changes::None);
-        let contract = self.contract(&spot, bound);
-        let task = briefs::judge(self, &spot, judge, &cut(diff));
+        let contract = self.contract(spot, bound);
+        let lines = Arc::new(ChangedLines::of(&diff));
+        let task = briefs::judge(self, spot, judge, &cut(diff));
         let copy = Arc::clone(&tree);
         let child = Child {
             tree: Some((at.clone(), tree)),
-            ..self.child(&spot, role, contract, task)
+            ..self.child(spot, role, contract, task)
         };
         let (house, trace) = (Arc::clone(&self.house), self.trace());
+        let changed = Arc::clone(&lines);
         let finish = move |run: RunId, contract: &mut Contract| {
             let looked = move || {
                 let events = house.told_by(trace, run).unwrap_or_default();
                 forms::looked_at(&events)
             };
             let put_back = move || put_back(&copy);
-            contract.tools.push(forms::verdict_form(looked, put_back));
+            let form = forms::verdict_form(looked, put_back, changed);
+            contract.tools.push(form);
         };
         let came = self.house.child(self.trace(), child, finish).await?;
         let (done, events) = match came.left() {
             Ok(over) => over,
-            Err(left) => return Ok(left),
+            Err(left) => return Ok(Err(left)),
         };
-        let judged = self.judged(&spot, judge, &done, &events)?;
+        let judged = self.judged(spot, (judge, &lines), &done, &events)?;
         blocking(move || {
             done_with(&at);
             Ok(())
         })
         .await?;
-        Ok(facts([judged.into()]))
+        Ok(Ok((judged, done)))
     }
 
     fn judged(
         &self,
         spot: &Spot,
-        judge: Judge,
+        (judge, lines): (Judge, &ChangedLines),
         done: &RunDone,
         events: &[Event],
     ) -> Result<StepJudged, Failure> {
@@ -304,8 +328,9 @@ impl Workers {
             ..Verdict::default()
         });
         let mut findings = verdict.findings;
+        lines.lower(&mut findings);
         if judge != Judge::Tester {
-            findings.extend(self.checked_findings(spot)?);
+            findings.extend(self.checked_findings(spot, lines)?);
         }
         let findings: Vec<Finding> = numbered(findings, judge);
         let passed =
@@ -340,21 +365,11 @@ impl Workers {
 impl Workers {
     /// Returns what the project's own checkers find in the files of an attempt and did not before:
     /// it is on record with the inspector's findings, and can be waived like them.
-    fn checked_findings(&self, spot: &Spot) -> Result<Vec<Finding>, Failure> {
-        let step = spot.state.step(&spot.spec.id);
-        let Some((tree, base)) = step.and_then(|it| Some((it.tree.clone()?, it.base.clone()?)))
-        else {
-            return Ok(Vec::new());
-        };
+    fn checked_findings(&self, spot: &Spot, lines: &ChangedLines) -> Result<Vec<Finding>, Failure> {
         let mut now = self.proofs(ProofPlace::Green)?;
         now.retain(|it| it.step.as_deref() == Some(&*spot.spec.id) && it.round == spot.round);
         let before = self.proofs(ProofPlace::Baseline)?;
-        let changed = self.line.changed(&base, &tree).map_err(git_failed)?;
-        let changed = changed
-            .iter()
-            .map(|path| path.to_string_lossy().into_owned());
-        let changed: Vec<_> = changed.collect();
-        Ok(artel_rules::proof::new_findings(&before, &now, &changed))
+        Ok(artel_rules::proof::new_findings(&before, &now, lines))
     }
 }
 

@@ -1,16 +1,22 @@
 //! What the steps under way are expected to take, set aside for them: while one is at work nobody
-//! else takes it, and at its end what is left of it goes back.
+//! else takes it, and at its end what is left of it goes back. What a step may cost at most is a
+//! limit of its own; one that needs more asks for it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use artel_engine::Entry;
 use artel_model::Context;
+use artel_rules::budget::UNLIMITED;
 use artel_rules::conduct::Conduct;
+use artel_rules::plan::widened;
 use artel_types::plan::{PlanStep, StepState};
-use artel_types::{Actor, Failure};
+use artel_types::{Actor, Amount, BudgetLimited, Code, Fact, Failure, Level, Money};
 
-use super::Workers;
+use super::{Spot, Workers};
+use crate::runs::RunDone;
 use crate::works::estimate::amount_of;
+use crate::works::propose::{Words, proposed};
 
 /// The steps of which this process knows how it stands with their share.
 #[derive(Default)]
@@ -20,6 +26,8 @@ pub(crate) struct Shares(Mutex<Known>);
 struct Known {
     open: BTreeSet<String>,
     over: BTreeSet<String>,
+    /// What they may cost, as it is on record.
+    limits: BTreeMap<String, u64>,
 }
 
 impl Shares {
@@ -29,8 +37,9 @@ impl Shares {
 }
 
 impl Workers {
-    /// Sets aside what a step is expected to take, once.
+    /// Sets aside what a step is expected to take, once, and limits it to what the plan says.
     pub(super) async fn hold(&self, spec: &PlanStep) -> Result<(), Failure> {
+        self.limit(spec).await?;
         let is_new = {
             let mut known = self.shares.lock();
             known.over.remove(&spec.id);
@@ -39,6 +48,14 @@ impl Workers {
         if !is_new {
             return Ok(());
         }
+        let amount = self.expected(spec)?;
+        let step = self.level_of(&spec.id);
+        let gateway = &self.house.gateway;
+        gateway.hold(&step, amount, &self.spender()).await
+    }
+
+    /// Returns what a step is expected to take.
+    fn expected(&self, spec: &PlanStep) -> Result<Amount, Failure> {
         let house = &self.house;
         let by_role = match &house.named {
             Some(named) => Some(named.clone()),
@@ -46,9 +63,69 @@ impl Workers {
         };
         // Without a model nothing can be asked, which whoever asks is told.
         let chosen = house.models.choose(by_role.as_deref()).ok();
-        let amount = amount_of(spec, chosen.as_ref());
-        let step = self.level_of(&spec.id);
-        house.gateway.hold(&step, amount, &self.spender()).await
+        Ok(amount_of(spec, chosen.as_ref()))
+    }
+
+    /// Puts on record what a step may cost, where that is not what is on record.
+    async fn limit(&self, spec: &PlanStep) -> Result<(), Failure> {
+        let cost = spec.scope.cost().map_or(UNLIMITED, |cost| cost.0);
+        if self.shares.lock().limits.get(&spec.id) == Some(&cost) {
+            return Ok(());
+        }
+        let level = Level::Step(self.level_of(&spec.id));
+        let events = self.chronicle.own_events()?;
+        let last = events.iter().rev().find_map(|event| match &event.fact {
+            Fact::BudgetLimited(it) if it.level == level => Some(it.limit.money.0),
+            _ => None,
+        });
+        if cost != last.unwrap_or(UNLIMITED) {
+            let limit = BudgetLimited {
+                level,
+                limit: Amount::new(UNLIMITED, cost),
+            };
+            self.chronicle.append(vec![Entry::quiet(limit)]).await?;
+        }
+        self.shares.lock().limits.insert(spec.id.clone(), cost);
+        Ok(())
+    }
+
+    /// Has the plan changed by the person where the money of a step did not suffice.
+    pub(super) fn short_of_money(
+        &self,
+        spot: &Spot,
+        done: &RunDone,
+    ) -> Result<Option<Fact>, Failure> {
+        let why = done.finished.as_ref().and_then(|it| it.why.as_deref());
+        let why = why.unwrap_or_default();
+        let level = Level::Step(self.level_of(&spot.spec.id));
+        let (true, Some(cost)) = (why.contains(&level.to_string()), spot.spec.scope.cost_usd)
+        else {
+            return Ok(None);
+        };
+        let mut step = spot.spec.clone();
+        step.scope.cost_usd = Some(more_than(cost, self.expected(&spot.spec)?.money));
+        let words = Words {
+            id: format!("{}-{}-{}-cost", step.id, spot.round, spot.part.as_str()),
+            what: widened(&spot.spec, &step).join("; "),
+            why: format!(
+                "what the plan lets it cost does not suffice for the next call: {}",
+                why.lines().nth(1).unwrap_or(why).trim()
+            ),
+            impact: "the step goes on with the files as they are".to_owned(),
+        };
+        if self.is_turned_down(&words, &step.id)? {
+            return Ok(None);
+        }
+        let known = self.house.workshop.known();
+        let fact = proposed(
+            spot.state.plan(),
+            step,
+            Vec::new(),
+            |_| known.clone(),
+            words,
+        );
+        let fact = fact.map_err(|why| Failure::new(Code::X001, why))?;
+        Ok(Some(fact.into()))
     }
 
     /// Gives back what is left for the steps that are over.
@@ -102,4 +179,17 @@ impl Workers {
             step_of: None,
         }
     }
+}
+
+/// Returns a sum that a step may well do with: twice what it had, and what it is expected to take
+/// beyond it.
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "sums that a plan can name are far below what a double holds"
+)]
+fn more_than(dollars: f64, expected: Money) -> f64 {
+    let expected = expected.0 as f64 / 1e6;
+    let more = (dollars * 2.0).max(dollars + expected).max(0.01);
+    // Whole cents, upwards: a person reads it.
+    (more * 100.0).ceil() / 100.0
 }

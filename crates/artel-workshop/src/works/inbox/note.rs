@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use artel_types::{Code, Failure};
 
+use super::names::InboxName;
 use crate::trouble::file_failure;
 use crate::works::sheets::read_text;
 
@@ -12,7 +13,12 @@ pub(super) const ENDING: &str = ".problem.md";
 
 /// Returns where the note of a file is.
 fn place(file: &Path) -> PathBuf {
-    let name = file.file_stem().unwrap_or_default().to_string_lossy();
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    // Of what is no Markdown the whole name is kept: the same one may be there as Markdown.
+    let name = match InboxName::of(&name) {
+        InboxName::Other => name,
+        _ => file.file_stem().unwrap_or_default().to_string_lossy(),
+    };
     file.with_file_name(format!("{name}{ENDING}"))
 }
 
@@ -56,7 +62,10 @@ pub(super) fn tidy(folder: &Path) {
         let Some(base) = name.to_str().and_then(|name| name.strip_suffix(ENDING)) else {
             continue;
         };
-        if !folder.join(format!("{base}.md")).exists() {
+        let is_there = |name: String| folder.join(name).exists();
+        let as_markdown = ["md", "MD", "Md", "mD"].map(|end| format!("{base}.{end}"));
+        let is_other = InboxName::of(base) == InboxName::Other && is_there(base.to_owned());
+        if !is_other && !as_markdown.into_iter().any(is_there) {
             drop(std::fs::remove_file(entry.path()));
         }
     }

@@ -6,6 +6,7 @@
 //! be one and is not taken.
 
 use std::cmp::Reverse;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use artel_files::FileError;
@@ -14,7 +15,7 @@ use artel_rules::request::file::{Origin, Read, Request, Status, Wrong, parse, re
 use artel_types::{Code, Draft, Failure, RequestMoved, RequestRefused, Stream, Timestamp, TraceId};
 
 use super::look::Look;
-use super::{Due, Found, REQUESTS, note};
+use super::{Due, Found, InboxName, REQUESTS, note};
 use crate::caller::fresh_trace;
 use crate::portals::Portal;
 use crate::trouble::file_failure;
@@ -103,6 +104,9 @@ impl Look<'_> {
     }
 
     fn take_request(&mut self, file: &Path, shown: &str) -> Result<Came, Refusal> {
+        if let Some(why) = unfit(file, shown) {
+            return Err(wrong("file", why));
+        }
         let bytes = artel_files::read_bounded(file, LONGEST_FILE);
         let bytes = match bytes {
             Err(error) if error.system_kind() == Some(std::io::ErrorKind::NotFound) => {
@@ -110,7 +114,16 @@ impl Look<'_> {
             }
             other => other.map_err(|error| wrong("file", unread(&error)))?,
         };
-        let text = String::from_utf8(bytes).map_err(|_| wrong("file", "it is no text in UTF-8"))?;
+        let text = String::from_utf8(bytes).map_err(|_| {
+            wrong(
+                "file",
+                "it is no text in UTF-8; save it as plain text in UTF-8",
+            )
+        })?;
+        if text.contains('\0') {
+            let what = "it has NUL bytes, so it is no text; save it as plain text in UTF-8";
+            return Err(wrong("file", what));
+        }
         let read = parse(&text).map_err(|wrongs| {
             let said = |it: &Wrong| (it.field.clone(), it.to_string());
             Refusal::Wrong(wrongs.iter().map(said).collect())
@@ -175,7 +188,7 @@ impl Look<'_> {
         }
         let what = format!(
             "this name is that of the request {short}, which was taken with other words and is not \
-             over; save it under another name to ask anew, or `artel plan revise {short}`"
+             over; save it under another name to ask anew, or `artel plan revise {short} --comment \"…\"`"
         );
         Err(wrong("file", what))
     }
@@ -308,7 +321,9 @@ impl Look<'_> {
 /// Returns the files that may be requests, by name.
 pub(super) fn all_in(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let files = entries.map(|entry| entry.path()).filter(|path| {
+    let is_file = |entry: &std::fs::DirEntry| entry.file_type().is_ok_and(|it| !it.is_dir());
+    let files = entries.filter(is_file).map(|entry| entry.path());
+    let files = files.filter(|path| {
         let name = path.file_name().and_then(|name| name.to_str());
         name.is_some_and(is_one)
     });
@@ -317,9 +332,29 @@ pub(super) fn all_in(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Tells whether a file of this name may be a request.
+/// Tells whether a file of this name is a person's: a request, or something that cannot be one.
 pub(super) fn is_one(name: &str) -> bool {
-    name.ends_with(".md") && !name.ends_with(note::ENDING) && !name.starts_with('.')
+    InboxName::of(name) != InboxName::Passing
+}
+
+/// Says why a file cannot be a request, whatever it holds.
+fn unfit(file: &Path, shown: &str) -> Option<String> {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    if InboxName::of(&name) == InboxName::Other {
+        let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+        return Some(format!(
+            "only Markdown is read here, files whose names end with `.md`; rename it to \
+             `{stem}.md` if it is a request, or take it away"
+        ));
+    }
+    let about = file.symlink_metadata().ok()?;
+    if about.is_file() && about.nlink() > 1 {
+        return Some(format!(
+            "it is a hard link: the same file has another name elsewhere, which a request has nothing \
+             to do with; put a copy here instead: `cp FILE {shown}`"
+        ));
+    }
+    None
 }
 
 fn is_over(status: Status) -> bool {

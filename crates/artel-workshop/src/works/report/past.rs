@@ -73,7 +73,7 @@ impl Workshop {
         };
         let mut past = Past {
             conduct: Conduct::new(plan, rules),
-            events: self.run_events(&work, run)?,
+            events: self.run_events(run)?,
             begun: None,
             metrics: RunMetrics::default(),
             turns: BTreeMap::new(),
@@ -148,7 +148,8 @@ impl Past {
         let commit = |event: &Event| match &event.fact {
             Fact::StepPassed(passed) => {
                 let subject = plan.step(&passed.step).map(|step| {
-                    let message = names::commit_message(step, &passed.files, self.work.trace);
+                    let message =
+                        names::commit_message(step, plan.kind, &passed.files, self.work.trace);
                     message.lines().next().unwrap_or_default().to_owned()
                 });
                 let subject = subject.unwrap_or_else(|| passed.step.clone());

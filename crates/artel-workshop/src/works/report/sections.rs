@@ -267,12 +267,7 @@ pub(super) fn reasoning(past: &Past) -> String {
 
 /// Says what it cost.
 pub(super) fn money(past: &Past) -> String {
-    match past.metrics.cost {
-        None => "price not known".to_owned(),
-        // Only what is rehearsed costs nothing.
-        Some(Money(0)) => "free".to_owned(),
-        Some(cost) => cost.to_string(),
-    }
+    crate::runs::price(past.metrics.cost)
 }
 
 pub(super) fn cost(past: &Past) -> String {

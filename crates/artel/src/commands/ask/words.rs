@@ -1,6 +1,6 @@
 //! Where the words of a request come from: the command line, a file, or a conversation.
 
-use std::io::{self, IsTerminal as _};
+use std::io::{self, IsTerminal as _, Read as _};
 
 use artel_types::plan::{Urgency, Verify};
 use artel_types::{Code, Failure};
@@ -9,6 +9,9 @@ use artel_workshop::{Caller, Problems};
 use super::{Args, urgency, verify};
 use crate::prompt::typed;
 use crate::screen::Screen;
+
+/// More is no request.
+const LONGEST: u64 = 16 << 20;
 
 /// Everything that a person says about a request.
 pub(super) struct Asked {
@@ -25,6 +28,7 @@ pub(super) fn asked(args: &Args, caller: &Caller, screen: &Screen) -> Result<Ask
         return conversed(args, screen);
     }
     let (words, source) = match (&args.text, &args.file) {
+        (_, Some(file)) if file.as_os_str() == "-" => (piped()?, "cli"),
         (_, Some(file)) => (caller.words_of(file)?, "file"),
         (Some(text), None) => (text.clone(), "cli"),
         (None, None) => {
@@ -41,6 +45,32 @@ pub(super) fn asked(args: &Args, caller: &Caller, screen: &Screen) -> Result<Ask
         verify: args.verify,
         source,
     })
+}
+
+/// Reads what is wanted from the standard input.
+fn piped() -> Result<String, Failure> {
+    let cannot = |why: String| {
+        Failure::new(Code::C004, "the standard input cannot be read")
+            .because(why)
+            .advise("give it text in UTF-8, or name a file")
+    };
+    if io::stdin().is_terminal() {
+        return Err(cannot("nothing is piped into it".to_owned()));
+    }
+    let mut bytes = Vec::new();
+    let mut input = io::stdin().lock().take(LONGEST + 1);
+    input
+        .read_to_end(&mut bytes)
+        .map_err(|error| cannot(error.to_string()))?;
+    if bytes.len() as u64 > LONGEST {
+        return Err(cannot(format!("it is longer than {} MB", LONGEST >> 20)));
+    }
+    let text = String::from_utf8(bytes).map_err(|_| cannot("it is no text".to_owned()))?;
+    if text.trim().is_empty() {
+        return Err(Failure::new(Code::C005, "the standard input is empty")
+            .advise("write into it what you want"));
+    }
+    Ok(text)
 }
 
 /// Asks for one thing after the other; what was given as a flag is not asked for.

@@ -70,6 +70,14 @@ pub(super) struct Export {
     filter: FilterArgs,
 }
 
+/// Says what is missing, before what is left is shown.
+pub(in crate::commands) fn warn(workshop: &Workshop, screen: &mut Screen) {
+    if let Some(missing) = workshop.missing_end() {
+        let advice = missing.advice.map(|it| format!("; {it}"));
+        screen.notes(&[format!("{}{}", missing.what, advice.unwrap_or_default())]);
+    }
+}
+
 /// Count what is in the journal
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: artel journal stats --json")]
@@ -77,8 +85,9 @@ pub(super) struct Stats {}
 
 pub(super) fn tail(args: &Tail, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
     let workshop = caller.workshop()?;
+    warn(&workshop, screen);
     let filter = args.filter.filter(caller.clock())?;
-    let reader = workshop.reader()?;
+    let reader = workshop.reader_as_it_is()?;
     let head = reader.head().map_err(Failure::from)?;
     let query = journal::Query::of(filter.clone());
     let query = match args.after {
@@ -127,6 +136,7 @@ pub(super) fn query(
     screen: &mut Screen,
 ) -> Result<Verdict, Problems> {
     let workshop = caller.workshop()?;
+    warn(&workshop, screen);
     let mut query = journal::Query::of(args.filter.filter(caller.clock())?);
     query.limit = args.limit;
     query.after = args.after;
@@ -156,7 +166,10 @@ fn show_page(
 ) -> Result<(), Problems> {
     let is_cut = query.limit.is_none();
     query.limit.get_or_insert(LONGEST_TABLE);
-    let records = workshop.reader()?.records(&query).map_err(Failure::from)?;
+    let records = workshop
+        .reader_as_it_is()?
+        .records(&query)
+        .map_err(Failure::from)?;
     show(&records, screen)?;
     if is_cut && records.len() as u64 == LONGEST_TABLE {
         screen.say(format!(
@@ -238,7 +251,7 @@ fn each(
 ) -> Result<(), Problems> {
     let mut stopped = None;
     workshop
-        .reader()?
+        .reader_as_it_is()?
         .visit(query, |record| match print(record) {
             Ok(()) => ControlFlow::Continue(()),
             Err(problems) => {
@@ -256,6 +269,7 @@ pub(super) fn export(
     screen: &mut Screen,
 ) -> Result<Verdict, Problems> {
     let workshop = caller.workshop()?;
+    warn(&workshop, screen);
     let query = journal::Query::of(args.filter.filter(caller.clock())?);
     let Some(path) = &args.output else {
         each(&workshop, &query, |record| screen.value(&record))?;
@@ -294,7 +308,9 @@ pub(super) fn stats(
     caller: &Caller,
     screen: &mut Screen,
 ) -> Result<Verdict, Problems> {
-    let count = caller.workshop()?.stats()?;
+    let workshop = caller.workshop()?;
+    warn(&workshop, screen);
+    let count = workshop.stats()?;
     if screen.json {
         screen.value(&count)?;
         return Ok(Verdict::Done);

@@ -1,5 +1,6 @@
 //! Deciding about plans.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use artel_types::{RunId, TraceId};
@@ -40,7 +41,8 @@ pub(super) fn approve(
     go(&workshop, &work, run, how, caller, screen)
 }
 
-/// Carries out a plan here, in the background, or where it is being done already.
+/// Carries out a plan here or in the background, or stays with it where it is being done: by a
+/// daemon if there is one, which goes on when this command has ended.
 pub(super) fn go(
     workshop: &Arc<Workshop>,
     work: &Work,
@@ -53,10 +55,12 @@ pub(super) fn go(
         .standing_of(run)
         .ok()
         .and_then(|(_, driver)| driver);
-    if let Some(driver) = driver {
+    if let Some(driver) = driver.filter(|_| how.detach) {
         return elsewhere(work.trace, run, &driver, screen);
     }
-    if how.detach {
+    if how.is_usual() && workshop.can_hand_over()? {
+        runtime::block_on(workshop.hand_over(work, run))??;
+    } else if how.detach {
         let words = how.words();
         let driver = workshop.leave_to_background(work.trace, &words)?;
         return elsewhere(work.trace, run, &driver, screen);
@@ -113,13 +117,27 @@ pub(super) fn revise(
     bench.conclude(work.trace, outcome)
 }
 
-pub(super) fn edit(id: &str, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+pub(super) fn edit(
+    id: &str,
+    file: Option<&Path>,
+    caller: &Caller,
+    screen: &mut Screen,
+) -> Result<Verdict, Problems> {
     let workshop = caller.workshop()?;
     let work = workshop.work_named(id)?;
-    let edited = {
-        // Ctrl-C is the editor's while it runs.
-        let _ear = Ear::open().map_err(|error| crate::output_failed(&error))?;
-        workshop.edit_by_hand(&work)?
+    let edited = match file {
+        Some(file) => workshop.edit_from(&work, file)?,
+        None => {
+            if let Some(kept) = workshop.kept_edit(&work)? {
+                screen.say(format!(
+                    "your text from before is opened again; remove `{}` to begin anew",
+                    harmless(&kept.display().to_string())
+                ));
+            }
+            // Ctrl-C is the editor's while it runs.
+            let _ear = Ear::open().map_err(|error| crate::output_failed(&error))?;
+            workshop.edit_by_hand(&work)?
+        }
     };
     let short = work.trace.short();
     let (word, version) = match edited {

@@ -184,19 +184,13 @@ fn details(shown: &PlanLook, screen: &mut Screen) -> Result<(), Problems> {
     let mut stands = Vec::new();
     for (at, step) in plan.steps.iter().enumerate() {
         let scope = &step.scope;
-        let parts = [
-            ("change", &scope.paths),
-            ("run", &scope.commands),
-            ("reach", &scope.network),
-        ];
-        let parts = parts.iter().filter(|(_, list)| !list.is_empty());
-        let mut parts: Vec<String> = parts
-            .map(|(may, list)| format!("{may} {}", list.join(", ")))
-            .collect();
+        let parts = scope.admits().map(|(may, list, otherwise)| match list {
+            [] => format!("{may} {otherwise}"),
+            list => format!("{may} {}", list.join(", ")),
+        });
+        let mut parts = parts.to_vec();
         parts.extend(scope.cost().map(|cost| format!("cost up to {cost}")));
-        if !parts.is_empty() {
-            permissions.push(format!("step {} may {}", at + 1, parts.join("; ")));
-        }
+        permissions.push(format!("step {} may {}", at + 1, parts.join("; ")));
         for claim in &scope.criteria {
             criteria.push(format!(
                 "step {}: {} ({})",

@@ -40,9 +40,23 @@ pub(crate) fn company(
         passing,
         stop: stop.clone(),
     };
+    if screen.redraws {
+        // What is drawn anew has to know of every line between.
+        let (ears, tell) = (ears.clone(), screen.teller());
+        caller.room().told_by(move |text| {
+            let notice = Passing::Notice(text.to_owned());
+            if ears.passing.send(notice).is_err() {
+                tell(text);
+            }
+        });
+    }
     let approver = || {
-        let (inner, ears) = (Terminal::of(caller), ears.clone());
-        Arc::new(AtDesk { inner, ears }) as Arc<dyn Approver>
+        let desk = AtDesk {
+            inner: Terminal::of(caller),
+            ears: ears.clone(),
+            settled: Mutex::default(),
+        };
+        Arc::new(desk) as Arc<dyn Approver>
     };
     let person = || {
         let (ears, settled) = (ears.clone(), Mutex::default());
@@ -127,13 +141,36 @@ impl Audience for Ears {
 struct AtDesk {
     inner: Terminal,
     ears: Ears,
+    /// The calls that were answered elsewhere, and how.
+    settled: Mutex<BTreeMap<String, String>>,
+}
+
+impl AtDesk {
+    fn settled(&self) -> MutexGuard<'_, BTreeMap<String, String>> {
+        self.settled.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Approver for AtDesk {
     fn approve(&self, question: &Question) -> Option<Said> {
-        let gone = || self.ears.gone();
-        let said = self.ears.while_quiet(|| self.inner.ask(question, &gone));
+        let gone = || match AtDesk::settled(self).get(&question.call) {
+            Some(why) => Some(Gone::Settled(why.clone())),
+            None => self.ears.gone(),
+        };
+        let said = self.ears.while_quiet(|| {
+            let said = self.inner.ask(question, &gone);
+            if let Err(Gone::Settled(why)) = &said {
+                prompt::show(&format!("{}\n", harmless(why)));
+            }
+            said
+        });
+        AtDesk::settled(self).remove(&question.call);
         said.unwrap_or_else(|_| Some(Reply::Left.into()))
+    }
+
+    fn settled(&self, question: &Question, why: &str) {
+        let (call, why) = (question.call.clone(), why.to_owned());
+        AtDesk::settled(self).insert(call, why);
     }
 }
 

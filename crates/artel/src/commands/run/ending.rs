@@ -31,6 +31,9 @@ pub(crate) fn conclude(
     screen: &mut Screen,
 ) -> Result<Verdict, Problems> {
     if let Some(left) = &done.left {
+        if *left == Left::Interrupted {
+            runtime::block_on(workshop.rest_run(done.run))??;
+        }
         return leave(left, done, screen);
     }
     let Some(finished) = &done.finished else {

@@ -7,6 +7,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use artel_types::Tokens;
 use artel_types::plan::StepState;
 use artel_types::{Clock, Failure, TraceId};
 use artel_workshop::{
@@ -53,6 +54,8 @@ struct Drawing<'s> {
     waits: Option<String>,
     is_quiet: bool,
     turn: usize,
+    /// What can be done meanwhile.
+    keys: String,
 }
 
 impl Canvas {
@@ -82,6 +85,7 @@ impl Canvas {
             waits: None,
             is_quiet: false,
             turn: 0,
+            keys: keys(&self.trace.short()),
             screen,
         };
         let watched = drawing.watch(work(company), stops);
@@ -244,6 +248,16 @@ impl Drawing<'_> {
             let need = cut(&in_one_line(need), widest.saturating_sub(4));
             lines.push((Weight::Now, format!("  ⏸ {need}")));
         }
+        let is_over = |row: &StepRow| {
+            matches!(
+                row.state,
+                StepState::Done | StepState::Failed | StepState::Skipped
+            )
+        };
+        if sum.phase.is_some() || !rows.iter().all(is_over) {
+            let keys = cut(&self.keys, widest.saturating_sub(2));
+            lines.push((Weight::Gap, format!("  {keys}")));
+        }
         lines
     }
 
@@ -291,6 +305,14 @@ impl Drawing<'_> {
     }
 }
 
+/// Says what can be done meanwhile: here, and in another terminal.
+fn keys(id: &str) -> String {
+    format!(
+        "Ctrl-C leaves, artel resume {id} comes back · elsewhere: artel hint {id} \"…\" · \
+         artel cancel {id} · artel waiting"
+    )
+}
+
 /// What a step took, or does.
 fn took(row: &StepRow) -> String {
     let seconds = row.seconds.map_or(String::new(), |it| format!("{it:.1} s"));
@@ -319,10 +341,7 @@ fn took(row: &StepRow) -> String {
 }
 
 fn summary(sum: &PlanSum) -> String {
-    let tokens = match sum.tokens {
-        count @ 0..=999 => format!("{count} tokens"),
-        count => format!("{}.{}k tokens", count / 1000, count % 1000 / 100),
-    };
+    let tokens = format!("{} tokens", Tokens(sum.tokens));
     let cost = price(sum.cost);
     let phase = match &sum.phase {
         Some(phase) => format!(" · {phase}"),

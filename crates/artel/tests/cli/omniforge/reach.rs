@@ -183,9 +183,10 @@ fn check_15_scripts_reach_nothing_outside() {
     assert!(!output.contains("LINK-MARK"), "{output}");
 }
 
-/// A script that never ends is ended after two minutes, which is the patience for scripts.
+/// Check 15: a script that never ends is ended after two minutes, which is the patience for
+/// scripts.
 #[test]
-fn check_15_a_script_that_never_ends_is_ended() {
+fn proof_scripts_that_never_end_are_ended() {
     if !is_long() {
         return;
     }

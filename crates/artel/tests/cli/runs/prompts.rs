@@ -34,7 +34,7 @@ fn reading() -> World {
 #[test]
 fn a_signal_at_a_question_leaves_it_open() {
     for (world, question, state) in [
-        (reading(), "Allow it? [o]nce", "left"),
+        (reading(), "Allow it? [o]nce", "paused"),
         (World::new(ASKS), "2 address\n▸ ", "waiting"),
     ] {
         for signal in [Signal::INT, Signal::TERM] {
@@ -125,6 +125,77 @@ fn an_answer_from_elsewhere_ends_the_question() {
     let (screen, code) = seat.end();
     assert_eq!(code, 0, "{screen}");
     assert_eq!(world.events("run.answered").len(), 1);
+}
+
+/// Returns what names the call that waits.
+fn waiting_call(world: &World) -> String {
+    let waits = world.ok(["waiting", "--json"]).json();
+    let calls = waits.as_array().unwrap().iter();
+    let mut calls = calls.filter(|it| it["kind"] == "call");
+    calls.next().unwrap()["id"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_call_that_is_asked_about_here_can_be_answered_elsewhere() {
+    for (answer, ends) in [("yes", "it is quick"), ("no: not today", "it is unknown")] {
+        let world = reading();
+        let mut seat = Seat::at(world.task([]));
+        seat.shows("Allow it? [o]nce");
+        let id = waiting_call(&world);
+        world.ok(["answer", &id]).says(".env").says("artel answer ");
+        // A yes names what was seen; an answer that is none is refused.
+        world
+            .artel(["answer", &world.run(), "yes"])
+            .run()
+            .fails(2, "C004");
+        world
+            .artel(["answer", &id, "perhaps"])
+            .run()
+            .fails(2, "C004");
+        world
+            .ok(["answer", &id, answer])
+            .says("it goes on in artel run");
+        seat.shows("already decided: ")
+            .shows(ends)
+            .shows("Feedback for next time")
+            .types("\n");
+        let (screen, code) = seat.end();
+        assert_eq!(code, 0, "{screen}");
+        assert_eq!(world.events("tool.asked").len(), 1);
+        assert_eq!(world.events("tool.answered").len(), 1, "{screen}");
+        world.artel(["answer", &id, "no"]).run().fails(4, "R004");
+    }
+}
+
+#[test]
+fn a_call_that_waits_for_a_yes_ends_with_its_run() {
+    let world = reading();
+    let mut seat = Seat::at(world.task([]));
+    seat.shows("Allow it? [o]nce");
+    let id = waiting_call(&world);
+    world.ok(["cancel", &world.run()]);
+    let (screen, code) = seat.shows("cancelled elsewhere").end();
+    assert_eq!(code, 1, "{screen}");
+    assert_eq!(world.state(), "cancelled");
+    assert!(world.events("tool.answered").is_empty(), "{screen}");
+    assert!(world.events("tool.finished").is_empty(), "{screen}");
+    world.artel(["answer", &id, "yes"]).run().fails(4, "R004");
+}
+
+#[test]
+fn what_is_answered_here_is_no_question_elsewhere() {
+    let world = reading();
+    let mut seat = Seat::at(world.task([]));
+    seat.shows("Allow it? [o]nce");
+    let id = waiting_call(&world);
+    seat.types("o\n").shows("Feedback for next time");
+    world.artel(["answer", &id, "no"]).run().fails(4, "R004");
+    seat.types("\n");
+    let (screen, code) = seat.end();
+    assert_eq!(code, 0, "{screen}");
+    let answered = world.events("tool.answered");
+    assert_eq!(answered.len(), 1);
+    assert_eq!(answered[0]["payload"]["answer"], "once");
 }
 
 #[test]

@@ -95,7 +95,7 @@ fn ctrl_c_stops_politely_and_says_how_to_go_on() {
         told.ends_with(&format!("stopped; `artel resume {short}` goes on\n")),
         "{told}"
     );
-    assert_eq!(world.state(), "left");
+    assert_eq!(world.state(), "paused");
     let seen = world.artel(["resume", &run]).run().expect(0);
     assert!(
         seen.err

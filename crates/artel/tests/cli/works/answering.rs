@@ -58,6 +58,38 @@ fn an_architects_question_waits_for_an_answer() {
     );
 }
 
+/// What an agent of a step asks is left until somebody answers, not asked again and again.
+#[test]
+fn a_workers_question_waits_for_an_answer() {
+    let work = r#"  - expect: { matches: "(?s)step 1 of 2.*You may change" }
+    call:
+      - edit: { path: calc.py"#;
+    assert!(SCRIPT.contains(work));
+    let asks = r#"  - expect: { matches: "(?s)step 1 of 2.*You may change" }
+    call: { ask_person: { question: "Floats too?", choices: ["yes", "no"] } }
+  - expect: { tools: [propose_change], result_of: ask_person }
+    call:
+      - edit: { path: calc.py"#;
+    let town = Town::saying(&SCRIPT.replace(work, asks));
+    let id = town.asked();
+    let seen = town
+        .artel(["plan", "approve", &id])
+        .run()
+        .fails_last(3, "P002");
+    seen.says("Floats too?").says("artel answer ");
+    // The run of the step was begun once, and nothing went on beside it.
+    assert_eq!(town.count("step.started"), 1);
+    assert_eq!(town.count("run.continued"), 0);
+    let waits = waiting(&town);
+    assert_eq!((waits.len(), &waits[0]["kind"]), (1, &"question".into()));
+    let run = waits[0]["id"].as_str().unwrap().to_owned();
+    town.artel(["answer", &run, "no"]).run().expect(0);
+    town.artel(["resume", &id]).run().expect(0);
+    assert_eq!(town.count("run.answered"), 1);
+    assert_eq!(town.count("step.started"), 2);
+    assert_eq!(town.count("changeset.created"), 1);
+}
+
 /// Nothing passes: after three attempts the person decides, and may try again later.
 #[test]
 fn a_step_that_does_not_pass_is_decided_by_the_person() {
@@ -72,11 +104,13 @@ fn a_step_that_does_not_pass_is_decided_by_the_person() {
         .run()
         .fails_last(3, "P002");
     seen.says("did not pass in 3 attempts")
-        .says("take-over|skip|cancel");
+        .says("take-over|skip|give-up|cancel");
     assert_eq!(town.count("step.started"), 3);
     let waits = waiting(&town);
     assert_eq!((waits.len(), &waits[0]["kind"]), (1, &"question".into()));
-    town.artel(["answer", &id, "skip: later"]).run().expect(0);
+    town.artel(["answer", &id, "give-up: later"])
+        .run()
+        .expect(0);
     town.artel(["resume", &id])
         .run()
         .fails_last(1, "R005")

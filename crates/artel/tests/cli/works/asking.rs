@@ -69,6 +69,17 @@ fn a_request_is_kept_in_the_persons_words_with_what_was_understood() {
 }
 
 #[test]
+fn what_is_wanted_can_be_piped() {
+    let town = Town::new();
+    let ask = || town.artel(["ask", "--file", "-", "--dry-run"]);
+    let words = "Mend add in calc.py. It must add.\n";
+    let seen = ask().given(words).run().expect(0).json();
+    assert_eq!(seen["source"], "cli");
+    assert_eq!(seen["title"], "Mend add in calc.py");
+    ask().given(" \n").run().fails(2, "C005");
+}
+
+#[test]
 fn a_rehearsal_of_a_request_writes_nothing() {
     let town = Town::new();
     let before = Tree::of(&town.house.root());
@@ -199,4 +210,54 @@ fn a_skill_is_planned() {
     let words = ["run", "nothing", "--mode", "planned", "--yes"];
     town.artel(words).run().fails(4, "R001");
     assert_eq!(town.count("request.created"), 1);
+}
+
+#[test]
+fn a_repository_without_a_commit_is_refused_before_any_model_is_asked() {
+    let town = Town::new();
+    let project = town.house.folder("unborn");
+    fs::write(project.join("calc.py"), "x = 1\n").unwrap();
+    super::bench::git(&project, &["init", "-q", "-b", "main"]);
+    let asked = |words: &str| {
+        let artel = town.artel(["ask", words, "--yes"]);
+        artel.standing_in(&project).run()
+    };
+    for words in [
+        "Mend add in calc.py. It must add.",
+        "Fix the typo in calc.py",
+    ] {
+        asked(words)
+            .expect(1)
+            .says("has no commit to start from")
+            .says("commit --allow-empty -m start");
+    }
+    assert_eq!(town.count("request.created"), 0);
+    assert_eq!(town.count("model.requested"), 0);
+    super::bench::git(&project, &["commit", "-q", "--allow-empty", "-m", "start"]);
+    let artel = town.artel(["ask", "Mend add in calc.py.", "--dry-run", "--yes"]);
+    artel.standing_in(&project).run().expect(0);
+}
+
+#[test]
+fn a_recording_cannot_plan_and_the_refusal_says_what_can() {
+    let town = Town::new();
+    let id = town.asked();
+    let model = format!("rehearsal:{id}");
+    town.ask()
+        .env("ARTEL_MODEL", &model)
+        .run()
+        .expect(2)
+        .says("cannot plan")
+        .says(&format!("artel model record {id}"));
+    let words = [
+        "ask",
+        "Mend add in calc.py.",
+        "--plan",
+        "--yes",
+        "--model",
+        &model,
+    ];
+    town.artel(words).run().expect(2).says("cannot plan");
+    assert_eq!(town.count("request.created"), 1);
+    town.artel(["model", "record", &id]).run().expect(0);
 }

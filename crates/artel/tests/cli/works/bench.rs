@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 
 use artel_git::{CommitOrder, Committed, Identity, Line, MergeOrder};
 use artel_journal::{Filter, Query, Reader};
@@ -20,7 +21,7 @@ use crate::support::{ADA, Artel, House, Seen};
 const WHEN: i64 = 1_700_000_000;
 
 pub(super) struct Bench {
-    pub(super) house: House,
+    pub(super) house: Arc<House>,
     pub(super) project: PathBuf,
     pub(super) trace: TraceId,
     pub(super) run: RunId,
@@ -70,7 +71,7 @@ impl Bench {
             git(&project, &["checkout", "-q", "--detach"]);
         }
         let mut bench = Self {
-            house,
+            house: Arc::new(house),
             project,
             trace: TraceId::from_random([7; 16]),
             run: RunId::from_random([9; 16]),
@@ -92,6 +93,28 @@ impl Bench {
             line.publish(&bench.branch).unwrap();
         }
         bench.record(&line, &special);
+        bench
+    }
+
+    /// Another changeset of the same project, with a change of its own.
+    pub(super) fn beside(&self, number: u8, change: impl Fn(&Path)) -> Self {
+        let number = 100 + number;
+        let trace = TraceId::from_random([number; 16]);
+        let mut bench = Self {
+            house: Arc::clone(&self.house),
+            project: self.project.clone(),
+            trace,
+            run: RunId::from_random([number; 16]),
+            branch: format!("fix/it-{}", trace.short()),
+            head: String::new(),
+            base: String::new(),
+        };
+        let line = bench.line();
+        bench.base = line.base().unwrap().commit;
+        bench.head.clone_from(&bench.base);
+        bench.step(&line, &format!("step-{number}"), change);
+        line.publish(&bench.branch).unwrap();
+        bench.record(&line, &Special::default());
         bench
     }
 
@@ -355,6 +378,7 @@ impl Bench {
             tests: None,
             findings: None,
             coverage: None,
+            hash: None,
         }
     }
 
@@ -403,7 +427,7 @@ fn ada() -> Identity {
     }
 }
 
-fn program() -> PathBuf {
+pub(super) fn program() -> PathBuf {
     let places = ["/usr/local/bin/git", "/usr/bin/git"].map(PathBuf::from);
     places.into_iter().find(|path| path.exists()).unwrap()
 }

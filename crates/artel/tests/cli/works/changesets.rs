@@ -7,6 +7,7 @@ use artel_types::plan::PlanState;
 use artel_types::{PlanEnded, SandboxPassage};
 
 use super::bench::{Bench, Special, git, long};
+use super::town::Town;
 use crate::support::Tree;
 
 #[test]
@@ -387,6 +388,35 @@ fn a_folder_in_no_repository_gets_a_patch_and_the_command_for_it() {
         .decide("reject", &["--reason", "applied by hand"])
         .expect(0);
     assert_eq!(bench.state(), "rejected");
+}
+
+#[test]
+fn work_in_a_folder_without_git_ends_with_the_command_that_puts_it_in_place() {
+    let town = Town::new();
+    fs::remove_dir_all(town.project.join(".git")).unwrap();
+    let id = town.asked();
+    let seen = town.artel(["plan", "approve", &id]).run().expect(0);
+    let done = seen
+        .out
+        .lines()
+        .find(|it| it.starts_with("Done: "))
+        .unwrap();
+    assert!(!done.contains("changeset approve"), "{done}");
+    let command = done.split('`').nth(3).unwrap();
+    let waits = town.artel(["waiting", "--json"]).run().expect(0).out;
+    assert!(!waits.contains("changeset approve"), "{waits}");
+    let runs = town.artel(["runs", "--all"]).run().expect(0).out;
+    assert!(
+        !runs.contains("artel apply"),
+        "what steps made is in the changeset: {runs}"
+    );
+    let applied = Command::new("/bin/sh")
+        .args(["-c", command])
+        .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+        .status();
+    assert!(applied.unwrap().success(), "{command}");
+    let calc = fs::read_to_string(town.project.join("calc.py")).unwrap();
+    assert!(calc.contains("a + b"), "{calc}");
 }
 
 #[test]

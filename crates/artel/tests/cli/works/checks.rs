@@ -6,7 +6,7 @@
 //! | Check | Shown by |
 //! | --- | --- |
 //! | skills-agent 11 | `tool_declared::what_does_not_fit_is_refused_with_the_rule`, `tool::what_is_refused_names_its_rule_and_ends_with_three`, `omniforge::reach::check_15_scripts_reach_nothing_outside` |
-//! | skills-agent 12 | `tool_declared::a_tool_that_takes_too_long_is_ended`, `omniforge::reach::check_15_a_script_that_never_ends_is_ended`, `a_cancel_ends_grandchildren_too` of the sandbox |
+//! | skills-agent 12 | `tool_declared::a_tool_that_takes_too_long_is_ended`, `omniforge::reach::proof_scripts_that_never_end_are_ended`, `a_cancel_ends_grandchildren_too` of the sandbox |
 //! | skills-agent 13, a written file | `a_megabyte_arrives_byte_for_byte` of the tools |
 //! | skills-agent 14, bounds and secrets | `skill_runs::what_is_kept_is_bounded_redacted_and_can_be_changed_and_removed` |
 //! | sylk-5 9 | `agents::the_shell_is_no_way_around_the_git_matrix`, `built_in_roles_do_in_git_what_the_matrix_says_by_tool_and_by_shell` of the workshop |
@@ -27,9 +27,12 @@
 //! | exoframe 19 | `reports::the_numbers_are_those_of_git`, `reports::a_report_is_made_again_byte_for_byte_and_follows_decisions`, `reports::what_is_not_on_record_is_said_and_nothing_is_written` |
 //! | exoframe 22 | `agents::each_mistake_has_its_own_message`, `agents::every_template_passes_its_check` |
 
+mod contract;
 mod exoframe;
+mod kept;
 mod people;
 mod renames;
+mod rewritten;
 mod skills_agent;
 mod stage;
 mod sylk_2;

@@ -1,5 +1,6 @@
 //! The daemon from the outside: its life, what it takes up, what it looks at anew, who may call it.
 
+mod handed;
 mod stubborn;
 
 use std::fs;
@@ -9,7 +10,7 @@ use std::time::{Duration, Instant};
 use artel_journal::{Filter, Query, Reader};
 use serde_json::Value;
 
-use super::town::Town;
+use super::town::{Town, payload};
 
 /// Waits for something; a daemon takes moments, a hang is no answer.
 fn until(what: &str, mut is_so: impl FnMut() -> bool) {
@@ -60,8 +61,24 @@ impl Served {
 
     /// Approves a plan in a process that is killed on its way.
     fn leave(&self) {
+        let mut child = self.approve();
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+
+    /// Approves a plan in a process that a person stops on its way.
+    fn stop_by_hand(&self) {
+        let mut child = self.approve();
+        let pid = child.id().to_string();
+        let told = Command::new("kill").args(["-INT", &pid]).status();
+        assert!(told.unwrap().success());
+        assert_eq!(child.wait().unwrap().code(), Some(130));
+    }
+
+    /// Approves a plan in a process of its own; a step has begun.
+    fn approve(&self) -> Child {
         let id = self.0.asked();
-        let mut child: Child = self
+        let child: Child = self
             .0
             .artel(["plan", "approve", &id, "--json"])
             .command()
@@ -70,8 +87,7 @@ impl Served {
             .spawn()
             .unwrap();
         until("a step begins", || self.0.count("step.started") > 0);
-        child.kill().unwrap();
-        child.wait().unwrap();
+        child
     }
 }
 
@@ -168,6 +184,27 @@ fn it_takes_up_what_another_process_left_and_says_so() {
 }
 
 #[test]
+fn what_a_person_stopped_is_left_alone_until_they_go_on() {
+    let town = Served::new();
+    town.stop_by_hand();
+    town.start();
+    assert_eq!(town.payloads("daemon.started")[0]["taken"], 0);
+    let logs = town.0.artel(["daemon", "logs"]).run().expect(0).out;
+    assert!(logs.contains("leaves `Mend add"), "{logs}");
+    assert!(!logs.contains("takes up"), "{logs}");
+    let waits = town.0.artel(["waiting", "--json"]).run().expect(0).json();
+    assert_eq!(waits[0]["kind"], "paused", "{waits}");
+    assert_eq!(town.0.count("run.continued"), 0);
+    let id = town.0.request().unwrap()["trace_id"].clone();
+    town.0
+        .artel(["resume", id.as_str().unwrap(), "--json"])
+        .run()
+        .expect(0);
+    assert_eq!(town.state(), "done");
+    town.0.artel(["daemon", "stop"]).run().expect(0);
+}
+
+#[test]
 fn held_it_begins_nothing_and_then_goes_on() {
     let town = Served::new();
     town.leave();
@@ -249,6 +286,49 @@ fn settings_that_change_are_in_force_or_said_to_be_wrong() {
         town.payloads("daemon.reloaded").len() == 5
     });
     town.0.artel(["daemon", "stop"]).run().expect(0);
+}
+
+#[test]
+fn what_is_approved_over_http_is_done_in_the_name_of_whoever_approved() {
+    use std::io::{Read as _, Write as _};
+    let town = Served::new();
+    let id = town.0.asked();
+    let shown = town
+        .0
+        .artel(["plan", "show", &id, "--json"])
+        .run()
+        .expect(0);
+    let hash = shown.json()["hash"].as_str().unwrap().to_owned();
+    let create = [
+        "token", "create", "--role", "user", "--name", "grace", "--json",
+    ];
+    let made = town.0.artel(create).run().expect(0).json();
+    let token = made["token"].as_str().unwrap();
+    let listen = town.start()["listen"].as_str().unwrap().to_owned();
+    let body = format!(r#"{{"hash":"{hash}"}}"#);
+    let mut stream = std::net::TcpStream::connect(&listen).unwrap();
+    let head = format!(
+        "POST /api/v1/plans/{id}/approve HTTP/1.1\r\nHost: {listen}\r\nAuthorization: Bearer \
+         {token}\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: \
+         close\r\n\r\n{body}",
+        body.len()
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    until("it is done", || town.state() == "done");
+    town.0.artel(["daemon", "stop"]).run().expect(0);
+    let events = town.0.events();
+    let actor = |event: &Value| event["actor"].clone();
+    let of = |kind: &str| events.iter().find(|it| it["kind"] == kind).map(actor);
+    let approved = of("plan.approved").unwrap();
+    assert_eq!(approved["via"], "api", "{approved}");
+    let step = events.iter().find(|event| {
+        let told = payload(event);
+        event["kind"] == "run.started" && told["step"].is_string()
+    });
+    assert_eq!(actor(step.unwrap()), approved, "asked for from a terminal");
 }
 
 #[test]

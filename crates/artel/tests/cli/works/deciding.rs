@@ -224,16 +224,78 @@ fn a_persons_own_text_is_the_next_version_or_is_refused_by_line() {
         .unwrap()
         + 1;
     seen.says(&format!("line {line}"));
-    edit("sed -i 's/^- role: engineer/- role: nobody/' \"$1\"")
+    let swap = "s/^- verify: maybe/- verify: none/; s/^- role: engineer/- role: nobody/";
+    edit(&format!("sed -i '{swap}' \"$1\""))
         .run()
-        .fails(2, "C004")
+        .expect(2)
+        .says("opened again")
         .says("nobody");
-    edit("false").run().fails(2, "C004");
+    edit("false").run().expect(2).says("--file");
+    let bare = town.artel(["plan", "edit", &id]).run().expect(2);
+    let command = bare
+        .err
+        .split('`')
+        .find(|it| it.contains("--file"))
+        .unwrap();
+    let kept = command.rsplit(' ').next().unwrap().to_owned();
+    assert!(fs::read_to_string(&kept).unwrap().contains("role: nobody"));
     assert_eq!(town.count("plan.drafted"), 2);
+    edit("sed -i 's/^- role: nobody/- role: designer/' \"$1\"")
+        .run()
+        .expect(0)
+        .says("version 3 is yours");
+    assert!(!std::path::Path::new(&kept).exists());
+    let mine = town.house.root().join("mine.md");
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(&mine, text.replace("with two lines", "with three lines")).unwrap();
+    let mine = mine.display().to_string();
+    let by_file = ["plan", "edit", &id, "--file", &mine];
+    town.artel(by_file)
+        .run()
+        .expect(0)
+        .says("version 4 is yours");
+    town.artel(by_file).run().expect(0).says("nothing changed");
     town.artel(["plan", "diff", &id, "1", "2"])
         .run()
         .expect(0)
         .says("two lines");
+}
+
+#[test]
+fn a_persons_text_stays_where_its_version_cannot_be_told() {
+    let town = Town::new();
+    let id = planned(&town);
+    let edit = |script: &str| {
+        town.artel(["plan", "edit", &id])
+            .env("EDITOR", editor(&town, script))
+    };
+    let kept = town
+        .house
+        .workshop
+        .join(format!(".artel/plans/request-{id}_edit.md"));
+    let spoils = [
+        "sed -i '/^version:/d; s/with one line/in my words/' \"$1\"",
+        "sed -i 's/^version:.*/version: x/; s/with one line/in my words/' \"$1\"",
+        "echo 'in my words' > \"$1\"",
+        // More than is read.
+        "{ echo 'in my words'; head -c 17000000 /dev/zero; } > \"$1\"",
+    ];
+    for spoil in spoils {
+        edit(spoil).run().expect(2);
+        let text = fs::read(&kept).unwrap();
+        edit(":").run().expect(2).says("opened again");
+        assert_eq!(fs::read(&kept).unwrap(), text, "{spoil}");
+        assert!(String::from_utf8_lossy(&text).contains("in my words"));
+        fs::remove_file(&kept).unwrap();
+    }
+    // What was made of other versions is moved away, and never over what was moved before.
+    let plans = kept.parent().unwrap();
+    for (words, aside) in [("first", "_of_v7.md"), ("second", "_of_v7_2.md")] {
+        fs::write(&kept, format!("---\nversion: 7\n---\n{words}\n")).unwrap();
+        edit(":").run().expect(0).says("nothing changed");
+        let aside = plans.join(format!("request-{id}_edit{aside}"));
+        assert!(fs::read_to_string(aside).unwrap().contains(words));
+    }
 }
 
 /// The steps of a plan that is being done stay; what is left follows the person's text.

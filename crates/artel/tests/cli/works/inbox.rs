@@ -157,6 +157,66 @@ fn a_file_that_cannot_be_used_is_said_once_and_beside_it() {
 }
 
 #[test]
+fn what_is_no_request_by_its_kind_is_said_once_and_beside_it() {
+    let inbox = Tray::new();
+    let outside = inbox.town.house.root().join("outside.md");
+    fs::write(&outside, "Add a thing to calc.py\n").unwrap();
+    fs::hard_link(&outside, inbox.place("Requests/linked.md")).unwrap();
+    let bad = [
+        ("nul.md", "Add a \0 thing\n", "nul", "NUL bytes"),
+        (
+            "note.txt",
+            "Add a thing\n",
+            "note.txt",
+            "rename it to `note.md`",
+        ),
+        ("Makefile", "all:\n", "Makefile", "end with `.md`"),
+    ];
+    for (name, text, _, _) in bad {
+        inbox.put(&format!("Requests/{name}"), text);
+    }
+    let passing = [".hidden.txt", "a.md~", "a.md.swp", "4913", "half.md.part"];
+    for name in passing {
+        inbox.put(&format!("Requests/{name}"), "x");
+    }
+    fs::create_dir(inbox.place("Requests/drafts")).unwrap();
+    for _ in 0..3 {
+        inbox.scan(&["--no-plan"]).expect(1);
+    }
+    assert_eq!(inbox.town.count("request.refused"), bad.len() + 1);
+    assert_eq!(inbox.town.count("request.created"), 0);
+    for (name, _, note, says) in bad {
+        let note = inbox.read(&format!("Requests/{note}.problem.md"));
+        assert!(note.contains(says), "{name}: {note}");
+    }
+    assert!(
+        inbox
+            .read("Requests/linked.problem.md")
+            .contains("cp FILE ")
+    );
+    assert_eq!(
+        fs::read_to_string(&outside).unwrap(),
+        "Add a thing to calc.py\n"
+    );
+    let notes = fs::read_dir(inbox.place("Requests")).unwrap().flatten();
+    let notes = notes.filter(|it| it.file_name().to_string_lossy().contains(".problem"));
+    assert_eq!(
+        notes.count(),
+        bad.len() + 1,
+        "none for a note, none for what passes"
+    );
+    // Renamed it is a request, in whatever letters; the notes of what is gone go, too.
+    let text = inbox.place("Requests/note.txt");
+    fs::rename(text, inbox.place("Requests/NOTE.MD")).unwrap();
+    fs::remove_file(inbox.place("Requests/nul.md")).unwrap();
+    inbox.scan(&["--no-plan"]).expect(1).says("NOTE.MD");
+    assert_eq!(inbox.town.count("request.created"), 1);
+    for gone in ["note.txt.problem.md", "nul.problem.md", "NOTE.problem.md"] {
+        assert!(!inbox.place(&format!("Requests/{gone}")).exists(), "{gone}");
+    }
+}
+
+#[test]
 fn an_edit_of_a_plans_file_is_its_next_version() {
     let inbox = Tray::new();
     let (id, file) = inbox.planned();

@@ -38,8 +38,10 @@ fn a_plan_asks_until_the_answer_is_one() {
     // Taken up again, it asks the same, and hears what is said elsewhere.
     let mut seat = Seat::at(town.artel(["resume", &id]));
     seat.shows("did not pass in 3 attempts").shows("▸ ");
-    town.artel(["answer", &id, "skip: later"]).run().expect(0);
-    seat.shows("answered elsewhere: skip: later");
+    town.artel(["answer", &id, "give-up: later"])
+        .run()
+        .expect(0);
+    seat.shows("answered elsewhere: give-up: later");
     let (screen, code) = seat.end();
     assert_eq!(code, 1, "{screen}");
     assert!(
@@ -197,13 +199,13 @@ fn a_run_that_another_process_drives_is_waited_for_in_one_line() {
     let mut second = Seat::at(town.artel(["resume", &id]));
     second
         .shows("⏸ waits: run ")
-        .shows(" is held by artel run (process ");
+        .shows(" goes on in artel run (process ");
     for _ in 0..8 {
         town.artel(["waiting"]).run().expect(0).says("skip");
     }
     let (screen, code) = second.signal(Signal::INT).end();
     assert_eq!(code, 130, "{screen}");
-    assert_eq!(screen.matches(" is held by ").count(), 1, "{screen}");
+    assert_eq!(screen.matches(" waits: run ").count(), 1, "{screen}");
     let (screen, code) = first.signal(Signal::TERM).end();
     assert_eq!(code, 130, "{screen}");
 }

@@ -129,14 +129,14 @@ impl Moment {
 
 /// One command of the story, and what comes before it.
 #[derive(Debug, Clone, Copy)]
-enum Act {
+pub(super) enum Act {
     Ask,
     Approve,
     Merge,
 }
 
 impl Act {
-    fn command(self, town: &Town) -> Command {
+    pub(super) fn command(self, town: &Town) -> Command {
         match self {
             Self::Ask => town.ask().command(),
             Self::Approve => {
@@ -156,7 +156,7 @@ impl Act {
 }
 
 /// Nothing was paid for twice, nothing judged or committed twice.
-fn once(town: &Town) {
+pub(super) fn once(town: &Town) {
     let mut asked: BTreeMap<String, (u32, u32)> = BTreeMap::new();
     let mut open: BTreeMap<String, String> = BTreeMap::new();
     let mut judged: BTreeMap<String, u32> = BTreeMap::new();
@@ -195,7 +195,7 @@ fn once(town: &Town) {
     assert_eq!(town.count("plan.ended"), 1);
 }
 
-fn is_tidy(town: &Town) {
+pub(super) fn is_tidy(town: &Town) {
     assert!(named(&town.project, "index.lock").is_empty());
     for left in ["steps", "judges", "proofs"] {
         let found = named(&town.house.state("worktrees"), left);

@@ -129,7 +129,7 @@ fn exoframe_14_a_failure_ends_with_a_report_and_no_new_plan() {
     let town = &stage.town;
     let id = town.asked();
     stage.approve(&id, 3);
-    town.artel(["answer", &id, "skip: give it up"])
+    town.artel(["answer", &id, "give-up: it is not there"])
         .run()
         .expect(0);
     town.artel(["resume", &id]).run().fails_last(1, "R005");
@@ -146,15 +146,20 @@ fn exoframe_14_a_failure_ends_with_a_report_and_no_new_plan() {
     town.artel(["inbox", "scan"]).run().expect(0);
     assert_eq!(town.count("plan.drafted"), 1, "no plan comes of a failure");
     assert_eq!(town.count("request.created"), 1);
-    assert!(
-        town.artel(["waiting", "--json"])
-            .run()
-            .expect(0)
-            .json()
-            .as_array()
-            .unwrap()
-            .is_empty()
+    let waiting = || town.artel(["waiting", "--json"]).run().expect(0).json();
+    let waits = waiting();
+    assert_eq!(waits[0]["kind"], "unfinished", "{waits:#}");
+    let short = &id[..8];
+    assert_eq!(
+        waits[0]["commands"],
+        json!([
+            format!("artel plan retry {short}"),
+            format!("artel report show {short}"),
+            format!("artel plan cancel {short}"),
+        ])
     );
+    town.artel(["plan", "cancel", short]).run().expect(0);
+    assert_eq!(waiting(), json!([]));
 }
 
 #[test]
@@ -173,6 +178,7 @@ fn exoframe_15_a_portal_says_who_may_do_what_there() {
         (["--agents", "architect,inspector,tester"], "engineer"),
         (["--agents", "architect,engineer,tester"], "inspector"),
         (["--operations", "read"], "`write` is not open"),
+        (["--operations", "read,write"], "`git` is not open"),
     ];
     for (more, why) in narrow {
         let stage = Stage::new(usual);

@@ -252,7 +252,7 @@ fn skills_agent_05_after_three_failures_a_person_is_asked_once() {
         .json();
     let choices = |it: &Value| it["choices"].as_array().map(Vec::len);
     assert_eq!(waits.as_array().unwrap().len(), 1, "{waits:#}");
-    assert_eq!(choices(&waits[0]), Some(5), "{waits:#}");
+    assert_eq!(choices(&waits[0]), Some(6), "{waits:#}");
 }
 
 #[test]

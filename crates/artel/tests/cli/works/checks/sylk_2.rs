@@ -72,7 +72,7 @@ fn sylk_2_07_what_needs_a_step_that_failed_never_starts() {
     });
     let id = stage.town.asked();
     stage.approve(&id, 3);
-    stage.town.artel(["answer", &id, "skip"]).run().expect(0);
+    stage.town.artel(["answer", &id, "give-up"]).run().expect(0);
     stage.town.artel(["resume", &id, "--json"]).run().expect(1);
     let settled = stage.told("step.settled");
     let blocked = settled
@@ -88,6 +88,29 @@ fn sylk_2_07_what_needs_a_step_that_failed_never_starts() {
     assert!(!started.iter().any(|it| it["step"] == "c"), "{started:?}");
     let passed = stage.told("step.passed");
     assert_eq!((passed.len(), &passed[0]["step"]), (1, &json!("b")));
+}
+
+#[test]
+fn sylk_2_07_what_a_person_skips_is_left_out_and_the_rest_is_done() {
+    let stage = Stage::new(|asked| match (asked.who, asked.step) {
+        (Who::Architect, _) => plan(json!([note("a", &[]), note("b", &[]), note("c", &["a"])])),
+        (_, 1) => vec![("read", json!({ "path": "calc.py" })), end("nothing done")],
+        _ => write_note(asked),
+    });
+    let town = &stage.town;
+    let id = town.asked();
+    stage.approve(&id, 3);
+    town.artel(["answer", &id, "skip: no need"]).run().expect(0);
+    let done = town.artel(["resume", &id, "--json"]).run().expect(0).json();
+    assert_eq!(done["plan_state"], "done", "{done:#}");
+    let file = format!("Inbox/Archive/request-{}_plan.md", &id[..8]);
+    let sheet = std::fs::read_to_string(town.house.workshop.join(file)).unwrap();
+    for line in ["### [-] Step 1", "### [x] Step 2", "### [-] Step 3"] {
+        assert!(sheet.contains(line), "{sheet}");
+    }
+    let shown = town.artel(["changeset", "show", &id]).run().expect(0).out;
+    assert!(shown.contains("a person left it out: no need"), "{shown}");
+    town.artel(["changeset", "approve", &id]).run().expect(0);
 }
 
 #[test]

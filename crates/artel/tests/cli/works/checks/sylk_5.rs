@@ -209,7 +209,14 @@ fn sylk_5_16_after_three_loops_the_person_has_more_or_passes_over_the_tester() {
         .run()
         .expect(0)
         .json();
-    let choices = json!(["more", "waive-tester", "take-over", "skip", "cancel"]);
+    let choices = json!([
+        "more",
+        "waive-tester",
+        "take-over",
+        "skip",
+        "give-up",
+        "cancel"
+    ]);
     assert_eq!(waits[0]["choices"], choices, "{waits:#}");
     stage
         .town
@@ -286,5 +293,14 @@ fn sylk_5_18_who_is_named_does_it_and_plain_requests_go_to_the_architect() {
     assert!(asked[0].text.contains(line), "{}", asked[0].text);
     let before = asked.len();
     ask(&["--plan"]).expect(0);
-    assert_eq!(stage.asked()[before].who, Who::Architect);
+    let architect = &stage.asked()[before];
+    assert_eq!(architect.who, Who::Architect);
+    // Whoever plans changes nothing, and whoever works does not plan or judge.
+    let has = |it: &Asked, tool: &str| it.tools.iter().any(|name| name == tool);
+    for tool in ["write", "edit"] {
+        assert!(has(&asked[0], tool) && !has(architect, tool), "{tool}");
+    }
+    for tool in ["submit_plan", "verdict", "criteria"] {
+        assert!(!has(&asked[0], tool), "{tool}");
+    }
 }

@@ -163,7 +163,9 @@ fn sylk_7_17_a_failed_step_skips_what_needs_it_and_can_be_tried_again() {
     let town = &stage.town;
     let id = town.asked();
     stage.approve(&id, 3);
-    town.artel(["answer", &id, "skip: not now"]).run().expect(0);
+    town.artel(["answer", &id, "give-up: not now"])
+        .run()
+        .expect(0);
     town.artel(["resume", &id, "--json"]).run().expect(1);
     let states = |version: &str| -> Vec<String> {
         let shown = town

@@ -3,7 +3,9 @@
 use serde_json::{Value, json};
 
 use super::super::super::town::payload;
-use super::super::stage::{Asked, Calls, Stage, Who, adds, end, note, plan, tests_add, write_note};
+use super::super::stage::{
+    Asked, Calls, Stage, Who, adds, end, judge, note, pass, plan, tests_add, write_note,
+};
 use super::one_mend;
 use crate::support::Tree;
 
@@ -88,7 +90,7 @@ fn sylk_5_19_failing_fast_begins_nothing_more() {
     let child = stage.begin(&id, &["--fail-fast", "--at-once", "2"]);
     stage.until_told("run.asked", 1);
     stage.until_held(1);
-    stage.town.artel(["answer", &id, "skip"]).run().expect(0);
+    stage.town.artel(["answer", &id, "give-up"]).run().expect(0);
     stage.until_told("step.settled", 1);
     let output = stage.let_go(child);
     assert_eq!(output.status.code(), Some(1), "{output:?}");
@@ -101,8 +103,9 @@ fn sylk_5_19_failing_fast_begins_nothing_more() {
     assert_eq!(passed.len(), 1, "what was under way ends: {passed:?}");
 }
 
-/// Two steps that pass alone and not together.
-fn rivals(asked: &Asked) -> Calls {
+/// Two steps that pass alone and not together: no two of their files may be the same. Whoever
+/// mends does what `mend` says.
+fn rivals(asked: &Asked, mend: impl Fn(&Asked) -> Calls) -> Calls {
     let step = |name: &str| {
         json!({
             "id": name, "title": format!("Add {name}"), "role": "engineer", "work": format!("Add {name}.py."),
@@ -112,11 +115,13 @@ fn rivals(asked: &Asked) -> Calls {
     };
     let file =
         |path: String, content: String| ("write", json!({ "path": path, "content": content }));
-    let make = |name: &str, other: &str| {
+    let make = |name: &str| {
         let test = format!(
             "import os\nimport unittest\n\nimport {name}\n\n\nclass It(unittest.TestCase):\n    \
-             def test_it(self):\n        self.assertEqual({name}.VALUE, 1)\n        \
-             self.assertFalse(os.path.exists('{other}.py'))\n"
+             def test_{name}(self):\n        self.assertEqual({name}.VALUE, 1)\n        \
+             both = ['left.py', 'right.py']\n        \
+             texts = [open(it).read() for it in both if os.path.exists(it)]\n        \
+             self.assertEqual(len(texts), len(set(texts)))\n"
         );
         vec![
             file(format!("{name}.py"), "VALUE = 1\n".to_owned()),
@@ -124,33 +129,48 @@ fn rivals(asked: &Asked) -> Calls {
             end("added"),
         ]
     };
-    let without = |name: &str, other: &str| {
-        let old = format!("        self.assertFalse(os.path.exists('{other}.py'))\n");
-        (
-            "edit",
-            json!({ "path": format!("test_{name}.py"), "old": old, "new": "" }),
-        )
-    };
     match (asked.who, asked.step) {
         (Who::Architect, _) => plan(json!([step("left"), step("right")])),
-        (Who::Worker, 1) => make("left", "right"),
-        (Who::Worker, _) => make("right", "left"),
-        _ => vec![
-            without("left", "right"),
-            without("right", "left"),
-            end("they can be together"),
-        ],
+        (Who::Worker, 1) => make("left"),
+        (Who::Worker, _) => make("right"),
+        _ => mend(asked),
     }
 }
 
-#[test]
-fn sylk_5_20_steps_that_break_together_are_mended_on_the_branch() {
-    let stage = Stage::holding(rivals, |asked| asked.who == Who::Worker);
+/// Makes one of the files another than the other.
+fn tell_apart() -> (&'static str, Value) {
+    (
+        "edit",
+        json!({ "path": "right.py", "old": "VALUE = 1", "new": "VALUE = 1  # right" }),
+    )
+}
+
+/// Carries both rivals out at the same time.
+fn broken_together(mend: impl Fn(&Asked) -> Calls + Send + Sync + 'static) -> (Stage, String, i32) {
+    let stage = Stage::holding(
+        move |asked| rivals(asked, &mend),
+        |asked| asked.who == Who::Worker,
+    );
     let id = stage.town.asked();
     let child = stage.begin(&id, &["--at-once", "2"]);
     stage.until_held(2);
     let output = stage.let_go(child);
-    assert!(output.status.success(), "{output:?}");
+    let code = output.status.code().unwrap();
+    (stage, id, code)
+}
+
+fn changeset(stage: &Stage, id: &str) -> Value {
+    let show = ["changeset", "show", id, "--json"];
+    stage.town.artel(show).run().expect(0).json()
+}
+
+#[test]
+fn sylk_5_20_steps_that_break_together_are_mended_on_the_branch() {
+    let (stage, id, code) = broken_together(|asked| match asked.who {
+        Who::Mender => vec![tell_apart(), end("they can be together")],
+        _ => pass(asked, json!({})),
+    });
+    assert_eq!(code, 0);
     let checked: Vec<_> = stage
         .told("branch.checked")
         .iter()
@@ -166,18 +186,118 @@ fn sylk_5_20_steps_that_break_together_are_mended_on_the_branch() {
         .into_iter()
         .find(|it| it.who == Who::Mender)
         .unwrap();
-    assert!(
-        mender.text.contains("test_it"),
-        "told what does not hold: {}",
-        mender.text
-    );
-    let shown = stage
-        .town
-        .artel(["changeset", "show", &id, "--json"])
-        .run()
-        .expect(0)
-        .json();
+    for words in [
+        "test_left",
+        "You may change: left.py, test_left.py, right.py",
+    ] {
+        assert!(mender.text.contains(words), "{words}: {}", mender.text);
+    }
+    let judged = stage.told("step.judged");
+    let by: Vec<_> = judged.iter().map(|it| (&it["step"], &it["by"])).collect();
+    assert_eq!(by, [(&json!("mend.1"), &json!("inspector"))]);
+    let shown = changeset(&stage, &id);
     assert_eq!(shown["proven"], json!(true), "{shown:#}");
+    assert_eq!(shown["commits"], json!(3), "{shown:#}");
+}
+
+#[test]
+fn whoever_mends_keeps_to_the_contract() {
+    // It takes the steps' tests away, and changes a file that no step may change.
+    let (stage, id, code) = broken_together(|asked| match asked.who {
+        Who::Mender => vec![
+            (
+                "edit",
+                json!({ "path": "calc.py", "old": "a - b", "new": "a + b" }),
+            ),
+            (
+                "bash",
+                json!({ "command": "rm test_left.py test_right.py; echo '# odd' >> calc.py" }),
+            ),
+            end("they can be together"),
+        ],
+        _ => pass(asked, json!({})),
+    });
+    assert_eq!(code, 3, "a person is asked");
+    let mender = stage.asked().into_iter().rfind(|it| it.who == Who::Mender);
+    let told = mender.unwrap().text;
+    assert!(told.contains("outside"), "the edit is refused: {told}");
+    let asked = stage.told("run.asked");
+    let text = asked.last().unwrap()["text"].as_str().unwrap().to_owned();
+    for words in ["also changed calc.py", "+# odd"] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    let town = &stage.town;
+    town.artel(["answer", &id, "reject"]).run().expect(0);
+    town.artel(["resume", &id, "--json"]).run().expect(0);
+    assert_eq!(town.count("branch.mended"), 2);
+    assert_eq!(stage.told("run.asked").len(), 1, "no is no for both rounds");
+    assert_eq!(town.count("step.judged"), 0, "nothing is left of it");
+    let branch = stage.branch(&id);
+    let files = stage.git(&["ls-tree", "--name-only", &branch]);
+    for test in ["test_left.py", "test_right.py"] {
+        assert!(files.contains(test), "{files}");
+    }
+    let diff = stage.git(&["diff", "--stat", "main", &branch, "--", "calc.py"]);
+    assert_eq!(diff, "");
+    let shown = changeset(&stage, &id);
+    assert_eq!(shown["proven"], json!(false), "{shown:#}");
+}
+
+#[test]
+fn what_a_person_lets_mending_do_stands_under_deferred() {
+    let (stage, id, code) = broken_together(|asked| match asked.who {
+        Who::Mender => vec![
+            tell_apart(),
+            ("bash", json!({ "command": "echo '# said' >> calc.py" })),
+            end("they can be together"),
+        ],
+        _ => pass(asked, json!({})),
+    });
+    assert_eq!(code, 3);
+    let town = &stage.town;
+    town.artel(["answer", &id, "accept"]).run().expect(0);
+    town.artel(["resume", &id, "--json"]).run().expect(0);
+    let mended = stage.told("branch.mended");
+    assert!(mended[0]["commit"].is_string(), "{mended:?}");
+    let mends = stage.asked().into_iter();
+    assert_eq!(mends.filter(|it| it.who == Who::Mender).count(), 1);
+    let shown = changeset(&stage, &id);
+    assert_eq!(shown["proven"], json!(true), "{shown:#}");
+    let report = town.artel(["report", "show", &id]).run().expect(0).out;
+    assert!(report.contains("also changed calc.py"), "{report}");
+}
+
+#[test]
+fn a_mend_that_an_inspector_turns_down_is_not_on_the_branch() {
+    let (stage, id, code) = broken_together(|asked| match asked.who {
+        Who::Mender if asked.text.contains("was not taken") => {
+            assert!(asked.text.contains("not like that"), "{}", asked.text);
+            vec![tell_apart(), end("another way")]
+        }
+        Who::Mender => vec![
+            (
+                "edit",
+                json!({ "path": "left.py", "old": "VALUE = 1", "new": "VALUE = 1  # FIXME" }),
+            ),
+            end("one way"),
+        ],
+        _ if asked.text.contains("FIXME") => judge(
+            asked,
+            json!({ "verdict": "fail", "feedback": "not like that", "evidence": ["left.py"] }),
+        ),
+        _ => pass(asked, json!({})),
+    });
+    assert_eq!(code, 0);
+    let commits: Vec<_> = stage
+        .told("branch.mended")
+        .iter()
+        .map(|it| it["commit"].is_string())
+        .collect();
+    assert_eq!(commits, [false, true]);
+    let branch = stage.branch(&id);
+    let left = stage.git(&["show", &format!("{branch}:left.py")]);
+    assert_eq!(left, "VALUE = 1");
+    assert_eq!(changeset(&stage, &id)["proven"], json!(true));
 }
 
 #[test]

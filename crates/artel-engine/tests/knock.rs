@@ -1,0 +1,198 @@
+//! Questions whether a call may be carried out, on a real journal: what becomes of them when their
+//! run is cancelled or paused, when nobody answers, and when asking comes to grief.
+#![expect(clippy::unwrap_used, reason = "a step that fails, fails the test")]
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use artel_engine::{CallLog, Chronicle, Elsewhere, Knock, Stop, answer_call};
+use artel_journal::{Filter, Journal, Query};
+use artel_policy::{Answer, Decision, Record};
+use artel_testkit::{Random, Scratch, random_trace};
+use artel_tools::{Approver, Question, Reply, Said};
+use artel_types::{
+    Actor, Draft, Event, Fact, Redactor, RunId, RunSteered, Stream, ToolAnswered, TraceId, Via,
+};
+use tokio::sync::watch;
+
+/// Longer than anything takes here.
+const LONG: Duration = Duration::from_secs(60);
+
+/// A run that wants to carry out a call.
+struct Scene {
+    _scratch: Scratch,
+    journal: Journal,
+    run: RunId,
+    trace: TraceId,
+    /// Who drives the run may want to stop.
+    stop: watch::Sender<Stop>,
+    question: Question,
+}
+
+impl Scene {
+    fn new(name: &str) -> Self {
+        let scratch = Scratch::new();
+        let mut random = Random::for_test(name);
+        Self {
+            journal: scratch.create(),
+            _scratch: scratch,
+            run: RunId::from_random(random.bytes()),
+            trace: random_trace(&mut random),
+            stop: watch::channel(Stop::No).0,
+            question: Question {
+                call: "1.1".to_owned(),
+                tool: "bash".to_owned(),
+                decision: Decision::new(Answer::Ask, "default.ask", "it is asked"),
+                record: Record::default(),
+                offers: Vec::new(),
+            },
+        }
+    }
+
+    fn knock(&self, inner: impl Approver + 'static) -> Knock {
+        let actor = Actor::system("run");
+        let chronicle = Chronicle::new(self.journal.clone(), self.run, self.trace, None, actor);
+        Knock {
+            inner: Arc::new(inner),
+            log: Arc::new(CallLog::new(chronicle)),
+            redactor: Redactor::none(),
+            stop: self.stop.subscribe(),
+        }
+    }
+
+    /// Asks whoever is elsewhere, lets things happen once the question is put, and returns what
+    /// comes of it.
+    fn asked(&self, happens: impl FnOnce(u64)) -> Option<Said> {
+        // Whoever asks does not look whether the process stops: what is seen is the knock's doing.
+        let (_never, stop) = watch::channel(Stop::No);
+        let knock = self.knock(Elsewhere::new(stop));
+        std::thread::scope(|scope| {
+            let asking = scope.spawn(|| knock.approve(&self.question));
+            let filter = Filter {
+                kind: Some("tool.asked".to_owned()),
+                ..Filter::default()
+            };
+            let asked = self.journal.subscribe(filter, 0).wait(LONG).unwrap();
+            happens(asked.unwrap().seq);
+            asking.join().unwrap()
+        })
+    }
+
+    fn steer(&self, act: &str) {
+        let fact = RunSteered {
+            act: act.to_owned(),
+            text: String::new(),
+        };
+        self.journal.append(self.draft(fact)).wait().unwrap();
+    }
+
+    /// Says yes from another process; returns who was first, if somebody was.
+    fn yes(&self, asked: u64) -> Option<Event> {
+        let yes = Said::from(Reply::Yes { grants: Vec::new() });
+        let (fact, outcome) = yes.fact(&self.question.call, self.question.record.hash().as_str());
+        let mut draft = self.draft(fact);
+        draft.outcome = Some(outcome);
+        answer_call(&self.journal, self.run, asked, draft).unwrap()
+    }
+
+    fn draft(&self, fact: impl Into<Fact>) -> Draft {
+        let person = Actor::human("ada@example.org", Via::Cli);
+        Draft::new(Stream::run(self.run), self.trace, person, fact).in_run(self.run)
+    }
+
+    fn answers(&self) -> Vec<ToolAnswered> {
+        let filter = Filter {
+            kind: Some("tool.answered".to_owned()),
+            ..Filter::default()
+        };
+        let records = self.journal.reader().records(&Query::of(filter)).unwrap();
+        let answers = records.iter().map(|record| record.event().unwrap().fact);
+        let answers = answers.filter_map(|fact| match fact {
+            Fact::ToolAnswered(answered) => Some(answered),
+            _ => None,
+        });
+        answers.collect()
+    }
+}
+
+fn is_left(said: Option<&Said>) -> bool {
+    said.is_some_and(|said| matches!(said.reply, Reply::Left))
+}
+
+fn is_yes(said: Option<&Said>) -> bool {
+    said.is_some_and(|said| matches!(said.reply, Reply::Yes { .. }))
+}
+
+#[test]
+fn a_question_is_left_when_its_run_is_cancelled() {
+    let scene = Scene::new("cancelled");
+    let said = scene.asked(|_| scene.steer("cancel"));
+    assert!(is_left(said.as_ref()), "{said:?}");
+    assert!(scene.answers().is_empty(), "nobody answered it");
+    // What was cancelled before the driver heard of it is not waited for, either.
+    let said = scene.asked(|_| {});
+    assert!(is_left(said.as_ref()), "{said:?}");
+}
+
+#[test]
+fn a_yes_to_a_paused_run_counts_once_that_goes_on() {
+    let scene = Scene::new("resumed");
+    let said = scene.asked(|asked| {
+        scene.steer("pause");
+        assert!(scene.yes(asked).is_none());
+        scene.steer("resume");
+    });
+    assert!(is_yes(said.as_ref()), "{said:?}");
+}
+
+#[test]
+fn a_yes_to_a_paused_run_begins_nothing_where_that_is_left() {
+    let scene = Scene::new("left");
+    let said = scene.asked(|asked| {
+        scene.steer("pause");
+        assert!(scene.yes(asked).is_none());
+        scene.stop.send_replace(Stop::Politely);
+    });
+    assert!(is_left(said.as_ref()), "{said:?}");
+}
+
+/// There is nobody.
+struct Empty;
+
+impl Approver for Empty {
+    fn approve(&self, _: &Question) -> Option<Said> {
+        None
+    }
+}
+
+#[test]
+fn where_nobody_answers_that_is_the_first_answer() {
+    let scene = Scene::new("nobody");
+    let said = scene.knock(Empty).approve(&scene.question).unwrap();
+    assert!(matches!(said.reply, Reply::Nobody), "{said:?}");
+    assert!(said.is_recorded, "the call is not answered twice");
+    assert!(scene.yes(0).is_some(), "a yes comes too late, and is told");
+    let answers = scene.answers();
+    assert_eq!(answers.len(), 1, "{answers:?}");
+    assert_eq!(answers[0].answer, "nobody");
+}
+
+/// Comes to grief when asked.
+struct Broken;
+
+impl Approver for Broken {
+    fn approve(&self, _: &Question) -> Option<Said> {
+        panic!("the terminal is gone")
+    }
+}
+
+#[test]
+fn asking_that_comes_to_grief_ends() {
+    let scene = Scene::new("broken");
+    let knock = scene.knock(Broken);
+    let asked = std::thread::scope(|scope| {
+        let asking = scope.spawn(|| knock.approve(&scene.question));
+        asking.join()
+    });
+    assert!(asked.is_err());
+}

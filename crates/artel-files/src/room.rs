@@ -1,0 +1,117 @@
+//! Whether there is room for a file: what the file system says of itself, and one small write.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
+use std::path::Path;
+
+use artel_types::Shortage;
+use rustix::fs::{StatVfs, StatVfsMountFlags};
+
+use crate::temp;
+
+/// What a small write takes at most, with what the file system itself needs for it.
+const LITTLE: u64 = 64 * 1024;
+
+/// What is written to see whether it can be.
+const PROBE: [u8; 16 * 1024] = [0; 16 * 1024];
+
+/// Looks whether the file system of a path says that nothing can be written to it.
+pub fn shortage(path: &Path) -> Option<Shortage> {
+    let there = path.ancestors().find(|it| it.exists())?;
+    let about = rustix::fs::statvfs(there).ok()?;
+    of_numbers(&about)
+}
+
+fn of_numbers(about: &StatVfs) -> Option<Shortage> {
+    if about.f_flag.contains(StatVfsMountFlags::RDONLY) {
+        return Some(Shortage::ReadOnly);
+    }
+    let free = about.f_bavail.saturating_mul(about.f_frsize);
+    // Where there is no table of files there is no limit to their number.
+    let has_names = about.f_files == 0 || about.f_favail > 0;
+    // One that counts no blocks, as some that programs make, does not say how many are left.
+    let has_blocks = about.f_blocks == 0 || free >= LITTLE;
+    (!has_blocks || !has_names).then_some(Shortage::Full)
+}
+
+/// Looks the same way, and then writes a little beside the file, as far into a file of its own as
+/// that one is long: quotas and limits of sizes are told by nothing else. The folder has to be
+/// Artel's own.
+pub fn shortage_by_writing(path: &Path) -> Option<Shortage> {
+    if let Some(found) = shortage(path) {
+        return Some(found);
+    }
+    let folder = path.parent()?;
+    let length = std::fs::metadata(path).map_or(0, |about| about.len());
+    match written(folder, length) {
+        Ok(()) => None,
+        Err(cause) => of_error(&cause),
+    }
+}
+
+/// Tells which errors of the system mean a lack of room.
+fn of_error(cause: &io::Error) -> Option<Shortage> {
+    match cause.kind() {
+        io::ErrorKind::StorageFull => Some(Shortage::Full),
+        io::ErrorKind::QuotaExceeded => Some(Shortage::Quota),
+        io::ErrorKind::FileTooLarge => Some(Shortage::FileSize),
+        io::ErrorKind::ReadOnlyFilesystem => Some(Shortage::ReadOnly),
+        _ => None,
+    }
+}
+
+fn written(folder: &Path, offset: u64) -> io::Result<()> {
+    let path = folder.join(temp::fresh_name());
+    let file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(&path)?;
+    let written = write(&file, offset);
+    // A file that stays is removed by `clean`, as any that was not finished.
+    drop(std::fs::remove_file(&path));
+    written
+}
+
+fn write(file: &File, offset: u64) -> io::Result<()> {
+    file.write_all_at(&PROBE, offset)?;
+    file.sync_data()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_there_is_room_none_is_missed_and_nothing_is_left() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        assert_eq!(shortage(&file), None);
+        assert_eq!(shortage_by_writing(&file), None);
+        assert_eq!(shortage_by_writing(&folder.path().join("no/such")), None);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_file_system_that_counts_nothing_is_not_full() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut about = rustix::fs::statvfs(folder.path()).unwrap();
+        about.f_flag = StatVfsMountFlags::empty();
+        (about.f_blocks, about.f_bavail) = (1000, 0);
+        assert_eq!(of_numbers(&about), Some(Shortage::Full));
+        (about.f_blocks, about.f_files, about.f_favail) = (0, 0, 0);
+        assert_eq!(of_numbers(&about), None);
+        about.f_flag = StatVfsMountFlags::RDONLY;
+        assert_eq!(of_numbers(&about), Some(Shortage::ReadOnly));
+    }
+
+    #[test]
+    fn a_full_device_is_told_by_the_error_of_a_write() {
+        let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let error = full.write_all_at(&PROBE, 0).unwrap_err();
+        assert_eq!(of_error(&error), Some(Shortage::Full));
+        let other = io::Error::from(io::ErrorKind::NotFound);
+        assert_eq!(of_error(&other), None);
+    }
+}

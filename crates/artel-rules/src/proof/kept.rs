@@ -1,0 +1,203 @@
+//! What has to pass: what passed before the first step, and what each step that passed added.
+
+use std::collections::BTreeSet;
+
+use artel_types::plan::TestNames;
+use artel_types::{ProofRecorded, Text};
+
+use super::{is_end, names, same, test_names};
+
+/// A step that passed, in the order of the branch.
+#[derive(Debug, Clone, Default)]
+pub struct Stage {
+    /// What its checks gave with its work.
+    pub proofs: Vec<ProofRecorded>,
+    /// Which of the stages before it were on the branch when it began.
+    pub on: Vec<usize>,
+    /// Whether its checks held; a person may have waived them.
+    pub held: bool,
+}
+
+/// Returns what has to pass on a tree that holds these stages: the checks before the first step,
+/// with the tests that passed at each stage, whatever they did before. A stage whose checks held
+/// without a test that was there when it began was let take it away, and it is asked for no more;
+/// neither is what the stages in `free` added.
+pub fn kept(
+    before: &[ProofRecorded],
+    stages: &[Stage],
+    free: &BTreeSet<usize>,
+) -> Vec<ProofRecorded> {
+    let mut all = before.to_vec();
+    for proof in all.iter_mut().filter(|proof| proof.sort == "tests") {
+        let at = |stage: &Stage| {
+            let mut proofs = stage.proofs.iter();
+            proofs.find(|it| same(proof, it)).cloned()
+        };
+        let greens: Vec<Option<ProofRecorded>> = stages.iter().map(at).collect();
+        let past = Past {
+            first: passing(proof),
+            passing: greens
+                .iter()
+                .map(|it| it.as_ref().and_then(passing).unwrap_or_default())
+                .collect(),
+            stages,
+        };
+        for green in greens.iter().flatten().filter(|_| free.is_empty()) {
+            proof.passed = proof.passed.max(green.passed);
+        }
+        // What a step made pass is no old failure any more.
+        proof.failures.retain(|it| {
+            let mut passed = past.passing.iter().flatten();
+            !passed.any(|name| is_end(&it.name, name))
+        });
+        let skipped = test_names(proof).map(|it| it.skipped);
+        if let Some(passed) = past.has_to_pass(&greens, free) {
+            let list = TestNames {
+                passed: passed.into_iter().collect(),
+                skipped: skipped.unwrap_or_default(),
+            };
+            proof.tests = serde_json::to_string(&list).ok().map(Text::Inline);
+        }
+    }
+    all
+}
+
+/// What passed before the first step, if its names are known, and at each stage.
+struct Past<'p> {
+    first: Option<BTreeSet<String>>,
+    passing: Vec<BTreeSet<String>>,
+    stages: &'p [Stage],
+}
+
+impl Past<'_> {
+    fn has_to_pass(
+        &self,
+        greens: &[Option<ProofRecorded>],
+        free: &BTreeSet<usize>,
+    ) -> Option<BTreeSet<String>> {
+        let mut has_to = self.first.clone()?;
+        for (at, green) in greens.iter().enumerate() {
+            let Some(green) = green else {
+                continue;
+            };
+            if self.stages[at].held {
+                let failing = names(green);
+                let is_there = |name: &String| {
+                    let fails = || failing.iter().any(|it| is_end(it, name));
+                    self.passing[at].contains(name) || fails()
+                };
+                has_to.retain(|name| is_there(name) || !self.knew(at, name));
+            }
+            has_to.extend(self.passing[at].iter().cloned());
+        }
+        let added = |name: &String| {
+            let mut free = free.iter().copied();
+            free.any(|at| {
+                self.passing.get(at).is_some_and(|it| it.contains(name)) && !self.knew(at, name)
+            })
+        };
+        has_to.retain(|name| !added(name));
+        Some(has_to)
+    }
+
+    /// Tells whether a test passed where a stage began.
+    fn knew(&self, at: usize, name: &String) -> bool {
+        let mut on = self.stages[at].on.iter();
+        self.first.as_ref().is_some_and(|it| it.contains(name))
+            || on.any(|&at| self.passing.get(at).is_some_and(|it| it.contains(name)))
+    }
+}
+
+fn passing(proof: &ProofRecorded) -> Option<BTreeSet<String>> {
+    Some(test_names(proof)?.passed.into_iter().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{named, proof};
+    use super::super::{Reasons, regressions};
+    use super::*;
+
+    fn stage(proof: ProofRecorded, on: &[usize]) -> Stage {
+        Stage {
+            proofs: vec![proof],
+            on: on.to_vec(),
+            held: true,
+        }
+    }
+
+    fn lost(before: &ProofRecorded, stages: &[Stage], now: ProofRecorded) -> Vec<String> {
+        let before = kept(std::slice::from_ref(before), stages, &BTreeSet::new());
+        let reasons = Reasons(String::new());
+        regressions(&before, &[now], &BTreeSet::new(), &reasons)
+    }
+
+    #[test]
+    fn a_test_that_a_step_added_is_missed_like_one_that_was_there() {
+        let before = named(&["t.old"], &[]);
+        let first = stage(named(&["t.old", "t.left"], &[]), &[]);
+        // It began beside the first, and so never saw its test.
+        let beside = stage(named(&["t.old", "t.right"], &[]), &[]);
+        let stages = [first, beside];
+        let all = ["t.old", "t.left", "t.right"];
+        assert_eq!(lost(&before, &stages, named(&all, &[])), [""; 0]);
+        assert_eq!(
+            lost(&before, &stages, named(&["t.old", "t.right"], &[])),
+            ["the test `t.left` passed before and is gone; the plan does not name it"]
+        );
+        assert_eq!(
+            lost(&before, &stages, proof("tests", 1, 2, &["t.left"])),
+            ["t.left fails"]
+        );
+    }
+
+    #[test]
+    fn what_a_step_was_let_take_away_is_asked_for_no_more() {
+        let before = named(&["t.old"], &[]);
+        let first = stage(named(&["t.old", "t.left"], &[]), &[]);
+        let second = stage(named(&["t.old", "t.other"], &[]), &[0]);
+        let now = || named(&["t.old", "t.other"], &[]);
+        assert_eq!(
+            lost(&before, &[first.clone(), second.clone()], now()),
+            [""; 0]
+        );
+        let waived = Stage {
+            held: false,
+            ..second
+        };
+        assert_eq!(
+            lost(&before, &[first, waived], now()).len(),
+            1,
+            "a waiver lets a step pass, and not the branch"
+        );
+    }
+
+    #[test]
+    fn what_a_step_may_change_is_asked_of_the_others_alone() {
+        let before = [named(&["t.old"], &[])];
+        let first = stage(named(&["t.old", "t.left"], &[]), &[]);
+        let second = stage(named(&["t.old", "t.left", "t.right"], &[]), &[0]);
+        let asked = kept(&before, &[first, second], &BTreeSet::from([0]));
+        let names = test_names(&asked[0]).unwrap().passed;
+        assert_eq!(names, ["t.old", "t.right"]);
+    }
+
+    #[test]
+    fn an_old_failure_that_a_step_mended_is_charged_when_it_comes_back() {
+        let before = proof("tests", 1, 1, &["t.bad"]);
+        let again = || proof("tests", 1, 1, &["t.bad"]);
+        assert_eq!(lost(&before, &[], again()), [""; 0]);
+        let mended = stage(named(&["t.old", "t.bad"], &[]), &[]);
+        assert_eq!(lost(&before, &[mended], again()), ["t.bad fails"]);
+    }
+
+    #[test]
+    fn without_names_the_count_of_the_best_stage_stands() {
+        let before = proof("tests", 0, 3, &[]);
+        let stages = [stage(proof("tests", 0, 5, &[]), &[])];
+        assert_eq!(
+            lost(&before, &stages, proof("tests", 0, 4, &[])),
+            ["1 tests that passed before are gone"]
+        );
+    }
+}

@@ -1,0 +1,77 @@
+//! Bounds how fast one token or login may change things: a program that runs away fills neither the
+//! journal nor the inbox.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+/// So many seconds' worth may come at once after a silence.
+const SAVED: u64 = 5;
+
+/// What everybody may still do, by the id of their token or login.
+#[derive(Debug, Default)]
+pub(crate) struct Rate(Mutex<HashMap<String, Bucket>>);
+
+/// What somebody may still do at once: it fills up again with time.
+#[derive(Debug)]
+struct Bucket {
+    /// Acts, in millionths.
+    left: u64,
+    since: Instant,
+}
+
+impl Rate {
+    /// Takes one act of somebody, of so many a second; says how long to wait where it is too many.
+    pub(crate) fn take(&self, id: &str, a_second: u64) -> Result<(), Duration> {
+        const ONE: u64 = 1_000_000;
+        let full = a_second.saturating_mul(SAVED).saturating_mul(ONE);
+        let now = Instant::now();
+        let mut buckets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // Whoever was silent for so long has a full one again, like somebody new.
+        buckets.retain(|_, bucket| bucket.since + Duration::from_secs(SAVED) > now);
+        let bucket = buckets.entry(id.to_owned()).or_insert(Bucket {
+            left: full,
+            since: now,
+        });
+        let passed = now.duration_since(bucket.since).as_micros();
+        let gained = u64::try_from(passed).unwrap_or(u64::MAX);
+        let left = bucket.left.saturating_add(gained.saturating_mul(a_second));
+        bucket.left = left.min(full);
+        bucket.since = now;
+        match bucket.left.checked_sub(ONE) {
+            Some(left) => {
+                bucket.left = left;
+                Ok(())
+            }
+            None => Err(Duration::from_micros((ONE - bucket.left) / a_second.max(1))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{Rate, SAVED};
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_too_fast_waits_and_others_do_not() {
+        let rate = Rate::default();
+        for _ in 0..10 * SAVED {
+            rate.take("ada", 10).unwrap();
+        }
+        let wait = rate.take("ada", 10).unwrap_err();
+        assert_eq!(wait, Duration::from_millis(100));
+        rate.take("bo", 10).unwrap();
+        tokio::time::advance(wait).await;
+        rate.take("ada", 10).unwrap();
+        rate.take("ada", 10).unwrap_err();
+        tokio::time::advance(Duration::from_secs(3600)).await;
+        for _ in 0..10 * SAVED {
+            rate.take("ada", 10).unwrap();
+        }
+        rate.take("ada", 10).unwrap_err();
+    }
+}

@@ -1,0 +1,309 @@
+//! Room on a disk, as a value that is handed in: whoever lacks it says so here, and is told whether
+//! to wait.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// How often whoever waits for room looks again.
+const LOOK: Duration = Duration::from_millis(250);
+
+/// Why nothing can be written somewhere, although it could before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Shortage {
+    /// No blocks or no inodes are left.
+    Full,
+    /// The quota is used up.
+    Quota,
+    /// The file would be larger than this process may make one.
+    FileSize,
+    /// The file system is mounted read-only.
+    ReadOnly,
+}
+
+impl Shortage {
+    /// Returns it in words.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Full => "disk full",
+            Self::Quota => "quota used up",
+            Self::FileSize => "limit of file sizes reached",
+            Self::ReadOnly => "disk read-only",
+        }
+    }
+}
+
+/// What somebody needs and does not have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lack {
+    /// Why.
+    pub why: Shortage,
+    /// How many bytes are needed, as far as that is known.
+    pub need: Option<u64>,
+    /// Where.
+    pub at: PathBuf,
+}
+
+impl fmt::Display for Lack {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: need ", self.why.as_str())?;
+        match self.need {
+            Some(bytes) => write!(f, "{bytes} bytes")?,
+            None => f.write_str("room")?,
+        }
+        write!(f, " at {}", self.at.display())
+    }
+}
+
+/// Looks whether there is room for a file: a look at the file system, and one small write.
+type Look = dyn Fn(&Path) -> Option<Shortage> + Send + Sync;
+
+/// Hears what a person should know.
+type Teller = dyn Fn(&str) + Send + Sync;
+
+/// Where all writers of a process say that they lack room, and learn whether to wait for it. Clones
+/// share what they know.
+#[derive(Clone)]
+pub struct Room(Arc<Inner>);
+
+struct Inner {
+    look: Option<Box<Look>>,
+    teller: Mutex<Option<Arc<Teller>>>,
+    lacks: Mutex<Vec<(u64, Lack)>>,
+    next: AtomicU64,
+    /// Who waits for a folder that a piece of work is about: nobody else is concerned.
+    apart: Mutex<Vec<PathBuf>>,
+    is_given_up: AtomicBool,
+}
+
+impl Room {
+    /// Nobody waits for room: whoever lacks it fails.
+    pub fn unwaited() -> Self {
+        Self::with(None)
+    }
+
+    /// Writers wait for room; `look` says whether it is lacking, and why.
+    pub fn awaited(look: impl Fn(&Path) -> Option<Shortage> + Send + Sync + 'static) -> Self {
+        Self::with(Some(Box::new(look)))
+    }
+
+    fn with(look: Option<Box<Look>>) -> Self {
+        Self(Arc::new(Inner {
+            look,
+            teller: Mutex::new(None),
+            lacks: Mutex::new(Vec::new()),
+            next: AtomicU64::new(0),
+            apart: Mutex::default(),
+            is_given_up: AtomicBool::new(false),
+        }))
+    }
+
+    /// Sets who is told that something waits, and that it goes on.
+    pub fn told_by(&self, teller: impl Fn(&str) + Send + Sync + 'static) {
+        *lock(&self.0.teller) = Some(Arc::new(teller));
+    }
+
+    /// Looks whether nothing can be written at a place, and why. Nothing where nobody waits.
+    pub fn shortage(&self, at: &Path) -> Option<Shortage> {
+        self.0.look.as_ref().and_then(|look| look(at))
+    }
+
+    /// Ends all waiting, now and later: the process is to end.
+    pub fn give_up(&self) {
+        self.0.is_given_up.store(true, Ordering::SeqCst);
+    }
+
+    /// Returns what is lacking now, of those who wait longest. Those who wait apart do not count.
+    pub fn lack(&self) -> Option<Lack> {
+        lock(&self.0.lacks).first().map(|(_, lack)| lack.clone())
+    }
+
+    /// Marks this moment, for [`Room::lacked_since`].
+    pub fn mark(&self) -> u64 {
+        let lacks = lock(&self.0.lacks);
+        // Whoever waits now lacks room after this moment, too.
+        self.0.next.load(Ordering::SeqCst) - lacks.len() as u64
+    }
+
+    /// Tells whether somebody lacked room at any time since. Those who wait apart do not count.
+    pub fn lacked_since(&self, mark: u64) -> bool {
+        self.0.next.load(Ordering::SeqCst) > mark
+    }
+
+    /// Tells whether somebody without room waits for it.
+    pub fn is_awaited(&self) -> bool {
+        self.0.look.is_some() && !self.0.is_given_up.load(Ordering::SeqCst)
+    }
+
+    /// Begins to wait; nothing where nobody is to wait.
+    pub fn wait(&self, lack: Lack) -> Option<Waiting> {
+        if !self.is_awaited() {
+            return None;
+        }
+        let text = format!("{lack}; waits until there is");
+        let (number, is_first) = {
+            let mut lacks = lock(&self.0.lacks);
+            let number = self.0.next.fetch_add(1, Ordering::SeqCst);
+            lacks.push((number, lack));
+            (number, lacks.len() == 1)
+        };
+        if is_first {
+            self.tell(&text);
+        }
+        let (room, turn) = (self.clone(), Turn::Counted(number));
+        Some(Waiting { room, turn })
+    }
+
+    /// Begins to wait for room in a folder that only one piece of work needs: the person is told,
+    /// and everybody else goes on as if there were room. Nothing where nobody is to wait.
+    pub fn wait_apart(&self, lack: Lack) -> Option<Waiting> {
+        if !self.is_awaited() {
+            return None;
+        }
+        let text = format!("{lack}; waits until there is");
+        let is_first = {
+            let mut apart = lock(&self.0.apart);
+            apart.push(lack.at.clone());
+            apart.iter().filter(|at| **at == lack.at).count() == 1
+        };
+        if is_first {
+            self.tell(&text);
+        }
+        let (room, turn) = (self.clone(), Turn::Apart(lack.at));
+        Some(Waiting { room, turn })
+    }
+
+    fn tell(&self, text: &str) {
+        let teller = lock(&self.0.teller).clone();
+        if let Some(teller) = teller {
+            teller(text);
+        }
+    }
+}
+
+impl fmt::Debug for Room {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Room").field(&self.lack()).finish()
+    }
+}
+
+/// Somebody who waits for room, for as long as this lives.
+#[derive(Debug)]
+pub struct Waiting {
+    room: Room,
+    turn: Turn,
+}
+
+/// As whom somebody waits.
+#[derive(Debug)]
+enum Turn {
+    /// As one of those who keep everybody waiting, by their number.
+    Counted(u64),
+    /// For a folder that concerns nobody else.
+    Apart(PathBuf),
+}
+
+impl Waiting {
+    /// Returns how long to wait before the next try; nothing where waiting is to end.
+    pub fn pause(&self) -> Option<Duration> {
+        let is_given_up = self.room.0.is_given_up.load(Ordering::SeqCst);
+        (!is_given_up).then_some(LOOK)
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        let is_last = match &self.turn {
+            Turn::Counted(number) => {
+                let mut lacks = lock(&self.room.0.lacks);
+                lacks.retain(|(other, _)| other != number);
+                lacks.is_empty()
+            }
+            Turn::Apart(at) => {
+                let mut apart = lock(&self.room.0.apart);
+                if let Some(index) = apart.iter().position(|other| other == at) {
+                    apart.swap_remove(index);
+                }
+                !apart.contains(at)
+            }
+        };
+        if is_last && !self.room.0.is_given_up.load(Ordering::SeqCst) {
+            self.room.tell("there is room again; goes on");
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lack() -> Lack {
+        Lack {
+            why: Shortage::Full,
+            need: Some(4096),
+            at: "/w/journal.db".into(),
+        }
+    }
+
+    #[test]
+    fn whoever_waits_is_seen_and_the_person_told_once() {
+        let room = Room::awaited(|_| None);
+        let before = room.mark();
+        assert!(!room.lacked_since(before));
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let hears = Arc::clone(&told);
+        room.told_by(move |text| lock(&hears).push(text.to_owned()));
+        let first = room.wait(lack());
+        let second = room.clone().wait(lack());
+        assert_eq!(room.lack(), Some(lack()));
+        assert!(first.as_ref().is_some_and(|it| it.pause().is_some()));
+        drop(first);
+        assert_eq!(room.lack(), Some(lack()), "the other one still waits");
+        let meanwhile = room.mark();
+        drop(second);
+        assert_eq!(room.lack(), None);
+        assert!(room.lacked_since(before) && room.lacked_since(meanwhile));
+        assert!(!room.lacked_since(room.mark()));
+        let told = lock(&told).join("\n");
+        assert_eq!(
+            told,
+            "disk full: need 4096 bytes at /w/journal.db; waits until there is\n\
+             there is room again; goes on"
+        );
+    }
+
+    #[test]
+    fn whoever_waits_apart_keeps_nobody_else_waiting() {
+        let room = Room::awaited(|_| None);
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let hears = Arc::clone(&told);
+        room.told_by(move |text| lock(&hears).push(text.to_owned()));
+        let before = room.mark();
+        let waits = [room.wait_apart(lack()), room.wait_apart(lack())];
+        assert!(waits.iter().flatten().all(|it| it.pause().is_some()));
+        assert_eq!(room.lack(), None);
+        assert!(!room.lacked_since(before) && !room.lacked_since(room.mark()));
+        drop(waits);
+        assert!(!room.lacked_since(before));
+        assert_eq!(lock(&told).len(), 2, "that it waits, and that it goes on");
+        room.give_up();
+        assert!(room.wait_apart(lack()).is_none());
+    }
+
+    #[test]
+    fn nobody_waits_where_nobody_is_to_or_any_more() {
+        assert!(Room::unwaited().wait(lack()).is_none());
+        let room = Room::awaited(|_| Some(Shortage::Quota));
+        let waits = room.wait(lack()).unwrap();
+        room.give_up();
+        assert_eq!(waits.pause(), None);
+        assert!(room.wait(lack()).is_none());
+    }
+}

@@ -1,0 +1,126 @@
+//! What is waited for, for how long, and whom that concerns.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use artel_config::Environment;
+use artel_types::{Clock, Room, Via};
+
+use super::*;
+use crate::{Caller, Flags, Init};
+
+/// A workshop whose clock and whose own disk are set by hand.
+struct Hut {
+    workshop: Workshop,
+    minutes: Arc<AtomicU64>,
+    is_full: Arc<AtomicBool>,
+    _home: tempfile::TempDir,
+}
+
+impl Hut {
+    fn new() -> Self {
+        let home = tempfile::tempdir().unwrap();
+        let named = home.path().to_str().unwrap().to_owned();
+        let environment = Environment::of([("HOME", named)], home.path());
+        let minutes = Arc::new(AtomicU64::new(0));
+        let (real, set) = (artel_config::system_clock(), Arc::clone(&minutes));
+        let uptime = move || Duration::from_mins(set.load(Ordering::SeqCst));
+        let clock = Clock::new(move || real.now(), uptime);
+        let caller = Caller::new(environment, clock, Flags::default(), Via::Cli).unwrap();
+        let is_full = Arc::new(AtomicBool::new(false));
+        let look = Arc::clone(&is_full);
+        let look = move |_: &Path| look.load(Ordering::SeqCst).then_some(Shortage::Full);
+        let caller = caller.with_room(Room::awaited(look));
+        let root = home.path().join("Artel");
+        caller.init(Some(&root), Init::Complete).unwrap();
+        let workshop = caller.workshop().unwrap();
+        Self {
+            workshop,
+            minutes,
+            is_full,
+            _home: home,
+        }
+    }
+
+    fn patience(&self, seen: fn(&Path) -> Option<Shortage>) -> Patience<'_> {
+        let plain = self.workshop.patience("/w/shop");
+        Patience { seen, ..plain }
+    }
+}
+
+fn full() -> Failure {
+    let git = "fatal: unable to write file: No space left on device";
+    Failure::new(Code::R008, "git failed").because(git)
+}
+
+fn read_only() -> Failure {
+    let git = "fatal: cannot lock ref: Read-only file system";
+    Failure::new(Code::R008, "git failed").because(git)
+}
+
+#[tokio::test]
+async fn what_failed_for_something_else_is_not_waited_for() {
+    let hut = Hut::new();
+    let folders: [fn(&Path) -> Option<Shortage>; 3] = [
+        |_| None,
+        |_| Some(Shortage::ReadOnly),
+        |_| Some(Shortage::Full),
+    ];
+    for is_full in [false, true] {
+        hut.is_full.store(is_full, Ordering::SeqCst);
+        for seen in folders {
+            for code in [Code::R008, Code::J011, Code::J007, Code::W008] {
+                let failure = Failure::new(code, "the branch moved").because("somebody did");
+                let mut patience = hut.patience(seen);
+                assert!(!patience.again(&failure).await, "{code:?}");
+                assert!(!patience.again_blocking(&failure), "{code:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_read_only_folder_is_waited_for_only_where_the_failure_speaks_of_it() {
+    let hut = Hut::new();
+    let mut patience = hut.patience(|_| Some(Shortage::ReadOnly));
+    let seen = patience.look(&read_only(), &mut None);
+    assert!(seen.is_continue());
+    let seen = patience.look(&full(), &mut None);
+    assert_eq!(seen, ControlFlow::Break(true), "there is room: once more");
+    let seen = hut.patience(|_| None).look(&read_only(), &mut None);
+    assert_eq!(seen, ControlFlow::Break(false));
+}
+
+#[test]
+fn who_waits_for_a_folder_keeps_nobody_else_waiting_and_ends_when_told() {
+    let hut = Hut::new();
+    let (stops, stop) = watch::channel(Stop::No);
+    let mut patience = hut.patience(|_| Some(Shortage::Full)).until(&stop);
+    let (room, mut wait) = (hut.workshop.caller.room.clone(), None);
+    let mark = room.mark();
+    assert!(patience.look(&full(), &mut wait).is_continue());
+    assert!(room.lack().is_none() && !room.lacked_since(mark));
+    hut.is_full.store(true, Ordering::SeqCst);
+    assert!(patience.look(&full(), &mut wait).is_continue());
+    assert!(room.lack().is_some() && room.lacked_since(mark));
+    hut.is_full.store(false, Ordering::SeqCst);
+    assert!(patience.look(&full(), &mut wait).is_continue());
+    assert!(room.lack().is_none(), "the journal has room again");
+    patience.seen = |_| None;
+    let seen = patience.look(&full(), &mut wait);
+    assert_eq!(seen, ControlFlow::Break(true));
+    patience.seen = |_| Some(Shortage::Full);
+    stops.send_replace(Stop::Politely);
+    assert!(!patience.again_blocking(&full()));
+}
+
+#[test]
+fn tries_are_counted_within_a_span() {
+    let hut = Hut::new();
+    let mut patience = hut.patience(|_| None);
+    for _ in 0..5 {
+        let tries = (0..30).take_while(|_| patience.again_blocking(&full()));
+        assert_eq!(tries.count(), MOST_TRIES.0 - 1);
+        hut.minutes.fetch_add(11, Ordering::SeqCst);
+    }
+}

@@ -1,0 +1,183 @@
+//! Forks of what an agent did for a step of a plan: they leave the plan and become runs of their
+//! own, in a copy of the step's files.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use artel_journal::{Filter, Query, Record};
+use artel_types::{Code, Event, Fact, Failure, RunId, RunStarted, TraceId};
+
+use crate::workshop::Workshop;
+
+/// What a run is told that was a part of a plan before.
+pub(super) const ON_ITS_OWN: &str = "you work on your own now, outside of the plan: the tools that \
+     hand something in to it (such as propose_change) are gone; finish the work in these files";
+
+/// Where an agent of a plan works.
+pub(super) struct Stand {
+    /// The run that carries the plan out; objects of the step's files lie with it.
+    pub(super) plan: RunId,
+    /// The files of the step.
+    pub(super) place: PathBuf,
+    /// What happened to these files, in order, whoever did it.
+    pub(super) events: Vec<Event>,
+}
+
+impl Workshop {
+    /// Returns the run that an event belongs to: of one that carries a plan out, an agent's.
+    pub(super) fn run_at(&self, from: RunId, at: u64) -> Result<RunId, Failure> {
+        if self.started(from)?.0.plan.is_none() {
+            return Ok(from);
+        }
+        let records = self.run_records(&from.to_string())?;
+        let named = records.iter().find(|record| record.seq == at);
+        let named = named.and_then(|record| record.run.as_deref());
+        Ok(named.and_then(|run| run.parse().ok()).unwrap_or(from))
+    }
+
+    /// Finds the files that an agent of a plan works in, or says why there is nothing to go on
+    /// from.
+    pub(super) fn step_stand(
+        &self,
+        started: &RunStarted,
+        trace: TraceId,
+    ) -> Result<Stand, Failure> {
+        let called = |why: &str| {
+            let parent = started.parent.map(|it| it.short()).unwrap_or_default();
+            Failure::new(
+                Code::R008,
+                "a run that another one called has no files of its own",
+            )
+            .because(why.to_owned())
+            .advise(format!("fork the one that called it: {parent}"))
+        };
+        let (Some(plan), Some(step)) = (started.parent, &started.step) else {
+            return Err(called("it works in those of whoever called it"));
+        };
+        if !is_work(started) {
+            let what = "a run that judges a step cannot be gone on with differently";
+            return Err(Failure::new(Code::R008, what)
+                .because("its verdict would count for nothing outside of the plan")
+                .advise(format!(
+                    "fork the work of step `{step}`: `artel trace {} --step {step}` names its runs",
+                    trace.short()
+                )));
+        }
+        let filter = Filter {
+            trace: Some(trace.to_string()),
+            ..Filter::default()
+        };
+        let mut events = Vec::new();
+        for record in self.reader()?.records(&Query::of(filter))? {
+            events.push(record.event()?);
+        }
+        let Some(base) = base_of(&events, started) else {
+            return Err(called("its step had not begun"));
+        };
+        let place = self.step_place(plan, step, &base);
+        if !place.join("run").exists() {
+            return Err(over(step, trace));
+        }
+        let kin = workers_of(&events, plan, step);
+        events.retain(|event| event.run.is_some_and(|run| kin.contains(&run)));
+        Ok(Stand {
+            plan,
+            place,
+            events,
+        })
+    }
+
+    /// Returns the runs among these events that can be gone on with differently: those that nobody
+    /// called, and the work at steps whose files are still there.
+    pub fn forkable_runs(&self, records: &[Record]) -> BTreeSet<RunId> {
+        let told = |record: &&Record| matches!(&*record.kind, "run.started" | "step.started");
+        let mut bases: BTreeMap<String, String> = BTreeMap::new();
+        let mut found = BTreeSet::new();
+        for event in records.iter().filter(told).filter_map(|it| it.event().ok()) {
+            match event.fact {
+                Fact::StepStarted(it) => drop(bases.insert(it.step, it.base)),
+                Fact::RunStarted(it) => {
+                    let base = it.step.as_ref().and_then(|step| bases.get(step));
+                    let is_there = match (it.parent, base) {
+                        (None, _) => it.plan.is_none(),
+                        (Some(plan), Some(base)) if is_work(&it) => {
+                            let step = it.step.as_deref().unwrap_or_default();
+                            self.step_place(plan, step, base).join("run").exists()
+                        }
+                        (Some(_), _) => false,
+                    };
+                    if is_there {
+                        found.insert(it.id);
+                    }
+                }
+                _ => {}
+            }
+        }
+        found
+    }
+
+    fn step_place(&self, plan: RunId, step: &str, base: &str) -> PathBuf {
+        let base: String = base.chars().take(12).collect();
+        let steps = self.run_place(plan).join("steps");
+        steps.join(format!("{step}-{base}"))
+    }
+}
+
+/// Tells whether a run changes the files of a step.
+fn is_work(started: &RunStarted) -> bool {
+    matches!(part_of(started), Some("work" | "tests"))
+}
+
+/// Returns the part of a step that a run was called for.
+fn part_of(started: &RunStarted) -> Option<&str> {
+    started.call.as_deref()?.rsplit('/').next()
+}
+
+/// Says why the carrying out of a plan is not gone on with from one of its events.
+pub(super) fn whole_plan(run: RunId, trace: TraceId) -> Failure {
+    let (run, id) = (run.short(), trace.short());
+    let what = format!("{run} carries a plan out, and that cannot be gone on with differently");
+    Failure::new(Code::R008, what)
+        .because("its commits are on a branch, where each step rests on those before")
+        .advise(format!(
+            "name an event of an agent's work (`artel trace {id} --events --full`), or `artel plan \
+             retry {id} STEP`, or `artel plan revise {id} --comment \"…\"`"
+        ))
+}
+
+/// Returns the commit that the step stood on when an agent began.
+fn base_of(events: &[Event], started: &RunStarted) -> Option<String> {
+    let mut base = None;
+    for event in events {
+        match &event.fact {
+            Fact::StepStarted(it) if Some(&it.step) == started.step.as_ref() => {
+                base = Some(it.base.clone());
+            }
+            Fact::RunStarted(it) if it.id == started.id => return base,
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Returns the runs that worked in the files of a step, one after the other.
+fn workers_of(events: &[Event], plan: RunId, step: &str) -> Vec<RunId> {
+    let worker = |event: &Event| match &event.fact {
+        Fact::RunStarted(it) if it.parent == Some(plan) && it.step.as_deref() == Some(step) => {
+            (is_work(it) || part_of(it) == Some("criteria")).then_some(it.id)
+        }
+        _ => None,
+    };
+    events.iter().filter_map(worker).collect()
+}
+
+fn over(step: &str, trace: TraceId) -> Failure {
+    let id = trace.short();
+    let what = format!("the files of step `{step}` are gone");
+    Failure::new(Code::R008, what)
+        .because("they are kept while the plan runs; what passed is on its branch")
+        .advise(format!(
+            "`artel plan retry {id} {step}` does a step again that failed; otherwise switch to the \
+             branch (`artel changeset show {id}` names it) and `artel ask \"…\"` anew"
+        ))
+}

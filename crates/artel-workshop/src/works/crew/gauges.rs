@@ -1,0 +1,411 @@
+//! What a step did beyond what the plan lets it do: files outside of its scope, and changes of what
+//! checks the project. A person agrees to them, or they are put back.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use artel_git::Entry;
+use artel_policy::rules::Rule;
+use artel_rules::conduct::Conduct;
+use artel_rules::plan::names::is_test_path;
+use artel_rules::proof::{self, Gauges};
+use artel_types::plan::{Evidence, Plan, PlanStep, ProofPlace};
+use artel_types::{Code, Fact, Failure, ProofRecorded};
+
+use super::branch::LARGEST_FILE;
+use super::check::Look;
+use super::{Spot, Workers, git_failed};
+use crate::works::propose::{Words, proposed};
+use crate::works::prover::{Prover, Where};
+
+/// No more lines of a change are shown with a question about it.
+const MOST_SHOWN: usize = 60;
+
+/// What a step did that the plan does not say.
+#[derive(Default)]
+struct Beyond {
+    /// Files outside of its scope.
+    outside: Vec<String>,
+    /// Files that decide what checks do, each with what was done to it.
+    gauges: Vec<(String, String)>,
+}
+
+impl Beyond {
+    fn is_nothing(&self) -> bool {
+        self.outside.is_empty() && self.gauges.is_empty()
+    }
+
+    fn listed(&self) -> String {
+        let gauges = self.gauges.iter();
+        let gauges: Vec<_> = gauges
+            .map(|(path, what)| format!("`{path}` {what}"))
+            .collect();
+        gauges.join(", ")
+    }
+}
+
+impl Workers {
+    /// Has the plan changed by the person where a step did more than it says, by whatever means.
+    pub(super) fn beyond_scope(&self, spot: &Spot, tree: &str) -> Result<Option<Fact>, Failure> {
+        let spec = &spot.spec;
+        let base = self.base_of(spot);
+        let beyond = self.beyond(spot, (&base, tree))?;
+        let words = self.words_of(spot, (&base, tree), &beyond)?;
+        if beyond.is_nothing() || self.is_turned_down(&words, &spec.id)? {
+            return Ok(None);
+        }
+        let mut step = spec.clone();
+        if step.scope.paths.is_empty() {
+            // It may change any file, and still may.
+            step.scope.paths.push("**".to_owned());
+        }
+        let gauges = beyond.gauges.iter().map(|(path, _)| path);
+        for path in beyond.outside.iter().chain(gauges) {
+            if !step.scope.paths.contains(path) {
+                step.scope.paths.push(path.clone());
+            }
+        }
+        let known = self.house.workshop.known();
+        let known = |_: &Plan| known.clone();
+        let fact = proposed(spot.state.plan(), step, Vec::new(), known, words);
+        let fact = fact.map_err(|why| Failure::new(Code::X001, why))?;
+        Ok(Some(fact.into()))
+    }
+
+    /// Tells whether a person has said no to the same: they are not asked again in each attempt.
+    pub(super) fn is_turned_down(&self, words: &Words, step: &str) -> Result<bool, Failure> {
+        let events = self.chronicle.own_events()?;
+        let is_refused = |id: &str| {
+            let mut facts = events.iter().map(|event| &event.fact);
+            facts.any(
+                |fact| matches!(fact, Fact::PlanDecided(it) if it.id == id && it.version.is_none()),
+            )
+        };
+        let mut facts = events.iter().map(|event| &event.fact);
+        Ok(facts.any(|fact| match fact {
+            Fact::PlanProposed(it) => {
+                it.step == step && it.what == words.what && is_refused(&it.id)
+            }
+            _ => false,
+        }))
+    }
+
+    /// Says what of an attempt a person did not agree to.
+    pub(super) fn not_agreed_to(&self, look: &Look<'_>) -> Result<Vec<String>, Failure> {
+        let base = self.base_of(look.spot);
+        let beyond = self.beyond(look.spot, (&base, &look.tree))?;
+        let outside = beyond.outside.iter();
+        let outside = outside.map(|path| {
+            format!("`{path}` is not this step's to change, and nobody agreed to it: put it back")
+        });
+        let gauges = beyond.gauges.iter().map(|(path, what)| {
+            format!(
+                "`{path}` {what}, and nobody agreed to its change: put it back as it was, and add \
+                 new tests beside it"
+            )
+        });
+        Ok(outside.chain(gauges).collect())
+    }
+
+    /// Runs the suite with the work and with everything that checks the project as it was before
+    /// the first step, but for what the plan names: a change of a check hides no failure.
+    pub(super) fn as_before(
+        &self,
+        look: &Look<'_>,
+        prover: &Prover,
+    ) -> Result<(Vec<ProofRecorded>, Vec<String>), Failure> {
+        let spec = &look.spot.spec;
+        // Tests that steps added to files that were there are not in them as they were.
+        let before = self.proofs(ProofPlace::Baseline)?;
+        let gauges = self.gauges(&before, &spec.evidence, &self.base)?;
+        let place = self.spot_of(
+            ProofPlace::AsBefore,
+            Some(spec.id.clone()),
+            look.spot.round,
+            String::new(),
+        );
+        let held = Held {
+            prover,
+            state: &look.spot.state,
+            before: &before,
+            tree: &look.tree,
+            gauges: &gauges,
+        };
+        let known = &look.known;
+        let (mut proofs, lost) = self.held_against(&held, place, known)?;
+        let why = lost.into_iter().map(|line| {
+            format!("with the tests and checks as they were before the first step: {line}")
+        });
+        let mut why: Vec<String> = why.collect();
+        if !why.is_empty() {
+            why.extend(self.printed(&proofs));
+        }
+        for proof in &mut proofs {
+            proof.holds = why.is_empty();
+        }
+        Ok((proofs, why))
+    }
+
+    /// Runs the suite as it was on a tree, and says what no longer passes. New tests may need what
+    /// went back; where they stand in the way, the old ones are asked without them.
+    pub(super) fn held_against(
+        &self,
+        held: &Held<'_>,
+        place: Where,
+        known: &BTreeSet<String>,
+    ) -> Result<(Vec<ProofRecorded>, Vec<String>), Failure> {
+        let Back { mut old, new } = self.goes_back(held)?;
+        if old.is_empty() || held.before.is_empty() {
+            return Ok((Vec::new(), Vec::new()));
+        }
+        let (proofs, lost) = self.with_old(held, &old, (&place, known))?;
+        if lost.is_empty() || new.is_empty() {
+            return Ok((proofs, lost));
+        }
+        old.extend(new);
+        let (without, still_lost) = self.with_old(held, &old, (&place, known))?;
+        match still_lost.is_empty() {
+            true => Ok((without, still_lost)),
+            // Code may name the new tests, and not be built without them: the first run tells more.
+            false => Ok((proofs, lost)),
+        }
+    }
+
+    /// Runs the suite on a tree with these files as they were before the first step.
+    fn with_old(
+        &self,
+        held: &Held<'_>,
+        old: &[PathBuf],
+        (place, known): (&Where, &BTreeSet<String>),
+    ) -> Result<(Vec<ProofRecorded>, Vec<String>), Failure> {
+        let tree = self.line.graft(held.tree, &self.base, old);
+        let tree = tree.map_err(git_failed)?;
+        let place = Where {
+            tree: tree.clone(),
+            ..place.clone()
+        };
+        let mut proofs = self.on_checkout(held.prover, &tree, &place)?;
+        let reasons = proof::Reasons::of(held.state.plan());
+        let lost = proof::regressions(held.before, &proofs, known, &reasons);
+        for proof in &mut proofs {
+            proof.holds = lost.is_empty();
+        }
+        Ok((proofs, lost))
+    }
+
+    /// Finds what has to be as it was for the checks to be those from before the first step.
+    fn goes_back(&self, held: &Held<'_>) -> Result<Back, Failure> {
+        let plan = held.state.plan();
+        let is_named = |path: &str| plan.steps.iter().any(|step| proof::names_file(step, path));
+        let changed = self.line.changed(&self.base, held.tree);
+        let mut back = Back::default();
+        for path in changed.map_err(git_failed)? {
+            let name = path.to_string_lossy();
+            if !held.gauges.include(&name) {
+                continue;
+            }
+            match self.text_at(&self.base, &name)? {
+                Some(_) if is_named(&name) => {}
+                Some(old) => {
+                    let new = self.text_at(held.tree, &name)?;
+                    if held.gauges.goes_back(&name, &old, new.as_deref()) {
+                        back.old.push(path);
+                    }
+                }
+                None if is_test_path(&name) && self.is_new(&name)? => back.new.push(path),
+                None => {}
+            }
+        }
+        Ok(back)
+    }
+
+    /// Tells whether nothing was at a path before the first step.
+    fn is_new(&self, path: &str) -> Result<bool, Failure> {
+        let entry = self.line.entry_at(&self.base, path.as_ref());
+        Ok(entry.map_err(git_failed)?.is_none())
+    }
+
+    /// Returns the changes of a tree to what checks the project, steps' own tests among them: what
+    /// the plan lets a step change of them, it does not let others.
+    pub(super) fn checks_touched(
+        &self,
+        plan: &Plan,
+        (base, tree): (&str, &str),
+    ) -> Result<Vec<PathBuf>, Failure> {
+        let before = self.proofs(ProofPlace::Baseline)?;
+        let gauges = self.gauges(&before, &evidence_of(plan), base)?;
+        let touched = self.touched(&gauges, |_| false, (base, tree))?;
+        Ok(touched.into_iter().map(|(path, _)| path.into()).collect())
+    }
+
+    fn base_of(&self, spot: &Spot) -> String {
+        let base = spot
+            .state
+            .step(&spot.spec.id)
+            .and_then(|it| it.base.clone());
+        base.unwrap_or_else(|| self.base.clone())
+    }
+
+    fn beyond(&self, spot: &Spot, (base, tree): (&str, &str)) -> Result<Beyond, Failure> {
+        let spec = &spot.spec;
+        let before = self.proofs(ProofPlace::Baseline)?;
+        let gauges = self.gauges(&before, &spec.evidence, base)?;
+        let is_named = |path: &str| proof::names_file(spec, path);
+        Ok(Beyond {
+            outside: self.outside(spot, (base, tree))?,
+            gauges: self.touched(&gauges, is_named, (base, tree))?,
+        })
+    }
+
+    fn outside(&self, spot: &Spot, trees: (&str, &str)) -> Result<Vec<String>, Failure> {
+        let kept = self.tests_of(spot)?;
+        self.outside_of(&spot.spec, &kept, trees)
+    }
+
+    /// Names the files that differ between two trees and lie outside of a scope.
+    pub(super) fn outside_of(
+        &self,
+        spec: &PlanStep,
+        kept: &[String],
+        (base, tree): (&str, &str),
+    ) -> Result<Vec<String>, Failure> {
+        let paths = &spec.scope.paths;
+        if paths.is_empty() {
+            return Ok(Vec::new());
+        }
+        let rules = paths.iter();
+        let rules: Vec<_> = rules
+            .filter_map(|path| Rule::parse(&format!("Edit({path})")).ok())
+            .collect();
+        let changed = self.line.changed(base, tree).map_err(git_failed)?;
+        let changed = changed
+            .iter()
+            .map(|path| path.to_string_lossy().into_owned());
+        let outside = changed
+            .filter(|path| !kept.contains(path))
+            .filter(|path| !rules.iter().any(|rule| rule.admits_path("edit", path)));
+        Ok(outside.collect())
+    }
+
+    /// Returns the files that decide what checks do, as they are in a tree.
+    pub(super) fn gauges(
+        &self,
+        before: &[ProofRecorded],
+        evidence: &[Evidence],
+        tree: &str,
+    ) -> Result<Gauges, Failure> {
+        // What cannot be read is no file that a check could start.
+        let read = |path: &str| self.text_at(tree, path).ok().flatten();
+        Ok(Gauges::of(before, evidence, read))
+    }
+
+    fn touched(
+        &self,
+        gauges: &Gauges,
+        is_named: impl Fn(&str) -> bool,
+        (base, tree): (&str, &str),
+    ) -> Result<Vec<(String, String)>, Failure> {
+        let mut touched = Vec::new();
+        for path in self.line.changed(base, tree).map_err(git_failed)? {
+            let path = path.to_string_lossy().into_owned();
+            if is_named(&path) || !gauges.include(&path) {
+                continue;
+            }
+            let (old, new) = (self.text_at(base, &path)?, self.text_at(tree, &path)?);
+            let what = match (&old, &new) {
+                (_, None) => match (self.unread(tree, &path)?, &old) {
+                    (Some(what), _) => Some(what.to_owned()),
+                    (None, Some(old)) => gauges.touched(&path, Some(old), None),
+                    (None, None) => Some("is gone".to_owned()),
+                },
+                (_, Some(_)) => gauges.touched(&path, old.as_deref(), new.as_deref()),
+            };
+            touched.extend(what.map(|what| (path, what)));
+        }
+        Ok(touched)
+    }
+
+    fn text_at(&self, tree: &str, path: &str) -> Result<Option<String>, Failure> {
+        let bytes = self.line.file_at(tree, path.as_ref(), LARGEST_FILE);
+        let bytes = bytes.map_err(git_failed)?;
+        Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+    }
+
+    /// Says why what is at a path has no text to look at, if anything is there.
+    fn unread(&self, tree: &str, path: &str) -> Result<Option<&'static str>, Failure> {
+        let entry = self.line.entry_at(tree, path.as_ref());
+        let why = |entry| match entry {
+            Entry::Link => "is a link that leads elsewhere",
+            Entry::File => "is too large to be looked at",
+            Entry::Other => "is no file any more",
+        };
+        Ok(entry.map_err(git_failed)?.map(why))
+    }
+
+    fn words_of(
+        &self,
+        spot: &Spot,
+        (base, tree): (&str, &str),
+        beyond: &Beyond,
+    ) -> Result<Words, Failure> {
+        let (mut what, mut why) = (Vec::new(), Vec::new());
+        let mut impact = "the change stays in the step's own files until you decide".to_owned();
+        if !beyond.outside.is_empty() {
+            what.push(format!("it also changed {}", beyond.outside.join(", ")));
+            why.push("the files lie outside of what the plan lets this step change");
+        }
+        if !beyond.gauges.is_empty() {
+            what.push(format!(
+                "it changed what it is checked by: {}",
+                beyond.listed()
+            ));
+            why.push(
+                "a check that a step changes itself proves nothing, and the plan does not name \
+                 these files by their paths",
+            );
+            let paths: Vec<PathBuf> = beyond.gauges.iter().map(|(path, _)| path.into()).collect();
+            let diff = self.line.diff(base, tree, &paths).map_err(git_failed)?;
+            impact.push_str(&shown(&String::from_utf8_lossy(&diff)));
+        }
+        Ok(Words {
+            id: format!("{}-{}-scope", spot.spec.id, spot.round),
+            what: what.join("; "),
+            why: why.join("; "),
+            impact,
+        })
+    }
+}
+
+/// What is not as it was while work is held against the checks as they were.
+#[derive(Default)]
+struct Back {
+    /// Files that were there, and are put back.
+    old: Vec<PathBuf>,
+    /// Tests that were not there.
+    new: Vec<PathBuf>,
+}
+
+/// What is held against the checks as they were.
+pub(super) struct Held<'h> {
+    pub(super) prover: &'h Prover,
+    pub(super) state: &'h Conduct,
+    pub(super) before: &'h [ProofRecorded],
+    pub(super) tree: &'h str,
+    pub(super) gauges: &'h Gauges,
+}
+
+/// Returns the proofs that all steps of a plan name.
+pub(super) fn evidence_of(plan: &Plan) -> Vec<Evidence> {
+    let evidence = |step: &PlanStep| step.evidence.clone();
+    plan.steps.iter().flat_map(evidence).collect()
+}
+
+pub(super) fn shown(diff: &str) -> String {
+    let lines: Vec<_> = diff.lines().collect();
+    let first = lines.len().min(MOST_SHOWN);
+    let rest = match lines.len() - first {
+        0 => String::new(),
+        more => format!("\n[{more} more lines]"),
+    };
+    format!("\n{}{rest}", lines[..first].join("\n"))
+}

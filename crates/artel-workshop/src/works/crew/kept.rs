@@ -1,0 +1,150 @@
+//! What steps have shown, and what therefore has to hold after them: their tests, their files.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use artel_rules::plan::names::is_test_path;
+use artel_rules::proof::{self, Stage};
+use artel_types::plan::{PlanStep, ProofPlace};
+use artel_types::{Fact, Failure, ProofRecorded, StepPassed};
+
+use super::branch::LARGEST_FILE;
+use super::{Workers, git_failed};
+
+/// A step that passed, as it stands on the branch.
+struct Passed {
+    stage: Stage,
+    files: Vec<String>,
+}
+
+impl Workers {
+    /// Returns what has to pass on a commit of the branch.
+    pub(super) fn has_to_pass(&self, head: &str) -> Result<Vec<ProofRecorded>, Failure> {
+        let before = self.proofs(ProofPlace::Baseline)?;
+        let stages: Vec<Stage> = self
+            .passed_on(head)?
+            .into_iter()
+            .map(|it| it.stage)
+            .collect();
+        Ok(proof::kept(&before, &stages, &BTreeSet::new()))
+    }
+
+    /// Returns what of that is asked of a step that began on a commit and changed these files. The
+    /// tests of another step are its own to change where the plan names every file of them that it
+    /// changed by its path: a person has read that.
+    pub(super) fn asked_of(
+        &self,
+        spec: &PlanStep,
+        base: &str,
+        changed: &[PathBuf],
+    ) -> Result<Vec<ProofRecorded>, Failure> {
+        let before = self.proofs(ProofPlace::Baseline)?;
+        let passed = self.passed_on(base)?;
+        let is_free = |it: &Passed| {
+            let tests = it.files.iter().filter(|file| is_test_path(file));
+            let mut touched = tests
+                .filter(|file| changed.iter().any(|path| path.as_os_str() == file.as_str()))
+                .peekable();
+            touched.peek().is_some() && touched.all(|file| proof::names_file(spec, file))
+        };
+        let free = passed.iter().enumerate().filter(|(_, it)| is_free(it));
+        let free = free.map(|(at, _)| at).collect();
+        let stages: Vec<Stage> = passed.into_iter().map(|it| it.stage).collect();
+        Ok(proof::kept(&before, &stages, &free))
+    }
+
+    /// Returns the steps whose commits a commit of the branch holds, oldest first.
+    fn passed_on(&self, head: &str) -> Result<Vec<Passed>, Failure> {
+        let events = self.chronicle.own_events()?;
+        let facts: Vec<&Fact> = events.iter().map(|event| &event.fact).collect();
+        let log = self.line.log(&self.base, head).map_err(git_failed)?;
+        let places = log.iter().enumerate();
+        let places: BTreeMap<&str, usize> =
+            places.map(|(at, it)| (it.commit.as_str(), at)).collect();
+        let steps = facts.iter().filter_map(|fact| match fact {
+            Fact::StepPassed(it) => Some((*places.get(it.commit.as_deref()?)?, it)),
+            _ => None,
+        });
+        let mut steps: Vec<(usize, &StepPassed)> = steps.collect();
+        steps.sort_by_key(|(place, _)| *place);
+        let passed = steps.iter().map(|(_, it)| {
+            let base = base_of(&facts, it);
+            // Before it are all commits up to the one that it began on.
+            let until = places.get(base).map_or(0, |place| place + 1);
+            let on = steps.iter().take_while(|(place, _)| *place < until).count();
+            Passed {
+                stage: Stage {
+                    proofs: green_of(&facts, it),
+                    on: (0..on).collect(),
+                    held: held(&facts, it),
+                },
+                files: it.files.clone(),
+            }
+        });
+        Ok(passed.collect())
+    }
+
+    /// Returns the hash of a file in a tree.
+    pub(super) fn hash_at(&self, tree: &str, path: &Path) -> Result<Option<String>, Failure> {
+        let bytes = self.line.file_at(tree, path, LARGEST_FILE);
+        let bytes = bytes.map_err(git_failed)?;
+        Ok(bytes.map(|bytes| blake3::hash(&bytes).to_hex().to_string()))
+    }
+
+    /// Returns the hash that a file had when a step showed it.
+    pub(super) fn hash_on_record(&self, step: &str, what: &str) -> Result<Option<String>, Failure> {
+        let proofs = self.proofs(ProofPlace::Green)?;
+        let mut proofs = proofs.into_iter().rev();
+        let found = proofs.find(|it| {
+            it.sort == "file" && it.step.as_deref() == Some(step) && it.what == what && it.holds
+        });
+        Ok(found.and_then(|it| it.hash))
+    }
+
+    /// Tells whether other steps that passed changed a file, as the plan lets them.
+    pub(super) fn others_changed(&self, step: &str, path: &str) -> Result<bool, Failure> {
+        let events = self.chronicle.own_events()?;
+        Ok(events.iter().any(|event| match &event.fact {
+            Fact::StepPassed(it) => it.step != step && it.files.iter().any(|file| file == path),
+            _ => false,
+        }))
+    }
+}
+
+fn base_of<'f>(facts: &[&'f Fact], passed: &StepPassed) -> &'f str {
+    let base = facts.iter().rev().find_map(|fact| match fact {
+        Fact::StepStarted(it) if it.step == passed.step && it.round == passed.round => {
+            Some(it.base.as_str())
+        }
+        _ => None,
+    });
+    base.unwrap_or_default()
+}
+
+/// Returns what the checks of the attempt that passed gave, the newest of each.
+fn green_of(facts: &[&Fact], passed: &StepPassed) -> Vec<ProofRecorded> {
+    let mut proofs: Vec<ProofRecorded> = Vec::new();
+    for fact in facts {
+        let Fact::ProofRecorded(proof) = fact else {
+            continue;
+        };
+        let is_own = proof.step.as_deref() == Some(&*passed.step) && proof.round == passed.round;
+        if is_own && proof.place == ProofPlace::Green {
+            proofs.retain(|old| old.id != proof.id);
+            proofs.push(proof.clone());
+        }
+    }
+    proofs
+}
+
+fn held(facts: &[&Fact], passed: &StepPassed) -> bool {
+    let checked = facts.iter().rev().find_map(|fact| match fact {
+        Fact::StepChecked(it)
+            if it.step == passed.step && it.round == passed.round && it.phase == "green" =>
+        {
+            Some(it.passed)
+        }
+        _ => None,
+    });
+    checked.unwrap_or_default()
+}

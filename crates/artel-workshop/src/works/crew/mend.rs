@@ -1,0 +1,348 @@
+//! Mending: what does not hold on the branch as a whole is put right within what the plan lets its
+//! steps do, looked at by another agent, and committed once that one says yes.
+
+use std::sync::Arc;
+
+use artel_engine::Did;
+use artel_git::{CommitOrder, Committed};
+use artel_policy::Changes;
+use artel_rules::conduct::{Conduct, Judge, Part};
+use artel_rules::plan::USUAL_TURNS;
+use artel_rules::plan::names::{commit_message, is_test_path};
+use artel_types::plan::{Plan, PlanStep, StepScope, Verify};
+use artel_types::{BranchMended, Code, Fact, Failure, RunAsked, RunId, StepJudged};
+
+use super::gauges::shown;
+use super::{Spot, Workers, blocking, facts, git_failed};
+use crate::works::briefs;
+use crate::works::children::Child;
+use crate::works::contract::{Contract, bound_of, grants_of};
+
+/// How a person decides about what mending changed outside of the plan.
+enum Agreed {
+    /// They were not asked yet.
+    Ask(RunAsked),
+    /// This is what may be committed.
+    Take(String),
+}
+
+/// Names a round of mending, as no step can be named.
+pub(super) fn name(round: u32) -> String {
+    format!("mend.{round}")
+}
+
+impl Workers {
+    /// Has what does not hold on the whole branch mended.
+    pub(super) async fn mend(
+        self: &Arc<Self>,
+        round: u32,
+        state: Arc<Conduct>,
+    ) -> Result<Did, Failure> {
+        let base = self.checked_at(round)?;
+        let spot = Spot {
+            spec: mending(state.plan(), state.proven().1, round),
+            round,
+            part: Part::Work,
+            state,
+        };
+        let (run, left) = match self.mended_by(&spot, &base).await? {
+            Ok(left) => left,
+            Err(left) => return Ok(left),
+        };
+        let (this, on, of) = (Arc::clone(self), base.clone(), spot.clone());
+        let agreed = blocking(move || this.agreed(&of, (&on, &left))).await?;
+        let left = match agreed {
+            Agreed::Ask(asked) => return Ok(facts([asked.into()])),
+            Agreed::Take(left) => left,
+        };
+        let is_changed = self.line.tree_of(&base).map_err(git_failed)? != left;
+        let mut told: Vec<Fact> = Vec::new();
+        let mut commit = None;
+        if is_changed {
+            let spot = Spot {
+                part: Part::Judge(Judge::Inspector),
+                ..spot.clone()
+            };
+            let trees = (left.clone(), base.clone());
+            let judged = match self.verdict(&spot, Judge::Inspector, trees).await? {
+                Ok((judged, _)) => judged,
+                Err(left) => return Ok(left),
+            };
+            if judged.passed {
+                let (this, on) = (Arc::clone(self), base.clone());
+                commit = blocking(move || this.commit_mend(&spot, (&on, &left))).await?;
+            }
+            told.push(judged.into());
+        }
+        let mended = BranchMended {
+            round,
+            run,
+            head: commit.clone().unwrap_or(base),
+            commit,
+        };
+        Ok(facts(told.into_iter().chain([mended.into()])))
+    }
+
+    /// Returns the commit that did not hold in a round.
+    fn checked_at(&self, round: u32) -> Result<String, Failure> {
+        let events = self.chronicle.own_events()?;
+        let head = events.iter().rev().find_map(|event| match &event.fact {
+            Fact::BranchChecked(it) if it.round == round => Some(it.head.clone()),
+            _ => None,
+        });
+        head.ok_or_else(|| Failure::new(Code::X001, "there is nothing on record to mend"))
+    }
+
+    /// Has an engineer mend it, and returns what it left: without changes of what checks the
+    /// project, whoever asked for them.
+    async fn mended_by(
+        self: &Arc<Self>,
+        spot: &Spot,
+        base: &str,
+    ) -> Result<Result<(RunId, String), Did>, Failure> {
+        let (this, on, round) = (Arc::clone(self), base.to_owned(), spot.round);
+        let (files, kept) = blocking(move || {
+            let at = this.at.join("steps").join(name(round));
+            let tree = this.checkout(&on, &at)?;
+            let changed = this.line.changed(&this.base, &on).map_err(git_failed)?;
+            let changed = changed.iter().map(|it| it.to_string_lossy().into_owned());
+            let kept: Vec<String> = changed.filter(|path| is_test_path(path)).collect();
+            Ok(((at, tree), kept))
+        })
+        .await?;
+        let plan = spot.state.plan();
+        let mut task = briefs::mend(&plan.title, &spot.spec, spot.state.proven().1);
+        if let Some(judged) = self.last_verdict(spot.round)? {
+            let said = self.chronicle.text(&judged.feedback)?;
+            task.push_str(&briefs::not_taken(&said));
+        }
+        let child = Child {
+            name: format!("mend/{}", spot.round),
+            parent: Some(self.run()),
+            role: "engineer".to_owned(),
+            task,
+            told: Some(briefs::standing(self, spot)),
+            contract: Contract {
+                bound: Some(bound_of(&spot.spec, &kept, Changes::Some)),
+                grants: grants_of(&spot.spec),
+                turns: spot.spec.scope.turns,
+                privacy: self.privacy,
+                ..Contract::new(format!("mending, round {}: {}", spot.round, plan.title))
+            },
+            tree: Some(files.clone()),
+        };
+        let came = self.house.child(self.trace(), child, |_, _| {}).await?;
+        let (done, _) = match came.left() {
+            Ok(over) => over,
+            Err(left) => return Ok(Err(left)),
+        };
+        let (this, on, state) = (Arc::clone(self), base.to_owned(), Arc::clone(&spot.state));
+        let left = blocking(move || {
+            let left = this.line.take(&files.1).map_err(git_failed)?;
+            let checks = this.checks_touched(state.plan(), (&on, &left))?;
+            this.line.graft(&left, &on, &checks).map_err(git_failed)
+        })
+        .await?;
+        Ok(Ok((done.run, left)))
+    }
+
+    /// Returns what was said of the round before, where its work was not taken.
+    fn last_verdict(&self, round: u32) -> Result<Option<StepJudged>, Failure> {
+        let before = round.checked_sub(1).map(name);
+        let events = self.chronicle.own_events()?;
+        Ok(events.into_iter().rev().find_map(|event| match event.fact {
+            Fact::StepJudged(it) if Some(&it.step) == before.as_ref() && !it.passed => Some(it),
+            _ => None,
+        }))
+    }
+
+    /// Asks a person about files outside of what the plan lets its steps change, once; what they
+    /// say no to is put back.
+    fn agreed(&self, spot: &Spot, (base, left): (&str, &str)) -> Result<Agreed, Failure> {
+        let outside = self.outside_of(&spot.spec, &[], (base, left))?;
+        if outside.is_empty() {
+            return Ok(Agreed::Take(left.to_owned()));
+        }
+        let paths: Vec<_> = outside.iter().map(Into::into).collect();
+        let what = format!("Mending the branch also changed {}", outside.join(", "));
+        let question = format!("{}/scope", spot.spec.id);
+        match self.answer_to(&question, &what)? {
+            Some(answer) if answer.starts_with("accept") => Ok(Agreed::Take(left.to_owned())),
+            Some(_) => {
+                let left = self.line.graft(left, base, &paths).map_err(git_failed)?;
+                Ok(Agreed::Take(left))
+            }
+            None => {
+                let diff = self.line.diff(base, left, &paths).map_err(git_failed)?;
+                let text = format!(
+                    "{what}\nWhy: the files lie outside of what the plan lets its steps change\n\
+                     Impact: they are put back unless you accept{}",
+                    shown(&String::from_utf8_lossy(&diff))
+                );
+                Ok(Agreed::Ask(RunAsked {
+                    question,
+                    text,
+                    choices: ["accept", "reject"].map(str::to_owned).to_vec(),
+                    call: None,
+                }))
+            }
+        }
+    }
+
+    /// Returns what a person said to a question, or to the same in an earlier round if that was no:
+    /// they are not asked again for what they do not want.
+    fn answer_to(&self, question: &str, what: &str) -> Result<Option<String>, Failure> {
+        let events = self.chronicle.own_events()?;
+        let same = events.iter().filter_map(|event| match &event.fact {
+            Fact::RunAsked(it) if it.text.lines().next() == Some(what) => Some(&it.question),
+            _ => None,
+        });
+        let same: Vec<_> = same.collect();
+        Ok(events.iter().rev().find_map(|event| match &event.fact {
+            Fact::RunAnswered(it) if same.contains(&&it.question) => {
+                let answer = it.answer.trim();
+                let counts = it.question == question || !answer.starts_with("accept");
+                counts.then(|| answer.to_owned())
+            }
+            _ => None,
+        }))
+    }
+
+    /// Puts what was mended on the branch.
+    fn commit_mend(
+        &self,
+        spot: &Spot,
+        (base, left): (&str, &str),
+    ) -> Result<Option<String>, Failure> {
+        let changed = self.line.changed(base, left).map_err(git_failed)?;
+        let files: Vec<_> = changed
+            .iter()
+            .map(|it| it.to_string_lossy().into_owned())
+            .collect();
+        let kind = spot.state.plan().kind;
+        let message = commit_message(&spot.spec, kind, &files, self.trace());
+        if let Some(Committed::Done { commit, .. }) = self.already(&message)? {
+            return Ok(Some(commit));
+        }
+        let order = CommitOrder {
+            tree: left,
+            base,
+            onto: base,
+            message: &message,
+            when: self.when(&spot.spec.id, spot.round)?,
+            author: &self.author,
+        };
+        let committed = self.line.commit(&order).map_err(git_failed)?;
+        let Committed::Done { commit, .. } = committed else {
+            return Ok(None);
+        };
+        let advanced = self.line.advance(&self.branch, base, &commit);
+        advanced.map_err(git_failed)?;
+        self.publish()?;
+        Ok(Some(commit))
+    }
+}
+
+/// The step that mending is: it may do what one of the plan's steps may.
+fn mending(plan: &Plan, why: &[String], round: u32) -> PlanStep {
+    PlanStep {
+        id: name(round),
+        title: format!("Make {} hold as a whole", plan.title),
+        role: "engineer".to_owned(),
+        work: format!(
+            "Put right what did not hold on a clean checkout:\n- {}",
+            why.join("\n- ")
+        ),
+        check:
+            "What did not hold holds now, by the smallest change, and everything that the steps \
+                made still does what the plan says."
+                .to_owned(),
+        after: Vec::new(),
+        verify: Verify::None,
+        scope: union_of(plan),
+        evidence: Vec::new(),
+        gives: Vec::new(),
+        uses: Vec::new(),
+        tokens: None,
+    }
+}
+
+/// Returns what the steps of a plan may do between them. An empty list of files or commands means
+/// any of them, so one such step makes it any.
+fn union_of(plan: &Plan) -> StepScope {
+    let scopes = || plan.steps.iter().map(|step| &step.scope);
+    let any_or_all = |list: fn(&StepScope) -> &Vec<String>| {
+        if scopes().any(|scope| list(scope).is_empty()) {
+            return Vec::new();
+        }
+        all_of(scopes().map(list))
+    };
+    StepScope {
+        paths: any_or_all(|scope| &scope.paths),
+        commands: any_or_all(|scope| &scope.commands),
+        network: all_of(scopes().map(|scope| &scope.network)),
+        turns: turns_of(plan),
+        cost_usd: None,
+        criteria: Vec::new(),
+    }
+}
+
+/// Returns the turns of the step that has most of them; nothing where that is as many as usual.
+fn turns_of(plan: &Plan) -> Option<u32> {
+    let turns = || plan.steps.iter().map(|step| step.scope.turns);
+    let is_usual = turns().any(|it| it.is_none());
+    let most = turns().flatten().max();
+    most.filter(|most| !is_usual || *most > USUAL_TURNS)
+}
+
+fn all_of<'s>(lists: impl Iterator<Item = &'s Vec<String>>) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for entry in lists.flatten() {
+        if !all.contains(entry) {
+            all.push(entry.clone());
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(scopes: &[serde_json::Value]) -> Plan {
+        let step = |(at, scope): (usize, &serde_json::Value)| {
+            let step = serde_json::json!({
+                "id": format!("s{at}"), "title": "Do", "work": "w", "check": "c", "scope": scope,
+            });
+            serde_json::from_value(step).unwrap()
+        };
+        Plan {
+            steps: scopes.iter().enumerate().map(step).collect(),
+            ..Plan::default()
+        }
+    }
+
+    #[test]
+    fn mending_may_do_what_one_of_the_steps_may_and_no_more() {
+        let both = plan(&[
+            serde_json::json!({"paths": ["a.py"], "commands": ["make a"], "network": ["x.org"], "turns": 4}),
+            serde_json::json!({"paths": ["a.py", "b.py"], "commands": ["make b"], "turns": 9}),
+        ]);
+        let scope = union_of(&both);
+        assert_eq!(scope.paths, ["a.py", "b.py"]);
+        assert_eq!(scope.commands, ["make a", "make b"]);
+        assert_eq!(scope.network, ["x.org"]);
+        assert_eq!(scope.turns, Some(9));
+        let open = plan(&[
+            serde_json::json!({"paths": ["a.py"], "commands": ["make a"]}),
+            serde_json::json!({}),
+        ]);
+        let scope = union_of(&open);
+        assert_eq!((scope.paths.len(), scope.commands.len()), (0, 0));
+        assert_eq!(scope.turns, None);
+        let few_and_usual = [serde_json::json!({"turns": 4}), serde_json::json!({})];
+        assert_eq!(union_of(&plan(&few_and_usual)).turns, None);
+        let many_and_usual = [serde_json::json!({"turns": 40}), serde_json::json!({})];
+        assert_eq!(union_of(&plan(&many_and_usual)).turns, Some(40));
+    }
+}

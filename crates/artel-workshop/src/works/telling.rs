@@ -1,0 +1,281 @@
+//! What happened in runs, put where a reader looks for it: by step, attempt, agent and turn. The
+//! console's page of a run and `artel trace` are both made of this.
+
+mod evidence;
+
+use std::collections::BTreeMap;
+
+use artel_journal::Record;
+use artel_types::{Event, Fact, RunId};
+use serde::Serialize;
+
+pub use self::evidence::{Evidence, Verdict};
+use super::picture::Remark;
+use crate::runs::{Eyes, Line, Mark, Narrator, Words, seen};
+use crate::workshop::Workshop;
+
+/// So much of one output is shown.
+const LONGEST: usize = 20_000;
+
+/// One attempt at a step.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Attempt {
+    /// Which one, from 1.
+    pub round: u32,
+    /// What each agent did in it.
+    pub agents: Vec<AgentTale>,
+    /// What was found in it, in order.
+    pub evidence: Vec<Evidence>,
+    /// The commit that came of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+}
+
+/// What one agent did.
+#[derive(Debug, Clone, Serialize)]
+pub struct AgentTale {
+    /// Its run.
+    pub run: RunId,
+    /// What it was to do.
+    pub title: String,
+    /// The part of the step that it was called for: `work`, `tests`, `inspector`.
+    pub part: Option<String>,
+    /// The role.
+    pub role: Option<String>,
+    /// The model that was asked first.
+    pub model: Option<String>,
+    /// What it did, turn by turn; 0 is what came before the first.
+    pub turns: Vec<TurnTale>,
+}
+
+/// One turn of an agent.
+#[derive(Debug, Clone, Serialize)]
+pub struct TurnTale {
+    /// Which one.
+    pub number: u32,
+    /// What is said of it.
+    pub lines: Vec<Remark>,
+}
+
+/// What is known of a run while its events go by.
+#[derive(Debug, Default)]
+struct Known {
+    title: String,
+    part: Option<String>,
+    role: Option<String>,
+    model: Option<String>,
+    /// The step and which of its attempts it belongs to.
+    place: Option<(String, usize)>,
+    turns: Vec<TurnTale>,
+    answer: Option<String>,
+    files: usize,
+    is_applied: bool,
+    is_placed: bool,
+}
+
+/// What happened, as it goes by.
+pub struct Telling {
+    narrator: Narrator,
+    order: Vec<RunId>,
+    runs: BTreeMap<RunId, Known>,
+    steps: BTreeMap<String, Vec<Attempt>>,
+    milestones: Vec<Remark>,
+}
+
+impl Workshop {
+    /// Puts events where a reader looks for them, as far as these eyes see them.
+    pub fn telling(&self, records: &[Record], eyes: &Eyes) -> Telling {
+        let mut telling = Telling {
+            narrator: self.narrator(eyes.clone(), Words::Told),
+            order: Vec::new(),
+            runs: BTreeMap::new(),
+            steps: BTreeMap::new(),
+            milestones: Vec::new(),
+        };
+        for record in records {
+            for line in telling.narrator.tell(record) {
+                telling.line(line);
+            }
+            if let Some(Ok(event)) = seen(eyes, record).as_ref().map(Record::event) {
+                telling.take(self, event);
+            }
+        }
+        telling
+    }
+}
+
+impl Telling {
+    fn take(&mut self, workshop: &Workshop, event: Event) {
+        match event.fact {
+            Fact::RunStarted(it) => {
+                let place = match (&it.step, it.parent) {
+                    (Some(step), _) => Some((step.clone(), self.attempts(step).max(1) - 1)),
+                    (None, Some(parent)) => self.known(parent).place.clone(),
+                    (None, None) => None,
+                };
+                let part = it.call.as_deref().and_then(|call| call.rsplit_once('/'));
+                let part = part.filter(|_| it.step.is_some());
+                let known = self.known(it.id);
+                known.part = part.map(|(_, part)| part.to_owned());
+                known.title = it.title;
+                known.place = place;
+            }
+            Fact::RunPrepared(it) => {
+                if let Some(run) = event.run {
+                    self.known(run).role = Some(it.role);
+                }
+            }
+            Fact::ModelRequested(it) => {
+                if let Some(run) = event.run {
+                    let model = format!("{}:{}", it.provider, it.model);
+                    self.known(run).model.get_or_insert(model);
+                }
+            }
+            Fact::RunFinished(it) => {
+                let answer = it.answer.as_ref();
+                let answer = answer.map(|text| evidence::read(workshop, text));
+                let files = it.changed.as_ref().map_or(0, Vec::len);
+                let known = self.known(it.id);
+                known.answer = answer;
+                known.files = files;
+            }
+            Fact::RunApplied(it) => self.known(it.id).is_applied = true,
+            Fact::StepStarted(it) => self.attempt(&it.step, it.round),
+            Fact::StepPassed(it) => {
+                let made = evidence::passed(&it);
+                self.find(&it.step, made);
+                if let Some(last) = self.steps.get_mut(&it.step).and_then(|it| it.last_mut()) {
+                    last.commit = it.commit;
+                }
+            }
+            fact => {
+                if let Some((step, found)) = evidence::of(workshop, fact) {
+                    self.find(&step, found);
+                }
+            }
+        }
+    }
+
+    fn line(&mut self, line: Line) {
+        let made = Remark {
+            mark: line.mark,
+            text: evidence::cut(line.text),
+        };
+        let is_milestone = matches!(
+            line.mark,
+            Mark::Head | Mark::Done | Mark::Bad | Mark::Waits | Mark::Plain
+        );
+        if is_milestone {
+            self.milestones.push(made.clone());
+        }
+        // A turn is headed before its reply is there.
+        let number = line.turn + u32::from(line.mark == Mark::Turn);
+        let turns = &mut self.known(line.run).turns;
+        match turns.last_mut() {
+            Some(turn) if turn.number == number => turn.lines.push(made),
+            _ => turns.push(TurnTale {
+                number,
+                lines: vec![made],
+            }),
+        }
+    }
+
+    fn known(&mut self, run: RunId) -> &mut Known {
+        if !self.runs.contains_key(&run) {
+            self.order.push(run);
+        }
+        self.runs.entry(run).or_default()
+    }
+
+    fn attempts(&self, step: &str) -> usize {
+        self.steps.get(step).map_or(0, Vec::len)
+    }
+
+    fn attempt(&mut self, step: &str, round: u32) {
+        let attempts = self.steps.entry(step.to_owned()).or_default();
+        attempts.push(Attempt {
+            round,
+            ..Attempt::default()
+        });
+    }
+
+    fn find(&mut self, step: &str, found: Evidence) {
+        if self.attempts(step) == 0 {
+            self.attempt(step, 1);
+        }
+        let attempts = self.steps.entry(step.to_owned()).or_default();
+        if let Some(last) = attempts.last_mut() {
+            last.evidence.push(found);
+        }
+    }
+
+    /// Returns what a run does, in a line.
+    pub fn title_of(&self, run: Option<RunId>) -> Option<String> {
+        let known = self.runs.get(&run?)?;
+        Some(known.title.clone()).filter(|title| !title.is_empty())
+    }
+
+    /// Returns what a run answered.
+    pub fn answer_of(&self, run: Option<RunId>) -> Option<String> {
+        let answer = self.runs.get(&run?)?.answer.clone()?;
+        Some(answer).filter(|answer| !answer.trim().is_empty())
+    }
+
+    /// Returns how many files of a run wait to be put in place.
+    pub fn files_of(&self, run: Option<RunId>) -> Option<usize> {
+        let known = self.runs.get(&run?)?;
+        Some(known.files).filter(|files| *files > 0 && !known.is_applied)
+    }
+
+    /// Returns the latest milestones, the newest last.
+    pub fn milestones(&self, most: usize) -> &[Remark] {
+        let from = self.milestones.len().saturating_sub(most);
+        &self.milestones[from..]
+    }
+
+    /// Returns the attempts at a step, with what the agents did in each.
+    pub fn attempts_of(&mut self, step: &str) -> Vec<Attempt> {
+        let mut attempts = self.steps.remove(step).unwrap_or_default();
+        for run in &self.order {
+            let Some(known) = self.runs.get_mut(run) else {
+                continue;
+            };
+            let Some((_, at)) = known.place.as_ref().filter(|(of, _)| of == step) else {
+                continue;
+            };
+            if let Some(attempt) = attempts.get_mut(*at) {
+                known.is_placed = true;
+                attempt.agents.push(tale(*run, known));
+            }
+        }
+        attempts
+    }
+
+    /// Returns what belongs to no step.
+    pub fn rest(&mut self) -> Vec<AgentTale> {
+        let mut rest = Vec::new();
+        for run in &self.order {
+            if let Some(known) = self.runs.get_mut(run)
+                && !known.is_placed
+                && !known.turns.is_empty()
+            {
+                rest.push(tale(*run, known));
+            }
+        }
+        rest
+    }
+}
+
+fn tale(run: RunId, known: &mut Known) -> AgentTale {
+    AgentTale {
+        run,
+        title: match known.title.is_empty() {
+            true => "run".to_owned(),
+            false => known.title.clone(),
+        },
+        part: known.part.clone(),
+        role: known.role.clone(),
+        model: known.model.clone(),
+        turns: std::mem::take(&mut known.turns),
+    }
+}

@@ -1,0 +1,141 @@
+//! What checks, judges and people found in an attempt at a step, told from the events.
+
+use artel_types::plan::ProofPlace;
+use artel_types::{Fact, ProofRecorded, StepJudged, StepPassed, Text};
+use serde::Serialize;
+
+use super::LONGEST;
+use crate::workshop::Workshop;
+
+/// What a check or a judge found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// It passed.
+    Passed,
+    /// It did not.
+    Failed,
+    /// A person let it pass.
+    Waived,
+}
+
+/// A proof, a check or a verdict.
+#[derive(Debug, Clone, Serialize)]
+pub struct Evidence {
+    /// How it came out.
+    pub verdict: Verdict,
+    /// Whose it is: `proof`, `checks`, the judge's name, `attempt`, `step` or `person`.
+    pub by: String,
+    /// What it is, in a line.
+    pub head: String,
+    /// What was found, a line each.
+    pub lines: Vec<String>,
+    /// Where a proof was made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub place: Option<ProofPlace>,
+    /// What was printed or said.
+    pub output: String,
+}
+
+impl From<bool> for Verdict {
+    fn from(is_passed: bool) -> Self {
+        match is_passed {
+            true => Self::Passed,
+            false => Self::Failed,
+        }
+    }
+}
+
+/// Returns what an event says about an attempt, and the step.
+pub(super) fn of(workshop: &Workshop, fact: Fact) -> Option<(String, Evidence)> {
+    Some(match fact {
+        Fact::ProofRecorded(it) => (it.step.clone()?, proof(workshop, &it)),
+        Fact::StepChecked(it) => {
+            let head = match it.phase.as_str() {
+                "red" => "checks of the tests, before the work".to_owned(),
+                "green" => "checks after the work".to_owned(),
+                phase => format!("checks ({phase})"),
+            };
+            (it.step, found(it.passed.into(), "checks", head, it.why))
+        }
+        Fact::StepJudged(it) => (it.step.clone(), judged(workshop, it)),
+        Fact::StepFailed(it) => {
+            let head = "the attempt".to_owned();
+            let mut made = found(Verdict::Failed, "attempt", head, Vec::new());
+            made.output = cut(read(workshop, &it.why));
+            (it.step, made)
+        }
+        Fact::StepWaived(it) => {
+            let made = found(Verdict::Waived, "person", it.what, vec![it.reason]);
+            (it.step, made)
+        }
+        Fact::StepSettled(it) => {
+            let made = found(Verdict::Failed, "step", it.state, vec![it.why]);
+            (it.step, made)
+        }
+        _ => return None,
+    })
+}
+
+/// Tells that a step passed.
+pub(super) fn passed(it: &StepPassed) -> Evidence {
+    let mut lines = it.files.clone();
+    lines.extend(it.waived.iter().map(|what| format!("waived: {what}")));
+    let commit: String = it.commit.iter().flat_map(|it| it.chars().take(8)).collect();
+    let head = match commit.is_empty() {
+        true => "the step".to_owned(),
+        false => format!("the step, as commit {commit}"),
+    };
+    found(Verdict::Passed, "step", head, lines)
+}
+
+fn judged(workshop: &Workshop, it: StepJudged) -> Evidence {
+    let mut lines = it.evidence;
+    lines.extend(it.findings.iter().map(|found| {
+        let line = found.line.map_or(String::new(), |line| format!(":{line}"));
+        let (severity, file, why) = (found.severity, &found.file, &found.why);
+        format!("{severity} {file}{line}: {why} {}", found.fix)
+    }));
+    let head = format!("verdict of the {}", it.by);
+    let mut made = found(it.passed.into(), &it.by, head, lines);
+    made.output = cut(read(workshop, &it.feedback));
+    made
+}
+
+fn proof(workshop: &Workshop, it: &ProofRecorded) -> Evidence {
+    let mut lines: Vec<String> = Vec::new();
+    if let (Some(passed), Some(failed)) = (it.passed, it.failed) {
+        lines.push(format!("{passed} passed, {failed} failed"));
+    }
+    let failures = it.failures.iter();
+    lines.extend(failures.map(|test| format!("{}: {}", test.name, test.message)));
+    Evidence {
+        place: Some(it.place),
+        output: cut(read(workshop, &it.output)),
+        ..found(it.holds.into(), "proof", it.what.clone(), lines)
+    }
+}
+
+fn found(verdict: Verdict, by: &str, head: String, lines: Vec<String>) -> Evidence {
+    Evidence {
+        verdict,
+        by: by.to_owned(),
+        head,
+        lines,
+        place: None,
+        output: String::new(),
+    }
+}
+
+/// Returns a text that may be kept elsewhere; what cannot be read says so.
+pub(super) fn read(workshop: &Workshop, text: &Text) -> String {
+    let read = workshop.whole_text(text);
+    read.unwrap_or_else(|failure| format!("[{}]", failure.what))
+}
+
+pub(super) fn cut(text: String) -> String {
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}\n… cut; the journal has all of it", &text[..end]),
+        None => text,
+    }
+}

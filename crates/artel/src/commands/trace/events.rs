@@ -1,0 +1,56 @@
+//! The events of a trace as they are on record.
+
+use artel_types::Visibility;
+use artel_workshop::{Eyes, Problems, Story, View, Workshop, seen};
+
+use super::Args;
+use crate::Verdict;
+use crate::render::{EVENT_HEAD, counted, event_row, harmless, table};
+use crate::screen::Screen;
+
+/// Shows the events, without what is nobody's to see.
+pub(super) fn show(
+    args: &Args,
+    workshop: &Workshop,
+    screen: &mut Screen,
+) -> Result<Verdict, Problems> {
+    let story = gathered(args, workshop)?;
+    if screen.json {
+        screen.value(&story)?;
+        return Ok(Verdict::Done);
+    }
+    screen.line(format!("trace {}", harmless(&story.trace)))?;
+    let rows: Vec<Vec<String>> = story.events.iter().map(event_row).collect();
+    if !rows.is_empty() {
+        screen.raw(&table(&EVENT_HEAD, &rows))?;
+    }
+    if story.hidden > 0 {
+        screen.say(format!(
+            "{} with --full",
+            counted(story.hidden, "more event")
+        ));
+    }
+    Ok(Verdict::Done)
+}
+
+/// Gathers the events that are shown.
+pub(super) fn gathered(args: &Args, workshop: &Workshop) -> Result<Story, Problems> {
+    let up_to = if args.full {
+        Visibility::Hidden
+    } else {
+        Visibility::Summary
+    };
+    let mut story = workshop.trace(&args.id, up_to)?;
+    let asked = args.full.then_some(View::Full);
+    let eyes = Eyes {
+        role: artel_config::Viewer::Admin,
+        view: View::Full,
+        ..workshop.eyes(asked)?
+    };
+    story.events = story
+        .events
+        .iter()
+        .filter_map(|it| seen(&eyes, it))
+        .collect();
+    Ok(story)
+}

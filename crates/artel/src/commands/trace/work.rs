@@ -1,0 +1,308 @@
+//! The story of a piece of work in a terminal: what was asked, decided, tried, shown and merged.
+
+use artel_types::plan::StepState;
+use artel_types::{Actor, ActorKind, Failure, Timestamp};
+use artel_workshop::{
+    AgentTale, Attempt, Chapter, Evidence, Mark, Problems, Remark, StepStory, Verdict as Found,
+    View, Viewer, Work, WorkStory, Workshop,
+};
+use serde_json::json;
+
+use super::{Args, events, of_run, refuse_unknown_turn};
+use crate::Verdict;
+use crate::render::{cell, counted, harmless, harmless_below};
+use crate::screen::{Paint, Screen};
+
+/// So wide are the words before the lines.
+const LABEL: usize = 9;
+
+/// So much of a line is shown.
+const WIDEST: usize = 160;
+
+/// So many lines of one piece of evidence are shown.
+const MOST_LINES: usize = 12;
+
+/// Returns the piece of work that an id names: by its trace, or by the run that carries its plan
+/// out. The run of one agent is told by itself.
+pub(super) fn meant(workshop: &Workshop, id: &str) -> Result<Option<Work>, Failure> {
+    let Ok(work) = workshop.work_named(id) else {
+        return Ok(None);
+    };
+    let id = id.trim_start_matches("request-").to_ascii_lowercase();
+    let run = work.course.run().map(|run| run.to_string());
+    let is_run = run.is_some_and(|run| run.starts_with(&id));
+    let is_work = work.trace.to_string().starts_with(&id);
+    Ok(Some(work).filter(|_| is_work || is_run))
+}
+
+pub(super) fn show(
+    args: &Args,
+    workshop: &Workshop,
+    work: &Work,
+    screen: &mut Screen,
+) -> Result<Verdict, Problems> {
+    let view = args.view();
+    let mut eyes = workshop.eyes(Some(view))?;
+    if view == View::Full && eyes.role == Viewer::User {
+        // Nobody is said to be anything here: who asks for all of it gets it.
+        eyes.role = Viewer::Developer;
+    }
+    let story = workshop.work_story(work, &eyes)?;
+    let me = workshop.caller().actor();
+    if let Some(named) = &args.step {
+        let step = of_turn(story.step(named)?, args.turn)?;
+        if screen.json {
+            screen.value(&json!({ "trace": story.trace, "step": step }))?;
+            return Ok(Verdict::Done);
+        }
+        in_full(&step, screen)?;
+        return Ok(Verdict::Done);
+    }
+    if args.turn.is_some() && story.steps.is_empty() {
+        let records = workshop.run_records(&args.id)?;
+        return of_run(args, workshop, &records, screen);
+    }
+    if args.turn.is_some() {
+        return Err(
+            Failure::new(artel_types::Code::C005, "`--turn` needs `--step` here")
+                .because("each agent of a plan has turns of its own")
+                .advise(format!(
+                    "`artel trace {} --step 1 --turn 1`",
+                    work.trace.short()
+                ))
+                .into(),
+        );
+    }
+    if screen.json {
+        let Ok(mut value) = serde_json::to_value(events::gathered(args, workshop)?) else {
+            return Err(Failure::new(artel_types::Code::X001, "events are no JSON").into());
+        };
+        value["story"] = json!(story);
+        screen.value(&value)?;
+        return Ok(Verdict::Done);
+    }
+    told(&story, view, &me, screen)?;
+    if view == View::Summary {
+        screen.flush()?;
+        let id = work.trace.short();
+        screen.say(match story.steps.is_empty() {
+            true => format!("turn by turn: `artel trace {id} --full`"),
+            false => format!(
+                "one step, turn by turn: `artel trace {id} --step 1` · all: `artel trace {id} --full`"
+            ),
+        });
+    }
+    Ok(Verdict::Done)
+}
+
+fn told(story: &WorkStory, view: View, me: &Actor, screen: &mut Screen) -> Result<(), Problems> {
+    let begun = story.before.first().map(|it| it.at);
+    for it in &story.before {
+        chapter(it, begun, me, screen)?;
+    }
+    // Without steps, what the agents did is the story.
+    if view == View::Full || story.steps.is_empty() {
+        for tale in &story.beside {
+            agent(tale, screen)?;
+        }
+    }
+    for step in &story.steps {
+        summary(step, screen)?;
+        if view == View::Full {
+            in_full(step, screen)?;
+        }
+    }
+    for it in &story.after {
+        chapter(it, begun, me, screen)?;
+    }
+    Ok(())
+}
+
+fn chapter(
+    it: &Chapter,
+    begun: Option<Timestamp>,
+    me: &Actor,
+    screen: &mut Screen,
+) -> Result<(), Problems> {
+    let sign = signed(it.mark, screen);
+    let who = match it.by.kind {
+        _ if it.by.kind == me.kind && it.by.id == me.id => "you",
+        ActorKind::Human | ActorKind::Agent => it.by.id.as_str(),
+        ActorKind::System => "artel",
+    };
+    let text = format!(
+        "{:<LABEL$}{sign}{}  ({}, {})",
+        it.label,
+        cell(&it.text, WIDEST),
+        harmless(who),
+        moment(it.at, begun)
+    );
+    screen.line(text)?;
+    Ok(())
+}
+
+/// Writes a moment: the day only where it is another one than that of the request.
+fn moment(at: Timestamp, begun: Option<Timestamp>) -> String {
+    let text = at.to_string();
+    let (day, time) = text.split_once('T').unwrap_or(("", &text));
+    let time: String = time.chars().take(8).collect();
+    let same = begun.is_some_and(|begun| begun != at && begun.to_string().starts_with(day));
+    match same {
+        true => time,
+        false => format!("{day} {time}"),
+    }
+}
+
+fn summary(step: &StepStory, screen: &mut Screen) -> Result<(), Problems> {
+    let row = &step.row;
+    let mark = match row.state {
+        StepState::Done => Mark::Done,
+        StepState::Failed => Mark::Bad,
+        StepState::Skipped => Mark::Detail,
+        StepState::Waiting | StepState::Running | StepState::Verifying => Mark::Waits,
+    };
+    let mut facts = Vec::new();
+    if row.state != StepState::Done {
+        facts.push(row.state.to_string());
+    }
+    if row.round > 0 {
+        facts.push(counted(u64::from(row.round), "loop"));
+        facts.push(counted(row.turns, "turn"));
+    }
+    facts.extend(row.seconds.map(|it| format!("{it:.1} s")));
+    if !step.recovered.is_empty() {
+        facts.push(format!("recovered: {}", step.recovered.join(", ")));
+    }
+    let commit = step.commit.iter();
+    facts.extend(commit.map(|it| format!("commit {}", it.chars().take(8).collect::<String>())));
+    let sign = match mark {
+        Mark::Detail => "- ".to_owned(),
+        mark => signed(mark, screen),
+    };
+    let label = format!("step {}", row.number);
+    let title = cell(&row.title, WIDEST);
+    screen.line(format!(
+        "{label:<LABEL$}{sign}{title}  ({})",
+        facts.join(", ")
+    ))?;
+    for remark in &row.remarks {
+        let sign = signed(remark.mark, screen);
+        let text = cell(&remark.text, WIDEST);
+        screen.line(format!("{:LABEL$}  {sign}{text}", ""))?;
+    }
+    Ok(())
+}
+
+/// Tells one step down to the turns of its agents.
+fn in_full(step: &StepStory, screen: &mut Screen) -> Result<(), Problems> {
+    let row = &step.row;
+    for attempt in &step.attempts {
+        screen.line(format!(
+            "step {} · attempt {} · {}",
+            row.number,
+            attempt.round,
+            cell(&row.title, WIDEST)
+        ))?;
+        for tale in &attempt.agents {
+            agent(tale, screen)?;
+        }
+        for found in &attempt.evidence {
+            evidence(found, screen)?;
+        }
+    }
+    Ok(())
+}
+
+fn agent(tale: &AgentTale, screen: &mut Screen) -> Result<(), Problems> {
+    let known = [&tale.part, &tale.role, &tale.model];
+    let mut head: Vec<String> = known.into_iter().flatten().map(|it| harmless(it)).collect();
+    head.dedup();
+    if head.is_empty() {
+        head.push(cell(&tale.title, WIDEST));
+    }
+    screen.line(format!(
+        "  {}  (run {})",
+        head.join(" · "),
+        tale.run.short()
+    ))?;
+    let remarks = tale.turns.iter().flat_map(|turn| &turn.lines);
+    // Who begins is said above.
+    for remark in remarks.filter(|it| it.mark != Mark::Head) {
+        let text = laid_out(remark, screen);
+        screen.line(text)?;
+    }
+    Ok(())
+}
+
+fn laid_out(remark: &Remark, screen: &Screen) -> String {
+    let sign = match remark.mark {
+        Mark::Call => "  → ".to_owned(),
+        Mark::Result => "  ← ".to_owned(),
+        Mark::Failed => format!("  {} ", screen.paint("✗", Paint::Bad)),
+        Mark::Detail => "    ".to_owned(),
+        mark => signed(mark, screen),
+    };
+    format!("    {sign}{}", harmless_below(&remark.text, "        "))
+}
+
+fn evidence(found: &Evidence, screen: &mut Screen) -> Result<(), Problems> {
+    let (sign, paint) = match found.verdict {
+        Found::Passed => ("✓", Paint::Good),
+        Found::Failed => ("✗", Paint::Bad),
+        Found::Waived => ("⊘", Paint::Doubtful),
+    };
+    let sign = screen.paint(sign, paint);
+    let place = found.place.map(|it| format!("{it}: ")).unwrap_or_default();
+    screen.line(format!("  {sign} {place}{}", cell(&found.head, WIDEST)))?;
+    let lines = found.lines.iter().flat_map(|it| it.lines());
+    let said = found
+        .output
+        .lines()
+        .filter(|_| found.verdict == Found::Failed);
+    let all: Vec<&str> = lines
+        .chain(said)
+        .filter(|it| !it.trim().is_empty())
+        .collect();
+    for line in all.iter().take(MOST_LINES) {
+        screen.line(format!("      {}", cell(line, WIDEST)))?;
+    }
+    if all.len() > MOST_LINES {
+        let more = counted((all.len() - MOST_LINES) as u64, "more line");
+        screen.line(format!("      … [{more}]"))?;
+    }
+    Ok(())
+}
+
+fn signed(mark: Mark, screen: &Screen) -> String {
+    match mark {
+        Mark::Done => format!("{} ", screen.paint("✓", Paint::Good)),
+        Mark::Bad => format!("{} ", screen.paint("✗", Paint::Bad)),
+        Mark::Waits => format!("{} ", screen.paint("⏸", Paint::Doubtful)),
+        Mark::Turn | Mark::Head => String::new(),
+        _ => "  ".to_owned(),
+    }
+}
+
+/// Leaves one turn of each agent, where one is asked for.
+fn of_turn(step: &StepStory, wanted: Option<u32>) -> Result<StepStory, Failure> {
+    let mut step = step.clone();
+    let Some(turn) = wanted else {
+        return Ok(step);
+    };
+    let agents = step.attempts.iter().flat_map(|it| &it.agents);
+    let numbers = agents.flat_map(|it| it.turns.iter().map(|turn| turn.number));
+    refuse_unknown_turn(wanted, numbers)?;
+    for attempt in &mut step.attempts {
+        only(attempt, turn);
+    }
+    step.attempts.retain(|it| !it.agents.is_empty());
+    Ok(step)
+}
+
+fn only(attempt: &mut Attempt, turn: u32) {
+    attempt.evidence.clear();
+    for agent in &mut attempt.agents {
+        agent.turns.retain(|it| it.number == turn);
+    }
+    attempt.agents.retain(|it| !it.turns.is_empty());
+}

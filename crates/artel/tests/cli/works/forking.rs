@@ -1,0 +1,91 @@
+//! `artel fork` of work that belongs to a plan: an agent's part of a step becomes a run of its own,
+//! and what cannot be gone on with differently says what can be done instead.
+
+use serde_json::Value;
+
+use super::town::{SCRIPT, Town, payload};
+
+/// A plan whose first step does not pass, left with a question to the person.
+fn stuck() -> (Town, String) {
+    let wrong = SCRIPT.replace(
+        "old: \"a - b\", new: \"a + b\"",
+        "old: \"2 * a\", new: \"2 + a\"",
+    );
+    let alone = "rules:\n  - expect: { says: outside of the plan }\n    call: { finish: { answer: alone } }\n";
+    let town = Town::saying(&wrong.trim_start().replacen("rules:\n", alone, 1));
+    let id = town.asked();
+    town.artel(["plan", "approve", &id])
+        .run()
+        .fails_last(3, "P002");
+    (town, id)
+}
+
+/// Returns the first run of a part of the first step.
+fn run_of(events: &[Value], call: &str) -> String {
+    let is_it = |event: &&Value| event["kind"] == "run.started" && payload(event)["call"] == call;
+    let found = events.iter().find(is_it).unwrap();
+    found["run"].as_str().unwrap().to_owned()
+}
+
+fn seq_of(events: &[Value], run: &str, kind: &str) -> String {
+    let is_it = |event: &&Value| event["run"] == run && event["kind"] == kind;
+    events.iter().find(is_it).unwrap()["seq"].to_string()
+}
+
+#[test]
+fn the_work_of_a_step_becomes_a_run_of_its_own() {
+    let (town, id) = stuck();
+    let events = town.events();
+    let work = run_of(&events, "mend/1/work");
+    let at = seq_of(&events, &work, "tool.finished");
+    // Named by the plan, the event says which agent is meant.
+    let seen = town.artel(["fork", &id, "--at", &at, "--json"]).run();
+    seen.expect(0);
+    let events = town.events();
+    let forked = events.iter().find(|it| it["kind"] == "run.forked").unwrap();
+    assert_eq!(payload(forked)["from"], work.as_str());
+    let fork = forked["run"].as_str().unwrap().to_owned();
+    let ended = events
+        .iter()
+        .rfind(|it| it["run"] == fork.as_str())
+        .unwrap();
+    assert_eq!(ended["kind"], "run.finished");
+    assert_eq!(payload(ended)["state"], "complete");
+    let is_its = |it: &&Value| it["run"] == fork.as_str() && it["kind"] == "run.started";
+    let started = payload(events.iter().find(is_its).unwrap());
+    assert!(started["parent"].is_null() && started["step"].is_null());
+    // It needs nothing of the plan any more, and the plan nothing of it.
+    town.artel(["plan", "cancel", &id]).run().expect(0);
+    let is_plan = |it: &&Value| it["kind"] == "branch.begun";
+    let plan = events.iter().find(is_plan).unwrap()["run"].as_str();
+    let folder = town.house.state("worktrees").join(plan.unwrap());
+    std::fs::remove_dir_all(folder).unwrap();
+    town.artel(["apply", &fork, "--yes"]).run().expect(0);
+    let calc = std::fs::read_to_string(town.project.join("calc.py")).unwrap();
+    assert!(calc.contains("2 + a"), "{calc}");
+}
+
+#[test]
+fn what_cannot_be_forked_says_what_to_do_instead() {
+    let (town, id) = stuck();
+    let events = town.events();
+    let plan = run_of(&events, "mend/1/work");
+    let work_at = seq_of(&events, &plan, "tool.finished");
+    let own = events
+        .iter()
+        .find(|it| it["kind"] == "step.started")
+        .unwrap();
+    let own_at = own["seq"].to_string();
+    town.artel(["fork", &id, "--at", &own_at])
+        .run()
+        .fails(3, "R008")
+        .says("artel plan retry ");
+    let answer = ["answer", &id, "give-up: later"];
+    town.artel(answer).run().expect(0);
+    town.artel(["resume", &id]).run().fails_last(1, "R005");
+    town.artel(["fork", &id, "--at", &work_at])
+        .run()
+        .fails(3, "R008")
+        .says("the files of step `mend` are gone")
+        .says("artel plan retry ");
+}
