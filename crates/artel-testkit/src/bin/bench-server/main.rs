@@ -47,7 +47,7 @@ fn main() {
         .build()
         .unwrap();
     let (rounds, many) = match words[..] {
-        [] => (3, 100_000),
+        [] => (7, 100_000),
         ["--quick"] => (1, 10_000),
         [readers::FOLLOW, address, token, count, after] => {
             let (count, after) = (count.parse().unwrap(), after.parse().unwrap());
@@ -73,7 +73,9 @@ async fn follow(folder: &std::path::Path, rounds: usize) {
     let mut memory = Vec::new();
     for round in 0..rounds {
         let first = round * 2 * RUNS;
-        alone.push(runs::go(&crowd, &journal, first..first + RUNS).await);
+        let went = runs::go(&crowd, &journal, first..first + RUNS).await;
+        println!("nobody follows: {went}");
+        alone.push(went);
         let before = daemon.memory();
         let began = head(&journal);
         let mut readers = Readers::follow(&daemon, READERS, began);
@@ -83,7 +85,7 @@ async fn follow(folder: &std::path::Path, rounds: usize) {
         assert_eq!(got.gaps, 0, "events were lost");
         assert_eq!(got.repeats, 0, "events came twice");
         println!(
-            "{READERS} readers, {} events each, {} cut for being behind",
+            "{READERS} follow: {went}; {} events each, {} cut for being behind",
             last - began,
             got.cuts
         );

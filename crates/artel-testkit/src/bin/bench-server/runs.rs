@@ -25,8 +25,19 @@ pub(crate) struct Went {
     /// How long an append took, in milliseconds.
     pub(crate) p50: f64,
     pub(crate) p99: f64,
+    pub(crate) worst: f64,
     /// How long all took together, in seconds.
     pub(crate) seconds: f64,
+}
+
+impl std::fmt::Display for Went {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            formatter,
+            "an append takes {:.2} ms, one in a hundred {:.2} ms, the longest {:.1} ms; {:.1} s in all",
+            self.p50, self.p99, self.worst, self.seconds
+        )
+    }
 }
 
 /// Has so many runs go on at once, and waits for their ends.
@@ -52,6 +63,7 @@ pub(crate) async fn go(crowd: &Crowd, journal: &Journal, numbers: std::ops::Rang
     Went {
         p50: at(0.5),
         p99: at(0.99),
+        worst: at(1.0),
         seconds,
     }
 }
