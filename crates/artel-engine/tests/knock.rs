@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use artel_engine::{CallLog, Chronicle, Elsewhere, Knock, Stop, answer_call};
+use artel_engine::{CallLog, Chronicle, Elsewhere, Knock, Stop, answer_first};
 use artel_journal::{Filter, Journal, Query};
 use artel_policy::{Answer, Decision, Record};
 use artel_testkit::{Random, Scratch, random_trace};
@@ -92,7 +92,7 @@ impl Scene {
         let (fact, outcome) = yes.fact(&self.question.call, self.question.record.hash().as_str());
         let mut draft = self.draft(fact);
         draft.outcome = Some(outcome);
-        answer_call(&self.journal, self.run, asked, draft).unwrap()
+        answer_first(&self.journal, self.run, asked, draft).unwrap()
     }
 
     fn draft(&self, fact: impl Into<Fact>) -> Draft {

@@ -94,6 +94,12 @@ impl House {
         path
     }
 
+    /// Writes other settings; whether they are in force is the server's to say.
+    pub(crate) fn settings(&self, text: &str) {
+        let path = self.workshop.root().join("artel.toml");
+        std::fs::write(path, text).unwrap();
+    }
+
     pub(crate) fn token(&self, role: &str) -> &str {
         &self.tokens[role]
     }

@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use artel_journal::Query;
 use artel_types::{Code, Failure};
-use artel_workshop::Eyes;
+use artel_workshop::{Eyes, Pass, Workshop};
 use axum::body::{Body, Bytes};
 use axum::http::header;
 use axum::response::{IntoResponse as _, Response};
 use futures_util::stream::{Stream, unfold};
-use tokio::sync::OwnedSemaphorePermit;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::{OwnedSemaphorePermit, watch};
 
 use super::wanted::Wanted;
 use crate::api::Refusal;
@@ -37,6 +37,9 @@ const STILL_HERE: &[u8] = b":\n\n";
 /// One reader.
 struct Reading {
     desk: Arc<Desk>,
+    pass: Pass,
+    /// Says that other settings are in force.
+    settings: watch::Receiver<Arc<Workshop>>,
     eyes: Eyes,
     wanted: Wanted,
     /// The last event that was looked at.
@@ -54,6 +57,8 @@ pub(super) fn follow(
     wanted: &Wanted,
     last: Option<&str>,
 ) -> Result<Response, Refusal> {
+    // Before their eyes are: settings that change meanwhile give them others.
+    let settings = desk.workshops();
     let eyes = wanted.eyes(&desk, who)?;
     wanted.filter()?;
     let place = Arc::clone(&desk.streams).try_acquire_owned().map_err(|_| {
@@ -76,6 +81,8 @@ pub(super) fn follow(
         connection.becomes_reader();
     }
     let reading = Reading {
+        pass: who.pass.clone(),
+        settings,
         desk,
         eyes,
         wanted: wanted.clone(),
@@ -97,6 +104,7 @@ fn stream(reading: Reading) -> impl Stream<Item = Result<Bytes, Infallible>> {
     let rest = unfold(reading, async |mut reading| {
         let sent = match tokio::time::timeout(ALIVE, reading.next()).await {
             Ok(event) => event?,
+            Err(_) if reading.is_over() => return None,
             Err(_) => Bytes::from_static(STILL_HERE),
         };
         Some((Ok(sent), reading))
@@ -105,8 +113,9 @@ fn stream(reading: Reading) -> impl Stream<Item = Result<Bytes, Infallible>> {
 }
 
 impl Reading {
-    /// Returns the next events that are theirs to see; nothing when they are too far behind, or the
-    /// server stops: they come again from where they were.
+    /// Returns the next events that are theirs to see; nothing when they are too far behind, other
+    /// settings are in force, or the server stops: they come again from where they were. Nothing,
+    /// too, when they may no longer be here.
     async fn next(&mut self) -> Option<Bytes> {
         loop {
             let events = if self.is_past_over {
@@ -114,15 +123,31 @@ impl Reading {
                     Ok(bundle) => bundle,
                     Err(RecvError::Lagged(_) | RecvError::Closed) => return None,
                 };
+                if self.is_other() || bundle.sends_away() && self.is_over() {
+                    return None;
+                }
                 self.look_at(&bundle)
             } else {
                 let past = self.read_past().await?;
+                if self.is_over() {
+                    return None;
+                }
                 self.look_at(&past)
             };
             if events.is_some() {
                 return events;
             }
         }
+    }
+
+    /// Tells whether the settings, by which they see what they see, are others by now.
+    fn is_other(&self) -> bool {
+        self.settings.has_changed().unwrap_or(true)
+    }
+
+    /// Tells whether they are not to be sent any more.
+    fn is_over(&self) -> bool {
+        self.is_other() || !self.desk.is_welcome(&self.pass).unwrap_or(false)
     }
 
     fn look_at(&mut self, bundle: &Bundle) -> Option<Bytes> {

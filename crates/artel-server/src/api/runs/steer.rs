@@ -1,7 +1,7 @@
 //! Steering runs, wherever they are driven.
 
-use artel_types::RunId;
-use artel_workshop::{ForkOrder, Noted, Standing, Steer, Steered};
+use artel_types::{RunAsked, RunId};
+use artel_workshop::{ForkOrder, Noted, Standing, Steer, Steered, Viewer, answer_meant};
 use axum::Json;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -181,12 +181,14 @@ pub(crate) async fn answer(
     At(id): At<String>,
     Told(told): Told<Answered>,
 ) -> Answer<AnswerTaken> {
+    let who = by.who.clone();
     let done = by.does(move |workshop| {
         let name = match &told.question {
             Some(question) => format!("{id}/{question}"),
             None => id,
         };
         let question = workshop.question_named(&name)?;
+        who.needs(needed_for(&question.asked, &told.answer))?;
         let noted = workshop.answer_question(&question, &told.answer)?;
         Ok((question, noted))
     });
@@ -199,6 +201,19 @@ pub(crate) async fn answer(
             Steered::Kept | Steered::Ended => None,
         },
     }))
+}
+
+/// Returns who may answer so. What becomes of a plan's step is a developer's to say, as it is by the
+/// routes for it; what an agent asks is for anybody.
+fn needed_for(asked: &RunAsked, answer: &str) -> Viewer {
+    let meant = answer_meant(&asked.choices, answer).unwrap_or_default();
+    let choice = meant.split(':').next().unwrap_or_default();
+    let settles = ["skip", "give-up", "cancel", "take-over"].contains(&choice)
+        || choice.starts_with("waive-");
+    match asked.call.is_none() && settles {
+        true => Viewer::Developer,
+        false => Viewer::User,
+    }
 }
 
 /// Goes on differently from any event of a run; the run itself stays as it is.
