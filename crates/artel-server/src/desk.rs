@@ -24,6 +24,9 @@ pub(crate) struct Desk {
     /// Kept open for as long as the server runs; what it writes is seen by all.
     pub(crate) journal: Journal,
     access: Mutex<Access>,
+    /// The name of the console's cookie. Browsers do not tell the ports of a host apart, so that of
+    /// another workshop has another.
+    pub(crate) cookie: String,
     board: RwLock<Board>,
     pub(crate) hosts: Hosts,
     /// Failed tokens, by where they came from.
@@ -64,6 +67,7 @@ impl Desk {
         let hosts = Hosts::of(bound, &settings.hosts.value);
         let streams = usize::try_from(settings.event_streams.value).unwrap_or(1);
         Ok(Arc::new(Self {
+            cookie: format!("artel-{}", workshop.id().short()),
             workshop: watch::Sender::new(workshop),
             journal: opened.journal,
             access: Mutex::new(access),

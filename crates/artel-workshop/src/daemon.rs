@@ -5,7 +5,7 @@ mod signals;
 
 pub use signals::DaemonEnded;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use artel_journal::{Batch, Fence, Filter, Journal, Owner, Query, Reader};
 use artel_types::{
@@ -21,6 +21,9 @@ use crate::workshop::{Noted, Workshop};
 
 /// What the daemon holds for as long as it runs.
 const NAME: &str = "daemon";
+
+/// A log longer than this is set aside at the next start.
+const LONG_LOG: u64 = 8 * 1024 * 1024;
 
 /// A daemon that runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -69,6 +72,7 @@ impl Workshop {
 
     /// Starts a daemon in the background, and returns its process.
     pub fn leave_daemon_to_background(&self, words: &[String]) -> Result<u32, Failure> {
+        set_aside(&self.daemon_log());
         let words: Vec<String> = std::iter::once("serve".to_owned())
             .chain(words.iter().cloned())
             .collect();
@@ -224,6 +228,15 @@ impl Workshop {
             // It holds the lease and is still on its way.
             _ => None,
         }))
+    }
+}
+
+/// Begins a log anew that has become long; the last one stays beside it.
+fn set_aside(log: &Path) {
+    let is_long = std::fs::metadata(log).is_ok_and(|about| about.len() > LONG_LOG);
+    if is_long {
+        // Where it cannot be moved it goes on growing, as before.
+        drop(std::fs::rename(log, log.with_extension("log.1")));
     }
 }
 

@@ -62,6 +62,9 @@ struct Start {
     /// Where to listen, instead of `server.listen`
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<String>,
+    /// Listen also where others can reach it; put a proxy with TLS before it
+    #[arg(long)]
+    public: bool,
 }
 
 /// How long a daemon has to come up, and to end.
@@ -131,6 +134,7 @@ fn start(how: &Start, workshop: &Workshop, screen: &mut Screen) -> Result<Verdic
     if let Some(listen) = &how.listen {
         words.extend(["--listen".to_owned(), listen.clone()]);
     }
+    words.extend(how.public.then(|| "--public".to_owned()));
     let before = logs::length(&workshop.daemon_log());
     let pid = workshop.leave_daemon_to_background(&words)?;
     let mut waited = Duration::ZERO;

@@ -289,3 +289,33 @@ async fn steer(by: &As<Developer>, id: String, wish: Steer) -> Answer<RunSteered
         text,
     }))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_becomes_of_a_step_is_a_developers_to_say() {
+        let asked = |call: Option<&str>| RunAsked {
+            question: "mend/3/0".to_owned(),
+            text: "Step 1 did not pass".to_owned(),
+            choices: ["more", "waive-tester", "skip", "cancel"]
+                .map(str::to_owned)
+                .to_vec(),
+            call: call.map(str::to_owned),
+        };
+        let needed = |answer: &str| needed_for(&asked(None), answer);
+        assert_eq!(needed("more: look at the log"), Viewer::User);
+        for answer in [
+            "skip",
+            "3",
+            "Skip: not now",
+            "waive-tester: known",
+            "2",
+            "cancel",
+        ] {
+            assert_eq!(needed(answer), Viewer::Developer, "{answer}");
+        }
+        assert_eq!(needed_for(&asked(Some("1.1")), "skip"), Viewer::User);
+    }
+}

@@ -168,9 +168,10 @@ impl Workshop {
                     .into(),
             );
         }
-        let (now, _) = self.plan_of(work, None)?;
-        if parsed.head.version != now.fact.version {
-            return Err(outdated(work, (parsed.head.version, now.fact.version)).into());
+        let (now, plan) = self.plan_of(work, None)?;
+        let (of, now) = (parsed.head.version, now.fact.version);
+        if of != now && self.usable(work, &plan, &parsed)?.is_some() {
+            return Err(outdated(work, (of, now)).into());
         }
         let Open { journal, .. } = self.open()?;
         let by = self.caller.actor();

@@ -50,9 +50,16 @@ pub(super) fn run(
     loop {
         screen.flush()?;
         runtime::block_on(async { tokio::time::sleep(LOOK).await })?;
-        let text = since(&log, position);
-        position += text.len() as u64;
-        for line in text.lines() {
+        // A log that is shorter than it was is another one.
+        if length(&log) < position {
+            position = 0;
+        }
+        let bytes = bytes_since(&log, position);
+        // A line that is not whole yet is shown when it is.
+        let whole = bytes.iter().rposition(|byte| *byte == b'\n');
+        let whole = &bytes[..whole.map_or(0, |at| at + 1)];
+        position += whole.len() as u64;
+        for line in String::from_utf8_lossy(whole).lines() {
             show(line, screen)?;
         }
     }
@@ -72,12 +79,16 @@ pub(super) fn length(log: &Path) -> u64 {
 
 /// Returns what a log says from a place on.
 pub(super) fn since(log: &Path, position: u64) -> String {
+    String::from_utf8_lossy(&bytes_since(log, position)).into_owned()
+}
+
+fn bytes_since(log: &Path, position: u64) -> Vec<u8> {
     let read = || {
         let mut file = File::open(log)?;
         file.seek(SeekFrom::Start(position))?;
         let mut bytes = Vec::new();
         file.take(MOST).read_to_end(&mut bytes)?;
-        Ok::<_, std::io::Error>(String::from_utf8_lossy(&bytes).into_owned())
+        Ok::<_, std::io::Error>(bytes)
     };
     // A log that is not there says nothing.
     read().unwrap_or_default()
