@@ -309,7 +309,7 @@ mod tests {
         for answer in [
             "skip",
             "3",
-            "Skip: not now",
+            "skip: not now",
             "waive-tester: known",
             "2",
             "cancel",
