@@ -214,7 +214,7 @@ impl Keeper {
                 Ok(())
             }
             Some(failure) => {
-                (self.desk.says)(&format!("no longer the daemon: {failure}"));
+                (self.desk.says)(&format!("no longer the daemon: {}", failure.what));
                 self.rest().await;
                 Err(failure)
             }
