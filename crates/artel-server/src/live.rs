@@ -33,7 +33,7 @@ const ROWS: usize = 25;
 #[derive(Debug)]
 pub(crate) struct Bundle {
     records: Vec<Record>,
-    forms: [OnceLock<Form>; 4],
+    forms: [OnceLock<Form>; 8],
 }
 
 /// What one sort of reader is sent of a bundle.
@@ -79,12 +79,14 @@ impl Bundle {
     }
 
     fn form(&self, eyes: &Eyes) -> &Form {
-        let sort = match (eyes.role, eyes.view) {
-            (Viewer::User, _) => 0,
-            (Viewer::Developer, View::Summary) | (Viewer::Admin, View::Summary) => 1,
-            (Viewer::Developer, View::Full) => 2,
-            (Viewer::Admin, View::Full) => 3,
-        };
+        let bits = [
+            eyes.role == Viewer::Admin,
+            eyes.view == View::Full,
+            eyes.most == View::Full,
+        ];
+        let sort = bits
+            .iter()
+            .fold(0, |sort, bit| 2 * sort + usize::from(*bit));
         self.forms[sort].get_or_init(|| Form::new(eyes, &self.records))
     }
 }

@@ -1,8 +1,10 @@
 //! The daemon as the workshop knows it: whether one runs, where it listens, whether it is held.
 //! What counts is the lease of a process that lives; a file with its number is for others.
 
+mod log;
 mod signals;
 
+pub use log::DaemonLog;
 pub use signals::DaemonEnded;
 
 use std::path::PathBuf;

@@ -229,6 +229,17 @@ pub(super) fn about(
     }
 }
 
+/// Returns the workshop as it looks from a project: its skills and hooks are found from there.
+pub(super) fn standing_in(
+    workshop: &Arc<Workshop>,
+    portal: Option<&str>,
+) -> Result<Arc<Workshop>, Failure> {
+    match portal {
+        None => Ok(Arc::clone(workshop)),
+        Some(name) => Ok(Arc::new(workshop.standing_in(&workshop.portal(name)?.path))),
+    }
+}
+
 fn shown(workshop: &Workshop, work: &Work) -> Result<RequestShown, Refusal> {
     let words = workshop.request_words(work)?;
     let row = shaped(workshop.request_value(work))?;

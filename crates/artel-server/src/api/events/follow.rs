@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use artel_journal::Query;
 use artel_types::{Code, Failure};
-use artel_workshop::Eyes;
+use artel_workshop::{Eyes, Workshop};
 use axum::body::{Body, Bytes};
 use axum::http::header;
 use axum::response::{IntoResponse as _, Response};
 use futures_util::stream::{Stream, unfold};
-use tokio::sync::OwnedSemaphorePermit;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::{OwnedSemaphorePermit, watch};
 
 use super::wanted::Wanted;
 use crate::api::Refusal;
@@ -37,7 +37,10 @@ const STILL_HERE: &[u8] = b":\n\n";
 /// One reader.
 struct Reading {
     desk: Arc<Desk>,
+    who: Who,
     eyes: Eyes,
+    /// Tells when other settings are in force, and with them maybe other rules about who sees what.
+    workshops: watch::Receiver<Arc<Workshop>>,
     wanted: Wanted,
     /// The last event that was looked at.
     position: u64,
@@ -54,6 +57,7 @@ pub(super) fn follow(
     wanted: &Wanted,
     last: Option<&str>,
 ) -> Result<Response, Refusal> {
+    let workshops = desk.workshops();
     let eyes = wanted.eyes(&desk, who)?;
     wanted.filter()?;
     let place = Arc::clone(&desk.streams).try_acquire_owned().map_err(|_| {
@@ -77,7 +81,9 @@ pub(super) fn follow(
     }
     let reading = Reading {
         desk,
+        who: who.clone(),
         eyes,
+        workshops,
         wanted: wanted.clone(),
         position,
         is_past_over: false,
@@ -119,16 +125,26 @@ impl Reading {
                 let past = self.read_past().await?;
                 self.look_at(&past)
             };
+            let events = events.ok()?;
             if events.is_some() {
                 return events;
             }
         }
     }
 
-    fn look_at(&mut self, bundle: &Bundle) -> Option<Bytes> {
+    /// Returns what of a bundle is theirs to see, by the rules in force now. Whoever may no longer
+    /// see what they asked for is cut off, and told so when they come again.
+    fn look_at(&mut self, bundle: &Bundle) -> Result<Option<Bytes>, Failure> {
+        if self.workshops.has_changed().unwrap_or(false) {
+            self.workshops.mark_unchanged();
+            self.eyes = self.wanted.eyes(&self.desk, &self.who)?;
+        }
         let after = self.position;
-        self.position = after.max(bundle.last()?);
-        bundle.shown_to(&self.eyes, after, |record| self.wanted.fits(record))
+        let Some(last) = bundle.last() else {
+            return Ok(None);
+        };
+        self.position = after.max(last);
+        Ok(bundle.shown_to(&self.eyes, after, |record| self.wanted.fits(record)))
     }
 
     /// Reads a page of what there is already, on a thread where reading may take its time.
