@@ -105,7 +105,10 @@ impl Workshop {
             let written = write_atomic(&file, bytes, 0o644);
             written.map_err(|error| file_failure(Code::W008, &error))
         };
-        write(new.as_bytes())?;
+        let is_new = new != text;
+        if is_new {
+            write(new.as_bytes())?;
+        }
         let loaded = self.reloaded().and_then(|loaded| {
             refuse_overruled(&loaded, change)?;
             Ok(loaded)
@@ -113,7 +116,9 @@ impl Workshop {
         let loaded = match loaded {
             Ok(loaded) => loaded,
             Err(problems) => {
-                write(&old)?;
+                if is_new {
+                    write(&old)?;
+                }
                 return Err(problems);
             }
         };

@@ -108,6 +108,8 @@ const COMMANDS: [&[&str]; 128] = [
     &["plan", "edit"],
     &["plan", "reject"],
     &["plan", "cancel"],
+    &["plan", "pause"],
+    &["plan", "resume"],
     &["plan", "diff"],
     &["plan", "retry"],
     &["plan", "skip"],
