@@ -273,6 +273,8 @@ pub(super) async fn validate_agent(
     Told(Nothing {}): Told<Nothing>,
 ) -> Answer<AgentsChecked> {
     let done = by.does(move |workshop| {
+        // Whoever names one means one that is there.
+        workshop.caller().agent_text(&id)?;
         let reports = workshop.caller().validate_agents(Some(&id))?;
         Ok(judged(reports)?)
     });

@@ -140,7 +140,7 @@ pub(super) async fn test(
     responses((status = 200, body = ModelSeen), (status = "4XX", body = Troubled)))]
 pub(super) async fn show(by: As<Developer>, At(alias): At<String>) -> Answer<ModelSeen> {
     let done = by.does(move |workshop| {
-        let mut shown = waited(workshop.caller().show_model(Some(&alias)))?;
+        let mut shown = waited(workshop.caller().show_listed(&alias))?;
         let redactor = workshop.caller().redactor();
         // Addresses are written by hand, and people put passwords into them.
         shown.base_url = shown.base_url.map(|url| redactor.redact(&url).into_owned());

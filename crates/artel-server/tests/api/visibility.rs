@@ -3,6 +3,7 @@
 use std::io::{BufRead as _, BufReader};
 use std::net::TcpStream;
 
+use artel_workshop::Viewer;
 use serde_json::{Value, json};
 
 use crate::house::House;
@@ -60,7 +61,7 @@ fn rules_by_role_are_changed_and_in_force_at_once() {
         text.starts_with("# ours\n[agents]\nmax_turns = 9 # few\n"),
         "{text}"
     );
-    let query = "/api/v1/events?kind=config.loaded&order=newest";
+    let query = "/api/v1/events?kind=config.loaded&order=desc";
     let loaded = house.get("admin", query).expect(200).json();
     assert_eq!(loaded["events"][0]["actor"]["id"], "admin", "{loaded}");
 }
@@ -156,4 +157,25 @@ fn whoever_follows_is_shown_what_the_rules_say_now() {
         read_until(&mut full, "third").is_none(),
         "whoever may not see it all any more is cut off"
     );
+}
+
+#[test]
+fn the_console_shows_the_rules_and_lets_an_admin_change_them() {
+    let house = House::new();
+    let page = |role: Viewer| {
+        let cookie = house.cookie(role);
+        let call = house.call("GET", "/settings").header("Cookie", &cookie);
+        call.send().expect(200).text
+    };
+    let admin = page(Viewer::Admin);
+    assert!(admin.contains("name=\"user\" value=\"full\""), "{admin}");
+    assert!(admin.contains("name=\"hidden_tools\""), "{admin}");
+    let developer = page(Viewer::Developer);
+    assert!(developer.contains("Who sees what"), "{developer}");
+    assert!(!developer.contains("/api/v1/visibility"), "{developer}");
+    let body = json!({ "user": "full", "hidden_tools": ["<b>"] });
+    change(&house, "admin", body).expect(200);
+    let admin = page(Viewer::Admin);
+    assert!(admin.contains("name=\"user\" value=\"summary\""), "{admin}");
+    assert!(admin.contains("&#60;b&#62;") && !admin.contains("<b>"));
 }
