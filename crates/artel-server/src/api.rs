@@ -129,6 +129,7 @@ fn work() -> OpenApiRouter<Arc<Desk>> {
     use plans::{decide, steps};
     OpenApiRouter::new()
         .routes(routes!(requests::list, requests::create))
+        .routes(routes!(requests::preview))
         .routes(routes!(requests::show))
         .routes(routes!(plans::list, plans::create))
         .routes(routes!(plans::show))

@@ -104,6 +104,15 @@ impl Caller {
         }
     }
 
+    /// Returns the caller as one that has not looked at the stored keys yet.
+    #[must_use]
+    pub(crate) fn afresh(&self) -> Self {
+        Self {
+            stored: Arc::default(),
+            ..self.clone()
+        }
+    }
+
     /// Returns a command as the person has to type it, for the workshop that they named.
     pub fn spelled(&self, command: &str) -> String {
         match (&self.flags.workshop, command.strip_prefix("artel ")) {

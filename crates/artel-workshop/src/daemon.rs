@@ -143,9 +143,9 @@ impl Workshop {
         self.note_daemon(journal, DaemonReloaded { what, problems }.into())
     }
 
-    /// Loads the settings anew, as a start would.
+    /// Loads the settings anew, as a start would: keys that were stored since are known, too.
     pub fn reloaded(&self) -> Result<Self, Problems> {
-        self.caller.at(Place {
+        self.caller.afresh().at(Place {
             root: self.root.clone(),
             marker: self.marker.clone(),
             found: self.found,

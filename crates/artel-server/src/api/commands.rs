@@ -24,7 +24,7 @@ pub const COMMANDS: &[(&str, Over)] = &[
     ("agent validate", Http(&["validateAgent", "validateAgents"])),
     ("answer", Http(&["answerRun", "answerCall"])),
     ("apply", Http(&["diffRun", "applyRun"])),
-    ("ask", Http(&["createRequest"])),
+    ("ask", Http(&["createRequest", "previewRequest"])),
     ("auth remove", Http(&["removeKey"])),
     (
         "auth set",

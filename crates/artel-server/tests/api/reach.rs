@@ -340,3 +340,26 @@ fn steps_of_a_plan_that_is_not_there_cannot_be_held() {
             .expect(400);
     }
 }
+
+#[test]
+fn a_request_is_looked_at_before_it_is_made() {
+    let house = House::new();
+    house.portal("shop");
+    let path = "/api/v1/requests/preview";
+    let body = json!({ "words": "Make it faster. It must stay small.", "priority": "high" });
+    let meant = house.post("user", path, &body).expect(200).json();
+    assert_eq!(meant["portal"], "shop", "{meant}");
+    assert_eq!(meant["priority"], "high", "{meant}");
+    assert!(
+        meant["criteria"].to_string().contains("stay small")
+            || meant["constraints"].to_string().contains("stay small"),
+        "{meant}"
+    );
+    let requests = house.get("user", "/api/v1/requests").expect(200).json();
+    assert_eq!(requests["rows"], json!([]), "nothing was asked for");
+    house
+        .post("user", path, &json!({ "words": " " }))
+        .expect(400);
+    let elsewhere = json!({ "words": "x", "portal": "nowhere" });
+    house.post("user", path, &elsewhere).expect(404);
+}

@@ -154,3 +154,24 @@ fn keys_are_listed_and_removed_and_never_shown() {
         .post("developer", "/api/v1/policy/redact", &json!({}))
         .expect(400);
 }
+
+#[test]
+fn a_key_that_is_stored_while_the_daemon_runs_is_taken_out_after_a_reload() {
+    let house = House::new();
+    let text = json!({ "text": "it says plain-as-porridge here" });
+    let redact = || {
+        let clean = house.post("developer", "/api/v1/policy/redact", &text);
+        clean.expect(200).json()["text"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    };
+    assert!(redact().contains("porridge"), "nobody knows it yet");
+    let secret = artel_types::Secret::new("plain-as-porridge");
+    let caller = house.workshop.caller();
+    caller.store_tool_secret("kitchen", &secret).unwrap();
+    house
+        .post("admin", "/api/v1/daemon/reload", &json!({}))
+        .expect(200);
+    assert!(!redact().contains("porridge"), "{}", redact());
+}

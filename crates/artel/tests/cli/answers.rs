@@ -4,7 +4,7 @@ use std::fs;
 
 use crate::support::{House, old_run};
 
-const COMMANDS: [&[&str]; 128] = [
+const COMMANDS: [&[&str]; 130] = [
     &[],
     &["init"],
     &["doctor"],
