@@ -16,6 +16,7 @@ mod reload;
 mod telemetry;
 mod watch;
 
+pub use api::commands::{COMMANDS, Over};
 pub use listen::{Address, Reach};
 
 use std::sync::Arc;

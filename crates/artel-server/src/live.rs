@@ -36,7 +36,7 @@ pub(crate) struct Bundle {
     records: Vec<Record>,
     /// Whether somebody was sent away by one of them.
     sends_away: bool,
-    forms: [OnceLock<Form>; 4],
+    forms: [OnceLock<Form>; 8],
 }
 
 /// What one sort of reader is sent of a bundle.
@@ -93,12 +93,14 @@ impl Bundle {
     /// Returns what is sent to whoever has such eyes. Where the settings hide something else by now
     /// than when it was made for the others, it is made anew.
     fn form(&self, eyes: &Eyes) -> Cow<'_, Form> {
-        let sort = match (eyes.role, eyes.view) {
-            (Viewer::User, _) => 0,
-            (Viewer::Developer, View::Summary) | (Viewer::Admin, View::Summary) => 1,
-            (Viewer::Developer, View::Full) => 2,
-            (Viewer::Admin, View::Full) => 3,
-        };
+        let bits = [
+            eyes.role == Viewer::Admin,
+            eyes.view == View::Full,
+            eyes.most == View::Full,
+        ];
+        let sort = bits
+            .iter()
+            .fold(0, |sort, bit| 2 * sort + usize::from(*bit));
         let made = || Form::new(eyes, &self.records);
         let form = self.forms[sort].get_or_init(made);
         match form.hidden == eyes.hidden {

@@ -1,8 +1,10 @@
 //! The daemon as the workshop knows it: whether one runs, where it listens, whether it is held.
 //! What counts is the lease of a process that lives; a file with its number is for others.
 
+mod log;
 mod signals;
 
+pub use log::DaemonLog;
 pub use signals::DaemonEnded;
 
 use std::path::{Path, PathBuf};
@@ -145,9 +147,9 @@ impl Workshop {
         self.note_daemon(journal, DaemonReloaded { what, problems }.into())
     }
 
-    /// Loads the settings anew, as a start would.
+    /// Loads the settings anew, as a start would: keys that were stored since are known, too.
     pub fn reloaded(&self) -> Result<Self, Problems> {
-        self.caller.at(Place {
+        self.caller.afresh().at(Place {
             root: self.root.clone(),
             marker: self.marker.clone(),
             found: self.found,

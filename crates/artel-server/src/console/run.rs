@@ -117,7 +117,7 @@ pub(super) async fn page(
 
 fn gather(site: &Site, id: &str, wanted: &Wanted) -> Result<RunPage, Failure> {
     let subject = Subject::find(site, id)?;
-    let is_full = wanted.view == "full" && site.is_developer();
+    let is_full = wanted.view == "full" && site.sees_all();
     let eyes = site.eyes(if is_full { View::Full } else { View::Summary });
     let mut story = site.workshop.telling(&subject.records, &eyes);
     let title = story.title_of(subject.run);
@@ -125,12 +125,8 @@ fn gather(site: &Site, id: &str, wanted: &Wanted) -> Result<RunPage, Failure> {
     let title = title.unwrap_or_else(|| "A piece of work".to_owned());
     let mut page = blank(site, &subject, title)?;
     page.is_full = is_full;
-    page.frame.view = if site.is_developer() {
-        "full"
-    } else {
-        "summary"
-    };
-    page.can_full = site.is_developer();
+    page.frame.view = if site.sees_all() { "full" } else { "summary" };
+    page.can_full = site.sees_all();
     // The files of a step are looked for; those of a run go when they are put in place.
     let has_files =
         !page.is_over || subject.planned().is_some() || story.files_of(subject.run).is_some();

@@ -153,19 +153,6 @@ fn whoever_is_sent_away_is_sent_nothing_more() {
 }
 
 #[test]
-fn other_settings_hold_for_those_who_follow_already() {
-    let house = House::new();
-    let head = note(&house, "one");
-    let follows = Reader::of(&house, "developer", "", Some(head));
-    house.settings("[visibility]\nhidden_tools = [\"bash\"]\n");
-    let reload = house.post("admin", "/api/v1/daemon/reload", &json!({}));
-    reload.expect(200);
-    note(&house, "two");
-    // It ends, so that they come again, and with the eyes that the settings give now.
-    follows.rest();
-}
-
-#[test]
 fn users_see_summaries_and_no_access() {
     let house = House::new();
     let head = note(&house, "one");

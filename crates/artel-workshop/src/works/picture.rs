@@ -274,6 +274,13 @@ impl Picture {
                 let text = format!("{}: retry {}/{allowed}", self.name(&it.step), it.round + 1);
                 vec![plain(text)]
             }
+            Fact::StepSteered(it) => {
+                let text = match it.act.as_str() {
+                    "pause" => "paused until a person lets it go on",
+                    _ => "goes on",
+                };
+                self.remark(&it.step, Mark::Waits, text.to_owned())
+            }
             Fact::StepWaived(it) => {
                 let text = format!("{} waived: {}", it.what, it.reason);
                 self.remark(&it.step, Mark::Waits, text)

@@ -135,7 +135,7 @@ fn start(how: &Start, workshop: &Workshop, screen: &mut Screen) -> Result<Verdic
         words.extend(["--listen".to_owned(), listen.clone()]);
     }
     words.extend(how.public.then(|| "--public".to_owned()));
-    let before = logs::length(&workshop.daemon_log());
+    let before = workshop.daemon_said_last().position;
     let pid = workshop.leave_daemon_to_background(&words)?;
     let mut waited = Duration::ZERO;
     while waited < PATIENCE {
@@ -148,7 +148,7 @@ fn start(how: &Start, workshop: &Workshop, screen: &mut Screen) -> Result<Verdic
             break;
         }
     }
-    let said = logs::since(&workshop.daemon_log(), before);
+    let said = workshop.daemon_said(before).text;
     Err(Failure::new(Code::H006, "the daemon did not come up")
         .because(said)
         .advise("`artel serve` runs it in this terminal")

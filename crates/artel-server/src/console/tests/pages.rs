@@ -628,6 +628,12 @@ fn settings_show_text_as_text() {
             by: hostile(),
             at: when(),
         }]),
+        rules: vec![settings::Rule {
+            role: "user",
+            about: "about",
+            sees: "full",
+            origin: hostile(),
+        }],
         hidden: vec![hostile()],
         is_held: false,
         rows: vec![settings::Setting {
@@ -637,7 +643,7 @@ fn settings_show_text_as_text() {
             about: "about",
         }],
     };
-    check(&page, 27);
+    check(&page, 29);
 }
 
 #[test]

@@ -295,7 +295,7 @@ impl Narrator {
             return Vec::new();
         }
         let said = |part: &Part| match part {
-            Part::Thinking { text, .. } if !text.is_empty() && self.eyes.role != Viewer::User => {
+            Part::Thinking { text, .. } if !text.is_empty() && self.eyes.most == View::Full => {
                 Some((Mark::Words, format!("thought: {text}")))
             }
             Part::Text { text, .. } if self.words == Words::Told && !text.trim().is_empty() => {
