@@ -47,6 +47,8 @@ pub struct DaemonStatus {
     pub running: Option<DaemonRuns>,
     /// Whether it begins nothing new, because a person said so.
     pub paused: bool,
+    /// Why the last change of settings is not in force.
+    pub refused: Vec<String>,
     /// Where it writes what it says when nobody looks.
     pub log: PathBuf,
 }
@@ -58,6 +60,7 @@ impl Workshop {
         Ok(DaemonStatus {
             running: self.running_daemon(&reader)?,
             paused: is_held(&reader)?,
+            refused: refused(&reader)?,
             log: self.daemon_log(),
         })
     }
@@ -240,6 +243,18 @@ fn set_aside(log: &Path) {
         // Where it cannot be moved it goes on growing, as before.
         drop(std::fs::rename(log, log.with_extension("log.1")));
     }
+}
+
+/// Returns why the settings that were changed last are not in force.
+fn refused(reader: &Reader) -> Result<Vec<String>, Failure> {
+    let (started, reloaded) = (
+        last(reader, "daemon.started")?,
+        last(reader, "daemon.reloaded")?,
+    );
+    Ok(match (started, reloaded) {
+        (Some((started, _)), Some((at, Fact::DaemonReloaded(it)))) if at > started => it.problems,
+        _ => Vec::new(),
+    })
 }
 
 fn is_held(reader: &Reader) -> Result<bool, Failure> {

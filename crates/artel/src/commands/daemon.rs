@@ -204,6 +204,12 @@ fn status(workshop: &Workshop, screen: &mut Screen) -> Result<Verdict, Problems>
     if status.paused {
         screen.line("held: nothing new is begun until `artel daemon resume`")?;
     }
+    for problem in &status.refused {
+        screen.line(format!(
+            "the settings were changed and are not in force: {}",
+            harmless(problem.lines().next().unwrap_or_default())
+        ))?;
+    }
     if let Some(lacks) = lacks {
         screen.line(format!(
             "{}; everything waits, and goes on once there is",
