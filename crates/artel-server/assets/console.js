@@ -109,10 +109,13 @@
   const children = (old, fresh) => {
     const known = new Map();
     for (const node of old.children) if (keyOf(node)) known.set(keyOf(node), node);
+    const kept = new Set([...fresh.children].map(keyOf).filter(Boolean));
     let at = old.firstChild;
     for (const next of [...fresh.childNodes]) {
       const twin = keyOf(next) ? known.get(keyOf(next)) : undefined;
       if (twin) {
+        // A node that is moved loses the focus: what stood before it and goes makes room instead.
+        if (isGone(at, twin, kept)) while (at !== twin) at = dropped(at);
         if (twin !== at) old.insertBefore(twin, at);
         morph(twin, next);
         at = twin.nextSibling;
@@ -133,6 +136,22 @@
       // What the script itself said beside a form stays.
       if (!(gone.nodeType === 1 && gone.matches("[role=alert], .told"))) drop(gone);
     }
+  };
+
+  const dropped = (node) => {
+    const next = node.nextSibling;
+    drop(node);
+    return next;
+  };
+
+  // Tells whether nothing from a node up to another has a place on the fresh page.
+  const isGone = (from, to, kept) => {
+    let at = from;
+    while (at && at !== to) {
+      if (kept.has(keyOf(at))) return false;
+      at = at.nextSibling;
+    }
+    return at === to;
   };
 
   // What was said beside a form that goes is still to be read: whoever decided second has to learn
