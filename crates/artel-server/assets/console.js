@@ -101,9 +101,17 @@
       if (name === "open" && old.localName === "details") continue;
       if (old.getAttribute(name) !== value) old.setAttribute(name, value);
     }
-    const isTyping = old === document.activeElement || ["textarea", "select"].includes(old.localName);
+    const isTyping = old === document.activeElement || isTouched(old);
     if (isTyping && old.localName !== "main") return;
     children(old, fresh);
+  };
+
+  // Tells whether somebody wrote or chose something there.
+  const isTouched = (field) => {
+    if (field.localName === "textarea") return field.value !== field.defaultValue;
+    if (field.localName !== "select") return false;
+    const chosen = [...field.options].findIndex((it) => it.defaultSelected);
+    return field.selectedIndex !== Math.max(chosen, 0);
   };
 
   const children = (old, fresh) => {

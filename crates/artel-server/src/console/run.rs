@@ -46,6 +46,8 @@ pub(super) struct RunPage {
     pub(super) state: words::State,
     pub(super) note: Option<String>,
     pub(super) is_over: bool,
+    /// Whether somebody drives it, who can be told to wait.
+    pub(super) can_pause: bool,
     /// Whether it was paused, or nobody drives it.
     pub(super) can_resume: bool,
     /// The piece of work, where it could not go on and waits to be tried again.
@@ -186,6 +188,7 @@ fn blank(site: &Site, subject: &Subject, title: String) -> Result<RunPage, Failu
         Standing::Left => waits.is_empty(),
         _ => false,
     });
+    let can_pause = !can_resume && standing.as_ref().is_some_and(|(_, driver)| driver.is_some());
     let stuck = site.desk.load.stuck(trace);
     let driver = standing.and_then(|(_, driver)| driver);
     Ok(RunPage {
@@ -200,6 +203,7 @@ fn blank(site: &Site, subject: &Subject, title: String) -> Result<RunPage, Failu
             (None, driver) => driver.map(|it| format!("driven by {it}")),
         },
         is_over,
+        can_pause,
         can_resume,
         stuck: stuck.filter(|_| site.is_developer()).map(|_| trace.short()),
         is_full: false,

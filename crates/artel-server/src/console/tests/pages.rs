@@ -292,6 +292,7 @@ fn a_run_shows_text_as_text() {
         state: words::state("open"),
         note: Some(hostile()),
         is_over: false,
+        can_pause: true,
         can_resume: false,
         stuck: Some(hostile()),
         is_full: true,
