@@ -101,18 +101,29 @@
       if (name === "open" && old.localName === "details") continue;
       if (old.getAttribute(name) !== value) old.setAttribute(name, value);
     }
-    const isTyping = old === document.activeElement || ["textarea", "select"].includes(old.localName);
+    const isTyping = old === document.activeElement || isTouched(old);
     if (isTyping && old.localName !== "main") return;
     children(old, fresh);
+  };
+
+  // Tells whether somebody wrote or chose something there.
+  const isTouched = (field) => {
+    if (field.localName === "textarea") return field.value !== field.defaultValue;
+    if (field.localName !== "select") return false;
+    const chosen = [...field.options].findIndex((it) => it.defaultSelected);
+    return field.selectedIndex !== Math.max(chosen, 0);
   };
 
   const children = (old, fresh) => {
     const known = new Map();
     for (const node of old.children) if (keyOf(node)) known.set(keyOf(node), node);
+    const kept = new Set([...fresh.children].map(keyOf).filter(Boolean));
     let at = old.firstChild;
     for (const next of [...fresh.childNodes]) {
       const twin = keyOf(next) ? known.get(keyOf(next)) : undefined;
       if (twin) {
+        // A node that is moved loses the focus: what stood before it and goes makes room instead.
+        if (isGone(at, twin, kept)) while (at !== twin) at = dropped(at);
         if (twin !== at) old.insertBefore(twin, at);
         morph(twin, next);
         at = twin.nextSibling;
@@ -131,8 +142,34 @@
       const gone = at;
       at = at.nextSibling;
       // What the script itself said beside a form stays.
-      if (!(gone.nodeType === 1 && gone.matches("[role=alert], .told"))) gone.remove();
+      if (!(gone.nodeType === 1 && gone.matches("[role=alert], .told"))) drop(gone);
     }
+  };
+
+  const dropped = (node) => {
+    const next = node.nextSibling;
+    drop(node);
+    return next;
+  };
+
+  // Tells whether nothing from a node up to another has a place on the fresh page.
+  const isGone = (from, to, kept) => {
+    let at = from;
+    while (at && at !== to) {
+      if (kept.has(keyOf(at))) return false;
+      at = at.nextSibling;
+    }
+    return at === to;
+  };
+
+  // What was said beside a form that goes is still to be read: whoever decided second has to learn
+  // that they were late.
+  const drop = (gone) => {
+    if (gone.nodeType === 1) {
+      const said = gone.querySelectorAll("form > [role=alert], form > .told");
+      if (said.length > 0) announce(...said);
+    }
+    gone.remove();
   };
 
   const isAlike = (one, other) =>
@@ -141,35 +178,54 @@
     !keyOf(one) &&
     !keyOf(other);
 
+  // A browser keeps few connections to one server, and every stream holds one: a page that nobody
+  // sees lets go of its own, so that those that are looked at never wait for a free one.
   const follow = () => {
     if (!document.querySelector("[data-live]")) return;
     const view = document.body.dataset.view || "summary";
     let isLost = false;
     let source;
+    let again = 0;
+    const close = () => {
+      clearTimeout(again);
+      source?.close();
+      source = undefined;
+    };
     const open = () => {
-      source = new EventSource(`/api/v1/events?view=${view}&after=${last}`);
-      source.addEventListener("record", hear);
-      source.onopen = () => {
+      close();
+      if (document.hidden) return;
+      const own = new EventSource(`/api/v1/events?view=${view}&after=${last}`);
+      source = own;
+      own.addEventListener("record", hear);
+      own.onopen = () => {
         say("");
-        if (isLost) {
-          // What happened meanwhile is replayed; what left no event (the queue) is fetched.
-          document.querySelectorAll("[data-live]").forEach((it) => stale.add(it.id));
-          soon();
-        }
+        // What happened meanwhile is replayed; what left no event (the queue) is fetched.
+        if (isLost) everything();
         isLost = false;
       };
-      source.onerror = () => {
+      own.onerror = () => {
         isLost = true;
         say("reconnecting…");
         // A browser gives up after an answer that is no stream; the server may be starting.
-        if (source.readyState === EventSource.CLOSED) setTimeout(open, 2000);
+        if (own === source && own.readyState === EventSource.CLOSED) again = setTimeout(open, 2000);
       };
     };
     open();
-    addEventListener("pagehide", () => source.close());
+    addEventListener("pagehide", close);
     addEventListener("pageshow", (event) => {
       if (event.persisted) open();
     });
+    document.addEventListener("visibilitychange", () => {
+      if (document.hidden) return close();
+      open();
+      everything();
+    });
+  };
+
+  // Has everything that can change fetched anew.
+  const everything = () => {
+    document.querySelectorAll("[data-live]").forEach((it) => stale.add(it.id));
+    if (stale.size > 0) soon();
   };
 
   // ---- Acting -----------------------------------------------------------------------------
@@ -178,6 +234,7 @@
     const sort = field.dataset.json;
     if (sort === "number") return Number(field.value);
     if (sort === "lines") return field.value.split("\n").map((it) => it.trim()).filter(Boolean);
+    if (sort === "words") return field.value.split(/[\s,]+/).filter(Boolean);
     return field.value;
   };
 
@@ -187,11 +244,28 @@
       if (!field.name || field.localName === "button") continue;
       if (field.type === "radio" && !field.checked) continue;
       if ("optional" in field.dataset && field.value === "") continue;
+      if (field.type === "checkbox") {
+        // Boxes of one name are a list of those that are ticked.
+        body[field.name] ??= [];
+        if (field.checked) body[field.name].push(field.value);
+        continue;
+      }
       body[field.name] = valueOf(field);
     }
-    if (button && button.name) body[button.name] = button.value;
+    if (button && button.name) body[button.name] = answerOf(form, button);
     return body;
   };
+
+  // An answer can be followed by a colon and a reason.
+  const reasonOf = (form) => form.querySelector("input[data-reason]");
+  const answerOf = (form, button) => {
+    const reason = reasonOf(form)?.value.trim();
+    return reason ? `${button.value}: ${reason}` : button.value;
+  };
+
+  // What names the thing that is decided about, just as it was seen.
+  const subjectOf = (form) =>
+    JSON.stringify([form.dataset.post, ...[...form.querySelectorAll("input[type=hidden]")].map((it) => it.value)]);
 
   const beside = (form, sort) => {
     let place = form.querySelector(sort === "alert" ? '[role="alert"]' : ".told");
@@ -217,6 +291,19 @@
       return code;
     });
 
+  // Says something at the top of the page, where no refresh takes it away.
+  const announce = (...words) => {
+    const place = document.getElementById("told");
+    const close = document.createElement("button");
+    close.type = "button";
+    close.className = "quiet";
+    close.textContent = "Close";
+    close.addEventListener("click", () => place.replaceChildren());
+    const said = document.createElement("div");
+    said.append(...words);
+    place.replaceChildren(said, close);
+  };
+
   const complain = (form, error) => {
     const place = beside(form, "alert");
     const what = document.createElement("strong");
@@ -229,6 +316,8 @@
       row.append(`${word}: `, ...coded(text));
       place.append(row);
     }
+    // The form may have gone with a refresh while its answer was under way.
+    if (!form.isConnected) announce(place);
   };
 
   const isSure = (text) =>
@@ -247,9 +336,17 @@
       .join("\n");
 
   const send = async (form, button) => {
+    if (form.getAttribute("aria-busy") === "true" || !hasReason(form, button)) return;
+    // What is sent is what was seen when the button was pressed. The page goes on living under the
+    // question, so what the form names may be something else by the time it is answered.
+    const [subject, body] = [subjectOf(form), JSON.stringify(bodyOf(form, button))];
     if (button && button.dataset.sure && !(await isSure(button.dataset.sure))) return;
     if (form.getAttribute("aria-busy") === "true") return;
-    const body = JSON.stringify(bodyOf(form, button));
+    if (!form.isConnected || subjectOf(form) !== subject) {
+      complain(form, { what: "nothing was sent: it changed while you were asked", advice: "look at it again, and decide about what is shown now" });
+      return;
+    }
+    document.getElementById("told").replaceChildren();
     form.querySelectorAll('[role="alert"], .told').forEach((it) => it.remove());
     form.setAttribute("aria-busy", "true");
     try {
@@ -277,6 +374,28 @@
     }
   };
 
+  // Some answers need a reason, others do not.
+  const hasReason = (form, button) => {
+    const reason = reasonOf(form);
+    if (!reason) return true;
+    const isMissing = button && "needsReason" in button.dataset && !reason.value.trim();
+    reason.setCustomValidity(isMissing ? "This answer needs a reason." : "");
+    return reason.reportValidity();
+  };
+
+  // Says what came of an act, with the way to what it made.
+  const report = (form, button, value) => {
+    const words = value.text || value.done || form.dataset.said || `${(button?.textContent || "It").trim()}: done`;
+    const parts = coded(words);
+    if (form.dataset.leads && value.trace_id) {
+      const link = document.createElement("a");
+      link.href = `${form.dataset.leads}${encodeURIComponent(value.trace_id)}`;
+      link.textContent = value.title || value.trace_id;
+      parts.push(": ", link);
+    }
+    announce(...parts);
+  };
+
   const succeed = (form, button, value) => {
     if ("clear" in form.dataset) form.reset();
     if (form.dataset.refresh) {
@@ -291,6 +410,7 @@
     } else if ("show" in form.dataset) {
       beside(form, "told").textContent = tell(value);
     } else {
+      report(form, button, value);
       const section = form.closest("[data-live]");
       if (section) {
         stale.add(section.id);
@@ -317,8 +437,17 @@
     async (event) => {
       const field = event.target.open && event.target.querySelector?.("textarea[data-from]");
       if (!field || field.value) return;
-      const answer = await fetch(field.dataset.from);
-      if (answer.ok) field.value = await answer.text();
+      const failed = (why) => complain(field.form, { what: "the text could not be fetched", why, advice: "close this and open it again" });
+      try {
+        const answer = await fetch(field.dataset.from);
+        if (!answer.ok) return failed(`the server answered ${answer.status}`);
+        const text = await answer.text();
+        field.form.querySelectorAll('[role="alert"]').forEach((it) => it.remove());
+        // What was typed meanwhile is the person's.
+        if (!field.value) field.value = text;
+      } catch {
+        failed("the server cannot be reached");
+      }
     },
     true,
   );
@@ -363,9 +492,7 @@
 
   // What leaves no event (a lease that ran out, the queue) is seen within a while all the same.
   setInterval(() => {
-    if (document.hidden) return;
-    document.querySelectorAll("[data-live]").forEach((it) => stale.add(it.id));
-    if (stale.size > 0) soon();
+    if (!document.hidden) everything();
   }, 20_000);
 
   document.querySelector("nav a[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });

@@ -131,6 +131,7 @@ fn work() -> OpenApiRouter<Arc<Desk>> {
         .routes(routes!(requests::list, requests::create))
         .routes(routes!(requests::preview))
         .routes(routes!(requests::show))
+        .routes(routes!(requests::resume))
         .routes(routes!(plans::list, plans::create))
         .routes(routes!(plans::show))
         .routes(routes!(plans::markdown))

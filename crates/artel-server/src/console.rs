@@ -73,7 +73,9 @@ pub(crate) fn stranger() -> Html<&'static str> {
     Html(
         "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
-         <title>Artel: sign in</title><main><h1>Sign in</h1>\
+         <meta name=\"color-scheme\" content=\"light dark\">\
+         <title>Artel: sign in</title><link rel=\"stylesheet\" href=\"/assets/console.css\">\
+         <main class=\"door\"><p class=\"brand\">Artel</p><h1>Sign in</h1>\
          <p>Run <code>artel open</code> in a terminal and follow the link it \
          prints. It holds for a minute and works once.</p></main></html>",
     )

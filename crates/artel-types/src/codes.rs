@@ -244,6 +244,9 @@ codes! {
     P007 Refused "the rule is too broad to be granted for good"
         "Shells, interpreters, wrappers and bare `git` run anything. Grant the narrow form that you \
          need, such as `Bash(python -m pytest:*)`."
+    P008 Refused "another grant has that number by now"
+        "Grants are numbered by their places in the list, and those move when one is taken back. \
+         Nothing was changed: look at `artel policy list`, and name the rule itself."
     H001 Usage "the server cannot listen there"
         "Another program holds the address, or it is not one of this machine. Beyond loopback the \
          server listens only where `--public` says so."

@@ -7,7 +7,6 @@ use utoipa::ToSchema;
 
 use super::Told;
 use super::refusal::Troubled;
-use super::runs::steer::Nothing;
 use super::seat::{Admin, AdminInPerson, Answer, As, At, Developer, Made, made, shaped};
 
 /// A setting.
@@ -60,6 +59,14 @@ pub(super) struct NewGrant {
     rule: String,
     /// Why.
     reason: String,
+}
+
+/// Which grant is taken back.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Revoked {
+    /// The rule as it was seen. Grants are numbered by their places, and those may have moved.
+    rule: Option<String>,
 }
 
 /// What was done.
@@ -164,17 +171,17 @@ pub(super) async fn grant(by: As<AdminInPerson>, Told(new): Told<NewGrant>) -> M
 
 /// Takes a grant back.
 #[utoipa::path(post, path = "/api/v1/policy/grants/{n}/revoke", tag = "policy",
-    operation_id = "revokeGrant", request_body = Nothing,
-    params(("n" = String, Path, description = "Its number")),
+    operation_id = "revokeGrant", request_body = Revoked,
+    params(("n" = String, Path, description = "Its number, or its rule")),
     extensions(("x-role" = json!("admin"))),
     responses((status = 200, body = PolicyDone), (status = "4XX", body = Troubled)))]
 pub(super) async fn revoke(
     by: As<Admin>,
     At(n): At<String>,
-    Told(Nothing {}): Told<Nothing>,
+    Told(told): Told<Revoked>,
 ) -> Answer<PolicyDone> {
     let done = by.does(move |workshop| {
-        let revoked = workshop.revoke(&n)?;
+        let revoked = workshop.revoke(&n, told.rule.as_deref())?;
         let done = format!("no longer granted: {}", revoked.rule);
         Ok(PolicyDone { done })
     });

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use artel_types::plan::{Urgency, Verify};
 use artel_types::{Code, Failure};
-use artel_workshop::{AskOrder, Planning, Portal, RequestStatus, Work, WorksWanted, Workshop};
+use artel_workshop::{
+    AskOrder, Noted, Planning, Portal, RequestStatus, Work, WorksWanted, Workshop,
+};
 use axum::Json;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -13,7 +15,8 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::page::{Limit, Rows};
 use super::refusal::Troubled;
-use super::seat::{Answer, As, Asked, At, Made, User, made, shaped};
+use super::runs::steer::Nothing;
+use super::seat::{Answer, As, Asked, At, Developer, Made, User, made, shaped, waited};
 use super::{Refusal, Told};
 
 /// A request in a list.
@@ -89,6 +92,15 @@ pub(super) struct RequestMeant {
     constraints: Vec<Value>,
     /// What has to hold in the end, each with where it comes from.
     criteria: Vec<Value>,
+}
+
+/// A piece of work that goes on.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct RequestResumed {
+    /// What joins everything about it.
+    trace_id: String,
+    /// What comes of it.
+    text: String,
 }
 
 /// Which requests are wanted.
@@ -227,6 +239,43 @@ pub(super) async fn show(by: As<User>, At(id): At<String>) -> Answer<RequestShow
         shown(workshop, &work)
     });
     done.await.map(Json)
+}
+
+/// Has a piece of work go on now: one that a person stopped, that nobody drives, or that could not
+/// go on and waits to be tried again.
+#[utoipa::path(post, path = "/api/v1/requests/{id}/resume", tag = "requests",
+    operation_id = "resumeRequest", request_body = Nothing,
+    params(("id" = String, Path, description = "Its trace, or how it begins")),
+    extensions(("x-role" = json!("developer"))),
+    responses((status = 200, body = RequestResumed), (status = "4XX", body = Troubled)))]
+pub(super) async fn resume(
+    by: As<Developer>,
+    At(id): At<String>,
+    Told(Nothing {}): Told<Nothing>,
+) -> Answer<RequestResumed> {
+    let done = by.does(move |workshop| {
+        let work = workshop.work_named(&id)?;
+        let is_over = match work.course.state() {
+            Some(state) => state.is_over(),
+            None => work.course.request().is_some_and(|it| it.settled.is_some()),
+        };
+        if is_over && !workshop.is_cut_short(&work)? {
+            let what = format!("{} is {}", work.trace.short(), work.status().as_str());
+            let failure = Failure::new(Code::R008, what);
+            return Err(failure
+                .because("there is nothing left to go on with")
+                .into());
+        }
+        let notes = waited(workshop.wake_work(work.trace))?;
+        Ok((work.trace, Noted { done: (), notes }))
+    });
+    let (trace, noted) = done.await?;
+    by.told(noted);
+    by.desk.goes_on(trace);
+    Ok(Json(RequestResumed {
+        trace_id: trace.to_string(),
+        text: format!("{} is taken up by the daemon", trace.short()),
+    }))
 }
 
 /// Puts a request on record.

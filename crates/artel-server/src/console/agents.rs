@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use artel_workshop::{AgentRow, AgentShown, Problems};
 use askama::Template;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::Response;
 
-use super::frame::{Frame, Site, show};
+use super::frame::{Frame, Named, Site, show};
 use super::skills::{Figures, figures};
 use crate::desk::Desk;
 use crate::door::Who;
@@ -44,11 +44,7 @@ pub(super) async fn page(State(desk): State<Arc<Desk>>, who: Who) -> Response {
 }
 
 /// Shows one role.
-pub(super) async fn one(
-    State(desk): State<Arc<Desk>>,
-    who: Who,
-    Path(id): Path<String>,
-) -> Response {
+pub(super) async fn one(State(desk): State<Arc<Desk>>, who: Who, Named(id): Named) -> Response {
     show(desk, who, move |site| gather(site, &id)).await
 }
 

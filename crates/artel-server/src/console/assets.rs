@@ -5,6 +5,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 
 use super::frame::trouble;
+use crate::api::Refusal;
 use crate::door::Who;
 
 struct Asset {
@@ -32,10 +33,19 @@ const ASSETS: &[Asset] = &[
 ];
 
 /// Returns a file, or says that the browser has it already.
-pub(super) async fn asset(Path(name): Path<String>, who: Who, headers: HeaderMap) -> Response {
+///
+/// The door decides which of them are for everybody.
+pub(super) async fn asset(
+    Path(name): Path<String>,
+    who: Result<Who, Refusal>,
+    headers: HeaderMap,
+) -> Response {
     let Some(asset) = ASSETS.iter().find(|asset| asset.name == name) else {
         let failure = artel_types::Failure::new(artel_types::Code::W005, "there is no such file");
-        return trouble(&who, failure);
+        return match who {
+            Ok(who) => trouble(&who, failure),
+            Err(refusal) => refusal.into_response(),
+        };
     };
     let tag = format!(
         "\"{}\"",

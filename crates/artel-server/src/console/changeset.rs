@@ -8,13 +8,13 @@ use std::sync::Arc;
 use artel_types::{ChangeKind, Failure, ProofRecorded};
 use artel_workshop::{ChangesetDecision, ChangesetShown};
 use askama::Template;
-use axum::extract::{Path, Query, State};
+use axum::extract::State;
 use axum::response::Response;
 use serde::Deserialize;
 
 pub(super) use self::diff::{FileDiff, parse};
 use super::evidence::{EVIDENCE, Meaning, place};
-use super::frame::{Frame, Site, show};
+use super::frame::{Frame, Named, Site, Sought, show};
 use super::words;
 use crate::desk::Desk;
 use crate::door::Who;
@@ -83,8 +83,8 @@ pub(super) struct Wanted {
 pub(super) async fn page(
     State(desk): State<Arc<Desk>>,
     who: Who,
-    Path(id): Path<String>,
-    Query(wanted): Query<Wanted>,
+    Named(id): Named,
+    Sought(wanted): Sought<Wanted>,
 ) -> Response {
     show(desk, who, move |site| Ok(gather(site, &id, &wanted)?)).await
 }

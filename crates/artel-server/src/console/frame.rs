@@ -2,13 +2,16 @@
 
 use std::sync::Arc;
 
-use artel_types::{Failure, Timestamp, TraceId};
+use artel_types::{Code, Failure, Timestamp, TraceId};
 use artel_workshop::{
-    Drivers, Eyes, OnFailure, Page, PlanRules, Problems, RunRow, RunsWanted, View, Viewer, Waits,
-    WorkRow, WorksWanted, Workshop,
+    Drivers, Eyes, OnFailure, OpenCall, Page, PlanRules, Problems, RunRow, RunsWanted, View,
+    Viewer, WaitSort, Waits, WorkRow, WorksWanted, Workshop,
 };
 use askama::Template;
+use axum::extract::{FromRequestParts, Path, Query};
+use axum::http::request::Parts;
 use axum::response::{Html, IntoResponse as _, Response};
+use serde::de::DeserializeOwned;
 
 use super::coded::{Coded, coded};
 use super::words;
@@ -134,8 +137,11 @@ impl Site {
 
     /// Returns what is around a page.
     pub(super) fn frame(&self, place: &'static str, title: impl Into<String>) -> Frame {
+        let needs_me = |it: &Waits| !matches!(it.kind, WaitSort::Left | WaitSort::Paused);
+        let waits = self.waiting();
         Frame {
             seq: self.seq,
+            needs: waits.iter().filter(|it| needs_me(it)).count() + self.calls().len(),
             lacks: self.desk.lack().map(|lack| lack.to_string()),
             ..bare(&self.who, place, title.into())
         }
@@ -169,6 +175,15 @@ impl Site {
     /// Lists what needs a person.
     pub(super) fn waiting(&self) -> Vec<Waits> {
         self.desk.board().waiting(&self.drivers)
+    }
+
+    /// Lists the calls that wait for a yes. What a call would do is not for whoever sees summaries
+    /// alone.
+    pub(super) fn calls(&self) -> Vec<OpenCall> {
+        match self.is_developer() {
+            true => self.desk.board().calls(&self.drivers),
+            false => Vec::new(),
+        }
     }
 
     /// Lists runs.
@@ -205,6 +220,44 @@ where
     }
 }
 
+/// What is asked in an address: what does not fit is answered with a page, in our own words.
+pub(super) struct Sought<T>(pub(super) T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Sought<T> {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Response> {
+        let who = Who::from_request_parts(parts, state).await;
+        let who = who.map_err(|refusal| refusal.into_response())?;
+        let read = Query::<T>::from_request_parts(parts, state).await;
+        read.map(|read| Self(read.0)).map_err(|rejection| {
+            let failure = Failure::new(Code::C004, "what the address asks for does not fit")
+                .because(rejection.body_text())
+                .advise("leave out what stands after the `?`, or follow a link of the menu");
+            trouble(&who, failure)
+        })
+    }
+}
+
+/// Which one an address names.
+pub(super) struct Named(pub(super) String);
+
+impl<S: Send + Sync> FromRequestParts<S> for Named {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Response> {
+        let who = Who::from_request_parts(parts, state).await;
+        let who = who.map_err(|refusal| refusal.into_response())?;
+        let read = Path::<String>::from_request_parts(parts, state).await;
+        read.map(|read| Self(read.0)).map_err(|rejection| {
+            let failure = Failure::new(Code::C004, "the name in the address cannot be read")
+                .because(rejection.body_text())
+                .advise("follow a link of the menu");
+            trouble(&who, failure)
+        })
+    }
+}
+
 /// Shows why there is no page.
 pub(super) fn trouble(who: &Who, failure: Failure) -> Response {
     let status = Refusal(failure.clone()).status();
@@ -224,8 +277,7 @@ pub(super) fn trouble(who: &Who, failure: Failure) -> Response {
 /// Renders a page. Characters that deceive the eye are written out, wherever they come from.
 pub(super) fn render(page: &impl Template) -> Result<String, Failure> {
     let text = page.render().map_err(|error| {
-        Failure::new(artel_types::Code::X001, "a page could not be rendered")
-            .because(error.to_string())
+        Failure::new(Code::X001, "a page could not be rendered").because(error.to_string())
     })?;
     Ok(words::seen(text))
 }
@@ -239,7 +291,11 @@ fn bare(who: &Who, place: &'static str, title: String) -> Frame {
         name: who.pass.name.clone(),
         role: who.pass.role.as_str(),
         needs: 0,
-        view: "summary",
+        // Calls, models and grants are no part of the summary.
+        view: match who.pass.role {
+            Viewer::User => "summary",
+            Viewer::Developer | Viewer::Admin => "full",
+        },
         lacks: None,
     }
 }

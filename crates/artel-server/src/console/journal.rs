@@ -6,11 +6,11 @@ use artel_journal::{Filter, Query as Asked, Record};
 use artel_types::{Code, Failure, Timestamp};
 use artel_workshop::{View, seen};
 use askama::Template;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::response::Response;
 use serde::Deserialize;
 
-use super::frame::{Frame, Site, show};
+use super::frame::{Frame, Site, Sought, show};
 use super::words;
 use crate::api::moment;
 use crate::desk::Desk;
@@ -68,7 +68,7 @@ pub(super) struct Wanted {
 pub(super) async fn page(
     State(desk): State<Arc<Desk>>,
     who: Who,
-    Query(wanted): Query<Wanted>,
+    Sought(wanted): Sought<Wanted>,
 ) -> Response {
     show(desk, who, move |site| Ok(gather(site, wanted)?)).await
 }

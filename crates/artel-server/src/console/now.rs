@@ -42,6 +42,8 @@ pub(super) struct Now {
     pub(super) is_held: bool,
     /// What waits for its turn, and why where it could not go on.
     pub(super) queue: Vec<Card>,
+    /// Whether whoever looks may have it tried now.
+    pub(super) can_try: bool,
     pub(super) in_queue: usize,
     pub(super) under_way: u64,
 }
@@ -104,16 +106,8 @@ fn gather(site: &Site) -> Result<Now, Failure> {
         state: Some(Standing::Running),
         ..RunsWanted::default()
     });
-    let mut frame = site.frame("now", "Now");
-    let calls = calls(site, None);
-    let needs_me = |it: &&Waits| !matches!(it.kind, WaitSort::Left | WaitSort::Paused);
-    frame.needs = waits.iter().filter(needs_me).count() + calls.len();
-    if site.is_developer() {
-        // Calls that need a yes are no part of the summary.
-        frame.view = "full";
-    }
     Ok(Now {
-        frame,
+        frame: site.frame("now", "Now"),
         portals: site
             .workshop
             .portals()?
@@ -121,7 +115,7 @@ fn gather(site: &Site) -> Result<Now, Failure> {
             .map(|it| it.name)
             .collect(),
         needs: Needs {
-            calls,
+            calls: calls(site, None),
             queries: of(WaitSort::Question).take(SHOWN).map(query).collect(),
         },
         unplanned: AllUnplanned::of(of(WaitSort::Failed).take(SHOWN)),
@@ -136,6 +130,7 @@ fn gather(site: &Site) -> Result<Now, Failure> {
             rows: finished(site),
         },
         is_held: site.workshop.is_daemon_held()?,
+        can_try: site.is_developer(),
         in_queue: of(WaitSort::Left).count(),
         queue: of(WaitSort::Left)
             .take(SHOWN)
@@ -155,13 +150,9 @@ fn queued(site: &Site, waits: &Waits) -> Card {
     queued
 }
 
-/// Returns the calls that wait for a yes, of one piece of work or of all. What a call would do is
-/// not for whoever sees summaries alone.
+/// Returns the calls that wait for a yes, of one piece of work or of all.
 pub(super) fn calls(site: &Site, trace: Option<TraceId>) -> Vec<Call> {
-    if !site.is_developer() {
-        return Vec::new();
-    }
-    let open = site.desk.board().calls(&site.drivers).into_iter();
+    let open = site.calls().into_iter();
     let open = open.filter(|it| trace.is_none_or(|trace| it.trace == trace));
     open.map(|it| {
         let what = site.workshop.whole_text(&it.asked.shown);

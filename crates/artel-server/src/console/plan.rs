@@ -6,17 +6,17 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use artel_types::plan::{Plan, PlanState, StepState};
-use artel_types::{Failure, Money};
+use artel_types::{Fact, Failure, Money};
 use artel_workshop::{Conduct, Drafted, Estimate, Work};
 use askama::Template;
-use axum::extract::{Path, Query, State};
+use axum::extract::State;
 use axum::http::header;
 use axum::response::{Html, IntoResponse as _, Response};
 use serde::Deserialize;
 
 pub(super) use self::steps::{StepCard, cards};
 use super::coded::{Coded, coded};
-use super::frame::{Frame, Site, render, trouble};
+use super::frame::{Frame, Named, Site, Sought, render, trouble};
 use super::graph::{Graph, draw};
 use super::words::{self, When};
 use crate::desk::Desk;
@@ -67,6 +67,8 @@ pub(super) struct PlanPage {
     pub(super) short: Vec<String>,
     pub(super) comments: Vec<Said>,
     pub(super) proposals: Vec<Proposed>,
+    /// Which version the one that is shown is compared with.
+    pub(super) from: u32,
     pub(super) difference: Option<Difference>,
 }
 
@@ -92,6 +94,8 @@ pub(super) struct VersionRow {
 pub(super) struct Said {
     pub(super) version: u32,
     pub(super) text: String,
+    pub(super) by: String,
+    pub(super) at: When,
 }
 
 /// A change that an agent asked for.
@@ -107,6 +111,13 @@ pub(super) struct Proposed {
 pub(super) struct Difference {
     pub(super) from: u32,
     pub(super) to: u32,
+    pub(super) lines: Vec<Changed>,
+}
+
+/// One line of what differs.
+#[derive(Debug, Clone)]
+pub(super) struct Changed {
+    pub(super) class: &'static str,
     pub(super) text: String,
 }
 
@@ -123,8 +134,8 @@ struct Read {
 pub(super) async fn page(
     State(desk): State<Arc<Desk>>,
     who: Who,
-    Path(id): Path<String>,
-    Query(wanted): Query<Wanted>,
+    Named(id): Named,
+    Sought(wanted): Sought<Wanted>,
 ) -> Response {
     match rendered(desk, who.clone(), id, wanted).await {
         Ok(text) => Html(text).into_response(),
@@ -165,6 +176,8 @@ fn gather(read: Read, estimates: &[Estimate]) -> Result<PlanPage, Failure> {
         plan,
         from,
     } = read;
+    let version = drafted.fact.version;
+    let difference = difference(&site, &work, from, version)?;
     let conduct = site.workshop.progress_of(&work)?;
     let steps = conduct.iter().flat_map(Conduct::steps);
     let states: BTreeMap<_, _> = steps
@@ -180,7 +193,6 @@ fn gather(read: Read, estimates: &[Estimate]) -> Result<PlanPage, Failure> {
         (id.clone(), state)
     };
     let drawn: BTreeMap<_, _> = states.iter().map(shown).collect();
-    let version = drafted.fact.version;
     let in_review = work.course.in_review().map(|it| it.number);
     let newest = work.course.newest().map(|it| it.number);
     let state = work.course.state();
@@ -216,7 +228,8 @@ fn gather(read: Read, estimates: &[Estimate]) -> Result<PlanPage, Failure> {
         },
         comments: comments(&work),
         proposals: proposals(&work),
-        difference: difference(&site, &work, from, version)?,
+        from: difference.as_ref().map_or(version, |it| it.from),
+        difference,
         hash: drafted.fact.hash,
         id: short,
         version,
@@ -250,9 +263,17 @@ fn versions(work: &Work, shown: u32) -> Vec<VersionRow> {
 }
 
 fn comments(work: &Work) -> Vec<Said> {
-    let said = work.course.comments().iter().map(|it| Said {
-        version: it.version,
-        text: it.text.clone(),
+    let said = work.events.iter().flat_map(|event| {
+        let (version, texts) = match &event.fact {
+            Fact::PlanCommented(it) => (it.version, it.comments.as_slice()),
+            _ => (0, [].as_slice()),
+        };
+        texts.iter().map(move |text| Said {
+            version,
+            text: text.clone(),
+            by: event.actor.id.clone(),
+            at: words::when(event.at),
+        })
     });
     said.collect()
 }
@@ -281,8 +302,22 @@ fn difference(
     Ok(Some(Difference {
         from,
         to,
-        text: made.text,
+        lines: made.text.lines().map(changed).collect(),
     }))
+}
+
+/// Returns a line of what differs; its sign says of which sort it is.
+fn changed(line: &str) -> Changed {
+    let class = match line.trim_start().chars().next() {
+        Some('+') => "added",
+        Some('-') => "removed",
+        Some('~') => "changed",
+        _ => "same",
+    };
+    Changed {
+        class,
+        text: line.to_owned(),
+    }
 }
 
 fn sum(estimates: &[Estimate]) -> Option<Money> {
@@ -294,8 +329,8 @@ fn sum(estimates: &[Estimate]) -> Option<Money> {
 pub(super) async fn text(
     State(desk): State<Arc<Desk>>,
     who: Who,
-    Path(id): Path<String>,
-    Query(wanted): Query<Wanted>,
+    Named(id): Named,
+    Sought(wanted): Sought<Wanted>,
 ) -> Response {
     let looking = who.clone();
     let read = blocking(move || {

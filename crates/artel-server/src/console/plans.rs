@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use artel_workshop::{RequestStatus, WorkRow, WorksWanted};
 use askama::Template;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::response::Response;
 use serde::Deserialize;
 
-use super::frame::{Frame, Site, show};
+use super::frame::{Frame, Site, Sought, show};
 use super::words::{self, When};
 use crate::desk::Desk;
 use crate::door::Who;
@@ -56,7 +56,7 @@ pub(super) struct Wanted {
 pub(super) async fn page(
     State(desk): State<Arc<Desk>>,
     who: Who,
-    Query(wanted): Query<Wanted>,
+    Sought(wanted): Sought<Wanted>,
 ) -> Response {
     show(desk, who, move |site| Ok(gather(site, wanted))).await
 }

@@ -10,6 +10,8 @@ use super::words::{self, When};
 /// Something that waits for a decision on a page of its own.
 #[derive(Debug, Clone)]
 pub(super) struct Card {
+    /// What to name it by.
+    pub(super) id: String,
     pub(super) sort: &'static str,
     pub(super) href: String,
     pub(super) title: String,
@@ -27,8 +29,20 @@ pub(super) struct Query {
     pub(super) question: Option<String>,
     pub(super) title: String,
     pub(super) text: String,
-    pub(super) choices: Vec<String>,
+    pub(super) choices: Vec<Choice>,
     pub(super) since: When,
+}
+
+/// One of the answers that a question offers.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Choice {
+    pub(super) value: String,
+    /// Whether a reason behind it is kept and read by somebody.
+    pub(super) takes_reason: bool,
+    /// Whether it is no answer without one.
+    pub(super) needs_reason: bool,
+    /// What it leads to, where that cannot be taken back.
+    pub(super) sure: Option<&'static str>,
 }
 
 /// A call that needs a yes, with everything it would do.
@@ -39,8 +53,13 @@ pub(super) struct Call {
     pub(super) tool: String,
     pub(super) why: String,
     pub(super) what: String,
+    /// How that begins, to be said again where somebody allows it.
+    pub(super) brief: String,
     pub(super) hash: String,
 }
+
+/// So much of a call is said again when somebody allows it; the card has all of it.
+const BRIEF: usize = 400;
 
 /// A request of which no plan came.
 #[derive(Debug, Clone)]
@@ -86,6 +105,16 @@ impl AllUnplanned {
     }
 }
 
+impl Query {
+    fn has_reasons(&self) -> bool {
+        self.choices.iter().any(|it| it.takes_reason)
+    }
+
+    fn needs_reason(&self) -> bool {
+        self.choices.iter().any(|it| it.needs_reason)
+    }
+}
+
 impl Needs {
     pub(super) fn is_empty(&self) -> bool {
         self.calls.is_empty() && self.queries.is_empty()
@@ -102,6 +131,7 @@ pub(super) fn card(waits: &Waits) -> Card {
         }
     };
     Card {
+        id: waits.id.clone(),
         sort: waits.kind.as_str(),
         href,
         title: waits.title.clone(),
@@ -122,9 +152,44 @@ pub(super) fn query(waits: &Waits) -> Query {
         question,
         title: waits.title.clone(),
         text: waits.text.clone(),
-        choices: waits.choices.clone(),
+        choices: choices(&waits.choices),
         since: words::when(waits.since),
     }
+}
+
+/// Returns the answers that are offered, with what each asks of a person. What a step or a change of
+/// a plan asks is told by its answers; agents ask in words of their own, and those mean what the
+/// agent makes of them.
+fn choices(values: &[String]) -> Vec<Choice> {
+    let has = |word: &str| values.iter().any(|it| it == word);
+    let is_step = has("more") && has("take-over") && has("give-up");
+    let is_change = values.len() == 2 && has("accept") && has("reject");
+    let choice = |value: &String| {
+        let needs_reason = is_step && value.starts_with("waive-");
+        let takes_reason = match value.as_str() {
+            "more" | "skip" | "take-over" => is_step,
+            "reject" => is_change,
+            _ => needs_reason,
+        };
+        let sure = match value.as_str() {
+            _ if needs_reason => {
+                Some("The step may pass without this check. Your name and reason stay on record.")
+            }
+            "skip" if is_step => Some("The step is left out, and with it whatever needs it."),
+            "give-up" if is_step => {
+                Some("The step counts as failed, and what needs it is not done.")
+            }
+            "cancel" if is_step => Some("The whole plan is called off."),
+            _ => None,
+        };
+        Choice {
+            value: value.clone(),
+            takes_reason,
+            needs_reason,
+            sure,
+        }
+    };
+    values.iter().map(choice).collect()
 }
 
 /// Returns a request of which no plan came, with why.
@@ -145,7 +210,52 @@ pub(super) fn call(open: OpenCall, what: String) -> Call {
         trace: open.trace.short(),
         tool: open.asked.tool,
         why: open.asked.why,
+        brief: words::short(&what, BRIEF),
         what,
         hash: open.asked.record,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::choices;
+
+    /// Returns the choices that need a reason, those that take one, and those that are asked about.
+    fn sorted(values: &[&str]) -> [Vec<String>; 3] {
+        let values: Vec<String> = values.iter().map(|it| (*it).to_owned()).collect();
+        let all = choices(&values);
+        let those = |is: fn(&super::Choice) -> bool| -> Vec<String> {
+            let some = all.iter().filter(|it| is(it));
+            some.map(|it| it.value.clone()).collect()
+        };
+        [
+            those(|it| it.needs_reason),
+            those(|it| it.takes_reason),
+            those(|it| it.sure.is_some()),
+        ]
+    }
+
+    #[test]
+    fn what_a_step_asks_wants_reasons_and_what_agents_ask_does_not() {
+        let step = [
+            "more",
+            "waive-tester",
+            "take-over",
+            "skip",
+            "give-up",
+            "cancel",
+        ];
+        let [needs, takes, sure] = sorted(&step);
+        assert_eq!(needs, ["waive-tester"]);
+        assert_eq!(takes, ["more", "waive-tester", "take-over", "skip"]);
+        assert_eq!(sure, ["waive-tester", "skip", "give-up", "cancel"]);
+        let [needs, takes, sure] = sorted(&["accept", "reject"]);
+        assert_eq!(
+            (needs.len(), takes, sure.len()),
+            (0, vec!["reject".to_owned()], 0)
+        );
+        for asked in [&["skip", "cancel"][..], &["waive-all", "more"], &[]] {
+            assert_eq!(sorted(asked), [vec![], vec![], Vec::<String>::new()]);
+        }
     }
 }

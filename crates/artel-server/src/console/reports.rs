@@ -5,10 +5,10 @@ use std::sync::Arc;
 use artel_types::Failure;
 use artel_workshop::ReportRow;
 use askama::Template;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::Response;
 
-use super::frame::{Frame, Site, show};
+use super::frame::{Frame, Named, Site, show};
 use super::prose::{Prose, prose};
 use super::words::{self, When};
 use crate::desk::Desk;
@@ -57,11 +57,7 @@ fn gather(site: &Site) -> Reports {
 }
 
 /// Shows one report.
-pub(super) async fn one(
-    State(desk): State<Arc<Desk>>,
-    who: Who,
-    Path(id): Path<String>,
-) -> Response {
+pub(super) async fn one(State(desk): State<Arc<Desk>>, who: Who, Named(id): Named) -> Response {
     show(desk, who, move |site| Ok(gather_one(site, &id)?)).await
 }
 

@@ -12,7 +12,7 @@ use artel_types::Failure;
 use artel_types::plan::StepState;
 use artel_workshop::{Standing, StepRow, Telling, View, WaitSort, Waits, Words, Work};
 use askama::Template;
-use axum::extract::{Path, Query, State};
+use axum::extract::State;
 use axum::response::Response;
 use serde::Deserialize;
 
@@ -23,7 +23,7 @@ use self::subject::Subject;
 pub(super) use self::timeline::EventRow;
 use self::timeline::{EVENTS, Points, events};
 use super::evidence::Meaning;
-use super::frame::{Frame, LOOKING, Site, show};
+use super::frame::{Frame, LOOKING, Named, Site, Sought, show};
 use super::graph::{Graph, draw};
 use super::now::calls;
 use super::questions::{AllUnplanned, Needs, query};
@@ -46,7 +46,12 @@ pub(super) struct RunPage {
     pub(super) state: words::State,
     pub(super) note: Option<String>,
     pub(super) is_over: bool,
-    pub(super) is_paused: bool,
+    /// Whether somebody drives it, who can be told to wait.
+    pub(super) can_pause: bool,
+    /// Whether it was paused, or nobody drives it.
+    pub(super) can_resume: bool,
+    /// The piece of work, where it could not go on and waits to be tried again.
+    pub(super) stuck: Option<String>,
     pub(super) is_full: bool,
     pub(super) can_full: bool,
     pub(super) can_steer: bool,
@@ -109,8 +114,8 @@ pub(super) struct Wanted {
 pub(super) async fn page(
     State(desk): State<Arc<Desk>>,
     who: Who,
-    Path(id): Path<String>,
-    Query(wanted): Query<Wanted>,
+    Named(id): Named,
+    Sought(wanted): Sought<Wanted>,
 ) -> Response {
     show(desk, who, move |site| Ok(gather(site, &id, &wanted)?)).await
 }
@@ -125,7 +130,6 @@ fn gather(site: &Site, id: &str, wanted: &Wanted) -> Result<RunPage, Failure> {
     let title = title.unwrap_or_else(|| "A piece of work".to_owned());
     let mut page = blank(site, &subject, title)?;
     page.is_full = is_full;
-    page.frame.view = if site.sees_all() { "full" } else { "summary" };
     page.can_full = site.sees_all();
     // The files of a step are looked for; those of a run go when they are put in place.
     let has_files =
@@ -179,9 +183,13 @@ fn blank(site: &Site, subject: &Subject, title: String) -> Result<RunPage, Failu
         Some((standing, _)) => words::standing(*standing),
         None => words::state(status.unwrap_or("pending")),
     };
-    let is_paused = standing
-        .as_ref()
-        .is_some_and(|(it, _)| *it == Standing::Paused);
+    let can_resume = standing.as_ref().is_some_and(|(it, _)| match it {
+        Standing::Paused => true,
+        Standing::Left => waits.is_empty(),
+        _ => false,
+    });
+    let can_pause = !can_resume && standing.as_ref().is_some_and(|(_, driver)| driver.is_some());
+    let stuck = site.desk.load.stuck(trace);
     let driver = standing.and_then(|(_, driver)| driver);
     Ok(RunPage {
         frame: site.frame("runs", format!("Run: {title}")),
@@ -190,11 +198,14 @@ fn blank(site: &Site, subject: &Subject, title: String) -> Result<RunPage, Failu
         trace: trace.to_string(),
         title,
         state,
-        note: driver
-            .filter(|_| !is_over)
-            .map(|it| format!("driven by {it}")),
+        note: match (&stuck, driver.filter(|_| !is_over)) {
+            (Some(why), _) => Some(format!("could not go on, and is tried again: {why}")),
+            (None, driver) => driver.map(|it| format!("driven by {it}")),
+        },
         is_over,
-        is_paused,
+        can_pause,
+        can_resume,
+        stuck: stuck.filter(|_| site.is_developer()).map(|_| trace.short()),
         is_full: false,
         can_full: false,
         can_steer: subject.run.is_some() && !is_over && site.is_developer(),

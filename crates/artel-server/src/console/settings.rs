@@ -5,7 +5,9 @@ use std::sync::Arc;
 use artel_policy::GrantEntry;
 use artel_types::Failure;
 use artel_types::model::Provider;
-use artel_workshop::{ModelRow, Portal, Problems, RoleSees, TokenRow, Viewer};
+use artel_workshop::{
+    ModelRow, Portal, PortalOperation, Problems, RoleSees, TokenRow, Viewer,
+};
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
@@ -24,6 +26,8 @@ pub(super) struct SettingsPage {
     pub(super) models: Vec<Model>,
     pub(super) grants: Vec<GrantEntry>,
     pub(super) portals: Vec<PortalRow>,
+    /// What agents can be allowed in a portal.
+    pub(super) operations: Vec<&'static str>,
     /// Nothing for whoever may not see them.
     pub(super) tokens: Option<Vec<Token>>,
     pub(super) rules: Vec<Rule>,
@@ -125,6 +129,7 @@ fn gather(site: &Site, models: Vec<ModelRow>) -> Result<SettingsPage, Problems> 
             false => Vec::new(),
         },
         portals: workshop.portals()?.iter().map(portal).collect(),
+        operations: PortalOperation::ALL.map(PortalOperation::as_str).to_vec(),
         tokens,
         rules: seen.roles.into_iter().map(rule).collect(),
         hidden: seen.hidden_tools,

@@ -6,10 +6,10 @@ use artel_rules::tally::SkillStats;
 use artel_types::Money;
 use artel_workshop::{LessonKept, Problems, SkillShown, Viewer};
 use askama::Template;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::Response;
 
-use super::frame::{Frame, Site, show};
+use super::frame::{Frame, Named, Site, show};
 use super::words;
 use crate::desk::Desk;
 use crate::door::Who;
@@ -101,11 +101,7 @@ fn gather(site: &Site) -> Result<Skills, Problems> {
 }
 
 /// Shows one skill.
-pub(super) async fn one(
-    State(desk): State<Arc<Desk>>,
-    who: Who,
-    Path(name): Path<String>,
-) -> Response {
+pub(super) async fn one(State(desk): State<Arc<Desk>>, who: Who, Named(name): Named) -> Response {
     show(desk, who, move |site| gather_one(site, &name)).await
 }
 

@@ -1,6 +1,7 @@
 //! Whatever models, tools, files and people write into a page is text in it: nothing of it becomes
 //! markup, leaves its attribute, or changes how other text is seen.
 
+mod forms;
 mod pages;
 
 use askama::Template;

@@ -8,11 +8,11 @@ use artel_rules::usage::{By, Sum, day};
 use artel_types::{Failure, Money, Timestamp};
 use artel_workshop::Viewer;
 use askama::Template;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::response::Response;
 use serde::Deserialize;
 
-use super::frame::{Frame, Site, show};
+use super::frame::{Frame, Site, Sought, show};
 use super::words;
 use crate::desk::Desk;
 use crate::door::Who;
@@ -111,7 +111,7 @@ pub(super) struct Wanted {
 pub(super) async fn page(
     State(desk): State<Arc<Desk>>,
     who: Who,
-    Query(wanted): Query<Wanted>,
+    Sought(wanted): Sought<Wanted>,
 ) -> Response {
     show(desk, who, move |site| Ok(gather(site, &wanted)?)).await
 }

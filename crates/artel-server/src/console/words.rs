@@ -191,20 +191,35 @@ pub(super) fn mark(mark: Mark) -> (&'static str, &'static str) {
     }
 }
 
-/// Writes characters out that cannot be seen or change how others are seen. Lines and tabs stay.
+/// Writes characters out that cannot be seen or change how others are seen. Lines and tabs stay, and
+/// so does what has a sign drawn in colour.
 pub(super) fn seen(text: String) -> String {
     let deceives = |letter: char| is_deceptive(letter) && !matches!(letter, '\n' | '\t');
     if !text.contains(deceives) {
         return text;
     }
     let mut clean = String::with_capacity(text.len());
+    let mut before = ' ';
     for letter in text.chars() {
-        match deceives(letter) {
+        match deceives(letter) && !(letter == IN_COLOUR && is_sign(before)) {
             true => clean.extend(letter.escape_unicode()),
             false => clean.push(letter),
         }
+        before = letter;
     }
     clean
+}
+
+/// Behind a sign: it is drawn in colour. It changes nothing else, and hides nothing there.
+const IN_COLOUR: char = '\u{fe0f}';
+
+/// Tells whether a character is one of the signs that can be drawn in colour.
+fn is_sign(letter: char) -> bool {
+    matches!(letter,
+        '\u{a9}' | '\u{ae}' | '\u{203c}' | '\u{2049}' | '\u{2122}' | '\u{2139}'
+        | '\u{2190}'..='\u{21ff}' | '\u{2300}'..='\u{23ff}' | '\u{24c2}'
+        | '\u{25a0}'..='\u{27bf}' | '\u{2900}'..='\u{297f}' | '\u{2b00}'..='\u{2bff}'
+        | '\u{3030}' | '\u{303d}' | '\u{3297}' | '\u{3299}' | '\u{1f000}'..='\u{1faff}')
 }
 
 #[cfg(test)]
@@ -221,6 +236,12 @@ mod tests {
             ("a\u{1b}[31mb\r", "a\\u{1b}[31mb\\u{d}"),
             ("x\u{202e}gpj.exe", "x\\u{202e}gpj.exe"),
             ("zero\u{200b}width", "zero\\u{200b}width"),
+            ("⚠\u{fe0f} mind ❤\u{fe0f}", "⚠\u{fe0f} mind ❤\u{fe0f}"),
+            (
+                "a\u{fe0f}b ⚠\u{fe0f}\u{fe0f}",
+                "a\\u{fe0f}b ⚠\u{fe0f}\\u{fe0f}",
+            ),
+            ("\u{fe0f}", "\\u{fe0f}"),
         ] {
             assert_eq!(seen(text.to_owned()), shown);
         }

@@ -17,8 +17,9 @@ use crate::desk::Desk;
 /// The header in which pages show that it is they who send.
 const PROOF: &str = "x-artel-proof";
 
-/// Paths that answer anybody: whether the server lives, and the way in by a link.
-const OPEN: &[&str] = &["/healthz", "/readyz", "/login"];
+/// Paths that answer anybody: whether the server lives, the way in by a link, and how the page that
+/// tells of it looks. That style sheet is the same for all, and says nothing of what is here.
+const OPEN: &[&str] = &["/healthz", "/readyz", "/login", "/assets/console.css"];
 
 /// Who sent a request.
 #[derive(Debug, Clone)]

@@ -50,6 +50,32 @@ fn a_request_is_filed_in_the_name_of_whoever_asked() {
 }
 
 #[test]
+fn work_that_waits_goes_on_when_somebody_says_so() {
+    let house = House::new();
+    house
+        .post("admin", "/api/v1/daemon/pause", &json!({}))
+        .expect(200);
+    house.portal("shop");
+    let body = json!({ "words": "Say what is there", "planning": "never" });
+    let made = house.post("user", "/api/v1/requests", &body).expect(201);
+    let id = made.json()["trace_id"].as_str().unwrap().to_owned();
+    let path = format!("/api/v1/requests/{id}/resume");
+    house.post("user", &path, &json!({})).expect(403);
+    let told = house.post("developer", &path, &json!({})).expect(200);
+    let text = told.json()["text"].as_str().unwrap().to_owned();
+    assert!(text.starts_with(&id[..8]), "{text}");
+    house
+        .post("admin", "/api/v1/daemon/resume", &json!({}))
+        .expect(200);
+    let shown = format!("/api/v1/requests/{id}");
+    house.until(&shown, |it| it["status"] != "pending" && it["status"] != "active");
+    let over = house.post("developer", &path, &json!({})).expect(409);
+    assert_eq!(over.json()["error"]["code"], "R008", "{over:?}");
+    let nobody = "/api/v1/requests/00000000/resume";
+    house.post("developer", nobody, &json!({})).expect(404);
+}
+
+#[test]
 fn an_approval_names_what_was_seen() {
     let house = House::new();
     house
@@ -282,9 +308,12 @@ fn policy_journal_daemon_and_models() {
         .expect(200)
         .json();
     assert_eq!(grants["rows"][0]["n"], 1);
-    house
-        .post("admin", "/api/v1/policy/grants/1/revoke", &json!({}))
-        .expect(200);
+    let path = "/api/v1/policy/grants/1/revoke";
+    let other = json!({ "rule": "Bash(ls)" });
+    let refused = house.post("admin", path, &other).expect(409).json();
+    assert_eq!(refused["error"]["code"], "P008", "{refused}");
+    let seen = json!({ "rule": "Bash(cargo test:*)" });
+    house.post("admin", path, &seen).expect(200);
     let check = json!({ "command": "git push --force" });
     let decided = house
         .post("developer", "/api/v1/policy/check", &check)

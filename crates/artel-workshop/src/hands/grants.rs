@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use artel_policy::{Grant, GrantEntry, GrantFile, too_broad};
-use artel_types::{Code, Failure, PolicyGranted, PolicyRevoked};
+use artel_types::{Code, Fact, Failure, PolicyGranted, PolicyRevoked};
 
 use super::policy::{broken, parse, rule};
 use crate::trouble::Problems;
@@ -61,49 +61,42 @@ impl Workshop {
             by: self.caller.actor().id,
             at: self.caller.clock().now().to_string(),
         };
-        self.change(fact.into(), |file| {
+        self.change(|file| {
             file.grants.retain(|known| known.rule != entry.rule);
             file.grants.push(entry);
+            Ok((fact.into(), ()))
         })
     }
 
-    /// Takes a grant back: by its number in the list, or by its rule.
-    pub fn revoke(&self, which: &str) -> Result<GrantEntry, Problems> {
-        let grants = self.grants()?;
-        let by_number = which
-            .parse::<usize>()
-            .ok()
-            .and_then(|number| grants.get(number.checked_sub(1)?));
-        let found = by_number.or_else(|| grants.iter().find(|known| known.rule == which));
-        let Some(found) = found.cloned() else {
-            return Err(
-                Failure::new(Code::P005, format!("there is no grant `{which}`"))
-                    .advise("`artel policy list` shows them with their numbers")
-                    .into(),
-            );
-        };
-        let fact = PolicyRevoked {
-            rule: found.rule.clone(),
-        };
-        self.change(fact.into(), |file| {
+    /// Takes a grant back: by its number in the list, or by its rule. A number is a place, and
+    /// places move: where the rule that was seen there is named too, no other one is taken back.
+    pub fn revoke(&self, which: &str, seen: Option<&str>) -> Result<GrantEntry, Problems> {
+        self.change(|file| {
+            let found = named(&file.grants, which)?.clone();
+            if let Some(seen) = seen.filter(|seen| *seen != found.rule) {
+                let what = format!("grant {which} is not `{seen}` any more");
+                return Err(Failure::new(Code::P008, what)
+                    .because(format!("it is `{}` now; nothing was changed", found.rule))
+                    .advise("`artel policy list` shows what is granted now"));
+            }
             file.grants.retain(|known| known.rule != found.rule);
-        })?;
-        Ok(found)
+            let rule = found.rule.clone();
+            Ok((PolicyRevoked { rule }.into(), found))
+        })
     }
 
     /// Changes the file under a lock, after the change is on record.
-    fn change(
+    fn change<T>(
         &self,
-        fact: artel_types::Fact,
-        change: impl FnOnce(&mut GrantFile),
-    ) -> Result<(), Problems> {
+        change: impl FnOnce(&mut GrantFile) -> Result<(Fact, T), Failure>,
+    ) -> Result<T, Problems> {
         let file = file_in(self.root());
         let Open { journal, .. } = self.open()?;
         let lock = self.root().join(".artel/grants.lock");
         let lock = std::fs::File::create(&lock).map_err(|error| broken(&lock, &error))?;
         lock.lock().map_err(|error| broken(&file, &error))?;
         let (mut grants, _) = read(self.root())?;
-        change(&mut grants);
+        let (fact, done) = change(&mut grants)?;
         let draft = self.draft(fact);
         journal
             .append(artel_journal::Batch::of(vec![draft]))
@@ -112,6 +105,17 @@ impl Workshop {
         artel_files::make_dirs(&folder, 0o755).map_err(|error| broken(&file, &error))?;
         artel_files::write_atomic(&file, grants.to_text().as_bytes(), 0o600)
             .map_err(|error| broken(&file, &error))?;
-        Ok(())
+        Ok(done)
     }
+}
+
+/// Finds a grant by its number in the list, or by its rule.
+fn named<'g>(grants: &'g [GrantEntry], which: &str) -> Result<&'g GrantEntry, Failure> {
+    let number = which.parse::<usize>().ok();
+    let by_number = number.and_then(|number| grants.get(number.checked_sub(1)?));
+    let found = by_number.or_else(|| grants.iter().find(|known| known.rule == which));
+    found.ok_or_else(|| {
+        Failure::new(Code::P005, format!("there is no grant `{which}`"))
+            .advise("`artel policy list` shows them with their numbers")
+    })
 }

@@ -92,15 +92,26 @@ impl Workshop {
         journal.append(Batch::of(drafts)).await?;
         let done = match (&state.driver, steer) {
             (Some(driver), _) => Steered::Heard(driver.clone()),
-            (None, Steer::Cancel) => {
-                for run in runs.into_iter().rev() {
-                    self.end_left(&journal, run).await?;
+            (None, Steer::Cancel) => match self.end_all_left(&journal, runs).await {
+                Ok(()) => Steered::Ended,
+                // Somebody took it up just now, and finds on record that it is cancelled.
+                Err(failure) if failure.code == Code::J011 => {
+                    let driver = self.state_of(run)?.driver;
+                    driver.map_or(Steered::Ended, Steered::Heard)
                 }
-                Steered::Ended
-            }
+                Err(failure) => return Err(failure),
+            },
             (None, _) => Steered::Kept,
         };
         Ok(Noted { done, notes })
+    }
+
+    /// Ends runs that nobody drives, those that were called first.
+    async fn end_all_left(&self, journal: &Journal, runs: Vec<RunId>) -> Result<(), Failure> {
+        for run in runs.into_iter().rev() {
+            self.end_left(journal, run).await?;
+        }
+        Ok(())
     }
 
     /// Puts on record that a person stopped the process that drove a run: it rests until they take

@@ -67,10 +67,16 @@ enum Command {
         reason: String,
     },
     /// Take a grant back
-    #[command(after_help = "Example: artel policy revoke 1")]
+    ///
+    /// A number is a place in the list, and places move when another grant is taken back.
+    #[command(after_help = "Example: artel policy revoke 'Bash(npm run build)'\n\
+        Example: artel policy revoke 1 --rule 'Bash(npm run build)'")]
     Revoke {
         /// Its number in the list, or its rule
         grant: String,
+        /// The rule that the number stood for: nothing is taken back if it is another one by now
+        #[arg(long, value_name = "RULE")]
+        rule: Option<String>,
     },
 }
 
@@ -121,8 +127,8 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
             caller.workshop()?.grant(rule, reason)?;
             say(screen, &format!("granted for good: {}", visible(rule)))
         }
-        Command::Revoke { grant } => {
-            let revoked = caller.workshop()?.revoke(grant)?;
+        Command::Revoke { grant, rule } => {
+            let revoked = caller.workshop()?.revoke(grant, rule.as_deref())?;
             say(
                 screen,
                 &format!("no longer granted: {}", visible(&revoked.rule)),

@@ -238,7 +238,9 @@ fn a_grant_is_written_with_its_reason_and_recorded_with_its_person() {
         .artel(["policy", "revoke", "0"])
         .run()
         .fails(4, "P005");
-    house.ok(["policy", "revoke", "1"]);
+    let other = ["policy", "revoke", "1", "--rule", "Bash(ls)"];
+    house.artel(other).run().fails(3, "P008");
+    house.ok(["policy", "revoke", "1", "--rule", rule]);
     asked(&house, ["--", "npm", "run", "build"]).expect(3);
     grant(&house, "Bash(ls:*)").expect(0);
     house.ok(["policy", "revoke", "Bash(ls:*)"]);

@@ -1,6 +1,6 @@
 // Accessibility: axe on every page, wide and narrow, light and dark; a plan approved with keys alone.
 
-import { artel, axe, base, holds, person, play, say, shot, visitor } from "./stage.mjs";
+import { artel, at, axe, base, holds, person, plan, play, press, same, say, send, shot, visitor } from "./stage.mjs";
 import { places } from "./places.mjs";
 
 const looks = [
@@ -42,6 +42,40 @@ const reach = async (page, name) => {
   throw new Error(`Tab never reaches ${name}`);
 };
 
+/** A call that waits for a yes, a plan that was turned down, work that failed. */
+const troubles = async (ada) => {
+  const refused = await plan(ada);
+  await ada.goto(`${base}/plans/${refused}`);
+  await ada.getByLabel("Why it is turned down").fill("not now");
+  await press(ada, "Reject");
+  await ada.locator("#head .state").getByText("rejected").waitFor();
+  await judge(ada, "a rejected plan");
+
+  const broken = await plan(ada, "Break add in calc.py.");
+  await ada.goto(`${base}/plans/${broken}`);
+  await press(ada, "Approve version 1");
+  await ada.waitForURL(/\/runs\//);
+  await ada.getByRole("button", { name: "give-up", exact: true }).first().waitFor();
+  await judge(ada, "a step that did not pass");
+  await press(ada, "give-up");
+  await ada.locator("#head .state").getByText("failed").waitFor();
+  await judge(ada, "a failed run");
+  await judge(await at(ada, `/plans/${broken}`), "a failed plan");
+
+  const begun = await send(ada, "/api/v1/runs", { task: "Look outside", portal: "calc" });
+  same(begun.status, 201, "a run begins that needs a yes");
+  await at(ada, "/");
+  await ada.locator("#needs article", { hasText: "needs a yes" }).waitFor();
+  await judge(ada, "/ with a call");
+  await ada.getByRole("button", { name: "Allow", exact: true }).click();
+  await ada.locator("dialog#sure[open]").waitFor();
+  await judge(ada, "a call that is about to be allowed");
+  await ada.keyboard.press("Escape");
+  await ada.getByRole("button", { name: "Refuse", exact: true }).click();
+  await ada.locator("#told").getByText("The agent has your answer").waitFor();
+  await judge(ada, "/ that says what came of it");
+};
+
 play(async () => {
   const ada = await person("admin", { bypassCSP: true });
   // Keys alone: ask, go to the plan, approve, answer.
@@ -74,6 +108,7 @@ play(async () => {
   holds(true, "asked, approved and answered with keys alone");
 
   await artel("skill", "new", "greeting");
+  await troubles(ada);
   // All that an administrator sees, then what is there to be told that something is not.
   const all = [...places(id).map(([path]) => path), "/skills/greeting", "/plans/nowhere", "/nowhere"];
   for (const [look, options] of looks) {

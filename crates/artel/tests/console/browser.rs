@@ -1,9 +1,12 @@
 //! Scenes at a browser, and what they leave in git and the journal.
 
 use crate::bench::git;
-use crate::scripts::{CALL, THOUGHT, hostile_script, talkative};
+use crate::scripts::{CALL, THOUGHT, asking, busy, hostile_script, risky, talkative};
 use crate::stage::Stage;
 use crate::town::Town;
+
+/// Commands of agents need a yes.
+const ASKS: &str = "[policy]\ncommands = \"ask\"\n";
 
 #[test]
 fn a_walk_from_the_ask_to_the_merge() {
@@ -37,6 +40,34 @@ fn a_walk_from_the_ask_to_the_merge() {
     }
 }
 
+#[test]
+fn what_is_decided_about_is_what_was_seen() {
+    Stage::new(&risky()).play("decide.mjs");
+}
+
+#[test]
+fn many_tabs_of_one_browser_go_on() {
+    Stage::new(&talkative()).play("tabs.mjs");
+}
+
+#[test]
+fn what_is_typed_stays_where_it_was_typed() {
+    Stage::new(&asking()).play("typed.mjs");
+}
+
+/// What pages press is on record as done by a person at the console.
+#[test]
+fn every_act_that_a_page_offers_is_done() {
+    let stage = Stage::with(&busy(), ASKS);
+    stage.town.house.folder("other");
+    stage.play("acts.mjs");
+    let left = stage.town.left();
+    assert_eq!(left.files["NOTES.md"], b"add adds\n");
+    assert_eq!(left.files.get("BROKEN.md"), None);
+    let note = stage.town.project.join("note.txt");
+    assert_eq!(std::fs::read_to_string(note).unwrap(), "a note\n");
+}
+
 /// What a user must not see is on record, so that its absence says something.
 #[test]
 fn a_user_sees_what_came_of_it_and_no_more() {
@@ -60,7 +91,7 @@ fn pages_go_on_when_the_daemon_is_restarted() {
 
 #[test]
 fn pages_are_accessible() {
-    Stage::new(&talkative()).play("axe.mjs");
+    Stage::with(&busy(), ASKS).play("axe.mjs");
 }
 
 /// The branch that is checked out has a name like that as well.

@@ -53,6 +53,62 @@ pub(crate) fn talkative() -> String {
     SCRIPT.trim_start().replacen("rules:\n", more, 1)
 }
 
+/// The same, with a risk of its own in each version.
+pub(crate) fn risky() -> String {
+    let risk = |script: String, overview: &str, risk: &str| {
+        let with = format!("{overview}\n          risks: [{risk}]\n");
+        script.replacen(&format!("{overview}\n"), &with, 1)
+    };
+    let script = risk(talkative(), "overview: add adds.", "The first heron");
+    let second = "overview: add adds, and the notes are one line.";
+    risk(script, second, "The second heron")
+}
+
+/// The same with a question that is answered in words.
+pub(crate) fn asking() -> String {
+    talkative().replacen(", choices: [\"2 and 3\", \"4 and 5\"]", "", 1)
+}
+
+/// The same besides work that fails, work of which no plan comes, and runs that need a yes or leave
+/// files.
+pub(crate) fn busy() -> String {
+    let more = r##"rules:
+  - expect: { matches: "(?s)Plan this request.*Never plan" }
+    call: { finish: { answer: there is no plan in it } }
+  - expect: { matches: "(?s)Plan this request.*Break add" }
+    call:
+      - submit_plan:
+          title: Break add
+          kind: fix
+          overview: add breaks.
+          steps:
+            - id: break
+              title: Break add
+              role: engineer
+              work: Break add in calc.py.
+              check: It breaks.
+              verify: evaluator
+              scope: { paths: [BROKEN.md] }
+      - finish: { answer: planned }
+  - expect: { matches: "(?s)step 1 of 1.*You may change" }
+    call: { write: { path: BROKEN.md, content: "add breaks\n" } }
+  - expect: { tools: [propose_change], says: BROKEN.md }
+    call: { finish: { answer: broken } }
+  - expect: { tools: [verdict], says: Break add }
+    call:
+      - verdict: { verdict: fail, feedback: it breaks, evidence: [calc.py], fault: code }
+      - finish: { answer: judged }
+  - expect: { says: Look outside }
+    call: { bash: { command: "ls -l" } }
+  - expect: { says: Write a note }
+    call: { write: { path: note.txt, content: "a note\n" } }
+  - expect: { result_of: write, says: note.txt }
+    call: { finish: { answer: written } }
+"##;
+    let script = talkative().replacen("rules:\n", more, 1);
+    format!("{script}otherwise:\n  say: done\n")
+}
+
 /// Text that would like to be run, of the usual sorts.
 pub(crate) fn hostile() -> Vec<String> {
     serde_json::from_str(include_str!("hostile.json")).unwrap()

@@ -93,6 +93,24 @@ export const shot = async (page, name) => {
   await page.screenshot({ path, fullPage: true });
 };
 
+/** Goes to a page of the console. */
+export const at = async (page, path) => {
+  await page.goto(`${base}${path}`);
+  return page;
+};
+
+/** Sends something as the pages do, where no page offers it. */
+export const send = (page, path, body) =>
+  page.evaluate(
+    async ([path, body]) => {
+      const proof = document.querySelector("meta[name='artel-proof']").content;
+      const headers = { "Content-Type": "application/json", "X-Artel-Proof": proof };
+      const answer = await fetch(path, { method: "POST", headers, body: JSON.stringify(body) });
+      return { status: answer.status, value: JSON.parse((await answer.text()) || "null") };
+    },
+    [path, body],
+  );
+
 /** Presses a button that asks once more, and says yes. */
 export const press = async (page, name) => {
   await page.getByRole("button", { name, exact: true }).click();

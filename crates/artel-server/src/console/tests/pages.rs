@@ -12,7 +12,7 @@ use super::super::coded::coded;
 use super::super::evidence::{EVIDENCE, place};
 use super::super::frame::Frame;
 use super::super::now::{Going, Listed, Now};
-use super::super::questions::{AllUnplanned, Call, Card, Needs, Query, Unplanned};
+use super::super::questions::{AllUnplanned, Call, Card, Choice, Needs, Query, Unplanned};
 use super::super::words::{self, When};
 use super::super::{
     agents, changeset, changesets, graph, journal, plan, plans, prose, reports, run, runs,
@@ -56,7 +56,7 @@ fn going() -> Listed {
 }
 
 fn needs() -> Needs {
-    let query = |field: &str, choices: Vec<String>| Query {
+    let query = |field: &str, choices: Vec<Choice>| Query {
         field: field.to_owned(),
         run: hostile(),
         question: Some(hostile()),
@@ -65,6 +65,12 @@ fn needs() -> Needs {
         choices,
         since: when(),
     };
+    let choice = Choice {
+        value: hostile(),
+        takes_reason: true,
+        needs_reason: true,
+        sure: None,
+    };
     Needs {
         calls: vec![Call {
             id: hostile(),
@@ -72,9 +78,10 @@ fn needs() -> Needs {
             tool: hostile(),
             why: hostile(),
             what: hostile(),
+            brief: hostile(),
             hash: hostile(),
         }],
-        queries: vec![query("one", Vec::new()), query("two", vec![hostile()])],
+        queries: vec![query("one", Vec::new()), query("two", vec![choice])],
     }
 }
 
@@ -107,6 +114,7 @@ fn hostile_plan() -> Plan {
 #[test]
 fn now_shows_text_as_text() {
     let card = Card {
+        id: hostile(),
         sort: "plan",
         href: hostile(),
         title: hostile(),
@@ -124,6 +132,7 @@ fn now_shows_text_as_text() {
         running: going(),
         finished: going(),
         is_held: true,
+        can_try: true,
         in_queue: 1,
         under_way: 1,
     };
@@ -195,6 +204,8 @@ fn a_plan_shows_text_as_text() {
         comments: vec![plan::Said {
             version: 1,
             text: hostile(),
+            by: hostile(),
+            at: when(),
         }],
         proposals: vec![plan::Proposed {
             id: hostile(),
@@ -204,8 +215,12 @@ fn a_plan_shows_text_as_text() {
         difference: Some(plan::Difference {
             from: 1,
             to: 2,
-            text: hostile(),
+            lines: vec![plan::Changed {
+                class: "added",
+                text: hostile(),
+            }],
         }),
+        from: 1,
         plan,
     };
     check(&page, 48);
@@ -277,7 +292,9 @@ fn a_run_shows_text_as_text() {
         state: words::state("open"),
         note: Some(hostile()),
         is_over: false,
-        is_paused: false,
+        can_pause: true,
+        can_resume: false,
+        stuck: Some(hostile()),
         is_full: true,
         can_full: true,
         can_steer: true,
@@ -621,6 +638,7 @@ fn settings_show_text_as_text() {
             agents: hostile(),
             privacy: "any",
         }],
+        operations: vec!["read"],
         tokens: Some(vec![settings::Token {
             id: hostile(),
             name: hostile(),

@@ -24,12 +24,14 @@ pub(super) struct Stand {
 }
 
 impl Workshop {
-    /// Returns the run that an event belongs to: of one that carries a plan out, an agent's.
+    /// Returns the run that an event belongs to: of one that carries a plan out, that of an agent
+    /// who worked at the plan or wrote it.
     pub(super) fn run_at(&self, from: RunId, at: u64) -> Result<RunId, Failure> {
-        if self.started(from)?.0.plan.is_none() {
+        let (started, trace) = self.started(from)?;
+        if started.plan.is_none() {
             return Ok(from);
         }
-        let records = self.run_records(&from.to_string())?;
+        let records = self.run_records(&trace.to_string())?;
         let named = records.iter().find(|record| record.seq == at);
         let named = named.and_then(|record| record.run.as_deref());
         Ok(named.and_then(|run| run.parse().ok()).unwrap_or(from))

@@ -90,6 +90,7 @@ fn every_page_is_there_and_shows_as_much_as_the_role_sees() {
         format!("/runs/{id}?view=full"),
         format!("/changesets/{id}?side=split"),
         format!("/plans/{id}?v=1"),
+        format!("/plans/{id}?v=1&from=1"),
         format!("/plans/{id}/text"),
         "/skills".to_owned(),
         "/agents/engineer".to_owned(),
@@ -160,10 +161,40 @@ fn what_is_not_there_says_so_on_a_page() {
         assert!(head.contains("content-type: text/html"), "{head}");
         assert!(body.contains("<h1>"), "{body}");
     }
-    for path in ["/", "/assets/console.css", "/runs"] {
+    for path in ["/", "/assets/console.js", "/assets/mark.svg", "/runs"] {
         let (status, _, body) = served.send(path, "Cookie: artel=0000");
         assert_eq!(status, 401, "{path}");
         assert!(body.contains("artel open"), "{body}");
+        assert!(body.contains("href=\"/assets/console.css\""), "{body}");
+    }
+    // How that page looks is for everybody.
+    let (status, head, _) = served.send("/assets/console.css", "Cookie: artel=0000");
+    assert_eq!(status, 200);
+    assert!(head.contains("content-type: text/css"), "{head}");
+}
+
+#[test]
+fn addresses_that_do_not_fit_are_answered_in_our_words() {
+    let served = Served::new();
+    let admin = served.login("admin");
+    let id = &served.id;
+    for path in [
+        "/runs?before=x".to_owned(),
+        "/plans?before=-1".to_owned(),
+        "/journal?before=x".to_owned(),
+        "/usage?days=many".to_owned(),
+        format!("/plans/{id}?v=two"),
+        format!("/plans/{id}?from=-1"),
+        format!("/plans/{id}/text?v=x"),
+        format!("/runs/{id}?before=x"),
+        "/runs/%ff".to_owned(),
+        "/plans/%ff".to_owned(),
+    ] {
+        let (status, head, body) = served.send(&path, &admin);
+        assert_eq!(status, 400, "{path}: {body}");
+        assert!(head.contains("content-type: text/html"), "{path}: {head}");
+        assert!(body.contains("<h1>"), "{path}: {body}");
+        assert!(body.contains("C004"), "{path}: {body}");
     }
 }
 

@@ -1,0 +1,294 @@
+// Everything that pages offer to do is pressed once, and is on record afterwards.
+
+import { dirname } from "node:path";
+import { artel, at, base, holds, journal, person, plan, play, press, project, same, say, send, shot, until } from "./stage.mjs";
+
+const known = (it) => (typeof it.payload === "string" ? JSON.parse(it.payload) : it.payload);
+const done = new Set();
+
+/** Does something, and waits until its event is on record as a person's at the console. */
+const act = async (name, kind, does, fits = () => true) => {
+  const mine = async () =>
+    (await journal()).filter((it) => it.kind === kind && it.actor.via === "web" && fits(known(it))).length;
+  const before = await mine();
+  await does();
+  await until(`${name} is on record as ${kind}`, async () => (await mine()) > before);
+  done.add(name);
+};
+
+const steered = (name) => (it) => it.act === name;
+
+const says = (page, text) => page.locator("#told").getByText(text).waitFor();
+
+const settings = async (ada) => {
+  await at(ada, "/settings");
+  const policy = ada.locator("#policy");
+  for (const rule of ["Bash(npm run build)", "Bash(npm run lint)"]) {
+    await policy.getByLabel("Rule").fill(rule);
+    await policy.getByLabel("Why").fill("our own");
+    await act(`grant ${rule}`, "policy.granted", () => press(ada, "Grant"));
+    await policy.getByRole("cell", { name: rule }).or(policy.getByRole("rowheader", { name: rule })).first().waitFor();
+  }
+  const second = policy.locator("tr", { hasText: "npm run lint" }).getByRole("button", { name: "Revoke" });
+  await second.click();
+  const sure = ada.locator("dialog#sure[open]");
+  await sure.getByText("Bash(npm run lint)").waitFor();
+  // The first one goes meanwhile, so that the second has its number.
+  await artel("policy", "revoke", "Bash(npm run build)");
+  await until("the list follows", async () => (await policy.locator("tbody tr").count()) === 1);
+  await sure.getByRole("button", { name: "Yes" }).click();
+  await ada.locator("[role=alert]").getByText("it changed while you were asked").first().waitFor();
+  await act("revoke a grant", "policy.revoked", () => press(ada, "Revoke"), (it) => it.rule === "Bash(npm run lint)");
+  await says(ada, "no longer granted");
+  const stale = await send(ada, "/api/v1/policy/grants/1/revoke", { rule: "Bash(ls)" });
+  same(stale.status, 404, "there is nothing left to take back");
+
+  await policy.getByLabel("Would agents be allowed").fill("git push --force");
+  await policy.getByRole("button", { name: "Check" }).click();
+  await policy.locator(".told").getByText("decision: deny").waitFor();
+
+  const portals = ada.locator("#portals");
+  await portals.getByLabel("Folder").fill(`${dirname(project)}/other`);
+  await portals.getByLabel("Name", { exact: true }).fill("other");
+  await portals.getByLabel("write", { exact: true }).uncheck();
+  await portals.getByLabel("git", { exact: true }).uncheck();
+  await portals.getByLabel("Roles").fill("engineer, tester");
+  await portals.getByLabel("Content goes").selectOption("local-only");
+  await act("open a portal", "portal.opened", () => press(ada, "Open a portal"));
+  await says(ada, "The portal is open");
+  const row = portals.locator("tr", { hasText: "other" });
+  await row.waitFor();
+  const cells = await row.getByRole("cell").allInnerTexts();
+  same(cells.slice(1, 3), ["read", "engineer, tester"], "it is open as far as was said");
+  holds(/local/.test(cells[3]), "and its content stays here");
+  await at(ada, "/");
+  same(await ada.getByLabel("Portal").inputValue(), "", "of several portals one is to be chosen");
+  await ada.getByLabel("Ask for something").fill("Nothing");
+  await ada.getByRole("button", { name: "Ask", exact: true }).click();
+  holds(await ada.getByLabel("Portal").evaluate((it) => it.matches(":invalid")), "nothing is sent without");
+  await at(ada, "/settings");
+  await act("close a portal", "portal.closed", async () => {
+    await ada.locator("#portals tr", { hasText: "other" }).getByRole("button", { name: "Close" }).click();
+    await ada.locator("dialog#sure[open]").getByRole("button", { name: "Yes" }).click();
+  });
+
+  const tokens = ada.locator("form[data-post='/api/v1/tokens']");
+  await tokens.getByLabel("Name").fill("robot");
+  await act("make a token", "token.created", () => press(ada, "Make a token"));
+  await tokens.locator(".told").getByText("token: artel_").waitFor();
+  await act("revoke a token", "token.revoked", async () => {
+    await ada.locator("#tokens tr", { hasText: "robot" }).getByRole("button", { name: "Revoke" }).click();
+    await ada.locator("dialog#sure[open]").getByRole("button", { name: "Yes" }).click();
+  });
+
+  const models = ada.locator("#models");
+  await models.getByRole("button", { name: "Test" }).first().click();
+  await models.locator(".told, [role=alert]").first().waitFor();
+  holds(true, "a model is tested");
+  const daemon = ada.locator("#daemon");
+  await act("hold new work", "daemon.paused", () => daemon.getByRole("button", { name: "Hold new work" }).click());
+  await act("resume the daemon", "daemon.resumed", () => daemon.getByRole("button", { name: "Resume" }).click());
+};
+
+const steering = async (ada) => {
+  const id = await plan(ada);
+  await says(ada, "Asked");
+  const link = ada.locator("#told a[href^='/runs/']");
+  holds((await link.getAttribute("href")).includes(id), "what was asked is a link away");
+  same(await ada.getByLabel("Ask for something").inputValue(), "", "and the box is empty");
+  await at(ada, `/plans/${id}`);
+  await act("approve", "plan.approved", () => press(ada, "Approve version 1"));
+  await ada.waitForURL(/\/runs\//);
+  await ada.getByText("Which numbers shall the test add?").first().waitFor();
+  await ada.getByRole("textbox", { name: "Tell the agent something" }).fill("Mind the heron.");
+  await act("hint", "run.steered", () => press(ada, "Send"), steered("hint"));
+  await says(ada, "is told before its next turn");
+  same(await ada.getByRole("button", { name: "Pause", exact: true }).count(), 0, "what nobody drives cannot be paused");
+
+  await ada.locator("#steps details.step").first().evaluate((it) => (it.open = true));
+  const waive = ada.locator("details[data-keep^='waive-']").first();
+  await waive.evaluate((it) => (it.open = true));
+  await waive.getByLabel("Check").fill("inspector");
+  await waive.getByLabel("Why").fill("it is small");
+  await act("waive", "step.waived", () => press(ada, "Waive"));
+  await at(ada, `/plans/${id}`);
+  const skip = ada.locator("#steps details", { hasText: "Leave this step out" }).last();
+  await skip.evaluate((it) => (it.open = true));
+  await skip.getByLabel("Why").fill("nobody reads notes");
+  await act("skip", "step.settled", () => press(ada, "Skip step 2"));
+
+  await at(ada, `/runs/${id}?view=full`);
+  await ada.locator("#events details").evaluate((it) => (it.open = true));
+  await ada.locator("#events input[type=radio]").first().check();
+  await act("fork", "run.forked", () => press(ada, "Fork"));
+  await ada.waitForURL((url) => url.pathname.startsWith("/runs/") && !url.pathname.endsWith(id));
+  await act("cancel a run", "run.steered", () => press(ada, "Cancel"), steered("cancel"));
+  await says(ada, "cancelled");
+
+  await at(ada, `/runs/${id}`);
+  await act("answer", "run.answered", () => press(ada, "2 and 3"));
+  await ada.locator("#head a[href^='/changesets/']").waitFor();
+  await at(ada, `/changesets/${id}`);
+  await ada.getByLabel("Why it is turned down").fill("half of it");
+  await act("reject a changeset", "changeset.rejected", () => press(ada, "Reject"));
+};
+
+const deciding = async (ada) => {
+  const id = await plan(ada, "Mend add a second time. It must add.");
+  await at(ada, `/plans/${id}`);
+  await ada.getByLabel("What should be different").fill("Say it shorter.");
+  await act("revise", "plan.commented", () => press(ada, "Ask for a revision"));
+  await ada.getByRole("button", { name: "Approve version 2" }).waitFor();
+  const said = ada.locator("#versions .said li", { hasText: "Say it shorter." });
+  holds(/\d{4}-\d\d-\d\d \d\d:\d\d/.test(await said.innerText()), "a comment says when, and by whom");
+  await ada.route(`**/plans/${id}/text`, (route) => route.abort());
+  const edit = ada.locator("#decide details", { hasText: "Edit it yourself" });
+  await edit.locator("summary").click();
+  await edit.getByText("the text could not be fetched").waitFor();
+  await ada.unroute(`**/plans/${id}/text`);
+  await edit.locator("summary").click();
+  await edit.locator("summary").click();
+  const text = ada.getByLabel("The plan as Markdown");
+  await until("the text is there", async () => (await text.inputValue()).includes("One line in the notes"));
+  await text.fill((await text.inputValue()).replace("One line in the notes", "Two lines in the notes"));
+  await act("edit", "plan.drafted", () => press(ada, "Hand in as a new version"));
+  await ada.getByRole("button", { name: "Approve version 3" }).waitFor();
+  await ada.locator("#versions .changes .changed, #versions .changes .added").first().waitFor();
+  await ada.locator("#versions select[name=from]").selectOption("1");
+  await ada.locator("#versions").getByRole("button", { name: "Compare" }).click();
+  await ada.getByText("From version 1 to 3").waitFor();
+  holds(true, "any two versions are compared");
+  await shot(ada, "versions");
+  await at(ada, `/plans/${id}`);
+  await press(ada, "Approve version 3");
+  await ada.waitForURL(/\/runs\//);
+  await ada.getByRole("button", { name: "2 and 3", exact: true }).first().click();
+  await ada.locator("#head a[href^='/changesets/']").waitFor();
+  await at(ada, `/changesets/${id}`);
+  await act("merge", "changeset.merged", () => press(ada, "Merge"));
+  await act("undo", "changeset.undone", () => press(ada, "Undo the merge"));
+  await act("redo", "changeset.redone", () => press(ada, "Bring it back"));
+  await ada.getByRole("button", { name: "Undo the merge" }).waitFor();
+  await at(ada, `/runs/${id}?view=full`);
+  await ada.locator("#events details").evaluate((it) => (it.open = true));
+  await ada.locator("#events input[type=radio]").first().check();
+  await act("fork what is done", "run.forked", () => press(ada, "Fork"));
+};
+
+const refusing = async (ada) => {
+  const turned = await plan(ada, "Mend add a third time. It must add.");
+  await at(ada, `/plans/${turned}`);
+  await ada.getByLabel("Why it is turned down").fill("not now");
+  await act("reject a plan", "plan.rejected", () => press(ada, "Reject"));
+  await says(ada, "The plan is turned down");
+  const off = await plan(ada, "Mend add a fourth time. It must add.");
+  await at(ada, `/plans/${off}`);
+  await act("call off", "plan.cancelled", () => press(ada, "Call it off"));
+
+  const broken = await plan(ada, "Break add in calc.py.");
+  await at(ada, `/plans/${broken}`);
+  await press(ada, "Approve version 1");
+  await ada.waitForURL(/\/runs\//);
+  const waive = ada.getByRole("button", { name: "waive-inspector", exact: true });
+  await waive.waitFor();
+  await waive.click();
+  const why = ada.locator("#needs input[data-reason]");
+  holds(await why.evaluate((it) => it.validity.customError), "nothing is waived without a reason");
+  await shot(ada, "waive");
+  await act("give up", "run.answered", () => press(ada, "give-up"), (it) => it.answer === "give-up");
+  await ada.locator("#head .state").getByText("failed").waitFor();
+  await at(ada, `/plans/${broken}`);
+  const runs = async () => (await journal()).filter((it) => it.kind === "step.started").length;
+  const before = await runs();
+  await press(ada, "Try again what failed");
+  await ada.waitForURL(/\/runs\//);
+  await until("it is tried again", async () => (await runs()) > before);
+  await waive.waitFor();
+  await why.fill("it is meant to break");
+  const wanted = "waive-inspector: it is meant to break";
+  await act("waive in an answer", "run.answered", () => press(ada, "waive-inspector"), (it) => it.answer === wanted);
+  await until("the reason is kept", async () =>
+    (await journal()).some((it) => it.kind === "step.waived" && known(it).reason === "it is meant to break"),
+  );
+  await ada.locator("#head a[href^='/changesets/']").waitFor();
+
+  await at(ada, "/");
+  await ada.getByLabel("Ask for something").fill("Never plan this, but do it. It must be done.");
+  await press(ada, "Ask");
+  const card = ada.locator("#needs article", { hasText: "no plan" });
+  await card.waitFor();
+  await card.getByLabel("What should be different").fill("Do not plan it.");
+  await act("plan again", "plan.commented", () => press(ada, "Plan it again"));
+  await card.waitFor();
+  const plans = ada.locator("#needs a[href^='/plans/']").first();
+  await until("it has come to something again", async () => (await card.count()) + (await plans.count()) > 0);
+};
+
+const running = async (ada) => {
+  for (const [answer, words] of [["Allow", "yes"], ["Refuse", "no"]]) {
+    await at(ada, "/");
+    const { value } = await send(ada, "/api/v1/runs", { task: "Look outside", portal: "calc" });
+    if (answer === "Allow") {
+      await at(ada, `/runs/${value.run}`);
+      await ada.locator("#needs article", { hasText: "needs a yes" }).waitFor();
+      await act("pause", "run.steered", () => press(ada, "Pause"), steered("pause"));
+      await says(ada, "paused after what it does now");
+      await ada.getByRole("button", { name: "Resume", exact: true }).waitFor();
+      await act("resume", "run.steered", () => press(ada, "Resume"), steered("resume"));
+      await ada.getByRole("button", { name: "Pause", exact: true }).waitFor();
+      await at(ada, "/");
+    }
+    const card = ada.locator("#needs article", { hasText: "needs a yes" });
+    await card.waitFor();
+    if (answer === "Refuse") await card.getByLabel("If not, why").fill("it rains");
+    await card.getByRole("button", { name: answer, exact: true }).waitFor();
+    await act(`say ${words} to a call`, "tool.answered", async () => {
+      await card.getByRole("button", { name: answer, exact: true }).click();
+      if (answer === "Refuse") return;
+      const sure = ada.locator("dialog#sure[open]");
+      await sure.getByText(/bash.*ls -l/s).waitFor();
+      await sure.getByRole("button", { name: "Yes" }).click();
+    });
+    await card.waitFor({ state: "detached" });
+  }
+  const { value } = await send(ada, "/api/v1/runs", { task: "Write a note", portal: "calc" });
+  await at(ada, `/runs/${value.run}`);
+  await act("put files in place", "run.applied", () => press(ada, "Put 1 files in place"));
+};
+
+const rest = async (ada) => {
+  await artel("skill", "new", "greeting");
+  await send(ada, "/api/v1/skills/greeting/lessons", { text: "Say hello first." });
+  await at(ada, "/skills/greeting");
+  await act("delete a lesson", "lesson.removed", () => press(ada, "Delete"));
+  await at(ada, "/journal");
+  await press(ada, "Verify");
+  await ada.locator(".told").getByText("ok: true").waitFor();
+  const [file] = await Promise.all([ada.waitForEvent("download"), press(ada, "Export what is found")]);
+  holds((await file.failure()) === null, `what is found is exported as ${file.suggestedFilename()}`);
+
+  // Nobody takes up what is asked while nothing new begins, until somebody says so.
+  await at(ada, "/");
+  await press(ada, "Hold new work");
+  await ada.getByText("held: nothing new begins").waitFor();
+  await ada.getByLabel("Ask for something").fill("Mend add a fifth time. It must add.");
+  await press(ada, "Ask");
+  await ada.locator("#running").getByRole("button", { name: "Try now" }).click();
+  await says(ada, "is taken up by the daemon");
+  await press(ada, "Resume");
+  await act("sign out", "login.ended", () => press(ada, "Sign out"));
+  await ada.getByRole("heading", { name: "Sign in" }).waitFor();
+  const face = await ada.locator("main").evaluate((it) => getComputedStyle(it).maxWidth);
+  holds(face !== "none", "the way in is styled too");
+};
+
+play(async () => {
+  const ada = await person("admin", { acceptDownloads: true });
+  await settings(ada);
+  await steering(ada);
+  await deciding(ada);
+  await refusing(ada);
+  await running(ada);
+  await rest(ada);
+  say(`${done.size} acts: ${[...done].join(", ")}`);
+});
