@@ -147,13 +147,9 @@ pub(super) fn once(town: &Town) -> Unanswered {
             }
             "model.replied" => asked.get_mut(&open[&text("call")]).unwrap().1 += 1,
             "step.judged" | "step.passed" | "step.checked" => {
-                let key = format!(
-                    "{} {} {} {}",
-                    event["kind"],
-                    text("step"),
-                    payload["round"],
-                    text("by")
-                );
+                let round = &payload["round"];
+                let names = ["step", "by", "phase"].map(text).join(" ");
+                let key = format!("{} {names} {round}", event["kind"]);
                 *judged.entry(key).or_default() += 1;
             }
             _ => {}
