@@ -17,9 +17,6 @@ use crate::support::{Artel, entry};
 /// What a token costs, so that money can run out.
 const PRICES: &str = "[prices.\"tiny\"]\ninput = 1\noutput = 1\n";
 
-/// In an ordinary run of the tests, one of so many points is tried.
-const ONE_OF: u64 = 60;
-
 /// A request by its place in the story: who is asked, at which step and attempt, and how many
 /// replies came before.
 type Place = (Who, usize, usize, usize);
@@ -306,7 +303,7 @@ fn proof_story_wide_killed_at_every_append_it_ends_the_same() {
     is_tidy(whole.town());
 
     let all = points.len();
-    let chosen = chosen(&points, ONE_OF, "killed_wide_story");
+    let chosen = chosen(&points, all as u64 / 12, "killed_wide_story");
     let tried = tried(chosen, |(act, moment, nth)| {
         let wide = Wide::new();
         let town = wide.town();
