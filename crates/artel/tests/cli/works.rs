@@ -21,5 +21,6 @@ mod prompts;
 mod reports;
 mod story;
 mod telling;
+mod tokens;
 mod town;
 mod wire;
