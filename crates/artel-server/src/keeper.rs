@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use artel_journal::{Fence, Filter, Record, Subscription};
 use artel_types::plan::{Size, Urgency};
-use artel_types::{Code, Fact, Failure, RunId, TraceId, Via};
+use artel_types::{Code, Fact, Failure, RequestCreated, RunId, TraceId, Via};
 use artel_workshop::{Drivers, RunsWanted, Standing, Stop, WaitSort, Waits};
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, watch};
@@ -266,6 +266,7 @@ impl Keeper {
                 let now = Instant::now();
                 self.queue.put(task, Urgency::High, Duration::ZERO, now);
             }
+            Order::Found(trace) => self.put(trace),
             Order::Begin(begin) => {
                 let (desk, ways) = (Arc::clone(&self.desk), self.ways());
                 self.drive(task::begin(desk, begin, ways));
@@ -328,9 +329,7 @@ impl Keeper {
             Fact::DaemonPaused(_) => self.is_held = true,
             Fact::DaemonResumed(_) => self.is_held = false,
             Fact::RequestCreated(it) => {
-                // Somebody looks at the screen until a question has its answer.
-                let is_awaited = it.size == Size::Question && it.source != "file";
-                let least = if is_awaited {
+                let least = if is_awaited(&it) {
                     Urgency::High
                 } else {
                     Urgency::Low
@@ -417,6 +416,14 @@ impl Keeper {
             drop(tokio::time::timeout(Duration::from_secs(2), all).await);
         }
     }
+}
+
+/// Tells whether somebody looks at the screen until something comes of a request: until a question
+/// has its answer, or what was asked for over HTTP its plan. Who says that it can wait, is believed.
+fn is_awaited(request: &RequestCreated) -> bool {
+    let is_question = request.size == Size::Question && request.source != "file";
+    let is_at_screen = matches!(request.source.as_str(), "web" | "api");
+    is_question || is_at_screen && request.urgency >= Urgency::Normal
 }
 
 /// Waits until the server is told to stop.

@@ -68,9 +68,10 @@ pub use models::{Models, key_origin};
 pub use portals::{FirstUse, NewPortal, Portal, PortalCheck, PortalOperation, PortalQuestion};
 pub use providers::{Card, ModelRow, ModelShown, Prices};
 pub use runs::{
-    Company, Difference, Divergence, Eyes, Follower, ForkOrder, HookList, HookRow, Left, Line,
-    Mark, Narrator, Placed, Progress, Proposal, Replay, RunDone, RunOrder, RunRow, SkillsFound,
-    Standing, Steer, Steered, Stop, Trust, TrustQuestion, View, Which, Words, price, seen,
+    Company, Difference, Divergence, Excerpt, Eyes, Follower, ForkOrder, HookList, HookRow, Left,
+    Line, Mark, Narrator, Placed, Progress, Proposal, Replay, RunDone, RunOrder, RunRow,
+    SkillsFound, Standing, Steer, Steered, Stop, Trust, TrustQuestion, View, Which, Words, price,
+    seen,
 };
 pub use skills::{
     Checked, CommandShown, Given, LessonKept, NewSkill, Promoted, RunTried, SkillList, SkillReport,

@@ -23,6 +23,7 @@ mod reports;
 mod stage;
 mod story;
 mod telling;
+mod tokens;
 mod town;
 mod wide;
 mod wire;

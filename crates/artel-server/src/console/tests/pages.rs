@@ -321,6 +321,7 @@ fn a_run_shows_text_as_text() {
         fork: Some(hostile()),
         is_older: false,
         older: Some(1),
+        left_out: 7,
         legend: EVIDENCE.to_vec(),
         plan: Some(hostile()),
     };

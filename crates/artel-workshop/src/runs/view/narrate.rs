@@ -112,6 +112,11 @@ impl Narrator {
         lines
     }
 
+    /// Takes note that some turns of a run are not told.
+    pub(crate) fn pass_over(&mut self, run: RunId, turns: u32) {
+        self.runs.entry(run).or_default().turn += turns;
+    }
+
     /// Says in a few words what goes on now, in the run that said something last.
     pub fn now(&self, run: RunId) -> String {
         let Some(tale) = self.runs.get(&run) else {
