@@ -12,6 +12,7 @@ use tokio::sync::{mpsc, watch};
 /// What is recorded about the plan of a run by others than its driver.
 const OF_PLANS: &[&str] = &[
     "step.settled",
+    "step.steered",
     "step.waived",
     "plan.adopted",
     "plan.proposed",
