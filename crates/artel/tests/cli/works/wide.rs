@@ -4,6 +4,8 @@
 
 use std::collections::BTreeMap;
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use artel_testkit::figure;
 use artel_testkit::standin::Format;
@@ -20,6 +22,10 @@ const PRICES: &str = "[prices.\"tiny\"]\ninput = 1\noutput = 1\n";
 /// A request by its place in the story: who is asked, at which step and attempt, and how many
 /// replies came before.
 type Place = (Who, usize, usize, usize);
+
+fn place(asked: &Asked) -> Place {
+    (asked.who, asked.step, asked.attempt, asked.turn)
+}
 
 /// A town in which the story is played.
 pub(super) struct Wide(pub(super) Stage);
@@ -114,8 +120,7 @@ impl Wide {
     pub(super) fn asked(&self) -> BTreeMap<Place, usize> {
         let mut places = BTreeMap::new();
         for asked in self.0.asked() {
-            let place = (asked.who, asked.step, asked.attempt, asked.turn);
-            *places.entry(place).or_default() += 1;
+            *places.entry(place(&asked)).or_default() += 1;
         }
         places
     }
@@ -283,6 +288,38 @@ fn asked_again(wide: &Wide, expected: &BTreeMap<Place, usize>, in_flight: usize)
     assert_eq!(conversations.len(), again.len(), "{again:?}");
     assert!(again.len() <= in_flight, "{again:?}");
     again.len()
+}
+
+#[test]
+fn of_every_conversation_in_flight_one_reply_is_asked_for_again() {
+    let in_flight = [
+        (Who::Inspector, 2, 1, 1),
+        (Who::Tester, 2, 1, 1),
+        (Who::Worker, 3, 1, 0),
+    ];
+    let is_held = Arc::new(AtomicBool::new(true));
+    let holds = Arc::clone(&is_held);
+    let wide = Wide::speaking(Format::Chat, move |asked| {
+        holds.load(Ordering::Relaxed) && in_flight.contains(&place(asked))
+    });
+    let id = wide.town().asked();
+    wide.approve(&id).run().expect(3);
+    wide.accept(&id).run().expect(0);
+    let mut child = wide.resume(&id).command().spawn().unwrap();
+    wide.0.until_held(in_flight.len());
+    child.kill().unwrap();
+    child.wait().unwrap();
+    is_held.store(false, Ordering::Relaxed);
+    wide.0.model.release();
+    let lost = unanswered(wide.town());
+    assert_eq!(lost.len(), in_flight.len(), "{lost:?}");
+    wide.to_the_end();
+    wide.is_told();
+    assert_eq!(once(wide.town()), lost);
+    for (place, times) in wide.asked() {
+        let expected = if in_flight.contains(&place) { 2 } else { 1 };
+        assert_eq!(times, expected, "{place:?}");
+    }
 }
 
 #[test]
