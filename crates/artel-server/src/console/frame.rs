@@ -143,6 +143,8 @@ impl Site {
             seq: self.seq,
             needs: waits.iter().filter(|it| needs_me(it)).count() + self.calls().len(),
             lacks: self.desk.lack().map(|lack| lack.to_string()),
+            // Calls, models and grants are no part of the summary.
+            view: if self.sees_all() { "full" } else { "summary" },
             ..bare(&self.who, place, title.into())
         }
     }
@@ -291,11 +293,7 @@ fn bare(who: &Who, place: &'static str, title: String) -> Frame {
         name: who.pass.name.clone(),
         role: who.pass.role.as_str(),
         needs: 0,
-        // Calls, models and grants are no part of the summary.
-        view: match who.pass.role {
-            Viewer::User => "summary",
-            Viewer::Developer | Viewer::Admin => "full",
-        },
+        view: "summary",
         lacks: None,
     }
 }
