@@ -25,7 +25,7 @@ enum Place {
 const BENCHES: [Bench; 7] = [
     Bench {
         name: "journal",
-        shows: "appending, reading, verifying and opening a journal",
+        shows: "appending, reading, verifying, opening and looking into a journal",
         program: "bench-journal",
         place: Place::Kit,
     },
@@ -61,7 +61,8 @@ const BENCHES: [Bench; 7] = [
     },
     Bench {
         name: "server",
-        shows: "what readers of live events cost writers, the overview with very many runs",
+        shows: "what readers of live events cost writers, the overview with very many runs, many who \
+                read and write at once",
         program: "bench-server",
         place: Place::Kit,
     },

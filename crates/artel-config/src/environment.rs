@@ -45,6 +45,15 @@ impl Environment {
         }
     }
 
+    /// Returns the same environment of a process that stands in another folder.
+    #[must_use]
+    pub fn standing_in(&self, folder: impl Into<PathBuf>) -> Self {
+        Self {
+            variables: self.variables.clone(),
+            current_dir: Some(folder.into()),
+        }
+    }
+
     /// Returns the value of a variable, as the system has it.
     pub fn get(&self, name: &str) -> Option<&OsStr> {
         self.variables

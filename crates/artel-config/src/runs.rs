@@ -81,6 +81,24 @@ pub(crate) const FIELDS: &[Field] = &[
         about: "Whose view of runs is shown: a user's summary, or everything.",
     },
     Field {
+        key: "visibility.user",
+        kind: Kind::Choice(&["summary", "full"]),
+        default: Some("summary"),
+        about: "What users may see of runs: what came of each step, or everything.",
+    },
+    Field {
+        key: "visibility.developer",
+        kind: Kind::Choice(&["summary", "full"]),
+        default: Some("full"),
+        about: "What developers may see of runs.",
+    },
+    Field {
+        key: "visibility.admin",
+        kind: Kind::Choice(&["summary", "full"]),
+        default: Some("full"),
+        about: "What admins may see of runs; in full, also what is kept for audit.",
+    },
+    Field {
         key: "visibility.hidden_tools",
         kind: Kind::List(Form::Line),
         default: Some(""),
@@ -109,6 +127,12 @@ pub struct Runs {
     pub context_file_tokens: Setting<u64>,
     /// Whose view is shown.
     pub role: Setting<Viewer>,
+    /// What users may see.
+    pub user_sees: Setting<Shown>,
+    /// What developers may see.
+    pub developer_sees: Setting<Shown>,
+    /// What admins may see.
+    pub admin_sees: Setting<Shown>,
     /// Tools whose input and output nobody is shown.
     pub hidden_tools: Setting<Vec<String>>,
 }
@@ -178,7 +202,35 @@ impl Viewer {
     }
 }
 
+/// How much of runs a role may see.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shown {
+    /// What came of each step.
+    Summary,
+    /// Everything.
+    Full,
+}
+
+impl Shown {
+    /// Returns the word that settings use.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Summary => "summary",
+            Self::Full => "full",
+        }
+    }
+}
+
 impl Runs {
+    /// Returns how much a role may see, and who says so.
+    pub fn sees(&self, role: Viewer) -> &Setting<Shown> {
+        match role {
+            Viewer::User => &self.user_sees,
+            Viewer::Developer => &self.developer_sees,
+            Viewer::Admin => &self.admin_sees,
+        }
+    }
+
     pub(crate) fn from_values(values: &Values) -> Result<Self, Failure> {
         Ok(Self {
             tool_calls: values.word("agents.tool_calls")?,
@@ -190,6 +242,9 @@ impl Runs {
             context_strategy: values.word("context.strategy")?,
             context_file_tokens: values.whole("context.file_tokens")?,
             role: values.word("visibility.role")?,
+            user_sees: values.word("visibility.user")?,
+            developer_sees: values.word("visibility.developer")?,
+            admin_sees: values.word("visibility.admin")?,
             hidden_tools: values.list("visibility.hidden_tools")?,
         })
     }
@@ -227,6 +282,18 @@ impl FromStr for Viewer {
             "user" => Ok(Self::User),
             "developer" => Ok(Self::Developer),
             "admin" => Ok(Self::Admin),
+            _ => Err(()),
+        }
+    }
+}
+
+impl FromStr for Shown {
+    type Err = ();
+
+    fn from_str(word: &str) -> Result<Self, ()> {
+        match word {
+            "summary" => Ok(Self::Summary),
+            "full" => Ok(Self::Full),
             _ => Err(()),
         }
     }

@@ -181,6 +181,12 @@ impl<C: Crew> Conductor<C> {
             self.audience.waits("paused; `artel resume` lets it go on");
             return Ok(None);
         }
+        if let Some(step) = self.conduct.paused_steps().next() {
+            let title = &step.title;
+            let text = format!("`{title}` is paused; `artel plan resume` lets it go on");
+            self.audience.waits(&text);
+            return Ok(None);
+        }
         Err(Failure::new(
             Code::X001,
             "a plan's run has nothing to do and is not over",

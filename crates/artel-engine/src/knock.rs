@@ -232,8 +232,9 @@ impl Knock {
     }
 }
 
-/// Answers a call that waits in another process; says who was first if somebody was.
-pub fn answer_call(
+/// Answers what a run asks, wherever that is driven: a question, or whether a call may be carried
+/// out. Returns the answer on record if somebody was first.
+pub fn answer_first(
     journal: &Journal,
     run: RunId,
     asked: u64,
@@ -249,13 +250,10 @@ fn append_first(
     asked: u64,
     (draft, fence): (Draft, Option<&Fence>),
 ) -> Result<Option<Event>, Failure> {
-    let Fact::ToolAnswered(mine) = draft.fact.clone() else {
-        return Ok(None);
-    };
     loop {
         // The position first: whatever comes after it makes the append fail.
         let position = position(journal, run)?;
-        if let Some(event) = answer_to(journal, run, asked, &mine)? {
+        if let Some(event) = answer_to(journal, run, asked, &draft.fact)? {
             return Ok(Some(event));
         }
         let batch = Batch::of([draft.clone()]).expecting(Stream::run(run), position);
@@ -281,19 +279,23 @@ fn answer_to(
     journal: &Journal,
     run: RunId,
     asked: u64,
-    mine: &ToolAnswered,
+    mine: &Fact,
 ) -> Result<Option<Event>, Failure> {
     let filter = Filter {
         run: Some(run.to_string()),
-        kind: Some("tool.answered".to_owned()),
+        kind: Some(mine.kind().to_owned()),
         ..Filter::default()
     };
     for record in journal.reader().records(&Query::of(filter).after(asked))? {
         let event = record.event()?;
-        if let Fact::ToolAnswered(it) = &event.fact
-            && it.call == mine.call
-            && it.record == mine.record
-        {
+        let is_same = match (&event.fact, mine) {
+            (Fact::ToolAnswered(it), Fact::ToolAnswered(mine)) => {
+                it.call == mine.call && it.record == mine.record
+            }
+            (Fact::RunAnswered(it), Fact::RunAnswered(mine)) => it.question == mine.question,
+            _ => false,
+        };
+        if is_same {
             return Ok(Some(event));
         }
     }
@@ -307,7 +309,7 @@ fn found(
     asked: u64,
 ) -> Result<Option<Event>, Failure> {
     let (fact, _) = Said::from(Reply::Nobody).fact(&question.call, question.record.hash().as_str());
-    answer_to(journal, run, asked, &fact)
+    answer_to(journal, run, asked, &fact.into())
 }
 
 fn is_answer(answered: &ToolAnswered, question: &Question) -> bool {

@@ -29,7 +29,7 @@ pub use family::Family;
 pub use ground::{Furnish, Ground, Plot, Workplace};
 pub use heir::{Begin, Followed, Succession};
 pub use hooked::{Begins, record_hooks};
-pub use knock::{Elsewhere, Knock, answer_call};
+pub use knock::{Elsewhere, Knock, answer_first};
 pub use log::CallLog;
 pub use prompt::{Prompt, ROLE, Sections};
 pub use resume::{fold, prepared, settle};

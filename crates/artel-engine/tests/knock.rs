@@ -5,13 +5,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use artel_engine::{CallLog, Chronicle, Elsewhere, Knock, Stop, answer_call};
+use artel_engine::{CallLog, Chronicle, Elsewhere, Knock, Stop, answer_first};
 use artel_journal::{Filter, Journal, Query};
 use artel_policy::{Answer, Decision, Record};
 use artel_testkit::{Random, Scratch, random_trace};
 use artel_tools::{Approver, Question, Reply, Said};
 use artel_types::{
-    Actor, Draft, Event, Fact, Redactor, RunId, RunSteered, Stream, ToolAnswered, TraceId, Via,
+    Actor, Draft, Event, Fact, Redactor, RunAnswered, RunId, RunSteered, Stream, ToolAnswered,
+    TraceId, Via,
 };
 use tokio::sync::watch;
 
@@ -92,7 +93,7 @@ impl Scene {
         let (fact, outcome) = yes.fact(&self.question.call, self.question.record.hash().as_str());
         let mut draft = self.draft(fact);
         draft.outcome = Some(outcome);
-        answer_call(&self.journal, self.run, asked, draft).unwrap()
+        answer_first(&self.journal, self.run, asked, draft).unwrap()
     }
 
     fn draft(&self, fact: impl Into<Fact>) -> Draft {
@@ -121,6 +122,24 @@ fn is_left(said: Option<&Said>) -> bool {
 
 fn is_yes(said: Option<&Said>) -> bool {
     said.is_some_and(|said| matches!(said.reply, Reply::Yes { .. }))
+}
+
+#[test]
+fn the_first_answer_to_a_question_counts_and_a_new_question_is_another() {
+    let scene = Scene::new("answered twice");
+    let answer = |asked: u64, question: &str| {
+        let fact = RunAnswered {
+            question: question.to_owned(),
+            answer: "more".to_owned(),
+        };
+        let draft = scene.draft(fact);
+        answer_first(&scene.journal, scene.run, asked, draft).unwrap()
+    };
+    assert!(answer(0, "mend/3/0").is_none());
+    let first = answer(0, "mend/3/0").unwrap();
+    assert_eq!(first.actor.id, "ada@example.org");
+    assert!(answer(0, "mend/3/1").is_none());
+    assert!(answer(first.seq, "mend/3/0").is_none(), "it was asked anew");
 }
 
 #[test]

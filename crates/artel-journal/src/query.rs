@@ -50,6 +50,8 @@ pub struct Query {
     pub filter: Filter,
     /// Only events after this sequence number.
     pub after: u64,
+    /// Only events before this sequence number.
+    pub before: Option<u64>,
     /// At most this many.
     pub limit: Option<u64>,
     /// The order.
@@ -74,6 +76,13 @@ impl Query {
     #[must_use]
     pub fn after(mut self, seq: u64) -> Self {
         self.after = seq;
+        self
+    }
+
+    /// Asks only for events before `seq`.
+    #[must_use]
+    pub fn before(mut self, seq: u64) -> Self {
+        self.before = Some(seq);
         self
     }
 
@@ -112,6 +121,10 @@ impl Query {
         } else {
             let after = i64::try_from(self.after).unwrap_or(i64::MAX);
             parts.add("seq > ?", [Value::Integer(after)]);
+        }
+        if let Some(before) = self.before {
+            let before = i64::try_from(before).unwrap_or(i64::MAX);
+            parts.add("seq < ?", [Value::Integer(before)]);
         }
         let direction = match self.order {
             Order::OldestFirst => "ASC",

@@ -50,6 +50,11 @@ impl<'r> Row<'r> {
         self.0.optional(6).ok()??.parse().ok()
     }
 
+    /// Copies it as it is stored.
+    pub fn record(&self) -> Result<Record, JournalError> {
+        self.0.record()
+    }
+
     /// Decodes it into the typed event.
     pub fn event(&self) -> Result<Event, JournalError> {
         self.0.event()

@@ -105,3 +105,23 @@ fn unlock(lock: &File) {
     // Unlocking an open file does not fail; closing it would release the lock as well.
     drop(lock.unlock());
 }
+
+#[cfg(test)]
+mod tests {
+    use artel_testkit::system_clock;
+
+    use super::*;
+
+    #[test]
+    fn whoever_waits_too_long_is_told_who_writes() {
+        let folder = tempfile::tempdir().unwrap();
+        let open = || Turnstile::open(folder.path(), Duration::ZERO, system_clock()).unwrap();
+        let (one, other) = (open(), open());
+        let turn = one.enter().unwrap();
+        let refused = other.enter().err().unwrap().to_string();
+        let holder = format!("process {} has held the write turn", std::process::id());
+        assert!(refused.contains(&holder), "{refused}");
+        drop(turn);
+        assert!(other.enter().is_ok());
+    }
+}

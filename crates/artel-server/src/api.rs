@@ -2,10 +2,14 @@
 
 mod agents;
 mod changesets;
+mod checks;
+pub(crate) mod commands;
 mod daemon;
 mod events;
 mod health;
+mod hooks;
 mod journal;
+mod keys;
 mod metrics;
 mod models;
 mod page;
@@ -20,7 +24,11 @@ mod seat;
 mod skills;
 mod tokens;
 mod told;
+mod tools;
+mod traces;
+mod upkeep;
 mod usage;
+mod visibility;
 mod waiting;
 
 pub(crate) use journal::moment;
@@ -45,7 +53,9 @@ use crate::desk::Desk;
     info(
         title = "Artel",
         description = "A workshop for AI agents: ask, review, approve, watch, merge. Whatever \
-            changes something is sent by POST as JSON; `x-role` says which role a token needs."
+            changes something is sent by POST as JSON; `x-role` says which role a token needs, \
+            `x-person` that it may not be one for a program, `x-commands` which commands do the \
+            same in a terminal."
     ),
     security(("token" = [])),
     modifiers(&Token)
@@ -75,7 +85,9 @@ pub(crate) fn router() -> Router<Arc<Desk>> {
 pub(crate) fn description() -> serde_json::Value {
     let described = described().split_for_parts().1;
     // A description of our own types always has a form in JSON.
-    serde_json::to_value(described).unwrap_or_default()
+    let mut described = serde_json::to_value(described).unwrap_or_default();
+    commands::note(&mut described);
+    described
 }
 
 fn described() -> OpenApiRouter<Arc<Desk>> {
@@ -97,6 +109,14 @@ fn server() -> OpenApiRouter<Arc<Desk>> {
         .routes(routes!(events::list, events::note))
         .routes(routes!(journal::verify))
         .routes(routes!(journal::export))
+        .routes(routes!(upkeep::back_up))
+        .routes(routes!(upkeep::prune))
+        .routes(routes!(upkeep::rubbish, upkeep::clean))
+        .routes(routes!(upkeep::workshop))
+        .routes(routes!(upkeep::logs))
+        .routes(routes!(checks::health))
+        .routes(routes!(checks::codes))
+        .routes(routes!(checks::explain))
         .routes(routes!(daemon::show))
         .routes(routes!(daemon::pause))
         .routes(routes!(daemon::resume))
@@ -106,9 +126,10 @@ fn server() -> OpenApiRouter<Arc<Desk>> {
 
 /// Requests, plans, changesets, reports.
 fn work() -> OpenApiRouter<Arc<Desk>> {
-    use plans::decide;
+    use plans::{decide, steps};
     OpenApiRouter::new()
         .routes(routes!(requests::list, requests::create))
+        .routes(routes!(requests::preview))
         .routes(routes!(requests::show))
         .routes(routes!(requests::resume))
         .routes(routes!(plans::list, plans::create))
@@ -123,6 +144,9 @@ fn work() -> OpenApiRouter<Arc<Desk>> {
         .routes(routes!(decide::retry))
         .routes(routes!(decide::skip))
         .routes(routes!(decide::waive))
+        .routes(routes!(steps::pause))
+        .routes(routes!(steps::resume))
+        .routes(routes!(steps::cancel))
         .routes(routes!(changesets::list, changesets::decide))
         .routes(routes!(changesets::show))
         .routes(routes!(changesets::diff))
@@ -134,11 +158,14 @@ fn work() -> OpenApiRouter<Arc<Desk>> {
         .routes(routes!(waiting::answer))
         .routes(routes!(reports::list))
         .routes(routes!(reports::show))
+        .routes(routes!(reports::rebuild))
+        .routes(routes!(traces::show))
+        .routes(routes!(traces::record))
 }
 
 /// Runs.
 fn run() -> OpenApiRouter<Arc<Desk>> {
-    use runs::steer;
+    use runs::{again, steer};
     OpenApiRouter::new()
         .routes(routes!(runs::list, runs::create))
         .routes(routes!(runs::show))
@@ -151,6 +178,8 @@ fn run() -> OpenApiRouter<Arc<Desk>> {
         .routes(routes!(steer::answer))
         .routes(routes!(steer::fork))
         .routes(routes!(steer::apply))
+        .routes(routes!(again::replay))
+        .routes(routes!(again::promote))
 }
 
 /// Skills, roles, portals, models.
@@ -159,29 +188,51 @@ fn parts() -> OpenApiRouter<Arc<Desk>> {
         .routes(routes!(skills::list, skills::create))
         .routes(routes!(skills::show))
         .routes(routes!(skills::teach))
+        .routes(routes!(skills::reword))
         .routes(routes!(skills::forget))
+        .routes(routes!(skills::trust))
+        .routes(routes!(checks::validate_skill))
+        .routes(routes!(checks::validate_skills))
+        .routes(routes!(checks::test_skill))
+        .routes(routes!(checks::test_skills))
         .routes(routes!(skills::feedback))
         .routes(routes!(agents::list, agents::create))
         .routes(routes!(agents::show))
+        .routes(routes!(agents::text))
+        .routes(routes!(agents::edit))
         .routes(routes!(agents::remove))
+        .routes(routes!(checks::validate_agent))
+        .routes(routes!(checks::validate_agents))
         .routes(routes!(portals::list, portals::create))
         .routes(routes!(portals::show))
         .routes(routes!(portals::remove))
         .routes(routes!(portals::refresh))
         .routes(routes!(portals::verify))
         .routes(routes!(models::list))
+        .routes(routes!(models::show))
         .routes(routes!(models::test))
+        .routes(routes!(models::reset))
+        .routes(routes!(tools::list))
+        .routes(routes!(tools::show))
+        .routes(routes!(tools::run))
+        .routes(routes!(hooks::list))
+        .routes(routes!(hooks::trust))
 }
 
 /// What was used, what holds, and who may come in.
 fn house() -> OpenApiRouter<Arc<Desk>> {
     OpenApiRouter::new()
         .routes(routes!(usage::usage))
+        .routes(routes!(usage::skills))
         .routes(routes!(usage::stats))
         .routes(routes!(policy::settings))
+        .routes(routes!(visibility::show, visibility::change))
         .routes(routes!(policy::grants, policy::grant))
         .routes(routes!(policy::revoke))
         .routes(routes!(policy::check))
+        .routes(routes!(policy::redact))
+        .routes(routes!(keys::list))
+        .routes(routes!(keys::remove))
         .routes(routes!(tokens::list, tokens::create))
         .routes(routes!(tokens::revoke))
         .routes(routes!(tokens::logout))

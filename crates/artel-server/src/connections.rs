@@ -21,6 +21,7 @@ use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::Instant;
 
 use crate::desk::Desk;
+use crate::impatient::Impatient;
 use crate::keeper::told_to_stop;
 use crate::{api, console, door, telemetry};
 
@@ -141,7 +142,7 @@ pub(crate) async fn serve(listener: TcpListener, desk: Arc<Desk>, mut stop: watc
             continue;
         };
         // Whoever comes waits until there is room; soon somebody has answered, or was silent.
-        while !places.make_room() {
+        while !places.make_room() && *stop.borrow() == Stop::No {
             tokio::time::sleep(NO_ROOM).await;
         }
         let place = Arc::new(Place::new());
@@ -179,7 +180,7 @@ async fn answer(stream: TcpStream, peer: SocketAddr, router: Router, place: Arc<
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIME)
         .max_buf_size(HEAD_SIZE)
-        .serve_connection(TokioIo::new(stream), service)
+        .serve_connection(TokioIo::new(Impatient::new(stream)), service)
         .await;
     // Whoever hung up, or sent what is no HTTP, is not there to be told.
     drop(served);

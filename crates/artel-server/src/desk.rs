@@ -1,7 +1,7 @@
 //! What all requests share: the workshop, its journal, who may come in, what is new.
 
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 
 use artel_journal::{Filter, Journal, Query, Reader, Record};
 use artel_types::{Failure, Lack, TraceId, Via};
@@ -24,6 +24,9 @@ pub(crate) struct Desk {
     /// Kept open for as long as the server runs; what it writes is seen by all.
     pub(crate) journal: Journal,
     access: Mutex<Access>,
+    /// The name of the console's cookie. Browsers do not tell the ports of a host apart, so that of
+    /// another workshop has another.
+    pub(crate) cookie: String,
     board: RwLock<Board>,
     pub(crate) hosts: Hosts,
     /// Failed tokens, by where they came from.
@@ -64,6 +67,7 @@ impl Desk {
         let hosts = Hosts::of(bound, &settings.hosts.value);
         let streams = usize::try_from(settings.event_streams.value).unwrap_or(1);
         Ok(Arc::new(Self {
+            cookie: format!("artel-{}", workshop.id().short()),
             workshop: watch::Sender::new(workshop),
             journal: opened.journal,
             access: Mutex::new(access),
@@ -101,10 +105,14 @@ impl Desk {
         self.board.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes one more event in. After a restore of the journal everything is folded anew.
+    /// Takes one more event in. After a restore of the journal everything is folded anew, also who
+    /// may come in.
     pub(crate) fn take(&self, record: &Record) -> Result<(), Failure> {
         let fresh = match record.kind.as_str() {
-            "journal.restored" => Some(self.workshop().board()?),
+            "journal.restored" => {
+                *self.access() = self.workshop().access()?;
+                Some(self.workshop().board()?)
+            }
             _ => None,
         };
         let mut board = self.board.write().unwrap_or_else(PoisonError::into_inner);
@@ -149,7 +157,7 @@ impl Desk {
 
     /// Returns whom a token stands for, by what the journal says now.
     pub(crate) fn token(&self, shown: &str) -> Result<Option<Pass>, Failure> {
-        let mut access = self.access.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut access = self.access();
         access.refresh(self.reader())?;
         Ok(access.token(shown))
     }
@@ -157,9 +165,21 @@ impl Desk {
     /// Returns who signed in with a cookie.
     pub(crate) fn login(&self, shown: &str) -> Result<Option<Pass>, Failure> {
         let now = self.workshop().caller().clock().now();
-        let mut access = self.access.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut access = self.access();
         access.refresh(self.reader())?;
         Ok(access.login(shown, now))
+    }
+
+    /// Tells whether somebody who came in may still be here.
+    pub(crate) fn is_welcome(&self, pass: &Pass) -> Result<bool, Failure> {
+        let now = self.workshop().caller().clock().now();
+        let mut access = self.access();
+        access.refresh(self.reader())?;
+        Ok(access.holds(pass, now))
+    }
+
+    fn access(&self) -> MutexGuard<'_, Access> {
+        self.access.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the workshop in whose journal somebody acts by their own name.

@@ -11,6 +11,6 @@ mod wrong;
 
 pub(crate) use guard::{guard, headers};
 pub(crate) use hosts::Hosts;
-pub(crate) use pass::{COOKIE, Who, admit};
+pub(crate) use pass::{Who, admit};
 pub(crate) use rate::Rate;
 pub(crate) use wrong::Wrong;

@@ -1,6 +1,7 @@
 //! The daemon's scheduler: whatever can be gone on with and is driven by nobody is taken up, the
 //! most urgent first. What is to be done is in the journal; this only keeps the order.
 
+mod aside;
 mod orders;
 mod queue;
 mod task;
@@ -15,14 +16,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use artel_journal::{Fence, Filter, Record, Subscription};
-use artel_types::plan::Urgency;
-use artel_types::{Fact, Failure, RunId, TraceId, Via};
+use artel_types::plan::{Size, Urgency};
+use artel_types::{Code, Fact, Failure, RequestCreated, RunId, TraceId, Via};
 use artel_workshop::{Drivers, RunsWanted, Standing, Stop, WaitSort, Waits};
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, watch};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::Instant;
 
+use self::aside::{AllAsking, Asks};
 use self::orders::Order;
 use self::queue::Queue;
 use crate::desk::Desk;
@@ -41,6 +43,12 @@ const POLITELY: Duration = Duration::from_secs(5);
 
 /// How many runs without a plan are taken up at once; the next look finds the others.
 const MOST_LEFT: usize = 1_000;
+
+/// How many may stand aside because they wait for a person; each of them keeps a thread.
+const MOST_ASIDE: usize = 64;
+
+/// How many may go on beyond the usual number, where somebody waits for them.
+const FOR_URGENT: usize = 1;
 
 /// How much there is to do, for whoever looks.
 #[derive(Debug, Default)]
@@ -69,14 +77,16 @@ impl Load {
 
 /// The scheduler at work.
 pub(crate) struct Kept {
-    going: JoinHandle<()>,
+    going: JoinHandle<Result<(), Failure>>,
+    /// Hears when all of the server is to stop: it was told to, or is the daemon no more.
+    pub(crate) over: watch::Receiver<Stop>,
 }
 
 impl Kept {
-    /// Waits until everything under way has come to rest.
-    pub(crate) async fn rest(self) {
+    /// Waits until everything under way has come to rest. Fails where another is the daemon now.
+    pub(crate) async fn rest(self) -> Result<(), Failure> {
         // It ends by itself once it is told to stop.
-        drop(self.going.await);
+        self.going.await.unwrap_or(Ok(()))
     }
 }
 
@@ -88,6 +98,10 @@ struct Keeper {
     fence: Fence,
     queue: Queue,
     tasks: JoinSet<Ended>,
+    /// How many were begun.
+    count: u64,
+    /// Those of them who wait for a person.
+    asking: AllAsking,
     events: Subscription,
     found: mpsc::UnboundedReceiver<TraceId>,
     orders: mpsc::UnboundedReceiver<Order>,
@@ -115,6 +129,8 @@ pub(crate) async fn keep(
         is_held: workshop.is_daemon_held()?,
         queue: Queue::default(),
         tasks: JoinSet::new(),
+        count: 0,
+        asking: AllAsking::default(),
         ends: watch::channel(Stop::No).0,
         fence,
         found,
@@ -123,8 +139,13 @@ pub(crate) async fn keep(
     };
     let taken = keeper.take_up().await?;
     workshop.daemon_is_up(&keeper.desk.journal, bound.to_string(), taken)?;
-    let going = tokio::spawn(keeper.go());
-    Ok(Kept { going })
+    let (ends, over) = watch::channel(Stop::No);
+    let going = tokio::spawn(async move {
+        let went = keeper.go(&ends).await;
+        ends.send_replace(Stop::Politely);
+        went
+    });
+    Ok(Kept { going, over })
 }
 
 impl Keeper {
@@ -150,18 +171,20 @@ impl Keeper {
         Ok(left.len() as u64)
     }
 
-    async fn go(mut self) {
+    /// Goes on until it is told to stop, or is the daemon no more: then nothing is begun or put on
+    /// record any longer, as that is another's now.
+    async fn go(mut self, over: &watch::Sender<Stop>) -> Result<(), Failure> {
         let mut renewal = tokio::time::interval(RENEW);
         let mut sweep = tokio::time::interval(SWEEP);
         renewal.tick().await;
         sweep.tick().await;
         let mut stop = self.stop.clone();
-        loop {
+        let lost = loop {
             self.begin();
             let due = self.queue.next_at();
             tokio::select! {
                 biased;
-                () = told_to_stop(&mut stop) => break,
+                () = told_to_stop(&mut stop) => break None,
                 Some(ended) = self.tasks.join_next(), if !self.tasks.is_empty() => {
                     if let Ok((Some(task), rest)) = ended {
                         self.ended(task, rest);
@@ -169,33 +192,70 @@ impl Keeper {
                 }
                 record = self.events.next() => match record {
                     Ok(record) => self.hear(&record),
-                    Err(_) => break,
+                    Err(error) => break Some(error.into()),
                 },
                 Some(trace) = self.found.recv() => self.put(trace),
                 Some(order) = self.orders.recv() => self.obey(order),
                 () = sleep_until(due) => {}
+                () = self.asking.changed() => {}
                 _ = sweep.tick() => self.sweep().await,
-                _ = renewal.tick() => if !self.stay().await { break },
+                _ = renewal.tick() => if let Err(failure) = self.stay().await {
+                    break Some(failure);
+                },
+            }
+        };
+        over.send_replace(Stop::Politely);
+        match lost {
+            None => {
+                self.rest().await;
+                let workshop = self.desk.workshop();
+                let left = workshop.leave_daemon(&self.desk.journal, &self.fence, "asked to");
+                left.await;
+                Ok(())
+            }
+            Some(failure) => {
+                (self.desk.says)(&format!("no longer the daemon: {}", failure.what));
+                self.rest().await;
+                Err(failure)
             }
         }
-        self.rest().await;
     }
 
     /// Begins as much as may go on at once.
     fn begin(&mut self) {
-        let most = self.desk.workshop().settings.server.works_at_once.value;
-        let most = usize::try_from(most).unwrap_or(1);
-        while !self.is_held && self.tasks.len() < most {
-            let Some(task) = self.queue.take(Instant::now()) else {
+        while let Some(least) = self.least_urgent() {
+            let Some(task) = self.queue.take(least, Instant::now()) else {
                 break;
             };
             self.desk.load.note(task, None);
-            let (desk, stop) = (Arc::clone(&self.desk), self.ends.subscribe());
-            self.drive(async move { (Some(task), task::go_on(desk, task, stop).await) });
+            let (desk, ways) = (Arc::clone(&self.desk), self.ways());
+            self.drive(async move { (Some(task), task::go_on(desk, task, ways).await) });
         }
         let (waiting, under_way) = self.queue.sizes();
         self.desk.load.waiting.store(waiting, Ordering::Relaxed);
         self.desk.load.under_way.store(under_way, Ordering::Relaxed);
+    }
+
+    /// Returns how urgent the next has to be to be begun; nothing where none may. Whoever waits for
+    /// a person keeps nobody from their turn.
+    fn least_urgent(&self) -> Option<Urgency> {
+        let most = self.desk.workshop().settings.server.works_at_once.value;
+        let most = usize::try_from(most).unwrap_or(1);
+        let busy = self.tasks.len().saturating_sub(self.asking.count());
+        if self.is_held || self.tasks.len() >= most + FOR_URGENT + MOST_ASIDE {
+            return None;
+        }
+        match busy {
+            busy if busy < most => Some(Urgency::Low),
+            busy if busy < most + FOR_URGENT => Some(Urgency::High),
+            _ => None,
+        }
+    }
+
+    /// Returns how the next that is begun says that it asks, and hears that it is to stop.
+    fn ways(&mut self) -> (Asks, watch::Receiver<Stop>) {
+        self.count += 1;
+        (self.asking.of(self.count), self.ends.subscribe())
     }
 
     /// Does what a person said beside the journal. A run that somebody begins by hand does not
@@ -206,9 +266,10 @@ impl Keeper {
                 let now = Instant::now();
                 self.queue.put(task, Urgency::High, Duration::ZERO, now);
             }
+            Order::Found(trace) => self.put(trace),
             Order::Begin(begin) => {
-                let (desk, stop) = (Arc::clone(&self.desk), self.ends.subscribe());
-                self.drive(task::begin(desk, begin, stop));
+                let (desk, ways) = (Arc::clone(&self.desk), self.ways());
+                self.drive(task::begin(desk, begin, ways));
             }
         }
     }
@@ -267,7 +328,14 @@ impl Keeper {
         match event.fact {
             Fact::DaemonPaused(_) => self.is_held = true,
             Fact::DaemonResumed(_) => self.is_held = false,
-            Fact::RequestCreated(it) => self.queue.put(work, it.urgency, grace, now),
+            Fact::RequestCreated(it) => {
+                let least = if is_awaited(&it) {
+                    Urgency::High
+                } else {
+                    Urgency::Low
+                };
+                self.queue.put(work, it.urgency.max(least), grace, now);
+            }
             Fact::PlanApproved(_) | Fact::PlanCommented(_) => {
                 self.queue.put(work, Urgency::High, grace, now);
             }
@@ -318,18 +386,23 @@ impl Keeper {
         }
     }
 
-    /// Tells whether this is still the daemon.
-    async fn stay(&self) -> bool {
-        let workshop = self.desk.workshop();
-        let stays = workshop.stay_daemon(&self.desk.journal, &self.fence).await;
-        if let Err(failure) = &stays {
-            (self.desk.says)(&format!("no longer the daemon: {failure}"));
+    /// Stays the daemon; fails if another is.
+    async fn stay(&mut self) -> Result<(), Failure> {
+        let (workshop, journal) = (self.desk.workshop(), &self.desk.journal);
+        match workshop.stay_daemon(journal, &self.fence).await {
+            Ok(()) => {}
+            // A journal that was restored knows of no daemon: it is ours to be again.
+            Err(failure) if failure.code == Code::J010 => {
+                self.fence = workshop.become_daemon(journal).await?;
+            }
+            // That it cannot be written now does not make another the daemon.
+            Err(failure) => (self.desk.says)(&failure.to_string()),
         }
-        stays.is_ok()
+        Ok(())
     }
 
     /// Has everything under way come to rest.
-    async fn rest(mut self) {
+    async fn rest(&mut self) {
         self.ends.send_replace(Stop::Politely);
         let count = self.tasks.len();
         if count > 0 {
@@ -342,11 +415,15 @@ impl Keeper {
             // What has not ended by then is taken up at the next start, as after any death.
             drop(tokio::time::timeout(Duration::from_secs(2), all).await);
         }
-        let workshop = self.desk.workshop();
-        workshop
-            .leave_daemon(&self.desk.journal, &self.fence, "asked to")
-            .await;
     }
+}
+
+/// Tells whether somebody looks at the screen until something comes of a request: until a question
+/// has its answer, or what was asked for over HTTP its plan. Who says that it can wait, is believed.
+fn is_awaited(request: &RequestCreated) -> bool {
+    let is_question = request.size == Size::Question && request.source != "file";
+    let is_at_screen = matches!(request.source.as_str(), "web" | "api");
+    is_question || is_at_screen && request.urgency >= Urgency::Normal
 }
 
 /// Waits until the server is told to stop.

@@ -8,6 +8,7 @@ mod connections;
 mod console;
 mod desk;
 mod door;
+mod impatient;
 mod keeper;
 mod listen;
 mod live;
@@ -15,6 +16,7 @@ mod reload;
 mod telemetry;
 mod watch;
 
+pub use api::commands::{COMMANDS, Over};
 pub use listen::{Address, Reach};
 
 use std::sync::Arc;
@@ -50,17 +52,17 @@ pub async fn serve(
     let live = live::follow(&desk, head);
     let traces = telemetry::send(&desk, head);
     let (finds, found) = mpsc::unbounded_channel();
-    let keeper = keeper::keep(Arc::clone(&desk), bound, found, stop.clone()).await?;
+    let keeper = keeper::keep(Arc::clone(&desk), bound, found, stop).await?;
     let watching = watch::watch(&desk, finds);
     let reload = reload::watch(Arc::clone(&desk), reload);
     says(&format!("listening on http://{bound}"));
-    connections::serve(listener, Arc::clone(&desk), stop).await;
+    connections::serve(listener, Arc::clone(&desk), keeper.over.clone()).await;
     watching.abort();
-    keeper.rest().await;
+    let kept = keeper.rest().await;
     reload.abort();
     live.abort();
     traces.rest().await;
-    Ok(())
+    kept
 }
 
 /// Returns the description of the HTTP interface, made from its code.

@@ -1,5 +1,6 @@
 //! What is new, for all who follow: the journal is read once, each reader gets what they may see.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -33,12 +34,16 @@ const ROWS: usize = 25;
 #[derive(Debug)]
 pub(crate) struct Bundle {
     records: Vec<Record>,
-    forms: [OnceLock<Form>; 4],
+    /// Whether somebody was sent away by one of them.
+    sends_away: bool,
+    forms: [OnceLock<Form>; 8],
 }
 
 /// What one sort of reader is sent of a bundle.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Form {
+    /// What was hidden when it was made.
+    hidden: Vec<String>,
     text: Bytes,
     /// Where the text of each event is; empty if it is not theirs to see.
     places: Vec<Range<usize>>,
@@ -46,10 +51,17 @@ struct Form {
 
 impl Bundle {
     pub(crate) fn of(records: Vec<Record>) -> Self {
+        let away = ["token.revoked", "login.ended"];
         Self {
+            sends_away: records.iter().any(|it| away.contains(&it.kind.as_str())),
             records,
             forms: Default::default(),
         }
+    }
+
+    /// Tells whether by one of them somebody may no longer be here.
+    pub(crate) fn sends_away(&self) -> bool {
+        self.sends_away
     }
 
     /// Returns the number of the last event.
@@ -65,7 +77,7 @@ impl Bundle {
         after: u64,
         is_wanted: impl Fn(&Record) -> bool,
     ) -> Option<Bytes> {
-        let form = self.form(eyes);
+        let form = &*self.form(eyes);
         let is_sent = |record: &Record| record.seq > after && is_wanted(record);
         let text = if self.records.iter().all(is_sent) {
             form.text.clone()
@@ -78,14 +90,23 @@ impl Bundle {
         (!text.is_empty()).then_some(text)
     }
 
-    fn form(&self, eyes: &Eyes) -> &Form {
-        let sort = match (eyes.role, eyes.view) {
-            (Viewer::User, _) => 0,
-            (Viewer::Developer, View::Summary) | (Viewer::Admin, View::Summary) => 1,
-            (Viewer::Developer, View::Full) => 2,
-            (Viewer::Admin, View::Full) => 3,
-        };
-        self.forms[sort].get_or_init(|| Form::new(eyes, &self.records))
+    /// Returns what is sent to whoever has such eyes. Where the settings hide something else by now
+    /// than when it was made for the others, it is made anew.
+    fn form(&self, eyes: &Eyes) -> Cow<'_, Form> {
+        let bits = [
+            eyes.role == Viewer::Admin,
+            eyes.view == View::Full,
+            eyes.most == View::Full,
+        ];
+        let sort = bits
+            .iter()
+            .fold(0, |sort, bit| 2 * sort + usize::from(*bit));
+        let made = || Form::new(eyes, &self.records);
+        let form = self.forms[sort].get_or_init(made);
+        match form.hidden == eyes.hidden {
+            true => Cow::Borrowed(form),
+            false => Cow::Owned(made()),
+        }
     }
 }
 
@@ -103,7 +124,12 @@ impl Form {
             places.push(start..text.len());
         }
         let text = Bytes::from(text);
-        Self { text, places }
+        let hidden = eyes.hidden.clone();
+        Self {
+            hidden,
+            text,
+            places,
+        }
     }
 }
 

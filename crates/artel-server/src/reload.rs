@@ -56,27 +56,50 @@ pub(crate) async fn reload(desk: &Arc<Desk>, what: Vec<String>) -> Result<Vec<St
     let (says, shared) = (Arc::clone(&desk.says), Arc::clone(desk));
     let done = blocking(move || {
         let old = shared.workshop();
-        let problems = match check(&old) {
+        let (later, problems) = match check(&old) {
             Ok(new) => {
+                let later = later(&old, &new);
                 shared.replace_workshop(Arc::new(new));
-                Vec::new()
+                (later, Vec::new())
             }
-            Err(Problems(problems)) => problems.iter().map(ToString::to_string).collect(),
+            Err(Problems(problems)) => {
+                let problems = problems.iter().map(ToString::to_string);
+                (Vec::new(), problems.collect::<Vec<String>>())
+            }
         };
         old.daemon_reloaded(&shared.journal, what.clone(), problems.clone())?;
-        Ok((what, problems))
+        Ok((what, later, problems))
     });
     let done = done.await.inspect_err(|failure| says(&failure.to_string()));
-    let (what, problems) = done?;
+    let (what, later, problems) = done?;
     let what = what.join(", ");
     says(&match problems.is_empty() {
-        true => format!("{what} changed; in force"),
+        true if later.is_empty() => format!("{what} changed; in force"),
+        true => format!(
+            "{what} changed; in force, but for {}: from the next start on",
+            later.join(", ")
+        ),
         false => format!(
             "{what} changed and is wrong, what was in force stays in force: {}",
             problems.join("; ")
         ),
     });
     Ok(problems)
+}
+
+/// Returns the settings that changed and are only looked at when the daemon starts.
+fn later(old: &Workshop, new: &Workshop) -> Vec<&'static str> {
+    let (old, new) = (&old.settings.server, &new.settings.server);
+    let changed = [
+        ("`server.listen`", old.listen.value != new.listen.value),
+        ("`server.hosts`", old.hosts.value != new.hosts.value),
+        (
+            "`server.event_streams`",
+            old.event_streams.value != new.event_streams.value,
+        ),
+    ];
+    let changed = changed.into_iter().filter(|(_, is_other)| *is_other);
+    changed.map(|(name, _)| name).collect()
 }
 
 /// Loads everything as a start would.

@@ -962,6 +962,13 @@ facts! {
         /// Why.
         why: String,
     }
+    /// A person wants nothing of one step to begin for now, or wants it to go on.
+    "step.steered" schema 1 StepSteered {
+        /// The step.
+        step: String,
+        /// pause or resume.
+        act: String,
+    }
     /// A person waived a check or a finding, for a reason that stays.
     "step.waived" schema 1 StepWaived {
         /// The step.

@@ -135,6 +135,17 @@ impl Access {
         (now < *until).then(|| pass.clone())
     }
 
+    /// Tells whether somebody who came in may still be here.
+    pub fn holds(&self, pass: &Pass, now: Timestamp) -> bool {
+        match pass.sort {
+            PassSort::Token => self.tokens.values().any(|(row, _)| row.id == pass.id),
+            PassSort::Login => {
+                let mut logins = self.logins.values();
+                logins.any(|(login, until)| login.id == pass.id && now < *until)
+            }
+        }
+    }
+
     fn take(&mut self, record: &Record) {
         if record.seq <= self.position {
             return;

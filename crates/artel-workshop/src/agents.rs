@@ -13,6 +13,7 @@ use artel_policy::rules::Rule;
 use artel_types::Failure;
 use serde::Serialize;
 
+pub use change::AgentText;
 pub use make::{AGENT_TEMPLATES, NewAgent};
 pub use validate::{AgentCheck, AgentReport};
 

@@ -91,6 +91,28 @@ impl Caller {
         }
     }
 
+    /// Returns the caller as if the process stood in a folder, and in this workshop all the same.
+    #[must_use]
+    pub(crate) fn standing_in(&self, folder: &std::path::Path, workshop: &std::path::Path) -> Self {
+        Self {
+            environment: self.environment.standing_in(folder),
+            flags: Flags {
+                workshop: Some(workshop.to_owned()),
+                ..self.flags.clone()
+            },
+            ..self.clone()
+        }
+    }
+
+    /// Returns the caller as one that has not looked at the stored keys yet.
+    #[must_use]
+    pub(crate) fn afresh(&self) -> Self {
+        Self {
+            stored: Arc::default(),
+            ..self.clone()
+        }
+    }
+
     /// Returns a command as the person has to type it, for the workshop that they named.
     pub fn spelled(&self, command: &str) -> String {
         match (&self.flags.workshop, command.strip_prefix("artel ")) {

@@ -1,11 +1,13 @@
 //! The daemon as the workshop knows it: whether one runs, where it listens, whether it is held.
 //! What counts is the lease of a process that lives; a file with its number is for others.
 
+mod log;
 mod signals;
 
+pub use log::DaemonLog;
 pub use signals::DaemonEnded;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use artel_journal::{Batch, Fence, Filter, Journal, Owner, Query, Reader};
 use artel_types::{
@@ -21,6 +23,9 @@ use crate::workshop::{Noted, Workshop};
 
 /// What the daemon holds for as long as it runs.
 const NAME: &str = "daemon";
+
+/// A log longer than this is set aside at the next start.
+const LONG_LOG: u64 = 8 * 1024 * 1024;
 
 /// A daemon that runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -42,6 +47,8 @@ pub struct DaemonStatus {
     pub running: Option<DaemonRuns>,
     /// Whether it begins nothing new, because a person said so.
     pub paused: bool,
+    /// Why the last change of settings is not in force.
+    pub refused: Vec<String>,
     /// Where it writes what it says when nobody looks.
     pub log: PathBuf,
 }
@@ -53,6 +60,7 @@ impl Workshop {
         Ok(DaemonStatus {
             running: self.running_daemon(&reader)?,
             paused: is_held(&reader)?,
+            refused: refused(&reader)?,
             log: self.daemon_log(),
         })
     }
@@ -69,6 +77,7 @@ impl Workshop {
 
     /// Starts a daemon in the background, and returns its process.
     pub fn leave_daemon_to_background(&self, words: &[String]) -> Result<u32, Failure> {
+        set_aside(&self.daemon_log());
         let words: Vec<String> = std::iter::once("serve".to_owned())
             .chain(words.iter().cloned())
             .collect();
@@ -141,9 +150,9 @@ impl Workshop {
         self.note_daemon(journal, DaemonReloaded { what, problems }.into())
     }
 
-    /// Loads the settings anew, as a start would.
+    /// Loads the settings anew, as a start would: keys that were stored since are known, too.
     pub fn reloaded(&self) -> Result<Self, Problems> {
-        self.caller.at(Place {
+        self.caller.afresh().at(Place {
             root: self.root.clone(),
             marker: self.marker.clone(),
             found: self.found,
@@ -225,6 +234,27 @@ impl Workshop {
             _ => None,
         }))
     }
+}
+
+/// Begins a log anew that has become long; the last one stays beside it.
+fn set_aside(log: &Path) {
+    let is_long = std::fs::metadata(log).is_ok_and(|about| about.len() > LONG_LOG);
+    if is_long {
+        // Where it cannot be moved it goes on growing, as before.
+        drop(std::fs::rename(log, log.with_extension("log.1")));
+    }
+}
+
+/// Returns why the settings that were changed last are not in force.
+fn refused(reader: &Reader) -> Result<Vec<String>, Failure> {
+    let (started, reloaded) = (
+        last(reader, "daemon.started")?,
+        last(reader, "daemon.reloaded")?,
+    );
+    Ok(match (started, reloaded) {
+        (Some((started, _)), Some((at, Fact::DaemonReloaded(it)))) if at > started => it.problems,
+        _ => Vec::new(),
+    })
 }
 
 fn is_held(reader: &Reader) -> Result<bool, Failure> {

@@ -33,14 +33,16 @@ mod trace;
 mod trial;
 mod trouble;
 mod usage;
+mod visibility;
 mod works;
 mod workshop;
 
 pub use access::{Access, Holder, LoginOffer, NewToken, Pass, PassSort, TokenRow};
 pub use agents::{
-    AGENT_TEMPLATES, AgentCheck, AgentReport, AgentRow, AgentShown, AgentSource, NewAgent,
+    AGENT_TEMPLATES, AgentCheck, AgentReport, AgentRow, AgentShown, AgentSource, AgentText,
+    NewAgent,
 };
-pub use artel_config::Viewer;
+pub use artel_config::{Shown, Viewer};
 pub use artel_engine::{Audience, Elsewhere, Nobody, hooks::Stranger};
 pub use artel_rules::conduct::{Conduct, Failure as OnFailure, Rules as PlanRules};
 pub use artel_rules::request::file::Status as RequestStatus;
@@ -53,7 +55,7 @@ pub use board::{
 };
 pub use caller::{Caller, Flags};
 pub use clean::{Cleaned, Rubbish, Sort};
-pub use daemon::{DaemonEnded, DaemonRuns, DaemonStatus};
+pub use daemon::{DaemonEnded, DaemonLog, DaemonRuns, DaemonStatus};
 pub use demo::{DEMO_REQUEST, Demo};
 pub use doctor::{Check, Health};
 pub use find::Found;
@@ -66,9 +68,10 @@ pub use models::{Models, key_origin};
 pub use portals::{FirstUse, NewPortal, Portal, PortalCheck, PortalOperation, PortalQuestion};
 pub use providers::{Card, ModelRow, ModelShown, Prices};
 pub use runs::{
-    Company, Difference, Divergence, Eyes, Follower, ForkOrder, HookList, HookRow, Left, Line,
-    Mark, Narrator, Placed, Progress, Proposal, Replay, RunDone, RunOrder, RunRow, SkillsFound,
-    Standing, Steer, Steered, Stop, Trust, TrustQuestion, View, Which, Words, price, seen,
+    Company, Difference, Divergence, Excerpt, Eyes, Follower, ForkOrder, HookList, HookRow, Left,
+    Line, Mark, Narrator, Placed, Progress, Proposal, Replay, RunDone, RunOrder, RunRow,
+    SkillsFound, Standing, Steer, Steered, Stop, Trust, TrustQuestion, View, Which, Words, price,
+    seen,
 };
 pub use skills::{
     Checked, CommandShown, Given, LessonKept, NewSkill, Promoted, RunTried, SkillList, SkillReport,
@@ -79,6 +82,7 @@ pub use trace::Story;
 pub use trial::{Feature, Trial};
 pub use trouble::Problems;
 pub use usage::{UsageQuery, UsageReport};
+pub use visibility::{RoleSees, SeeOtherwise, WhoSees};
 pub use works::{
     Again, AskOrder, Carried, ChangesetCommit, ChangesetDecision, ChangesetDone, ChangesetRow,
     ChangesetShown, Drafted, Due, Edited, Estimate, InboxFound, InboxName, Merging, OpenCall,
@@ -86,7 +90,8 @@ pub use works::{
     Settled, WaitSort, Waits, Went, Work, YesNo, answer_meant, put_in_place,
 };
 pub use works::{
-    AgentTale, Attempt, Chapter, Evidence, StepStory, Telling, TurnTale, Verdict, WorkStory,
+    AgentTale, Attempt, Chapter, Evidence, StepStory, Telling, TraceWanted, Traced, TurnTale,
+    Verdict, WorkStory,
 };
 pub use works::{Picture, PlanLook, PlanSum, Remark, StepRow};
 pub use workshop::{Noted, Open, Workshop};

@@ -127,6 +127,19 @@ impl Caller {
     /// Shows one model.
     pub async fn show_model(&self, alias: Option<&str>) -> Result<ModelShown, Problems> {
         let models = self.models_here(alias).await?;
+        self.shown_of(&models, alias)
+    }
+
+    /// Shows one model: for an alias of the list, the one that runs would use.
+    pub async fn show_listed(&self, alias: &str) -> Result<ModelShown, Problems> {
+        let models = self.models_here(None).await?;
+        if models.list().iter().any(|row| row.alias == alias) {
+            return self.shown_of(&models, Some(alias));
+        }
+        self.show_model(Some(alias)).await
+    }
+
+    fn shown_of(&self, models: &Models, alias: Option<&str>) -> Result<ModelShown, Problems> {
         let chosen = models.choose(alias)?;
         let key = match models.key_of(&chosen.entry) {
             Ok(None) if needs_key(chosen.entry.provider) => {

@@ -2,6 +2,7 @@
 
 mod apply;
 mod child;
+mod excerpt;
 mod fork;
 mod furnish;
 mod hooks;
@@ -24,6 +25,7 @@ mod view;
 
 pub use apply::{Placed, Proposal};
 pub use artel_engine::{Left, Stop};
+pub use excerpt::Excerpt;
 pub use fork::ForkOrder;
 pub use hooks::{HookList, HookRow};
 pub use house::Company;

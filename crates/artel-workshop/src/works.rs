@@ -26,6 +26,7 @@ mod report;
 mod sheets;
 mod story;
 mod telling;
+mod traced;
 mod waiting;
 mod work;
 
@@ -46,6 +47,7 @@ pub use picture::{Picture, PlanSum, Remark, StepRow};
 pub use report::{ReportRow, ReportShown};
 pub use story::{Chapter, StepStory, WorkStory};
 pub use telling::{AgentTale, Attempt, Evidence, Telling, TurnTale, Verdict};
+pub use traced::{TraceWanted, Traced};
 pub use waiting::{OpenQuestion, WaitSort, Waits, answer_meant};
 pub use work::{Drafted, Work};
 

@@ -119,6 +119,21 @@ impl Workshop {
         })
     }
 
+    /// Returns the workshop as it looks from a folder: skills and hooks are found from there.
+    #[must_use]
+    pub fn standing_in(&self, folder: &Path) -> Self {
+        Self {
+            root: self.root.clone(),
+            marker: self.marker.clone(),
+            found: self.found,
+            home: self.home.clone(),
+            caller: self.caller.standing_in(folder, &self.root),
+            trace: self.trace,
+            inbox: Arc::clone(&self.inbox),
+            settings: self.settings.clone(),
+        }
+    }
+
     /// Returns who calls.
     pub fn caller(&self) -> &Caller {
         &self.caller

@@ -106,3 +106,6 @@ fn pair(text: &str) -> Result<(String, String), String> {
         _ => Err("expected KEY=VALUE".to_owned()),
     }
 }
+
+#[cfg(test)]
+mod over_http;

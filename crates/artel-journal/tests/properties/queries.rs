@@ -121,13 +121,13 @@ fn filter() -> impl Strategy<Value = Filter> {
 
 fn query() -> impl Strategy<Value = Query> {
     let order = select(vec![Order::OldestFirst, Order::NewestFirst]);
-    (filter(), 0..80_u64, option::of(0..30_u64), order).prop_map(|(filter, after, limit, order)| {
-        Query {
-            filter,
-            after: after.saturating_sub(20),
-            limit,
-            order,
-        }
+    let numbers = (0..80_u64, option::of(0..80_u64), option::of(0..30_u64));
+    (filter(), numbers, order).prop_map(|(filter, (after, before, limit), order)| Query {
+        filter,
+        after: after.saturating_sub(20),
+        before,
+        limit,
+        order,
     })
 }
 
@@ -189,7 +189,9 @@ fn matches(pattern: &[char], text: &[char]) -> bool {
 fn look(all: &[Record], query: &Query) -> Vec<Record> {
     let mut found: Vec<Record> = all
         .iter()
-        .filter(|record| record.seq > query.after && fits(&query.filter, record))
+        .filter(|record| record.seq > query.after)
+        .filter(|record| query.before.is_none_or(|before| record.seq < before))
+        .filter(|record| fits(&query.filter, record))
         .cloned()
         .collect();
     if query.order == Order::NewestFirst {

@@ -78,6 +78,7 @@ impl Conduct {
                     step.outputs = values(inline(&it.outputs));
                 }
             }
+            Fact::StepSteered(it) => self.steered(&it.step, &it.act),
             Fact::StepSettled(it) => self.settled(&it.step, &it.state, &it.why),
             Fact::StepWaived(it) => {
                 if let Some(step) = self.steps.get_mut(&it.step) {
@@ -272,11 +273,27 @@ impl Conduct {
             }
         } else if let Some((step, _)) = it.question.split_once('/') {
             let step = step.to_owned();
-            let last = self.steps.values().map(|it| it.came_back).max();
-            if let Some(step) = self.steps.get_mut(&step) {
-                step.came_back = last.unwrap_or(0) + 1;
-            }
+            self.comes_back(&step);
             self.decided(&step, choice, reason);
+        }
+    }
+
+    /// Lets a step that waited for a person take its turn behind those at work.
+    fn comes_back(&mut self, id: &str) {
+        let last = self.steps.values().map(|it| it.came_back).max();
+        if let Some(step) = self.steps.get_mut(id) {
+            step.came_back = last.unwrap_or(0) + 1;
+        }
+    }
+
+    /// Takes in that a person holds one step, or lets it go on.
+    fn steered(&mut self, id: &str, act: &str) {
+        let Some(step) = self.steps.get_mut(id).filter(|step| !step.is_over()) else {
+            return;
+        };
+        step.is_paused = act == "pause";
+        if !step.is_paused {
+            self.comes_back(id);
         }
     }
 

@@ -51,8 +51,21 @@ impl Conduct {
         step.is_some_and(|step| !step.is_over() && self.is_held(id, step))
     }
 
+    /// Returns the steps that a person holds, in the order of the plan.
+    pub fn paused_steps(&self) -> impl Iterator<Item = &PlanStep> {
+        let held = self
+            .steps()
+            .filter(|(_, step)| step.is_paused && !step.is_over());
+        held.map(|(spec, _)| spec)
+    }
+
     /// Tells whether a step waits for a person.
     fn is_held(&self, id: &str, step: &Step) -> bool {
+        step.is_paused || self.is_asking(id, step)
+    }
+
+    /// Tells whether a person is asked something about a step.
+    fn is_asking(&self, id: &str, step: &Step) -> bool {
         let of_step =
             |question: &String| question.split_once('/').is_some_and(|(name, _)| name == id);
         step.waits && self.open_proposal(id) || self.questions.keys().any(of_step)
@@ -95,7 +108,7 @@ impl Conduct {
             if active >= self.rules.at_once {
                 break;
             }
-            if step.round == 0 && !step.is_over() && self.is_ready(spec) {
+            if step.round == 0 && !step.is_over() && !step.is_paused && self.is_ready(spec) {
                 active += 1;
                 orders.push(doing(spec, 1, Part::Start));
             }
@@ -188,7 +201,7 @@ impl Conduct {
             );
         }
         let is_spent = step.is_lost && step.round >= step.allowed;
-        let is_asked = self.is_held(&spec.id, step);
+        let is_asked = self.is_asking(&spec.id, step);
         (is_spent && !is_asked).then(|| self.question(spec, step).into())
     }
 

@@ -44,6 +44,8 @@ pub struct Step {
     pub(super) is_lost: bool,
     /// Whether the tests are written anew.
     pub(super) redo_tests: bool,
+    /// Whether a person wants nothing of it to begin for now.
+    pub is_paused: bool,
     /// Whether an agent waits for a decision about the plan.
     pub(super) waits: bool,
     /// When it came back from waiting for a person, counted up; 0 for one that did not wait.
@@ -88,6 +90,7 @@ impl Default for Step {
             faults: Vec::new(),
             is_lost: false,
             redo_tests: false,
+            is_paused: false,
             waits: false,
             came_back: 0,
             decided: None,

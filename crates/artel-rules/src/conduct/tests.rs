@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use artel_types::plan::{Plan, PlanState, PlanStep, StepState, Verify};
 use artel_types::{
     BaselineTaken, BranchChecked, BranchMended, Fact, RunAnswered, RunFinished, RunId, RunSteered,
-    StepChecked, StepJudged, StepPassed, StepSettled, StepStarted, StepWorked,
+    StepChecked, StepJudged, StepPassed, StepSettled, StepStarted, StepSteered, StepWorked,
 };
 use proptest::prelude::*;
 
@@ -388,6 +388,46 @@ fn a_paused_run_that_is_cancelled_does_not_wait_to_be_resumed() {
     }
     crew.go_to_the_end();
     assert_eq!(crew.conduct.outcome().0, PlanState::Cancelled);
+}
+
+#[test]
+fn a_step_that_a_person_holds_waits_alone_and_keeps_nobody_else_waiting() {
+    let steps = vec![
+        step("a", &[], Verify::None),
+        step("b", &[], Verify::None),
+        step("c", &["a"], Verify::None),
+    ];
+    let one = Rules {
+        at_once: 1,
+        ..RULES
+    };
+    let mut crew = Crew::new(plan(steps), one, &|_| 1);
+    crew.turn(0);
+    let steer = |act: &str| {
+        Fact::from(StepSteered {
+            step: "a".to_owned(),
+            act: act.to_owned(),
+        })
+    };
+    crew.conduct.fold(&steer("pause"));
+    assert!(crew.conduct.is_waiting("a"));
+    while !crew.conduct.next().is_empty() {
+        crew.turn(0);
+    }
+    let state = |crew: &Crew<'_>, id: &str| crew.conduct.step(id).unwrap().state;
+    assert_eq!(state(&crew, "b"), StepState::Done, "its place was taken");
+    assert_eq!(state(&crew, "c"), StepState::Waiting, "it needs the other");
+    assert!(!crew.conduct.is_over());
+    assert_eq!(crew.conduct.paused_steps().count(), 1);
+    crew.conduct.fold(&steer("resume"));
+    crew.go_to_the_end();
+    assert_eq!(crew.conduct.outcome().0, PlanState::Done);
+    crew.conduct.fold(&steer("pause"));
+    assert_eq!(
+        crew.conduct.paused_steps().count(),
+        0,
+        "what is over stays so"
+    );
 }
 
 #[test]

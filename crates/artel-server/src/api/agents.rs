@@ -6,11 +6,12 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::Told;
+use super::checks::AgentChecked;
 use super::page::{Limit, Rows, holds, page};
 use super::refusal::Troubled;
 use super::runs::steer::Nothing;
 use super::seat::{
-    Admin, AdminInPerson, Answer, As, Asked, At, Developer, Made, User, made, shaped,
+    Admin, AdminInPerson, Answer, As, Asked, At, Developer, Made, User, made, shaped, unnamed,
 };
 
 /// A role in a list.
@@ -67,6 +68,31 @@ pub(super) struct AgentWanted {
     prompt: Option<String>,
     /// What it is made from; `default` if not given.
     template: Option<String>,
+}
+
+/// A role as it is written.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub(super) struct AgentWritten {
+    /// Its id.
+    id: String,
+    /// Its file; nothing where it is built in.
+    file: Option<String>,
+    /// The whole text.
+    text: String,
+    /// BLAKE3 of the text, in hex: what a change of it names.
+    hash: String,
+}
+
+/// A role in a person's own words.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct EditAgent {
+    /// The whole text, as `/text` gives it, with what is to be different.
+    text: String,
+    /// The hash of the text that was changed, or at least its first 8 letters.
+    #[serde(default)]
+    #[schema(required = true, min_length = 8)]
+    hash: String,
 }
 
 /// What became of a role.
@@ -157,4 +183,36 @@ pub(super) async fn remove(
     });
     by.told(done.await?);
     Ok(Json(AgentRemoved { id, removed: true }))
+}
+
+/// Returns a role as it is written.
+#[utoipa::path(get, path = "/api/v1/agents/{id}/text", tag = "agents",
+    operation_id = "showAgentText",
+    params(("id" = String, Path, description = "Its id")),
+    extensions(("x-role" = json!("developer"))),
+    responses((status = 200, body = AgentWritten), (status = "4XX", body = Troubled)))]
+pub(super) async fn text(by: As<Developer>, At(id): At<String>) -> Answer<AgentWritten> {
+    let done = by.does(move |workshop| Ok(shaped(workshop.caller().agent_text(&id)?)?));
+    done.await.map(Json)
+}
+
+/// Puts a person's text in the place of a role's. A built-in role gets a file that takes its place;
+/// a text that cannot be used is refused.
+#[utoipa::path(post, path = "/api/v1/agents/{id}/edit", tag = "agents", operation_id = "editAgent",
+    request_body = EditAgent, params(("id" = String, Path, description = "Its id")),
+    extensions(("x-role" = json!("admin")), ("x-person" = json!(true))),
+    responses((status = 200, body = AgentChecked), (status = "4XX", body = Troubled)))]
+pub(super) async fn edit(
+    by: As<AdminInPerson>,
+    At(id): At<String>,
+    Told(told): Told<EditAgent>,
+) -> Answer<AgentChecked> {
+    let done = by.does(move |workshop| {
+        if told.hash.len() < 8 {
+            return Err(unnamed("hash", "that of the text you read").into());
+        }
+        Ok(workshop.rewrite_agent(&id, &told.text, &told.hash)?)
+    });
+    let report = by.told(done.await?);
+    Ok(Json(shaped(report)?))
 }

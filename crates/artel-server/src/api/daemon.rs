@@ -11,7 +11,7 @@ use super::Told;
 use super::refusal::Troubled;
 use super::runs::steer::Nothing;
 use super::seat::{Admin, Answer, As, Developer, shaped, waited};
-use crate::{keeper, reload};
+use crate::reload;
 
 /// A daemon that runs.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
@@ -143,7 +143,7 @@ pub(super) async fn scan(by: As<Developer>, Told(Nothing {}): Told<Nothing>) -> 
     let done = by.does(|workshop| Ok(waited(workshop.scan_inbox())?));
     let scanned = done.await?;
     for trace in &scanned.due {
-        by.desk.orders.go_on(keeper::Task::Work(*trace));
+        by.desk.orders.found(*trace);
     }
     Ok(Json(InboxSeen {
         files: scanned.files.iter().map(|it| json!(it)).collect(),

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use super::Told;
 use super::refusal::Troubled;
 use super::runs::steer::Nothing;
-use super::seat::{Admin, Answer, As, At, Developer, shaped, waited};
+use super::seat::{Admin, AdminInPerson, Answer, As, At, Developer, shaped, waited};
 
 /// An alias and what it means here.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
@@ -30,6 +30,40 @@ pub(super) struct ModelListed {
 pub(super) struct ModelList {
     /// Each alias.
     models: Vec<ModelListed>,
+}
+
+/// A model with all that is known about it.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub(super) struct ModelSeen {
+    /// What was asked for.
+    alias: String,
+    /// Who answers.
+    provider: String,
+    /// The model.
+    model: String,
+    /// How the alias was resolved.
+    how: String,
+    /// Where it is.
+    base_url: Option<String>,
+    /// Whether it is on this machine.
+    is_local: bool,
+    /// Where its key comes from.
+    key: String,
+    /// Its limits and prices.
+    card: Value,
+    /// The provider's name in the journal and for `reset`.
+    provider_name: String,
+    /// How the provider is.
+    health: String,
+    /// Until when it is left alone, if it is.
+    until: Option<String>,
+}
+
+/// A provider that is asked again.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct ProviderReset {
+    /// The names under which it was held back; none where it was not.
+    reset: Vec<String>,
 }
 
 /// What a trial showed.
@@ -96,5 +130,39 @@ pub(super) async fn test(
     Told(Nothing {}): Told<Nothing>,
 ) -> Answer<ModelTried> {
     let done = by.does(move |workshop| Ok(shaped(waited(workshop.try_listed(&alias))?)?));
+    done.await.map(Json)
+}
+
+/// Shows a model: where it is, which key it uses, what it costs, how its provider is.
+#[utoipa::path(get, path = "/api/v1/models/{alias}", tag = "models", operation_id = "showModel",
+    params(("alias" = String, Path, description = "The alias, or provider:model")),
+    extensions(("x-role" = json!("developer"))),
+    responses((status = 200, body = ModelSeen), (status = "4XX", body = Troubled)))]
+pub(super) async fn show(by: As<Developer>, At(alias): At<String>) -> Answer<ModelSeen> {
+    let done = by.does(move |workshop| {
+        let mut shown = waited(workshop.caller().show_listed(&alias))?;
+        let redactor = workshop.caller().redactor();
+        // Addresses are written by hand, and people put passwords into them.
+        shown.base_url = shown.base_url.map(|url| redactor.redact(&url).into_owned());
+        Ok(shaped(shown)?)
+    });
+    done.await.map(Json)
+}
+
+/// Has a provider asked again at once that was left alone because it failed or asked for a pause.
+#[utoipa::path(post, path = "/api/v1/providers/{name}/reset", tag = "models",
+    operation_id = "resetProvider", request_body = Nothing,
+    params(("name" = String, Path, description = "Its name, as a model's `provider_name` says")),
+    extensions(("x-role" = json!("admin")), ("x-person" = json!(true))),
+    responses((status = 200, body = ProviderReset), (status = "4XX", body = Troubled)))]
+pub(super) async fn reset(
+    by: As<AdminInPerson>,
+    At(name): At<String>,
+    Told(Nothing {}): Told<Nothing>,
+) -> Answer<ProviderReset> {
+    let done = by.does(move |workshop| {
+        let reset = workshop.reset_provider(&name)?;
+        Ok(ProviderReset { reset })
+    });
     done.await.map(Json)
 }

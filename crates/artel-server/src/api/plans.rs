@@ -1,6 +1,7 @@
 //! Plans: looking at them. Deciding about them is in `decide`.
 
 pub(super) mod decide;
+pub(super) mod steps;
 
 use std::sync::Arc;
 

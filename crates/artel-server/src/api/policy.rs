@@ -100,6 +100,21 @@ pub(super) struct PolicyDecision {
     reason: String,
 }
 
+/// A text that may hold secrets.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Redact {
+    /// The text.
+    text: String,
+}
+
+/// The same text without them.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct Redacted {
+    /// The text.
+    text: String,
+}
+
 /// Lists every setting that has a value, with where it comes from.
 #[utoipa::path(get, path = "/api/v1/settings", tag = "settings", operation_id = "listSettings",
     extensions(("x-role" = json!("admin"))),
@@ -184,5 +199,18 @@ pub(super) async fn check(by: As<Developer>, Told(told): Told<Checks>) -> Answer
         role: told.role,
     };
     let done = by.does(move |workshop| Ok(shaped(workshop.caller().check_command(&check)?)?));
+    done.await.map(Json)
+}
+
+/// Takes secrets out of a text: known values, and whatever looks like one.
+#[utoipa::path(post, path = "/api/v1/policy/redact", tag = "policy", operation_id = "redact",
+    request_body = Redact, extensions(("x-role" = json!("developer"))),
+    responses((status = 200, body = Redacted), (status = "4XX", body = Troubled)))]
+pub(super) async fn redact(by: As<Developer>, Told(told): Told<Redact>) -> Answer<Redacted> {
+    let done = by.does(move |workshop| {
+        let redactor = workshop.caller().redactor();
+        let text = redactor.redact(&told.text).into_owned();
+        Ok(Redacted { text })
+    });
     done.await.map(Json)
 }

@@ -6,9 +6,11 @@ use axum::Json;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
+use super::Told;
 use super::page::{Limit, Rows, page};
 use super::refusal::Troubled;
-use super::seat::{Answer, As, Asked, At, User, shaped};
+use super::runs::steer::Nothing;
+use super::seat::{Answer, As, Asked, At, Developer, User, shaped};
 
 /// A report in a list.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
@@ -73,5 +75,20 @@ pub(super) async fn list(by: As<User>, Asked(wanted): Asked<Wanted>) -> Answer<R
     responses((status = 200, body = ReportSeen), (status = "4XX", body = Troubled)))]
 pub(super) async fn show(by: As<User>, At(id): At<String>) -> Answer<ReportSeen> {
     let done = by.does(move |workshop| Ok(shaped(workshop.report(&id)?)?));
+    done.await.map(Json)
+}
+
+/// Writes a report anew from the journal.
+#[utoipa::path(post, path = "/api/v1/reports/{id}/rebuild", tag = "reports",
+    operation_id = "rebuildReport", request_body = Nothing,
+    params(("id" = String, Path, description = "The id of its request or run, or how it begins")),
+    extensions(("x-role" = json!("developer"))),
+    responses((status = 200, body = ReportSeen), (status = "4XX", body = Troubled)))]
+pub(super) async fn rebuild(
+    by: As<Developer>,
+    At(id): At<String>,
+    Told(Nothing {}): Told<Nothing>,
+) -> Answer<ReportSeen> {
+    let done = by.does(move |workshop| Ok(shaped(workshop.rebuild_report(&id)?)?));
     done.await.map(Json)
 }

@@ -73,6 +73,27 @@ pub(crate) struct RequestShown {
     changeset: Option<Value>,
 }
 
+/// What a request would be.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub(super) struct RequestMeant {
+    /// What it is about, in a line.
+    title: String,
+    /// The portal.
+    portal: Option<String>,
+    /// The role that is asked.
+    agent: String,
+    /// low, normal, high or critical.
+    priority: String,
+    /// trivial, question or work.
+    size: String,
+    /// Why that.
+    why_size: String,
+    /// What has to be kept to, each with where it comes from.
+    constraints: Vec<Value>,
+    /// What has to hold in the end, each with where it comes from.
+    criteria: Vec<Value>,
+}
+
 /// A piece of work that goes on.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct RequestResumed {
@@ -165,7 +186,30 @@ pub(super) async fn list(by: As<User>, Asked(wanted): Asked<Wanted>) -> Answer<R
     request_body = NewRequest, extensions(("x-role" = json!("user"))),
     responses((status = 201, body = RequestShown), (status = "4XX", body = Troubled)))]
 pub(super) async fn create(by: As<User>, Told(new): Told<NewRequest>) -> Made<RequestShown> {
-    let order = AskOrder {
+    let (portal, folder) = (new.portal.clone(), new.folder.clone());
+    let order = ordered(new)?;
+    let done = by.does(move |workshop| file(workshop, order, portal, folder));
+    done.await.map(made)
+}
+
+/// Says what a request would be: how it is understood, and how large it is. Nothing is written.
+#[utoipa::path(post, path = "/api/v1/requests/preview", tag = "requests",
+    operation_id = "previewRequest", request_body = NewRequest,
+    extensions(("x-role" = json!("user"))),
+    responses((status = 200, body = RequestMeant), (status = "4XX", body = Troubled)))]
+pub(super) async fn preview(by: As<User>, Told(new): Told<NewRequest>) -> Answer<RequestMeant> {
+    let (portal, folder) = (new.portal.clone(), new.folder.clone());
+    let order = ordered(new)?;
+    let done = by.does(move |workshop| {
+        let portal = about(workshop, portal.as_deref(), folder)?;
+        let prospect = workshop.prospect(&order, Some(portal))?;
+        Ok(shaped(workshop.prospect_value(&prospect))?)
+    });
+    done.await.map(Json)
+}
+
+fn ordered(new: NewRequest) -> Result<AskOrder, Failure> {
+    Ok(AskOrder {
         words: new.words,
         agent: new.agent,
         urgency: match new.priority.as_deref() {
@@ -181,9 +225,7 @@ pub(super) async fn create(by: As<User>, Told(new): Told<NewRequest>) -> Made<Re
         verify: new.verify.as_deref().map(verify).transpose()?,
         model: new.model,
         ..AskOrder::default()
-    };
-    let done = by.does(move |workshop| file(workshop, order, new.portal, new.folder));
-    done.await.map(made)
+    })
 }
 
 /// Shows a request with what came of it.
@@ -275,6 +317,17 @@ pub(super) fn about(
                     .advise("name the `portal`; `/api/v1/portals` lists them")),
             }
         }
+    }
+}
+
+/// Returns the workshop as it looks from a project: its skills and hooks are found from there.
+pub(super) fn standing_in(
+    workshop: &Arc<Workshop>,
+    portal: Option<&str>,
+) -> Result<Arc<Workshop>, Failure> {
+    match portal {
+        None => Ok(Arc::clone(workshop)),
+        Some(name) => Ok(Arc::new(workshop.standing_in(&workshop.portal(name)?.path))),
     }
 }
 

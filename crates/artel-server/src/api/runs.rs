@@ -1,5 +1,6 @@
 //! Runs: looking at them, and beginning one.
 
+pub(super) mod again;
 pub(super) mod steer;
 
 use std::path::PathBuf;

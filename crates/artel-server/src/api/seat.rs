@@ -139,21 +139,21 @@ impl<R> As<R> {
 /// Returns the eyes with which somebody looks.
 pub(super) fn eyes(desk: &Desk, who: &Who, view: Option<&str>) -> Result<Eyes, Failure> {
     let role = who.pass.role;
-    let view = match (view, role) {
-        (Some("full"), Viewer::User) => {
-            who.needs(Viewer::Developer)?;
-            View::Summary
+    let eyes = desk.workshop().eyes_of(role);
+    match (view, eyes.most) {
+        (None, _) | (Some("full"), View::Full) => Ok(eyes),
+        (Some("summary"), _) => Ok(eyes.looking(View::Summary)),
+        (Some("full"), View::Summary) => {
+            let role = role.as_str();
+            let what = format!("the full view is not for the role `{role}`");
+            Err(Failure::new(Code::H004, what)
+                .because(format!("`visibility.{role}` is \"summary\""))
+                .advise("ask for the summary; an admin says who sees what"))
         }
-        (None, Viewer::User) | (Some("summary"), _) => View::Summary,
-        (None | Some("full"), _) => View::Full,
         (Some(_), _) => {
-            return Err(
-                Failure::new(Code::C004, "there is no such view").advise("`summary` or `full`")
-            );
+            Err(Failure::new(Code::C004, "there is no such view").advise("`summary` or `full`"))
         }
-    };
-    let hidden = desk.workshop().settings.runs.hidden_tools.value.clone();
-    Ok(Eyes { view, role, hidden })
+    }
 }
 
 /// Waits for what a workshop does, on a thread where waiting is fine.

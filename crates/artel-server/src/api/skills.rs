@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use artel_types::{Code, Failure};
 use artel_workshop::SkillReport;
 use axum::Json;
 use serde::{Deserialize, Serialize};
@@ -11,8 +12,9 @@ use utoipa::{IntoParams, ToSchema};
 use super::Told;
 use super::page::{Limit, Rows, holds, page};
 use super::refusal::Troubled;
+use super::requests::standing_in;
 use super::runs::steer::Nothing;
-use super::seat::{Answer, As, Asked, At, Developer, Made, made, shaped};
+use super::seat::{AdminInPerson, Answer, As, Asked, At, Developer, Made, made, shaped, unnamed};
 
 /// A skill in a list.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
@@ -134,6 +136,40 @@ pub(super) struct Wanted {
     limit: Limit,
     /// Only what comes after this row of an earlier page.
     before: Option<String>,
+    /// Those that came with a project, too; the daemon's own folder if not given.
+    portal: Option<String>,
+}
+
+/// From where a skill is looked for.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FromWhere {
+    /// The project that it came with; the daemon's own folder if not given.
+    portal: Option<String>,
+}
+
+/// A skill that was seen.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct TrustSkill {
+    /// The hash of its files, or at least its first 8 letters.
+    #[serde(default)]
+    #[schema(required = true, min_length = 8)]
+    hash: String,
+    /// The project that it came with; the daemon's own folder if not given.
+    portal: Option<String>,
+}
+
+/// A skill that may be used as it is.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct SkillTrusted {
+    /// Its name.
+    skill: String,
+    /// What trust is bound to.
+    hash: String,
+    /// Whether it was not trusted before.
+    changed: bool,
 }
 
 /// Lists skills, by name.
@@ -145,6 +181,7 @@ pub(super) async fn list(
     Asked(wanted): Asked<Wanted>,
 ) -> Answer<Rows<SkillListed>> {
     let done = by.does(move |workshop| {
+        let workshop = standing_in(workshop, wanted.portal.as_deref())?;
         let mut skills = workshop.caller().skills()?.skills;
         skills.retain(|it| holds(wanted.q.as_deref(), &[&it.name, &it.description]));
         let cut = (wanted.limit, wanted.before.as_deref());
@@ -165,18 +202,61 @@ pub(super) async fn create(by: As<Developer>, Told(new): Told<SkillName>) -> Mad
 
 /// Shows a skill.
 #[utoipa::path(get, path = "/api/v1/skills/{name}", tag = "skills", operation_id = "showSkill",
-    params(("name" = String, Path, description = "Its name")),
+    params(("name" = String, Path, description = "Its name"), FromWhere),
     extensions(("x-role" = json!("developer"))),
     responses((status = 200, body = SkillSeen), (status = "4XX", body = Troubled)))]
-pub(super) async fn show(by: As<Developer>, At(name): At<String>) -> Answer<SkillSeen> {
+pub(super) async fn show(
+    by: As<Developer>,
+    At(name): At<String>,
+    Asked(wanted): Asked<FromWhere>,
+) -> Answer<SkillSeen> {
     let desk = Arc::clone(&by.desk);
     let done = by.does(move |workshop| {
+        let workshop = standing_in(workshop, wanted.portal.as_deref())?;
         let mut value = json!(workshop.caller().skill(&name)?);
         let sums = desk.glance(|board, _| board.skills())?;
         let reports: Vec<SkillReport> = workshop.skill_reports(&sums, Some(&name))?;
         value["stats"] = json!(reports.first());
         value["lessons"] = json!(workshop.lessons(&name)?);
         Ok(shaped(value)?)
+    });
+    done.await.map(Json)
+}
+
+/// Trusts a skill from outside the workshop as it was seen. Once a file of it changes, it is asked
+/// about again.
+#[utoipa::path(post, path = "/api/v1/skills/{name}/trust", tag = "skills",
+    operation_id = "trustSkill", request_body = TrustSkill,
+    params(("name" = String, Path, description = "Its name")),
+    extensions(("x-role" = json!("admin")), ("x-person" = json!(true))),
+    responses((status = 200, body = SkillTrusted), (status = "4XX", body = Troubled)))]
+pub(super) async fn trust(
+    by: As<AdminInPerson>,
+    At(name): At<String>,
+    Told(told): Told<TrustSkill>,
+) -> Answer<SkillTrusted> {
+    let done = by.does(move |workshop| {
+        if told.hash.len() < 8 {
+            return Err(unnamed("hash", "that of its files").into());
+        }
+        let workshop = standing_in(workshop, told.portal.as_deref())?;
+        let hash = workshop.caller().skill(&name)?.hash;
+        let question = workshop.trust_question(&name)?;
+        let now = question.as_ref().map_or(&hash, |it| &it.hash);
+        if !now.starts_with(&told.hash) {
+            return Err(Failure::new(Code::R008, "the skill is another one by now")
+                .because("files of it changed since you saw it")
+                .advise("look at it again, then trust what it is")
+                .into());
+        }
+        if let Some(question) = &question {
+            workshop.trust_skill(question)?;
+        }
+        Ok(SkillTrusted {
+            skill: name,
+            hash,
+            changed: question.is_some(),
+        })
     });
     done.await.map(Json)
 }
@@ -197,6 +277,24 @@ pub(super) async fn teach(
         Ok(LessonDone { skill: name, id })
     });
     done.await.map(made)
+}
+
+/// Says otherwise what is kept for the next runs of a skill.
+#[utoipa::path(post, path = "/api/v1/skills/{name}/lessons/{id}/edit", tag = "skills",
+    operation_id = "editLesson", request_body = NewLesson,
+    params(("name" = String, Path, description = "The skill"), ("id" = String, Path, description = "The lesson")),
+    extensions(("x-role" = json!("developer"))),
+    responses((status = 200, body = LessonDone), (status = "4XX", body = Troubled)))]
+pub(super) async fn reword(
+    by: As<Developer>,
+    At((name, id)): At<(String, String)>,
+    Told(new): Told<NewLesson>,
+) -> Answer<LessonDone> {
+    let done = by.does(move |workshop| {
+        workshop.edit_lesson(&name, &id, &new.text)?;
+        Ok(LessonDone { skill: name, id })
+    });
+    done.await.map(Json)
 }
 
 /// Forgets something that was kept.

@@ -13,7 +13,6 @@ use super::requests::none_of;
 use super::runs::steer::Nothing;
 use super::seat::{Admin, AdminInPerson, Answer, As, At, Made, User, made, shaped};
 use super::{Refusal, Told};
-use crate::door::COOKIE;
 
 /// A token in a list.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
@@ -126,7 +125,8 @@ pub(super) async fn logout(
     let id = by.who.pass.id.clone();
     by.does(move |workshop| Ok(workshop.end_login(&id)?))
         .await?;
-    let gone = format!("{COOKIE}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0");
+    let cookie = &by.desk.cookie;
+    let gone = format!("{cookie}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0");
     let answer = (
         axum::http::StatusCode::NO_CONTENT,
         [(header::SET_COOKIE, gone)],

@@ -1,6 +1,7 @@
 //! What was used, and what is in the journal, counted.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use artel_types::model::Period;
 use artel_workshop::{UsageBy, UsageQuery, UsageReport, UsageSum};
@@ -81,6 +82,13 @@ pub(super) struct JournalStats {
     backups: u64,
 }
 
+/// How skills do.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct SkillsDone {
+    /// Each that has run: its name, rates and sums.
+    skills: Vec<Value>,
+}
+
 /// Adds up what models were used for, and what it cost.
 #[utoipa::path(get, path = "/api/v1/usage", tag = "usage", operation_id = "showUsage",
     params(Wanted), extensions(("x-role" = json!("developer"))),
@@ -125,6 +133,21 @@ pub(super) async fn usage(by: As<Developer>, Asked(wanted): Asked<Wanted>) -> An
     responses((status = 200, body = JournalStats), (status = "4XX", body = Troubled)))]
 pub(super) async fn stats(by: As<Developer>) -> Answer<JournalStats> {
     let done = by.does(|workshop| Ok(shaped(workshop.stats()?)?));
+    done.await.map(Json)
+}
+
+/// Says how skills do: success, turns, recoveries, cost, tokens saved.
+#[utoipa::path(get, path = "/api/v1/usage/skills", tag = "usage",
+    operation_id = "listSkillStats", extensions(("x-role" = json!("developer"))),
+    responses((status = 200, body = SkillsDone), (status = "4XX", body = Troubled)))]
+pub(super) async fn skills(by: As<Developer>) -> Answer<SkillsDone> {
+    let desk = Arc::clone(&by.desk);
+    let done = by.does(move |workshop| {
+        let sums = desk.glance(|board, _| board.skills())?;
+        let reports = workshop.skill_reports(&sums, None)?;
+        let skills = reports.iter().map(|it| json!(it)).collect();
+        Ok(SkillsDone { skills })
+    });
     done.await.map(Json)
 }
 

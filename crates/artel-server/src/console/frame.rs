@@ -160,15 +160,14 @@ impl Site {
         self.who.pass.role >= Viewer::Admin
     }
 
-    /// Returns the eyes of whoever looks. Users see summaries, whatever is asked for.
+    /// Returns the eyes of whoever looks: as closely as is asked for, and as their role may.
     pub(super) fn eyes(&self, view: View) -> Eyes {
-        let role = self.who.pass.role;
-        let view = match role {
-            Viewer::User => View::Summary,
-            Viewer::Developer | Viewer::Admin => view,
-        };
-        let hidden = self.workshop.settings.runs.hidden_tools.value.clone();
-        Eyes { view, role, hidden }
+        self.workshop.eyes_of(self.who.pass.role).looking(view)
+    }
+
+    /// Tells whether whoever looks may see runs in full.
+    pub(super) fn sees_all(&self) -> bool {
+        self.eyes(View::Full).view == View::Full
     }
 }
 

@@ -151,6 +151,6 @@ fn row(site: &Site, record: Record) -> Row {
         },
         outcome: record.outcome.unwrap_or_default(),
         target: record.target.unwrap_or_default(),
-        payload: site.is_developer().then_some(record.payload),
+        payload: site.sees_all().then_some(record.payload),
     }
 }

@@ -11,7 +11,6 @@ use serde::Deserialize;
 
 use crate::api::Refusal;
 use crate::desk::Desk;
-use crate::door::COOKIE;
 use crate::keeper::blocking;
 
 #[derive(Debug, Deserialize)]
@@ -26,16 +25,17 @@ pub(super) async fn by_link(
     link: Result<Query<Link>, QueryRejection>,
 ) -> Result<Response, Refusal> {
     let code = link.map(|link| link.0.code).unwrap_or_default();
+    let name = desk.cookie.clone();
     let used = blocking(move || {
         let workshop = desk.workshop();
-        let name = workshop.caller().actor().id;
-        workshop.acting(&name, Via::Web)?.use_login(&code)
+        let by = workshop.caller().actor().id;
+        workshop.acting(&by, Via::Web)?.use_login(&code)
     });
     let Some(cookie) = used.await? else {
         return Ok((StatusCode::UNAUTHORIZED, super::stranger()).into_response());
     };
     let mut response = (StatusCode::SEE_OTHER, [(header::LOCATION, "/")]).into_response();
-    let cookie = format!("{COOKIE}={cookie}; Path=/; HttpOnly; SameSite=Strict; Max-Age=604800");
+    let cookie = format!("{name}={cookie}; Path=/; HttpOnly; SameSite=Strict; Max-Age=604800");
     // What is written in hex is always fit for a header.
     if let Ok(cookie) = HeaderValue::from_str(&cookie) {
         response.headers_mut().insert(header::SET_COOKIE, cookie);

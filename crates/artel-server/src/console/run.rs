@@ -6,11 +6,10 @@ mod timeline;
 
 use std::sync::Arc;
 
-use artel_journal::Record;
 use artel_rules::tally::Tally;
-use artel_types::Failure;
 use artel_types::plan::StepState;
-use artel_workshop::{Standing, StepRow, Telling, View, WaitSort, Waits, Words, Work};
+use artel_types::{Failure, RunId};
+use artel_workshop::{RunRow, Standing, StepRow, Telling, View, WaitSort, Waits, Words, Work};
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
@@ -77,6 +76,8 @@ pub(super) struct RunPage {
     pub(super) is_older: bool,
     /// From where older events go on.
     pub(super) older: Option<u64>,
+    /// How many events are not told on the page, because there are very many.
+    pub(super) left_out: u64,
     /// What the words about evidence mean.
     pub(super) legend: Vec<Meaning>,
     /// The piece of work whose plan is carried out.
@@ -122,15 +123,15 @@ pub(super) async fn page(
 
 fn gather(site: &Site, id: &str, wanted: &Wanted) -> Result<RunPage, Failure> {
     let subject = Subject::find(site, id)?;
-    let is_full = wanted.view == "full" && site.is_developer();
+    let is_full = wanted.view == "full" && site.sees_all();
     let eyes = site.eyes(if is_full { View::Full } else { View::Summary });
-    let mut story = site.workshop.telling(&subject.records, &eyes);
+    let mut story = site.workshop.excerpt_told(&subject.excerpt, &eyes);
     let title = story.title_of(subject.run);
     let title = title.or_else(|| Some(subject.work.as_ref()?.request.title.clone()));
     let title = title.unwrap_or_else(|| "A piece of work".to_owned());
     let mut page = blank(site, &subject, title)?;
     page.is_full = is_full;
-    page.can_full = site.is_developer();
+    page.can_full = site.sees_all();
     // The files of a step are looked for; those of a run go when they are put in place.
     let has_files =
         !page.is_over || subject.planned().is_some() || story.files_of(subject.run).is_some();
@@ -142,7 +143,13 @@ fn gather(site: &Site, id: &str, wanted: &Wanted) -> Result<RunPage, Failure> {
         true => points,
         false => points.without_files(&subject),
     });
-    page.events = events(&subject, &eyes, points.as_ref(), wanted.before);
+    page.events = events(
+        &subject,
+        &site.workshop,
+        &eyes,
+        points.as_ref(),
+        wanted.before,
+    )?;
     page.is_older = wanted.before.is_some();
     page.older = page.events.last().map(|it| it.seq);
     page.older = page.older.filter(|_| page.events.len() == EVENTS);
@@ -152,7 +159,7 @@ fn gather(site: &Site, id: &str, wanted: &Wanted) -> Result<RunPage, Failure> {
     match subject.planned() {
         Some(work) => planned(site, work, &mut page, &mut story)?,
         None => {
-            page.totals = totals(&subject.records);
+            page.totals = totals(site, &subject);
             let latest = story.milestones(MILESTONES).iter();
             page.milestones = latest.map(Milestone::from).collect();
             page.files = story.files_of(subject.run).filter(|_| site.is_developer());
@@ -166,7 +173,7 @@ fn gather(site: &Site, id: &str, wanted: &Wanted) -> Result<RunPage, Failure> {
 fn blank(site: &Site, subject: &Subject, title: String) -> Result<RunPage, Failure> {
     let trace = subject.trace;
     let standing = match subject.run {
-        Some(run) => Some(site.workshop.standing_of(run)?),
+        Some(run) => Some(standing(site, subject, run)?),
         None => None,
     };
     let waits = site.waiting();
@@ -229,6 +236,7 @@ fn blank(site: &Site, subject: &Subject, title: String) -> Result<RunPage, Failu
         fork: None,
         is_older: false,
         older: None,
+        left_out: subject.excerpt.left_out,
         legend: Vec::new(),
         plan: None,
     })
@@ -309,9 +317,33 @@ fn step(row: &StepRow, story: &mut Telling) -> StepView {
     }
 }
 
-fn totals(records: &[Record]) -> Vec<(&'static str, String)> {
+/// Says how a run stands, and who drives it: of a long one as the board has it, which has read all
+/// of its events already.
+fn standing(
+    site: &Site,
+    subject: &Subject,
+    run: RunId,
+) -> Result<(Standing, Option<String>), Failure> {
+    match listed(site, subject) {
+        Some(row) => Ok((row.state, site.drivers.run(run).map(str::to_owned))),
+        None => site.workshop.standing_of(run),
+    }
+}
+
+/// Returns a long run as it stands in lists.
+fn listed(site: &Site, subject: &Subject) -> Option<RunRow> {
+    let run = subject.run.filter(|_| subject.is_long())?;
+    site.desk.board().run(run, &site.drivers)
+}
+
+fn totals(site: &Site, subject: &Subject) -> Vec<(&'static str, String)> {
+    if let Some(row) = listed(site, subject) {
+        let cost = words::cost(row.cost, row.turns);
+        return vec![("turns", row.turns.to_string()), ("cost", cost)];
+    }
     let mut tally = Tally::default();
-    let events = records.iter().filter_map(|record| record.event().ok());
+    let events = subject.records().iter();
+    let events = events.filter_map(|record| record.event().ok());
     events.for_each(|event| tally.fold(&event));
     let metrics = tally.metrics(None);
     let tokens = metrics.tokens_input + metrics.tokens_output;

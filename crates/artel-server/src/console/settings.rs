@@ -5,7 +5,9 @@ use std::sync::Arc;
 use artel_policy::GrantEntry;
 use artel_types::Failure;
 use artel_types::model::Provider;
-use artel_workshop::{ModelRow, Portal, PortalOperation, Problems, TokenRow, Viewer};
+use artel_workshop::{
+    ModelRow, Portal, PortalOperation, Problems, RoleSees, TokenRow, Viewer,
+};
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
@@ -28,6 +30,7 @@ pub(super) struct SettingsPage {
     pub(super) operations: Vec<&'static str>,
     /// Nothing for whoever may not see them.
     pub(super) tokens: Option<Vec<Token>>,
+    pub(super) rules: Vec<Rule>,
     pub(super) hidden: Vec<String>,
     pub(super) is_held: bool,
     pub(super) rows: Vec<Setting>,
@@ -63,6 +66,17 @@ pub(super) struct Token {
     pub(super) at: When,
 }
 
+/// What one role sees.
+#[derive(Debug, Clone)]
+pub(super) struct Rule {
+    pub(super) role: &'static str,
+    /// What it sees besides runs.
+    pub(super) about: &'static str,
+    /// How much of runs.
+    pub(super) sees: &'static str,
+    pub(super) origin: String,
+}
+
 /// One setting.
 #[derive(Debug, Clone)]
 pub(super) struct Setting {
@@ -89,6 +103,7 @@ async fn models(desk: &Desk, who: &Who) -> Result<Vec<ModelRow>, Failure> {
 fn gather(site: &Site, models: Vec<ModelRow>) -> Result<SettingsPage, Problems> {
     let workshop = &site.workshop;
     let settings = &workshop.settings;
+    let seen = workshop.who_sees();
     let tokens = match site.is_admin() {
         true => Some(workshop.tokens()?.into_iter().map(token).collect()),
         false => None,
@@ -116,7 +131,8 @@ fn gather(site: &Site, models: Vec<ModelRow>) -> Result<SettingsPage, Problems> 
         portals: workshop.portals()?.iter().map(portal).collect(),
         operations: PortalOperation::ALL.map(PortalOperation::as_str).to_vec(),
         tokens,
-        hidden: settings.runs.hidden_tools.value.clone(),
+        rules: seen.roles.into_iter().map(rule).collect(),
+        hidden: seen.hidden_tools,
         is_held: workshop.is_daemon_held()?,
         rows: rows.collect(),
     })
@@ -141,6 +157,19 @@ fn model(row: ModelRow) -> Model {
             None if is_rehearsal => "free".to_owned(),
             None => "price not known".to_owned(),
         },
+    }
+}
+
+fn rule(it: RoleSees) -> Rule {
+    Rule {
+        about: match it.role {
+            "user" => "requests, plans, what came of each step, changesets, reports",
+            "developer" => "also skills, usage, the journal, settings",
+            _ => "also what is kept for audit, tokens and grants",
+        },
+        role: it.role,
+        sees: it.sees,
+        origin: it.origin,
     }
 }
 

@@ -14,9 +14,6 @@ use axum::response::{IntoResponse as _, Response};
 use crate::api::Refusal;
 use crate::desk::Desk;
 
-/// The cookie of the console.
-pub(crate) const COOKIE: &str = "artel";
-
 /// The header in which pages show that it is they who send.
 const PROOF: &str = "x-artel-proof";
 
@@ -117,7 +114,7 @@ fn find(desk: &Desk, request: &Request) -> Result<Who, Box<Response>> {
         desk.wrong.count(from);
         return Err(Box::new(stranger(request)));
     }
-    if let Some(shown) = cookie(headers)
+    if let Some(shown) = cookie(headers, &desk.cookie)
         && let Some(pass) = desk.login(shown).map_err(broken)?
     {
         let proof = Some(proof_of(shown));
@@ -176,11 +173,11 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
-fn cookie(headers: &HeaderMap) -> Option<&str> {
+fn cookie<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     let cookies = headers.get_all(header::COOKIE).iter();
     let cookies = cookies.filter_map(|value| value.to_str().ok());
     let mut pairs = cookies.flat_map(|text| text.split(';'));
-    pairs.find_map(|pair| pair.trim().strip_prefix(COOKIE)?.strip_prefix('='))
+    pairs.find_map(|pair| pair.trim().strip_prefix(name)?.strip_prefix('='))
 }
 
 fn peer(request: &Request) -> IpAddr {

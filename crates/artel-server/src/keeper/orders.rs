@@ -13,8 +13,10 @@ use crate::desk::Desk;
 
 /// Something that the scheduler is told.
 pub(crate) enum Order {
-    /// To go on with something.
+    /// To go on with something: somebody waits for it.
     GoOn(Task),
+    /// To go on with a piece of work that was found, in its turn.
+    Found(TraceId),
     /// To begin a run.
     Begin(Begin),
 }
@@ -46,6 +48,11 @@ impl Orders {
     pub(crate) fn go_on(&self, task: Task) {
         // A scheduler that is gone needs no orders: the next one finds what was left.
         drop(self.sender.send(Order::GoOn(task)));
+    }
+
+    /// Has the scheduler go on with a piece of work when its turn comes.
+    pub(crate) fn found(&self, trace: TraceId) {
+        drop(self.sender.send(Order::Found(trace)));
     }
 
     /// Returns where orders arrive; once.

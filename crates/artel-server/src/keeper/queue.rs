@@ -1,7 +1,7 @@
 //! What is to be gone on with, and in which order: the most urgent first, then the oldest.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 use artel_types::plan::Urgency;
@@ -26,7 +26,7 @@ pub(crate) struct Queue {
     places: HashMap<Task, (Reverse<Urgency>, u64)>,
     /// Not before this time.
     later: HashMap<Task, (Instant, Urgency)>,
-    under_way: HashSet<Task>,
+    under_way: HashMap<Task, Urgency>,
     /// Came again while it was under way.
     again: HashMap<Task, Urgency>,
     /// How often in a row it could not be gone on with.
@@ -42,7 +42,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(30 * 60);
 impl Queue {
     /// Puts a task in, now or after a while; sooner wins where it is in already.
     pub(crate) fn put(&mut self, task: Task, urgency: Urgency, after: Duration, now: Instant) {
-        if self.under_way.contains(&task) {
+        if self.under_way.contains_key(&task) {
             self.again.insert(task, urgency);
             return;
         }
@@ -77,8 +77,19 @@ impl Queue {
         }
     }
 
-    /// Takes the next task that is ready.
-    pub(crate) fn take(&mut self, now: Instant) -> Option<Task> {
+    /// Takes the next task that is ready and at least so urgent.
+    pub(crate) fn take(&mut self, least: Urgency, now: Instant) -> Option<Task> {
+        self.ripen(now);
+        let next = self.ready.first_entry();
+        let next = next.filter(|entry| entry.key().0.0 >= least)?;
+        let ((Reverse(urgency), _), task) = next.remove_entry();
+        self.places.remove(&task);
+        self.under_way.insert(task, urgency);
+        Some(task)
+    }
+
+    /// Puts those in whose time has come.
+    fn ripen(&mut self, now: Instant) {
         let due: Vec<(Task, Urgency)> = self
             .later
             .iter()
@@ -88,10 +99,6 @@ impl Queue {
         for (task, urgency) in due {
             self.put(task, urgency, Duration::ZERO, now);
         }
-        let (_, task) = self.ready.pop_first()?;
-        self.places.remove(&task);
-        self.under_way.insert(task);
-        Some(task)
     }
 
     /// Notes that a task went as far as it goes.
@@ -105,14 +112,14 @@ impl Queue {
 
     /// Notes that a task could not be gone on with, and returns how long it waits.
     pub(crate) fn failed(&mut self, task: Task, now: Instant) -> Duration {
-        self.under_way.remove(&task);
+        let urgency = self.under_way.remove(&task).unwrap_or_default();
         self.again.remove(&task);
         let count = self.failures.entry(task).or_insert(0);
         let wait = FIRST_WAIT
             .saturating_mul(1 << (*count).min(10))
             .min(LONGEST_WAIT);
         *count += 1;
-        self.put(task, Urgency::Normal, wait, now);
+        self.put(task, urgency, wait, now);
         wait
     }
 
@@ -145,15 +152,19 @@ mod tests {
     fn what_failed_waits_although_it_is_found_meanwhile() {
         let (mut queue, now) = (Queue::default(), Instant::now());
         queue.offer(work(1), Urgency::Normal, Duration::ZERO, now);
-        let task = queue.take(now).unwrap();
+        let task = queue.take(Urgency::Low, now).unwrap();
         let wait = queue.failed(task, now);
         let sooner = Duration::from_secs(5);
         queue.offer(work(1), Urgency::Normal, sooner, now);
-        assert_eq!(queue.take(now + sooner), None);
-        assert_eq!(queue.take(now + wait), Some(work(1)));
+        assert_eq!(queue.take(Urgency::Low, now + sooner), None);
+        assert_eq!(queue.take(Urgency::Low, now + wait), Some(work(1)));
         queue.failed(work(1), now);
         queue.put(work(1), Urgency::Normal, sooner, now);
-        assert_eq!(queue.take(now + sooner), Some(work(1)), "a person says so");
+        assert_eq!(
+            queue.take(Urgency::Low, now + sooner),
+            Some(work(1)),
+            "a person says so"
+        );
     }
 
     #[test]
@@ -166,22 +177,35 @@ mod tests {
         queue.put(work(2), Urgency::Normal, Duration::ZERO, now);
         queue.put(work(5), Urgency::Normal, Duration::ZERO, now);
         queue.put(work(5), Urgency::High, Duration::ZERO, now);
-        let order: Vec<_> = std::iter::from_fn(|| queue.take(now)).collect();
+        let order: Vec<_> = std::iter::from_fn(|| queue.take(Urgency::Low, now)).collect();
         assert_eq!(order, [work(3), work(5), work(2), work(4), work(1)]);
+    }
+
+    #[test]
+    fn only_what_is_so_urgent_is_taken_and_what_failed_stays_so() {
+        let (mut queue, now) = (Queue::default(), Instant::now());
+        queue.put(work(1), Urgency::Normal, Duration::ZERO, now);
+        assert_eq!(queue.take(Urgency::High, now), None);
+        queue.put(work(2), Urgency::Critical, Duration::ZERO, now);
+        assert_eq!(queue.take(Urgency::High, now), Some(work(2)));
+        let wait = queue.failed(work(2), now);
+        assert_eq!(queue.take(Urgency::High, now), None);
+        assert_eq!(queue.take(Urgency::High, now + wait), Some(work(2)));
+        assert_eq!(queue.take(Urgency::Low, now), Some(work(1)));
     }
 
     #[test]
     fn what_comes_again_while_it_is_under_way_is_taken_once_more() {
         let (mut queue, now) = (Queue::default(), Instant::now());
         queue.put(work(1), Urgency::Normal, Duration::ZERO, now);
-        assert_eq!(queue.take(now), Some(work(1)));
+        assert_eq!(queue.take(Urgency::Low, now), Some(work(1)));
         queue.put(work(1), Urgency::Normal, Duration::ZERO, now);
         queue.put(work(1), Urgency::Normal, Duration::ZERO, now);
-        assert_eq!(queue.take(now), None);
+        assert_eq!(queue.take(Urgency::Low, now), None);
         queue.done(work(1), now);
-        assert_eq!(queue.take(now), Some(work(1)));
+        assert_eq!(queue.take(Urgency::Low, now), Some(work(1)));
         queue.done(work(1), now);
-        assert_eq!(queue.take(now), None);
+        assert_eq!(queue.take(Urgency::Low, now), None);
     }
 
     #[test]
@@ -190,25 +214,28 @@ mod tests {
         queue.put(work(1), Urgency::Normal, Duration::ZERO, now);
         let mut waits = Vec::new();
         for _ in 0..9 {
-            assert_eq!(queue.take(now), Some(work(1)));
+            assert_eq!(queue.take(Urgency::Low, now), Some(work(1)));
             let wait = queue.failed(work(1), now);
-            assert_eq!(queue.take(now), None);
+            assert_eq!(queue.take(Urgency::Low, now), None);
             waits.push(wait.as_secs());
             now += wait;
         }
         assert_eq!(waits, [30, 60, 120, 240, 480, 960, 1800, 1800, 1800]);
-        queue.take(now);
+        queue.take(Urgency::Low, now);
         queue.failed(work(1), now);
         queue.put(work(1), Urgency::Normal, Duration::ZERO, now);
-        assert_eq!(queue.take(now), Some(work(1)));
+        assert_eq!(queue.take(Urgency::Low, now), Some(work(1)));
     }
 
     #[test]
     fn a_grace_is_a_time_before_which_it_is_not_taken() {
         let (mut queue, now) = (Queue::default(), Instant::now());
         queue.put(work(1), Urgency::Normal, Duration::from_secs(5), now);
-        assert_eq!(queue.take(now), None);
+        assert_eq!(queue.take(Urgency::Low, now), None);
         assert_eq!(queue.next_at(), Some(now + Duration::from_secs(5)));
-        assert_eq!(queue.take(now + Duration::from_secs(5)), Some(work(1)));
+        assert_eq!(
+            queue.take(Urgency::Low, now + Duration::from_secs(5)),
+            Some(work(1))
+        );
     }
 }

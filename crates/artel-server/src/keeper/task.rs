@@ -9,6 +9,7 @@ use artel_workshop::{
 };
 use tokio::sync::watch;
 
+use super::aside::{Aside, Asks};
 use super::orders::Begin;
 use super::queue::Task;
 use crate::desk::Desk;
@@ -25,7 +26,7 @@ pub(super) enum Rest {
 pub(super) async fn go_on(
     desk: Arc<Desk>,
     task: Task,
-    stop: watch::Receiver<Stop>,
+    (asks, stop): (Asks, watch::Receiver<Stop>),
 ) -> Result<Rest, Failure> {
     let workshop = desk.workshop();
     let went = match task {
@@ -34,11 +35,11 @@ pub(super) async fn go_on(
         Task::Work(trace) => {
             let work = workshop.work(trace)?;
             let workshop = acting(&workshop, work.set_going_by())?;
-            let company = company(stop);
+            let company = company(asks, stop);
             workshop.go_on(trace, rules(), company).await?
         }
         Task::Run(run) => {
-            let company = company(stop);
+            let company = company(asks, stop);
             workshop.go_on_with_run(run, company).await?
         }
     };
@@ -54,14 +55,14 @@ pub(super) async fn go_on(
 pub(super) async fn begin(
     desk: Arc<Desk>,
     begin: Begin,
-    stop: watch::Receiver<Stop>,
+    (asks, stop): (Asks, watch::Receiver<Stop>),
 ) -> (Option<Task>, Result<Rest, Failure>) {
     let Begin {
         workshop,
         order,
         over,
     } = begin;
-    let company = company(stop);
+    let company = company(asks, stop);
     match workshop.start_run(&order, company).await {
         Ok(done) => {
             // Whoever ordered it may have gone.
@@ -99,10 +100,14 @@ fn rules() -> PlanRules {
 
 /// Nobody sits at the daemon: questions of agents and calls that need a yes wait in the journal for
 /// whoever answers, and what was never trusted is not used.
-fn company(stop: watch::Receiver<Stop>) -> Company {
+fn company(asks: Asks, stop: watch::Receiver<Stop>) -> Company {
+    let approver = Aside {
+        inner: Elsewhere::new(stop.clone()),
+        asks,
+    };
     Company {
         audience: Arc::new(Nobody),
-        approver: Some(Arc::new(Elsewhere::new(stop.clone()))),
+        approver: Some(Arc::new(approver)),
         person: None,
         trust: Arc::new(NoTrust),
         stop,

@@ -178,6 +178,27 @@ fn whoever_answers_a_call_is_on_record_by_name() {
     assert_eq!(answered["events"][0]["payload"]["reason"], "not today");
 }
 
+/// One may go on at a time, and that one waits for a person.
+#[test]
+fn whoever_waits_for_a_person_keeps_nobody_from_their_turn() {
+    let house = House::with("[policy]\ncommands = \"ask\"\n[server]\nworks_at_once = 1\n");
+    house.portal("shop");
+    let look = json!({ "task": "Look outside" });
+    for waiting in 1..=3 {
+        house.post("developer", "/api/v1/runs", &look).expect(201);
+        house.until("/api/v1/waiting", |answer| {
+            answer["calls"].as_array().unwrap().len() == waiting
+        });
+    }
+    let body = json!({ "words": "What is in this folder?" });
+    let made = house.post("user", "/api/v1/requests", &body).expect(201);
+    let trace = made.json()["trace_id"].as_str().unwrap().to_owned();
+    let query = format!("/api/v1/events?trace={trace}&kind=model.replied");
+    house.until(&query, |answer| !answer["events"][0].is_null());
+    let waiting = house.get("admin", "/api/v1/waiting").json();
+    assert_eq!(waiting["calls"].as_array().unwrap().len(), 3);
+}
+
 #[test]
 fn a_run_is_begun_and_told() {
     let house = House::new();
@@ -374,7 +395,8 @@ fn signing_out_is_for_the_console() {
 fn signing_out_ends_the_cookie() {
     let house = House::new();
     let cookie = house.cookie(artel_workshop::Viewer::User);
-    let shown = cookie.strip_prefix("artel=").unwrap();
+    let (name, shown) = cookie.split_once('=').unwrap();
+    assert_eq!(name, format!("artel-{}", house.workshop.id().short()));
     let proof = blake3::derive_key("artel console proof 1", shown.as_bytes());
     let proof = blake3::Hash::from(proof).to_hex();
     let signed_in = |method: &str, path: &str| {

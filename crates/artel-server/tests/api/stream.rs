@@ -27,6 +27,13 @@ impl Reader {
         Self { lines }
     }
 
+    /// Reads to the end, and returns the numbers of the events before it.
+    fn rest(self) -> Vec<u64> {
+        let lines = self.lines.lines().map(Result::unwrap);
+        let ids = lines.filter_map(|line| line.strip_prefix("id: ").map(str::to_owned));
+        ids.map(|id| id.parse().unwrap()).collect()
+    }
+
     /// Returns the next event: its number and its data.
     fn next(&mut self) -> (u64, serde_json::Value) {
         let (mut id, mut data) = (None, None);
@@ -121,6 +128,28 @@ fn all_of_many_readers_get_each_event_once_in_order() {
         let got: Vec<u64> = wanted.iter().map(|_| reader.next().0).collect();
         assert_eq!(got, wanted);
     }
+}
+
+#[test]
+fn whoever_is_sent_away_is_sent_nothing_more() {
+    let house = House::new();
+    let head = note(&house, "one");
+    let body = json!({ "role": "developer", "name": "another" });
+    let made = house.post("admin", "/api/v1/tokens", &body).expect(201);
+    let made = made.json();
+    let call = house.call("GET", &format!("/api/v1/events?after={head}"));
+    let call = call.by(made["token"].as_str().unwrap());
+    let (status, _, lines) = call.header("Accept", "text/event-stream").open();
+    assert_eq!(status, 200);
+    let mut sent_away = Reader { lines };
+    let mut stays = Reader::of(&house, "developer", "kind=note.added", Some(head));
+    let two = note(&house, "two");
+    while sent_away.next().0 < two {}
+    let path = format!("/api/v1/tokens/{}/revoke", made["id"].as_str().unwrap());
+    house.post("admin", &path, &json!({})).expect(200);
+    let three = note(&house, "three");
+    assert!(sent_away.rest().iter().all(|id| *id < three));
+    assert_eq!([stays.next().0, stays.next().0], [two, three]);
 }
 
 #[test]

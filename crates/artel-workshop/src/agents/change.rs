@@ -2,17 +2,104 @@
 
 use std::fs;
 
-use artel_files::{create_new, make_dirs, read_bounded};
+use artel_files::{create_new, make_dirs, read_bounded, write_atomic};
+use artel_journal::Journal;
 use artel_types::{AgentChanged, Code, Failure};
+use serde::Serialize;
 
 use super::{AgentReport, shipped};
+use crate::caller::Caller;
 use crate::trouble::{Problems, file_failure};
 use crate::workshop::{Noted, Open, Workshop};
 
 /// More than a role's file needs.
 const LARGEST: u64 = 1 << 20;
 
+/// A role as it is written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct AgentText {
+    /// Its id.
+    pub id: String,
+    /// Its file; nothing where it is built in.
+    pub file: Option<String>,
+    /// The whole text.
+    pub text: String,
+    /// BLAKE3 of the text, in hex: what a change of it names.
+    pub hash: String,
+}
+
+impl Caller {
+    /// Returns a role as it is written.
+    pub fn agent_text(&self, id: &str) -> Result<AgentText, Problems> {
+        let (file, text) = self.role_text(id)?;
+        Ok(AgentText {
+            id: id.to_owned(),
+            file: file.map(|file| file.display().to_string()),
+            hash: hash(&text),
+            text,
+        })
+    }
+}
+
+fn hash(text: &str) -> String {
+    blake3::hash(text.as_bytes()).to_hex().to_string()
+}
+
 impl Workshop {
+    /// Puts a person's text in the place of a role's. `seen` is how the hash of the text begins that
+    /// they changed: what somebody else wrote meanwhile stays. A text that cannot be used is refused.
+    pub fn rewrite_agent(
+        &self,
+        id: &str,
+        text: &str,
+        seen: &str,
+    ) -> Result<Noted<AgentReport>, Problems> {
+        let (found, old) = self.caller.role_text(id)?;
+        if !hash(&old).starts_with(seen) {
+            return Err(
+                Failure::new(Code::R008, "the role is written otherwise by now")
+                    .because("it was changed since you read it")
+                    .advise("read it again, then change that")
+                    .into(),
+            );
+        }
+        let mut done = self.caller.validated(id, text, &self.settings);
+        if let Some(failure) = done.first_failure() {
+            return Err(failure.into());
+        }
+        let Open { journal, notes } = self.open()?;
+        let file = self.root.join(format!("Agents/{id}.md"));
+        if text != old {
+            let failed = |error| file_failure(Code::W008, &error);
+            make_dirs(&self.root.join("Agents"), 0o755).map_err(failed)?;
+            write_atomic(&file, text.as_bytes(), 0o644).map_err(failed)?;
+            self.note_edit(&journal, id, found.is_some().into(), text)?;
+        }
+        done.file = file.exists().then(|| file.display().to_string());
+        Ok(Noted { done, notes })
+    }
+
+    /// Puts on record that a role reads otherwise now.
+    fn note_edit(
+        &self,
+        journal: &Journal,
+        id: &str,
+        before: Before,
+        text: &str,
+    ) -> Result<(), Failure> {
+        let act = match before {
+            Before::File => "updated",
+            Before::BuiltIn => "created",
+        };
+        let fact = AgentChanged {
+            id: id.to_owned(),
+            act: act.to_owned(),
+            hash: Some(hash(text)),
+        };
+        journal.append(self.draft(fact).on(id)).wait()?;
+        Ok(())
+    }
+
     /// Opens a role's file in the person's editor, checks what came of it, and puts a change on
     /// record. A built-in role gets a file for that, which goes again if nothing was changed.
     pub fn edit_agent(&self, id: &str) -> Result<Noted<AgentReport>, Problems> {
@@ -33,16 +120,7 @@ impl Workshop {
         }
         edited?;
         if !is_same {
-            let act = match found {
-                Some(_) => "updated",
-                None => "created",
-            };
-            let fact = AgentChanged {
-                id: id.to_owned(),
-                act: act.to_owned(),
-                hash: Some(blake3::hash(text.as_bytes()).to_hex().to_string()),
-            };
-            journal.append(self.draft(fact).on(id)).wait()?;
+            self.note_edit(&journal, id, found.is_some().into(), &text)?;
         }
         let mut done = self.caller.validated(id, &text, &self.settings);
         done.file = file.exists().then(|| file.display().to_string());
@@ -76,6 +154,19 @@ impl Workshop {
         };
         journal.append(self.draft(fact).on(id)).wait()?;
         Ok(Noted { done: (), notes })
+    }
+}
+
+/// What a role was before it was edited.
+#[derive(Clone, Copy)]
+enum Before {
+    File,
+    BuiltIn,
+}
+
+impl From<bool> for Before {
+    fn from(has_file: bool) -> Self {
+        if has_file { Self::File } else { Self::BuiltIn }
     }
 }
 

@@ -42,7 +42,7 @@ pub(super) struct Card {
     /// The number and the time of its last event.
     pub(super) last: (u64, Timestamp),
     /// What nobody has answered, the oldest first.
-    pub(super) questions: Vec<(Timestamp, RunAsked)>,
+    pub(super) questions: Vec<Put>,
     /// What is known only while it goes on.
     going: Option<Box<Going>>,
 }
@@ -68,6 +68,14 @@ pub(super) struct OpenAsk {
     pub(super) seq: u64,
     pub(super) since: Timestamp,
     pub(super) asked: ToolAsked,
+}
+
+/// A question that was put.
+#[derive(Debug, Clone)]
+pub(super) struct Put {
+    pub(super) seq: u64,
+    pub(super) since: Timestamp,
+    pub(super) asked: RunAsked,
 }
 
 impl Card {
@@ -116,7 +124,11 @@ impl Card {
             }
             Fact::RunAsked(asked) => {
                 self.answered(&asked.question);
-                self.questions.push((event.at, asked.clone()));
+                self.questions.push(Put {
+                    seq: event.seq,
+                    since: event.at,
+                    asked: asked.clone(),
+                });
             }
             Fact::RunAnswered(answered) => self.answered(&answered.question),
             _ => {}
@@ -131,7 +143,7 @@ impl Card {
     }
 
     fn answered(&mut self, question: &str) {
-        self.questions.retain(|(_, it)| it.question != question);
+        self.questions.retain(|it| it.asked.question != question);
     }
 
     fn finish(&mut self, finished: &RunFinished) {
@@ -223,7 +235,7 @@ impl Card {
     }
 
     fn note(&self, drivers: &Drivers) -> Option<String> {
-        if let Some((_, asked)) = self.questions.first() {
+        if let Some(Put { asked, .. }) = self.questions.first() {
             return Some(asked.text.clone());
         }
         if self.end.is_some() {

@@ -39,12 +39,13 @@ impl Board {
         for card in asking {
             let is_one_of_several = card.questions.len() > 1;
             let questions = card.questions.iter();
-            open.extend(questions.map(|(since, asked)| OpenQuestion {
+            open.extend(questions.map(|it| OpenQuestion {
                 run: card.run,
                 trace: card.trace,
                 title: card.title.to_string(),
-                since: *since,
-                asked: asked.clone(),
+                seq: it.seq,
+                since: it.since,
+                asked: it.asked.clone(),
                 driver: drivers.run(card.run).map(str::to_owned),
                 is_one_of_several,
             }));

@@ -39,7 +39,7 @@ pub enum Steered {
 }
 
 impl Steer {
-    fn word(&self) -> &'static str {
+    pub(crate) fn word(&self) -> &'static str {
         match self {
             Self::Pause => "pause",
             Self::Resume => "resume",
@@ -48,7 +48,7 @@ impl Steer {
         }
     }
 
-    fn fact(&self) -> RunSteered {
+    pub(crate) fn fact(&self) -> RunSteered {
         let text = match self {
             Self::Hint(text) => text.clone(),
             _ => String::new(),
@@ -228,12 +228,12 @@ impl Workshop {
         Ok(runs)
     }
 
-    fn steering(&self, run: RunId, trace: TraceId, fact: impl Into<Fact>) -> Draft {
+    pub(crate) fn steering(&self, run: RunId, trace: TraceId, fact: impl Into<Fact>) -> Draft {
         Draft::new(Stream::run(run), trace, self.caller.actor(), fact).in_run(run)
     }
 
     /// Ends a run that nobody drives: what it changed stays in its tree.
-    async fn end_left(&self, journal: &Journal, run: RunId) -> Result<(), Failure> {
+    pub(crate) async fn end_left(&self, journal: &Journal, run: RunId) -> Result<(), Failure> {
         let owner = Owner::this_process("artel cancel");
         let name = Stream::run(run).to_string();
         let lease = journal.take_lease(&name, owner, LEASE).await?;

@@ -39,19 +39,31 @@ impl Workshop {
             trace: Some(trace.clone()),
             ..Filter::default()
         };
-        let mut records = self.reader()?.records(&Query::of(filter))?;
+        let records = self.reader()?.records(&Query::of(filter))?;
+        Ok(self.narrowed(id, &trace, records))
+    }
+
+    /// Leaves the events of a run and all that it called, if it is a run that is named.
+    pub(super) fn narrowed(&self, id: &str, trace: &str, mut records: Vec<Record>) -> Vec<Record> {
         if trace.starts_with(&id.to_ascii_lowercase()) {
-            return Ok(records);
+            return records;
         }
         let Ok(run) = self.run_named(id) else {
-            return Ok(records);
+            return records;
         };
         let family = family(run, &records);
-        records.retain(|record| match &record.run {
-            Some(named) => named.parse().is_ok_and(|run| family.contains(&run)),
-            None => of_run(record).is_some_and(|run| family.contains(&run)),
-        });
-        Ok(records)
+        records.retain(|record| belongs(&family, record));
+        records
+    }
+
+    /// Returns a run with all that it called.
+    pub(super) fn family_of(&self, run: RunId, trace: &str) -> Result<BTreeSet<RunId>, Failure> {
+        let filter = Filter {
+            trace: Some(trace.to_owned()),
+            kind: Some("run.started".to_owned()),
+            ..Filter::default()
+        };
+        Ok(family(run, &self.reader()?.records(&Query::of(filter))?))
     }
 }
 
@@ -91,8 +103,16 @@ fn family(run: RunId, records: &[Record]) -> BTreeSet<RunId> {
     family
 }
 
+/// Tells whether an event is one of these runs, or speaks of one of them.
+pub(super) fn belongs(family: &BTreeSet<RunId>, record: &Record) -> bool {
+    match &record.run {
+        Some(named) => named.parse().is_ok_and(|run| family.contains(&run)),
+        None => of_run(record).is_some_and(|run| family.contains(&run)),
+    }
+}
+
 /// Returns the run that an event outside of runs speaks of.
-fn of_run(record: &Record) -> Option<RunId> {
+pub(super) fn of_run(record: &Record) -> Option<RunId> {
     match record.event().ok()?.fact {
         Fact::RunApplied(applied) => Some(applied.id),
         Fact::FeedbackGiven(given) => Some(given.id),

@@ -14,7 +14,7 @@ pub use line::{Line, Mark, Progress, price};
 pub use narrate::Narrator;
 pub use seen::seen;
 
-use artel_config::{Origin, Viewer};
+use artel_config::{Origin, Shown, Viewer};
 use artel_journal::Blobs;
 use artel_types::{Code, Failure};
 
@@ -45,6 +45,8 @@ pub struct Eyes {
     pub view: View,
     /// Who looks.
     pub role: Viewer,
+    /// The most that they may see.
+    pub most: View,
     /// Tools of which is shown only that they ran, whoever looks.
     pub hidden: Vec<String>,
 }
@@ -57,8 +59,9 @@ impl Workshop {
         let settings = &self.settings.runs;
         let role = settings.role.value;
         let is_said = settings.role.origin != Origin::Default;
-        if view == Some(View::Full) && role == Viewer::User && is_said {
-            let what = "the full view is not for the role `user`";
+        let eyes = self.eyes_of(role);
+        if view == Some(View::Full) && eyes.most == View::Summary && is_said {
+            let what = format!("the full view is not for the role `{}`", role.as_str());
             return Err(Failure::new(Code::C004, what)
                 .because(format!(
                     "`visibility.role` says so: {}",
@@ -66,15 +69,25 @@ impl Workshop {
                 ))
                 .advise("ask for the summary, or have `visibility.role` be \"developer\""));
         }
-        let usual = match role {
-            Viewer::User => View::Summary,
-            Viewer::Developer | Viewer::Admin => View::Full,
-        };
         Ok(Eyes {
-            view: view.unwrap_or(usual),
-            role,
-            hidden: settings.hidden_tools.value.clone(),
+            view: view.unwrap_or(eyes.most),
+            ..eyes
         })
+    }
+
+    /// Returns the eyes of a role, which see as much as it may.
+    pub fn eyes_of(&self, role: Viewer) -> Eyes {
+        let settings = &self.settings.runs;
+        let most = match settings.sees(role).value {
+            Shown::Summary => View::Summary,
+            Shown::Full => View::Full,
+        };
+        Eyes {
+            view: most,
+            role,
+            most,
+            hidden: settings.hidden_tools.value.clone(),
+        }
     }
 
     /// Returns what tells the story of runs.
@@ -86,6 +99,16 @@ impl Workshop {
 }
 
 impl Eyes {
+    /// Returns the same eyes, looking as closely as is asked for and as they may.
+    #[must_use]
+    pub fn looking(self, view: View) -> Self {
+        let view = match self.most {
+            View::Summary => View::Summary,
+            View::Full => view,
+        };
+        Self { view, ..self }
+    }
+
     /// Tells whether the input and output of a tool are nobody's to see.
     pub fn hides(&self, tool: &str) -> bool {
         self.hidden.iter().any(|pattern| fits(pattern, tool))
@@ -93,9 +116,9 @@ impl Eyes {
 
     /// How many lines of a result are shown.
     fn lines_of_results(&self) -> usize {
-        match self.role {
-            Viewer::User => 1,
-            Viewer::Developer | Viewer::Admin => 12,
+        match self.most {
+            View::Summary => 1,
+            View::Full => 12,
         }
     }
 }

@@ -82,6 +82,18 @@ impl Caller {
         checked.collect::<Result<_, _>>().map_err(Problems::from)
     }
 
+    /// Returns the folder of a skill, also of one that cannot be loaded.
+    pub fn skill_folder(&self, name: &str) -> Result<PathBuf, Problems> {
+        let found = self.skills_here()?.found;
+        let is_it = |path: &Path| path.file_name().is_some_and(|it| it == name);
+        let broken = found.broken.iter().find(|it| is_it(&it.path));
+        match (found.get(name), broken) {
+            (Ok(skill), _) => Ok(skill.folder.clone()),
+            (Err(_), Some(broken)) => Ok(broken.path.clone()),
+            (Err(failure), None) => Err(failure.into()),
+        }
+    }
+
     fn skill_files(&self) -> Result<Vec<PathBuf>, Problems> {
         if self.absolute("SKILL.md".as_ref()).is_file() {
             return Ok(vec!["SKILL.md".into()]);

@@ -4,6 +4,7 @@
 mod again;
 mod background;
 mod edit;
+mod hold;
 mod steps;
 
 use std::sync::Arc;

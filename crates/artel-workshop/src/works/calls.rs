@@ -1,9 +1,10 @@
 //! Calls of agents that wait for a yes: seen from every surface, answered from any, once.
 
-use artel_engine::answer_call;
+use artel_engine::answer_first;
 use artel_tools::{Reply, Said};
 use artel_types::{Code, Draft, Failure, RunId, Stream, Timestamp, ToolAsked, TraceId, Visibility};
 
+use super::waiting::already_decided;
 use super::waiting::{WaitSort, Waits};
 use crate::workshop::{Noted, Open, Workshop};
 
@@ -116,14 +117,9 @@ impl Workshop {
             .shown(Visibility::Full);
         draft.outcome = Some(outcome);
         let Open { journal, notes } = self.open()?;
-        match answer_call(&journal, call.run, call.seq, draft)? {
+        match answer_first(&journal, call.run, call.seq, draft)? {
             None => Ok(Noted { done: (), notes }),
-            Some(first) => {
-                let who = &first.actor.id;
-                let what = format!("already decided: {who} answered first");
-                Err(Failure::new(Code::R008, what)
-                    .advise(format!("`artel trace {}` shows it", call.run.short())))
-            }
+            Some(first) => Err(already_decided(&first, call.run)),
         }
     }
 }

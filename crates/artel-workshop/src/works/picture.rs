@@ -2,8 +2,9 @@
 //! found, what it took.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
 
-use artel_journal::Record;
+use artel_journal::{Filter, Query, Record};
 use artel_rules::conduct::{Conduct, Rules};
 use artel_types::plan::StepState;
 use artel_types::{Fact, Failure, Money, RunId, Text, Timestamp};
@@ -131,9 +132,15 @@ impl Workshop {
             phase: None,
         };
         let mut told = Vec::new();
-        for record in self.run_records(&work.trace.to_string())? {
+        let filter = Filter {
+            trace: Some(work.trace.to_string()),
+            ..Filter::default()
+        };
+        // One after the other: a long story is not held in memory for it.
+        self.reader()?.visit(&Query::of(filter), |record| {
             told.extend(picture.take(&record));
-        }
+            ControlFlow::Continue(())
+        })?;
         Ok((picture, told))
     }
 }
@@ -273,6 +280,13 @@ impl Picture {
                 }
                 let text = format!("{}: retry {}/{allowed}", self.name(&it.step), it.round + 1);
                 vec![plain(text)]
+            }
+            Fact::StepSteered(it) => {
+                let text = match it.act.as_str() {
+                    "pause" => "paused until a person lets it go on",
+                    _ => "goes on",
+                };
+                self.remark(&it.step, Mark::Waits, text.to_owned())
             }
             Fact::StepWaived(it) => {
                 let text = format!("{} waived: {}", it.what, it.reason);

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 pub use self::evidence::{Evidence, Verdict};
 use super::picture::Remark;
-use crate::runs::{Eyes, Line, Mark, Narrator, Words, seen};
+use crate::runs::{Excerpt, Eyes, Line, Mark, Narrator, Words, seen};
 use crate::workshop::Workshop;
 
 /// So much of one output is shown.
@@ -85,8 +85,22 @@ pub struct Telling {
 impl Workshop {
     /// Puts events where a reader looks for them, as far as these eyes see them.
     pub fn telling(&self, records: &[Record], eyes: &Eyes) -> Telling {
+        let narrator = self.narrator(eyes.clone(), Words::Told);
+        self.told_by(narrator, records, eyes)
+    }
+
+    /// The same of a story of which a part is left out.
+    pub fn excerpt_told(&self, excerpt: &Excerpt, eyes: &Eyes) -> Telling {
+        let mut narrator = self.narrator(eyes.clone(), Words::Told);
+        for (run, turns) in &excerpt.replies {
+            narrator.pass_over(*run, *turns);
+        }
+        self.told_by(narrator, &excerpt.records, eyes)
+    }
+
+    fn told_by(&self, narrator: Narrator, records: &[Record], eyes: &Eyes) -> Telling {
         let mut telling = Telling {
-            narrator: self.narrator(eyes.clone(), Words::Told),
+            narrator,
             order: Vec::new(),
             runs: BTreeMap::new(),
             steps: BTreeMap::new(),

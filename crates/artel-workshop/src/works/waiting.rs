@@ -1,8 +1,8 @@
 //! What needs a person: plans to decide about, questions, changesets, runs that were left.
 
-use artel_journal::Batch;
+use artel_engine::answer_first;
 use artel_types::{
-    Code, Draft, Fact, Failure, RunAnswered, RunAsked, RunId, Stream, Timestamp, TraceId,
+    Code, Draft, Event, Fact, Failure, RunAnswered, RunAsked, RunId, Stream, Timestamp, TraceId,
 };
 use serde::Serialize;
 
@@ -78,6 +78,8 @@ pub struct OpenQuestion {
     pub trace: TraceId,
     /// What the run does.
     pub title: String,
+    /// Where in the journal it was asked.
+    pub seq: u64,
     /// When it was asked.
     pub since: Timestamp,
     /// What is asked.
@@ -168,7 +170,9 @@ impl Workshop {
         let Open { journal, notes } = self.open()?;
         let (run, by) = (question.run, self.caller.actor());
         let draft = Draft::new(Stream::run(run), question.trace, by, answered).in_run(run);
-        journal.append(Batch::of([draft])).wait()?;
+        if let Some(first) = answer_first(&journal, run, question.seq, draft)? {
+            return Err(already_decided(&first, run));
+        }
         let done = question
             .driver
             .clone()
@@ -192,6 +196,12 @@ impl Workshop {
             None => Ok(false),
         }
     }
+}
+
+/// Says that somebody else answered first.
+pub(super) fn already_decided(first: &Event, run: RunId) -> Failure {
+    let what = format!("already decided: {} answered first", first.actor.id);
+    Failure::new(Code::R008, what).advise(format!("`artel trace {}` shows it", run.short()))
 }
 
 /// Returns an answer as it is recorded, or says why it is none.

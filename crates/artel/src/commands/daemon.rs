@@ -62,6 +62,9 @@ struct Start {
     /// Where to listen, instead of `server.listen`
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<String>,
+    /// Listen also where others can reach it; put a proxy with TLS before it
+    #[arg(long)]
+    public: bool,
 }
 
 /// How long a daemon has to come up, and to end.
@@ -131,7 +134,8 @@ fn start(how: &Start, workshop: &Workshop, screen: &mut Screen) -> Result<Verdic
     if let Some(listen) = &how.listen {
         words.extend(["--listen".to_owned(), listen.clone()]);
     }
-    let before = logs::length(&workshop.daemon_log());
+    words.extend(how.public.then(|| "--public".to_owned()));
+    let before = workshop.daemon_said_last().position;
     let pid = workshop.leave_daemon_to_background(&words)?;
     let mut waited = Duration::ZERO;
     while waited < PATIENCE {
@@ -144,7 +148,7 @@ fn start(how: &Start, workshop: &Workshop, screen: &mut Screen) -> Result<Verdic
             break;
         }
     }
-    let said = logs::since(&workshop.daemon_log(), before);
+    let said = workshop.daemon_said(before).text;
     Err(Failure::new(Code::H006, "the daemon did not come up")
         .because(said)
         .advise("`artel serve` runs it in this terminal")
@@ -199,6 +203,12 @@ fn status(workshop: &Workshop, screen: &mut Screen) -> Result<Verdict, Problems>
     }
     if status.paused {
         screen.line("held: nothing new is begun until `artel daemon resume`")?;
+    }
+    for problem in &status.refused {
+        screen.line(format!(
+            "the settings were changed and are not in force: {}",
+            harmless(problem.lines().next().unwrap_or_default())
+        ))?;
     }
     if let Some(lacks) = lacks {
         screen.line(format!(

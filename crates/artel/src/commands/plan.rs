@@ -7,7 +7,7 @@ mod steps;
 use std::path::PathBuf;
 
 use artel_types::plan::PlanState;
-use artel_workshop::{Caller, OnFailure, PlanRules, Problems};
+use artel_workshop::{Caller, OnFailure, PlanRules, Problems, Steer};
 
 use super::ask::one_of;
 use super::planned::usual_rules;
@@ -89,14 +89,35 @@ enum Command {
         #[arg(long, value_name = "TEXT")]
         reason: Option<String>,
     },
-    /// Call a plan off, also while it is being done
-    #[command(after_help = "Example: artel plan cancel 5d2f41c0 --reason \"not now\"")]
+    /// Call a plan off, also while it is being done, or end one step of it
+    #[command(
+        after_help = "Example: artel plan cancel 5d2f41c0 --reason \"not now\"\n\
+        Example: artel plan cancel 5d2f41c0 3"
+    )]
     Cancel {
         /// Its trace, or how it begins
         id: String,
+        /// One step, by its number or name, and what needs it; all of it if not given
+        step: Option<String>,
         /// Why
         #[arg(long, value_name = "TEXT", default_value = "")]
         reason: String,
+    },
+    /// Let nothing more of a step begin until it is resumed; the others go on
+    #[command(after_help = "Example: artel plan pause 5d2f41c0 3")]
+    Pause {
+        /// Its trace, or how it begins
+        id: String,
+        /// The step, by its number or name
+        step: String,
+    },
+    /// Let a step go on that was paused
+    #[command(after_help = "Example: artel plan resume 5d2f41c0 3")]
+    Resume {
+        /// Its trace, or how it begins
+        id: String,
+        /// The step, by its number or name
+        step: String,
     },
     /// Show how versions differ: the newest from the one before it, or from the one being done
     #[command(after_help = "Example: artel plan diff 5d2f41c0\n\
@@ -238,7 +259,16 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
         Command::Reject { id, reason } => {
             decide::reject(id, reason.as_deref().unwrap_or_default(), caller, screen)
         }
-        Command::Cancel { id, reason } => decide::cancel(id, reason, caller, screen),
+        Command::Cancel {
+            id,
+            step: Some(step),
+            reason,
+        } => steps::steer((id, step), &Steer::Cancel, reason, caller, screen),
+        Command::Cancel { id, reason, .. } => decide::cancel(id, reason, caller, screen),
+        Command::Pause { id, step } => steps::steer((id, step), &Steer::Pause, "", caller, screen),
+        Command::Resume { id, step } => {
+            steps::steer((id, step), &Steer::Resume, "", caller, screen)
+        }
         Command::Diff { id, from, to } => look::diff(id, from.zip(*to), caller, screen),
         Command::Retry { id, step, how } => steps::retry(id, step.as_deref(), how, caller, screen),
         Command::Skip { id, step, reason } => {

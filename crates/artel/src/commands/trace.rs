@@ -3,8 +3,7 @@
 mod events;
 mod work;
 
-use artel_types::{Code, Failure};
-use artel_workshop::{Caller, Line, Problems, View, Words, Workshop};
+use artel_workshop::{Caller, Line, Problems, TraceWanted, Traced, View, Workshop};
 
 use super::story::laid_out;
 use crate::Verdict;
@@ -33,6 +32,14 @@ pub(crate) struct Args {
 }
 
 impl Args {
+    /// How much of it is wanted.
+    fn wanted(&self) -> TraceWanted {
+        TraceWanted {
+            step: self.step.clone(),
+            turn: self.turn,
+        }
+    }
+
     /// How closely it is looked at: one step or turn is looked at closely.
     fn view(&self) -> View {
         match self.full || self.step.is_some() || self.turn.is_some() {
@@ -48,48 +55,39 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
     if args.events {
         return events::show(args, &workshop, screen);
     }
-    if let Some(work) = work::meant(&workshop, &args.id)? {
+    if let Some(work) = workshop.work_meant(&args.id)? {
         return work::show(args, &workshop, &work, screen);
     }
-    if let Some(step) = &args.step {
-        let id = harmless(&args.id);
-        let what = format!("`{id}` has no step `{}`", harmless(step));
-        return Err(Failure::new(Code::R004, what)
-            .because("it carries out no plan")
-            .advise(format!("`artel trace {id} --full` shows it turn by turn"))
-            .into());
+    if args.step.is_none() {
+        let records = workshop.run_records(&args.id)?;
+        let is_run = records.iter().any(|record| record.kind == "run.started");
+        if !is_run || (screen.json && args.turn.is_none()) {
+            return events::show(args, &workshop, screen);
+        }
     }
-    let records = workshop.run_records(&args.id)?;
-    let is_run = records.iter().any(|record| record.kind == "run.started");
-    if !is_run || (screen.json && args.turn.is_none()) {
-        return events::show(args, &workshop, screen);
-    }
-    of_run(args, &workshop, &records, screen)
+    of_run(args, &workshop, screen)
 }
 
 /// Tells a run line by line.
-fn of_run(
-    args: &Args,
-    workshop: &Workshop,
-    records: &[artel_journal::Record],
-    screen: &mut Screen,
-) -> Result<Verdict, Problems> {
+fn of_run(args: &Args, workshop: &Workshop, screen: &mut Screen) -> Result<Verdict, Problems> {
     let view = args.view();
-    let mut narrator = workshop.narrator(workshop.eyes(Some(view))?, Words::Told);
-    let lines: Vec<Line> = records.iter().flat_map(|it| narrator.tell(it)).collect();
-    let numbers = lines.iter().map(turn_of);
-    refuse_unknown_turn(args.turn, numbers)?;
-    let is_wanted = |line: &&Line| args.turn.is_none_or(|wanted| wanted == turn_of(line));
-    let wanted: Vec<&Line> = lines.iter().filter(is_wanted).collect();
+    let eyes = workshop.eyes(Some(view))?;
+    let Traced::Lines(lines) = workshop.traced(&args.id, &args.wanted(), &eyes)? else {
+        return events::show(args, workshop, screen);
+    };
+    show_lines(args, &lines, screen)
+}
+
+fn show_lines(args: &Args, lines: &[Line], screen: &mut Screen) -> Result<Verdict, Problems> {
     if screen.json {
-        screen.value(&serde_json::json!({ "turn": args.turn, "lines": wanted }))?;
+        screen.value(&serde_json::json!({ "turn": args.turn, "lines": lines }))?;
         return Ok(Verdict::Done);
     }
-    for line in wanted {
+    for line in lines {
         let text = laid_out(line, |sign, paint| screen.paint(sign, paint));
         screen.line(text)?;
     }
-    if view == View::Summary {
+    if args.view() == View::Summary {
         screen.flush()?;
         screen.say(format!(
             "turn by turn: `artel trace {} --full`",
@@ -97,37 +95,4 @@ fn of_run(
         ));
     }
     Ok(Verdict::Done)
-}
-
-/// Returns the turn that a line belongs to. A turn is headed before its reply is there.
-fn turn_of(line: &Line) -> u32 {
-    line.turn + u32::from(line.mark == artel_workshop::Mark::Turn)
-}
-
-/// Refuses a turn that is not there, and says which are.
-fn refuse_unknown_turn(
-    wanted: Option<u32>,
-    there: impl Iterator<Item = u32>,
-) -> Result<(), Failure> {
-    let Some(wanted) = wanted else {
-        return Ok(());
-    };
-    let mut there: Vec<u32> = there.filter(|turn| *turn > 0).collect();
-    there.sort_unstable();
-    there.dedup();
-    if there.contains(&wanted) {
-        return Ok(());
-    }
-    let failure = Failure::new(Code::R004, format!("there is no turn {wanted}"));
-    Err(match there.as_slice() {
-        [] => failure
-            .because("no turn is over yet")
-            .advise("leave `--turn` out"),
-        [only] => failure
-            .because(format!("there is turn {only} alone"))
-            .advise(format!("`--turn {only}`")),
-        [first, .., last] => failure
-            .because(format!("there are turns {first} to {last}"))
-            .advise(format!("`--turn {last}` is the last one")),
-    })
 }

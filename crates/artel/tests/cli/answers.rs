@@ -4,7 +4,7 @@ use std::fs;
 
 use crate::support::{House, old_run};
 
-const COMMANDS: [&[&str]; 128] = [
+const COMMANDS: [&[&str]; 130] = [
     &[],
     &["init"],
     &["doctor"],
@@ -108,6 +108,8 @@ const COMMANDS: [&[&str]; 128] = [
     &["plan", "edit"],
     &["plan", "reject"],
     &["plan", "cancel"],
+    &["plan", "pause"],
+    &["plan", "resume"],
     &["plan", "diff"],
     &["plan", "retry"],
     &["plan", "skip"],

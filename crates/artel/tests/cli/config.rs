@@ -63,6 +63,9 @@ fn each_layer_wins_over_the_one_below_and_says_so() {
     context.strategy         "smallest-first"  default
     context.file_tokens      0                 default
     visibility.role          "user"            default
+    visibility.user          "summary"         default
+    visibility.developer     "full"            default
+    visibility.admin         "full"            default
     visibility.hidden_tools  []                default
     server.listen            "127.0.0.1:7717"  default
     server.hosts             []                default
@@ -104,6 +107,9 @@ fn the_table_and_the_json_have_every_setting() {
     context.strategy         "smallest-first"  What is left out where they do not fit.
     context.file_tokens      0                 The most of one file that is loaded; 0 for no limit.
     visibility.role          "user"            Whose view of runs is shown: a user's summary, or everything.
+    visibility.user          "summary"         What users may see of runs: what came of each step, or everything.
+    visibility.developer     "full"            What developers may see of runs.
+    visibility.admin         "full"            What admins may see of runs; in full, also what is kept for audit.
     visibility.hidden_tools  []                Tools, or sorts of tools such as `mcp__db__*`, of which is shown only that they ran.
     server.listen            "127.0.0.1:7717"  Where the daemon listens. Beyond loopback it does so only with `--public`.
     server.hosts             []                More names by which the server may be called, such as that of a proxy before it.
@@ -114,7 +120,7 @@ fn the_table_and_the_json_have_every_setting() {
     "#);
     let rows = house.ok(["config", "show", "--json"]).json();
     let rows = rows.as_array().unwrap();
-    assert_eq!(rows.len(), 32);
+    assert_eq!(rows.len(), 35);
     for row in rows {
         assert_eq!(row["origin"], "default");
         assert!(row["key"].is_string() && row["value"].is_string() && row["about"].is_string());

@@ -15,7 +15,12 @@
 #[path = "../cli/works/bench.rs"]
 mod bench;
 mod browser;
+#[expect(dead_code, reason = "the board's own tests use all of it")]
+#[path = "../../../artel-workshop/src/board/tests/facts.rs"]
+mod facts;
+mod large;
 mod pressure;
+mod restarts;
 mod schema;
 mod scripts;
 mod stage;

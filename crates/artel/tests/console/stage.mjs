@@ -35,17 +35,25 @@ export const same = (got, wanted, text) => {
 };
 
 let queue = Promise.resolve();
-/** Runs a command in the town; one after the other. */
-export const artel = (...words) => {
-  const run = queue.then(async () => {
-    console.log(`artel: ${JSON.stringify(words)}`);
-    const seen = JSON.parse((await answers.next()).value);
-    if (seen.code !== 0) throw new Error(`artel ${words.join(" ")}: ${seen.code}\n${seen.err}`);
-    return seen.out;
+/** Has the other side do something; one after the other. */
+const ask = (line) => {
+  const asked = queue.then(async () => {
+    console.log(line);
+    return JSON.parse((await answers.next()).value);
   });
-  queue = run.catch(() => {});
-  return run;
+  queue = asked.catch(() => {});
+  return asked;
 };
+
+/** Runs a command in the town. */
+export const artel = async (...words) => {
+  const seen = await ask(`artel: ${JSON.stringify(words)}`);
+  if (seen.code !== 0) throw new Error(`artel ${words.join(" ")}: ${seen.code}\n${seen.err}`);
+  return seen.out;
+};
+
+/** Has the test do what it was written for. */
+export const town = (word) => ask(`town: ${word}`);
 
 export const journal = async () => JSON.parse(await artel("journal", "query", "--json"));
 export const link = async (role) => JSON.parse(await artel("open", "--role", role, "--json")).url;

@@ -64,6 +64,11 @@ impl Stage {
     /// Plays a scene: a script beside this file, which says what it does and may ask for commands
     /// to be run in the town.
     pub(crate) fn play(&self, scene: &str) {
+        self.play_with(scene, &|word| panic!("nobody can `{word}` here"));
+    }
+
+    /// The same with a scene that has the test itself do something now and then.
+    pub(crate) fn play_with(&self, scene: &str, does: &dyn Fn(&str) -> Value) {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/console");
         let home = tempfile::tempdir().unwrap();
         let mut node = Command::new("node")
@@ -82,21 +87,24 @@ impl Stage {
             .spawn()
             .unwrap_or_else(|error| panic!("`node` cannot be started: {error}: {ADVICE}"));
         let out = BufReader::new(node.stdout.take().unwrap());
-        self.follow(&mut node, out);
+        self.follow(&mut node, out, does);
         let end = node.wait().unwrap();
         assert!(end.success(), "{scene} ended with {end}; it is told above");
     }
 
-    /// Shows what a script says, and runs what it asks for.
-    fn follow(&self, node: &mut Child, out: BufReader<ChildStdout>) {
+    /// Shows what a script says, and does what it asks for.
+    fn follow(&self, node: &mut Child, out: BufReader<ChildStdout>, does: &dyn Fn(&str) -> Value) {
         for line in out.lines() {
             let line = line.unwrap();
-            let Some(words) = line.strip_prefix("artel: ") else {
+            let answer = if let Some(words) = line.strip_prefix("artel: ") {
+                let words: Vec<String> = serde_json::from_str(words).unwrap();
+                self.run(&words)
+            } else if let Some(word) = line.strip_prefix("town: ") {
+                does(word)
+            } else {
                 println!("{line}");
                 continue;
             };
-            let words: Vec<String> = serde_json::from_str(words).unwrap();
-            let answer = self.run(&words);
             let input = node.stdin.as_mut().unwrap();
             writeln!(input, "{answer}").unwrap();
         }

@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use artel_journal::Query;
 use artel_types::{Code, Failure};
-use artel_workshop::Eyes;
+use artel_workshop::{Eyes, Workshop};
 use axum::body::{Body, Bytes};
 use axum::http::header;
 use axum::response::{IntoResponse as _, Response};
 use futures_util::stream::{Stream, unfold};
-use tokio::sync::OwnedSemaphorePermit;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::{OwnedSemaphorePermit, watch};
 
 use super::wanted::Wanted;
 use crate::api::Refusal;
@@ -37,7 +37,10 @@ const STILL_HERE: &[u8] = b":\n\n";
 /// One reader.
 struct Reading {
     desk: Arc<Desk>,
+    who: Who,
     eyes: Eyes,
+    /// Tells when other settings are in force, and with them maybe other rules about who sees what.
+    workshops: watch::Receiver<Arc<Workshop>>,
     wanted: Wanted,
     /// The last event that was looked at.
     position: u64,
@@ -54,6 +57,8 @@ pub(super) fn follow(
     wanted: &Wanted,
     last: Option<&str>,
 ) -> Result<Response, Refusal> {
+    // Before their eyes are: settings that change meanwhile give them others.
+    let workshops = desk.workshops();
     let eyes = wanted.eyes(&desk, who)?;
     wanted.filter()?;
     let place = Arc::clone(&desk.streams).try_acquire_owned().map_err(|_| {
@@ -77,7 +82,9 @@ pub(super) fn follow(
     }
     let reading = Reading {
         desk,
+        who: who.clone(),
         eyes,
+        workshops,
         wanted: wanted.clone(),
         position,
         is_past_over: false,
@@ -97,6 +104,7 @@ fn stream(reading: Reading) -> impl Stream<Item = Result<Bytes, Infallible>> {
     let rest = unfold(reading, async |mut reading| {
         let sent = match tokio::time::timeout(ALIVE, reading.next()).await {
             Ok(event) => event?,
+            Err(_) if reading.is_sent_away() => return None,
             Err(_) => Bytes::from_static(STILL_HERE),
         };
         Some((Ok(sent), reading))
@@ -106,7 +114,8 @@ fn stream(reading: Reading) -> impl Stream<Item = Result<Bytes, Infallible>> {
 
 impl Reading {
     /// Returns the next events that are theirs to see; nothing when they are too far behind, or the
-    /// server stops: they come again from where they were.
+    /// server stops: they come again from where they were. Nothing, too, when they may no longer be
+    /// here.
     async fn next(&mut self) -> Option<Bytes> {
         loop {
             let events = if self.is_past_over {
@@ -114,21 +123,42 @@ impl Reading {
                     Ok(bundle) => bundle,
                     Err(RecvError::Lagged(_) | RecvError::Closed) => return None,
                 };
+                if bundle.sends_away() && self.is_sent_away() {
+                    return None;
+                }
                 self.look_at(&bundle)
             } else {
                 let past = self.read_past().await?;
+                if self.is_sent_away() {
+                    return None;
+                }
                 self.look_at(&past)
             };
+            let events = events.ok()?;
             if events.is_some() {
                 return events;
             }
         }
     }
 
-    fn look_at(&mut self, bundle: &Bundle) -> Option<Bytes> {
+    /// Tells whether they may no longer be here.
+    fn is_sent_away(&self) -> bool {
+        !self.desk.is_welcome(&self.who.pass).unwrap_or(false)
+    }
+
+    /// Returns what of a bundle is theirs to see, by the rules in force now. Whoever may no longer
+    /// see what they asked for is cut off, and told so when they come again.
+    fn look_at(&mut self, bundle: &Bundle) -> Result<Option<Bytes>, Failure> {
+        if self.workshops.has_changed().unwrap_or(false) {
+            self.workshops.mark_unchanged();
+            self.eyes = self.wanted.eyes(&self.desk, &self.who)?;
+        }
         let after = self.position;
-        self.position = after.max(bundle.last()?);
-        bundle.shown_to(&self.eyes, after, |record| self.wanted.fits(record))
+        let Some(last) = bundle.last() else {
+            return Ok(None);
+        };
+        self.position = after.max(last);
+        Ok(bundle.shown_to(&self.eyes, after, |record| self.wanted.fits(record)))
     }
 
     /// Reads a page of what there is already, on a thread where reading may take its time.

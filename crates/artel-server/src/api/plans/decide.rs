@@ -42,7 +42,7 @@ pub(crate) struct Reason {
 pub(crate) struct MaybeReason {
     /// Why; it stays on record.
     #[serde(default)]
-    reason: String,
+    pub(super) reason: String,
 }
 
 /// A plan in a person's own words.

@@ -1,7 +1,7 @@
 //! Steering runs, wherever they are driven.
 
-use artel_types::RunId;
-use artel_workshop::{ForkOrder, Noted, Standing, Steer, Steered};
+use artel_types::{RunAsked, RunId};
+use artel_workshop::{ForkOrder, Noted, Standing, Steer, Steered, Viewer, answer_meant};
 use axum::Json;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -181,12 +181,14 @@ pub(crate) async fn answer(
     At(id): At<String>,
     Told(told): Told<Answered>,
 ) -> Answer<AnswerTaken> {
+    let who = by.who.clone();
     let done = by.does(move |workshop| {
         let name = match &told.question {
             Some(question) => format!("{id}/{question}"),
             None => id,
         };
         let question = workshop.question_named(&name)?;
+        who.needs(needed_for(&question.asked, &told.answer))?;
         let noted = workshop.answer_question(&question, &told.answer)?;
         Ok((question, noted))
     });
@@ -199,6 +201,19 @@ pub(crate) async fn answer(
             Steered::Kept | Steered::Ended => None,
         },
     }))
+}
+
+/// Returns who may answer so. What becomes of a plan's step is a developer's to say, as it is by the
+/// routes for it; what an agent asks is for anybody.
+fn needed_for(asked: &RunAsked, answer: &str) -> Viewer {
+    let meant = answer_meant(&asked.choices, answer).unwrap_or_default();
+    let choice = meant.split(':').next().unwrap_or_default();
+    let settles = ["skip", "give-up", "cancel", "take-over"].contains(&choice)
+        || choice.starts_with("waive-");
+    match asked.call.is_none() && settles {
+        true => Viewer::Developer,
+        false => Viewer::User,
+    }
 }
 
 /// Goes on differently from any event of a run; the run itself stays as it is.
@@ -273,4 +288,34 @@ async fn steer(by: &As<Developer>, id: String, wish: Steer) -> Answer<RunSteered
         driver,
         text,
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_becomes_of_a_step_is_a_developers_to_say() {
+        let asked = |call: Option<&str>| RunAsked {
+            question: "mend/3/0".to_owned(),
+            text: "Step 1 did not pass".to_owned(),
+            choices: ["more", "waive-tester", "skip", "cancel"]
+                .map(str::to_owned)
+                .to_vec(),
+            call: call.map(str::to_owned),
+        };
+        let needed = |answer: &str| needed_for(&asked(None), answer);
+        assert_eq!(needed("more: look at the log"), Viewer::User);
+        for answer in [
+            "skip",
+            "3",
+            "skip: not now",
+            "waive-tester: known",
+            "2",
+            "cancel",
+        ] {
+            assert_eq!(needed(answer), Viewer::Developer, "{answer}");
+        }
+        assert_eq!(needed_for(&asked(Some("1.1")), "skip"), Viewer::User);
+    }
 }

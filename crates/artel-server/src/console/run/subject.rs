@@ -2,13 +2,16 @@
 
 use artel_journal::Record;
 use artel_types::{Code, Event, Fact, Failure, RunId, TraceId};
-use artel_workshop::Work;
+use artel_workshop::{Excerpt, Work};
 
 use crate::console::frame::Site;
 
 /// What the page is about: a run, and the piece of work if there is one.
 pub(super) struct Subject {
-    pub(super) records: Vec<Record>,
+    /// What it is called by whoever looks.
+    pub(super) id: String,
+    /// Its events; of very many, those that make the page.
+    pub(super) excerpt: Excerpt,
     pub(super) trace: TraceId,
     pub(super) work: Option<Work>,
     pub(super) run: Option<RunId>,
@@ -20,7 +23,8 @@ impl Subject {
     /// Finds what is meant: a piece of work stands for the run that carries its plan out.
     pub(super) fn find(site: &Site, id: &str) -> Result<Self, Failure> {
         let workshop = &site.workshop;
-        let records = workshop.run_records(id)?;
+        let excerpt = workshop.run_excerpt(id)?;
+        let records = &excerpt.records;
         let first = records.iter().find(|record| record.kind == "run.started");
         let first = first.and_then(|record| record.run.as_deref());
         let first: Option<RunId> = first.and_then(|run| run.parse().ok());
@@ -37,16 +41,27 @@ impl Subject {
         let plan_run = work.as_ref().and_then(|work| work.course.run());
         let run = match (is_work, plan_run) {
             // A plan that was approved a moment ago has a run that has not begun.
-            (true, Some(run)) => Some(run).filter(|run| has_begun(&records, *run)),
+            (true, Some(run)) => Some(run).filter(|run| has_begun(records, *run)),
             _ => first,
         };
         Ok(Self {
             is_planned: plan_run.is_some() && (is_work || run == plan_run),
-            records,
+            id: id.to_owned(),
+            excerpt,
             trace,
             work,
             run,
         })
+    }
+
+    /// Returns the events that make the page, in order.
+    pub(super) fn records(&self) -> &[Record] {
+        &self.excerpt.records
+    }
+
+    /// Tells whether it has more events than make the page.
+    pub(super) fn is_long(&self) -> bool {
+        self.excerpt.left_out > 0
     }
 
     /// Returns the work whose plan the run carries out.

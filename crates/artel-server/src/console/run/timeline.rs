@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use artel_journal::Record;
-use artel_types::RunId;
+use artel_types::{Failure, RunId};
 use artel_workshop::{Eyes, Workshop, seen};
 
 use super::subject::Subject;
@@ -36,19 +36,16 @@ impl Points {
     /// of one that carries a plan out, those that worked at a step have, while its files are there.
     pub(super) fn of(subject: &Subject, workshop: &Workshop) -> Option<Self> {
         let run = subject.run?;
-        let forkable = workshop.forkable_runs(&subject.records);
+        let forkable = workshop.forkable_runs(subject.records());
         let mut spans = BTreeMap::new();
-        for record in subject
-            .records
-            .iter()
-            .filter(|it| it.kind == "run.prepared")
-        {
+        let prepared = |it: &&Record| it.kind == "run.prepared";
+        for record in subject.records().iter().filter(prepared) {
             let Some(name) = record.run.clone() else {
                 continue;
             };
             let is_meant = name == run.to_string() || subject.planned().is_some();
             if is_meant && name.parse().is_ok_and(|run| forkable.contains(&run)) {
-                let mut own = subject.records.iter();
+                let mut own = subject.records().iter();
                 let over = own.find(|it| it.kind == "run.finished" && it.run == record.run);
                 let to = over.map_or(u64::MAX, |it| it.seq);
                 spans.insert(name, (record.seq, to));
@@ -60,7 +57,7 @@ impl Points {
     /// Leaves those out that need files, where these were put in place or cleaned.
     pub(super) fn without_files(mut self, subject: &Subject) -> Self {
         for (name, (_, to)) in &mut self.spans {
-            let mut own = subject.records.iter();
+            let mut own = subject.records().iter();
             let is_made = |it: &&Record| it.kind == "tree.made" && it.run.as_ref() == Some(name);
             *to = own.find(is_made).map_or(*to, |made| made.seq.min(*to));
         }
@@ -73,16 +70,24 @@ impl Points {
     }
 }
 
-/// Returns the latest events that these eyes see, the newest first.
+/// Returns the latest events that these eyes see, the newest first. Those that the page leaves out
+/// are read when somebody goes back to them.
 pub(super) fn events(
     subject: &Subject,
+    workshop: &Workshop,
     eyes: &Eyes,
     points: Option<&Points>,
     before: Option<u64>,
-) -> Vec<EventRow> {
-    let shown = subject.records.iter().rev();
-    let shown = shown.filter(|record| before.is_none_or(|before| record.seq < before));
-    let shown = shown.filter_map(|record| seen(eyes, record)).take(EVENTS);
+) -> Result<Vec<EventRow>, Failure> {
+    let shown = match subject.is_long() {
+        true => workshop.run_records_before(&subject.id, before, eyes, EVENTS)?,
+        false => {
+            let shown = subject.records().iter().rev();
+            let shown = shown.filter(|record| before.is_none_or(|before| record.seq < before));
+            let shown = shown.filter_map(|record| seen(eyes, record));
+            shown.take(EVENTS).collect()
+        }
+    };
     let row = |record: Record| EventRow {
         seq: record.seq,
         at: words::moment(record.at),
@@ -90,5 +95,5 @@ pub(super) fn events(
         kind: record.kind,
         actor: record.actor,
     };
-    shown.map(row).collect()
+    Ok(shown.into_iter().map(row).collect())
 }

@@ -321,6 +321,7 @@ fn a_run_shows_text_as_text() {
         fork: Some(hostile()),
         is_older: false,
         older: Some(1),
+        left_out: 7,
         legend: EVIDENCE.to_vec(),
         plan: Some(hostile()),
     };
@@ -646,6 +647,12 @@ fn settings_show_text_as_text() {
             by: hostile(),
             at: when(),
         }]),
+        rules: vec![settings::Rule {
+            role: "user",
+            about: "about",
+            sees: "full",
+            origin: hostile(),
+        }],
         hidden: vec![hostile()],
         is_held: false,
         rows: vec![settings::Setting {
@@ -655,7 +662,7 @@ fn settings_show_text_as_text() {
             about: "about",
         }],
     };
-    check(&page, 27);
+    check(&page, 29);
 }
 
 #[test]

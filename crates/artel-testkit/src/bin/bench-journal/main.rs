@@ -14,6 +14,7 @@ mod append;
 mod bare;
 mod events;
 mod figure;
+mod look;
 mod place;
 mod read;
 

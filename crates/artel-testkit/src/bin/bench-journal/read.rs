@@ -13,6 +13,7 @@ use artel_types::WorkshopId;
 
 use crate::events::Work;
 use crate::figure::{Figure, Goal, median, millis};
+use crate::look;
 
 /// How many events share a batch while the journal is filled.
 const BATCH: usize = 256;
@@ -31,6 +32,7 @@ pub(crate) fn measure(folder: &Path, events: usize) {
     verify(&scratch, events);
     open(&scratch);
     fold(&scratch, events);
+    look::measure(&scratch, events);
 }
 
 fn rate(name: &str, events: usize, took: Duration, goal: Goal) {

@@ -20,6 +20,7 @@ mod driving;
 #[expect(dead_code, reason = "the bench of the journal needs more of it")]
 #[path = "../bench-journal/figure.rs"]
 mod figure;
+mod load;
 mod past;
 #[path = "../bench-journal/place.rs"]
 mod place;
@@ -46,9 +47,9 @@ fn main() {
         .enable_all()
         .build()
         .unwrap();
-    let (rounds, many) = match words[..] {
-        [] => (7, 100_000),
-        ["--quick"] => (1, 10_000),
+    let (rounds, many, load) = match words[..] {
+        [] => (7, 100_000, load::WHOLE),
+        ["--quick"] => (1, 10_000, load::QUICK),
         [readers::FOLLOW, address, token, count, after] => {
             let (count, after) = (count.parse().unwrap(), after.parse().unwrap());
             return runtime.block_on(readers::be(address, token, count, after));
@@ -60,6 +61,7 @@ fn main() {
     runtime.block_on(async {
         follow(&place.folder, rounds).await;
         overview(&place.folder, many).await;
+        load::measure(&place.folder, load).await;
     });
 }
 

@@ -112,6 +112,11 @@ impl Narrator {
         lines
     }
 
+    /// Takes note that some turns of a run are not told.
+    pub(crate) fn pass_over(&mut self, run: RunId, turns: u32) {
+        self.runs.entry(run).or_default().turn += turns;
+    }
+
     /// Says in a few words what goes on now, in the run that said something last.
     pub fn now(&self, run: RunId) -> String {
         let Some(tale) = self.runs.get(&run) else {
@@ -295,7 +300,7 @@ impl Narrator {
             return Vec::new();
         }
         let said = |part: &Part| match part {
-            Part::Thinking { text, .. } if !text.is_empty() && self.eyes.role != Viewer::User => {
+            Part::Thinking { text, .. } if !text.is_empty() && self.eyes.most == View::Full => {
                 Some((Mark::Words, format!("thought: {text}")))
             }
             Part::Text { text, .. } if self.words == Words::Told && !text.trim().is_empty() => {

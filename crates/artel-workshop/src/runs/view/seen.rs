@@ -26,7 +26,7 @@ pub fn seen(eyes: &Eyes, record: &Record) -> Option<Record> {
     if !eyes.hidden.is_empty() {
         record.payload = without_hidden(eyes, &record.kind, &record.payload);
     }
-    if eyes.role == Viewer::User {
+    if eyes.most == View::Summary {
         record.payload = without_output(&record.kind, record.payload);
     }
     Some(record)

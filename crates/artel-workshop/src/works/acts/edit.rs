@@ -168,6 +168,11 @@ impl Workshop {
                     .into(),
             );
         }
+        let (now, plan) = self.plan_of(work, None)?;
+        let (of, now) = (parsed.head.version, now.fact.version);
+        if of != now && self.usable(work, &plan, &parsed)?.is_some() {
+            return Err(outdated(work, (of, now)).into());
+        }
         let Open { journal, .. } = self.open()?;
         let by = self.caller.actor();
         let edited = match work.course.state() {
@@ -287,6 +292,18 @@ fn free_beside(file: &Path, stem: &str) -> PathBuf {
 fn version_in(text: &str) -> Option<u32> {
     let mut lines = text.lines().take(40);
     lines.find_map(|line| line.strip_prefix("version:")?.trim().parse().ok())
+}
+
+/// Says that a text was made of a version that is not the last one any more.
+fn outdated(work: &Work, (of, now): (u32, u32)) -> Failure {
+    let name = work.trace.short();
+    let what = format!("the text is version {of}, and the plan is at version {now}");
+    Failure::new(Code::R008, what)
+        .because("what changed since would be lost without a word")
+        .advise(format!(
+            "`artel plan diff {name} {of} {now}` shows what that is; take it in, and \
+             write `version: {now}` at the top"
+        ))
 }
 
 /// Says where a text cannot be read as a plan.

@@ -84,7 +84,7 @@ impl Workshop {
     }
 
     /// Returns the run of a plan and how far its steps are, if it is not over.
-    fn under_way(&self, work: &Work) -> Result<(RunId, Conduct), Failure> {
+    pub(super) fn under_way(&self, work: &Work) -> Result<(RunId, Conduct), Failure> {
         let state = work.course.state();
         let is_open = matches!(state, Some(PlanState::Approved | PlanState::Running));
         let conduct = self.conduct_of(work, LOOKING)?;
@@ -106,7 +106,12 @@ impl Workshop {
 
     /// Answers what is asked about a step by what was decided about it. It comes after the decision:
     /// the other way round the step would ask again in between.
-    fn answers_of(&self, run: RunId, step: &str, answer: &str) -> Result<Vec<Fact>, Failure> {
+    pub(super) fn answers_of(
+        &self,
+        run: RunId,
+        step: &str,
+        answer: &str,
+    ) -> Result<Vec<Fact>, Failure> {
         let state = self.state_of(run)?;
         let questions = state.questions().into_iter().map(|(_, it)| &it.question);
         let own = questions.filter(|it| it.split_once('/').is_some_and(|(id, _)| id == step));

@@ -1,8 +1,5 @@
 //! What the daemon said while nobody looked.
 
-use std::fs::File;
-use std::io::{Read as _, Seek as _, SeekFrom};
-use std::path::Path;
 use std::time::Duration;
 
 use artel_workshop::{Problems, Workshop};
@@ -22,9 +19,6 @@ pub(super) struct Args {
     follow: bool,
 }
 
-/// How much of a long log is looked at for its last lines.
-const MOST: u64 = 1024 * 1024;
-
 /// How often there is a look for more.
 const LOOK: Duration = Duration::from_millis(200);
 
@@ -33,10 +27,8 @@ pub(super) fn run(
     workshop: &Workshop,
     screen: &mut Screen,
 ) -> Result<Verdict, Problems> {
-    let log = workshop.daemon_log();
-    let mut position = length(&log);
-    let text = since(&log, position.saturating_sub(MOST));
-    let lines: Vec<&str> = text.lines().collect();
+    let log = workshop.daemon_said_last();
+    let lines: Vec<&str> = log.text.lines().collect();
     if lines.is_empty() && !args.follow {
         screen.say("the daemon has said nothing yet");
     }
@@ -46,13 +38,14 @@ pub(super) fn run(
     if !args.follow {
         return Ok(Verdict::Done);
     }
+    let mut position = log.position;
     // Until Ctrl-C, which ends the waiting.
     loop {
         screen.flush()?;
         runtime::block_on(async { tokio::time::sleep(LOOK).await })?;
-        let text = since(&log, position);
-        position += text.len() as u64;
-        for line in text.lines() {
+        let more = workshop.daemon_said(position);
+        position = more.position;
+        for line in more.text.lines() {
             show(line, screen)?;
         }
     }
@@ -63,22 +56,4 @@ fn show(line: &str, screen: &mut Screen) -> Result<(), Problems> {
         true => screen.value(&serde_json::json!({ "line": line })),
         false => screen.line(harmless(line)),
     }
-}
-
-/// Returns how long a log is; one that is not there is empty.
-pub(super) fn length(log: &Path) -> u64 {
-    std::fs::metadata(log).map_or(0, |about| about.len())
-}
-
-/// Returns what a log says from a place on.
-pub(super) fn since(log: &Path, position: u64) -> String {
-    let read = || {
-        let mut file = File::open(log)?;
-        file.seek(SeekFrom::Start(position))?;
-        let mut bytes = Vec::new();
-        file.take(MOST).read_to_end(&mut bytes)?;
-        Ok::<_, std::io::Error>(String::from_utf8_lossy(&bytes).into_owned())
-    };
-    // A log that is not there says nothing.
-    read().unwrap_or_default()
 }

@@ -44,6 +44,7 @@ pub(super) fn run(
         return Ok(Verdict::Done);
     }
     let place = place(workshop)?;
+    refuse_another(&place, workshop.root())?;
     let written = place.parent().map_or(Ok(()), std::fs::create_dir_all);
     let written = written.and_then(|()| std::fs::write(&place, &text));
     written.map_err(|error| {
@@ -58,6 +59,23 @@ pub(super) fn run(
         screen.say("`systemctl --user daemon-reload && systemctl --user enable --now artel`");
     }
     Ok(Verdict::Done)
+}
+
+/// Refuses to take the place of a unit that is not this workshop's.
+fn refuse_another(place: &Path, root: &Path) -> Result<(), Failure> {
+    let Ok(there) = std::fs::read_to_string(place) else {
+        return Ok(());
+    };
+    if there.contains(&format!(" --workshop {} serve\n", quoted(root))) {
+        return Ok(());
+    }
+    let what = format!("`{}` is there, and serves something else", place.display());
+    Err(Failure::new(Code::W008, what)
+        .because("one unit serves one workshop")
+        .advise(
+            "`artel daemon install --user --print` prints this workshop's, for a file of another \
+             name",
+        ))
 }
 
 fn place(workshop: &Workshop) -> Result<PathBuf, Failure> {
@@ -95,6 +113,19 @@ fn quoted(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use std::path::Path;
+
+    #[test]
+    fn no_unit_takes_the_place_of_another_workshop_s() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("artel.service");
+        let root = Path::new("/home/ada/Artel");
+        let is_refused = |root: &Path| super::refuse_another(&place, root).is_err();
+        assert!(!is_refused(root));
+        std::fs::write(&place, super::unit(Path::new("/opt/artel"), root)).unwrap();
+        assert!(!is_refused(root));
+        assert!(is_refused(Path::new("/home/ada/Artel2")));
+        assert!(is_refused(Path::new("/home/ada")));
+    }
 
     #[test]
     fn paths_are_written_as_systemd_reads_them() {

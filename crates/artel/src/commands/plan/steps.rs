@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use artel_workshop::{Caller, Problems, Work};
+use artel_workshop::{Caller, Noted, Problems, Steer, Steered, Work};
 use serde_json::json;
 
 use super::How;
 use super::decide::go;
 use crate::Verdict;
 use crate::render::harmless;
+use crate::runtime;
 use crate::screen::Screen;
 
 pub(super) fn retry(
@@ -53,6 +54,34 @@ pub(super) fn waive(
     let work = workshop.work_named(id)?;
     let title = workshop.waive_step(&work, step, what, reason)?;
     told(&work, &format!("waived {what} of"), &title, screen)
+}
+
+/// Holds one step, lets it go on, or ends it.
+pub(super) fn steer(
+    (id, step): (&str, &str),
+    steer: &Steer,
+    reason: &str,
+    caller: &Caller,
+    screen: &mut Screen,
+) -> Result<Verdict, Problems> {
+    let workshop = caller.workshop()?;
+    let work = workshop.work_named(id)?;
+    let steering = workshop.steer_step(&work, step, steer, Some(reason));
+    let Noted { done, notes } = runtime::block_on(steering)??;
+    screen.notes(&notes);
+    let (title, steered) = done;
+    let word = match steer {
+        Steer::Pause => "paused",
+        Steer::Resume => "resumed",
+        _ => "cancelled",
+    };
+    if steered == Steered::Kept {
+        let short = work.trace.short();
+        screen.say(format!(
+            "nobody carries the plan out: `artel resume {short}` goes on with it"
+        ));
+    }
+    told(&work, word, &title, screen)
 }
 
 fn told(work: &Work, word: &str, title: &str, screen: &mut Screen) -> Result<Verdict, Problems> {

@@ -45,6 +45,7 @@ pub(super) fn gathered(args: &Args, workshop: &Workshop) -> Result<Story, Proble
     let eyes = Eyes {
         role: artel_config::Viewer::Admin,
         view: View::Full,
+        most: View::Full,
         ..workshop.eyes(asked)?
     };
     story.events = story

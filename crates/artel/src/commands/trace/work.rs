@@ -3,12 +3,12 @@
 use artel_types::plan::StepState;
 use artel_types::{Actor, ActorKind, Failure, Timestamp};
 use artel_workshop::{
-    AgentTale, Attempt, Chapter, Evidence, Mark, Problems, Remark, StepStory, Verdict as Found,
+    AgentTale, Chapter, Evidence, Mark, Problems, Remark, StepStory, Traced, Verdict as Found,
     View, Viewer, Work, WorkStory, Workshop,
 };
 use serde_json::json;
 
-use super::{Args, events, of_run, refuse_unknown_turn};
+use super::{Args, events, show_lines};
 use crate::Verdict;
 use crate::render::{cell, counted, harmless, harmless_below};
 use crate::screen::{Paint, Screen};
@@ -22,19 +22,6 @@ const WIDEST: usize = 160;
 /// So many lines of one piece of evidence are shown.
 const MOST_LINES: usize = 12;
 
-/// Returns the piece of work that an id names: by its trace, or by the run that carries its plan
-/// out. The run of one agent is told by itself.
-pub(super) fn meant(workshop: &Workshop, id: &str) -> Result<Option<Work>, Failure> {
-    let Ok(work) = workshop.work_named(id) else {
-        return Ok(None);
-    };
-    let id = id.trim_start_matches("request-").to_ascii_lowercase();
-    let run = work.course.run().map(|run| run.to_string());
-    let is_run = run.is_some_and(|run| run.starts_with(&id));
-    let is_work = work.trace.to_string().starts_with(&id);
-    Ok(Some(work).filter(|_| is_work || is_run))
-}
-
 pub(super) fn show(
     args: &Args,
     workshop: &Workshop,
@@ -43,36 +30,23 @@ pub(super) fn show(
 ) -> Result<Verdict, Problems> {
     let view = args.view();
     let mut eyes = workshop.eyes(Some(view))?;
-    if view == View::Full && eyes.role == Viewer::User {
+    let is_one_turn = args.turn.is_some() && args.step.is_none();
+    if view == View::Full && eyes.most == View::Summary && !is_one_turn {
         // Nobody is said to be anything here: who asks for all of it gets it.
-        eyes.role = Viewer::Developer;
+        (eyes.role, eyes.most) = (Viewer::Developer, View::Full);
     }
-    let story = workshop.work_story(work, &eyes)?;
     let me = workshop.caller().actor();
-    if let Some(named) = &args.step {
-        let step = of_turn(story.step(named)?, args.turn)?;
-        if screen.json {
-            screen.value(&json!({ "trace": story.trace, "step": step }))?;
+    let story = match workshop.traced(&args.id, &args.wanted(), &eyes)? {
+        Traced::Step(trace, step) => {
+            match screen.json {
+                true => screen.value(&json!({ "trace": trace, "step": step }))?,
+                false => in_full(&step, screen)?,
+            }
             return Ok(Verdict::Done);
         }
-        in_full(&step, screen)?;
-        return Ok(Verdict::Done);
-    }
-    if args.turn.is_some() && story.steps.is_empty() {
-        let records = workshop.run_records(&args.id)?;
-        return of_run(args, workshop, &records, screen);
-    }
-    if args.turn.is_some() {
-        return Err(
-            Failure::new(artel_types::Code::C005, "`--turn` needs `--step` here")
-                .because("each agent of a plan has turns of its own")
-                .advise(format!(
-                    "`artel trace {} --step 1 --turn 1`",
-                    work.trace.short()
-                ))
-                .into(),
-        );
-    }
+        Traced::Lines(lines) => return show_lines(args, &lines, screen),
+        Traced::Work(story) => story,
+    };
     if screen.json {
         let Ok(mut value) = serde_json::to_value(events::gathered(args, workshop)?) else {
             return Err(Failure::new(artel_types::Code::X001, "events are no JSON").into());
@@ -281,28 +255,4 @@ fn signed(mark: Mark, screen: &Screen) -> String {
         Mark::Turn | Mark::Head => String::new(),
         _ => "  ".to_owned(),
     }
-}
-
-/// Leaves one turn of each agent, where one is asked for.
-fn of_turn(step: &StepStory, wanted: Option<u32>) -> Result<StepStory, Failure> {
-    let mut step = step.clone();
-    let Some(turn) = wanted else {
-        return Ok(step);
-    };
-    let agents = step.attempts.iter().flat_map(|it| &it.agents);
-    let numbers = agents.flat_map(|it| it.turns.iter().map(|turn| turn.number));
-    refuse_unknown_turn(wanted, numbers)?;
-    for attempt in &mut step.attempts {
-        only(attempt, turn);
-    }
-    step.attempts.retain(|it| !it.agents.is_empty());
-    Ok(step)
-}
-
-fn only(attempt: &mut Attempt, turn: u32) {
-    attempt.evidence.clear();
-    for agent in &mut attempt.agents {
-        agent.turns.retain(|it| it.number == turn);
-    }
-    attempt.agents.retain(|it| !it.turns.is_empty());
 }

@@ -34,8 +34,9 @@ mod people;
 mod renames;
 mod rewritten;
 mod skills_agent;
-mod stage;
 mod sylk_2;
 mod sylk_4;
 mod sylk_5;
 mod sylk_7;
+
+use super::stage;

@@ -279,11 +279,20 @@ fn settings_that_change_are_in_force_or_said_to_be_wrong() {
         town.payloads("daemon.reloaded")[2]["problems"],
         Value::Array(Vec::new())
     );
+    let status = || town.0.artel(["daemon", "status"]).run().expect(0);
+    let not_in_force = "the settings were changed and are not in force";
+    status().says(not_in_force).says("broken");
     fs::remove_file(&agent).unwrap();
     until("it is gone", || town.payloads("daemon.reloaded").len() == 4);
+    assert!(!status().out.contains(not_in_force));
     town.0.artel(["daemon", "reload"]).run().expect(0);
     until("it was told", || {
         town.payloads("daemon.reloaded").len() == 5
+    });
+    fs::write(&file, format!("{good}\n[server]\nevent_streams = 7\n")).unwrap();
+    until("it is said which of them are not yet in force", || {
+        let logs = town.0.artel(["daemon", "logs"]).run().expect(0).out;
+        logs.contains("but for `server.event_streams`: from the next start on")
     });
     town.0.artel(["daemon", "stop"]).run().expect(0);
 }

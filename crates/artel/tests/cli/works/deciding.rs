@@ -255,6 +255,10 @@ fn a_persons_own_text_is_the_next_version_or_is_refused_by_line() {
         .expect(0)
         .says("version 4 is yours");
     town.artel(by_file).run().expect(0).says("nothing changed");
+    fs::write(&mine, text.replace("with two lines", "with nine lines")).unwrap();
+    let outdated = town.artel(by_file).run().expect(3);
+    outdated.says("the text is version 3, and the plan is at version 4");
+    assert_eq!(town.count("plan.drafted"), 4);
     town.artel(["plan", "diff", &id, "1", "2"])
         .run()
         .expect(0)

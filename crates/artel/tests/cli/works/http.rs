@@ -1,5 +1,7 @@
 //! The story over HTTP, by a daemon and whoever calls it: asked, looked at, approved, done, merged.
 
+mod steps;
+
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::Command;
@@ -20,7 +22,10 @@ struct Served {
 
 impl Served {
     fn new() -> Self {
-        let town = Town::new();
+        Self::of(Town::new())
+    }
+
+    fn of(town: Town) -> Self {
         let token = |role: &str| {
             let words = ["token", "create", "--role", role, "--name", role, "--json"];
             let made = town.artel(words).run().expect(0).json();

@@ -1,16 +1,14 @@
 //! The whole story from outside: asked, planned, approved, done, checked, merged, reported. It
 //! ends the same wherever it is killed.
 
-use std::collections::BTreeMap;
 use std::process::Command;
 
 use artel_testkit::figure;
-use artel_testkit::shim::{Action, Counts, Fault, Op};
-use artel_testkit::{Random, is_long};
 use serde_json::Value;
 
 use super::bench::git;
-use super::town::{Left, Town, named, payload};
+use super::killing::{Moment, chosen, is_tidy, once, tried, unanswered};
+use super::town::{Left, Town, payload};
 
 #[test]
 fn a_request_becomes_a_merged_changeset() {
@@ -69,64 +67,6 @@ fn a_request_becomes_a_merged_changeset() {
     );
 }
 
-/// Where around an append a process is killed.
-#[derive(Debug, Clone, Copy)]
-enum Moment {
-    /// What is to be told has happened, and nothing of it is written yet.
-    Untold,
-    /// It is written, and may be lost with the machine.
-    Unsynced,
-    /// It is on disk, and nobody knows yet.
-    Synced,
-}
-
-impl Moment {
-    const ALL: [Self; 3] = [Self::Untold, Self::Unsynced, Self::Synced];
-
-    /// The file and the operation that stand for an append: whoever has the turn to write signs
-    /// for it first.
-    fn place(self) -> (Fault, Op) {
-        match self {
-            Self::Untold => (Fault::on("journal-turn.lock"), Op::Write),
-            Self::Unsynced | Self::Synced => (Fault::on("journal.db-wal"), Op::Sync),
-        }
-    }
-
-    /// Counts the appends of a command.
-    fn count(self, town: &Town, mut command: Command) -> u64 {
-        let counts = town.house.root().join("counts");
-        let (fault, op) = self.place();
-        fault.count_into(&counts).arm(&mut command);
-        let output = command.output().unwrap();
-        assert!(output.status.success(), "{output:?}");
-        Counts::read(&counts).of(op)
-    }
-
-    /// Kills a command at one of its appends, and tells whether it came there. What shares a commit
-    /// depends on who comes in time, so one run may have an append less than another; such a one
-    /// ends well.
-    fn kill(self, town: &Town, mut command: Command, nth: u64) -> bool {
-        let counts = town.house.root().join("counts");
-        let (fault, op) = self.place();
-        let action = match self {
-            Self::Synced => Action::KillAfter,
-            Self::Untold | Self::Unsynced => Action::KillBefore,
-        };
-        fault
-            .nth(op, nth, action)
-            .count_into(&counts)
-            .arm(&mut command);
-        let output = command.output().unwrap();
-        if output.status.code().is_none() {
-            return true;
-        }
-        assert!(output.status.success(), "{output:?}");
-        let came = Counts::read(&counts).of(op);
-        assert!(came < nth, "not killed at {nth} of {came}");
-        false
-    }
-}
-
 /// One command of the story, and what comes before it.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Act {
@@ -155,94 +95,44 @@ impl Act {
     }
 }
 
-/// Nothing was paid for twice, nothing judged or committed twice.
-pub(super) fn once(town: &Town) {
-    let mut asked: BTreeMap<String, (u32, u32)> = BTreeMap::new();
-    let mut open: BTreeMap<String, String> = BTreeMap::new();
-    let mut judged: BTreeMap<String, u32> = BTreeMap::new();
-    for event in town.events() {
-        let payload = payload(&event);
-        let text = |name: &str| payload[name].as_str().unwrap_or_default().to_owned();
-        match event["kind"].as_str().unwrap() {
-            "model.requested" => {
-                let entry = asked.entry(text("fingerprint")).or_default();
-                assert_eq!(entry.1, 0, "asked again after it was answered");
-                entry.0 += 1;
-                open.insert(text("call"), text("fingerprint"));
-            }
-            "model.replied" => asked.get_mut(&open[&text("call")]).unwrap().1 += 1,
-            "step.judged" | "step.passed" | "step.checked" => {
-                let key = format!(
-                    "{} {} {} {}",
-                    event["kind"],
-                    text("step"),
-                    payload["round"],
-                    text("by")
-                );
-                *judged.entry(key).or_default() += 1;
-            }
-            _ => {}
-        }
-    }
-    let twice = asked.values().filter(|(asked, _)| *asked > 1).count();
-    assert!(
-        twice <= 2,
-        "at most the replies in flight are asked for again: {asked:?}"
-    );
-    assert!(judged.values().all(|count| *count == 1), "{judged:?}");
-    assert_eq!(town.count("changeset.created"), 1);
-    assert_eq!(town.count("changeset.merged"), 1);
-    assert_eq!(town.count("plan.ended"), 1);
-}
-
-pub(super) fn is_tidy(town: &Town) {
-    assert!(named(&town.project, "index.lock").is_empty());
-    for left in ["steps", "judges", "proofs"] {
-        let found = named(&town.house.state("worktrees"), left);
-        assert!(found.is_empty(), "left behind: {found:?}");
-    }
-}
-
 #[test]
 fn proof_story_killed_at_every_append_it_ends_the_same() {
     let whole = Town::new();
     let mut points = Vec::new();
     for act in [Act::Ask, Act::Approve, Act::Merge] {
-        for moment in Moment::ALL {
-            let town = Town::new();
-            let command = act.command(&town);
-            let appends = moment.count(&town, command);
-            points.extend((1..=appends).map(|nth| (act, moment, nth)));
-        }
+        let town = Town::new();
+        let of_act = Moment::points(&town, act.command(&town), 0);
+        points.extend(of_act.into_iter().map(|(moment, nth)| (act, moment, nth)));
     }
     whole.to_the_end();
     let expected: Left = whole.left();
-    once(&whole);
+    assert!(once(&whole).is_empty());
     is_tidy(&whole);
     assert!(points.len() > 180, "{}", points.len());
 
-    let mut random = Random::for_test("killed_story");
     let all = points.len();
-    let mut kills = 0_u64;
-    for (act, moment, nth) in points {
-        if !is_long() && random.below(all as u64 / 12) != 0 {
-            continue;
-        }
+    let chosen = chosen(&points, all as u64 / 12, "killed_story");
+    let tried = tried(chosen, |(act, moment, nth)| {
         let town = Town::new();
-        let command = act.command(&town);
-        kills += u64::from(moment.kill(&town, command, nth));
-        town.to_the_end();
+        let is_killed = moment.kill(&town, act.command(&town), 0, nth);
         let at = format!("killed {moment:?} at append {nth} of {act:?}");
+        let in_flight = unanswered(&town);
+        assert!(in_flight.len() <= 1, "one conversation at a time: {at}");
+        town.to_the_end();
         assert_eq!(town.left(), expected, "{at}");
-        once(&town);
+        assert_eq!(once(&town), in_flight, "{at}");
         is_tidy(&town);
         let request = town.request().unwrap();
         let file = request["path"].as_str().unwrap();
         assert!(town.house.workshop.join(file).exists(), "{file}: {at}");
         town.house.ok(["journal", "verify"]);
-    }
+        (is_killed, in_flight.len())
+    });
+    let kills = tried.iter().filter(|(is_killed, _)| *is_killed).count();
+    let again: usize = tried.iter().map(|(_, again)| again).sum();
     figure(&format!(
-        "kills of a whole story | {kills} of {all} points | all end the same"
+        "kills of a whole story | {kills} of {all} points | all end the same | at most 1 reply \
+         asked for again at a kill, {again} in all"
     ));
 }
 

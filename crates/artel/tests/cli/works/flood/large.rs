@@ -19,7 +19,7 @@ fn reader() -> String {
 }
 
 /// The most memory that the daemon has taken so far, in MB.
-fn peak_of(pid: &str) -> u64 {
+pub(super) fn peak_of(pid: &str) -> u64 {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
     let line = status.lines().find(|line| line.starts_with("VmHWM:"));
     let kilobytes = line.unwrap().split_ascii_whitespace().nth(1).unwrap();

@@ -4,6 +4,8 @@ use std::fs;
 use std::io::Write as _;
 use std::time::Duration;
 
+use artel_testkit::{figure, is_long};
+
 use super::Flooded;
 
 impl Flooded {
@@ -32,35 +34,79 @@ const BAD: [(&str, &str, &str); 5] = [
     ("frontmatter", "---\npriority: low\n", "---"),
 ];
 
+/// How many there are of each sort: of 10,000 files half are bad, a tenth is written slowly, a
+/// twentieth each removed and renamed.
+struct Mix {
+    good: usize,
+    bad: usize,
+    slow: usize,
+    gone: usize,
+    moved: usize,
+}
+
+impl Mix {
+    fn new() -> Self {
+        let all = if is_long() { 10_000 } else { 100 };
+        let (bad, slow, gone, moved) = (all / 2, all / 10, all / 20, all / 20);
+        Self {
+            good: all - bad - slow - gone - moved,
+            bad,
+            slow,
+            gone,
+            moved,
+        }
+    }
+
+    fn wanted(&self) -> Vec<String> {
+        let good = (0..self.good).map(|number| format!("Write down good {number}."));
+        let moved = (0..self.moved).map(|number| format!("Write down moved {number}."));
+        let more = ", and more".repeat(3);
+        let slow = (0..self.slow).map(|number| format!("Write down slow {number}{more}"));
+        let mut wanted: Vec<String> = good.chain(moved).chain(slow).collect();
+        wanted.sort();
+        wanted
+    }
+
+    /// Puts all of them in, and returns those that are not finished.
+    fn drop_in(&self, flooded: &Flooded) -> Vec<fs::File> {
+        let inbox = flooded.town.house.workshop.join("Inbox/Requests");
+        let begun = |number: usize| {
+            let mut piece = fs::File::create(inbox.join(format!("slow{number}.md"))).unwrap();
+            write!(piece, "Write down slow {number}").unwrap();
+            piece
+        };
+        let pieces = (0..self.slow).map(begun).collect();
+        for number in 0..self.good {
+            let text = format!("Write down good {number}.\n");
+            flooded.drop_in(&format!("good{number}.md"), &text);
+        }
+        for number in 0..self.gone {
+            let gone = inbox.join(format!("gone{number}.md"));
+            fs::write(&gone, "Never mind.\n").unwrap();
+            fs::remove_file(gone).unwrap();
+        }
+        for number in 0..self.moved {
+            let name = |round: &str| inbox.join(format!("moved{number}{round}.md"));
+            let text = format!("Write down moved {number}.\n");
+            flooded.drop_in(&format!("moved{number}a.md"), &text);
+            fs::rename(name("a"), name("b")).unwrap();
+            fs::rename(name("b"), name("c")).unwrap();
+        }
+        for number in 0..self.bad {
+            let (name, text, _) = BAD[number % BAD.len()];
+            flooded.drop_in(&format!("{name}{number}.md"), text);
+        }
+        pieces
+    }
+}
+
 #[test]
-fn of_good_bad_unfinished_removed_and_renamed_files_each_is_what_it_is() {
-    const EACH: usize = 10;
+fn proof_flood_of_good_bad_unfinished_removed_and_renamed_files_each_is_what_it_is() {
+    let mix = Mix::new();
     let flooded = Flooded::new();
     flooded.start();
     let inbox = flooded.town.house.workshop.join("Inbox/Requests");
-    let mut pieces = Vec::new();
-    for number in 0..EACH {
-        flooded.drop_in(
-            &format!("good{number}.md"),
-            &format!("Write down good {number}.\n"),
-        );
-        let mut piece = fs::File::create(inbox.join(format!("slow{number}.md"))).unwrap();
-        write!(piece, "Write down slow {number}").unwrap();
-        pieces.push(piece);
-        let gone = inbox.join(format!("gone{number}.md"));
-        fs::write(&gone, "Never mind.\n").unwrap();
-        fs::remove_file(gone).unwrap();
-        let name = |round: &str| inbox.join(format!("moved{number}{round}.md"));
-        flooded.drop_in(
-            &format!("moved{number}a.md"),
-            &format!("Write down moved {number}.\n"),
-        );
-        fs::rename(name("a"), name("b")).unwrap();
-        fs::rename(name("b"), name("c")).unwrap();
-    }
-    for (name, text, _) in BAD {
-        flooded.drop_in(&format!("{name}.md"), text);
-    }
+    let mut pieces = mix.drop_in(&flooded);
     for _ in 0..3 {
         std::thread::sleep(Duration::from_millis(500));
         for piece in &mut pieces {
@@ -68,31 +114,34 @@ fn of_good_bad_unfinished_removed_and_renamed_files_each_is_what_it_is() {
         }
     }
     drop(pieces);
-    flooded.until("plan.drafted", 3 * EACH);
-    flooded.until("request.refused", BAD.len());
+    let wanted = mix.wanted();
+    flooded.until("plan.drafted", wanted.len());
+    flooded.until("request.refused", mix.bad);
     flooded.stop();
 
     let mut words = flooded.words();
     words.sort();
-    let mut wanted: Vec<String> = Vec::new();
-    for number in 0..EACH {
-        wanted.push(format!("Write down good {number}."));
-        wanted.push(format!("Write down moved {number}."));
-        wanted.push(format!(
-            "Write down slow {number}{}",
-            ", and more".repeat(3)
-        ));
-    }
-    wanted.sort();
     assert_eq!(words, wanted);
-    assert_eq!(flooded.payloads("plan.drafted").len(), 3 * EACH);
-    assert_eq!(flooded.payloads("request.refused").len(), BAD.len());
-    for (name, text, says) in BAD {
+    assert_eq!(flooded.payloads("plan.drafted").len(), wanted.len());
+    assert_eq!(flooded.payloads("request.refused").len(), mix.bad);
+    for number in 0..mix.bad {
+        let (name, text, says) = BAD[number % BAD.len()];
+        let name = format!("{name}{number}");
         let note = fs::read_to_string(inbox.join(format!("{name}.problem.md"))).unwrap();
         assert!(note.contains(says), "{name}: {note}");
         let kept = fs::read_to_string(inbox.join(format!("{name}.md"))).unwrap();
         assert_eq!(kept, text, "the file is the person's");
     }
+    figure(&format!(
+        "{} files, {} bad, {} unfinished, {} removed, {} renamed | {} planned once, {} notes",
+        mix.good + mix.bad + mix.slow + mix.gone + mix.moved,
+        mix.bad,
+        mix.slow,
+        mix.gone,
+        mix.moved,
+        wanted.len(),
+        mix.bad
+    ));
 }
 
 #[test]

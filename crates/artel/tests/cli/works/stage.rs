@@ -1,5 +1,5 @@
-//! A town whose model is behind HTTP: a function plays every agent, each request can be looked at
-//! afterwards, and answers can be held back.
+//! A town whose model is behind HTTP: a function plays every agent, in any provider's format, each
+//! request can be looked at afterwards, and answers can be held back.
 
 use std::process::{Child, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -8,8 +8,8 @@ use artel_testkit::standin::{Answer, Format, StandIn};
 use regex::Regex;
 use serde_json::{Value, json};
 
-use super::super::bench::git;
-use super::super::town::{Town, payload};
+use super::bench::git;
+use super::town::{Town, payload};
 use crate::support::{House, Seen};
 
 /// How long something may take that takes seconds; a hang is no answer.
@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(240);
 pub(super) type Calls = Vec<(&'static str, Value)>;
 
 /// Who is asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Who {
     /// Whoever plans.
     Architect,
@@ -59,26 +59,31 @@ pub(super) struct Asked {
 }
 
 impl Asked {
+    /// Reads a request, whichever provider's format it is in.
     pub(super) fn of(body: &Value) -> Self {
-        let messages = body["messages"].as_array().unwrap();
-        let from = messages.iter().rposition(|it| it["role"] == "assistant");
+        let messages = ["messages", "input"].map(|name| &body[name]);
+        let messages = messages.into_iter().find_map(|it| it.as_array()).unwrap();
+        let from = messages.iter().rposition(is_reply);
         let new = messages[from.map_or(0, |at| at + 1)..].iter();
-        let last: Vec<_> = new.map(|it| words(&it["content"])).collect();
+        let last: Vec<_> = new.map(said).collect();
         let tools = body["tools"].as_array().cloned().unwrap_or_default();
         let name = |tool: &Value| {
-            tool["function"]["name"]
-                .as_str()
-                .unwrap_or_default()
-                .to_owned()
+            let name = tool["function"]["name"].as_str();
+            let name = name.or_else(|| tool["name"].as_str());
+            name.unwrap_or_default().to_owned()
         };
         let tools: Vec<String> = tools.iter().map(name).collect();
-        let text = words(&body["messages"]);
-        let turn = messages.iter().filter(|it| it["role"] == "assistant");
+        let standing = ["system", "instructions"].map(|name| words(&body[name]));
+        let whole = messages.iter().map(words);
+        let text = standing.into_iter().chain(whole).collect::<Vec<_>>();
+        let text = text.join("\n");
+        // A reply of several parts may be several messages.
+        let replies = messages.chunk_by(|one, next| is_reply(one) == is_reply(next));
         Self {
             who: who(&tools, &text),
             step: number(&text, r"This is step (\d+) of").unwrap_or(0),
             attempt: number(&text, r"This is attempt (\d+) of").unwrap_or(1),
-            turn: turn.count(),
+            turn: replies.filter(|group| is_reply(&group[0])).count(),
             last: last.join("\n"),
             text,
             tools,
@@ -104,6 +109,18 @@ fn who(tools: &[String], text: &str) -> Who {
         () if says("do not hold on a clean") => Who::Mender,
         () => Who::Other,
     }
+}
+
+/// Tells whether the model said it.
+fn is_reply(message: &Value) -> bool {
+    let of_model = ["function_call", "reasoning"];
+    message["role"] == "assistant" || of_model.iter().any(|it| message["type"] == *it)
+}
+
+fn said(message: &Value) -> String {
+    ["content", "output"]
+        .map(|name| words(&message[name]))
+        .join("\n")
 }
 
 fn number(text: &str, pattern: &str) -> Option<usize> {
@@ -137,7 +154,16 @@ impl Stage {
         mind: impl Fn(&Asked) -> Calls + Send + Sync + 'static,
         held: impl Fn(&Asked) -> bool + Send + Sync + 'static,
     ) -> Self {
-        let model = StandIn::minded(Format::Chat, move |body| {
+        Self::speaking(Format::Chat, mind, held)
+    }
+
+    /// The same in the format of a provider.
+    pub(super) fn speaking(
+        format: Format,
+        mind: impl Fn(&Asked) -> Calls + Send + Sync + 'static,
+        held: impl Fn(&Asked) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        let model = StandIn::minded(format, move |body| {
             let asked = Asked::of(body);
             let calls = mind(&asked).into_iter();
             let answer = calls.fold(Answer::says(""), |answer, (name, input)| match name {
@@ -146,7 +172,7 @@ impl Stage {
             });
             if held(&asked) { answer.held() } else { answer }
         });
-        let house = House::with_model(Format::Chat, &model);
+        let house = House::with_model(format, &model);
         let town = Town::asking(house, "default".to_owned());
         Self { town, model }
     }
@@ -177,7 +203,8 @@ impl Stage {
     /// Returns every request so far.
     pub(super) fn asked(&self) -> Vec<Asked> {
         let seen = self.model.seen();
-        let seen = seen.iter().filter(|it| it.body["messages"].is_array());
+        let is_asked = |body: &Value| body["messages"].is_array() || body["input"].is_array();
+        let seen = seen.iter().filter(|it| is_asked(&it.body));
         seen.map(|it| Asked::of(&it.body)).collect()
     }
 

@@ -1,0 +1,129 @@
+//! Hooks: which are declared, and trusting one as it was seen.
+
+use artel_types::{Code, Failure};
+use axum::Json;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::Told;
+use super::refusal::Troubled;
+use super::requests::standing_in;
+use super::seat::{AdminInPerson, Answer, As, Asked, Developer, shaped, unnamed};
+
+/// A hook.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub(super) struct HookListed {
+    /// What it is run for.
+    event: String,
+    /// Which tools, sources or reasons of it; all if empty.
+    matcher: String,
+    /// What is run.
+    command: String,
+    /// Where it is declared.
+    file: String,
+    /// Whether it is the person's own, which needs no trust.
+    own: bool,
+    /// Whether it runs as it is now.
+    trusted: bool,
+    /// What trust is bound to, in hex; nothing where none is needed.
+    hash: Option<String>,
+    /// Lower runs first.
+    priority: u8,
+    /// How long it may take, in milliseconds.
+    timeout_ms: u64,
+    /// What it means if it fails: warn or block.
+    on_failure: String,
+    /// Hosts that it reaches.
+    network: Vec<String>,
+    /// What it reads besides the run's files.
+    read: Vec<String>,
+    /// What it can change.
+    write: Vec<String>,
+}
+
+/// The hooks of runs.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub(super) struct HooksSeen {
+    /// The hooks, in the order in which they run.
+    hooks: Vec<HookListed>,
+    /// What is declared and not run, and why.
+    notes: Vec<String>,
+}
+
+/// Whose hooks are wanted.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Wanted {
+    /// Those of a role, too.
+    role: Option<String>,
+    /// Those that came with a project; the daemon's own folder if not given.
+    portal: Option<String>,
+}
+
+/// A hook that was seen.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct TrustHook {
+    /// Its hash, or at least its first 8 letters.
+    #[serde(default)]
+    #[schema(required = true, min_length = 8)]
+    hash: String,
+    /// The role whose hook it is.
+    role: Option<String>,
+    /// The project that it came with.
+    portal: Option<String>,
+}
+
+/// What is trusted from now on.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct HookTrusted {
+    /// The whole hash of each.
+    trusted: Vec<String>,
+}
+
+/// Lists the hooks of runs: what runs, when, from where, whether it is trusted.
+#[utoipa::path(get, path = "/api/v1/hooks", tag = "hooks", operation_id = "listHooks",
+    params(Wanted), extensions(("x-role" = json!("developer"))),
+    responses((status = 200, body = HooksSeen), (status = "4XX", body = Troubled)))]
+pub(super) async fn list(by: As<Developer>, Asked(wanted): Asked<Wanted>) -> Answer<HooksSeen> {
+    let done = by.does(move |workshop| {
+        let workshop = standing_in(workshop, wanted.portal.as_deref())?;
+        Ok(shaped(workshop.hooks(wanted.role.as_deref())?)?)
+    });
+    done.await.map(Json)
+}
+
+/// Trusts a hook that came with the work, as it was seen. Once it or a file that it names changes,
+/// it is asked about again.
+#[utoipa::path(post, path = "/api/v1/hooks/trust", tag = "hooks", operation_id = "trustHook",
+    request_body = TrustHook,
+    extensions(("x-role" = json!("admin")), ("x-person" = json!(true))),
+    responses((status = 200, body = HookTrusted), (status = "4XX", body = Troubled)))]
+pub(super) async fn trust(
+    by: As<AdminInPerson>,
+    Told(told): Told<TrustHook>,
+) -> Answer<HookTrusted> {
+    let done = by.does(move |workshop| {
+        if told.hash.len() < 8 {
+            return Err(unnamed("hash", "that of the hook").into());
+        }
+        let workshop = standing_in(workshop, told.portal.as_deref())?;
+        let mut strangers = workshop.strange_hooks(told.role.as_deref())?;
+        strangers.retain(|it| it.fact.hash.starts_with(&told.hash));
+        if strangers.is_empty() {
+            return Err(
+                Failure::new(Code::W005, "no hook that needs trust has this hash")
+                    .advise("`GET /api/v1/hooks` lists them as they are now")
+                    .into(),
+            );
+        }
+        let mut trusted = Vec::new();
+        for stranger in strangers {
+            workshop.trust_hook(&stranger.fact)?;
+            trusted.push(stranger.fact.hash);
+        }
+        Ok(HookTrusted { trusted })
+    });
+    done.await.map(Json)
+}

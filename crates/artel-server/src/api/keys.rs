@@ -1,0 +1,106 @@
+//! Keys: which there are, and removing one. None is ever shown, and none is taken in over HTTP.
+
+use artel_types::model::Provider;
+use artel_types::{Code, Failure};
+use artel_workshop::Account;
+use axum::Json;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::Told;
+use super::refusal::Troubled;
+use super::requests::none_of;
+use super::seat::{Admin, AdminInPerson, Answer, As, shaped};
+
+/// What is known about a key, without the key.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub(super) struct KeyListed {
+    /// The provider; `tool` for a secret that tools name.
+    provider: String,
+    /// The account; nothing for a variable.
+    account: Option<String>,
+    /// Where the key is.
+    place: String,
+    /// Since when it is stored, as RFC 3339.
+    since: Option<String>,
+    /// Whether a call would use it, as things are configured here.
+    is_used: bool,
+}
+
+/// The keys there are.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub(super) struct KeysListed {
+    /// Each of them.
+    keys: Vec<KeyListed>,
+    /// What is named and is not there.
+    notes: Vec<String>,
+}
+
+/// A stored key: of a provider, or one that tools name.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct WhichKey {
+    /// The provider.
+    provider: Option<String>,
+    /// The account whose key it is; the usual one if not given.
+    account: Option<String>,
+    /// The name of a secret that tools name, instead of a provider.
+    tool: Option<String>,
+}
+
+/// A key that is gone.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct KeyRemoved {
+    /// The provider, or `tool`.
+    removed: String,
+    /// The account, or the name of the secret.
+    account: String,
+}
+
+/// Lists the keys there are, without showing them.
+#[utoipa::path(get, path = "/api/v1/keys", tag = "keys", operation_id = "listKeys",
+    extensions(("x-role" = json!("admin"))),
+    responses((status = 200, body = KeysListed), (status = "4XX", body = Troubled)))]
+pub(super) async fn list(by: As<Admin>) -> Answer<KeysListed> {
+    let done = by.does(|workshop| Ok(shaped(workshop.caller().key_status()?)?));
+    done.await.map(Json)
+}
+
+/// Removes a stored key.
+#[utoipa::path(post, path = "/api/v1/keys/remove", tag = "keys", operation_id = "removeKey",
+    request_body = WhichKey, extensions(("x-role" = json!("admin")), ("x-person" = json!(true))),
+    responses((status = 200, body = KeyRemoved), (status = "4XX", body = Troubled)))]
+pub(super) async fn remove(
+    by: As<AdminInPerson>,
+    Told(told): Told<WhichKey>,
+) -> Answer<KeyRemoved> {
+    let done = by.does(move |workshop| match (told.provider, told.tool) {
+        (Some(provider), None) => {
+            let account = Account {
+                provider: named(&provider)?,
+                name: told.account,
+            };
+            let account = workshop.caller().remove_key(&account)?;
+            Ok(KeyRemoved {
+                removed: provider,
+                account,
+            })
+        }
+        (None, Some(tool)) if told.account.is_none() => {
+            workshop.caller().remove_tool_secret(&tool)?;
+            Ok(KeyRemoved {
+                removed: "tool".to_owned(),
+                account: tool,
+            })
+        }
+        _ => Err(Failure::new(Code::C005, "it is not said which key")
+            .advise("name a `provider`, maybe with an `account`, or a `tool`")
+            .into()),
+    });
+    done.await.map(Json)
+}
+
+fn named(word: &str) -> Result<Provider, Failure> {
+    let words: Vec<_> = Provider::ALL.iter().map(|it| it.as_str()).collect();
+    word.parse().map_err(|_| none_of("provider", &words))
+}

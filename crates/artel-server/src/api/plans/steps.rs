@@ -1,0 +1,95 @@
+//! Holding one step of a plan, letting it go on, ending it.
+
+use artel_workshop::{Steer, Steered};
+use axum::Json;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::decide::MaybeReason;
+use crate::api::Told;
+use crate::api::refusal::Troubled;
+use crate::api::runs::steer::Nothing;
+use crate::api::seat::{Answer, As, At, Developer, DeveloperInPerson, waited};
+
+/// What is wanted of a step, and where that arrived.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct StepSteered {
+    /// The piece of work.
+    trace_id: String,
+    /// paused, resumed or cancelled.
+    did: String,
+    /// The step, by its title.
+    step: String,
+    /// The process that carries the plan out and heard it.
+    driver: Option<String>,
+}
+
+/// Has nothing more of a step begin until it is resumed; the other steps go on.
+#[utoipa::path(post, path = "/api/v1/plans/{id}/steps/{step}/pause", tag = "plans",
+    operation_id = "pauseStep", request_body = Nothing,
+    params(("id" = String, Path, description = "Its trace, or how it begins"),
+        ("step" = String, Path, description = "The step, by its number or name")),
+    extensions(("x-role" = json!("developer"))),
+    responses((status = 200, body = StepSteered), (status = "4XX", body = Troubled)))]
+pub(crate) async fn pause(
+    by: As<Developer>,
+    At(named): At<(String, String)>,
+    Told(Nothing {}): Told<Nothing>,
+) -> Answer<StepSteered> {
+    steer(by, named, ("paused", Steer::Pause), String::new()).await
+}
+
+/// Has a step go on that was paused.
+#[utoipa::path(post, path = "/api/v1/plans/{id}/steps/{step}/resume", tag = "plans",
+    operation_id = "resumeStep", request_body = Nothing,
+    params(("id" = String, Path, description = "Its trace, or how it begins"),
+        ("step" = String, Path, description = "The step, by its number or name")),
+    extensions(("x-role" = json!("developer"))),
+    responses((status = 200, body = StepSteered), (status = "4XX", body = Troubled)))]
+pub(crate) async fn resume(
+    by: As<Developer>,
+    At(named): At<(String, String)>,
+    Told(Nothing {}): Told<Nothing>,
+) -> Answer<StepSteered> {
+    steer(by, named, ("resumed", Steer::Resume), String::new()).await
+}
+
+/// Ends a step, and with it whatever needs it; the other steps go on.
+#[utoipa::path(post, path = "/api/v1/plans/{id}/steps/{step}/cancel", tag = "plans",
+    operation_id = "cancelStep", request_body = MaybeReason,
+    params(("id" = String, Path, description = "Its trace, or how it begins"),
+        ("step" = String, Path, description = "The step, by its number or name")),
+    extensions(("x-role" = json!("developer")), ("x-person" = json!(true))),
+    responses((status = 200, body = StepSteered), (status = "4XX", body = Troubled)))]
+pub(crate) async fn cancel(
+    by: As<DeveloperInPerson>,
+    At(named): At<(String, String)>,
+    Told(told): Told<MaybeReason>,
+) -> Answer<StepSteered> {
+    steer(by, named, ("cancelled", Steer::Cancel), told.reason).await
+}
+
+async fn steer<R>(
+    by: As<R>,
+    (id, step): (String, String),
+    (did, wish): (&str, Steer),
+    reason: String,
+) -> Answer<StepSteered> {
+    let done = by.does(move |workshop| {
+        let work = workshop.work_named(&id)?;
+        let noted = waited(workshop.steer_step(&work, &step, &wish, Some(&reason)))?;
+        Ok((work.trace, noted))
+    });
+    let (trace, noted) = done.await?;
+    let (step, steered) = by.told(noted);
+    by.desk.goes_on(trace);
+    Ok(Json(StepSteered {
+        trace_id: trace.to_string(),
+        did: did.to_owned(),
+        step,
+        driver: match steered {
+            Steered::Heard(driver) => Some(driver),
+            Steered::Kept | Steered::Ended => None,
+        },
+    }))
+}

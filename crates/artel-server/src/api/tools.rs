@@ -1,0 +1,148 @@
+//! Tools: which there are, and trying one in a scratch copy.
+
+use std::sync::Arc;
+
+use artel_types::{Code, Failure};
+use artel_workshop::{ToolDone, ToolRun};
+use axum::Json;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+use super::Told;
+use super::refusal::Troubled;
+use super::requests::about;
+use super::seat::{Answer, As, At, Developer, shaped};
+
+/// A tool.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub(super) struct ToolSeen {
+    /// Its name.
+    name: String,
+    /// What it does, in a line.
+    line: String,
+    /// What a model is told.
+    description: String,
+    /// The schema of its input.
+    input: Value,
+    /// What it touches.
+    effects: Vec<Value>,
+    /// What an unknown outcome means.
+    unknown: Value,
+    /// What it is found with.
+    bundle: String,
+    /// Whether its schema is in every request.
+    always: bool,
+}
+
+/// The tools, by name.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct ToolsSeen {
+    /// Built in, and declared in the workshop.
+    tools: Vec<ToolSeen>,
+}
+
+/// How a tool is tried.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct TryTool {
+    /// Its input, as its schema says.
+    #[schema(value_type = Object)]
+    input: Value,
+    /// The portal whose folder is copied; the only one there is if not given.
+    portal: Option<String>,
+    /// A folder in a portal, instead of the portal's name.
+    folder: Option<String>,
+    /// The role that uses it; `default` if not given.
+    role: Option<String>,
+}
+
+/// What came of it.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct ToolTried {
+    /// What policy said.
+    decision: Value,
+    /// What a model would see.
+    text: String,
+    /// The same for programs.
+    data: Value,
+    /// What went wrong, in a word; nothing where nothing did.
+    trouble: Option<Value>,
+    /// The files it changed in the copy.
+    changed: Vec<String>,
+    /// How, as `git diff` writes it.
+    diff: String,
+}
+
+/// Lists tools.
+#[utoipa::path(get, path = "/api/v1/tools", tag = "tools", operation_id = "listTools",
+    extensions(("x-role" = json!("developer"))),
+    responses((status = 200, body = ToolsSeen), (status = "4XX", body = Troubled)))]
+pub(super) async fn list(by: As<Developer>) -> Answer<ToolsSeen> {
+    let done = by.does(|workshop| {
+        let tools = workshop.caller().tools()?.into_iter().map(shaped);
+        let tools: Result<Vec<ToolSeen>, Failure> = tools.collect();
+        Ok(ToolsSeen { tools: tools? })
+    });
+    done.await.map(Json)
+}
+
+/// Shows a tool with the schema of its input.
+#[utoipa::path(get, path = "/api/v1/tools/{name}", tag = "tools", operation_id = "showTool",
+    params(("name" = String, Path, description = "Its name")),
+    extensions(("x-role" = json!("developer"))),
+    responses((status = 200, body = ToolSeen), (status = "4XX", body = Troubled)))]
+pub(super) async fn show(by: As<Developer>, At(name): At<String>) -> Answer<ToolSeen> {
+    let done = by.does(move |workshop| Ok(shaped(workshop.caller().tool(&name)?)?));
+    done.await.map(Json)
+}
+
+/// Tries a tool in a scratch copy of a project, and says what it would change. Policy, sandbox and
+/// journal are those of a run; what a person would be asked about is refused.
+#[utoipa::path(post, path = "/api/v1/tools/{name}/run", tag = "tools", operation_id = "runTool",
+    request_body = TryTool, params(("name" = String, Path, description = "Its name")),
+    extensions(("x-role" = json!("developer"))),
+    responses((status = 200, body = ToolTried), (status = "4XX", body = Troubled)))]
+pub(super) async fn run(
+    by: As<Developer>,
+    At(name): At<String>,
+    Told(told): Told<TryTool>,
+) -> Answer<ToolTried> {
+    if !told.input.is_object() {
+        return Err(Failure::new(Code::T002, "the input is no JSON object")
+            .advise(format!("`GET /api/v1/tools/{name}` shows its schema"))
+            .into());
+    }
+    let says = Arc::clone(&by.desk.says);
+    let done = by.does(move |workshop| {
+        // A name that no tool has is told before anything is copied.
+        workshop.caller().tool(&name)?;
+        let folder = told.folder.clone().map(Into::into);
+        let portal = about(workshop, told.portal.as_deref(), told.folder)?;
+        let run = ToolRun {
+            name,
+            input: told.input.to_string(),
+            root: Some(folder.unwrap_or(portal.path)),
+            role: told.role,
+        };
+        let told = Arc::new(move |text: &str| says(text));
+        Ok(tried(workshop.caller().run_tool(&run, None, told)?))
+    });
+    done.await.map(Json)
+}
+
+fn tried(done: ToolDone) -> ToolTried {
+    let decision = json!(done.decision);
+    let (text, data, trouble) = match done.result {
+        Ok(seen) => (seen.text, seen.data, None),
+        Err(trouble) => (trouble.to_string(), Value::Null, Some(json!(trouble.kind))),
+    };
+    ToolTried {
+        decision,
+        text,
+        data,
+        trouble,
+        changed: done.changed,
+        diff: done.difference,
+    }
+}

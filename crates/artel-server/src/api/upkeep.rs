@@ -1,0 +1,243 @@
+//! Keeping the place in order: copies of the journal, what is old, what can go, what the daemon said.
+
+use artel_types::Failure;
+use artel_workshop::Rubbish;
+use axum::Json;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::Told;
+use super::journal::moment;
+use super::refusal::Troubled;
+use super::runs::steer::Nothing;
+use super::seat::{AdminInPerson, Answer, As, Asked, Developer, Made, made, shaped};
+
+/// The workshop that is served.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct WorkshopSeen {
+    /// Its folder.
+    path: String,
+    /// Its id.
+    id: String,
+}
+
+/// A copy of the journal.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct BackupMade {
+    /// Where it is.
+    file: String,
+    /// How many events it has.
+    events: u64,
+    /// What is wrong with the journal; older copies are all kept then.
+    damage: Option<String>,
+}
+
+/// What is moved to an archive.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Prune {
+    /// Streams that ended before this: a moment, or a span back from now such as `90d`.
+    before: String,
+    /// Only count them.
+    #[serde(default)]
+    dry_run: bool,
+}
+
+/// What a prune would move.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub(super) struct PruneCounted {
+    /// Streams that ended before this are moved.
+    before: String,
+    /// How many there are.
+    streams: u64,
+    /// How many events they hold.
+    events: u64,
+}
+
+/// What was moved.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub(super) struct PruneMoved {
+    /// How many events.
+    events: u64,
+    /// Where to.
+    archive: String,
+}
+
+/// What was counted, and what was moved.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct PruneDone {
+    /// What there was to move.
+    plan: PruneCounted,
+    /// What was moved; nothing where nothing was.
+    pruned: Option<PruneMoved>,
+}
+
+/// Something that can go.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub(super) struct RubbishSeen {
+    /// worktree, blob, log or leftover.
+    sort: String,
+    /// Where it is.
+    path: String,
+    /// How much it takes.
+    bytes: u64,
+}
+
+/// Everything that can go.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct RubbishFound {
+    /// What was found.
+    found: Vec<RubbishSeen>,
+    /// How much it takes.
+    bytes: u64,
+}
+
+/// What went.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub(super) struct CleanDone {
+    /// How many things.
+    removed: u64,
+    /// How many bytes they took.
+    bytes: u64,
+}
+
+/// Which lines are wanted.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(super) struct WhichLines {
+    /// How many of the last, from 1 to 1000; 50 if not given.
+    #[param(minimum = 1, maximum = 1000)]
+    lines: Option<u16>,
+    /// Only what was said after this place, the `position` of an earlier answer.
+    #[param(format = "uint64")]
+    after: Option<u64>,
+}
+
+/// What the daemon said.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct LogSeen {
+    /// The lines, the oldest first.
+    lines: Vec<String>,
+    /// Ask for what comes `after` this to follow.
+    position: u64,
+}
+
+/// Tells which workshop is served.
+#[utoipa::path(get, path = "/api/v1/workshop", tag = "upkeep", operation_id = "showWorkshop",
+    extensions(("x-role" = json!("developer"))),
+    responses((status = 200, body = WorkshopSeen), (status = "4XX", body = Troubled)))]
+pub(super) async fn workshop(by: As<Developer>) -> Answer<WorkshopSeen> {
+    let workshop = by.desk.workshop();
+    Ok(Json(WorkshopSeen {
+        path: workshop.root().display().to_string(),
+        id: workshop.id().to_string(),
+    }))
+}
+
+/// Takes a copy of the journal.
+#[utoipa::path(post, path = "/api/v1/journal/backup", tag = "journal",
+    operation_id = "backUpJournal", request_body = Nothing,
+    extensions(("x-role" = json!("admin")), ("x-person" = json!(true))),
+    responses((status = 201, body = BackupMade), (status = "4XX", body = Troubled)))]
+pub(super) async fn back_up(
+    by: As<AdminInPerson>,
+    Told(Nothing {}): Told<Nothing>,
+) -> Made<BackupMade> {
+    let done = by.does(|workshop| Ok(workshop.back_up()?));
+    let backup = by.told(done.await?);
+    Ok(made(BackupMade {
+        file: backup.file.display().to_string(),
+        events: backup.events,
+        damage: backup.damage,
+    }))
+}
+
+/// Moves streams that ended long ago to a signed archive, where they are read as before.
+#[utoipa::path(post, path = "/api/v1/journal/prune", tag = "journal",
+    operation_id = "pruneJournal", request_body = Prune,
+    extensions(("x-role" = json!("admin")), ("x-person" = json!(true))),
+    responses((status = 200, body = PruneDone), (status = "4XX", body = Troubled)))]
+pub(super) async fn prune(by: As<AdminInPerson>, Told(told): Told<Prune>) -> Answer<PruneDone> {
+    let done = by.does(move |workshop| {
+        let before = moment(&told.before, workshop.caller().clock().now())?;
+        let plan = workshop.plan_prune(before)?;
+        let pruned = match told.dry_run || plan.streams == 0 {
+            true => None,
+            false => Some(workshop.prune(before)?),
+        };
+        Ok((shaped(plan)?, pruned))
+    });
+    let (plan, pruned) = done.await?;
+    let pruned = pruned.and_then(|noted| by.told(noted));
+    Ok(Json(PruneDone {
+        plan,
+        pruned: pruned.map(|it| PruneMoved {
+            events: it.events,
+            archive: it.archive.display().to_string(),
+        }),
+    }))
+}
+
+/// Lists what is no longer needed.
+#[utoipa::path(get, path = "/api/v1/clean", tag = "upkeep", operation_id = "showRubbish",
+    extensions(("x-role" = json!("developer"))),
+    responses((status = 200, body = RubbishFound), (status = "4XX", body = Troubled)))]
+pub(super) async fn rubbish(by: As<Developer>) -> Answer<RubbishFound> {
+    let done = by.does(|workshop| Ok(found(workshop.rubbish()?)?));
+    done.await.map(Json)
+}
+
+/// Removes what is no longer needed. Live and undecided work is never touched.
+#[utoipa::path(post, path = "/api/v1/clean", tag = "upkeep", operation_id = "clean",
+    request_body = Nothing, extensions(("x-role" = json!("admin")), ("x-person" = json!(true))),
+    responses((status = 200, body = CleanDone), (status = "4XX", body = Troubled)))]
+pub(super) async fn clean(
+    by: As<AdminInPerson>,
+    Told(Nothing {}): Told<Nothing>,
+) -> Answer<CleanDone> {
+    let done = by.does(|workshop| {
+        let rubbish = workshop.rubbish()?;
+        Ok(shaped(workshop.clean(&rubbish)?)?)
+    });
+    done.await.map(Json)
+}
+
+/// Shows what the daemon said when it runs in the background.
+#[utoipa::path(get, path = "/api/v1/daemon/logs", tag = "daemon", operation_id = "showLog",
+    params(WhichLines), extensions(("x-role" = json!("developer"))),
+    responses((status = 200, body = LogSeen), (status = "4XX", body = Troubled)))]
+pub(super) async fn logs(by: As<Developer>, Asked(wanted): Asked<WhichLines>) -> Answer<LogSeen> {
+    let most = usize::from(wanted.lines.unwrap_or(50));
+    if !(1..=1000).contains(&most) {
+        return Err(Failure::new(
+            artel_types::Code::C004,
+            "`lines` is a number from 1 to 1000",
+        )
+        .into());
+    }
+    let done = by.does(move |workshop| {
+        let log = match wanted.after {
+            Some(after) => workshop.daemon_said(after),
+            None => workshop.daemon_said_last(),
+        };
+        let redactor = workshop.caller().redactor();
+        let lines: Vec<&str> = log.text.lines().collect();
+        let from = lines.len().saturating_sub(most);
+        let lines = lines[from..].iter();
+        Ok(LogSeen {
+            lines: lines.map(|it| redactor.redact(it).into_owned()).collect(),
+            position: log.position,
+        })
+    });
+    done.await.map(Json)
+}
+
+fn found(rubbish: Vec<Rubbish>) -> Result<RubbishFound, Failure> {
+    let bytes = rubbish.iter().map(|it| it.bytes).sum();
+    let found: Result<_, Failure> = rubbish.into_iter().map(shaped).collect();
+    Ok(RubbishFound {
+        found: found?,
+        bytes,
+    })
+}

@@ -1,0 +1,89 @@
+//! Who sees how much of runs: the rules by role, and changing them.
+
+use artel_types::{Code, Failure};
+use artel_workshop::{SeeOtherwise, Shown};
+use axum::Json;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::Told;
+use super::refusal::Troubled;
+use super::requests::none_of;
+use super::seat::{AdminInPerson, Answer, As, Developer, shaped};
+use crate::reload;
+
+/// What one role may see.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub(super) struct RoleRule {
+    /// user, developer or admin.
+    role: String,
+    /// `summary`: what came of each step. `full`: everything.
+    sees: String,
+    /// Where that comes from.
+    origin: String,
+}
+
+/// Who sees how much of runs.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub(super) struct VisibilityRules {
+    /// Each role.
+    roles: Vec<RoleRule>,
+    /// Tools, or sorts of tools, of which is shown only that they ran, whoever looks.
+    hidden_tools: Vec<String>,
+}
+
+/// What is to be different; what is not named stays.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ChangeRules {
+    /// What users may see: summary or full.
+    user: Option<String>,
+    /// What developers may see.
+    developer: Option<String>,
+    /// What admins may see.
+    admin: Option<String>,
+    /// Tools, or sorts of tools such as `mcp__db__*`, of which is shown only that they ran.
+    hidden_tools: Option<Vec<String>>,
+}
+
+/// Says who sees how much of runs.
+#[utoipa::path(get, path = "/api/v1/visibility", tag = "settings",
+    operation_id = "showVisibility", extensions(("x-role" = json!("developer"))),
+    responses((status = 200, body = VisibilityRules), (status = "4XX", body = Troubled)))]
+pub(super) async fn show(by: As<Developer>) -> Answer<VisibilityRules> {
+    Ok(Json(shaped(by.desk.workshop().who_sees())?))
+}
+
+/// Changes who sees how much of runs. It stands in the workshop's settings file and is in force at
+/// once, also for whoever follows live events.
+#[utoipa::path(post, path = "/api/v1/visibility", tag = "settings",
+    operation_id = "changeVisibility", request_body = ChangeRules,
+    extensions(("x-role" = json!("admin")), ("x-person" = json!(true))),
+    responses((status = 200, body = VisibilityRules), (status = "4XX", body = Troubled)))]
+pub(super) async fn change(
+    by: As<AdminInPerson>,
+    Told(told): Told<ChangeRules>,
+) -> Answer<VisibilityRules> {
+    let change = SeeOtherwise {
+        user: shown("user", told.user)?,
+        developer: shown("developer", told.developer)?,
+        admin: shown("admin", told.admin)?,
+        hidden_tools: told.hidden_tools,
+    };
+    let done = by.does(move |workshop| Ok(workshop.see_otherwise(&change)?));
+    let rules = by.told(done.await?);
+    let problems = reload::reload(&by.desk, vec!["artel.toml".to_owned()]).await?;
+    if !problems.is_empty() {
+        let what = "the rules are written down, and not in force yet";
+        return Err(Failure::new(Code::S005, what)
+            .because(problems.join("; "))
+            .advise("mend that; they are in force from then on")
+            .into());
+    }
+    Ok(Json(shaped(rules)?))
+}
+
+fn shown(field: &str, word: Option<String>) -> Result<Option<Shown>, Failure> {
+    let read = word.map(|word| word.parse::<Shown>()).transpose();
+    read.map_err(|()| none_of(field, &["summary", "full"]))
+}

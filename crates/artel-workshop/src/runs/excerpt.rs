@@ -1,0 +1,220 @@
+//! Of a story that is very long, what a page of it is made of: all that gives it its shape, and its
+//! latest events. The rest stays in the journal until somebody asks for it.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::ops::ControlFlow;
+
+use artel_journal::{Filter, JournalError, Query, Record, Row};
+use artel_types::{Fact, Failure, RunId};
+
+use super::story::{belongs, of_run};
+use super::view::{Eyes, seen};
+use crate::workshop::Workshop;
+
+/// A story with no more events than this is told whole; of a longer one so many that agents made
+/// turn by turn are.
+const WHOLE: usize = 4_000;
+
+/// How the kinds begin of which a story has more the longer it goes on.
+const TURN_BY_TURN: [&str; 10] = [
+    "model.",
+    "tool.",
+    "budget.",
+    "hook.ran",
+    "tree.snapped",
+    "run.said",
+    "sandbox.",
+    "context.",
+    "secret.",
+    "note.",
+];
+
+/// What a page of a story is made of.
+#[derive(Debug, Default)]
+pub struct Excerpt {
+    /// The events, in order.
+    pub records: Vec<Record>,
+    /// How many are left out.
+    pub left_out: u64,
+    /// How many of those are replies of models, by run: a turn each.
+    pub(crate) replies: BTreeMap<RunId, u32>,
+}
+
+/// What is found of a long story while its events go by.
+struct Finding {
+    /// The runs that are meant; all of them if none is named.
+    family: Option<BTreeSet<RunId>>,
+    /// What gives the story its shape.
+    shape: Vec<Record>,
+    /// The latest of all others, with the runs whose replies they are.
+    latest: VecDeque<(u64, Option<RunId>)>,
+    left_out: u64,
+    replies: BTreeMap<RunId, u32>,
+    /// What could not be read first of all.
+    damaged: Option<JournalError>,
+}
+
+impl Workshop {
+    /// Returns the events of a run as [`Workshop::run_records`] does; where there are very many,
+    /// all that give the story its shape and the latest of the others.
+    pub fn run_excerpt(&self, id: &str) -> Result<Excerpt, Failure> {
+        let trace = self.resolve(id)?;
+        let of_trace = Query::of(Filter {
+            trace: Some(trace.clone()),
+            ..Filter::default()
+        });
+        let reader = self.reader()?;
+        let some = of_trace.clone().limit(WHOLE as u64 + 1);
+        let records = reader.records(&some)?;
+        if records.len() <= WHOLE {
+            let records = self.narrowed(id, &trace, records);
+            return Ok(Excerpt {
+                records,
+                ..Excerpt::default()
+            });
+        }
+        let is_trace = trace.starts_with(&id.to_ascii_lowercase());
+        let run = (!is_trace).then(|| self.run_named(id).ok()).flatten();
+        let mut finding = Finding::of(run);
+        reader.visit_rows(&of_trace, |row| finding.take(row))?;
+        if let Some((first, _)) = finding.latest.front() {
+            let latest = of_trace.after(first - 1);
+            reader.visit_rows(&latest, |row| finding.keep_latest(row))?;
+        }
+        finding.excerpt()
+    }
+
+    /// Returns the latest events of a run before one of them that these eyes see, the newest first.
+    pub fn run_records_before(
+        &self,
+        id: &str,
+        before: Option<u64>,
+        eyes: &Eyes,
+        most: usize,
+    ) -> Result<Vec<Record>, Failure> {
+        let trace = self.resolve(id)?;
+        let is_trace = trace.starts_with(&id.to_ascii_lowercase());
+        let run = (!is_trace).then(|| self.run_named(id).ok()).flatten();
+        let family = match run {
+            Some(run) => Some(self.family_of(run, &trace)?),
+            None => None,
+        };
+        let mut query = Query::of(Filter {
+            trace: Some(trace),
+            ..Filter::default()
+        })
+        .newest_first();
+        query.before = before;
+        let mut found = Vec::new();
+        self.reader()?.visit(&query, |record| {
+            if family
+                .as_ref()
+                .is_none_or(|family| belongs(family, &record))
+            {
+                found.extend(seen(eyes, &record));
+            }
+            match found.len() < most {
+                true => ControlFlow::Continue(()),
+                false => ControlFlow::Break(()),
+            }
+        })?;
+        Ok(found)
+    }
+}
+
+impl Finding {
+    fn of(run: Option<RunId>) -> Self {
+        Self {
+            family: run.map(|run| BTreeSet::from([run])),
+            shape: Vec::new(),
+            latest: VecDeque::new(),
+            left_out: 0,
+            replies: BTreeMap::new(),
+            damaged: None,
+        }
+    }
+
+    fn excerpt(mut self) -> Result<Excerpt, Failure> {
+        if let Some(error) = self.damaged {
+            return Err(error.into());
+        }
+        self.shape.sort_by_key(|record| record.seq);
+        Ok(Excerpt {
+            records: self.shape,
+            left_out: self.left_out,
+            replies: self.replies,
+        })
+    }
+
+    fn keep(&mut self, row: &Row<'_>) {
+        match row.record() {
+            Ok(record) => self.shape.push(record),
+            Err(error) => self.damaged = self.damaged.take().or(Some(error)),
+        }
+    }
+
+    /// Keeps what was found to be among the latest, in order.
+    fn keep_latest(&mut self, row: &Row<'_>) {
+        if self
+            .latest
+            .front()
+            .is_some_and(|(seq, _)| *seq == row.seq())
+        {
+            self.latest.pop_front();
+            self.keep(row);
+        }
+    }
+
+    fn take(&mut self, row: &Row<'_>) {
+        let kind = row.kind().unwrap_or_default();
+        let is_shape = !TURN_BY_TURN.iter().any(|begin| kind.starts_with(begin));
+        let run = row.run();
+        if is_shape {
+            self.take_shape(row, kind, run);
+            return;
+        }
+        let is_meant = match (&self.family, run) {
+            (None, _) => true,
+            (Some(family), Some(run)) => family.contains(&run),
+            (Some(_), None) => false,
+        };
+        if !is_meant {
+            return;
+        }
+        let replied = run.filter(|_| kind == "model.replied");
+        self.latest.push_back((row.seq(), replied));
+        if self.latest.len() > WHOLE
+            && let Some((_, replied)) = self.latest.pop_front()
+        {
+            self.left_out += 1;
+            if let Some(run) = replied {
+                *self.replies.entry(run).or_default() += 1;
+            }
+        }
+    }
+
+    /// Keeps what is meant. Those that a run calls begin after it, so one look finds all of them.
+    fn take_shape(&mut self, row: &Row<'_>, kind: &str, run: Option<RunId>) {
+        let Some(family) = &mut self.family else {
+            return self.keep(row);
+        };
+        let started = match kind {
+            "run.started" => row.event().ok(),
+            _ => None,
+        };
+        if let Some(Fact::RunStarted(started)) = started.map(|event| event.fact)
+            && started
+                .parent
+                .is_some_and(|parent| family.contains(&parent))
+        {
+            family.insert(started.id);
+        }
+        let run = match run {
+            Some(run) => Some(run),
+            None => row.record().ok().as_ref().and_then(of_run),
+        };
+        if run.is_some_and(|run| family.contains(&run)) {
+            self.keep(row);
+        }
+    }
+}

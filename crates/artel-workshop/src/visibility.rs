@@ -1,0 +1,205 @@
+//! Who sees how much of runs: rules that an admin can change while everything runs.
+
+use std::path::PathBuf;
+
+use artel_config::{Shown, Viewer, with_setting};
+use artel_files::{read_bounded, write_atomic};
+use artel_types::{Code, Failure};
+use serde::Serialize;
+
+use crate::trouble::{Problems, file_failure};
+use crate::workshop::{Noted, Workshop};
+
+/// The roles, from the lowest on.
+const ROLES: [Viewer; 3] = [Viewer::User, Viewer::Developer, Viewer::Admin];
+
+/// The part of the settings that this is about.
+const SECTION: &str = "visibility";
+
+/// More than a settings file may have.
+const LARGEST: u64 = 1024 * 1024;
+
+/// How many tools can be hidden, and how long their names can be.
+const MOST_TOOLS: usize = 200;
+const LONGEST_TOOL: usize = 200;
+
+/// What one role may see, and who says so.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RoleSees {
+    /// The role.
+    pub role: &'static str,
+    /// `summary` or `full`.
+    pub sees: &'static str,
+    /// Where that comes from.
+    pub origin: String,
+}
+
+/// Who sees how much of runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct WhoSees {
+    /// Each role.
+    pub roles: Vec<RoleSees>,
+    /// Tools of which is shown only that they ran, whoever looks.
+    pub hidden_tools: Vec<String>,
+}
+
+/// What is to be different.
+#[derive(Debug, Clone, Default)]
+pub struct SeeOtherwise {
+    /// What users may see.
+    pub user: Option<Shown>,
+    /// What developers may see.
+    pub developer: Option<Shown>,
+    /// What admins may see.
+    pub admin: Option<Shown>,
+    /// Tools of which is shown only that they ran.
+    pub hidden_tools: Option<Vec<String>>,
+}
+
+impl SeeOtherwise {
+    fn of(&self, role: Viewer) -> Option<Shown> {
+        match role {
+            Viewer::User => self.user,
+            Viewer::Developer => self.developer,
+            Viewer::Admin => self.admin,
+        }
+    }
+}
+
+impl Workshop {
+    /// Says who sees how much of runs.
+    pub fn who_sees(&self) -> WhoSees {
+        let runs = &self.settings.runs;
+        let roles = ROLES.map(|role| {
+            let sees = runs.sees(role);
+            RoleSees {
+                role: role.as_str(),
+                sees: sees.value.as_str(),
+                origin: sees.origin.to_string(),
+            }
+        });
+        WhoSees {
+            roles: roles.to_vec(),
+            hidden_tools: runs.hidden_tools.value.clone(),
+        }
+    }
+
+    /// Changes who sees how much, in the workshop's settings file; whatever else stands there stays.
+    /// It is in force for whoever loads the settings from then on, and on record as the caller's act.
+    /// Where a variable or a flag says otherwise, or the file does not let it be put in, nothing is
+    /// changed.
+    pub fn see_otherwise(&self, change: &SeeOtherwise) -> Result<Noted<WhoSees>, Problems> {
+        if let Some(tools) = &change.hidden_tools {
+            check_tools(tools)?;
+        }
+        let file = self.settings_file();
+        let old = match file.exists() {
+            true => {
+                read_bounded(&file, LARGEST).map_err(|error| file_failure(Code::W008, &error))?
+            }
+            false => Vec::new(),
+        };
+        let text = String::from_utf8_lossy(&old).into_owned();
+        let new = self.changed(&text, change)?;
+        let write = |bytes: &[u8]| {
+            let written = write_atomic(&file, bytes, 0o644);
+            written.map_err(|error| file_failure(Code::W008, &error))
+        };
+        let is_new = new != text;
+        if is_new {
+            write(new.as_bytes())?;
+        }
+        let loaded = self.reloaded().and_then(|loaded| {
+            refuse_overruled(&loaded, change)?;
+            Ok(loaded)
+        });
+        let loaded = match loaded {
+            Ok(loaded) => loaded,
+            Err(problems) => {
+                if is_new {
+                    write(&old)?;
+                }
+                return Err(problems);
+            }
+        };
+        // What is in force is put on record by whoever opens the journal with it first.
+        let opened = loaded.open()?;
+        Ok(Noted {
+            done: loaded.who_sees(),
+            notes: opened.notes,
+        })
+    }
+
+    /// Returns the file that holds the settings of the workshop, behind a link if it is one.
+    fn settings_file(&self) -> PathBuf {
+        let file = self.root.join("artel.toml");
+        file.canonicalize().unwrap_or(file)
+    }
+
+    fn changed(&self, text: &str, change: &SeeOtherwise) -> Result<String, Failure> {
+        let mut text = text.to_owned();
+        let roles = ROLES.iter().filter_map(|role| {
+            let sees = change.of(*role)?;
+            Some((role.as_str(), format!("\"{}\"", sees.as_str())))
+        });
+        let tools = change.hidden_tools.iter();
+        let tools = tools.map(|tools| ("hidden_tools", list(tools)));
+        for (key, value) in roles.chain(tools) {
+            text = with_setting(&text, SECTION, key, &value).ok_or_else(|| {
+                let what = format!("`{SECTION}.{key}` cannot be put into the settings file");
+                Failure::new(Code::S005, what)
+                    .because("it is written in a way that leaves no room for it")
+                    .advise(format!(
+                        "write `{key} = {value}` into `{}` by hand",
+                        self.settings_file().display()
+                    ))
+            })?;
+        }
+        Ok(text)
+    }
+}
+
+/// Refuses what would not come to be: a higher layer says otherwise.
+fn refuse_overruled(loaded: &Workshop, change: &SeeOtherwise) -> Result<(), Failure> {
+    let runs = &loaded.settings.runs;
+    let roles = ROLES.iter().filter_map(|role| {
+        let is_other = change.of(*role)? != runs.sees(*role).value;
+        is_other.then(|| (role.as_str(), runs.sees(*role).origin.to_string()))
+    });
+    let tools = change.hidden_tools.as_ref();
+    let tools = tools.filter(|wanted| **wanted != runs.hidden_tools.value);
+    let tools = tools.map(|_| ("hidden_tools", runs.hidden_tools.origin.to_string()));
+    match roles.chain(tools).next() {
+        None => Ok(()),
+        Some((key, origin)) => {
+            let what = format!("`{SECTION}.{key}` would stay as it is");
+            Err(Failure::new(Code::S005, what)
+                .because(format!("it is set above the settings file: {origin}"))
+                .advise("change it there"))
+        }
+    }
+}
+
+fn check_tools(tools: &[String]) -> Result<(), Failure> {
+    let is_good = |name: &String| {
+        let is_short = !name.trim().is_empty() && name.len() <= LONGEST_TOOL;
+        is_short && !name.contains(char::is_control)
+    };
+    if tools.len() <= MOST_TOOLS && tools.iter().all(is_good) {
+        return Ok(());
+    }
+    Err(Failure::new(Code::C004, "these are no names of tools")
+        .because(format!(
+            "at most {MOST_TOOLS} names of one line and {LONGEST_TOOL} characters each"
+        ))
+        .advise("such as `bash`, or `mcp__db__*` for a sort of tools"))
+}
+
+/// Writes a list as TOML.
+fn list(items: &[String]) -> String {
+    let quoted = items.iter().map(|item| {
+        let escaped = item.replace('\\', "\\\\").replace('"', "\\\"");
+        format!("\"{escaped}\"")
+    });
+    format!("[{}]", quoted.collect::<Vec<_>>().join(", "))
+}

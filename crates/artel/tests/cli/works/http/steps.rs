@@ -1,0 +1,126 @@
+//! One step of a plan held, let go and ended by itself; what came of it, told in full.
+
+use serde_json::{Value, json};
+
+use super::super::town::{SCRIPT, Town};
+use super::Served;
+
+/// Has a plan approved, and returns its trace.
+fn approved(served: &Served) -> String {
+    let user = &served.tokens[0];
+    let ask = json!({ "words": "Mend add in calc.py. It must add.", "planning": "always" });
+    let made = served.post(user, "requests", &ask).1;
+    let id = made["trace_id"].as_str().unwrap().to_owned();
+    served.until("there is a plan", || plan(served, &id) == "review");
+    let seen = json!({ "hash": served.get(&format!("plans/{id}"))["hash"] });
+    let (status, decided) = served.post(user, &format!("plans/{id}/approve"), &seen);
+    assert_eq!(status, 200, "{decided}");
+    id
+}
+
+fn plan(served: &Served, id: &str) -> Value {
+    served.get(&format!("requests/{id}"))["plan_state"].clone()
+}
+
+fn step(served: &Served, id: &str, at: usize) -> Value {
+    served.get(&format!("traces/{id}"))["story"]["steps"][at].clone()
+}
+
+#[test]
+fn one_step_is_held_over_http_and_let_go_by_a_command() {
+    let served = Served::new();
+    let [user, developer] = &served.tokens;
+    let id = approved(&served);
+    let steer = |token: &str, step: &str, what: &str| {
+        let path = format!("plans/{id}/steps/{step}/{what}");
+        served.post(token, &path, &json!({}))
+    };
+    assert_eq!(steer(user, "notes", "pause").0, 403);
+    // The plan is taken up within moments.
+    served.until("the step is held", || {
+        steer(developer, "notes", "pause").0 == 200
+    });
+    served.until("the first step passed", || {
+        step(&served, &id, 0)["state"] == "done"
+    });
+    served.until("the second waits", || {
+        step(&served, &id, 1)["is_waiting"] == true
+    });
+    assert_eq!(plan(&served, &id), "running");
+    let begun = |step: &str| {
+        let events = served.town.events();
+        let is_it = |it: &&Value| it["kind"] == "step.started" && it["payload"]["step"] == step;
+        events.iter().filter(is_it).count()
+    };
+    assert_eq!((begun("mend"), begun("notes")), (1, 0));
+    assert_eq!(steer(developer, "2", "pause").0, 409, "it is already");
+    assert_eq!(steer(developer, "1", "pause").0, 409, "it is over");
+    assert_eq!(steer(developer, "9", "pause").0, 400);
+    let resumed = served.town.artel(["plan", "resume", &id, "2"]).run();
+    resumed.expect(0).says("resumed Say so in the notes");
+    served.until("the plan is done", || plan(&served, &id) == "done");
+    assert_eq!(begun("notes"), 1);
+
+    let look = |asked: &str| {
+        let head = format!("GET /api/v1/traces/{id}{asked}");
+        served.send(developer, &head, "")
+    };
+    let (status, told) = look("?step=mend&view=full");
+    assert_eq!(status, 200, "{told}");
+    assert_eq!(told["step"]["title"], "Mend add");
+    let agents = told["step"]["attempts"][0]["agents"].as_array().unwrap();
+    assert!(agents.len() >= 2, "a worker and a judge: {told}");
+    assert_eq!(look("?step=1&turn=1").0, 200);
+    assert_eq!(look("?step=3").0, 404);
+    assert_eq!(look("?turn=1").0, 400, "each agent has turns of its own");
+
+    let report = served.get(&format!("reports/{id}"));
+    let path = format!("reports/{id}/rebuild");
+    let (status, rebuilt) = served.post(developer, &path, &json!({}));
+    assert_eq!(status, 200, "{rebuilt}");
+    assert_eq!(rebuilt["path"], report["path"]);
+}
+
+#[test]
+fn one_step_is_ended_and_with_it_whoever_is_at_work_on_it() {
+    let work = "  - expect: { matches: \"(?s)step 1 of 2.*You may change\" }\n";
+    let slow = format!("{work}    say: wait for it\n    then: slow\n{work}");
+    let served = Served::of(Town::saying(&SCRIPT.replace(work, &slow)));
+    let id = approved(&served);
+    served.until("somebody is at work", || {
+        step(&served, &id, 0)["state"] == "running"
+    });
+    let cancel = ["plan", "cancel", &id, "mend", "--reason", "not like this"];
+    let ended = served.town.artel(cancel).run().expect(0);
+    ended.says("cancelled Mend add");
+    served.until("the plan is over", || plan(&served, &id) == "failed");
+    assert_eq!(step(&served, &id, 1)["state"], "skipped");
+    served.until("nobody is at work any more", || {
+        let runs = served.get("runs?state=running&all=true");
+        runs["rows"].as_array().unwrap().is_empty()
+    });
+}
+
+#[test]
+fn a_tool_is_tried_in_a_copy() {
+    let served = Served::new();
+    let developer = &served.tokens[1];
+    let run = |name: &str, input: Value| {
+        let body = json!({ "input": input, "portal": "calc" });
+        served.post(developer, &format!("tools/{name}/run"), &body)
+    };
+    let (status, found) = run("grep", json!({ "pattern": "def add" }));
+    assert_eq!(status, 200, "{found}");
+    assert!(found["text"].as_str().unwrap().contains("calc.py"));
+    assert_eq!(found["changed"], json!([]));
+    let (status, written) = run("write", json!({ "path": "new.txt", "content": "new\n" }));
+    assert_eq!(status, 200, "{written}");
+    assert_eq!(written["changed"], json!(["new.txt"]));
+    assert!(!served.town.project.join("new.txt").exists());
+    let (status, seen) = run("bash", json!({ "command": "ls" }));
+    assert_eq!(status, 200, "{seen}");
+    assert!(seen["text"].as_str().unwrap().contains("calc.py"), "{seen}");
+    let (status, refused) = run("bash", json!({ "command": "sudo ls" }));
+    assert_eq!(status, 200, "{refused}");
+    assert_eq!(refused["trouble"], "refused", "{refused}");
+}
