@@ -142,6 +142,11 @@ impl Site {
         Frame {
             seq: self.seq,
             needs: waits.iter().filter(|it| needs_me(it)).count() + self.calls().len(),
+            // Calls, models and grants are no part of the summary.
+            view: match self.sees_all() {
+                true => "full",
+                false => "summary",
+            },
             lacks: self.desk.lack().map(|lack| lack.to_string()),
             ..bare(&self.who, place, title.into())
         }
@@ -291,11 +296,7 @@ fn bare(who: &Who, place: &'static str, title: String) -> Frame {
         name: who.pass.name.clone(),
         role: who.pass.role.as_str(),
         needs: 0,
-        // Calls, models and grants are no part of the summary.
-        view: match who.pass.role {
-            Viewer::User => "summary",
-            Viewer::Developer | Viewer::Admin => "full",
-        },
+        view: "summary",
         lacks: None,
     }
 }
