@@ -142,6 +142,11 @@ impl Site {
         Frame {
             seq: self.seq,
             needs: waits.iter().filter(|it| needs_me(it)).count() + self.calls().len(),
+            // Calls, models and grants are no part of the summary.
+            view: match self.sees_all() {
+                true => "full",
+                false => "summary",
+            },
             lacks: self.desk.lack().map(|lack| lack.to_string()),
             // Calls, models and grants are no part of the summary.
             view: if self.sees_all() { "full" } else { "summary" },

@@ -5,8 +5,13 @@ use crate::scripts::{CALL, THOUGHT, asking, busy, hostile_script, risky, talkati
 use crate::stage::Stage;
 use crate::town::Town;
 
-/// Commands of agents need a yes.
-const ASKS: &str = "[policy]\ncommands = \"ask\"\n";
+/// A town where commands of agents need a yes, but for tests.
+fn careful() -> Stage {
+    let stage = Stage::with(&busy(), "[policy]\ncommands = \"ask\"\n");
+    let grant = ["policy", "grant", "run_tests", "--reason", "they are ours"];
+    stage.town.artel(grant).run().expect(0);
+    stage
+}
 
 #[test]
 fn a_walk_from_the_ask_to_the_merge() {
@@ -58,7 +63,7 @@ fn what_is_typed_stays_where_it_was_typed() {
 /// What pages press is on record as done by a person at the console.
 #[test]
 fn every_act_that_a_page_offers_is_done() {
-    let stage = Stage::with(&busy(), ASKS);
+    let stage = careful();
     stage.town.house.folder("other");
     stage.play("acts.mjs");
     let left = stage.town.left();
@@ -91,7 +96,7 @@ fn pages_go_on_when_the_daemon_is_restarted() {
 
 #[test]
 fn pages_are_accessible() {
-    Stage::with(&busy(), ASKS).play("axe.mjs");
+    careful().play("axe.mjs");
 }
 
 /// The branch that is checked out has a name like that as well.

@@ -96,7 +96,7 @@ pub(crate) fn busy() -> String {
     call: { finish: { answer: broken } }
   - expect: { tools: [verdict], says: Break add }
     call:
-      - verdict: { verdict: fail, feedback: it breaks, evidence: [calc.py], fault: code }
+      - verdict: { verdict: pass, evidence: ["BROKEN.md says so"] }
       - finish: { answer: judged }
   - expect: { says: Look outside }
     call: { bash: { command: "ls -l" } }
