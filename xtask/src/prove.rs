@@ -31,7 +31,7 @@ const fn tests(package: &'static str, filter: &'static str) -> Work {
     Work::Tests { package, filter }
 }
 
-const PROOFS: [Proof; 16] = [
+const PROOFS: [Proof; 17] = [
     Proof {
         name: "kill",
         shows: "killed at any moment, nothing acknowledged is lost and nothing happens twice",
@@ -109,6 +109,11 @@ const PROOFS: [Proof; 16] = [
         shows: "10,000 readers of live events, one after the other from where the last one was: no \
                 gap, no repeat, and the daemon grows by nothing",
         work: tests("artel", "test(/(^|::)proof_reconnects/)"),
+    },
+    Proof {
+        name: "readme",
+        shows: "the first command of the README plays the whole story in a fresh clone",
+        work: tests("artel", "test(/(^|::)proof_readme/)"),
     },
     Proof {
         name: "fuzz",

@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use artel_types::plan::StepState;
 use artel_types::{
-    Fact, PlanDecided, PlanProposed, RunAnswered, StepChecked, StepJudged, StepWorked, Text,
+    Fact, PlanDecided, PlanProposed, RunAnswered, StepAdvised, StepChecked, StepJudged, StepWorked,
+    Text,
 };
 
 use super::order::{Judge, Part};
-use super::step::{Decided, Step};
+use super::step::{Advised, Decided, Step};
 use super::{Baseline, Conduct, Decision, LOOPS, Proposal, Wish};
 
 impl Conduct {
@@ -70,6 +71,7 @@ impl Conduct {
                 step.state = StepState::Running;
                 step.fail(inline(&it.why));
             }),
+            Fact::StepAdvised(it) => self.advised(it),
             Fact::StepPassed(it) => {
                 self.branch.head = Some(it.head.clone());
                 if let Some(step) = self.steps.get_mut(&it.step) {
@@ -179,6 +181,33 @@ impl Conduct {
         });
     }
 
+    /// Takes in what the architect says: whoever tries again is told it, too.
+    fn advised(&mut self, it: &StepAdvised) {
+        let advice = inline(&it.advice).trim();
+        let said = match (&it.fault, advice) {
+            (_, "") => String::new(),
+            (None, advice) => advice.to_owned(),
+            (Some(fault), advice) => {
+                let what = match fault.as_str() {
+                    "plan" => "the plan is at fault",
+                    "tests" => "the tests are at fault",
+                    "surroundings" => "what is around the project is at fault",
+                    _ => "the code is at fault",
+                };
+                format!("The architect says that {what}: {advice}")
+            }
+        };
+        self.in_round(&it.step, it.round, |step| {
+            if it.fault.is_some() && !said.is_empty() {
+                step.history.push(said.clone());
+            }
+            step.advised = Some(Advised {
+                said,
+                proposal: it.proposal.clone(),
+            });
+        });
+    }
+
     fn settled(&mut self, id: &str, state: &str, why: &str) {
         if state == "taken-over" {
             self.wish = Wish::TakeOver;
@@ -222,6 +251,7 @@ impl Conduct {
         let proposal = Proposal {
             step: it.step.clone(),
             what: it.what.clone(),
+            impact: it.impact.clone(),
             text,
             is_blocking: it.blocking,
             answer: None,
@@ -241,8 +271,21 @@ impl Conduct {
         let Ok(plan) = serde_json::from_str::<artel_types::plan::Plan>(json) else {
             return;
         };
-        for step in &plan.steps {
-            self.steps.entry(step.id.clone()).or_default();
+        for spec in &plan.steps {
+            let before = self.plan.step(&spec.id).map(|it| it.after.clone());
+            let before = before.unwrap_or_default();
+            let is_new = |id: &&String| !before.contains(id);
+            let comes_first: Vec<_> = spec.after.iter().filter(is_new).cloned().collect();
+            let step = self.steps.entry(spec.id.clone()).or_default();
+            if step.round > 0 && !step.is_over() && !comes_first.is_empty() {
+                // What they leave on the branch is what it needs.
+                step.begins_anew = true;
+                let names = comes_first.join("`, `");
+                step.history.push(format!(
+                    "the plan was changed: `{names}` come first now, and the files are those of \
+                     the branch again"
+                ));
+            }
         }
         self.plan = Arc::new(plan);
     }
@@ -276,7 +319,23 @@ impl Conduct {
             if let Some(step) = self.steps.get_mut(&step) {
                 step.came_back = last.unwrap_or(0) + 1;
             }
+            self.chosen_about_advice(&step, choice);
             self.decided(&step, choice, reason);
+        }
+    }
+
+    /// Settles the change that the architect proposed: one of the ways on is chosen.
+    fn chosen_about_advice(&mut self, step: &str, choice: &str) {
+        let step = self.steps.get(step);
+        let proposal = step.and_then(|it| it.advised.as_ref()?.proposal.clone());
+        let Some(proposal) = proposal.and_then(|id| self.proposals.get_mut(&id)) else {
+            return;
+        };
+        if !proposal.is_settled {
+            proposal.answer = Some(match choice {
+                "change-plan" => Decision::Accept,
+                _ => Decision::Reject(format!("they chose `{choice}`")),
+            });
         }
     }
 
@@ -296,7 +355,7 @@ impl Conduct {
         };
         let settle = |state, why| Some(Decided::Settle { state, why });
         match choice {
-            "more" => {
+            "more" | "change-plan" => {
                 step.allowed += LOOPS;
                 if !reason.is_empty() {
                     step.history.push(format!("a person says: {reason}"));

@@ -28,6 +28,8 @@ pub(super) struct Query {
     pub(super) title: String,
     pub(super) text: String,
     pub(super) choices: Vec<String>,
+    /// What is filled in as the answer.
+    pub(super) suggested: String,
     pub(super) since: When,
 }
 
@@ -123,6 +125,7 @@ pub(super) fn query(waits: &Waits) -> Query {
         title: waits.title.clone(),
         text: waits.text.clone(),
         choices: waits.choices.clone(),
+        suggested: waits.suggested.clone().unwrap_or_default(),
         since: words::when(waits.since),
     }
 }

@@ -115,6 +115,7 @@ impl Board {
             title: work.request_title().to_owned(),
             text: failure(work),
             choices: Vec::new(),
+            suggested: None,
             since: work.last,
             commands: vec![
                 format!("artel plan retry {short}"),
@@ -154,6 +155,7 @@ impl Board {
             title: work.request_title().to_owned(),
             text: text.to_owned(),
             choices: Vec::new(),
+            suggested: None,
             since: work.last,
             commands: vec![format!("artel resume {short}")],
             id: short,
@@ -169,6 +171,7 @@ fn question(open: &OpenQuestion) -> Waits {
         title: open.title.clone(),
         text: open.asked.text.clone(),
         choices: open.asked.choices.clone(),
+        suggested: open.asked.suggested.clone(),
         since: open.since,
         commands: vec![open.command()],
     }
@@ -189,6 +192,7 @@ fn plan(work: &WorkCard) -> Option<Waits> {
         title: drafted.title.to_string(),
         text: format!("version {} is in review{beside}", version.number),
         choices: Vec::new(),
+        suggested: None,
         since: drafted.at,
         commands: vec![
             format!("artel plan show {short}"),
@@ -211,6 +215,7 @@ fn unplanned(work: &WorkCard) -> Option<Waits> {
         title: work.request_title().to_owned(),
         text: work.course.why().unwrap_or("no plan came of it").to_owned(),
         choices: Vec::new(),
+        suggested: None,
         since: work.last,
         commands: vec![
             format!("artel plan revise {short} --comment \"…\""),
@@ -268,6 +273,7 @@ fn changeset(work: &WorkCard) -> Option<Waits> {
             made.removed
         ),
         choices: Vec::new(),
+        suggested: None,
         since: made.at,
         commands,
         id: short,
