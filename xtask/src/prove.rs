@@ -118,6 +118,11 @@ const PROOFS: [Proof; 17] = [
         work: tests("artel", "test(/(^|::)proof_reconnects/)"),
     },
     Proof {
+        name: "readme",
+        shows: "the first command of the README plays the whole story in a fresh clone",
+        work: tests("artel", "test(/(^|::)proof_readme/)"),
+    },
+    Proof {
         name: "fuzz",
         shows: "no input makes a reader panic, hang for a second or take 512 MB",
         work: Work::Fuzz { seconds: 30 * 60 },

@@ -315,8 +315,15 @@ impl<C: Crew> Conductor<C> {
             let Some(person) = person else {
                 return Ok(Did::Left(Left::Question(Box::new(asked))));
             };
-            let (text, choices) = (asked.text.clone(), asked.choices.clone());
-            let answer = blocking(move || Ok(person.answer(&text, &choices))).await?;
+            let question = asked.clone();
+            let answer = blocking(move || {
+                let (text, choices) = (&question.text, &question.choices);
+                Ok(match &question.suggested {
+                    Some(filled_in) => person.answer_filled_in(text, choices, filled_in),
+                    None => person.answer(text, choices),
+                })
+            });
+            let answer = answer.await?;
             let Some(answer) = answer else {
                 return Ok(Did::Left(Left::Question(Box::new(asked))));
             };

@@ -310,6 +310,7 @@ impl Driver {
             text: act.input["question"].as_str()?.to_owned(),
             choices: choices.collect(),
             call: Some(act.id.clone()),
+            suggested: None,
         })
     }
 
@@ -342,6 +343,7 @@ impl Driver {
             ),
             choices: ["happened", "again", "skip"].map(str::to_owned).to_vec(),
             call: Some(act.id.clone()),
+            suggested: None,
         };
         self.record(Entry::shown(asked)).await
     }

@@ -94,6 +94,7 @@ struct Branch {
 struct Proposal {
     step: String,
     what: String,
+    impact: String,
     text: String,
     is_blocking: bool,
     answer: Option<Decision>,

@@ -1,18 +1,24 @@
 //! What proofs show when they are held against each other: what passed before and fails now, and
 //! whether a change is exercised at all.
 
+mod covered;
 mod gauge;
 mod kept;
+mod likely;
 mod lines;
+mod shape;
 
 use std::collections::BTreeSet;
 
 use artel_types::plan::{Finding, Plan, TestNames};
 use artel_types::{ProofRecorded, Text};
 
+pub use covered::less_covered;
 pub use gauge::{Gauges, names as names_file};
 pub use kept::{Stage, kept};
+pub use likely::likely_checks;
 pub use lines::ChangedLines;
+pub use shape::unwieldy;
 
 /// Tells whether a plan says of a test what becomes of it.
 pub struct Reasons(String);
@@ -132,19 +138,26 @@ pub fn has_more(before: &[ProofRecorded], now: &[ProofRecorded]) -> bool {
     passed(now) > passed(before)
 }
 
-/// Tells whether any test ran.
-pub fn has_tests(proofs: &[ProofRecorded]) -> bool {
+/// Says why proofs are nothing to compare with: no test ran, or a command does not start.
+pub fn no_baseline(proofs: &[ProofRecorded]) -> Option<String> {
+    let starts = |proof: &&ProofRecorded| proof.exit.is_some_and(|it| it != 126 && it != 127);
+    let mut commands = proofs.iter().filter(|proof| proof.sort == "command");
+    if let Some(dead) = commands.clone().find(|proof| !starts(proof)) {
+        return Some(format!("`{}` does not start", dead.what));
+    }
     let ran = |proof: &ProofRecorded| {
         let counted = [proof.passed, proof.failed].into_iter().flatten();
-        let counted: Option<u64> = counted.reduce(|a, b| a + b);
-        match proof.sort.as_str() {
-            "tests" => counted.unwrap_or(0) > 0,
-            // A command that a person named is taken at its word.
-            "command" => proof.exit.is_some_and(|exit| exit != 126 && exit != 127),
-            _ => false,
-        }
+        let counted: u64 = counted.sum();
+        proof.sort == "tests" && counted > 0
     };
-    proofs.iter().any(ran)
+    // A command that a person named is taken at its word.
+    if commands.next().is_some() || proofs.iter().any(ran) {
+        return None;
+    }
+    Some(match proofs.is_empty() {
+        true => "no tests were found".to_owned(),
+        false => "no test ran".to_owned(),
+    })
 }
 
 fn same(one: &ProofRecorded, other: &ProofRecorded) -> bool {
@@ -443,6 +456,25 @@ mod tests {
             ["`make test` ends with exit code 1"]
         );
         assert_eq!(reds(&before, &before.clone()), [""; 0]);
-        assert!(has_tests(&before) && !has_tests(&[proof("tests", 0, 0, &[])]));
+    }
+
+    #[test]
+    fn a_baseline_is_one_in_which_tests_run_and_commands_start() {
+        let (ran, none) = (proof("tests", 1, 5, &["old"]), proof("tests", 0, 0, &[]));
+        let command = |exit| proof("command", exit, 0, &[]);
+        let lint = proof("lint", 0, 0, &[]);
+        for (proofs, why) in [
+            (vec![ran.clone(), lint.clone()], None),
+            (vec![none, lint.clone()], Some("no test ran")),
+            (vec![lint], Some("no test ran")),
+            (vec![], Some("no tests were found")),
+            (vec![command(1)], None),
+            (
+                vec![command(0), command(127)],
+                Some("`make test` does not start"),
+            ),
+        ] {
+            assert_eq!(no_baseline(&proofs).as_deref(), why, "{proofs:?}");
+        }
     }
 }

@@ -80,6 +80,17 @@ pub trait Person: Send + Sync {
     /// Puts a question; nothing if nobody answers.
     fn answer(&self, question: &str, choices: &[String]) -> Option<String>;
 
+    /// The same for a question whose answer is filled in: whoever takes it as it is need not type
+    /// it. Somebody who cannot be shown that is asked as ever.
+    fn answer_filled_in(
+        &self,
+        question: &str,
+        choices: &[String],
+        _filled_in: &str,
+    ) -> Option<String> {
+        self.answer(question, choices)
+    }
+
     /// Hears that a question which may still be open here is none any more, and why. Whoever shows
     /// questions takes it away then, and returns nothing for it.
     fn settled(&self, _question: &str, _why: &str) {}

@@ -312,7 +312,7 @@ facts! {
         settled: Vec<String>,
     }
     /// A run needs an answer of a person to go on.
-    "run.asked" schema 1 RunAsked {
+    "run.asked" schema 2 RunAsked {
         /// Names the question.
         question: String,
         /// What is asked.
@@ -321,6 +321,8 @@ facts! {
         choices: Vec<String>,
         /// The call it is about.
         call: Option<String>,
+        /// What is filled in as the answer; the person takes it or changes it.
+        suggested: Option<String>,
     }
     /// A person answered a run.
     "run.answered" schema 1 RunAnswered {
@@ -936,6 +938,22 @@ facts! {
         /// Why.
         why: Text,
     }
+    /// The architect said why a step did not pass in any of its attempts, before a person decides.
+    "step.advised" schema 1 StepAdvised {
+        /// The step.
+        step: String,
+        /// The last attempt.
+        round: u32,
+        /// The architect's run; nothing where it was not asked.
+        run: Option<RunId>,
+        /// plan, code, tests or surroundings: what it holds to be at fault; nothing where it said
+        /// nothing.
+        fault: Option<String>,
+        /// Why, and what it advises.
+        advice: Text,
+        /// The change of the plan that it proposes.
+        proposal: Option<String>,
+    }
     /// A step passed: one commit, and the values it hands on.
     "step.passed" schema 1 StepPassed {
         /// The step.
@@ -1426,6 +1444,7 @@ impl Fact {
             Self::ProofRecorded(it) => it.tests.iter_mut().collect(),
             Self::StepWorked(it) => vec![&mut it.summary],
             Self::StepJudged(it) => vec![&mut it.feedback, &mut it.outputs],
+            Self::StepAdvised(it) => vec![&mut it.advice],
             Self::StepFailed(it) => vec![&mut it.why],
             Self::StepPassed(it) => vec![&mut it.outputs],
             Self::PlanAdopted(it) => vec![&mut it.plan],

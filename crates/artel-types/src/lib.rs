@@ -42,10 +42,10 @@ pub use fact::{
     ProviderResumed, ReportWritten, RequestCreated, RequestMoved, RequestRefused, RequestSettled,
     RunAnswered, RunApplied, RunAsked, RunContinued, RunEscalated, RunFinished, RunForked,
     RunHandedOver, RunPrepared, RunSaid, RunStarted, RunSteered, SandboxEngaged, SandboxPassage,
-    SecretUsed, SessionEnded, SessionStarted, SkillInjected, SkillTrusted, StepChecked, StepFailed,
-    StepJudged, StepPassed, StepSettled, StepStarted, StepSteered, StepWaived, StepWorked,
-    TokenCreated, TokenRevoked, ToolAnswered, ToolAsked, ToolFinished, ToolRequested, TreeMade,
-    TreeRestored, TreeSnapped, WorkshopCreated, WorkshopTrusted,
+    SecretUsed, SessionEnded, SessionStarted, SkillInjected, SkillTrusted, StepAdvised,
+    StepChecked, StepFailed, StepJudged, StepPassed, StepSettled, StepStarted, StepSteered,
+    StepWaived, StepWorked, TokenCreated, TokenRevoked, ToolAnswered, ToolAsked, ToolFinished,
+    ToolRequested, TreeMade, TreeRestored, TreeSnapped, WorkshopCreated, WorkshopTrusted,
 };
 pub use failure::{ExitCode, Failure, FailureKind};
 pub use ids::{BadId, BadStream, BlobHash, RunId, SessionId, Stream, TraceId, WorkshopId};

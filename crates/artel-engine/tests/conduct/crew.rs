@@ -12,8 +12,8 @@ use artel_engine::{Crew, Did, Doing, Entry};
 use artel_rules::conduct::{Conduct, Judge, Order, Part};
 use artel_testkit::Random;
 use artel_types::{
-    BaselineTaken, BranchChecked, BranchMended, Fact, Failure, RunFinished, RunId, StepChecked,
-    StepFailed, StepJudged, StepPassed, StepStarted, StepWorked,
+    BaselineTaken, BranchChecked, BranchMended, Fact, Failure, RunFinished, RunId, StepAdvised,
+    StepChecked, StepFailed, StepJudged, StepPassed, StepStarted, StepWorked,
 };
 use tokio::sync::Notify;
 
@@ -211,6 +211,15 @@ impl World {
                 }
                 .into()
             }
+            Part::Advise => StepAdvised {
+                step,
+                round,
+                run: Some(self.run),
+                fault: Some("code".to_owned()),
+                advice: "it is not finished".into(),
+                proposal: None,
+            }
+            .into(),
             Part::Commit if fails(&[Fault::Commit]) => StepFailed {
                 step,
                 round,

@@ -183,6 +183,7 @@ pub(crate) fn each_fact_once(stage: &Stage, piece: &Piece) {
             Fact::StepWorked(it) => format!("{}/{}/{}", it.step, it.round, it.part),
             Fact::StepChecked(it) => format!("{}/{}/{}", it.step, it.round, it.phase),
             Fact::StepJudged(it) => format!("{}/{}/{}", it.step, it.round, it.by),
+            Fact::StepAdvised(it) => format!("{}/{}/advised", it.step, it.round),
             Fact::StepFailed(it) => format!("{}/{}/failed", it.step, it.round),
             Fact::StepPassed(it) => format!("{}/passed", it.step),
             Fact::StepSettled(it) => format!("{}/settled", it.step),

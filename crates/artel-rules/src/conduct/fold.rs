@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use artel_types::plan::StepState;
 use artel_types::{
-    Fact, PlanDecided, PlanProposed, RunAnswered, StepChecked, StepJudged, StepWorked, Text,
+    Fact, PlanDecided, PlanProposed, RunAnswered, StepAdvised, StepChecked, StepJudged, StepWorked,
+    Text,
 };
 
 use super::order::{Judge, Part};
-use super::step::{Decided, Step};
+use super::step::{Advised, Decided, Step};
 use super::{Baseline, Conduct, Decision, LOOPS, Proposal, Wish};
 
 impl Conduct {
@@ -70,6 +71,7 @@ impl Conduct {
                 step.state = StepState::Running;
                 step.fail(inline(&it.why));
             }),
+            Fact::StepAdvised(it) => self.advised(it),
             Fact::StepPassed(it) => {
                 self.branch.head = Some(it.head.clone());
                 if let Some(step) = self.steps.get_mut(&it.step) {
@@ -180,6 +182,33 @@ impl Conduct {
         });
     }
 
+    /// Takes in what the architect says: whoever tries again is told it, too.
+    fn advised(&mut self, it: &StepAdvised) {
+        let advice = inline(&it.advice).trim();
+        let said = match (&it.fault, advice) {
+            (_, "") => String::new(),
+            (None, advice) => advice.to_owned(),
+            (Some(fault), advice) => {
+                let what = match fault.as_str() {
+                    "plan" => "the plan is at fault",
+                    "tests" => "the tests are at fault",
+                    "surroundings" => "what is around the project is at fault",
+                    _ => "the code is at fault",
+                };
+                format!("The architect says that {what}: {advice}")
+            }
+        };
+        self.in_round(&it.step, it.round, |step| {
+            if it.fault.is_some() && !said.is_empty() {
+                step.history.push(said.clone());
+            }
+            step.advised = Some(Advised {
+                said,
+                proposal: it.proposal.clone(),
+            });
+        });
+    }
+
     fn settled(&mut self, id: &str, state: &str, why: &str) {
         if state == "taken-over" {
             self.wish = Wish::TakeOver;
@@ -223,6 +252,7 @@ impl Conduct {
         let proposal = Proposal {
             step: it.step.clone(),
             what: it.what.clone(),
+            impact: it.impact.clone(),
             text,
             is_blocking: it.blocking,
             answer: None,
@@ -242,8 +272,21 @@ impl Conduct {
         let Ok(plan) = serde_json::from_str::<artel_types::plan::Plan>(json) else {
             return;
         };
-        for step in &plan.steps {
-            self.steps.entry(step.id.clone()).or_default();
+        for spec in &plan.steps {
+            let before = self.plan.step(&spec.id).map(|it| it.after.clone());
+            let before = before.unwrap_or_default();
+            let is_new = |id: &&String| !before.contains(id);
+            let comes_first: Vec<_> = spec.after.iter().filter(is_new).cloned().collect();
+            let step = self.steps.entry(spec.id.clone()).or_default();
+            if step.round > 0 && !step.is_over() && !comes_first.is_empty() {
+                // What they leave on the branch is what it needs.
+                step.begins_anew = true;
+                let names = comes_first.join("`, `");
+                step.history.push(format!(
+                    "the plan was changed: `{names}` come first now, and the files are those of \
+                     the branch again"
+                ));
+            }
         }
         self.plan = Arc::new(plan);
     }
@@ -274,6 +317,7 @@ impl Conduct {
         } else if let Some((step, _)) = it.question.split_once('/') {
             let step = step.to_owned();
             self.comes_back(&step);
+            self.chosen_about_advice(&step, choice);
             self.decided(&step, choice, reason);
         }
     }
@@ -297,6 +341,21 @@ impl Conduct {
         }
     }
 
+    /// Settles the change that the architect proposed: one of the ways on is chosen.
+    fn chosen_about_advice(&mut self, step: &str, choice: &str) {
+        let step = self.steps.get(step);
+        let proposal = step.and_then(|it| it.advised.as_ref()?.proposal.clone());
+        let Some(proposal) = proposal.and_then(|id| self.proposals.get_mut(&id)) else {
+            return;
+        };
+        if !proposal.is_settled {
+            proposal.answer = Some(match choice {
+                "change-plan" => Decision::Accept,
+                _ => Decision::Reject(format!("they chose `{choice}`")),
+            });
+        }
+    }
+
     /// Takes in what a person wants of a step that did not pass.
     fn decided(&mut self, id: &str, choice: &str, reason: &str) {
         let because = if reason.is_empty() {
@@ -313,7 +372,7 @@ impl Conduct {
         };
         let settle = |state, why| Some(Decided::Settle { state, why });
         match choice {
-            "more" => {
+            "more" | "change-plan" => {
                 step.allowed += LOOPS;
                 if !reason.is_empty() {
                     step.history.push(format!("a person says: {reason}"));

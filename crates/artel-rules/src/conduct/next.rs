@@ -5,7 +5,7 @@ use artel_types::{Fact, PlanDecided, RunAsked, StepFailed, StepSettled, StepWaiv
 
 use super::order::{Order, Part};
 use super::step::{Decided, Step};
-use super::{Baseline, Conduct, Decision, Failure, MENDS, Wish};
+use super::{Baseline, Conduct, Decision, Failure, MENDS, Proposal, Wish};
 
 impl Conduct {
     /// Names everything that can be done now. What is to be recorded comes alone: what follows
@@ -38,11 +38,18 @@ impl Conduct {
         orders
     }
 
-    /// Tells whether a step is under way: begun, and not waiting for a person.
-    fn is_active(&self, id: &str) -> bool {
-        self.steps
-            .get(id)
-            .is_some_and(|step| step.round > 0 && !step.is_over() && !self.is_held(id, step))
+    /// Tells whether a step is under way: begun, and not waiting for a person or for other steps.
+    fn is_active(&self, spec: &PlanStep) -> bool {
+        self.steps.get(&spec.id).is_some_and(|step| {
+            let waits = self.is_held(&spec.id, step) || self.is_behind(spec, step);
+            step.round > 0 && !step.is_over() && !waits
+        })
+    }
+
+    /// Tells whether the next attempt at a step has to wait: the plan was changed, and others come
+    /// first now.
+    fn is_behind(&self, spec: &PlanStep, step: &Step) -> bool {
+        step.is_lost && !step.is_spent() && !self.is_ready(spec)
     }
 
     /// Tells whether a step that is under way waits for a person.
@@ -68,7 +75,21 @@ impl Conduct {
     fn is_asking(&self, id: &str, step: &Step) -> bool {
         let of_step =
             |question: &String| question.split_once('/').is_some_and(|(name, _)| name == id);
-        step.waits && self.open_proposal(id) || self.questions.keys().any(of_step)
+        step.waits && self.open_proposal(id)
+            || self.questions.keys().any(of_step)
+            || self.is_adopting(step)
+    }
+
+    /// Tells whether a person wants a step to go on by the plan that the architect proposed for it.
+    fn is_adopting(&self, step: &Step) -> bool {
+        self.advised_change(step)
+            .is_some_and(|it| !it.is_settled && it.answer == Some(Decision::Accept))
+    }
+
+    /// Returns the change that the architect proposed for a step that did not pass.
+    fn advised_change(&self, step: &Step) -> Option<&Proposal> {
+        let id = step.advised.as_ref()?.proposal.as_ref()?;
+        self.proposals.get(id)
     }
 
     fn open_proposal(&self, step: &str) -> bool {
@@ -83,7 +104,7 @@ impl Conduct {
         // One that comes back from waiting for a person takes its turn behind those at work.
         let mut at_work: Vec<_> = self
             .steps()
-            .filter(|(spec, _)| self.is_active(&spec.id))
+            .filter(|(spec, _)| self.is_active(spec))
             .collect();
         at_work.sort_by_key(|(_, step)| step.came_back);
         let mut active = at_work.len();
@@ -117,10 +138,13 @@ impl Conduct {
     }
 
     fn parts_of(&self, spec: &PlanStep, step: &Step) -> Vec<Part> {
-        if step.is_lost {
-            return vec![Part::Start];
+        match (step.is_lost, step.is_spent(), &step.advised) {
+            (false, ..) => step.parts(spec),
+            (true, false, _) => vec![Part::Start],
+            (true, true, None) => vec![Part::Advise],
+            // The person decides.
+            (true, true, Some(_)) => Vec::new(),
         }
-        step.parts(spec)
     }
 
     /// Tells whether no step that has not begun may begin.
@@ -200,9 +224,9 @@ impl Conduct {
                 .into(),
             );
         }
-        let is_spent = step.is_lost && step.round >= step.allowed;
+        let is_due = step.is_spent() && step.advised.is_some();
         let is_asked = self.is_asking(&spec.id, step);
-        (is_spent && !is_asked).then(|| self.question(spec, step).into())
+        (is_due && !is_asked).then(|| self.question(spec, step).into())
     }
 
     /// Judges that look at the same attempt side by side are both heard before it is lost.
@@ -229,7 +253,7 @@ impl Conduct {
 
     fn of_proposals(&self) -> Option<Fact> {
         self.proposals.iter().find_map(|(id, it)| {
-            if it.is_settled {
+            if it.is_settled || (it.answer.is_none() && self.is_advice(id)) {
                 return None;
             }
             let question = format!("proposal/{id}");
@@ -240,6 +264,7 @@ impl Conduct {
                         text: it.text.clone(),
                         choices: ["accept", "reject"].map(str::to_owned).to_vec(),
                         call: None,
+                        suggested: None,
                     }
                     .into(),
                 ),
@@ -256,6 +281,13 @@ impl Conduct {
         })
     }
 
+    /// Tells whether a proposal is put to the person with what else they can do about its step.
+    fn is_advice(&self, id: &str) -> bool {
+        let proposed = |step: &Step| step.advised.as_ref()?.proposal.clone();
+        let mut steps = self.steps.values();
+        steps.any(|step| proposed(step).is_some_and(|it| it == id))
+    }
+
     fn adoptions(&self) -> Vec<Order> {
         let accepted = self.proposals.iter();
         let accepted =
@@ -267,7 +299,10 @@ impl Conduct {
 
     fn question(&self, spec: &PlanStep, step: &Step) -> RunAsked {
         let number = self.plan.number(&spec.id).unwrap_or(0);
-        let mut choices = vec!["more"];
+        let change = self.advised_change(step).filter(|it| !it.is_settled);
+        let mut choices = Vec::new();
+        choices.extend(change.map(|_| "change-plan"));
+        choices.push("more");
         let owns = |owner: &str| step.faults.iter().any(|fault| fault.part.owner() == owner);
         for (owner, choice) in [("inspector", "waive-inspector"), ("tester", "waive-tester")] {
             if owns(owner) && !step.waived.contains(owner) {
@@ -275,14 +310,25 @@ impl Conduct {
             }
         }
         choices.extend(["take-over", "skip", "give-up", "cancel"]);
+        let mut text = format!(
+            "Step {number} ({}) did not pass in {} attempts. The last one: {}",
+            spec.title, step.round, step.why
+        );
+        if let Some(advised) = step.advised.as_ref().filter(|it| !it.said.is_empty()) {
+            text.push_str(&format!("\n{}", advised.said));
+        }
+        if let Some(change) = change {
+            text.push_str(&format!(
+                "\nIt would change the plan: {}\nImpact: {}\n`change-plan` goes on by that.",
+                change.what, change.impact
+            ));
+        }
         RunAsked {
             question: format!("{}/{}/{}", spec.id, step.round, step.waived.len()),
-            text: format!(
-                "Step {number} ({}) did not pass in {} attempts. The last one: {}",
-                spec.title, step.round, step.why
-            ),
+            text,
             choices: choices.into_iter().map(str::to_owned).collect(),
             call: None,
+            suggested: None,
         }
     }
 
@@ -343,12 +389,12 @@ fn decided_fact(spec: &PlanStep, decided: &Decided) -> Fact {
 }
 
 fn baseline_question(taken: &artel_types::BaselineTaken) -> RunAsked {
-    let found = if taken.commands.is_empty() {
-        "Nothing was found to run.".to_owned()
-    } else {
-        let found = taken.commands.iter();
-        let found: Vec<_> = found.map(|it| it.trim_start_matches("found: ")).collect();
-        format!("Found: {}.", found.join(" ; "))
+    let found = taken.commands.iter();
+    let found: Vec<_> = found.map(|it| it.trim_start_matches("found: ")).collect();
+    let suggested = (!found.is_empty()).then(|| found.join(" ; "));
+    let found = match &suggested {
+        Some(found) => format!("Found: {found}."),
+        None => "Nothing was found to run.".to_owned(),
     };
     RunAsked {
         question: "baseline".to_owned(),
@@ -359,5 +405,6 @@ fn baseline_question(taken: &artel_types::BaselineTaken) -> RunAsked {
         ),
         choices: Vec::new(),
         call: None,
+        suggested,
     }
 }

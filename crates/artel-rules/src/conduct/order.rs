@@ -70,6 +70,8 @@ pub enum Part {
     Judge(Judge),
     /// Put it on the branch.
     Commit,
+    /// Have the architect say why no attempt passed.
+    Advise,
 }
 
 /// Who judges.
@@ -113,6 +115,7 @@ impl Part {
             Self::Green => "green",
             Self::Judge(judge) => judge.as_str(),
             Self::Commit => "commit",
+            Self::Advise => "advise",
         }
     }
 
@@ -121,7 +124,7 @@ impl Part {
         match self {
             Self::Red | Self::Green | Self::Tests | Self::Judge(Judge::Tester) => "tester",
             Self::Judge(_) | Self::Criteria => "inspector",
-            Self::Start | Self::Work | Self::Commit => "worker",
+            Self::Start | Self::Work | Self::Commit | Self::Advise => "worker",
         }
     }
 }

@@ -52,6 +52,19 @@ pub struct Step {
     pub(super) came_back: u32,
     /// What a person decided about it and what is not on record yet.
     pub(super) decided: Option<Decided>,
+    /// What the architect said after the last attempt.
+    pub(super) advised: Option<Advised>,
+    /// Whether the next attempt starts from the branch: steps were put before this one.
+    pub(super) begins_anew: bool,
+}
+
+/// What the architect said about a step that did not pass.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Advised {
+    /// A sentence for whoever decides or tries again.
+    pub(super) said: String,
+    /// The change of the plan that it proposes.
+    pub(super) proposal: Option<String>,
 }
 
 /// What a person decided about a step.
@@ -94,6 +107,8 @@ impl Default for Step {
             waits: false,
             came_back: 0,
             decided: None,
+            advised: None,
+            begins_anew: false,
         }
     }
 }
@@ -105,6 +120,16 @@ impl Step {
             self.state,
             StepState::Done | StepState::Failed | StepState::Skipped
         )
+    }
+
+    /// Tells whether its next attempt starts from the branch as it is then.
+    pub fn begins_anew(&self) -> bool {
+        self.begins_anew
+    }
+
+    /// Tells whether it has had all its attempts.
+    pub(super) fn is_spent(&self) -> bool {
+        self.is_lost && self.round >= self.allowed
     }
 
     /// Returns the values that it would hand on if it passed now.
@@ -137,6 +162,8 @@ impl Step {
         self.is_lost = false;
         self.waits = false;
         self.came_back = 0;
+        self.advised = None;
+        self.begins_anew = false;
         self.done.insert(Part::Start);
         if self.tests.is_some() && !self.redo_tests {
             self.done.extend([Part::Criteria, Part::Tests, Part::Red]);

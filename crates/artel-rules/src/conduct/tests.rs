@@ -1,9 +1,12 @@
+mod advice;
+
 use std::collections::BTreeSet;
 
 use artel_types::plan::{Plan, PlanState, PlanStep, StepState, Verify};
 use artel_types::{
     BaselineTaken, BranchChecked, BranchMended, Fact, RunAnswered, RunFinished, RunId, RunSteered,
-    StepChecked, StepJudged, StepPassed, StepSettled, StepStarted, StepSteered, StepWorked,
+    StepAdvised, StepChecked, StepJudged, StepPassed, StepSettled, StepStarted, StepSteered,
+    StepWorked,
 };
 use proptest::prelude::*;
 
@@ -132,6 +135,15 @@ impl Crew<'_> {
                 fault: None,
                 step,
                 round,
+            }
+            .into(),
+            Part::Advise => StepAdvised {
+                step,
+                round,
+                run: Some(run_id()),
+                fault: Some("code".to_owned()),
+                advice: "it is not finished".into(),
+                proposal: None,
             }
             .into(),
             Part::Commit => StepPassed {
@@ -315,10 +327,14 @@ fn a_decision_beside_the_question_settles_it() {
         assert!(crew.turn(0), "it ends without a question: {:?}", crew.log);
     }
     let told = &crew.conduct.step("a").unwrap().history;
-    assert_eq!(told.len(), 3);
+    assert_eq!(told.len(), 4);
     assert_eq!(
         told[0],
         "1 of 6 failed\nWhat its worker said about it: done"
+    );
+    assert_eq!(
+        told[3],
+        "The architect says that the code is at fault: it is not finished"
     );
     let question = is_asked(&crew.conduct).unwrap().question;
     let waived = artel_types::StepWaived {
@@ -352,7 +368,9 @@ fn failing_fast_begins_nothing_more() {
         failure: Failure::Fast,
     };
     let mut crew = Crew::new(plan(steps), rules, &|id| if id == "a" { 99 } else { 1 });
-    crew.go_to_the_end();
+    // The person answers before anything else begins.
+    while crew.turn(0) {}
+    assert!(crew.conduct.is_over());
     assert_eq!(crew.conduct.step("b").unwrap().state, StepState::Skipped);
     assert_eq!(crew.conduct.step("c").unwrap().state, StepState::Skipped);
 }

@@ -4,6 +4,7 @@
 //! the script it is checked by, or the settings of a runner, could pass with anything: such a
 //! change is a person's to agree to, by naming the file in the plan or when they are asked.
 
+mod loads;
 mod settings;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,6 +28,9 @@ const SCRIPT_FOLDERS: [&str; 7] = ["ci", ".ci", ".github", "scripts", "script", 
 pub struct Gauges {
     /// Files that check commands name or start.
     scripts: BTreeSet<String>,
+    /// Those of them that a script takes into itself: they may be what is checked, and they can
+    /// also decide how it comes out.
+    loaded: BTreeSet<String>,
     /// Whether every test that passes is known by its name, so that none can go unnoticed.
     by_name: bool,
     /// Whether there is anything that tests and settings decide about.
@@ -51,13 +55,14 @@ impl Gauges {
                 .filter(|it| it.kind == EvidenceKind::Command)
                 .map(|it| it.what.as_str()),
         );
-        let mut scripts = BTreeSet::new();
+        let mut found = Found::default();
         let words: BTreeSet<String> = commands.flat_map(files_in).collect();
         for word in words.into_iter().take(MOST_WORDS) {
-            follow(word, DEEPEST, &read, &mut scripts);
+            follow(word, DEEPEST, &read, &mut found);
         }
         Self {
-            scripts,
+            scripts: found.scripts,
+            loaded: found.loaded,
             by_name,
             has_checks: !before.is_empty(),
         }
@@ -67,6 +72,12 @@ impl Gauges {
     pub fn include(&self, path: &str) -> bool {
         let is_set = self.has_checks && (settings::is_setting(path) || is_test_path(path));
         is_set || self.scripts.contains(path)
+    }
+
+    /// Tells whether a check takes a file into itself, as a shell script does with `.`: such a file
+    /// can be the work as well as a part of the check.
+    pub fn load(&self, path: &str) -> bool {
+        self.loaded.contains(path)
     }
 
     /// Says what a change does to what checks the project, where it does something to it. Tests
@@ -80,6 +91,7 @@ impl Gauges {
             return match (old, new) {
                 (None, _) => None,
                 (_, None) => gone(),
+                _ if self.load(path) => Some("is loaded into a check".to_owned()),
                 _ => Some("is what a check runs".to_owned()),
             };
         }
@@ -118,29 +130,42 @@ pub fn names(step: &PlanStep, path: &str) -> bool {
     paths.any(|it| it.trim().trim_start_matches("./") == path)
 }
 
-/// Adds a file to those that a check starts, and what it starts itself.
-fn follow(
-    path: String,
-    deep: usize,
-    read: &impl Fn(&str) -> Option<String>,
-    found: &mut BTreeSet<String>,
-) {
-    if deep == 0 || found.contains(&path) {
+/// What checks start.
+#[derive(Default)]
+struct Found {
+    scripts: BTreeSet<String>,
+    loaded: BTreeSet<String>,
+}
+
+/// Adds a file to those that a check starts, and what it starts or loads itself.
+fn follow(path: String, deep: usize, read: &impl Fn(&str) -> Option<String>, found: &mut Found) {
+    if deep == 0 || found.scripts.contains(&path) {
         return;
     }
     let Some(text) = read(&path) else {
         return;
     };
     let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
-    let is_of_scripts = SCRIPT_FOLDERS.contains(&folder.rsplit('/').next().unwrap_or_default());
-    let beside: Vec<String> = match is_of_scripts {
+    let beside: Vec<String> = match is_of_scripts(folder) {
         true => beside(&text, folder),
         false => Vec::new(),
     };
-    found.insert(path);
+    let loaded = loads::of(&text, folder, read);
+    found.scripts.insert(path);
+    for path in loaded.into_iter().take(MOST_WORDS) {
+        let its_folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        if !is_test_path(&path) && !is_of_scripts(its_folder) {
+            found.loaded.insert(path.clone());
+        }
+        follow(path, deep - 1, read, found);
+    }
     for path in beside.into_iter().take(MOST_WORDS) {
         follow(path, deep - 1, read, found);
     }
+}
+
+fn is_of_scripts(folder: &str) -> bool {
+    SCRIPT_FOLDERS.contains(&folder.rsplit('/').next().unwrap_or_default())
 }
 
 /// Names the files of a folder that a script may mention.
@@ -157,7 +182,7 @@ fn beside(text: &str, folder: &str) -> Vec<String> {
         .collect()
 }
 
-fn words(text: &str) -> impl Iterator<Item = &str> {
+pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
     let ends = |letter: char| letter.is_whitespace() || ";|&()<>\"'`=,{}$".contains(letter);
     text.split(ends).filter(|word| !word.is_empty())
 }

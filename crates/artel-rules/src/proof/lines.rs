@@ -1,6 +1,7 @@
 //! The lines that a change touched: what is wrong elsewhere was there before, and is not charged.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 
 use artel_types::plan::{Finding, Severity};
 
@@ -76,6 +77,17 @@ impl ChangedLines {
     pub fn has_file(&self, file: &str) -> bool {
         let file = file.trim().trim_start_matches("./");
         self.is_odd || self.files.contains_key(file)
+    }
+
+    /// Names the files of the change.
+    pub fn files(&self) -> impl Iterator<Item = &str> {
+        self.files.keys().map(String::as_str)
+    }
+
+    /// Tells whether any of these lines of a file is one of the change.
+    pub fn touch(&self, file: &str, lines: RangeInclusive<u64>) -> bool {
+        let touched = self.files.get(file);
+        touched.is_some_and(|it| it.whole || it.lines.range(lines).next().is_some())
     }
 
     /// Tells whether a finding is about the change. One without a file or a line is taken at its

@@ -428,6 +428,7 @@ fn time_is_split_between_models_tools_people_and_artel() {
         text: String::new(),
         choices: Vec::new(),
         call: None,
+        suggested: None,
     });
     told.after(500).tell(RunAnswered {
         question: "q".into(),

@@ -364,6 +364,7 @@ fn what_an_agent_asks_waits_and_is_answered_once() {
         text: "which?".to_owned(),
         choices: Vec::new(),
         call: Some("1.1".to_owned()),
+        suggested: None,
     };
     world.turn.fold(&asked.clone().into()).unwrap();
     let waits = Next::Wait(Wait::Answer(Box::new(asked.clone())));

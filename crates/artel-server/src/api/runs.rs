@@ -66,6 +66,8 @@ pub(super) struct Question {
     text: String,
     /// What can be answered; anything if empty.
     choices: Vec<String>,
+    /// What is filled in as the answer.
+    suggested: Option<String>,
 }
 
 /// A run with what it waits for.
@@ -242,6 +244,7 @@ pub(super) async fn show(by: As<User>, At(id): At<String>) -> Answer<RunShown> {
                 question: it.asked.question,
                 text: it.asked.text,
                 choices: it.asked.choices,
+                suggested: it.asked.suggested,
             });
             let driver = drivers.run(run).map(str::to_owned);
             (board.run(run, drivers), driver, questions.collect())

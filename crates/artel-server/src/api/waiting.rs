@@ -26,6 +26,8 @@ pub(super) struct WaitRow {
     text: String,
     /// What can be answered; anything if empty.
     choices: Vec<String>,
+    /// What is filled in as the answer.
+    suggested: Option<String>,
     /// Since when, as RFC 3339.
     since: String,
     /// What to type in a terminal.

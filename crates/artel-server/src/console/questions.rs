@@ -30,6 +30,8 @@ pub(super) struct Query {
     pub(super) title: String,
     pub(super) text: String,
     pub(super) choices: Vec<Choice>,
+    /// What is filled in as the answer.
+    pub(super) suggested: String,
     pub(super) since: When,
 }
 
@@ -153,6 +155,7 @@ pub(super) fn query(waits: &Waits) -> Query {
         title: waits.title.clone(),
         text: waits.text.clone(),
         choices: choices(&waits.choices),
+        suggested: waits.suggested.clone().unwrap_or_default(),
         since: words::when(waits.since),
     }
 }

@@ -1,7 +1,7 @@
 //! The table of checkers: compilers, linters and type checkers, with what proves that a project
 //! is configured for one.
 
-use super::finding::{Form, Severity};
+use super::finding::{Finding, Form, Sort};
 use super::project::{Evidence, Fetch, Project};
 use super::runner::words;
 
@@ -222,11 +222,14 @@ impl Checker {
         }
     }
 
-    /// How bad a finding is that does not say.
-    pub(crate) fn usual(self) -> Severity {
+    /// Tells whether a finding is about what the code means, not about how it is written. Cargo
+    /// and Go tell both; errors of the compiler have a code.
+    pub(crate) fn is_of_types(self, finding: &Finding) -> bool {
         match self {
-            Self::GolangciLint | Self::GoVet | Self::Ruff => Severity::Warning,
-            _ => Severity::Error,
+            Self::Tsc | Self::Mypy | Self::Pyright => true,
+            Self::Clippy | Self::CargoCheck => finding.message.starts_with("[E"),
+            Self::GolangciLint => finding.message.contains("(typecheck)"),
+            Self::GoVet | Self::Eslint | Self::Ruff => finding.sort == Sort::Types,
         }
     }
 }

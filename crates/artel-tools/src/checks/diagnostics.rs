@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::checker::{CHECKERS, Checker, MARKERS, Takes};
-use super::finding::{self, Finding, Severity};
+use super::finding::{self, Finding, Severity, Sort};
 use super::launch::{self, Ran};
 use super::parse::plain;
 use super::project::{Evidence, Project, Strength};
@@ -289,9 +289,12 @@ impl Told {
             finding::Form::Eslint => plain(&ran.stdout),
             finding::Form::Lines => plain(&format!("{}\n{}", ran.stdout, ran.stderr)),
         };
-        let mut found = finding::read(check.checker.form(), &text, check.checker.usual());
+        let mut found = finding::read(check.checker.form(), &text);
         for finding in &mut found {
             finding.file = in_tree(&finding.file, &here);
+            if check.checker.is_of_types(finding) {
+                finding.sort = Sort::Types;
+            }
         }
         let is_meant = |finding: &Finding| {
             paths.is_empty() || paths.iter().any(|path| is_within(&finding.file, path))

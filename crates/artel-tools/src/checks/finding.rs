@@ -10,7 +10,18 @@ pub(crate) struct Finding {
     pub(crate) line: u64,
     pub(crate) column: Option<u64>,
     pub(crate) severity: Severity,
+    pub(crate) sort: Sort,
     pub(crate) message: String,
+}
+
+/// Who says so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Sort {
+    /// A compiler or a type checker: the code makes no sense to it.
+    Types,
+    /// A linter.
+    Lint,
 }
 
 /// How bad a finding is, the worst first.
@@ -44,10 +55,11 @@ impl Severity {
     }
 }
 
-/// Reads a checker's output. What a line does not say is taken as this severity.
-pub(crate) fn read(form: Form, text: &str, usual: Severity) -> Vec<Finding> {
-    let mut found = match form {
-        Form::Lines => text.lines().filter_map(|text| line(text, usual)).collect(),
+/// Reads a checker's output. A finding that does not say how bad it is makes its checker end badly,
+/// so it is an error.
+pub(crate) fn read(form: Form, text: &str) -> Vec<Finding> {
+    let mut found: Vec<Finding> = match form {
+        Form::Lines => text.lines().filter_map(line).collect(),
         Form::Eslint => eslint(text),
     };
     found.sort();
@@ -57,15 +69,19 @@ pub(crate) fn read(form: Form, text: &str, usual: Severity) -> Vec<Finding> {
 
 /// Reads `file:line:column: severity: message`, `file:line:column - severity: message` and
 /// `file(line,column): severity: message`.
-fn line(text: &str, usual: Severity) -> Option<Finding> {
+fn line(text: &str) -> Option<Finding> {
     let text = text.trim();
-    let text = text.strip_prefix("vet: ").unwrap_or(text);
+    // `go vet` says so of what it could not compile.
+    let (text, sort) = match text.strip_prefix("vet: ") {
+        Some(text) => (text, Sort::Types),
+        None => (text, Sort::Lint),
+    };
     let (file, line, column, rest) = bracketed(text).or_else(|| colons(text))?;
     let is_file = !file.is_empty() && file.contains(['.', '/']) && !file.contains("://");
     if !is_file || file.starts_with(['=', '|', '>', '-']) {
         return None;
     }
-    let (severity, message) = severity(rest.trim_start(), usual);
+    let (severity, message) = severity(rest.trim_start());
     let end = message.floor_char_boundary(LONGEST.min(message.len()));
     let message = message[..end].trim().to_owned();
     (!message.is_empty()).then(|| Finding {
@@ -73,6 +89,7 @@ fn line(text: &str, usual: Severity) -> Option<Finding> {
         line,
         column,
         severity,
+        sort,
         message,
     })
 }
@@ -123,7 +140,7 @@ fn column(after: &str) -> (Option<u64>, &str) {
 }
 
 /// Takes the severity off a message: `error[E0308]: mismatched types`, `warning: unused`.
-fn severity(text: &str, usual: Severity) -> (Severity, &str) {
+fn severity(text: &str) -> (Severity, &str) {
     let kinds = [
         ("error", Severity::Error),
         ("warning", Severity::Warning),
@@ -143,7 +160,7 @@ fn severity(text: &str, usual: Severity) -> (Severity, &str) {
             return (severity, rest.trim_start());
         }
     }
-    (usual, text)
+    (Severity::Error, text)
 }
 
 fn eslint(text: &str) -> Vec<Finding> {
@@ -169,6 +186,7 @@ fn eslint(text: &str) -> Vec<Finding> {
                 Some(2) => Severity::Error,
                 _ => Severity::Warning,
             },
+            sort: Sort::Lint,
             message: eslint_message(message),
         })
     });

@@ -116,6 +116,7 @@ impl Board {
             title: work.request_title().to_owned(),
             text: failure(work),
             choices: Vec::new(),
+            suggested: None,
             since: work.last,
             commands: vec![
                 format!("artel plan retry {short}"),
@@ -155,6 +156,7 @@ impl Board {
             title: work.request_title().to_owned(),
             text: text.to_owned(),
             choices: Vec::new(),
+            suggested: None,
             since: work.last,
             commands: vec![format!("artel resume {short}")],
             id: short,
@@ -170,6 +172,7 @@ fn question(open: &OpenQuestion) -> Waits {
         title: open.title.clone(),
         text: open.asked.text.clone(),
         choices: open.asked.choices.clone(),
+        suggested: open.asked.suggested.clone(),
         since: open.since,
         commands: vec![open.command()],
     }
@@ -190,6 +193,7 @@ fn plan(work: &WorkCard) -> Option<Waits> {
         title: drafted.title.to_string(),
         text: format!("version {} is in review{beside}", version.number),
         choices: Vec::new(),
+        suggested: None,
         since: drafted.at,
         commands: vec![
             format!("artel plan show {short}"),
@@ -212,6 +216,7 @@ fn unplanned(work: &WorkCard) -> Option<Waits> {
         title: work.request_title().to_owned(),
         text: work.course.why().unwrap_or("no plan came of it").to_owned(),
         choices: Vec::new(),
+        suggested: None,
         since: work.last,
         commands: vec![
             format!("artel plan revise {short} --comment \"…\""),
@@ -269,6 +274,7 @@ fn changeset(work: &WorkCard) -> Option<Waits> {
             made.removed
         ),
         choices: Vec::new(),
+        suggested: None,
         since: made.at,
         commands,
         id: short,

@@ -133,6 +133,7 @@ impl Workshop {
             text: waits.text,
             choices: waits.choices,
             call: Some(call.asked.call.clone()),
+            suggested: None,
         })
     }
 

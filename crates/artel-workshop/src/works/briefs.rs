@@ -212,10 +212,17 @@ fn tried(text: &mut String, spot: &Spot) {
          the earlier ones:",
         spot.round, step.allowed
     );
-    for (index, why) in step.history.iter().enumerate() {
+    came_of(text, spot);
+    text.push_str("\nDo not repeat what failed.");
+}
+
+/// Lists why attempts at a step did not pass, and what was said about them.
+pub(super) fn came_of(text: &mut String, spot: &Spot) {
+    let step = spot.state.step(&spot.spec.id);
+    let history = step.into_iter().flat_map(|step| &step.history);
+    for (index, why) in history.enumerate() {
         let _ = write!(text, "\n{}. {}", index + 1, cut(why, LONGEST_ATTEMPT));
     }
-    text.push_str("\nDo not repeat what failed.");
 }
 
 fn cut(text: &str, most: usize) -> String {

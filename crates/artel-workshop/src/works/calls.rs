@@ -52,6 +52,7 @@ impl OpenCall {
             title: self.title.clone(),
             text: format!("wants to run {}: {what}", self.asked.tool),
             choices: ["yes", "no"].map(str::to_owned).to_vec(),
+            suggested: None,
             since: self.since,
             commands: vec![format!("artel answer {id} yes|no")],
             id,

@@ -1,6 +1,7 @@
 //! Carries out the orders of a plan's run: agents in trees of their own, the runtime's checks, the
 //! branch.
 
+mod advise;
 mod branch;
 mod check;
 mod close;
@@ -61,6 +62,15 @@ pub(super) struct Spot {
     pub(super) round: u32,
     pub(super) part: Part,
     pub(super) state: Arc<Conduct>,
+}
+
+impl Spot {
+    /// Returns the tree that the present attempt left, and the one it started from.
+    pub(super) fn left_by(&self, workers: &Workers) -> (String, String) {
+        let step = self.state.step(&self.spec.id);
+        let left = step.and_then(|it| Some((it.tree.clone()?, it.base.clone()?)));
+        left.unwrap_or_else(|| (workers.base.clone(), workers.base.clone()))
+    }
 }
 
 impl Workers {
@@ -161,6 +171,7 @@ impl Workers {
             Part::Green => self.green(spot).await,
             Part::Judge(judge) => self.judge(spot, judge).await,
             Part::Commit => self.commit(spot).await,
+            Part::Advise => self.advise(spot).await,
         }
     }
 }

@@ -260,6 +260,14 @@ impl Picture {
                 };
                 self.remark(&it.step, mark, format!("{}: {said}", it.by))
             }
+            Fact::StepAdvised(it) => {
+                let said = match (&it.advice, &it.fault) {
+                    (Text::Inline(text), Some(fault)) => format!("{fault} at fault: {text}"),
+                    (Text::Inline(text), None) => text.clone(),
+                    (Text::Kept(_), _) => "has said why".to_owned(),
+                };
+                self.remark(&it.step, Mark::Waits, format!("architect: {said}"))
+            }
             Fact::StepPassed(it) => {
                 let shown = self.steps.entry(it.step.clone()).or_default();
                 shown.ended = Some(at);

@@ -166,12 +166,7 @@ impl Prover {
             }
         };
         let runs = seen.data["runs"].as_array().cloned().unwrap_or_default();
-        let words = |run: &Value| {
-            let words = run["command"].as_array().cloned().unwrap_or_default();
-            let words = words.iter().filter_map(Value::as_str);
-            words.collect::<Vec<_>>().join(" ")
-        };
-        let what: Vec<_> = runs.iter().map(words).collect();
+        let what: Vec<_> = runs.iter().map(words_of).collect();
         let mut proof = self.proof(place, (id, "tests"), what.join(" ; "), seen.text, began)?;
         let exits = runs.iter().map(|run| run["exit"].as_i64().unwrap_or(-1));
         proof.exit = exits.max_by_key(|exit| exit.abs());
@@ -206,14 +201,12 @@ impl Prover {
             .iter()
             .filter(|check| check["failed"] == false)
             .collect();
-        let names: Vec<_> = ran
-            .iter()
-            .filter_map(|check| check["tool"].as_str())
-            .collect();
-        if names.is_empty() {
+        let commands: Vec<_> = ran.iter().map(|check| words_of(check)).collect();
+        if commands.is_empty() {
             return Ok(None);
         }
-        let mut proof = self.proof(place, (id, "lint"), names.join(" ; "), seen.text, began)?;
+        let what = commands.join(" ; ");
+        let mut proof = self.proof(place, (id, "lint"), what, seen.text, began)?;
         let findings = seen.data["findings"]
             .as_array()
             .cloned()
@@ -351,11 +344,20 @@ fn names_of(runs: &[Value]) -> Option<Text> {
     (!runs.is_empty()).then_some(Text::Inline(json))
 }
 
-/// Returns what a checker found as an inspector says it.
+/// Returns the command of something that was run, in a line.
+fn words_of(run: &Value) -> String {
+    let words = run["command"].as_array().cloned().unwrap_or_default();
+    let words = words.iter().filter_map(Value::as_str);
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// Returns what a checker found as an inspector says it. What a compiler or a type checker cannot
+/// make sense of keeps everything from working.
 fn found(finding: &Value) -> Option<Finding> {
     Some(Finding {
         id: String::new(),
         severity: match finding["severity"].as_str()? {
+            "error" if finding["sort"] == "types" => Severity::Blocker,
             "error" => Severity::Error,
             "warning" => Severity::Warning,
             _ => Severity::Info,

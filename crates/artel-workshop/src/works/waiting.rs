@@ -63,6 +63,9 @@ pub struct Waits {
     pub text: String,
     /// What can be answered; anything if empty.
     pub choices: Vec<String>,
+    /// What is filled in as the answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suggested: Option<String>,
     /// Since when.
     pub since: Timestamp,
     /// What to type.
@@ -101,9 +104,10 @@ impl OpenQuestion {
 
     /// Returns the command that answers it.
     pub fn command(&self) -> String {
-        let what = match self.asked.choices.as_slice() {
-            [] => "\"…\"".to_owned(),
-            choices => choices.join("|"),
+        let what = match (self.asked.choices.as_slice(), &self.asked.suggested) {
+            ([], Some(text)) if !text.contains('\'') => format!("'{text}'"),
+            ([], _) => "\"…\"".to_owned(),
+            (choices, _) => choices.join("|"),
         };
         format!("artel answer {} {what}", self.id())
     }

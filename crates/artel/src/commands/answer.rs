@@ -137,6 +137,7 @@ fn show(question: &OpenQuestion, screen: &mut Screen) -> Result<Verdict, Problem
             "question": question.asked.question,
             "text": question.asked.text,
             "choices": question.asked.choices,
+            "suggested": question.asked.suggested,
             "since": question.since,
         }))?;
         return Ok(Verdict::Done);

@@ -237,7 +237,7 @@ impl<'a> Bench<'a> {
                 let failure = Failure::new(Code::P002, "a person has to answer first")
                     .because(asked.text.clone())
                     .advise(format!("`{command}`, then {resume}"));
-                let value = json!({ "left": "question", "question": asked.text, "choices": asked.choices, "answer_with": command });
+                let value = json!({ "left": "question", "question": asked.text, "choices": asked.choices, "suggested": asked.suggested, "answer_with": command });
                 (value, Err(failure))
             }
             Left::Model(failure) => {

@@ -39,6 +39,7 @@ mod policy_batch;
 mod portals;
 mod prune;
 mod reading;
+mod readme;
 mod replay;
 mod restore;
 mod runs;

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::os::fd::{AsFd, OwnedFd};
-use std::process::Child;
+use std::process::{Child, Command};
 
 use rustix::fs::{Mode, OFlags};
 use rustix::process::{Pid, Signal, kill_process};
@@ -58,9 +58,13 @@ impl Seat {
 
     /// Sits at a terminal with so many rows and columns.
     pub(crate) fn sized(artel: Artel, size: (u16, u16)) -> Self {
+        Self::running(artel.command(), size)
+    }
+
+    /// The same, with any program.
+    pub(crate) fn running(mut command: Command, size: (u16, u16)) -> Self {
         let (person, program) = terminal();
         resize(&person, size);
-        let mut command = artel.command();
         command.stdin(program.try_clone().unwrap());
         command.stdout(program.try_clone().unwrap()).stderr(program);
         let child = command.spawn().unwrap();

@@ -63,6 +63,7 @@ fn needs() -> Needs {
         title: hostile(),
         text: hostile(),
         choices,
+        suggested: String::new(),
         since: when(),
     };
     let choice = Choice {

@@ -96,6 +96,7 @@ impl Ready {
                 round,
             }
             .into(),
+            Part::Advise => panic!("every step passes, so nobody is asked why not"),
         }
     }
 }

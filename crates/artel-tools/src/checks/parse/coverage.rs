@@ -1,9 +1,11 @@
 //! How much of the code the tests run, where the project has a tool for it set up: it prints a sum
 //! with the results.
 
-/// Returns what the last sum says, such as `95%`.
+/// Returns what the sum says, such as `95%`. Where there are several, of several packages, none of
+/// them is one of the whole.
 pub(super) fn of(text: &str) -> Option<String> {
-    text.lines().rev().find_map(line)
+    let mut sums = text.lines().rev().filter_map(line);
+    sums.next().filter(|_| sums.next().is_none())
 }
 
 /// Reads `TOTAL  100  5  95%` of coverage.py, `All files | 95.5 |` of istanbul, `coverage: 80.0% of

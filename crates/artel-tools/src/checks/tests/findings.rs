@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::place;
-use crate::checks::checker::MARKERS;
+use crate::checks::checker::{Checker, MARKERS};
 use crate::checks::diagnostics::checks;
 use crate::checks::finding::{Form, Severity, read};
 use crate::checks::survey::Survey;
@@ -123,7 +123,7 @@ fn lines_of_all_checkers_are_read() {
                 "a.py",
                 1,
                 Some(8),
-                Warning,
+                Error,
                 "F401 [*] `os` imported but unused",
             )),
         ),
@@ -153,11 +153,11 @@ fn lines_of_all_checkers_are_read() {
         ),
         (
             "./a.go:3:5: undefined: x",
-            Some(("a.go", 3, Some(5), Warning, "undefined: x")),
+            Some(("a.go", 3, Some(5), Error, "undefined: x")),
         ),
         (
             "vet: ./a.go:3:5: undefined: x",
-            Some(("a.go", 3, Some(5), Warning, "undefined: x")),
+            Some(("a.go", 3, Some(5), Error, "undefined: x")),
         ),
         ("Found 3 errors.", None),
         ("error: could not compile `shop`", None),
@@ -165,7 +165,7 @@ fn lines_of_all_checkers_are_read() {
         ("", None),
     ];
     for (text, expected) in table {
-        let found = read(Form::Lines, text, Warning);
+        let found = read(Form::Lines, text);
         let found = found.first().map(|it| {
             (
                 it.file.as_str(),
@@ -180,11 +180,36 @@ fn lines_of_all_checkers_are_read() {
 }
 
 #[test]
+fn what_compilers_and_type_checkers_say_is_told_apart() {
+    use Checker::{CargoCheck, Clippy, GoVet, GolangciLint, Mypy, Ruff, Tsc};
+    for (checker, text, is_of_types) in [
+        (CargoCheck, "a.rs:3:5: error[E0308]: mismatched types", true),
+        (CargoCheck, "a.rs:3:5: error: unused variable", false),
+        (Clippy, "a.rs:3:5: error: this could be simpler", false),
+        (Clippy, "a.rs:3:5: error[E0425]: cannot find value", true),
+        (Tsc, "a.ts(3,5): error TS2322: Type 'a' is not 'b'.", true),
+        (Mypy, "a.py:4: error: Incompatible types", true),
+        (Ruff, "a.py:1:8: F401 `os` imported but unused", false),
+        (GoVet, "vet: ./a.go:3:5: undefined: x", true),
+        (GoVet, "./a.go:3:5: unreachable code", false),
+        (GolangciLint, "a.go:3:5: undefined: x (typecheck)", true),
+        (
+            GolangciLint,
+            "a.go:3:5: error not checked (errcheck)",
+            false,
+        ),
+    ] {
+        let found = read(Form::Lines, text);
+        assert_eq!(checker.is_of_types(&found[0]), is_of_types, "{text}");
+    }
+}
+
+#[test]
 fn the_json_of_eslint_is_read() {
     let text = r#"[{"filePath":"/home/me/a.js","messages":[
         {"ruleId":"no-undef","severity":2,"message":"'x' is not defined.","line":3,"column":7},
         {"ruleId":null,"severity":1,"message":"File ignored","line":1}]}]"#;
-    let found = read(Form::Eslint, text, Severity::Error);
+    let found = read(Form::Eslint, text);
     let lines: Vec<_> = found
         .iter()
         .map(|it| (it.line, it.severity, it.message.as_str()))
@@ -203,7 +228,7 @@ proptest! {
 
     #[test]
     fn any_output_has_an_answer(text in r"(?s)([a-z./:(),0-9é \-\n]|error|warning){0,120}") {
-        read(Form::Lines, &text, Severity::Error);
-        read(Form::Eslint, &text, Severity::Error);
+        read(Form::Lines, &text);
+        read(Form::Eslint, &text);
     }
 }

@@ -83,6 +83,7 @@ fn fact(act: &Act, run: RunId) -> Option<Fact> {
             question,
             choices: Vec::new(),
             call: None,
+            suggested: None,
         }
         .into(),
         10 => RunAnswered {

@@ -48,6 +48,7 @@ fn drafts(number: u8) -> Vec<Draft> {
                 text: "Which?".to_owned(),
                 choices: Vec::new(),
                 call: None,
+                suggested: None,
             }
             .into(),
         )),

@@ -36,6 +36,7 @@ fn asked(question: &str) -> RunAsked {
         text: format!("Which {question}?"),
         choices: vec!["a".to_owned(), "b".to_owned()],
         call: None,
+        suggested: None,
     }
 }
 

@@ -38,6 +38,7 @@ const OUTPUT: &[(&str, &[&str])] = &[
     ("step.failed", &["why"]),
     ("step.checked", &["why"]),
     ("step.judged", &["feedback", "findings"]),
+    ("step.advised", &["advice"]),
     ("branch.checked", &["why"]),
 ];
 

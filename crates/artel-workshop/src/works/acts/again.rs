@@ -179,11 +179,14 @@ fn inherited(events: &[Event], conduct: &Conduct, again: &BTreeSet<String>) -> V
             .step(id)
             .is_some_and(|it| it.state == StepState::Done)
     };
+    let holds = |event: &Event| matches!(&event.fact, Fact::BaselineTaken(it) if it.holds);
+    let has_baseline = events.iter().any(holds);
     let mut told = Vec::new();
     for event in events {
         let is_told = match &event.fact {
             Fact::BranchBegun(_) => true,
-            Fact::BaselineTaken(taken) => taken.holds,
+            // One that is none says which proofs are none.
+            Fact::BaselineTaken(_) => has_baseline,
             Fact::ProofRecorded(proof) => {
                 proof.step.as_deref().is_none_or(has_passed)
                     && proof.place != artel_types::plan::ProofPlace::Final

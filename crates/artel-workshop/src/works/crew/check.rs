@@ -18,6 +18,9 @@ use crate::works::prover::{Prover, Where, done_with, output_of};
 /// No more of what a failing check printed is told to the next attempt.
 const LONGEST_TOLD: usize = 3_000;
 
+/// The outputs of no more checks are told.
+const MOST_TOLD: usize = 3;
+
 /// Why a step that left everything as it was has not passed.
 const UNCHANGED: &str = "no file was changed, and the plan names no other proof for this step: \
     change what it is about, or propose a change of the plan that has a command as its evidence";
@@ -66,20 +69,19 @@ impl Workers {
         for proof in &mut proofs {
             proof.holds = true;
         }
-        let commands = if named.is_empty() {
-            let found = proofs
-                .iter()
-                .map(|proof| format!("{DETECTED}{}", proof.what));
-            found.collect()
-        } else {
-            named
+        let why = proof::no_baseline(&proofs);
+        let mut found: Vec<String> = match named.is_empty() {
+            true => proofs.iter().map(|it| it.what.clone()).collect(),
+            false => Vec::new(),
         };
-        let why = if proof::has_tests(&proofs) {
-            None
-        } else if proofs.is_empty() {
-            Some("no tests were found".to_owned())
-        } else {
-            Some("no test ran".to_owned())
+        if why.is_some() {
+            // What the person is shown, to take or to change.
+            let read = |path: &str| self.text_at(&self.base, path).ok().flatten();
+            found.extend(proof::likely_checks(read));
+        }
+        let commands = match named.is_empty() || why.is_some() {
+            true => found.iter().map(|it| format!("{DETECTED}{it}")).collect(),
+            false => named,
         };
         let taken = BaselineTaken {
             holds: why.is_none(),
@@ -144,16 +146,20 @@ impl Workers {
 
     /// Returns the proofs of a place that are on record.
     pub(super) fn proofs(&self, place: ProofPlace) -> Result<Vec<ProofRecorded>, Failure> {
-        let events = self.chronicle.own_events()?;
-        let proofs = events.into_iter().filter_map(|event| match event.fact {
-            Fact::ProofRecorded(proof) if proof.place == place => Some(proof),
-            _ => None,
-        });
         // The newest of a name stands: a check that was cut short is made again.
         let mut newest: Vec<ProofRecorded> = Vec::new();
-        for proof in proofs {
-            newest.retain(|old| old.id != proof.id);
-            newest.push(proof);
+        for event in self.chronicle.own_events()? {
+            match event.fact {
+                Fact::ProofRecorded(proof) if proof.place == place => {
+                    newest.retain(|old| old.id != proof.id);
+                    newest.push(proof);
+                }
+                // What was no baseline is nothing that has to pass: a person named other commands.
+                Fact::BaselineTaken(it) if !it.holds && place == ProofPlace::Baseline => {
+                    newest.clear();
+                }
+                _ => {}
+            }
         }
         Ok(newest)
     }
@@ -229,9 +235,7 @@ impl Workers {
     }
 
     fn look<'l>(&self, spot: &'l Spot) -> Result<Look<'l>, Failure> {
-        let step = spot.state.step(&spot.spec.id);
-        let left = step.and_then(|it| Some((it.tree.clone()?, it.base.clone()?)));
-        let (tree, base) = left.unwrap_or_else(|| (self.base.clone(), self.base.clone()));
+        let (tree, base) = spot.left_by(self);
         let changed = self.line.changed(&base, &tree).map_err(git_failed)?;
         Ok(Look {
             production: production(&changed),
@@ -287,6 +291,7 @@ impl Workers {
             why.extend(lost);
             why.extend(self.printed(&proofs));
         }
+        why.extend(proof::less_covered(&look.before, &proofs));
         let mut without = self.taken_back(look, &prover)?;
         self.named_evidence(look, &prover, (&mut proofs, &mut why))?;
         if why.is_empty() && look.has_to_be_exercised() {
@@ -399,13 +404,19 @@ impl Workers {
     /// Returns what failing checks printed, as much as helps.
     pub(super) fn printed(&self, proofs: &[ProofRecorded]) -> Vec<String> {
         let bad = proofs.iter().filter(|proof| !proof.holds);
+        // All checks of an attempt fall together: those that end badly themselves say why.
+        let ends_badly = |proof: &&ProofRecorded| proof.exit != Some(0);
+        let mut bad: Vec<_> = bad.collect();
+        bad.sort_by_key(|proof| !ends_badly(proof));
+        let worst = bad.iter().filter(|proof| ends_badly(proof)).count();
         let text = |proof: &ProofRecorded| {
             let output = output_of(&self.chronicle, proof);
             let from = output.len().saturating_sub(LONGEST_TOLD);
             let from = output.ceil_char_boundary(from);
             format!("Output of `{}`:\n{}", proof.what, &output[from..])
         };
-        bad.take(1).map(text).collect()
+        let told = bad.into_iter().take(worst.clamp(1, MOST_TOLD));
+        told.map(text).collect()
     }
 }
 

@@ -234,7 +234,12 @@ impl Workers {
     ) -> Result<Vec<PathBuf>, Failure> {
         let before = self.proofs(ProofPlace::Baseline)?;
         let gauges = self.gauges(&before, &evidence_of(plan), base)?;
-        let touched = self.touched(&gauges, |_| false, (base, tree))?;
+        // What a check only loads is the work of whoever the plan lets change it.
+        let is_work = |path: &str| {
+            let mut steps = plan.steps.iter();
+            gauges.load(path) && steps.any(|step| proof::names_file(step, path))
+        };
+        let touched = self.touched(&gauges, is_work, (base, tree))?;
         Ok(touched.into_iter().map(|(path, _)| path.into()).collect())
     }
 
@@ -325,7 +330,7 @@ impl Workers {
         Ok(touched)
     }
 
-    fn text_at(&self, tree: &str, path: &str) -> Result<Option<String>, Failure> {
+    pub(super) fn text_at(&self, tree: &str, path: &str) -> Result<Option<String>, Failure> {
         let bytes = self.line.file_at(tree, path.as_ref(), LARGEST_FILE);
         let bytes = bytes.map_err(git_failed)?;
         Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))

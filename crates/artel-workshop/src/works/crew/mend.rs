@@ -184,6 +184,7 @@ impl Workers {
                     text,
                     choices: ["accept", "reject"].map(str::to_owned).to_vec(),
                     call: None,
+                    suggested: None,
                 }))
             }
         }

@@ -58,7 +58,8 @@ impl Workers {
         blocking(move || {
             let step = spot.state.step(&spot.spec.id);
             let clashed = step.is_some_and(|it| it.why.starts_with(super::branch::CLASH));
-            let before = step.and_then(|it| it.base.clone()).filter(|_| !clashed);
+            let anew = clashed || step.is_some_and(artel_rules::conduct::Step::begins_anew);
+            let before = step.and_then(|it| it.base.clone()).filter(|_| !anew);
             let base = match before {
                 Some(base) => base,
                 None => this.head()?,
@@ -75,7 +76,7 @@ impl Workers {
     }
 
     /// Puts together what holds for a run of a step.
-    fn contract(&self, spot: &Spot, bound: Bound) -> Contract {
+    pub(super) fn contract(&self, spot: &Spot, bound: Bound) -> Contract {
         let part = spot.part.as_str();
         // What mends the branch as a whole is no step of the plan.
         let number = spot.state.plan().number(&spot.spec.id);
@@ -92,7 +93,7 @@ impl Workers {
         }
     }
 
-    fn child(&self, spot: &Spot, role: &str, contract: Contract, task: String) -> Child {
+    pub(super) fn child(&self, spot: &Spot, role: &str, contract: Contract, task: String) -> Child {
         let known = self.house.workshop.caller.role(role);
         Child {
             name: format!("{}/{}/{}", spot.spec.id, spot.round, spot.part.as_str()),
@@ -247,9 +248,7 @@ impl Workers {
 
     /// Has an attempt judged, in a copy of its files.
     pub(super) async fn judge(self: &Arc<Self>, spot: Spot, judge: Judge) -> Result<Did, Failure> {
-        let step = spot.state.step(&spot.spec.id);
-        let left = step.and_then(|it| Some((it.tree.clone()?, it.base.clone()?)));
-        let trees = left.unwrap_or_else(|| (self.base.clone(), self.base.clone()));
+        let trees = spot.left_by(self);
         match self.verdict(&spot, judge, trees).await? {
             Ok((judged, done)) => {
                 let short = self.short_of_money(&spot, &done)?;
@@ -259,23 +258,33 @@ impl Workers {
         }
     }
 
+    /// Makes a copy of the files of an attempt for whoever looks at them, with what was changed.
+    pub(super) async fn copied(
+        self: &Arc<Self>,
+        spot: &Spot,
+        whose: &str,
+        (left, base): (String, String),
+    ) -> Result<(PathBuf, Arc<RunTree>, String), Failure> {
+        let this = Arc::clone(self);
+        let name = format!("{}-{}-{whose}", spot.spec.id, spot.round);
+        let at = self.at.join("judges").join(name);
+        blocking(move || {
+            let tree = this.checkout(&left, &at)?;
+            let diff = this.line.diff(&base, &left, &[]).map_err(git_failed)?;
+            Ok((at, tree, String::from_utf8_lossy(&diff).into_owned()))
+        })
+        .await
+    }
+
     /// Has a change from one tree to another judged.
     pub(super) async fn verdict(
         self: &Arc<Self>,
         spot: &Spot,
         judge: Judge,
-        (left, base): (String, String),
+        trees: (String, String),
     ) -> Result<Result<(StepJudged, Box<RunDone>), Did>, Failure> {
-        let this = Arc::clone(self);
-        let name = format!("{}-{}-{}", spot.spec.id, spot.round, judge.as_str());
-        let at = self.at.join("judges").join(name);
-        let there = at.clone();
-        let (tree, diff) = blocking(move || {
-            let tree = this.checkout(&left, &there)?;
-            let diff = this.line.diff(&base, &left, &[]).map_err(git_failed)?;
-            Ok((tree, String::from_utf8_lossy(&diff).into_owned()))
-        })
-        .await?;
+        let left = trees.0.clone();
+        let (at, tree, diff) = self.copied(spot, judge.as_str(), trees).await?;
         let role = match judge {
             Judge::Tester => "tester",
             Judge::Evaluator | Judge::Inspector => "inspector",
@@ -305,7 +314,7 @@ impl Workers {
             Ok(over) => over,
             Err(left) => return Ok(Err(left)),
         };
-        let judged = self.judged(spot, (judge, &lines), &done, &events)?;
+        let judged = self.judged(spot, (judge, &lines, &left), &done, &events)?;
         blocking(move || {
             done_with(&at);
             Ok(())
@@ -317,7 +326,7 @@ impl Workers {
     fn judged(
         &self,
         spot: &Spot,
-        (judge, lines): (Judge, &ChangedLines),
+        (judge, lines, tree): (Judge, &ChangedLines, &str),
         done: &RunDone,
         events: &[Event],
     ) -> Result<StepJudged, Failure> {
@@ -330,7 +339,7 @@ impl Workers {
         let mut findings = verdict.findings;
         lines.lower(&mut findings);
         if judge != Judge::Tester {
-            findings.extend(self.checked_findings(spot, lines)?);
+            findings.extend(self.checked_findings(spot, lines, tree)?);
         }
         let findings: Vec<Finding> = numbered(findings, judge);
         let passed =
@@ -365,11 +374,21 @@ impl Workers {
 impl Workers {
     /// Returns what the project's own checkers find in the files of an attempt and did not before:
     /// it is on record with the inspector's findings, and can be waived like them.
-    fn checked_findings(&self, spot: &Spot, lines: &ChangedLines) -> Result<Vec<Finding>, Failure> {
+    fn checked_findings(
+        &self,
+        spot: &Spot,
+        lines: &ChangedLines,
+        tree: &str,
+    ) -> Result<Vec<Finding>, Failure> {
         let mut now = self.proofs(ProofPlace::Green)?;
         now.retain(|it| it.step.as_deref() == Some(&*spot.spec.id) && it.round == spot.round);
         let before = self.proofs(ProofPlace::Baseline)?;
-        Ok(artel_rules::proof::new_findings(&before, &now, lines))
+        let mut found = artel_rules::proof::new_findings(&before, &now, lines);
+        for file in lines.files() {
+            let text = self.text_at(tree, file)?.unwrap_or_default();
+            found.extend(artel_rules::proof::unwieldy(file, &text, lines));
+        }
+        Ok(found)
     }
 }
 
@@ -401,7 +420,7 @@ fn numbered(findings: Vec<Finding>, judge: Judge) -> Vec<Finding> {
         .collect()
 }
 
-fn cut(mut diff: String) -> String {
+pub(super) fn cut(mut diff: String) -> String {
     if diff.len() > LONGEST_DIFF {
         diff.truncate(diff.floor_char_boundary(LONGEST_DIFF));
         diff.push_str("\n[cut: read the files for the rest]");

@@ -65,6 +65,15 @@ pub(super) fn of(workshop: &Workshop, fact: Fact) -> Option<(String, Evidence)> 
             made.output = cut(read(workshop, &it.why));
             (it.step, made)
         }
+        Fact::StepAdvised(it) => {
+            let head = match &it.fault {
+                Some(fault) => format!("what the architect says: {fault} at fault"),
+                None => "what the architect says".to_owned(),
+            };
+            let mut made = found(Verdict::Failed, "architect", head, Vec::new());
+            made.output = cut(read(workshop, &it.advice));
+            (it.step, made)
+        }
         Fact::StepWaived(it) => {
             let made = found(Verdict::Waived, "person", it.what, vec![it.reason]);
             (it.step, made)

@@ -248,10 +248,18 @@ impl AtTerminal {
         self.settled.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn put(&self, question: &str, choices: &[String]) -> Result<Option<String>, Gone> {
+    fn put(
+        &self,
+        question: &str,
+        choices: &[String],
+        filled_in: Option<&str>,
+    ) -> Result<Option<String>, Gone> {
         let mut text = format!("{}\n", harmless_lines(question));
         for (index, choice) in choices.iter().enumerate() {
             text.push_str(&format!("  {} {}\n", index + 1, harmless(choice)));
+        }
+        if let Some(filled_in) = filled_in {
+            text.push_str(&format!("Enter takes: {}\n", harmless(filled_in)));
         }
         text.push_str("▸ ");
         let known: Vec<_> = choices.iter().map(|choice| harmless(choice)).collect();
@@ -259,15 +267,16 @@ impl AtTerminal {
             Some(why) => Some(Gone::Settled(why.clone())),
             None => self.ears.gone(),
         };
-        let meaning = |answer: &str| answer_meant(choices, answer);
+        let meaning = |answer: &str| match (answer, filled_in) {
+            ("", Some(filled_in)) => Some(filled_in.to_owned()),
+            _ => answer_meant(choices, answer),
+        };
         prompt::choose(&text, &known.join(", "), &gone, meaning)
     }
-}
 
-impl Person for AtTerminal {
-    fn answer(&self, question: &str, choices: &[String]) -> Option<String> {
+    fn asked(&self, question: &str, choices: &[String], filled_in: Option<&str>) -> Option<String> {
         let answer = self.ears.while_quiet(|| {
-            let answer = self.put(question, choices);
+            let answer = self.put(question, choices, filled_in);
             if let Err(Gone::Settled(why)) = &answer {
                 prompt::show(&format!("{}\n", harmless(why)));
             }
@@ -275,6 +284,21 @@ impl Person for AtTerminal {
         });
         self.settled().remove(question);
         answer.ok().flatten()
+    }
+}
+
+impl Person for AtTerminal {
+    fn answer(&self, question: &str, choices: &[String]) -> Option<String> {
+        self.asked(question, choices, None)
+    }
+
+    fn answer_filled_in(
+        &self,
+        question: &str,
+        choices: &[String],
+        filled_in: &str,
+    ) -> Option<String> {
+        self.asked(question, choices, Some(filled_in))
     }
 
     fn settled(&self, question: &str, why: &str) {

@@ -27,6 +27,9 @@
 //! | exoframe 19 | `reports::the_numbers_are_those_of_git`, `reports::a_report_is_made_again_byte_for_byte_and_follows_decisions`, `reports::what_is_not_on_record_is_said_and_nothing_is_written` |
 //! | exoframe 22 | `agents::each_mistake_has_its_own_message`, `agents::every_template_passes_its_check` |
 
+mod advice;
+mod baseline;
+mod checkers;
 mod contract;
 mod exoframe;
 mod kept;

@@ -37,6 +37,8 @@ pub(super) enum Who {
     Tester,
     /// Whoever mends the branch.
     Mender,
+    /// Whoever says why a step did not pass.
+    Adviser,
     /// Anybody else.
     Other,
 }
@@ -100,6 +102,7 @@ fn who(tools: &[String], text: &str) -> Who {
     let says = |words: &str| text.contains(words);
     match () {
         () if has("submit_plan") => Who::Architect,
+        () if has("advice") => Who::Adviser,
         () if has("propose_change") => Who::Worker,
         () if has("criteria") => Who::Criteria,
         () if has("verdict") && says("Run the tests of this step") => Who::Tester,
@@ -149,7 +152,8 @@ impl Stage {
         Self::holding(mind, |_| false)
     }
 
-    /// The same; answers to requests of which `held` says so wait to be released.
+    /// The same; answers to requests of which `held` says so wait to be released. Whoever is asked
+    /// why a step did not pass says that it is not done.
     pub(super) fn holding(
         mind: impl Fn(&Asked) -> Calls + Send + Sync + 'static,
         held: impl Fn(&Asked) -> bool + Send + Sync + 'static,
@@ -159,6 +163,26 @@ impl Stage {
 
     /// The same in the format of a provider.
     pub(super) fn speaking(
+        format: Format,
+        mind: impl Fn(&Asked) -> Calls + Send + Sync + 'static,
+        held: impl Fn(&Asked) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        let mind = move |asked: &Asked| match asked.who {
+            Who::Adviser => advice(json!({ "fault": "code", "why": "it is not done" })),
+            _ => mind(asked),
+        };
+        Self::minded(format, mind, held)
+    }
+
+    /// The same, with an adviser of its own.
+    pub(super) fn advised(
+        mind: impl Fn(&Asked) -> Calls + Send + Sync + 'static,
+        held: impl Fn(&Asked) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        Self::minded(Format::Chat, mind, held)
+    }
+
+    fn minded(
         format: Format,
         mind: impl Fn(&Asked) -> Calls + Send + Sync + 'static,
         held: impl Fn(&Asked) -> bool + Send + Sync + 'static,
@@ -252,6 +276,11 @@ impl Stage {
         });
         child.wait_with_output().unwrap()
     }
+}
+
+/// Hands in why a step did not pass.
+pub(super) fn advice(advice: Value) -> Calls {
+    vec![("advice", advice), end("advised")]
 }
 
 pub(super) fn until(what: &str, mut holds: impl FnMut() -> bool) {

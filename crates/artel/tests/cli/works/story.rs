@@ -187,6 +187,10 @@ rules:
     call:
       - verdict: { verdict: pass, evidence: ["all good"] }
       - finish: { answer: all good }
+  - expect: { tools: [advice] }
+    call:
+      - advice: { fault: code, why: "the work is not done" }
+      - finish: { answer: advised }
 "##;
 
 #[test]

@@ -58,6 +58,10 @@ rules:
     call:
       - verdict: { verdict: pass, evidence: ["calc.py adds; run_tests passes"], outputs: { RESULT: "5" } }
       - finish: { answer: judged }
+  - expect: { tools: [advice] }
+    call:
+      - advice: { fault: code, why: "the work is not done" }
+      - finish: { answer: advised }
 "##;
 
 const CALC: &str = "def add(a, b):\n    return a - b\n\n\ndef double(a):\n    return 2 * a\n";

@@ -1,0 +1,308 @@
+//! What the architect says of a step that did not pass in any of its attempts. The worker could
+//! not do it; before a person decides, whoever planned it says whether plan or code is at fault,
+//! and may propose another plan.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use artel_engine::{Did, Left};
+use artel_policy::Changes;
+use artel_rules::plan::widened;
+use artel_tools::Tool;
+use artel_types::plan::{Plan, PlanStep};
+use artel_types::{Event, Failure, PlanProposed, RunId, StepAdvised, Text};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::parts::cut;
+use super::{Spot, Workers, blocking, facts};
+use crate::PortalOperation;
+use crate::runs::RunDone;
+use crate::works::briefs;
+use crate::works::children::{Came, Child};
+use crate::works::contract::{Contract, bound_of};
+use crate::works::forms::{self, Form, shaped};
+use crate::works::named::Named;
+use crate::works::propose::{Words, proposed};
+use crate::works::prover::done_with;
+
+/// The tool that hands in advice.
+const ADVICE: &str = "advice";
+
+/// How many turns the architect has: it looks at one step.
+const TURNS: u32 = 12;
+
+/// What the architect hands in.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Advice {
+    fault: Fault,
+    /// Why no attempt passed, and what would help.
+    why: String,
+    #[serde(default)]
+    change: Option<Change>,
+}
+
+/// What is at fault.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Fault {
+    Plan,
+    Code,
+    Tests,
+    Surroundings,
+}
+
+/// How the step should be instead.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Change {
+    #[serde(default)]
+    impact: String,
+    #[serde(default)]
+    work: String,
+    #[serde(default)]
+    check: String,
+    #[serde(default)]
+    paths: Vec<String>,
+    #[serde(default)]
+    commands: Vec<String>,
+    #[serde(default)]
+    network: Vec<String>,
+    /// Steps that have to come first.
+    #[serde(default)]
+    steps: Vec<PlanStep>,
+}
+
+impl Workers {
+    /// Has the architect say why a step did not pass. Whatever comes of that, the person is asked
+    /// next: nothing here keeps them from deciding.
+    pub(super) async fn advise(self: &Arc<Self>, spot: Spot) -> Result<Did, Failure> {
+        if let Some(portal) = &self.portal
+            && let Err(failure) =
+                self.house
+                    .workshop
+                    .admit(portal, "architect", PortalOperation::Read)
+        {
+            let why = format!("The architect was not asked: {}", failure.what);
+            return Ok(facts([silent(&spot, None, why).into()]));
+        }
+        let (at, tree, diff) = self.copied(&spot, "advise", spot.left_by(self)).await?;
+        let bound = bound_of(&spot.spec, &[], Changes::None);
+        let maker = Maker {
+            plan: spot.state.plan().clone(),
+            step: spot.spec.clone(),
+            named: self.named.clone(),
+            id: format!("{}-{}-advice", spot.spec.id, spot.round),
+        };
+        let contract = Contract {
+            tools: vec![advice_form(maker.clone())],
+            // What the plan lets a step cost is for doing it.
+            plan: None,
+            turns: Some(TURNS),
+            directive: Some(format!("Say why `{}` did not pass", spot.spec.title)),
+            ..self.contract(&spot, bound)
+        };
+        let child = Child {
+            tree: Some((at.clone(), tree)),
+            ..self.child(&spot, "architect", contract, brief(&spot, &cut(diff)))
+        };
+        let came = self.house.child(self.trace(), child, |_, _| {}).await?;
+        let (done, events) = match came {
+            Came::Over(done, events) => (done, events),
+            // A person can decide without advice, and does not wait for a model.
+            Came::Left(Left::Model(failure)) => {
+                let why = format!("The architect could not be asked: {}", failure.what);
+                return Ok(facts([silent(&spot, None, why).into()]));
+            }
+            Came::Left(left) => return Ok(Did::Left(left)),
+        };
+        blocking(move || {
+            done_with(&at);
+            Ok(())
+        })
+        .await?;
+        self.advised(&spot, &maker, &done, &events)
+    }
+
+    /// Puts on record what the architect handed in, with the plan that it proposes.
+    fn advised(
+        &self,
+        spot: &Spot,
+        maker: &Maker,
+        done: &RunDone,
+        events: &[Event],
+    ) -> Result<Did, Failure> {
+        let Some(advice) = forms::handed_in::<Advice>(events, ADVICE) else {
+            let said = done.finished.as_ref().and_then(|it| it.why.clone());
+            let said = said.or_else(|| done.answer.clone()).unwrap_or_default();
+            let first = said.lines().next().unwrap_or_default();
+            let why = format!("The architect was asked why, and gave no advice: {first}");
+            return Ok(facts([silent(spot, Some(done.run), why).into()]));
+        };
+        let change = advice.change.clone();
+        // It was looked at when it was handed in; what does not hold came back then.
+        let change = change.and_then(|change| maker.make(&advice.why, change).ok());
+        let advised = StepAdvised {
+            step: spot.spec.id.clone(),
+            round: spot.round,
+            run: Some(done.run),
+            fault: Some(advice.fault.as_str().to_owned()),
+            advice: self.chronicle.keep(advice.why)?,
+            proposal: change.as_ref().map(|it| it.id.clone()),
+        };
+        let change = change.map(Into::into);
+        Ok(facts(std::iter::once(advised.into()).chain(change)))
+    }
+}
+
+impl Fault {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Plan => "plan",
+            Self::Code => "code",
+            Self::Tests => "tests",
+            Self::Surroundings => "surroundings",
+        }
+    }
+}
+
+/// Makes the plan that an architect proposes.
+#[derive(Clone)]
+struct Maker {
+    plan: Plan,
+    step: PlanStep,
+    named: Named,
+    id: String,
+}
+
+impl Maker {
+    fn make(&self, why: &str, change: Change) -> Result<PlanProposed, String> {
+        let mut step = self.step.clone();
+        step.scope.paths.extend(change.paths);
+        step.scope.commands.extend(change.commands);
+        step.scope.network.extend(change.network);
+        step.after
+            .extend(change.steps.iter().map(|it| it.id.clone()));
+        let mut what = widened(&self.step, &step);
+        for (name, old, new) in [
+            ("work", &mut step.work, change.work),
+            ("check", &mut step.check, change.check),
+        ] {
+            let new = new.trim().to_owned();
+            if !new.is_empty() && new != old.trim() {
+                what.push(format!("{name} becomes: {new}"));
+                *old = new;
+            }
+        }
+        what.extend(change.steps.iter().map(|it| format!("first: {}", it.title)));
+        if what.is_empty() {
+            return Err("`change` changes nothing: leave it out, or say what of the step".into());
+        }
+        let words = Words {
+            id: self.id.clone(),
+            what: what.join("; "),
+            why: why.to_owned(),
+            impact: change.impact,
+        };
+        let known = |plan: &Plan| self.named.for_plan(plan);
+        let made = proposed(&self.plan, step, change.steps, known, words)?;
+        // Other steps go on: the person is asked about this one anyway.
+        Ok(PlanProposed {
+            blocking: false,
+            ..made
+        })
+    }
+}
+
+fn silent(spot: &Spot, run: Option<RunId>, why: String) -> StepAdvised {
+    StepAdvised {
+        step: spot.spec.id.clone(),
+        round: spot.round,
+        run,
+        fault: None,
+        advice: Text::Inline(why),
+        proposal: None,
+    }
+}
+
+/// What the architect is told.
+fn brief(spot: &Spot, diff: &str) -> String {
+    let spec = &spot.spec;
+    let mut text = format!(
+        "This step did not pass in {} attempts, and a person decides next what becomes of it. Look \
+         at what is there, then call `advice` once: say what is at fault, plan, code, tests or \
+         surroundings, why, and what would help. Where the plan is at fault, give the `change` \
+         that would mend it. Do not ask the person: they read your advice and decide.\n\n\
+         The step: {}\n{}\n\nHow it is checked: {}\nIt may change: {}.",
+        spot.round,
+        spec.title,
+        spec.work,
+        spec.check,
+        briefs::paths(spec)
+    );
+    text.push_str("\n\nWhat came of the attempts:");
+    briefs::came_of(&mut text, spot);
+    let steps = spot.state.steps();
+    let others: Vec<_> = steps
+        .filter(|(other, _)| other.id != spec.id)
+        .map(|(other, step)| format!("{} ({}, {})", other.id, other.title, step.state))
+        .collect();
+    if !others.is_empty() {
+        let _ = write!(text, "\n\nThe other steps: {}.", others.join("; "));
+    }
+    match diff.trim() {
+        "" => text.push_str("\n\nNo file was changed."),
+        diff => {
+            let _ = write!(text, "\n\n<change>\n{diff}\n</change>");
+        }
+    }
+    text
+}
+
+fn advice_form(maker: Maker) -> Arc<dyn Tool> {
+    let text = |about: &str| json!({"type": "string", "description": about});
+    let list =
+        |about: &str| json!({"type": "array", "items": {"type": "string"}, "description": about});
+    let change = json!({
+        "type": "object",
+        "additionalProperties": false,
+        "description": "How the step should be instead; only what differs",
+        "properties": {
+            "impact": text("What it means for the rest of the plan"),
+            "work": text("What the worker has to do instead"),
+            "check": text("How it is verified instead"),
+            "paths": list("More files that it has to change, as patterns"),
+            "commands": list("More commands, as rules such as `npm run build:*`"),
+            "network": list("Hosts that it has to reach"),
+            "steps": {"type": "array", "items": {"type": "object"},
+                "description": "Steps that have to come first: id, title, role, work, check, scope"},
+        },
+    });
+    let input = json!({
+        "type": "object",
+        "additionalProperties": false,
+        "required": ["fault", "why"],
+        "properties": {
+            "fault": {"enum": ["plan", "code", "tests", "surroundings"]},
+            "why": text("Why no attempt passed, with file and line, and what would help"),
+            "change": change,
+        },
+    });
+    Form::tool(
+        ADVICE,
+        "Hand in the advice",
+        "Hands in why the step did not pass. The person sees it and decides.",
+        input,
+        move |input: &Value| {
+            let advice: Advice = shaped(input)?;
+            if advice.why.trim().is_empty() {
+                return Err(vec!["`why` is empty".to_owned()]);
+            }
+            if let Some(change) = advice.change {
+                maker.make(&advice.why, change).map_err(|why| vec![why])?;
+            }
+            Ok("The advice is taken.".to_owned())
+        },
+    )
+}
