@@ -148,8 +148,6 @@ impl Site {
                 false => "summary",
             },
             lacks: self.desk.lack().map(|lack| lack.to_string()),
-            // Calls, models and grants are no part of the summary.
-            view: if self.sees_all() { "full" } else { "summary" },
             ..bare(&self.who, place, title.into())
         }
     }

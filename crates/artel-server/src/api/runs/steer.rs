@@ -303,6 +303,7 @@ mod tests {
                 .map(str::to_owned)
                 .to_vec(),
             call: call.map(str::to_owned),
+            suggested: None,
         };
         let needed = |answer: &str| needed_for(&asked(None), answer);
         assert_eq!(needed("more: look at the log"), Viewer::User);
