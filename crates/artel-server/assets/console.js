@@ -377,10 +377,12 @@
   // Some answers need a reason, others do not.
   const hasReason = (form, button) => {
     const reason = reasonOf(form);
-    if (!reason) return true;
-    const isMissing = button && "needsReason" in button.dataset && !reason.value.trim();
-    reason.setCustomValidity(isMissing ? "This answer needs a reason." : "");
-    return reason.reportValidity();
+    const isMissing = reason && button && "needsReason" in button.dataset && !reason.value.trim();
+    if (!isMissing) return true;
+    // The browser's own check would keep the other answers back as well.
+    complain(form, { what: "this answer needs a reason", advice: "say why, and answer again" });
+    reason.focus();
+    return false;
   };
 
   // Says what came of an act, with the way to what it made.
