@@ -195,7 +195,10 @@ fn blank(site: &Site, subject: &Subject, title: String) -> Result<RunPage, Failu
         Standing::Left => waits.is_empty(),
         _ => false,
     });
-    let can_pause = !can_resume && standing.as_ref().is_some_and(|(_, driver)| driver.is_some());
+    let can_pause = !can_resume
+        && standing
+            .as_ref()
+            .is_some_and(|(_, driver)| driver.is_some());
     let stuck = site.desk.load.stuck(trace);
     let driver = standing.and_then(|(_, driver)| driver);
     Ok(RunPage {

@@ -5,9 +5,7 @@ use std::sync::Arc;
 use artel_policy::GrantEntry;
 use artel_types::Failure;
 use artel_types::model::Provider;
-use artel_workshop::{
-    ModelRow, Portal, PortalOperation, Problems, RoleSees, TokenRow, Viewer,
-};
+use artel_workshop::{ModelRow, Portal, PortalOperation, Problems, RoleSees, TokenRow, Viewer};
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;

@@ -68,7 +68,9 @@ fn work_that_waits_goes_on_when_somebody_says_so() {
         .post("admin", "/api/v1/daemon/resume", &json!({}))
         .expect(200);
     let shown = format!("/api/v1/requests/{id}");
-    house.until(&shown, |it| it["status"] != "pending" && it["status"] != "active");
+    house.until(&shown, |it| {
+        it["status"] != "pending" && it["status"] != "active"
+    });
     let over = house.post("developer", &path, &json!({})).expect(409);
     assert_eq!(over.json()["error"]["code"], "R008", "{over:?}");
     let nobody = "/api/v1/requests/00000000/resume";
