@@ -1,9 +1,10 @@
-//! The benchmark of the server: what readers of live events cost those who write, and how long the
-//! overview takes with very many runs on record.
+//! The benchmark of the server: what readers of live events cost those who write, how long the
+//! overview takes with very many runs on record, and how long many wait who read and write at once.
 //!
-//! `bench-server [--quick]` prints a line `bench: name | value | unit | ratio | goal` for each
-//! figure; `cargo xtask bench` collects them. The daemon is the program itself, in a process of its
-//! own; the runs are in another process on the same journal, as those of a terminal are.
+//! `bench-server [--quick] [--load]` prints a line `bench: name | value | unit | ratio | goal` for
+//! each figure; `cargo xtask bench` collects them. `--load` measures only the last. The daemon is the
+//! program itself, in a process of its own; the runs are in another process on the same journal, as
+//! those of a terminal are.
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -50,17 +51,21 @@ fn main() {
     let (rounds, many, load) = match words[..] {
         [] => (7, 100_000, load::WHOLE),
         ["--quick"] => (1, 10_000, load::QUICK),
+        ["--load"] => (0, 0, load::WHOLE),
+        ["--quick", "--load"] => (0, 0, load::QUICK),
         [readers::FOLLOW, address, token, count, after] => {
             let (count, after) = (count.parse().unwrap(), after.parse().unwrap());
             return runtime.block_on(readers::be(address, token, count, after));
         }
-        _ => panic!("bench-server [--quick]"),
+        _ => panic!("bench-server [--quick] [--load]"),
     };
     let place = place::on_disk();
     println!("in {}, on {}", place.folder.display(), place.system);
     runtime.block_on(async {
-        follow(&place.folder, rounds).await;
-        overview(&place.folder, many).await;
+        if rounds > 0 {
+            follow(&place.folder, rounds).await;
+            overview(&place.folder, many).await;
+        }
         load::measure(&place.folder, load).await;
     });
 }
