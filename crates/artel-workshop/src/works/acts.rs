@@ -63,6 +63,7 @@ impl Workshop {
     /// that is being done, the run goes on by it from now on.
     pub fn approve_plan(&self, id: &str, hash: Option<&str>) -> Result<(Work, RunId), Failure> {
         let work = self.work_named(id)?;
+        self.ensure_read(&work)?;
         let Open { journal, .. } = self.open()?;
         let run = self.approve_as(&journal, &work, hash, self.caller.actor())?;
         Ok((self.work(work.trace)?, run))
@@ -107,6 +108,7 @@ impl Workshop {
                 .advise(format!("`artel plan revise {id} --comment \"…\"`")));
         }
         let work = self.work_named(id)?;
+        self.ensure_read(&work)?;
         let Open { journal, .. } = self.open()?;
         self.comment_as(&journal, &work, comments, self.caller.actor())?;
         self.work(work.trace)
@@ -157,6 +159,7 @@ impl Workshop {
                 .advise(format!("`artel plan reject {id} --reason \"…\"`")));
         }
         self.permit(&work, Act::Reject)?;
+        self.ensure_read(&work)?;
         let version = work.course.in_review().map_or(0, |it| it.number);
         let rejected = PlanRejected {
             version,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use artel_journal::Journal;
 use artel_rules::plan::markdown::{Parsed, parse, render};
 use artel_types::plan::PlanState;
-use artel_types::{Failure, TraceId};
+use artel_types::{Code, Failure, TraceId};
 
 use super::{ACTIVE, Found, PLANS, note};
 use crate::trouble::Problems;
@@ -164,7 +164,7 @@ impl Workshop {
                 }
             };
         }
-        let comments = self.new_comments(touched);
+        let comments = added(work, &touched.parsed);
         if !comments.is_empty() && work.course.state() == Some(PlanState::Review) {
             let count = comments.len();
             self.comment_as(journal, work, comments, self.by_file())?;
@@ -180,6 +180,42 @@ impl Workshop {
         )
     }
 
+    /// Makes sure that no file of a plan in review holds words of a person that are not on record:
+    /// what is decided by a command would be written over them.
+    pub(crate) fn ensure_read(&self, work: &Work) -> Result<(), Failure> {
+        if work.course.state() != Some(PlanState::Review) {
+            return Ok(());
+        }
+        let sheet = render(&self.sheet_of(work, None)?);
+        for folder in [PLANS, ACTIVE] {
+            let shown = format!("{folder}/{}", file_name(work));
+            let text = read_text(&self.root.join(&shown)).unwrap_or_default();
+            if text.is_empty() || text == sheet || self.is_on_record(work, &text) {
+                continue;
+            }
+            let what = format!("`{shown}` says something that is not in the plan yet");
+            return Err(Failure::new(Code::R008, what)
+                .because("a decision would be about another text, and be written over this one")
+                .advise(format!(
+                    "`artel inbox scan` makes it the next version; or take the file away, then \
+                     `artel plan show {}`",
+                    work.trace.short()
+                )));
+        }
+        Ok(())
+    }
+
+    /// Tells whether a text is that of a version, with the comments that are known.
+    fn is_on_record(&self, work: &Work, text: &str) -> bool {
+        let Ok(parsed) = parse(text) else {
+            return false;
+        };
+        let hash = hash_of(&parsed.plan).map(|(_, hash)| hash).ok();
+        let mut versions = work.versions.iter();
+        let is_version = versions.any(|it| Some(&it.fact.hash) == hash.as_ref());
+        parsed.head.trace == work.trace && is_version && added(work, &parsed).is_empty()
+    }
+
     /// Tells whether a file is that of an older version, as it was.
     fn is_old(&self, touched: &Touched<'_>) -> Result<bool, Failure> {
         let (_, hash) = hash_of(&touched.parsed.plan)?;
@@ -188,17 +224,6 @@ impl Workshop {
         let mut same = versions.filter(|it| it.fact.hash == hash);
         let mut current = same.clone().filter(|it| Some(it.fact.version) == newest);
         Ok(current.next().is_none() && same.next().is_some())
-    }
-
-    /// Returns what a person added to the comments by hand.
-    fn new_comments(&self, touched: &Touched<'_>) -> Vec<String> {
-        let known = touched.work.course.comments().iter();
-        let known: Vec<String> = known
-            .map(|it| format!("(v{}) {}", it.version, it.text))
-            .collect();
-        let remarks = touched.parsed.remarks.iter();
-        let new = remarks.filter(|it| it.by.is_none() && !known.contains(&it.text));
-        new.map(|it| it.text.clone()).collect()
     }
 
     /// Writes the file of a plan as the journal has it, and says why.
@@ -213,6 +238,17 @@ impl Workshop {
             text: why.to_owned(),
         })
     }
+}
+
+/// Returns what a person added to the comments by hand.
+fn added(work: &Work, parsed: &Parsed) -> Vec<String> {
+    let known = work.course.comments().iter();
+    let known: Vec<String> = known
+        .map(|it| format!("(v{}) {}", it.version, it.text))
+        .collect();
+    let remarks = parsed.remarks.iter();
+    let new = remarks.filter(|it| it.by.is_none() && !known.contains(&it.text));
+    new.map(|it| it.text.clone()).collect()
 }
 
 /// Returns the names of the files that may be plans.

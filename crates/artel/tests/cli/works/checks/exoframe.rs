@@ -61,6 +61,53 @@ fn exoframe_10_what_lies_outside_of_the_portal_is_refused_and_on_record() {
     assert_eq!(refused, [true, true, true, false], "{read:#?}");
 }
 
+/// What stands where a decision would write is the person's, and stays.
+#[test]
+fn exoframe_11_what_a_decision_would_write_over_keeps_it_from_being_made() {
+    let stage = Stage::new(usual);
+    let town = &stage.town;
+    let id = town.asked();
+    let name = format!("request-{}_plan.md", &id[..8]);
+    let [plans, active] =
+        ["Inbox/Plans", "Inbox/Active"].map(|it| town.house.workshop.join(it).join(&name));
+    let text = fs::read_to_string(&plans).unwrap();
+    let edited = text.replace(
+        "Make add in calc.py add,",
+        "Make add in calc.py really add,",
+    );
+    assert_ne!(text, edited);
+    for (file, words) in [(&active, "# Mine\n"), (&plans, &*edited)] {
+        fs::write(file, words).unwrap();
+        for act in [
+            &["approve"][..],
+            &["reject", "--reason", "x"],
+            &["revise", "--comment", "x"],
+        ] {
+            let words = [&["plan", act[0], &id], &act[1..]].concat();
+            let seen = town.artel([]).words(words).run().fails(3, "R008");
+            seen.says("is not in the plan yet").says("artel inbox scan");
+        }
+        assert_eq!(
+            fs::read_to_string(file).unwrap(),
+            words,
+            "it stays as it is"
+        );
+        assert_eq!(town.count("plan.approved") + town.count("plan.rejected"), 0);
+        if file == &active {
+            assert_eq!(fs::read_to_string(&plans).unwrap(), text);
+            fs::remove_file(file).unwrap();
+        }
+    }
+    town.artel(["inbox", "scan"])
+        .run()
+        .expect(0)
+        .says("version 2");
+    stage.approve(&id, 0);
+    assert_eq!(stage.told("plan.approved")[0]["version"], 2);
+    let told = &stage.asked_of(Who::Worker, 1)[0].text;
+    assert!(told.contains("really add"), "{told}");
+}
+
 #[test]
 fn exoframe_12_the_events_of_a_story_come_in_their_order() {
     let stage = Stage::new(usual);
