@@ -85,11 +85,13 @@ impl Reader {
         // cannot be read is for writers and `verify` to tell.
         let anchor = Anchor::load(self.home.data(), workshop).ok().flatten();
         let (last, told) = self.with(|connection| {
+            // The head before the events: one that is written in between may only add to them.
+            let told = Head::read(connection)?;
             let last = "SELECT coalesce(max(seq), 0) FROM event";
             let last: i64 = connection
                 .prepare_cached(last)?
                 .query_row([], |row| row.get(0))?;
-            Ok((last.cast_unsigned(), Head::read(connection)?))
+            Ok((last.cast_unsigned(), told))
         })?;
         let signed = anchor.map_or(0, |anchor| anchor.seq);
         if last < signed {

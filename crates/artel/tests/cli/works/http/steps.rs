@@ -36,10 +36,11 @@ fn one_step_is_held_over_http_and_let_go_by_a_command() {
         served.post(token, &path, &json!({}))
     };
     assert_eq!(steer(user, "notes", "pause").0, 403);
-    // The plan is taken up within moments.
-    served.until("the step is held", || {
-        steer(developer, "notes", "pause").0 == 200
+    served.until("the first step is under way", || {
+        step(&served, &id, 0)["state"] == "running"
     });
+    let (status, held) = steer(developer, "notes", "pause");
+    assert_eq!(status, 200, "{held}");
     served.until("the first step passed", || {
         step(&served, &id, 0)["state"] == "done"
     });
