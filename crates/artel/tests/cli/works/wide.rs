@@ -340,7 +340,7 @@ fn proof_story_wide_killed_at_every_append_it_ends_the_same() {
     is_tidy(whole.town());
 
     let all = points.len();
-    let chosen = chosen(&points, all as u64 / 12, "killed_wide_story");
+    let chosen = chosen(&points, all as u64 / 6, "killed_wide_story");
     let tried = tried(chosen, |(act, moment, nth)| {
         let wide = Wide::new();
         let town = wide.town();
