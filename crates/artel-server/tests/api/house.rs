@@ -116,10 +116,6 @@ impl House {
     }
 
     /// Asks as an admin again and again until the answer is as wanted.
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the server runs by the real clock, and so does whoever waits for it"
-    )]
     pub(crate) fn until(&self, path: &str, is_so: impl Fn(&Value) -> bool) -> Value {
         let mut answer = Value::Null;
         for _ in 0..MOST_LOOKS {
