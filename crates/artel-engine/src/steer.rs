@@ -84,6 +84,8 @@ pub struct Steering {
     facts: mpsc::UnboundedReceiver<(u64, Box<Fact>)>,
     /// Where events stand that its driver recorded itself and has not heard yet.
     own: BTreeSet<u64>,
+    /// Events up to here are known to its driver.
+    known: u64,
     stop: watch::Receiver<Stop>,
     wheel: Wheel,
     run: RunId,
@@ -147,6 +149,7 @@ impl Wheel {
         Steering {
             facts,
             own: BTreeSet::new(),
+            known: 0,
             stop,
             wheel: self.clone(),
             run,
@@ -160,6 +163,12 @@ impl Wheel {
 }
 
 impl Steering {
+    /// Leaves out what the driver has read already. It listens first and reads then: whatever
+    /// people record in between is known, or heard, and never lost.
+    pub fn knows_up_to(&mut self, last: u64) {
+        self.known = last;
+    }
+
     /// Leaves out what the driver recorded itself: taken in a second time, it would undo what
     /// followed from it.
     pub(crate) fn leave_out(&mut self, seqs: RangeInclusive<u64>) {
@@ -170,7 +179,7 @@ impl Steering {
     pub(crate) fn news(&mut self) -> Vec<Fact> {
         let mut news = Vec::new();
         while let Ok((seq, fact)) = self.facts.try_recv() {
-            if !self.own.remove(&seq) {
+            if !self.own.remove(&seq) && seq > self.known {
                 news.push(*fact);
             }
         }
@@ -180,12 +189,16 @@ impl Steering {
     /// Waits for something to come, or for the wish to stop to grow.
     pub(crate) async fn heard(&mut self) -> Option<Fact> {
         let Self {
-            facts, own, stop, ..
+            facts,
+            own,
+            known,
+            stop,
+            ..
         } = self;
         tokio::select! {
             heard = facts.recv() => {
                 let (seq, fact) = heard?;
-                (!own.remove(&seq)).then_some(*fact)
+                (!own.remove(&seq) && seq > *known).then_some(*fact)
             }
             () = grown(stop) => None,
         }

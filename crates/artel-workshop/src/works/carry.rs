@@ -246,12 +246,15 @@ impl House {
         )
         .fenced(fence.clone());
         self.ensure_models(&plan)?;
+        // Before the events are read: what people decide from now on is heard, or among them.
+        let mut steering = self.wheel.steer(run, self.company.stop.clone());
         let events = self.begin_plan(work, &chronicle, (&plan, version)).await?;
         let mut conduct = Conduct::new(plan, rules);
         for event in &events {
             conduct.fold(&event.fact);
         }
         let last = events.last().map_or(0, |event| event.seq);
+        steering.knows_up_to(last);
         self.wheel.follow(&self.journal, run, last);
         if conduct.is_over() {
             self.learn_from(work, &chronicle).await;
@@ -260,7 +263,7 @@ impl House {
         }
         let workers = Arc::new(self.workers(work, &chronicle, &events)?);
         let conductor = Conductor {
-            steering: self.wheel.steer(run, self.company.stop.clone()),
+            steering,
             audience: Arc::clone(&self.company.audience),
             person: self.company.person.clone(),
             answers_as: self.person(),
