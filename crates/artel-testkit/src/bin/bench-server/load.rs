@@ -68,6 +68,9 @@ pub(crate) async fn measure(folder: &Path, extent: Extent) {
         record_long(journal, long, events);
     });
     let daemon = Arc::new(daemon);
+    let project = tempfile::tempdir_in(folder).unwrap();
+    let portal = serde_json::json!({ "path": project.path(), "name": "shop" });
+    daemon.post("/api/v1/portals", &portal.to_string()).await;
     daemon.post("/api/v1/daemon/pause", "{}").await;
     let bare = vec!["/healthz".to_owned()];
     let pages = pages(&long.to_string());
