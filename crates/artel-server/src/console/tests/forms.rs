@@ -27,7 +27,16 @@ fn every_form_sends_what_its_route_takes() {
         let schema = schema(&described, &form.path)
             .unwrap_or_else(|| panic!("nothing takes what is sent by {name}"));
         let known = schema["properties"].as_object();
-        for (field, tag) in &form.fields {
+        let fields = form.fields.iter().flat_map(|(field, tag)| {
+            // A name that is filled in is that of a role.
+            let roles = ["user", "developer", "admin"];
+            let names = match field.contains("{{") {
+                true => roles.to_vec(),
+                false => vec![field.as_str()],
+            };
+            names.into_iter().map(move |name| (name, tag))
+        });
+        for (field, tag) in fields {
             let property = known.and_then(|known| known.get(field));
             let property = property.unwrap_or_else(|| panic!("`{field}` is sent by {name}"));
             let sort = sort(property);
