@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use artel_journal::{Filter, Query, Record};
 use artel_rules::conduct::{Conduct, Rules};
 use artel_types::plan::StepState;
-use artel_types::{Fact, Failure, Money, RunId, Text, Timestamp};
+use artel_types::{Fact, Failure, Money, RunId, StepAdvised, Text, Timestamp};
 use serde::Serialize;
 
 use super::work::Work;
@@ -260,14 +260,7 @@ impl Picture {
                 };
                 self.remark(&it.step, mark, format!("{}: {said}", it.by))
             }
-            Fact::StepAdvised(it) => {
-                let said = match (&it.advice, &it.fault) {
-                    (Text::Inline(text), Some(fault)) => format!("{fault} at fault: {text}"),
-                    (Text::Inline(text), None) => text.clone(),
-                    (Text::Kept(_), _) => "has said why".to_owned(),
-                };
-                self.remark(&it.step, Mark::Waits, format!("architect: {said}"))
-            }
+            Fact::StepAdvised(it) => self.remark(&it.step, Mark::Waits, advice_text(it)),
             Fact::StepPassed(it) => {
                 let shown = self.steps.entry(it.step.clone()).or_default();
                 shown.ended = Some(at);
@@ -415,6 +408,14 @@ fn whole_branch(checked: &artel_types::BranchChecked) -> Remark {
     }
     let why = checked.why.first().cloned().unwrap_or_default();
     remark(Mark::Bad, format!("on a clean checkout: {why}"))
+}
+
+fn advice_text(advised: &StepAdvised) -> String {
+    match (&advised.advice, &advised.fault) {
+        (Text::Inline(text), Some(fault)) => format!("architect: {fault} at fault: {text}"),
+        (Text::Inline(text), None) => format!("architect: {text}"),
+        (Text::Kept(_), _) => "architect: has said why".to_owned(),
+    }
 }
 
 fn baseline_text(taken: &artel_types::BaselineTaken) -> String {
