@@ -207,7 +207,7 @@ fn status(workshop: &Workshop, screen: &mut Screen) -> Result<Verdict, Problems>
     for problem in &status.refused {
         screen.line(format!(
             "the settings were changed and are not in force: {}",
-            harmless(problem.lines().next().unwrap_or_default())
+            harmless(&in_a_line(problem))
         ))?;
     }
     if let Some(lacks) = lacks {
@@ -217,6 +217,12 @@ fn status(workshop: &Workshop, screen: &mut Screen) -> Result<Verdict, Problems>
         ))?;
     }
     Ok(Verdict::Done)
+}
+
+/// Returns a text of several lines as one.
+fn in_a_line(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    lines.join("; ")
 }
 
 fn running(workshop: &Workshop) -> Result<DaemonRuns, Failure> {
