@@ -57,6 +57,7 @@
       if (answer.ok) {
         const page = new DOMParser().parseFromString(await answer.text(), "text/html");
         if (document.title !== page.title) document.title = page.title;
+        if (page.body.dataset.view) document.body.dataset.view = page.body.dataset.view;
         for (const id of wanted) replace(id, page);
         for (const section of page.querySelectorAll("section[id]")) {
           // A section that was not there before stands where the new page has it.
@@ -182,7 +183,6 @@
   // sees lets go of its own, so that those that are looked at never wait for a free one.
   const follow = () => {
     if (!document.querySelector("[data-live]")) return;
-    const view = document.body.dataset.view || "summary";
     let isLost = false;
     let source;
     let again = 0;
@@ -194,6 +194,7 @@
     const open = () => {
       close();
       if (document.hidden) return;
+      const view = document.body.dataset.view || "summary";
       const own = new EventSource(`/api/v1/events?view=${view}&after=${last}`);
       source = own;
       own.addEventListener("record", hear);
@@ -207,7 +208,11 @@
         isLost = true;
         say("reconnecting…");
         // A browser gives up after an answer that is no stream; the server may be starting.
-        if (own === source && own.readyState === EventSource.CLOSED) again = setTimeout(open, 2000);
+        // Or the page may follow less closely by now, which a fresh one says.
+        if (own === source && own.readyState === EventSource.CLOSED) {
+          everything();
+          again = setTimeout(open, 2000);
+        }
       };
     };
     open();

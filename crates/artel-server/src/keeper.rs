@@ -86,7 +86,10 @@ impl Kept {
     /// Waits until everything under way has come to rest. Fails where another is the daemon now.
     pub(crate) async fn rest(self) -> Result<(), Failure> {
         // It ends by itself once it is told to stop.
-        self.going.await.unwrap_or(Ok(()))
+        self.going.await.unwrap_or_else(|error| {
+            let what = "the scheduler broke off";
+            Err(Failure::new(Code::X001, what).because(error.to_string()))
+        })
     }
 }
 

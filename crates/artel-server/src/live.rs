@@ -51,7 +51,7 @@ struct Form {
 
 impl Bundle {
     pub(crate) fn of(records: Vec<Record>) -> Self {
-        let away = ["token.revoked", "login.ended"];
+        let away = ["token.revoked", "login.ended", "journal.restored"];
         Self {
             sends_away: records.iter().any(|it| away.contains(&it.kind.as_str())),
             records,

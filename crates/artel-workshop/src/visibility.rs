@@ -1,5 +1,6 @@
 //! Who sees how much of runs: rules that an admin can change while everything runs.
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
 use artel_config::{Shown, Viewer, with_setting};
@@ -93,6 +94,13 @@ impl Workshop {
             check_tools(tools)?;
         }
         let file = self.settings_file();
+        // One change at a time: none is lost, and what is taken back is one's own.
+        let lock = self.root().join(".artel/settings.lock");
+        let locked = std::fs::File::create(&lock).and_then(|lock| lock.lock().map(|()| lock));
+        let _locked = locked.map_err(|error| {
+            let what = format!("`{}` cannot be locked", lock.display());
+            Failure::new(Code::W008, what).because(error.to_string())
+        })?;
         let old = match file.exists() {
             true => {
                 read_bounded(&file, LARGEST).map_err(|error| file_failure(Code::W008, &error))?
@@ -101,8 +109,10 @@ impl Workshop {
         };
         let text = String::from_utf8_lossy(&old).into_owned();
         let new = self.changed(&text, change)?;
+        let about = std::fs::metadata(&file);
+        let mode = about.map_or(0o644, |about| about.permissions().mode() & 0o777);
         let write = |bytes: &[u8]| {
-            let written = write_atomic(&file, bytes, 0o644);
+            let written = write_atomic(&file, bytes, mode);
             written.map_err(|error| file_failure(Code::W008, &error))
         };
         let is_new = new != text;

@@ -273,11 +273,14 @@ impl Conduct {
             return;
         };
         for spec in &plan.steps {
-            let before = self.plan.step(&spec.id).map(|it| it.after.clone());
-            let before = before.unwrap_or_default();
+            let old = self.plan.step(&spec.id);
+            let is_other = old.is_some_and(|it| it.work != spec.work || it.check != spec.check);
+            let before = old.map(|it| it.after.clone()).unwrap_or_default();
             let is_new = |id: &&String| !before.contains(id);
             let comes_first: Vec<_> = spec.after.iter().filter(is_new).cloned().collect();
             let step = self.steps.entry(spec.id.clone()).or_default();
+            // Tests that were written first were written for what is wanted no more.
+            step.redo_tests |= is_other && step.round > 0 && !step.is_over();
             if step.round > 0 && !step.is_over() && !comes_first.is_empty() {
                 // What they leave on the branch is what it needs.
                 step.begins_anew = true;
@@ -385,7 +388,7 @@ impl Conduct {
                 });
             }
             // It went on record beside the answer.
-            "waived" | "skipped" => {}
+            "waived" | "skipped" | "cancelled" => {}
             "take-over" => step.decided = settle("taken-over", because.to_owned()),
             "skip" => {
                 let last = step.why.lines().next().unwrap_or_default();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use artel_types::Failure;
-use artel_workshop::{ChangesetDone, Merging, Noted, Workshop};
+use artel_workshop::{ChangesetDone, Merging, Noted, View, Workshop};
 use axum::Json;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse as _, Response};
@@ -249,8 +249,26 @@ pub(super) async fn decide(
     extensions(("x-role" = json!("user"))),
     responses((status = 200, body = ChangesetSeen), (status = "4XX", body = Troubled)))]
 pub(super) async fn show(by: As<User>, At(id): At<String>) -> Answer<ChangesetSeen> {
+    let sees_all = by.eyes(None)?.most == View::Full;
     let done = by.does(move |workshop| Ok(shaped(workshop.changeset(&id)?)?));
-    done.await.map(Json)
+    let mut seen: ChangesetSeen = done.await?;
+    if !sees_all {
+        seen.sum_up();
+    }
+    Ok(Json(seen))
+}
+
+impl ChangesetSeen {
+    /// Leaves out what programs printed and what files hold: that is not for whoever sees summaries
+    /// alone.
+    fn sum_up(&mut self) {
+        self.patch = None;
+        for proof in self.proofs.iter_mut().filter_map(Value::as_object_mut) {
+            for printed in ["output", "failures", "findings"] {
+                proof.remove(printed);
+            }
+        }
+    }
 }
 
 /// Shows what differs: as JSON, or as it is with `Accept: text/plain`.

@@ -132,7 +132,7 @@ pub const COMMANDS: &[(&str, Over)] = &[
     ("report show", Http(&["showReport"])),
     ("request list", Http(&["listRequests"])),
     ("request show", Http(&["showRequest"])),
-    ("resume", Http(&["resumeRun"])),
+    ("resume", Http(&["resumeRun", "resumeRequest"])),
     ("run", Http(&["createRun", "createPlan"])),
     ("runs", Http(&["listRuns", "showRun"])),
     (

@@ -327,7 +327,19 @@ pub(super) fn standing_in(
 ) -> Result<Arc<Workshop>, Failure> {
     match portal {
         None => Ok(Arc::clone(workshop)),
-        Some(name) => Ok(Arc::new(workshop.standing_in(&workshop.portal(name)?.path))),
+        Some(name) => {
+            // What the route is about may be there all the same.
+            let portal = workshop
+                .portal(name)
+                .map_err(|failure| match failure.code {
+                    Code::F001 => Failure {
+                        code: Code::C004,
+                        ..failure
+                    },
+                    _ => failure,
+                })?;
+            Ok(Arc::new(workshop.standing_in(&portal.path)))
+        }
     }
 }
 

@@ -222,12 +222,17 @@ pub(super) async fn logs(by: As<Developer>, Asked(wanted): Asked<WhichLines>) ->
             None => workshop.daemon_said_last(),
         };
         let redactor = workshop.caller().redactor();
-        let lines: Vec<&str> = log.text.lines().collect();
-        let from = lines.len().saturating_sub(most);
-        let lines = lines[from..].iter();
+        let lines: Vec<&str> = log.text.split_inclusive('\n').collect();
+        // Whoever follows gets the next ones, and goes on behind them; anybody else the last.
+        let (lines, rest) = match wanted.after {
+            Some(_) => lines.split_at(lines.len().min(most)),
+            None => (&lines[lines.len().saturating_sub(most)..], &[][..]),
+        };
+        let rest: usize = rest.iter().map(|line| line.len()).sum();
+        let shown = |line: &&str| redactor.redact(line.trim_end()).into_owned();
         Ok(LogSeen {
-            lines: lines.map(|it| redactor.redact(it).into_owned()).collect(),
-            position: log.position,
+            lines: lines.iter().map(shown).collect(),
+            position: log.position.saturating_sub(rest as u64),
         })
     });
     done.await.map(Json)

@@ -43,7 +43,8 @@ impl Queue {
     /// Puts a task in, now or after a while; sooner wins where it is in already.
     pub(crate) fn put(&mut self, task: Task, urgency: Urgency, after: Duration, now: Instant) {
         if self.under_way.contains_key(&task) {
-            self.again.insert(task, urgency);
+            let again = self.again.entry(task).or_insert(urgency);
+            *again = urgency.max(*again);
             return;
         }
         if let Some(place) = self.places.get(&task) {
@@ -66,7 +67,7 @@ impl Queue {
         }
         let at = now + after;
         let known = self.later.entry(task).or_insert((at, urgency));
-        known.0 = known.0.min(at);
+        *known = (known.0.min(at), known.1.max(urgency));
     }
 
     /// Puts a task in that was found to be left. One that waits for its time keeps it: what could

@@ -14,6 +14,7 @@ use futures_util::stream::{Stream, unfold};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{OwnedSemaphorePermit, watch};
+use tokio::time::Instant;
 
 use super::wanted::Wanted;
 use crate::api::Refusal;
@@ -42,6 +43,8 @@ struct Reading {
     /// Tells when other settings are in force, and with them maybe other rules about who sees what.
     workshops: watch::Receiver<Arc<Workshop>>,
     wanted: Wanted,
+    /// When there was a look whether they may be here.
+    checked: Instant,
     /// The last event that was looked at.
     position: u64,
     is_past_over: bool,
@@ -86,6 +89,7 @@ pub(super) fn follow(
         eyes,
         workshops,
         wanted: wanted.clone(),
+        checked: Instant::now(),
         position,
         is_past_over: false,
         news,
@@ -123,7 +127,9 @@ impl Reading {
                     Ok(bundle) => bundle,
                     Err(RecvError::Lagged(_) | RecvError::Closed) => return None,
                 };
-                if bundle.sends_away() && self.is_sent_away() {
+                // Logins run out without an event.
+                let is_due = self.checked.elapsed() >= ALIVE;
+                if (bundle.sends_away() || is_due) && self.is_sent_away() {
                     return None;
                 }
                 self.look_at(&bundle)
@@ -142,7 +148,8 @@ impl Reading {
     }
 
     /// Tells whether they may no longer be here.
-    fn is_sent_away(&self) -> bool {
+    fn is_sent_away(&mut self) -> bool {
+        self.checked = Instant::now();
         !self.desk.is_welcome(&self.who.pass).unwrap_or(false)
     }
 

@@ -70,9 +70,16 @@ impl Workshop {
             }
             Err(Problems(mut problems)) => {
                 if let Some(last) = problems.last_mut() {
-                    let kept = format!(
-                        "your text is kept in {shown}, and `artel plan edit {short}` opens it again"
-                    );
+                    let kept = match last.code {
+                        // An editor opens the version of now.
+                        Code::R008 => format!(
+                            "your text is kept; `artel plan edit {short} --file {shown}` hands it in"
+                        ),
+                        _ => format!(
+                            "your text is kept in {shown}, and `artel plan edit {short}` opens it \
+                             again"
+                        ),
+                    };
                     let advice = last.advice.take();
                     last.advice = Some(match advice {
                         Some(advice) => format!("{advice}; {kept}"),
@@ -168,9 +175,11 @@ impl Workshop {
                     .into(),
             );
         }
-        let (now, plan) = self.plan_of(work, None)?;
-        let (of, now) = (parsed.head.version, now.fact.version);
-        if of != now && self.usable(work, &plan, &parsed)?.is_some() {
+        // What the person was shown: while a plan is being done that is the one by which it is.
+        let conduct = self.conduct_of(work, LOOKING)?;
+        let shown = self.sheet_of(work, conduct.as_ref())?;
+        let (of, now) = (parsed.head.version, shown.head.version);
+        if of != now && self.usable(work, &shown.plan, &parsed)?.is_some() {
             return Err(outdated(work, (of, now)).into());
         }
         let Open { journal, .. } = self.open()?;

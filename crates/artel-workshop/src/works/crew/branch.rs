@@ -10,7 +10,7 @@ use artel_rules::plan::names::commit_message;
 use artel_rules::proof;
 use artel_types::plan::{Evidence, EvidenceKind, PlanStep, ProofPlace};
 use artel_types::{
-    BranchChecked, Fact, Failure, PlanAdopted, PlanDecided, StepFailed, StepPassed, Text,
+    BranchChecked, Event, Fact, Failure, PlanAdopted, PlanDecided, StepFailed, StepPassed, Text,
 };
 
 use super::gauges::{Held, evidence_of};
@@ -314,6 +314,19 @@ impl Workers {
         let Some(proposed) = found else {
             return Ok(Did::Facts(Vec::new()));
         };
+        // It is a whole plan: what another one brought meanwhile would be gone without a word.
+        let after = events.iter().skip_while(|event| !is_proposal(event, id));
+        if after
+            .into_iter()
+            .any(|event| matches!(event.fact, Fact::PlanAdopted(_)))
+        {
+            let decided = PlanDecided {
+                id: id.to_owned(),
+                reason: "the plan was changed since it was proposed".to_owned(),
+                version: None,
+            };
+            return Ok(facts([decided.into()]));
+        }
         let json = self.chronicle.text(&proposed.plan)?;
         let version = self.house.workshop.adopt_version(
             &self.house.journal,
@@ -333,6 +346,10 @@ impl Workers {
         };
         Ok(facts([adopted.into(), decided.into()]))
     }
+}
+
+fn is_proposal(event: &Event, id: &str) -> bool {
+    matches!(&event.fact, Fact::PlanProposed(it) if it.id == id)
 }
 
 fn no_longer(evidence: &Evidence) -> String {

@@ -37,7 +37,10 @@ fn one_step_is_held_over_http_and_let_go_by_a_command() {
     };
     assert_eq!(steer(user, "notes", "pause").0, 403);
     served.until("the first step is under way", || {
-        step(&served, &id, 0)["state"] == "running"
+        let state = step(&served, &id, 0)["state"].clone();
+        ["running", "verifying", "done"]
+            .iter()
+            .any(|it| state == *it)
     });
     let (status, held) = steer(developer, "notes", "pause");
     assert_eq!(status, 200, "{held}");
@@ -74,6 +77,16 @@ fn one_step_is_held_over_http_and_let_go_by_a_command() {
     assert_eq!(look("?step=1&turn=1").0, 200);
     assert_eq!(look("?step=3").0, 404);
     assert_eq!(look("?turn=1").0, 400, "each agent has turns of its own");
+
+    // What programs printed is not for whoever sees summaries alone.
+    let printed = |token: &str| {
+        let shown = served.send(token, &format!("GET /api/v1/changesets/{id}"), "");
+        assert_eq!(shown.0, 200, "{}", shown.1);
+        let proofs = shown.1["proofs"].as_array().unwrap().clone();
+        proofs.iter().filter(|it| !it["output"].is_null()).count()
+    };
+    assert!(printed(developer) > 0);
+    assert_eq!(printed(user), 0);
 
     let report = served.get(&format!("reports/{id}"));
     let path = format!("reports/{id}/rebuild");
