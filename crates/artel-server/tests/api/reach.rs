@@ -125,7 +125,7 @@ fn skills_are_checked_and_tested() {
     for what in ["validate", "test"] {
         post(&format!("/api/v1/skills/nobody/{what}"), json!({})).expect(404);
         let elsewhere = json!({ "portal": "nowhere" });
-        post(&format!("{path}/{what}"), elsewhere).expect(404);
+        post(&format!("{path}/{what}"), elsewhere).expect(400);
         let path = format!("{path}/{what}");
         house.post("user", &path, &json!({})).expect(403);
     }
@@ -270,7 +270,7 @@ fn hooks_of_a_project_are_seen_and_trusted() {
     trust("admin", &hook["hash"]).expect(200);
     assert_eq!(seen()["trusted"], true);
     let nowhere = "/api/v1/hooks?portal=nowhere";
-    house.get("developer", nowhere).expect(404);
+    house.get("developer", nowhere).expect(400);
     house.get("user", "/api/v1/hooks").expect(403);
 }
 
