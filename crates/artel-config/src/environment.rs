@@ -4,13 +4,15 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use artel_types::Secret;
 
 /// The variables and the current folder of a process, as they were at one moment.
 #[derive(Clone, Default)]
 pub struct Environment {
-    variables: BTreeMap<OsString, OsString>,
+    /// Shared: many are handed the value.
+    variables: Arc<BTreeMap<OsString, OsString>>,
     current_dir: Option<PathBuf>,
 }
 
@@ -22,7 +24,7 @@ impl Environment {
     )]
     pub fn from_process() -> Self {
         Self {
-            variables: std::env::vars_os().collect(),
+            variables: Arc::new(std::env::vars_os().collect()),
             current_dir: std::env::current_dir().ok(),
         }
     }
@@ -40,7 +42,7 @@ impl Environment {
             .into_iter()
             .map(|(name, text)| (name.into(), text.into()));
         Self {
-            variables: variables.collect(),
+            variables: Arc::new(variables.collect()),
             current_dir: Some(current_dir.into()),
         }
     }
@@ -49,7 +51,7 @@ impl Environment {
     #[must_use]
     pub fn standing_in(&self, folder: impl Into<PathBuf>) -> Self {
         Self {
-            variables: self.variables.clone(),
+            variables: Arc::clone(&self.variables),
             current_dir: Some(folder.into()),
         }
     }

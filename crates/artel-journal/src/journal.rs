@@ -277,6 +277,11 @@ impl Journal {
         &self.0.reader
     }
 
+    /// Returns the reading side for whoever keeps it beside the journal.
+    pub fn shared_reader(&self) -> Arc<Reader> {
+        Arc::clone(&self.0.reader)
+    }
+
     /// Looks whether there is no room to append now, where it would be waited for.
     pub fn lack(&self) -> Option<Lack> {
         let Inner { home, options, .. } = &*self.0;

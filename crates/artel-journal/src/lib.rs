@@ -61,7 +61,7 @@ pub use order::{Ack, Batch, Receipt};
 pub use owner::Owner;
 pub use projection::Projection;
 pub use query::{Filter, Order, Query};
-pub use reader::{Reader, TracesBy};
+pub use reader::{Reader, Sight, TracesBy};
 pub use record::Record;
 pub use restore::{Candidate, Restored, Source};
 pub use row::Row;

@@ -132,11 +132,11 @@ impl Query {
         };
         let clauses = parts.clauses();
         let mut sql = format!("SELECT {SELECT} FROM event{clauses} ORDER BY seq {direction}");
-        // SQLite looks at the value of a limit when it plans, and plans anew whenever one is bound.
+        // SQLite looks at the value of a limit when it plans, and plans anew whenever one is bound:
+        // written out, a statement that is kept is planned once.
         if let Some(limit) = self.limit {
-            sql.push_str(" LIMIT ?");
             let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-            parts.values.push(Value::Integer(limit));
+            sql.push_str(&format!(" LIMIT {limit}"));
         }
         (sql, parts.values)
     }

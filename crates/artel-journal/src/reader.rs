@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use artel_types::{Event, RunId, Timestamp, WorkshopId};
 use rusqlite::types::Value;
-use rusqlite::{CachedStatement, Connection};
+use rusqlite::{CachedStatement, Connection, OptionalExtension as _};
 
 use crate::anchor::Anchor;
 use crate::archive;
@@ -41,6 +41,31 @@ pub struct Reader {
     home: Home,
     path: PathBuf,
     idle: Mutex<Idle>,
+    lookout: Mutex<Lookout>,
+}
+
+/// A state of the journal as a reader saw it. Between two that are equal nobody wrote anything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sight {
+    /// Which of the reader's looks it is told by: each counts for itself.
+    lookout: u64,
+    version: i64,
+}
+
+impl Sight {
+    /// Tells whether the journal is the same file in both, so that the later one has all that the
+    /// earlier one had.
+    pub fn is_later_than(&self, earlier: &Self) -> bool {
+        self.lookout == earlier.lookout
+    }
+}
+
+/// A connection that only tells whether something was written since it looked last.
+#[derive(Default)]
+struct Lookout {
+    identity: Option<(u64, u64)>,
+    connection: Option<Connection>,
+    number: u64,
 }
 
 /// Connections that wait for the next read, all to the same file.
@@ -50,7 +75,7 @@ struct Idle {
 }
 
 /// How many wait at most; each has a cache of its own.
-const MOST_IDLE: usize = 4;
+const MOST_IDLE: usize = 8;
 
 impl Reader {
     /// Opens the journal for reading.
@@ -63,6 +88,7 @@ impl Reader {
                 identity: identity(&path),
                 connections: vec![first],
             }),
+            lookout: Mutex::default(),
             path,
         })
     }
@@ -168,6 +194,33 @@ impl Reader {
             ControlFlow::Continue(())
         })?;
         Ok(records)
+    }
+
+    /// Returns the state that the journal is in now: this costs far less than to read anything, so
+    /// whoever keeps what they read looks first whether they need to read again.
+    pub fn sight(&self) -> Result<Sight, JournalError> {
+        let mut lookout = self.lookout.lock().unwrap_or_else(PoisonError::into_inner);
+        let lookout = &mut *lookout;
+        let now = identity(&self.path);
+        if lookout.identity != now {
+            lookout.connection = None;
+            lookout.identity = now;
+        }
+        let connection = match &mut lookout.connection {
+            Some(connection) => connection,
+            empty => {
+                lookout.number += 1;
+                empty.insert(connect::reader(&self.path)?)
+            }
+        };
+        let version = connection
+            .prepare_cached("PRAGMA data_version")
+            .and_then(|mut asked| asked.query_row([], |row| row.get(0)))
+            .map_err(|error| JournalError::sqlite(&self.path, &error))?;
+        Ok(Sight {
+            lookout: lookout.number,
+            version,
+        })
     }
 
     /// Returns the sequence number of the last event.
@@ -335,20 +388,35 @@ fn distinct_traces(
     by: TracesBy,
     prefix: &str,
     limit: usize,
-) -> rusqlite::Result<Vec<String>> {
+) -> rusqlite::Result<BTreeSet<String>> {
     let column = match by {
         TracesBy::Trace => "trace",
         TracesBy::Run => "run",
         TracesBy::Session => "session",
     };
-    let mut statement = connection.prepare_cached(&format!(
-        "SELECT DISTINCT trace FROM event WHERE {column} >= ? AND {column} < ? AND +seq > 0 LIMIT ?",
-    ))?;
-    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    let rows = statement.query_map((prefix, format!("{prefix}\u{10FFFF}"), limit), |row| {
-        row.get(0)
-    })?;
-    rows.collect()
+    // From one id to the next, whatever lies between them: an id may have very many events.
+    let next = |from: &str, first: &str| {
+        let sql = format!(
+            "SELECT {column}, trace FROM event WHERE {column} {from} ? AND {column} < ? \
+             AND +seq > 0 ORDER BY {column} LIMIT 1",
+        );
+        let found = connection
+            .prepare_cached(&sql)?
+            .query_row((first, format!("{prefix}\u{10FFFF}")), |row| {
+                Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?))
+            });
+        found.optional()
+    };
+    let mut traces = BTreeSet::new();
+    let mut found = next(">=", prefix)?;
+    while let Some((id, trace)) = found {
+        traces.insert(trace);
+        if traces.len() >= limit {
+            break;
+        }
+        found = next(">", &id)?;
+    }
+    Ok(traces)
 }
 
 /// Merges the rows of the journal and of its archives by sequence number.

@@ -86,9 +86,9 @@ impl Subscription {
     }
 
     /// Follows a journal that this process does not write.
-    pub fn read_only(reader: Reader, filter: Filter, after: u64) -> Self {
+    pub fn read_only(reader: Arc<Reader>, filter: Filter, after: u64) -> Self {
         let bell = Arc::new(Bell::new(watch::channel(after).0));
-        Self::new(Arc::new(reader), bell, filter, after)
+        Self::new(reader, bell, filter, after)
     }
 
     /// Waits for the next event that fits.

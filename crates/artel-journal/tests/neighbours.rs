@@ -10,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use artel_journal::{LeaseError, Owner};
-use artel_testkit::{Scratch, block_on};
+use artel_testkit::{Scratch, block_on, note};
 use artel_types::{Actor, Via};
 
 /// Starts a process that does nothing until its input ends.
@@ -92,4 +92,38 @@ fn copies_taken_at_once_are_all_there_and_whole() {
             file.display()
         );
     }
+}
+
+#[test]
+fn a_look_tells_whether_anybody_wrote_since() {
+    let scratch = Scratch::new();
+    let journal = scratch.create();
+    let first = journal.reader().sight().unwrap();
+    assert_eq!(journal.reader().sight().unwrap(), first);
+
+    journal.append(note("notes/1", "mine")).wait().unwrap();
+    let second = journal.reader().sight().unwrap();
+    assert_ne!(second, first);
+    // Reading is no writing.
+    journal.reader().head().unwrap();
+    assert_eq!(journal.reader().sight().unwrap(), second);
+
+    // Somebody else with the same journal open.
+    let other = scratch.open();
+    let before = journal.reader().sight().unwrap();
+    other.append(note("notes/1", "theirs")).wait().unwrap();
+    let third = journal.reader().sight().unwrap();
+    assert_ne!(third, before);
+    assert!(third.is_later_than(&first));
+
+    // Another file in its place is another story.
+    drop((journal, other));
+    let reader = scratch.reader();
+    let old = reader.sight().unwrap();
+    let (file, copy) = (scratch.home.journal(), scratch.path().join("copy"));
+    std::fs::copy(&file, &copy).unwrap();
+    std::fs::rename(&copy, &file).unwrap();
+    let new = reader.sight().unwrap();
+    assert_ne!(new, old);
+    assert!(!new.is_later_than(&old));
 }

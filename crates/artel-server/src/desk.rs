@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 
-use artel_journal::{Filter, Journal, Query, Reader, Record};
+use artel_journal::{Filter, Journal, Query, Reader, Record, Sight};
 use artel_types::{Failure, Lack, TraceId, Via};
 use artel_workshop::{Access, Board, Drivers, Pass, PassSort, Workshop};
 use tokio::sync::{Semaphore, watch};
@@ -23,11 +23,13 @@ pub(crate) struct Desk {
     workshop: watch::Sender<Arc<Workshop>>,
     /// Kept open for as long as the server runs; what it writes is seen by all.
     pub(crate) journal: Journal,
-    access: Mutex<Access>,
+    access: Mutex<Folded<Access>>,
     /// The name of the console's cookie. Browsers do not tell the ports of a host apart, so that of
     /// another workshop has another.
     pub(crate) cookie: String,
     board: RwLock<Board>,
+    /// The state of the journal up to which the board was found to be complete.
+    complete: Mutex<Option<Sight>>,
     pub(crate) hosts: Hosts,
     /// Failed tokens, by where they came from.
     pub(crate) wrong: Wrong,
@@ -47,6 +49,13 @@ pub(crate) struct Desk {
     pub(crate) says: Says,
 }
 
+/// Something folded from the journal, and the state of it up to which that was done.
+#[derive(Default)]
+struct Folded<T> {
+    value: T,
+    seen: Option<Sight>,
+}
+
 impl Desk {
     pub(crate) fn open(
         workshop: Arc<Workshop>,
@@ -55,8 +64,7 @@ impl Desk {
     ) -> Result<Arc<Self>, Failure> {
         let opened = workshop.open()?;
         opened.notes.iter().for_each(|note| says(note));
-        let mut access = Access::default();
-        access.refresh(opened.journal.reader())?;
+        let workshop = Arc::new(workshop.beside(&opened.journal));
         let board = workshop.board()?;
         if let Some(damage) = board.damage() {
             says(&format!(
@@ -70,8 +78,9 @@ impl Desk {
             cookie: format!("artel-{}", workshop.id().short()),
             workshop: watch::Sender::new(workshop),
             journal: opened.journal,
-            access: Mutex::new(access),
+            access: Mutex::default(),
             board: RwLock::new(board),
+            complete: Mutex::default(),
             hosts,
             wrong: Wrong::default(),
             rate: Rate::default(),
@@ -96,8 +105,9 @@ impl Desk {
     }
 
     /// Puts other settings in force.
-    pub(crate) fn replace_workshop(&self, workshop: Arc<Workshop>) {
-        self.workshop.send_replace(workshop);
+    pub(crate) fn replace_workshop(&self, workshop: Workshop) {
+        let workshop = workshop.beside(&self.journal);
+        self.workshop.send_replace(Arc::new(workshop));
     }
 
     /// Returns everything at a glance, as it stands after the last event that was followed.
@@ -110,7 +120,7 @@ impl Desk {
     pub(crate) fn take(&self, record: &Record) -> Result<(), Failure> {
         let fresh = match record.kind.as_str() {
             "journal.restored" => {
-                *self.access() = self.workshop().access()?;
+                *self.locked_access() = Folded::default();
                 Some(self.workshop().board()?)
             }
             _ => None,
@@ -127,6 +137,18 @@ impl Desk {
     /// something finds it in the next list. It may take its time, so it is for threads that keep
     /// nobody waiting.
     pub(crate) fn glance<T>(&self, look: impl FnOnce(&Board, &Drivers) -> T) -> Result<T, Failure> {
+        self.catch_up()?;
+        let drivers = self.workshop().drivers_now()?;
+        Ok(look(&self.board(), &drivers))
+    }
+
+    /// Has the board take in what it has not seen yet.
+    fn catch_up(&self) -> Result<(), Failure> {
+        // Told before it is read: what is written in between is looked for the next time.
+        let now = self.reader().sight()?;
+        if *self.locked_complete() == Some(now) {
+            return Ok(());
+        }
         loop {
             let asked = Query::of(Filter::default()).after(self.board().position());
             let records = self.reader().records(&asked.limit(PAGE))?;
@@ -137,8 +159,12 @@ impl Desk {
                 break;
             }
         }
-        let drivers = self.workshop().drivers_now()?;
-        Ok(look(&self.board(), &drivers))
+        *self.locked_complete() = Some(now);
+        Ok(())
+    }
+
+    fn locked_complete(&self) -> MutexGuard<'_, Option<Sight>> {
+        self.complete.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns what is lacking on the disk, whether or not something waits for it yet.
@@ -157,28 +183,33 @@ impl Desk {
 
     /// Returns whom a token stands for, by what the journal says now.
     pub(crate) fn token(&self, shown: &str) -> Result<Option<Pass>, Failure> {
-        let mut access = self.access();
-        access.refresh(self.reader())?;
-        Ok(access.token(shown))
+        Ok(self.access()?.value.token(shown))
     }
 
     /// Returns who signed in with a cookie.
     pub(crate) fn login(&self, shown: &str) -> Result<Option<Pass>, Failure> {
         let now = self.workshop().caller().clock().now();
-        let mut access = self.access();
-        access.refresh(self.reader())?;
-        Ok(access.login(shown, now))
+        Ok(self.access()?.value.login(shown, now))
     }
 
     /// Tells whether somebody who came in may still be here.
     pub(crate) fn is_welcome(&self, pass: &Pass) -> Result<bool, Failure> {
         let now = self.workshop().caller().clock().now();
-        let mut access = self.access();
-        access.refresh(self.reader())?;
-        Ok(access.holds(pass, now))
+        Ok(self.access()?.value.holds(pass, now))
     }
 
-    fn access(&self) -> MutexGuard<'_, Access> {
+    /// Returns who may come in, by what the journal says now.
+    fn access(&self) -> Result<MutexGuard<'_, Folded<Access>>, Failure> {
+        let mut access = self.locked_access();
+        let now = self.reader().sight()?;
+        if access.seen != Some(now) {
+            access.value.refresh(self.reader())?;
+            access.seen = Some(now);
+        }
+        Ok(access)
+    }
+
+    fn locked_access(&self) -> MutexGuard<'_, Folded<Access>> {
         self.access.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -59,7 +59,7 @@ pub(crate) async fn reload(desk: &Arc<Desk>, what: Vec<String>) -> Result<Vec<St
         let (later, problems) = match check(&old) {
             Ok(new) => {
                 let later = later(&old, &new);
-                shared.replace_workshop(Arc::new(new));
+                shared.replace_workshop(new);
                 (later, Vec::new())
             }
             Err(Problems(problems)) => {

@@ -196,7 +196,7 @@ impl Workshop {
     /// Returns who may come in.
     pub fn access(&self) -> Result<Access, Failure> {
         let mut access = Access::default();
-        access.refresh(&self.reader()?)?;
+        access.refresh(&*self.reader()?)?;
         Ok(access)
     }
 

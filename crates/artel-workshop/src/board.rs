@@ -101,7 +101,7 @@ impl Workshop {
     }
 
     fn board_to(&self, depth: Depth) -> Result<Board, Failure> {
-        folding::fold_all(&self.reader()?, depth)
+        folding::fold_all(&*self.reader()?, depth)
     }
 }
 

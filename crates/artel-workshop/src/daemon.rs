@@ -185,7 +185,7 @@ impl Workshop {
 
     /// Tells whether the daemon is to begin nothing new.
     pub fn is_daemon_held(&self) -> Result<bool, Failure> {
-        is_held(&self.reader_as_it_is()?)
+        is_held(&*self.reader_as_it_is()?)
     }
 
     fn hold(&self, fact: Fact) -> Result<Noted<bool>, Failure> {

@@ -16,6 +16,7 @@ mod find;
 mod hands;
 mod init;
 mod journal;
+mod kept;
 mod keys;
 mod marker;
 mod models;

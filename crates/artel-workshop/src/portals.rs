@@ -166,7 +166,7 @@ impl From<PortalOpened> for Portal {
 impl Workshop {
     /// Returns the portals, by name.
     pub fn portals(&self) -> Result<Vec<Portal>, Failure> {
-        portals_in(&self.reader()?)
+        portals_in(&*self.reader()?)
     }
 
     /// Returns a portal by its name.

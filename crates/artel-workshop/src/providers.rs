@@ -175,7 +175,7 @@ impl Caller {
 
 impl Workshop {
     fn standing(&self, provider: &str) -> Result<Standing, Failure> {
-        let (account, _) = ACCOUNT.state(&self.reader()?)?;
+        let (account, _) = ACCOUNT.state(&*self.reader()?)?;
         Ok(account.standings.get(provider).cloned().unwrap_or_default())
     }
 
@@ -186,7 +186,7 @@ impl Workshop {
         if word.parse::<Provider>().is_err() {
             return Err(unknown(name));
         }
-        let (account, _) = ACCOUNT.state(&self.reader()?)?;
+        let (account, _) = ACCOUNT.state(&*self.reader()?)?;
         let held: Vec<String> = account
             .standings
             .iter()

@@ -26,6 +26,7 @@ mod view;
 pub use apply::{Placed, Proposal};
 pub use artel_engine::{Left, Stop};
 pub use excerpt::Excerpt;
+pub(crate) use excerpt::Finding;
 pub use fork::ForkOrder;
 pub use hooks::{HookList, HookRow};
 pub use house::Company;

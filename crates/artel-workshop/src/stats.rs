@@ -57,7 +57,7 @@ fn fold(stats: &mut Stats, event: &Event) {
 impl Workshop {
     /// Counts what is in the journal.
     pub fn stats(&self) -> Result<Count, Failure> {
-        let (stats, _) = STATS.state(&self.reader_as_it_is()?)?;
+        let (stats, _) = STATS.state(&*self.reader_as_it_is()?)?;
         let blobs = artel_journal::Blobs::at(self.home.blobs()).list()?;
         let size = |suffix: &str| {
             let mut name = self.home.journal().into_os_string();

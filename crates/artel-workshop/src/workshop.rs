@@ -13,12 +13,13 @@ use artel_types::{
 use crate::caller::{Caller, fresh_trace};
 use crate::find::{Found, Place};
 use crate::init::Init;
+use crate::kept::Kept;
 use crate::marker::Marker;
 use crate::trouble::Problems;
 use crate::works::Index;
 
 /// A workshop with the settings in force in it.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Workshop {
     pub(crate) root: PathBuf,
     pub(crate) marker: Marker,
@@ -29,8 +30,10 @@ pub struct Workshop {
     trace: TraceId,
     /// Which files of the inbox are whose, as far as this process has looked.
     pub(crate) inbox: Arc<Mutex<Index>>,
+    /// What is kept of the journal where the process stays.
+    pub(crate) kept: Option<Arc<Kept>>,
     /// The settings in force.
-    pub settings: Settings,
+    pub settings: Arc<Settings>,
 }
 
 /// What a command that wrote has done, and what a person should be told besides.
@@ -99,7 +102,8 @@ impl Caller {
             caller,
             trace,
             inbox: Arc::default(),
-            settings,
+            kept: None,
+            settings: Arc::new(settings),
         })
     }
 }
@@ -108,14 +112,9 @@ impl Workshop {
     /// Returns the workshop for somebody who acts through a surface of this process.
     pub fn acting(&self, person: &str, via: Via) -> Result<Self, Failure> {
         Ok(Self {
-            root: self.root.clone(),
-            marker: self.marker.clone(),
-            found: self.found,
-            home: self.home.clone(),
             caller: self.caller.acting(person, via),
             trace: fresh_trace()?,
-            inbox: Arc::clone(&self.inbox),
-            settings: self.settings.clone(),
+            ..self.clone()
         })
     }
 
@@ -123,14 +122,18 @@ impl Workshop {
     #[must_use]
     pub fn standing_in(&self, folder: &Path) -> Self {
         Self {
-            root: self.root.clone(),
-            marker: self.marker.clone(),
-            found: self.found,
-            home: self.home.clone(),
             caller: self.caller.standing_in(folder, &self.root),
-            trace: self.trace,
-            inbox: Arc::clone(&self.inbox),
-            settings: self.settings.clone(),
+            ..self.clone()
+        }
+    }
+
+    /// Returns the workshop as it is read by a process that stays and has the journal open: nothing
+    /// is read again as long as nobody writes.
+    #[must_use]
+    pub fn beside(&self, journal: &Journal) -> Self {
+        Self {
+            kept: Some(Arc::new(Kept::of(journal))),
+            ..self.clone()
         }
     }
 
@@ -156,7 +159,11 @@ impl Workshop {
 
     /// Opens the journal to tell from it how things stand. One whose end is missing is refused:
     /// what was lost with it would seem never to have been.
-    pub fn reader(&self) -> Result<Reader, Failure> {
+    pub fn reader(&self) -> Result<Arc<Reader>, Failure> {
+        if let Some(kept) = &self.kept {
+            kept.refuse_cut(self.marker.id)?;
+            return Ok(Arc::clone(&kept.reader));
+        }
         let reader = self.reader_as_it_is()?;
         reader.refuse_cut(self.marker.id)?;
         Ok(reader)
@@ -164,10 +171,13 @@ impl Workshop {
 
     /// Opens the journal to show what is in it; this works on a damaged one too, but not on one of
     /// another workshop, whose events would be taken for ours.
-    pub fn reader_as_it_is(&self) -> Result<Reader, Failure> {
+    pub fn reader_as_it_is(&self) -> Result<Arc<Reader>, Failure> {
+        if let Some(kept) = &self.kept {
+            return Ok(Arc::clone(&kept.reader));
+        }
         let reader = Reader::open(&self.home)?;
         reader.refuse_foreign(self.marker.id)?;
-        Ok(reader)
+        Ok(Arc::new(reader))
     }
 
     /// Says what is missing at the end of the journal, for whoever is shown what is left.

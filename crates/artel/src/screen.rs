@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::io::{self, BufWriter, IsTerminal as _, StdoutLock, Write};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use artel_config::Color;
 use artel_types::{Code, Failure, FailureKind, Redactor, Via};
@@ -245,7 +246,7 @@ fn is_wanted(caller: &Caller, goes: Goes) -> bool {
     let settings = caller
         .workshop()
         .map(|workshop| workshop.settings)
-        .or_else(|_| caller.settings());
+        .or_else(|_| caller.settings().map(Arc::new));
     let wish = settings.map_or(Color::Auto, |settings| settings.output.color.value);
     let no_color = caller
         .environment()

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use artel_journal::Reader;
+use artel_journal::{LeaseInfo, Reader};
 use artel_types::{Failure, RunId, Timestamp, TraceId};
 
 use crate::workshop::Workshop;
@@ -17,21 +17,26 @@ pub struct Drivers {
 impl Workshop {
     /// Returns who drives which run and who is taking which piece of work on.
     pub fn drivers_now(&self) -> Result<Drivers, Failure> {
-        Drivers::read(&self.reader()?, self.caller.clock.now())
+        let now = self.caller.clock.now();
+        match &self.kept {
+            Some(kept) => Ok(Drivers::of(&kept.leases()?, now)),
+            None => Drivers::read(&*self.reader()?, now),
+        }
     }
 }
 
 impl Drivers {
-    /// Reads the leases; one that has run out, or whose process has ended, is nobody's.
     pub(crate) fn read(reader: &Reader, now: Timestamp) -> Result<Self, Failure> {
+        Ok(Self::of(&reader.leases()?, now))
+    }
+
+    /// A lease that has run out, or whose process has ended, is nobody's.
+    fn of(leases: &[LeaseInfo], now: Timestamp) -> Self {
         let mut drivers = Self::default();
-        for lease in reader.leases()? {
-            let Some(owner) = lease.owner.filter(|owner| !owner.is_dead()) else {
+        for lease in leases.iter().filter(|lease| lease.expires > now) {
+            let Some(owner) = lease.owner.as_ref().filter(|owner| !owner.is_dead()) else {
                 continue;
             };
-            if lease.expires <= now {
-                continue;
-            }
             let owner = owner.to_string();
             match lease.name.split_once('/') {
                 Some(("run", id)) => id.parse().ok().map(|run| drivers.runs.insert(run, owner)),
@@ -39,7 +44,7 @@ impl Drivers {
                 _ => None,
             };
         }
-        Ok(drivers)
+        drivers
     }
 
     /// Returns the process that drives a run.

@@ -58,7 +58,7 @@ impl Workshop {
     /// folder becomes one, or the folder itself where no repository is, after a person said yes.
     pub fn ensure_portal(&self, folder: &Path, first: &dyn FirstUse) -> Result<Portal, Failure> {
         let folder = self.project_folder(folder)?;
-        let portals = portals_in(&self.reader()?)?;
+        let portals = portals_in(&*self.reader()?)?;
         if let Some(portal) = holding(portals.clone(), &folder) {
             return Ok(portal);
         }

@@ -145,7 +145,7 @@ impl Workshop {
             let advice = format!("`artel apply {}`", parent.short());
             return Err(refused(what).advise(advice));
         }
-        if applied(&self.reader()?)?.contains(&run) {
+        if applied(&*self.reader()?)?.contains(&run) {
             let what = format!("the files of the run {short} are in place already");
             return Err(refused(what).advise(format!("`artel trace {short}` says since when")));
         }

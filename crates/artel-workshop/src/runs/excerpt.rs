@@ -4,16 +4,18 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::ControlFlow;
 
-use artel_journal::{Filter, JournalError, Query, Record, Row};
+use artel_journal::{Filter, JournalError, Query, Reader, Record, Row};
 use artel_types::{Fact, Failure, RunId};
 
 use super::story::{belongs, of_run};
 use super::view::{Eyes, seen};
 use crate::workshop::Workshop;
 
-/// A story with no more events than this is told whole; of a longer one so many that agents made
-/// turn by turn are.
+/// A story with no more events than this is told whole.
 const WHOLE: usize = 4_000;
+
+/// Of a longer one so many are told that agents made turn by turn.
+const LATEST: usize = 1_000;
 
 /// How the kinds begin of which a story has more the longer it goes on.
 const TURN_BY_TURN: [&str; 10] = [
@@ -40,8 +42,12 @@ pub struct Excerpt {
     pub(crate) replies: BTreeMap<RunId, u32>,
 }
 
-/// What is found of a long story while its events go by.
-struct Finding {
+/// What is found of a long story while its events go by. It can be gone on with: events are only
+/// ever added.
+#[derive(Debug)]
+pub(crate) struct Finding {
+    /// The last event that went by.
+    position: u64,
     /// The runs that are meant; all of them if none is named.
     family: Option<BTreeSet<RunId>>,
     /// What gives the story its shape.
@@ -64,24 +70,35 @@ impl Workshop {
             ..Filter::default()
         });
         let reader = self.reader()?;
-        let some = of_trace.clone().limit(WHOLE as u64 + 1);
-        let records = reader.records(&some)?;
-        if records.len() <= WHOLE {
-            let records = self.narrowed(id, &trace, records);
-            return Ok(Excerpt {
-                records,
-                ..Excerpt::default()
-            });
-        }
         let is_trace = trace.starts_with(&id.to_ascii_lowercase());
         let run = (!is_trace).then(|| self.run_named(id).ok()).flatten();
-        let mut finding = Finding::of(run);
-        reader.visit_rows(&of_trace, |row| finding.take(row))?;
-        if let Some((first, _)) = finding.latest.front() {
-            let latest = of_trace.after(first - 1);
-            reader.visit_rows(&latest, |row| finding.keep_latest(row))?;
+        let kept = match &self.kept {
+            Some(kept) => Some((kept, reader.sight()?)),
+            None => None,
+        };
+        let key = (trace.clone(), run);
+        let known = kept.and_then(|(kept, sight)| kept.take_story(&key, sight));
+        let mut finding = match known {
+            Some(finding) => finding,
+            None => {
+                let some = of_trace.clone().limit(WHOLE as u64 + 1);
+                let records = reader.records(&some)?;
+                if records.len() <= WHOLE {
+                    return Ok(Excerpt {
+                        records: self.narrowed(id, &trace, records),
+                        ..Excerpt::default()
+                    });
+                }
+                Finding::of(run)
+            }
+        };
+        let since = of_trace.clone().after(finding.position);
+        reader.visit_rows(&since, |row| finding.take(row))?;
+        let excerpt = finding.excerpt(&reader, of_trace)?;
+        if let Some((kept, sight)) = kept {
+            kept.keep_story(key, sight, finding);
         }
-        finding.excerpt()
+        Ok(excerpt)
     }
 
     /// Returns the latest events of a run before one of them that these eyes see, the newest first.
@@ -125,6 +142,7 @@ impl Workshop {
 impl Finding {
     fn of(run: Option<RunId>) -> Self {
         Self {
+            position: 0,
             family: run.map(|run| BTreeSet::from([run])),
             shape: Vec::new(),
             latest: VecDeque::new(),
@@ -134,15 +152,32 @@ impl Finding {
         }
     }
 
-    fn excerpt(mut self) -> Result<Excerpt, Failure> {
-        if let Some(error) = self.damaged {
+    /// Returns what was found, with the latest events read again: they are too large to be kept.
+    fn excerpt(&mut self, reader: &Reader, of_trace: Query) -> Result<Excerpt, Failure> {
+        if let Some(error) = self.damaged.take() {
             return Err(error.into());
         }
-        self.shape.sort_by_key(|record| record.seq);
+        let mut records = self.shape.clone();
+        if let Some((first, _)) = self.latest.front() {
+            let mut latest = self.latest.iter().map(|(seq, _)| *seq).peekable();
+            let mut damaged = None;
+            reader.visit_rows(&of_trace.after(first - 1), |row| {
+                if latest.next_if(|seq| *seq == row.seq()).is_some() {
+                    match row.record() {
+                        Ok(record) => records.push(record),
+                        Err(error) => damaged = damaged.take().or(Some(error)),
+                    }
+                }
+            })?;
+            if let Some(error) = damaged {
+                return Err(error.into());
+            }
+        }
+        records.sort_by_key(|record| record.seq);
         Ok(Excerpt {
-            records: self.shape,
+            records,
             left_out: self.left_out,
-            replies: self.replies,
+            replies: self.replies.clone(),
         })
     }
 
@@ -153,19 +188,8 @@ impl Finding {
         }
     }
 
-    /// Keeps what was found to be among the latest, in order.
-    fn keep_latest(&mut self, row: &Row<'_>) {
-        if self
-            .latest
-            .front()
-            .is_some_and(|(seq, _)| *seq == row.seq())
-        {
-            self.latest.pop_front();
-            self.keep(row);
-        }
-    }
-
     fn take(&mut self, row: &Row<'_>) {
+        self.position = row.seq();
         let kind = row.kind().unwrap_or_default();
         let is_shape = !TURN_BY_TURN.iter().any(|begin| kind.starts_with(begin));
         let run = row.run();
@@ -183,7 +207,7 @@ impl Finding {
         }
         let replied = run.filter(|_| kind == "model.replied");
         self.latest.push_back((row.seq(), replied));
-        if self.latest.len() > WHOLE
+        if self.latest.len() > LATEST
             && let Some((_, replied)) = self.latest.pop_front()
         {
             self.left_out += 1;

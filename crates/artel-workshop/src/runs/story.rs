@@ -1,6 +1,7 @@
 //! What is on record of runs, in order, as far as it is to be shown: while it comes, and later.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use artel_journal::{Filter, Query, Reader, Record};
 use artel_types::{Fact, Failure, RunId, TraceId};
@@ -9,7 +10,7 @@ use crate::workshop::Workshop;
 
 /// Reads the events of one trace as they come.
 pub struct Follower {
-    reader: Reader,
+    reader: Arc<Reader>,
     trace: TraceId,
     position: u64,
 }

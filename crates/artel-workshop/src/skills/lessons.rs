@@ -35,7 +35,7 @@ pub struct Given {
 impl Workshop {
     /// Returns what is kept of a skill, oldest first.
     pub fn lessons(&self, skill: &str) -> Result<Vec<LessonKept>, Failure> {
-        let lessons = kept(&self.reader()?, skill)?;
+        let lessons = kept(&*self.reader()?, skill)?;
         if lessons.is_empty() {
             // A misspelt name has no lessons either, and should be told.
             self.find_skills(&self.run_folder(None)?).get(skill)?;

@@ -92,7 +92,7 @@ impl Caller {
         match self.workshop() {
             Ok(workshop) => Ok(Here {
                 found: workshop.find_skills(&folder),
-                trusted: trusted(&workshop.reader()?)?,
+                trusted: trusted(&*workshop.reader()?)?,
                 workshop: Some(workshop),
             }),
             Err(problems) if problems.0.iter().all(|it| it.code == Code::W001) => {

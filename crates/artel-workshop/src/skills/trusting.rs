@@ -11,7 +11,7 @@ impl Workshop {
     pub fn trust_question(&self, name: &str) -> Result<Option<TrustQuestion>, Failure> {
         let found = self.find_skills(&self.run_folder(None)?);
         let skill = found.get(name)?;
-        if self.trusts(&self.reader()?, skill)? {
+        if self.trusts(&*self.reader()?, skill)? {
             return Ok(None);
         }
         Ok(Some(TrustQuestion::about(skill)))

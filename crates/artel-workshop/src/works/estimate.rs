@@ -52,7 +52,7 @@ impl Workshop {
     /// Says what a plan is expected to take beyond what is left of the workshop's budgets, a
     /// sentence each.
     pub fn shortages(&self, tokens: u64, cost: Option<Money>) -> Result<Vec<String>, Failure> {
-        let (account, _) = ACCOUNT.state(&self.reader()?)?;
+        let (account, _) = ACCOUNT.state(&*self.reader()?)?;
         let now = self.caller.clock.now();
         let all = left(&account.ledger, &self.settings.budget, now);
         let mut short = Vec::new();

@@ -94,7 +94,7 @@ impl Workshop {
 
     /// Returns a piece of work.
     pub fn work(&self, trace: TraceId) -> Result<Work, Failure> {
-        read(&self.reader()?, trace)
+        read(&*self.reader()?, trace)
     }
 
     /// Returns the piece of work whose files have this name, if there is one.

@@ -1,5 +1,7 @@
 //! `artel config`
 
+use std::sync::Arc;
+
 use artel_config::Settings;
 use artel_types::Code;
 use artel_workshop::{Caller, Problems};
@@ -67,11 +69,11 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
 }
 
 /// The settings of the workshop, or those that hold outside of any.
-fn settings(caller: &Caller) -> Result<Settings, Problems> {
+fn settings(caller: &Caller) -> Result<Arc<Settings>, Problems> {
     match caller.workshop() {
         Ok(workshop) => Ok(workshop.settings),
         Err(Problems(failures)) if failures.iter().all(|failure| failure.code == Code::W001) => {
-            caller.settings()
+            caller.settings().map(Arc::new)
         }
         Err(problems) => Err(problems),
     }

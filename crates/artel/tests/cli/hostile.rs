@@ -101,7 +101,7 @@ fn whoever_follows_goes_on_after_a_restore() {
     house.ok(["journal", "backup"]);
     house.append(crate::support::notes("later", 30));
     let reader = artel_journal::Reader::open(&house.journal_home()).unwrap();
-    let mut following = Subscription::read_only(reader, Filter::default(), 51);
+    let mut following = Subscription::read_only(reader.into(), Filter::default(), 51);
     assert!(following.wait(Duration::ZERO).unwrap().is_none());
     house.ok(["journal", "restore", "--take", "backup", "--yes"]);
     house.append(crate::support::notes("again", 1));

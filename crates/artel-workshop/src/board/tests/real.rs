@@ -104,3 +104,49 @@ fn followed_live_and_folded_anew_it_is_the_same() {
     assert_eq!(listed, read);
     assert_eq!(listed.len(), 24);
 }
+
+/// A long story that a process keeps and goes on with is the one that somebody reads anew.
+#[test]
+fn a_long_story_is_told_the_same_by_who_kept_it_and_who_reads_it_anew() {
+    let home = tempfile::tempdir().unwrap();
+    let anew = workshop(home.path());
+    let Open { journal, .. } = anew.open().unwrap();
+    let kept = anew.beside(&journal);
+    let (run, trace) = (run_id(1), trace_id(1));
+    let in_run = |fact: Fact| by_agent(Stream::run(run), trace, fact).in_run(run);
+    let append = |drafts: Vec<Draft>| {
+        journal.append(Batch::of(drafts)).wait().unwrap();
+    };
+    append(vec![
+        in_run(started(run, "Long").into()),
+        in_run(prepared("engineer").into()),
+    ]);
+    let id = run.to_string();
+    let mut left_out = 0;
+    for number in 1..=12_u32 {
+        let turn = |turn: u32| {
+            let id = format!("{number}-{turn}");
+            let reply = in_run(replied(&id, turn, Some(5)).into());
+            [in_run(requested(&id, turn).into()), reply]
+        };
+        append((1..=250).flat_map(turn).collect());
+        append(vec![in_run(prepared("inspector").into())]);
+        let (kept, anew) = (
+            kept.run_excerpt(&id).unwrap(),
+            anew.run_excerpt(&id).unwrap(),
+        );
+        assert_eq!(kept.records, anew.records);
+        assert_eq!(kept.left_out, anew.left_out);
+        assert_eq!(kept.replies, anew.replies);
+        assert_eq!(
+            kept.records.len() as u64 + kept.left_out,
+            2 + u64::from(number) * 501,
+            "nothing is forgotten or counted twice"
+        );
+        left_out = kept.left_out;
+    }
+    assert!(left_out > 3_000, "{left_out}");
+    // By its trace it is the same story.
+    let by_trace = kept.run_excerpt(&trace.to_string()).unwrap();
+    assert_eq!(by_trace.left_out, left_out);
+}

@@ -60,7 +60,7 @@ impl Workshop {
     pub fn hooks(&self, role: Option<&str>) -> Result<HookList, Failure> {
         let folder = self.run_folder(None)?;
         let mut declared = self.declared_hooks(&folder, role.unwrap_or(USUAL_ROLE))?;
-        let trusted = trusted_hooks(&self.reader()?)?;
+        let trusted = trusted_hooks(&*self.reader()?)?;
         declared.hooks.sort_by_key(|hook| hook.priority);
         let hooks = declared.hooks.iter();
         Ok(HookList {
@@ -73,7 +73,7 @@ impl Workshop {
     pub fn strange_hooks(&self, role: Option<&str>) -> Result<Vec<Stranger>, Failure> {
         let folder = self.run_folder(None)?;
         let declared = self.declared_hooks(&folder, role.unwrap_or(USUAL_ROLE))?;
-        let trusted = trusted_hooks(&self.reader()?)?;
+        let trusted = trusted_hooks(&*self.reader()?)?;
         Ok(strangers(&declared.hooks, &folder, &trusted))
     }
 
