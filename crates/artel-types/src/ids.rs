@@ -26,7 +26,8 @@ macro_rules! id {
 
             /// Returns the first eight characters, the form people read and type.
             pub fn short(&self) -> String {
-                self.0.simple().to_string().chars().take(8).collect()
+                let mut text = Uuid::encode_buffer();
+                self.0.simple().encode_lower(&mut text)[..8].to_owned()
             }
         }
 

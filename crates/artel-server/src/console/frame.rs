@@ -1,5 +1,6 @@
 //! What every page has around it, and the way from a request to a page.
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 use artel_types::{Code, Failure, Timestamp, TraceId};
@@ -107,6 +108,8 @@ pub(super) struct Site {
     pub(super) workshop: Arc<Workshop>,
     /// Who is at work on what.
     pub(super) drivers: Drivers,
+    /// What needs a person, once somebody asked: most pages ask more than once.
+    waiting: OnceCell<Vec<Waits>>,
     /// The last event when the gathering began: nothing that comes meanwhile is missed.
     seq: u64,
 }
@@ -128,6 +131,7 @@ impl Site {
         let workshop = who.workshop(&desk)?;
         Ok(Self {
             drivers: workshop.drivers_now()?,
+            waiting: OnceCell::new(),
             workshop,
             desk,
             who,
@@ -178,8 +182,9 @@ impl Site {
 
 impl Site {
     /// Lists what needs a person.
-    pub(super) fn waiting(&self) -> Vec<Waits> {
-        self.desk.board().waiting(&self.drivers)
+    pub(super) fn waiting(&self) -> &[Waits] {
+        self.waiting
+            .get_or_init(|| self.desk.board().waiting(&self.drivers))
     }
 
     /// Lists the calls that wait for a yes. What a call would do is not for whoever sees summaries

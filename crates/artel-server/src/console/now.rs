@@ -123,7 +123,7 @@ fn gather(site: &Site) -> Result<Now, Failure> {
         cards: others.into_iter().take(SHOWN).map(card).collect(),
         running: Listed {
             caption: "Runs that are not over",
-            rows: running(site, &asking(&waits))?,
+            rows: running(site, &asking(waits))?,
         },
         finished: Listed {
             caption: "The latest runs that are over",

@@ -76,7 +76,7 @@ fn gather(site: &Site, wanted: Wanted) -> Runs {
         limit: MOST,
         ..RunsWanted::default()
     });
-    let asking = asking(&site.waiting());
+    let asking = asking(site.waiting());
     Runs {
         frame: site.frame("runs", "Runs"),
         runs: Listed {

@@ -106,7 +106,10 @@ impl Wide {
                 }
             }
         }
-        panic!("the story does not end: {:#?}", town.request());
+        let waiting = town.artel(["waiting", "--json"]).run().out;
+        let told: Vec<_> = town.events().iter().map(|it| it["kind"].clone()).collect();
+        let last = &told[told.len().saturating_sub(40)..];
+        panic!("the story does not end; waiting: {waiting}; last: {last:?}");
     }
 
     /// What the story left. Steps that run at the same time pass in any order.
@@ -350,6 +353,7 @@ fn proof_story_wide_killed_at_every_append_it_ends_the_same() {
         let in_flight = unanswered(town);
         // Two steps at once, one of them before two judges.
         assert!(in_flight.len() <= 3, "{in_flight:?}, {at}");
+        eprintln!("{at}");
         wide.to_the_end();
         wide.is_told();
         assert_eq!(wide.left(), expected, "{at}");
