@@ -2,12 +2,13 @@
 
 pub(super) mod again;
 pub(super) mod steer;
+pub(super) mod story;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use artel_types::{Code, Failure};
-use artel_workshop::{Kinship, RunOrder, RunsWanted, Standing, Words};
+use artel_workshop::{Kinship, RunOrder, RunsWanted, Standing};
 use axum::Json;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -81,35 +82,6 @@ pub(super) struct RunShown {
     questions: Vec<Question>,
 }
 
-/// One line of a run's story.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct StoryLine {
-    /// The event it tells of.
-    seq: u64,
-    /// When, as RFC 3339.
-    at: String,
-    /// head, turn, plain, done, bad, waits, words, call, result, failed or detail.
-    mark: String,
-    /// The words. They may hold what agents and files wrote.
-    text: String,
-    /// How many runs lie above its own.
-    depth: u64,
-    /// The turn it belongs to, from 1; 0 before the first.
-    turn: u32,
-    /// The run it is about.
-    run: String,
-    /// How far the run has come, where it is about that.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    progress: Option<Value>,
-}
-
-/// What happened in a run, told.
-#[derive(Debug, Serialize, ToSchema)]
-pub(super) struct Story {
-    /// The lines, in order.
-    lines: Vec<StoryLine>,
-}
-
 /// What a run would put in place.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct RunDiff {
@@ -146,18 +118,6 @@ pub(super) struct Wanted {
     /// Only what comes after this row of an earlier page.
     #[param(format = "uint64")]
     before: Option<u64>,
-}
-
-/// How closely a run is looked at.
-#[derive(Debug, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Closely {
-    /// `summary`, or `full` where the role allows it.
-    view: Option<String>,
-    /// Only what events after this one tell.
-    #[param(format = "uint64")]
-    after: Option<u64>,
 }
 
 /// A run to begin.
@@ -256,42 +216,6 @@ pub(super) async fn show(by: As<User>, At(id): At<String>) -> Answer<RunShown> {
             driver,
             questions,
         })
-    });
-    done.await.map(Json)
-}
-
-/// Tells what happened in a run.
-#[utoipa::path(get, path = "/api/v1/runs/{id}/story", tag = "runs", operation_id = "tellRun",
-    params(("id" = String, Path, description = "Its id, or how it begins"), Closely),
-    extensions(("x-role" = json!("user"))),
-    responses((status = 200, body = Story), (status = "4XX", body = Troubled)))]
-pub(super) async fn story(
-    by: As<User>,
-    At(id): At<String>,
-    Asked(wanted): Asked<Closely>,
-) -> Answer<Story> {
-    let eyes = by.eyes(wanted.view.as_deref())?;
-    let after = wanted.after.unwrap_or(0);
-    let done = by.does(move |workshop| {
-        let mut narrator = workshop.narrator(eyes, Words::Told);
-        let mut lines = Vec::new();
-        let records = workshop.run_records(&id)?;
-        if !records.iter().any(|record| record.kind == "run.started") {
-            // A piece of work without a run has no story; the id is told to be none of a run.
-            workshop.run_named(&id)?;
-        }
-        for record in records {
-            for line in narrator.tell(&record) {
-                if record.seq <= after {
-                    continue;
-                }
-                let mut value = json!(line);
-                value["seq"] = json!(record.seq);
-                value["at"] = json!(record.at);
-                lines.push(shaped(value)?);
-            }
-        }
-        Ok(Story { lines })
     });
     done.await.map(Json)
 }

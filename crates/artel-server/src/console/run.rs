@@ -199,7 +199,14 @@ fn blank(site: &Site, subject: &Subject, title: String) -> Result<RunPage, Failu
         && standing
             .as_ref()
             .is_some_and(|(_, driver)| driver.is_some());
+    // What could not go on and was let go on elsewhere since, or was answered, paused or ended, is
+    // what it is now.
+    let is_left = match &standing {
+        Some((standing, driver)) => *standing == Standing::Left && driver.is_none(),
+        None => status == Some("pending"),
+    };
     let stuck = site.desk.load.stuck(trace);
+    let stuck = stuck.filter(|_| is_left && waits.is_empty());
     let driver = standing.and_then(|(_, driver)| driver);
     Ok(RunPage {
         frame: site.frame("runs", format!("Run: {title}")),
@@ -225,7 +232,7 @@ fn blank(site: &Site, subject: &Subject, title: String) -> Result<RunPage, Failu
         links: subject.links(),
         graph: None,
         needs: Needs {
-            calls: calls(site, Some(trace)),
+            calls: calls(site, Some(trace))?,
             queries: waits.into_iter().map(query).collect(),
         },
         unplanned,

@@ -12,7 +12,7 @@ use super::super::coded::coded;
 use super::super::evidence::{EVIDENCE, place};
 use super::super::frame::Frame;
 use super::super::now::{Going, Listed, Now};
-use super::super::questions::{AllUnplanned, Call, Card, Choice, Needs, Query, Unplanned};
+use super::super::questions::{AllUnplanned, Call, Card, Choice, Needs, Query, Shown, Unplanned};
 use super::super::words::{self, When};
 use super::super::{
     agents, changeset, changesets, graph, journal, plan, plans, prose, reports, run, runs,
@@ -77,10 +77,12 @@ fn needs() -> Needs {
             id: hostile(),
             trace: hostile(),
             tool: hostile(),
-            why: hostile(),
-            what: hostile(),
-            brief: hostile(),
-            hash: hostile(),
+            shown: Some(Shown {
+                why: hostile(),
+                what: hostile(),
+                brief: hostile(),
+                hash: hostile(),
+            }),
         }],
         queries: vec![query("one", Vec::new()), query("two", vec![choice])],
     }
