@@ -93,6 +93,8 @@ pub(super) struct StepView {
     pub(super) state: words::State,
     /// Whether it has begun and is not over: then a check of it can be waived.
     pub(super) is_open: bool,
+    /// What a person can do about it by itself; nothing once it is over.
+    pub(super) hold: Option<Hold>,
     pub(super) round: u32,
     pub(super) allowed: u32,
     pub(super) turns: u64,
@@ -100,6 +102,15 @@ pub(super) struct StepView {
     pub(super) doing: Option<String>,
     pub(super) remarks: Vec<Milestone>,
     pub(super) attempts: Vec<Attempt>,
+}
+
+/// Whether a step can be held, or let go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Hold {
+    /// It goes on, or will.
+    Free,
+    /// A person holds it.
+    Held,
 }
 
 /// How closely it is looked at.
@@ -317,6 +328,10 @@ fn step(row: &StepRow, story: &mut Telling) -> StepView {
         title: row.title.clone(),
         state: state(row),
         is_open: row.round > 0 && !is_over(row.state),
+        hold: (!is_over(row.state)).then_some(match row.is_held {
+            true => Hold::Held,
+            false => Hold::Free,
+        }),
         round: row.round,
         allowed: row.allowed,
         turns: row.turns,

@@ -274,6 +274,7 @@ fn a_run_shows_text_as_text() {
         title: hostile(),
         state: words::step(StepState::Running),
         is_open: true,
+        hold: Some(run::Hold::Free),
         round: 2,
         allowed: 3,
         turns: 4,

@@ -1,0 +1,113 @@
+//! Who has a turn: whoever waits for a person keeps nobody from theirs.
+
+use artel_workshop::Viewer;
+use serde_json::{Value, json};
+
+use crate::house::House;
+
+/// One may go on at a time, beside one that is urgent.
+const ONE: &str = "[policy]\ncommands = \"ask\"\n[server]\nworks_at_once = 1\n";
+
+/// Begins a run, and returns its id once its call waits for a yes.
+fn asks(house: &House, waiting: usize) -> String {
+    let look = json!({ "task": "Look outside" });
+    let began = house.post("developer", "/api/v1/runs", &look).expect(201);
+    house.until("/api/v1/waiting", |answer| {
+        answer["calls"].as_array().unwrap().len() == waiting
+    });
+    began.json()["run"].as_str().unwrap().to_owned()
+}
+
+fn calls(house: &House) -> Vec<Value> {
+    let waiting = house.get("admin", "/api/v1/waiting").expect(200).json();
+    waiting["calls"].as_array().unwrap().clone()
+}
+
+/// Whoever was paused on the way to what a person allowed, and whoever was before their next turn.
+#[test]
+fn whoever_was_paused_keeps_nobody_from_their_turn_and_comes_back() {
+    let house = House::with(ONE);
+    house.portal("shop");
+    let runs: Vec<String> = (1..=3).map(|waiting| asks(&house, waiting)).collect();
+    for run in &runs {
+        let path = format!("/api/v1/runs/{run}/pause");
+        house.post("developer", &path, &json!({})).expect(200);
+    }
+    for (call, answer) in calls(&house).iter().zip(["yes", "no", "yes"]) {
+        let path = format!("/api/v1/waiting/calls/{}", call["id"].as_str().unwrap());
+        let body = json!({ "hash": call["hash"], "answer": answer });
+        house.post("developer", &path, &body).expect(200);
+    }
+    assert_eq!(calls(&house), Vec::<Value>::new());
+    let body = json!({ "words": "What is in this folder?" });
+    let made = house.post("user", "/api/v1/requests", &body).expect(201);
+    let trace = made.json()["trace_id"].as_str().unwrap().to_owned();
+    let query = format!("/api/v1/events?trace={trace}&kind=model.replied");
+    house.until(&query, |answer| !answer["events"][0].is_null());
+    for run in &runs {
+        let shown = house
+            .get("user", &format!("/api/v1/runs/{run}"))
+            .expect(200);
+        assert_eq!(shown.json()["state"], "paused");
+        let path = format!("/api/v1/runs/{run}/resume");
+        house.post("developer", &path, &json!({})).expect(200);
+    }
+    for run in &runs {
+        house.until(&format!("/api/v1/runs/{run}"), |it| {
+            it["state"] == "complete"
+        });
+    }
+}
+
+#[test]
+fn held_the_daemon_does_not_say_that_it_takes_something_up() {
+    let house = House::new();
+    let hold = |what: &str| {
+        let path = format!("/api/v1/daemon/{what}");
+        house.post("admin", &path, &json!({})).expect(200);
+    };
+    hold("pause");
+    house.portal("shop");
+    let body = json!({ "words": "Say what is there", "planning": "never" });
+    let made = house.post("user", "/api/v1/requests", &body).expect(201);
+    let id = made.json()["trace_id"].as_str().unwrap().to_owned();
+    let resume = || {
+        let path = format!("/api/v1/requests/{id}/resume");
+        let told = house.post("developer", &path, &json!({})).expect(200);
+        told.json()["text"].as_str().unwrap().to_owned()
+    };
+    let text = resume();
+    assert!(text.contains("`artel daemon resume`"), "{text}");
+    assert!(!text.contains("taken up"), "{text}");
+    hold("resume");
+    house.until(&format!("/api/v1/requests/{id}"), |it| {
+        it["status"] != "pending" && it["status"] != "active"
+    });
+}
+
+/// Work that could not go on says so until it is tried again, and no longer.
+#[test]
+fn what_could_not_go_on_does_not_say_so_when_it_is_over() {
+    let house = House::new();
+    house.portal("shop");
+    let body = json!({ "words": "What is it to Lose the key?" });
+    let made = house.post("user", "/api/v1/requests", &body).expect(201);
+    let id = made.json()["trace_id"].as_str().unwrap().to_owned();
+    let cookie = house.cookie(Viewer::Developer);
+    let page = || {
+        let call = house.call("GET", &format!("/runs/{id}"));
+        call.header("Cookie", &cookie).send().expect(200).text
+    };
+    let said = "could not go on, and is tried again";
+    house.until("/api/v1/daemon", |_| page().contains(said));
+    assert!(page().contains("Try now"));
+    let runs = house.get("user", "/api/v1/runs").expect(200).json();
+    let run = runs["rows"][0]["run"].as_str().unwrap().to_owned();
+    let path = format!("/api/v1/runs/{run}/cancel");
+    house.post("developer", &path, &json!({})).expect(200);
+    house.until(&format!("/api/v1/runs/{run}"), |it| {
+        it["state"] == "cancelled"
+    });
+    let text = page();
+    assert!(!text.contains(said) && !text.contains("Try now"), "{text}");
+}
