@@ -7,8 +7,8 @@ pub(super) mod story;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use artel_types::{Code, Failure};
-use artel_workshop::{Kinship, RunOrder, RunsWanted, Standing};
+use artel_types::{Code, Failure, Money};
+use artel_workshop::{Kinship, Mode, RunOrder, RunsWanted, Standing};
 use axum::Json;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -137,6 +137,23 @@ pub(super) struct NewRun {
     folder: Option<String>,
     /// The model: an alias, or provider:model.
     model: Option<String>,
+    /// One pass, or turn after turn until it is done; as the skill says if not given.
+    mode: Option<RunMode>,
+    /// The most turns it may take, from 1 to 100.
+    #[schema(minimum = 1, maximum = 100)]
+    max_turns: Option<u32>,
+    /// The most it may cost, in millionths of a US dollar.
+    max_cost: Option<u64>,
+}
+
+/// How a run goes.
+#[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum RunMode {
+    /// One plan, its tools once, one answer.
+    Simple,
+    /// Turn after turn until it is done.
+    Autonomous,
 }
 
 /// Lists runs, the latest first.
@@ -178,8 +195,13 @@ pub(super) async fn create(by: As<Developer>, Told(new): Told<NewRun>) -> Made<B
         skill: new.skill,
         arguments,
         model: new.model,
+        mode: new.mode.map(|mode| match mode {
+            RunMode::Simple => Mode::Simple,
+            RunMode::Autonomous => Mode::Autonomous,
+        }),
+        max_turns: new.max_turns.map(turns).transpose()?,
+        max_cost: new.max_cost.map(Money),
         folder: Some(found.await?),
-        ..RunOrder::default()
     };
     let workshop = by.who.workshop(&by.desk)?;
     let (run, trace) = begin(&by.desk, workshop, order).await?;
@@ -233,6 +255,14 @@ pub(super) async fn diff(by: As<Developer>, At(id): At<String>) -> Answer<RunDif
         Ok(RunDiff { proposal, diff })
     });
     done.await.map(Json)
+}
+
+fn turns(count: u32) -> Result<u32, Failure> {
+    match count {
+        1..=100 => Ok(count),
+        _ => Err(Failure::new(Code::C004, "a run has from 1 to 100 turns")
+            .advise("`max_turns` is a number from 1 to 100")),
+    }
 }
 
 fn standing(word: &str) -> Result<Standing, Failure> {

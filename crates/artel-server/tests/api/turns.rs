@@ -111,3 +111,27 @@ fn what_could_not_go_on_does_not_say_so_when_it_is_over() {
     let text = page();
     assert!(!text.contains(said) && !text.contains("Try now"), "{text}");
 }
+
+#[test]
+fn what_broke_off_is_told_until_the_next_start() {
+    let house = House::new();
+    let told = || {
+        let seen = house.get("developer", "/api/v1/daemon").expect(200).json();
+        seen["faltered"].as_array().unwrap().clone()
+    };
+    assert_eq!(told(), Vec::<Value>::new());
+    let journal = house.workshop.open().unwrap().journal;
+    for number in 0..7 {
+        let why = format!("index {number} is out of bounds");
+        let id = Some("7c1e90ab".to_owned());
+        house.workshop.daemon_faltered(&journal, id, &why).unwrap();
+    }
+    let seen = told();
+    assert_eq!(seen.len(), 5, "the latest: {seen:?}");
+    let latest = seen[0].as_str().unwrap();
+    assert!(latest.starts_with("7c1e90ab broke off at "), "{latest}");
+    assert!(latest.ends_with("index 6 is out of bounds"), "{latest}");
+    let listen = house.address.to_string();
+    house.workshop.daemon_is_up(&journal, listen, 0).unwrap();
+    assert_eq!(told(), Vec::<Value>::new(), "another daemon began");
+}

@@ -6,11 +6,99 @@ use artel_server::{COMMANDS, Over};
 use clap::{Command, CommandFactory as _};
 use serde_json::Value;
 
+use self::Beside::{Field, Route, Terminal};
 use super::Arguments;
 
 /// Options that have no field of their name: the command, or `*` for all that have one of that
 /// name; the option; and the field that stands for it, or why there is none.
-const BESIDE: &[(&str, &str, Beside)] = &[];
+const BESIDE: &[(&str, &str, Beside)] = &[
+    (
+        "*",
+        "yes",
+        Terminal("who sends it has said so; nobody is asked back"),
+    ),
+    ("*", "apply", Route("applyRun")),
+    (
+        "*",
+        "batch",
+        Terminal("many are many calls, or the checks of all of them"),
+    ),
+    (
+        "*",
+        "detach",
+        Terminal("the daemon drives it, and nobody sits there meanwhile"),
+    ),
+    ("*", "view", Route("tellRun")),
+    ("agent create", "prompt-file", Field("prompt")),
+    ("agent validate", "all", Route("validateAgents")),
+    ("apply", "diff", Route("diffRun")),
+    ("ask", "dry-run", Route("previewRequest")),
+    ("ask", "file", Field("words")),
+    (
+        "ask",
+        "interactive",
+        Terminal("it is a conversation at a terminal"),
+    ),
+    ("ask", "no-plan", Field("planning")),
+    ("ask", "plan", Field("planning")),
+    (
+        "auth remove",
+        "all",
+        Terminal("each key that goes is named by whoever sends it"),
+    ),
+    ("changeset approve", "waive", Field("reason")),
+    ("changeset list", "status", Field("state")),
+    ("changeset show", "diff", Route("diffChangeset")),
+    (
+        "changeset show",
+        "stat",
+        Terminal("the answer has the files with their counts"),
+    ),
+    ("clean", "dry-run", Route("showRubbish")),
+    (
+        "config show",
+        "origin",
+        Terminal("the answer has where each comes from"),
+    ),
+    ("daemon logs", "follow", Field("after")),
+    (
+        "inbox scan",
+        "model",
+        Terminal("the daemon plans what is found, as its file says"),
+    ),
+    (
+        "inbox scan",
+        "no-plan",
+        Terminal("what is found is the daemon's to plan in its turn"),
+    ),
+    (
+        "journal export",
+        "output",
+        Terminal("the answer is the file"),
+    ),
+    ("journal query", "format", Terminal("the answer is JSON")),
+    ("journal query", "newest-first", Field("order")),
+    (
+        "journal tail",
+        "follow",
+        Terminal("the same address gives events as they come"),
+    ),
+    ("journal tail", "lines", Field("limit")),
+    ("plan edit", "file", Field("text")),
+    ("plan list", "status", Field("state")),
+    ("plan revise", "comment", Field("comments")),
+    ("plan show", "markdown", Route("showPlanMarkdown")),
+    ("portal add", "check", Field("checks")),
+    ("replay", "full", Terminal("the answer has every step")),
+    ("resume", "answer", Route("answerRun")),
+    ("skill feedback", "add", Route("addLesson")),
+    ("skill feedback", "edit", Route("editLesson")),
+    ("skill feedback", "remove", Route("removeLesson")),
+    ("skill test", "from", Route("promoteRun")),
+    ("tool run", "root", Field("folder")),
+    ("trace", "events", Route("listEvents")),
+    ("trace", "full", Field("view")),
+];
 
 /// What there is instead of a field of the same name.
 enum Beside {

@@ -37,6 +37,8 @@ pub(crate) struct Revise {
     /// At least one.
     #[schema(min_items = 1)]
     comments: Vec<String>,
+    /// The model: an alias, or provider:model.
+    model: Option<String>,
 }
 
 /// A reason that has to be given.
@@ -196,8 +198,17 @@ pub(crate) async fn revise(
     At(id): At<String>,
     Told(told): Told<Revise>,
 ) -> Answer<Decided> {
+    let desk = Arc::clone(&by.desk);
+    let manner = Manner {
+        model: told.model,
+        ..Manner::default()
+    };
     let done = by.does(move |workshop| {
-        let work = workshop.comment_plan(&id, &told.comments)?;
+        let task = Task::Work(workshop.work_named(&id)?.trace);
+        waited(manner.check(workshop))?;
+        let before = desk.manners.set(task, manner);
+        let commented = workshop.comment_plan(&id, &told.comments);
+        let work = commented.inspect_err(|_| desk.manners.put_back(task, before))?;
         Ok(decided(&work))
     });
     done.await.map(Json)

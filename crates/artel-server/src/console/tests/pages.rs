@@ -247,6 +247,16 @@ fn runs_show_text_as_text() {
     check(&page, 10);
 }
 
+fn finding() -> run::Finding {
+    run::Finding {
+        state: true.into(),
+        head: hostile(),
+        lines: vec![hostile()],
+        place: Some(place(ProofPlace::Red)),
+        output: hostile(),
+    }
+}
+
 #[test]
 fn a_run_shows_text_as_text() {
     let line = || run::Milestone {
@@ -260,13 +270,6 @@ fn a_run_shows_text_as_text() {
         turns: vec![run::Turn {
             lines: vec![line()],
         }],
-    };
-    let finding = run::Finding {
-        state: true.into(),
-        head: hostile(),
-        lines: vec![hostile()],
-        place: Some(place(ProofPlace::Red)),
-        output: hostile(),
     };
     let step = run::StepView {
         number: 1,
@@ -284,7 +287,7 @@ fn a_run_shows_text_as_text() {
         attempts: vec![run::Attempt {
             round: 1,
             tales: vec![tale()],
-            findings: vec![finding],
+            findings: vec![finding()],
         }],
     };
     let page = run::RunPage {

@@ -26,6 +26,15 @@ fn step(served: &Served, id: &str, at: usize) -> Value {
     served.get(&format!("traces/{id}"))["story"]["steps"][at].clone()
 }
 
+fn first_begins(served: &Served, id: &str) {
+    served.until("the first step is under way", || {
+        let state = step(served, id, 0)["state"].clone();
+        ["running", "verifying", "done"]
+            .iter()
+            .any(|it| state == *it)
+    });
+}
+
 #[test]
 fn one_step_is_held_over_http_and_let_go_by_a_command() {
     let served = Served::new();
@@ -36,12 +45,7 @@ fn one_step_is_held_over_http_and_let_go_by_a_command() {
         served.post(token, &path, &json!({}))
     };
     assert_eq!(steer(user, "notes", "pause").0, 403);
-    served.until("the first step is under way", || {
-        let state = step(&served, &id, 0)["state"].clone();
-        ["running", "verifying", "done"]
-            .iter()
-            .any(|it| state == *it)
-    });
+    first_begins(&served, &id);
     let (status, held) = steer(developer, "notes", "pause");
     assert_eq!(status, 200, "{held}");
     served.until("the first step passed", || {
@@ -151,9 +155,7 @@ fn a_plan_whose_step_is_held_keeps_nobody_from_their_turn() {
     let served = Served::of(town);
     let developer = &served.tokens[1];
     let id = approved(&served);
-    served.until("the first step is under way", || {
-        step(&served, &id, 0)["state"] != "pending"
-    });
+    first_begins(&served, &id);
     let path = format!("plans/{id}/steps/notes/pause");
     let (status, held) = served.post(developer, &path, &json!({}));
     assert_eq!(status, 200, "{held}");
