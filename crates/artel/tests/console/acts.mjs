@@ -100,16 +100,16 @@ const visibility = async (ada) => {
   const rules = ada.locator("#visibility");
   const user = rules.locator("tr", { has: ada.getByRole("rowheader", { name: "user", exact: true }) });
   const inForce = async () => ada.evaluate(async () => (await fetch("/api/v1/visibility")).json());
-  for (const [button, wanted, words] of [
-    ["Show everything", "full", "everything: thoughts"],
-    ["Show summaries alone", "summary", "what came of each step"],
+  for (const [button, wanted, next] of [
+    ["Show everything", "full", "Show summaries alone"],
+    ["Show summaries alone", "summary", "Show everything"],
   ]) {
     await act(`have users see: ${wanted}`, "config.loaded", async () => {
       await user.getByRole("button", { name: button }).click();
       const sure = ada.locator("dialog#sure[open]");
       if (wanted === "full") await sure.getByRole("button", { name: "Yes" }).click();
     });
-    await user.getByText(words).waitFor();
+    await user.getByRole("button", { name: next }).waitFor();
     const { roles } = await inForce();
     same(roles.find((it) => it.role === "user").sees, wanted, `and that is in force: ${wanted}`);
   }
@@ -251,18 +251,6 @@ const refusing = async (ada) => {
     (await journal()).some((it) => it.kind === "step.waived" && known(it).reason === "it is meant to break"),
   );
 
-  const ended = await plan(ada, "Mend add a sixth time. It must add.");
-  await at(ada, `/plans/${ended}`);
-  await press(ada, "Approve version 1");
-  await ada.waitForURL(/\/runs\//);
-  await ada.getByRole("button", { name: "2 and 3", exact: true }).first().waitFor();
-  const first = ada.locator("#steps details.step").first();
-  await first.evaluate((it) => (it.open = true));
-  await first.getByLabel("Why it ends").fill("nobody needs it");
-  const gone = (it) => it.state === "cancelled" && it.why === "nobody needs it";
-  await act("end a step", "step.settled", () => press(ada, "End step 1"), gone);
-  await ada.locator("#head .state").getByText("failed").waitFor();
-
   await at(ada, "/");
   await ada.getByLabel("Ask for something").fill("Never plan this, but do it. It must be done.");
   await press(ada, "Ask");
@@ -273,6 +261,22 @@ const refusing = async (ada) => {
   await card.waitFor();
   const plans = ada.locator("#needs a[href^='/plans/']").first();
   await until("it has come to something again", async () => (await card.count()) + (await plans.count()) > 0);
+
+  const order = { words: "Mend add a sixth time. It must add.", portal: "calc", planning: "always" };
+  const ended = (await send(ada, "/api/v1/requests", order)).value.trace_id;
+  await at(ada, `/runs/${ended}`);
+  await ada.locator(`#head a[href^='/plans/']`).first().waitFor();
+  await at(ada, `/plans/${ended}`);
+  await ada.getByRole("button", { name: "Approve version 1" }).waitFor();
+  await press(ada, "Approve version 1");
+  await ada.waitForURL(/\/runs\//);
+  await ada.getByRole("button", { name: "2 and 3", exact: true }).first().waitFor();
+  const first = ada.locator("#steps details.step").first();
+  await first.evaluate((it) => (it.open = true));
+  await first.getByLabel("Why it ends").fill("nobody needs it");
+  const gone = (it) => it.state === "cancelled" && it.why === "nobody needs it";
+  await act("end a step", "step.settled", () => press(ada, "End step 1"), gone);
+  await ada.locator("#head .state").getByText("failed").waitFor();
 };
 
 const running = async (ada) => {
