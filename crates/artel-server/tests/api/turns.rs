@@ -1,7 +1,10 @@
 //! Who has a turn: whoever waits for a person keeps nobody from theirs.
 
-use artel_workshop::Viewer;
+use std::sync::Arc;
+
+use artel_workshop::{Company, Hints, Nobody, PortalQuestion, Stop, Trust, TrustQuestion, Viewer};
 use serde_json::{Value, json};
+use tokio::sync::watch;
 
 use crate::house::House;
 
@@ -85,9 +88,9 @@ fn held_the_daemon_does_not_say_that_it_takes_something_up() {
     });
 }
 
-/// Work that could not go on says so until it is tried again, and no longer.
+/// Work that could not go on says so until somebody goes on with it, wherever that is.
 #[test]
-fn what_could_not_go_on_does_not_say_so_when_it_is_over() {
+fn what_could_not_go_on_does_not_say_so_when_it_goes_on_elsewhere() {
     let house = House::new();
     house.portal("shop");
     let body = json!({ "words": "What is it to Lose the key?" });
@@ -103,13 +106,50 @@ fn what_could_not_go_on_does_not_say_so_when_it_is_over() {
     assert!(page().contains("Try now"));
     let runs = house.get("user", "/api/v1/runs").expect(200).json();
     let run = runs["rows"][0]["run"].as_str().unwrap().to_owned();
-    let path = format!("/api/v1/runs/{run}/cancel");
-    house.post("developer", &path, &json!({})).expect(200);
+
+    let script = house.folder.path().join("silent.yaml");
+    std::fs::write(&script, "otherwise: { say: Wait, then: silent }\n").unwrap();
+    let model = format!("rehearsal:{}", script.display());
+    let (stop, stops) = watch::channel(Stop::No);
+    let workshop = Arc::new(house.workshop.reloaded().unwrap());
+    let named = run.parse().unwrap();
+    let driving = std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_multi_thread();
+        let runtime = { runtime }.enable_all().build().unwrap();
+        let company = Company {
+            audience: Arc::new(Nobody),
+            approver: None,
+            person: None,
+            trust: Arc::new(NoTrust),
+            stop: stops,
+            hints: Hints::Shown,
+        };
+        drop(runtime.block_on(workshop.resume_run(named, Some(&model), company)));
+    });
     house.until(&format!("/api/v1/runs/{run}"), |it| {
-        it["state"] == "cancelled"
+        it["state"] == "running"
     });
     let text = page();
+    assert!(text.contains("driven by"), "{text}");
     assert!(!text.contains(said) && !text.contains("Try now"), "{text}");
+    stop.send_replace(Stop::Now);
+    driving.join().unwrap();
+}
+
+struct NoTrust;
+
+impl Trust for NoTrust {
+    fn ask(&self, _: &TrustQuestion) -> Option<bool> {
+        None
+    }
+
+    fn ask_hook(&self, _: &[String]) -> Option<bool> {
+        None
+    }
+
+    fn ask_portal(&self, _: &PortalQuestion) -> Option<bool> {
+        None
+    }
 }
 
 #[test]
