@@ -13,7 +13,19 @@ pub trait Audience: Send + Sync {
     fn waits(&self, what: &str);
     /// Something a person should know.
     fn notice(&self, text: &str);
+    /// Nothing is done, for a person paused it, until what is returned is dropped.
+    fn rests(&self) -> Option<Spell> {
+        None
+    }
+    /// Whoever has several at work says that not all of them rest, until what is returned is
+    /// dropped: one of them that does is then no sign that the others do.
+    fn works(&self) -> Option<Spell> {
+        None
+    }
 }
+
+/// Something that lasts until this is dropped.
+pub type Spell = Box<dyn Send>;
 
 /// Nobody watches.
 #[derive(Debug, Clone, Copy, Default)]

@@ -100,6 +100,14 @@ impl Underway {
             _ => true,
         }
     }
+
+    /// Tells whether something is done that no person holds. Whoever is at a step that one does
+    /// says by themselves when they have come to rest.
+    fn is_at_work(&self, conduct: &Conduct) -> bool {
+        let is_held = |step| conduct.step(step).is_some_and(|step| step.is_paused);
+        let mut begun = self.orders.values().flatten();
+        !conduct.is_paused() && begun.any(|order| !step_of(order).is_some_and(is_held))
+    }
 }
 
 fn step_of(order: &Order) -> Option<&str> {
@@ -121,6 +129,7 @@ impl<C: Crew> Conductor<C> {
     /// Carries the plan out to its end, or to where it has to be left.
     pub async fn conduct(mut self) -> Result<Led, Failure> {
         let mut underway = Underway::default();
+        let mut works = None;
         loop {
             for fact in self.steering.news() {
                 self.hear(fact)?;
@@ -138,6 +147,10 @@ impl<C: Crew> Conductor<C> {
             if let Some(left) = self.rests(&underway)? {
                 return Ok(Led::Left(left));
             }
+            let is_at_work = underway.is_at_work(&self.conduct);
+            works = works
+                .filter(|_| is_at_work)
+                .or_else(|| is_at_work.then(|| self.audience.works()).flatten());
             self.wait(&mut underway).await?;
         }
     }
@@ -196,7 +209,10 @@ impl<C: Crew> Conductor<C> {
     /// Waits for something to be done, or for a person to say something.
     async fn wait(&mut self, underway: &mut Underway) -> Result<(), Failure> {
         let done = if underway.tasks.is_empty() {
-            if let Some(fact) = self.steering.heard().await {
+            let rest = self.audience.rests();
+            let heard = self.steering.heard().await;
+            drop(rest);
+            if let Some(fact) = heard {
                 self.hear(fact)?;
             }
             return Ok(());

@@ -182,7 +182,10 @@ impl Driver {
                 self.setup
                     .audience
                     .waits("paused; `artel resume` lets it go on");
-                if let Some(fact) = self.setup.steering.heard().await {
+                let rest = self.setup.audience.rests();
+                let heard = self.setup.steering.heard().await;
+                drop(rest);
+                if let Some(fact) = heard {
                     self.fold(&fact)?;
                 }
             }

@@ -12,6 +12,7 @@ use artel_types::{
     Draft, Event, Fact, Failure, Outcome, Redactor, RunId, Stream, ToolAnswered, ToolAsked,
 };
 
+use crate::audience::Audience;
 use crate::log::CallLog;
 use crate::steer::{Course, Stop};
 
@@ -28,6 +29,8 @@ pub struct Knock {
     pub redactor: Redactor,
     /// Says when this process should stop.
     pub stop: tokio::sync::watch::Receiver<Stop>,
+    /// Who watches.
+    pub audience: Arc<dyn Audience>,
 }
 
 /// Asks nobody here: whoever looks at what waits answers, from wherever they are.
@@ -133,6 +136,7 @@ impl Knock {
         if !matches!(said.reply, Reply::Yes { .. }) {
             return said;
         }
+        let mut rest = None;
         loop {
             let course = self.course();
             if matches!(course, Ok(Course::GoesOn)) {
@@ -142,6 +146,7 @@ impl Knock {
                 return Reply::Left.into();
             }
             // Paused; or the journal cannot be read now, and may be at the next look.
+            rest = rest.or_else(|| self.audience.rests());
             std::thread::park_timeout(LOOK);
         }
     }

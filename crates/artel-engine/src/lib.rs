@@ -21,7 +21,7 @@ mod shorten;
 mod steer;
 
 pub use ask::Voice;
-pub use audience::{Audience, Nobody};
+pub use audience::{Audience, Nobody, Spell};
 pub use chronicle::{Chronicle, Entry};
 pub use conduct::{Conductor, Crew, Did, Doing, Led, Told};
 pub use drive::{Driver, Ended, Left, Setup, kinds, rules_of};

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use artel_engine::{CallLog, Chronicle, Elsewhere, Knock, Stop, answer_first};
+use artel_engine::{CallLog, Chronicle, Elsewhere, Knock, Nobody, Stop, answer_first};
 use artel_journal::{Filter, Journal, Query};
 use artel_policy::{Answer, Decision, Record};
 use artel_testkit::{Random, Scratch, random_trace};
@@ -58,6 +58,7 @@ impl Scene {
             log: Arc::new(CallLog::new(chronicle)),
             redactor: Redactor::none(),
             stop: self.stop.subscribe(),
+            audience: Arc::new(Nobody),
         }
     }
 

@@ -102,8 +102,9 @@
       if (name === "open" && old.localName === "details") continue;
       if (old.getAttribute(name) !== value) old.setAttribute(name, value);
     }
+    // A button that has the focus says what it does now, as everything else does.
     const isTyping = old === document.activeElement || isTouched(old);
-    if (isTyping && old.localName !== "main") return;
+    if (isTyping && old.matches("textarea, select")) return;
     children(old, fresh);
   };
 

@@ -169,7 +169,7 @@ fn run() -> OpenApiRouter<Arc<Desk>> {
     OpenApiRouter::new()
         .routes(routes!(runs::list, runs::create))
         .routes(routes!(runs::show))
-        .routes(routes!(runs::story))
+        .routes(routes!(runs::story::story))
         .routes(routes!(runs::diff))
         .routes(routes!(steer::pause))
         .routes(routes!(steer::resume))

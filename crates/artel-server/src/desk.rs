@@ -10,7 +10,7 @@ use tokio::sync::{Semaphore, watch};
 
 use crate::Says;
 use crate::door::{Hosts, Rate, Wrong};
-use crate::keeper::{Load, Orders, Task};
+use crate::keeper::{Load, Manners, Orders, Task};
 use crate::live::Hub;
 use crate::telemetry::Traffic;
 
@@ -38,6 +38,8 @@ pub(crate) struct Desk {
     pub(crate) hub: Hub,
     /// The way to the scheduler.
     pub(crate) orders: Orders,
+    /// How things are to be done that the scheduler takes up.
+    pub(crate) manners: Manners,
     /// How much there is to do.
     pub(crate) load: Load,
     /// Places for readers of live events.
@@ -86,6 +88,7 @@ impl Desk {
             rate: Rate::default(),
             hub: Hub::new(),
             orders: Orders::default(),
+            manners: Manners::default(),
             load: Load::default(),
             streams: Arc::new(Semaphore::new(streams)),
             most_streams: streams,
@@ -170,6 +173,14 @@ impl Desk {
     /// Returns what is lacking on the disk, whether or not something waits for it yet.
     pub(crate) fn lack(&self) -> Option<Lack> {
         self.workshop().lack_seen()
+    }
+
+    /// Says when something goes on that the scheduler was told of.
+    pub(crate) fn takes_up(&self, name: &str) -> Result<String, Failure> {
+        Ok(match self.workshop().is_daemon_held()? {
+            true => format!("{name} waits: the daemon is held until `artel daemon resume`"),
+            false => format!("{name} is taken up by the daemon"),
+        })
     }
 
     /// Has the scheduler go on with a piece of work.

@@ -2,10 +2,14 @@
 //! most urgent first. What is to be done is in the journal; this only keeps the order.
 
 mod aside;
+mod left;
+mod manner;
 mod orders;
 mod queue;
 mod task;
+mod under_way;
 
+pub(crate) use manner::{Manner, Manners};
 pub(crate) use orders::{Orders, begin};
 pub(crate) use queue::Task;
 
@@ -16,17 +20,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use artel_journal::{Fence, Filter, Record, Subscription};
-use artel_types::plan::{Size, Urgency};
-use artel_types::{Code, Fact, Failure, RequestCreated, RunId, TraceId, Via};
-use artel_workshop::{Drivers, RunsWanted, Standing, Stop, WaitSort, Waits};
-use tokio::runtime::Handle;
+use artel_types::plan::Urgency;
+use artel_types::{Code, Fact, Failure, RunId, TraceId, Via};
+use artel_workshop::Stop;
 use tokio::sync::{mpsc, watch};
-use tokio::task::{JoinHandle, JoinSet};
+use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use self::aside::{AllAsking, Asks};
 use self::orders::Order;
 use self::queue::Queue;
+use self::under_way::{Ended, UnderWay};
 use crate::desk::Desk;
 
 /// How long a command in a terminal has to take up itself what it put on record.
@@ -40,9 +44,6 @@ const RENEW: Duration = Duration::from_secs(20);
 
 /// How long what is under way may take to come to a good place once the daemon is to stop.
 const POLITELY: Duration = Duration::from_secs(5);
-
-/// How many runs without a plan are taken up at once; the next look finds the others.
-const MOST_LEFT: usize = 1_000;
 
 /// How many may stand aside because they wait for a person; each of them keeps a thread.
 const MOST_ASIDE: usize = 64;
@@ -93,14 +94,11 @@ impl Kept {
     }
 }
 
-/// What came to rest, and how.
-type Ended = (Option<Task>, Result<task::Rest, Failure>);
-
 struct Keeper {
     desk: Arc<Desk>,
     fence: Fence,
     queue: Queue,
-    tasks: JoinSet<Ended>,
+    tasks: UnderWay,
     /// How many were begun.
     count: u64,
     /// Those of them who wait for a person.
@@ -131,7 +129,7 @@ pub(crate) async fn keep(
         events: desk.journal.subscribe(Filter::default(), head),
         is_held: workshop.is_daemon_held()?,
         queue: Queue::default(),
-        tasks: JoinSet::new(),
+        tasks: UnderWay::default(),
         count: 0,
         asking: AllAsking::default(),
         ends: watch::channel(Stop::No).0,
@@ -157,7 +155,7 @@ impl Keeper {
         let desk = Arc::clone(&self.desk);
         let settled = blocking(move || {
             let notes = desk.workshop().settle_changesets()?;
-            Ok((notes, left(&desk)?, paused(&desk)?))
+            Ok((notes, left::left(&desk)?, left::paused(&desk)?))
         });
         let (notes, left, paused) = settled.await?;
         notes.iter().for_each(|note| (self.desk.says)(note));
@@ -188,11 +186,7 @@ impl Keeper {
             tokio::select! {
                 biased;
                 () = told_to_stop(&mut stop) => break None,
-                Some(ended) = self.tasks.join_next(), if !self.tasks.is_empty() => {
-                    if let Ok((Some(task), rest)) = ended {
-                        self.ended(task, rest);
-                    }
-                }
+                Some(ended) = self.tasks.next(), if !self.tasks.is_empty() => self.ended(ended),
                 record = self.events.next() => match record {
                     Ok(record) => self.hear(&record),
                     Err(error) => break Some(error.into()),
@@ -232,7 +226,8 @@ impl Keeper {
             };
             self.desk.load.note(task, None);
             let (desk, ways) = (Arc::clone(&self.desk), self.ways());
-            self.drive(async move { (Some(task), task::go_on(desk, task, ways).await) });
+            let work = async move { (Some(task), task::go_on(desk, task, ways).await) };
+            self.tasks.drive(Some(task), work);
         }
         let (waiting, under_way) = self.queue.sizes();
         self.desk.load.waiting.store(waiting, Ordering::Relaxed);
@@ -267,39 +262,57 @@ impl Keeper {
         match order {
             Order::GoOn(task) => {
                 let now = Instant::now();
-                self.queue.put(task, Urgency::High, Duration::ZERO, now);
+                let urgency = self.urgent(task);
+                self.queue.put(task, urgency, Duration::ZERO, now);
             }
             Order::Found(trace) => self.put(trace),
             Order::Begin(begin) => {
                 let (desk, ways) = (Arc::clone(&self.desk), self.ways());
-                self.drive(task::begin(desk, begin, ways));
+                self.tasks.drive(None, task::begin(desk, begin, ways));
             }
         }
     }
 
-    /// Has a thread of its own go on with something: parts of it wait for the disk where they are,
-    /// and while that is full nobody else may wait with them.
-    fn drive(&mut self, work: impl Future<Output = Ended> + Send + 'static) {
-        let runtime = Handle::current();
-        self.tasks.spawn_blocking(move || runtime.block_on(work));
+    fn ended(&mut self, (task, rest): Ended) {
+        let now = Instant::now();
+        match (task, rest) {
+            (Some(task), Ok(task::Rest::Done)) => self.queue.done(task, now),
+            (Some(task), Ok(task::Rest::Stuck(why))) => self.stuck(task, &why),
+            (Some(task), Err(failure)) => {
+                self.note_fault(Some(task), &failure);
+                self.stuck(task, &failure.to_string());
+            }
+            (None, Ok(_)) => {}
+            // Which it was is not known; if it was on record, the next look finds it.
+            (None, Err(failure)) => {
+                (self.desk.says)(&format!("a run broke off: {failure}"));
+                self.note_fault(None, &failure);
+            }
+        }
     }
 
-    fn ended(&mut self, task: Task, rest: Result<task::Rest, Failure>) {
-        let now = Instant::now();
-        match rest {
-            Ok(task::Rest::Done) => self.queue.done(task, now),
-            Ok(task::Rest::Stuck(why)) => self.stuck(task, &why),
-            Err(failure) => self.stuck(task, &failure.to_string()),
+    /// Puts on record that something broke off by a fault of our own; all else is on record, or is
+    /// nobody's fault.
+    fn note_fault(&self, task: Option<Task>, failure: &Failure) {
+        if failure.code != Code::X001 {
+            return;
         }
+        let desk = Arc::clone(&self.desk);
+        let id = task.map(Task::short);
+        let why = failure.why.as_ref().unwrap_or(&failure.what).clone();
+        // Where the disk is full this waits, and the scheduler does not.
+        tokio::task::spawn_blocking(move || {
+            let noted = desk.workshop().daemon_faltered(&desk.journal, id, &why);
+            if let Err(failure) = noted {
+                (desk.says)(&failure.to_string());
+            }
+        });
     }
 
     fn stuck(&mut self, task: Task, why: &str) {
         let wait = self.queue.failed(task, Instant::now());
         self.desk.load.note(task, Some(why));
-        let name = match task {
-            Task::Work(trace) => trace.short(),
-            Task::Run(run) => run.short(),
-        };
+        let name = task.short();
         let seconds = wait.as_secs();
         (self.desk.says)(&format!(
             "{name} cannot go on, tried again in {seconds} s: {why}"
@@ -315,6 +328,7 @@ impl Keeper {
             "plan.handed_over",
             "run.answered",
             "run.steered",
+            "step.steered",
             "daemon.",
         ];
         if !kinds.iter().any(|kind| record.kind.starts_with(kind)) {
@@ -332,42 +346,42 @@ impl Keeper {
             Fact::DaemonPaused(_) => self.is_held = true,
             Fact::DaemonResumed(_) => self.is_held = false,
             Fact::RequestCreated(it) => {
-                let least = if is_awaited(&it) {
-                    Urgency::High
-                } else {
-                    Urgency::Low
-                };
-                self.queue.put(work, it.urgency.max(least), grace, now);
+                let urgency = left::asked(&it.source, it.size, it.urgency);
+                self.queue.put(work, urgency, grace, now);
             }
             Fact::PlanApproved(_) | Fact::PlanCommented(_) => {
-                self.queue.put(work, Urgency::High, grace, now);
+                self.queue.put(work, self.urgent(work), grace, now);
             }
             Fact::PlanHandedOver(_) => {
-                self.queue.put(work, Urgency::High, Duration::ZERO, now);
+                let urgency = self.urgent(work);
+                self.queue.put(work, urgency, Duration::ZERO, now);
             }
             Fact::RunSteered(it) if it.act == "hint" || it.act == "pause" => {}
+            Fact::StepSteered(it) if it.act == "pause" => {}
+            Fact::StepSteered(_) => self.queue.put(work, self.urgent(work), grace, now),
             Fact::RunAnswered(_) | Fact::RunSteered(_) => match record.run.as_deref() {
                 Some(run) => self.put_run(event.trace, run.parse().ok(), grace),
-                None => self.queue.put(work, Urgency::High, grace, now),
+                None => self.queue.put(work, self.urgent(work), grace, now),
             },
             _ => {}
         }
     }
 
     fn put(&mut self, trace: TraceId) {
-        let drivers = Drivers::default();
-        let known = self.desk.board().work(trace, &drivers);
-        let urgency = match known {
-            Some(row) => row.urgency,
-            // It is so new that the board has not heard of it.
-            None => match self.desk.workshop().work(trace) {
-                Ok(work) => work.request.urgency,
-                Err(_) => return,
-            },
+        if let Some(urgency) = left::urgency(&self.desk, trace) {
+            let (task, now) = (Task::Work(trace), Instant::now());
+            self.queue.put(task, urgency, Duration::ZERO, now);
+        }
+    }
+
+    /// Returns how urgent something is about which a person has just decided: they wait for it,
+    /// however urgent it was asked for.
+    fn urgent(&self, task: Task) -> Urgency {
+        let asked = match task {
+            Task::Work(trace) => left::urgency(&self.desk, trace),
+            Task::Run(_) => None,
         };
-        let task = Task::Work(trace);
-        self.queue
-            .put(task, urgency, Duration::ZERO, Instant::now());
+        asked.unwrap_or_default().max(Urgency::High)
     }
 
     /// A run of planned work goes on with the work; any other by itself.
@@ -377,13 +391,14 @@ impl Keeper {
             (false, Some(run)) => Task::Run(run),
             _ => Task::Work(trace),
         };
-        self.queue.put(task, Urgency::High, after, Instant::now());
+        let urgency = self.urgent(task);
+        self.queue.put(task, urgency, after, Instant::now());
     }
 
     /// Looks for what other processes left meanwhile.
     async fn sweep(&mut self) {
         let desk = Arc::clone(&self.desk);
-        let found = blocking(move || left(&desk)).await;
+        let found = blocking(move || left::left(&desk)).await;
         for (task, _, urgency) in found.unwrap_or_default() {
             self.queue.offer(task, urgency, GRACE, Instant::now());
         }
@@ -411,22 +426,14 @@ impl Keeper {
         if count > 0 {
             (self.desk.says)(&format!("stopping; {count} under way come to rest first"));
         }
-        let all = async { while self.tasks.join_next().await.is_some() {} };
+        let all = async { while self.tasks.next().await.is_some() {} };
         if tokio::time::timeout(POLITELY, all).await.is_err() {
             self.ends.send_replace(Stop::Now);
-            let all = async { while self.tasks.join_next().await.is_some() {} };
+            let all = async { while self.tasks.next().await.is_some() {} };
             // What has not ended by then is taken up at the next start, as after any death.
             drop(tokio::time::timeout(Duration::from_secs(2), all).await);
         }
     }
-}
-
-/// Tells whether somebody looks at the screen until something comes of a request: until a question
-/// has its answer, or what was asked for over HTTP its plan. Who says that it can wait, is believed.
-fn is_awaited(request: &RequestCreated) -> bool {
-    let is_question = request.size == Size::Question && request.source != "file";
-    let is_at_screen = matches!(request.source.as_str(), "web" | "api");
-    is_question || is_at_screen && request.urgency >= Urgency::Normal
 }
 
 /// Waits until the server is told to stop.
@@ -440,42 +447,6 @@ async fn sleep_until(at: Option<Instant>) {
         Some(at) => tokio::time::sleep_until(at).await,
         None => std::future::pending().await,
     }
-}
-
-/// Something that was left: what, its title, how urgent it is.
-type LeftOver = (Task, String, Urgency);
-
-/// Returns what nobody drives and can be gone on with.
-fn left(desk: &Desk) -> Result<Vec<LeftOver>, Failure> {
-    let drivers = desk.workshop().drivers_now()?;
-    let board = desk.board();
-    let waits = board.waiting(&drivers).into_iter();
-    let works = waits.filter(|it| it.kind == WaitSort::Left);
-    let urgency = |trace| board.work(trace, &drivers).map(|row| row.urgency);
-    let left = |it: Waits| {
-        let urgency = urgency(it.trace).unwrap_or_default();
-        (Task::Work(it.trace), it.title, urgency)
-    };
-    let mut left: Vec<LeftOver> = works.map(left).collect();
-    let wanted = RunsWanted {
-        state: Some(Standing::Left),
-        limit: MOST_LEFT,
-        ..RunsWanted::default()
-    };
-    for row in board.runs(&wanted, &drivers).rows {
-        if row.parent.is_none() && board.work(row.trace, &drivers).is_none() {
-            left.push((Task::Run(row.run), row.title, Urgency::High));
-        }
-    }
-    Ok(left)
-}
-
-/// Returns what people stopped: its name and its title.
-fn paused(desk: &Desk) -> Result<Vec<(String, String)>, Failure> {
-    let drivers = desk.workshop().drivers_now()?;
-    let waits = desk.board().waiting(&drivers).into_iter();
-    let paused = waits.filter(|it| it.kind == WaitSort::Paused);
-    Ok(paused.map(|it| (it.id, it.title)).collect())
 }
 
 /// Does what takes its time where it keeps nobody waiting.

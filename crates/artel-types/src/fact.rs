@@ -629,6 +629,13 @@ facts! {
         /// Why what was in force stays in force; empty where the new is.
         problems: Vec<String>,
     }
+    /// Something that the daemon was at broke off by a fault of Artel; it is tried again.
+    "daemon.faltered" schema 1 DaemonFaltered {
+        /// The piece of work or the run; nothing where it was not known yet.
+        id: Option<String>,
+        /// What was said about it, secrets taken out.
+        why: String,
+    }
     /// A person asked for something.
     "request.created" schema 1 RequestCreated {
         /// The words, verbatim, secrets taken out.

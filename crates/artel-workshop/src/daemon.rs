@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 
 use artel_journal::{Batch, Fence, Filter, Journal, Owner, Query, Reader};
 use artel_types::{
-    Actor, Code, DaemonPaused, DaemonReloaded, DaemonResumed, DaemonStarted, DaemonStopped, Draft,
-    Fact, Failure, Stream, Timestamp, Visibility,
+    Actor, Code, DaemonFaltered, DaemonPaused, DaemonReloaded, DaemonResumed, DaemonStarted,
+    DaemonStopped, Draft, Fact, Failure, Stream, Timestamp, Visibility,
 };
 use serde::Serialize;
 
@@ -26,6 +26,9 @@ const NAME: &str = "daemon";
 
 /// A log longer than this is set aside at the next start.
 const LONG_LOG: u64 = 8 * 1024 * 1024;
+
+/// How many of the faults on record are told of.
+const MOST_FALTERED: u64 = 5;
 
 /// A daemon that runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -49,6 +52,8 @@ pub struct DaemonStatus {
     pub paused: bool,
     /// Why the last change of settings is not in force.
     pub refused: Vec<String>,
+    /// What broke off since it began, the latest first.
+    pub faltered: Vec<String>,
     /// Where it writes what it says when nobody looks.
     pub log: PathBuf,
 }
@@ -61,6 +66,7 @@ impl Workshop {
             running: self.running_daemon(&reader)?,
             paused: is_held(&reader)?,
             refused: refused(&reader)?,
+            faltered: faltered(&reader)?,
             log: self.daemon_log(),
         })
     }
@@ -148,6 +154,17 @@ impl Workshop {
         problems: Vec<String>,
     ) -> Result<(), Failure> {
         self.note_daemon(journal, DaemonReloaded { what, problems }.into())
+    }
+
+    /// Puts on record that something the daemon was at broke off.
+    pub fn daemon_faltered(
+        &self,
+        journal: &Journal,
+        id: Option<String>,
+        why: &str,
+    ) -> Result<(), Failure> {
+        let why = self.redactor().redact(why).into_owned();
+        self.note_daemon(journal, DaemonFaltered { id, why }.into())
     }
 
     /// Loads the settings anew, as a start would: keys that were stored since are known, too.
@@ -255,6 +272,29 @@ fn refused(reader: &Reader) -> Result<Vec<String>, Failure> {
         (Some((started, _)), Some((at, Fact::DaemonReloaded(it)))) if at > started => it.problems,
         _ => Vec::new(),
     })
+}
+
+/// Returns what broke off since the daemon began, the latest first.
+fn faltered(reader: &Reader) -> Result<Vec<String>, Failure> {
+    let Some((started, _)) = last(reader, "daemon.started")? else {
+        return Ok(Vec::new());
+    };
+    let filter = Filter {
+        kind: Some("daemon.faltered".to_owned()),
+        ..Filter::default()
+    };
+    let asked = Query::of(filter).newest_first().limit(MOST_FALTERED);
+    let mut faltered = Vec::new();
+    for record in reader.records(&asked)? {
+        let event = record.event()?;
+        if let Fact::DaemonFaltered(it) = event.fact
+            && event.at > started
+        {
+            let id = it.id.as_deref().unwrap_or("a run");
+            faltered.push(format!("{id} broke off at {}: {}", event.at, it.why));
+        }
+    }
+    Ok(faltered)
 }
 
 fn is_held(reader: &Reader) -> Result<bool, Failure> {

@@ -44,7 +44,7 @@ pub use agents::{
     NewAgent,
 };
 pub use artel_config::{Shown, Viewer};
-pub use artel_engine::{Audience, Elsewhere, Nobody, hooks::Stranger};
+pub use artel_engine::{Audience, Elsewhere, Nobody, Spell, hooks::Stranger};
 pub use artel_rules::conduct::{Conduct, Failure as OnFailure, Rules as PlanRules};
 pub use artel_rules::request::file::Status as RequestStatus;
 pub use artel_rules::usage::{By as UsageBy, Sum as UsageSum};
@@ -71,8 +71,8 @@ pub use providers::{Card, ModelRow, ModelShown, Prices};
 pub use runs::{
     Company, Difference, Divergence, Excerpt, Eyes, Follower, ForkOrder, HookList, HookRow, Left,
     Line, Mark, Narrator, Placed, Progress, Proposal, Replay, RunDone, RunOrder, RunRow,
-    SkillsFound, Standing, Steer, Steered, Stop, Trust, TrustQuestion, View, Which, Words, price,
-    seen,
+    SkillsFound, Standing, Steer, Steered, Stop, StoryPage, StoryWanted, ToldLine, Trust,
+    TrustQuestion, View, Which, Words, price, seen,
 };
 pub use skills::{
     Checked, CommandShown, Given, LessonKept, NewSkill, Promoted, RunTried, SkillList, SkillReport,
@@ -85,10 +85,11 @@ pub use trouble::Problems;
 pub use usage::{UsageQuery, UsageReport};
 pub use visibility::{RoleSees, SeeOtherwise, WhoSees};
 pub use works::{
-    Again, AskOrder, Carried, ChangesetCommit, ChangesetDecision, ChangesetDone, ChangesetRow,
-    ChangesetShown, Drafted, Due, Edited, Estimate, InboxFound, InboxName, Merging, OpenCall,
-    OpenQuestion, Overview, PlanDifference, Planning, Prospect, ReportRow, ReportShown, Scanned,
-    Settled, WaitSort, Waits, Went, Work, YesNo, answer_meant, put_in_place,
+    Again, AskOrder, CallSeen, CallShown, Carried, ChangesetCommit, ChangesetDecision,
+    ChangesetDone, ChangesetRow, ChangesetShown, Drafted, Due, Edited, Estimate, InboxFound,
+    InboxName, Merging, OpenCall, OpenQuestion, Overview, PlanDifference, Planning, Prospect,
+    ReportRow, ReportShown, Scanned, Settled, WaitSort, Waits, Went, Work, YesNo, answer_meant,
+    put_in_place,
 };
 pub use works::{
     AgentTale, Attempt, Chapter, Evidence, StepStory, Telling, TraceWanted, Traced, TurnTale,

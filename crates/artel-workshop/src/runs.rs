@@ -35,7 +35,7 @@ pub use order::{RunDone, RunOrder};
 pub use replay::{Difference, Divergence, Replay};
 pub use skills::SkillsFound;
 pub use steer::{Steer, Steered};
-pub use story::Follower;
+pub use story::{Follower, StoryPage, StoryWanted, ToldLine};
 pub use trust::{Trust, TrustQuestion};
 
 pub(crate) use child::Kin;

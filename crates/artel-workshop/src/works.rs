@@ -32,7 +32,7 @@ mod work;
 
 pub use acts::{Again, Edited, PlanDifference};
 pub use ask::{AskOrder, Planning, Prospect, Settled};
-pub use calls::{OpenCall, YesNo};
+pub use calls::{CallSeen, CallShown, OpenCall, YesNo};
 pub use carry::Carried;
 pub use changeset::{
     ChangesetCommit, ChangesetDecision, ChangesetDone, ChangesetRow, ChangesetShown, Merging,

@@ -65,7 +65,8 @@ pub(super) async fn list(
 fn page(desk: &Desk, who: &Who, wanted: &Wanted) -> Result<EventPage, Failure> {
     let eyes = wanted.eyes(desk, who)?;
     let limit = wanted.limit();
-    let mut asked = Asked::of(wanted.filter()?)
+    let now = desk.workshop().caller().clock().now();
+    let mut asked = Asked::of(wanted.filter(now)?)
         .after(wanted.after())
         .limit(limit);
     if wanted.is_newest_first() {

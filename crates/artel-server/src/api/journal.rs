@@ -57,6 +57,14 @@ pub(super) struct Wanted {
     run: Option<String>,
     /// `human:ada@example.org`, only the id, or only the sort.
     actor: Option<String>,
+    /// How the session begins.
+    session: Option<String>,
+    /// The stream's whole name.
+    stream: Option<String>,
+    /// A pattern for the target: `*` any text, `?` one character, `[a-z]`.
+    target: Option<String>,
+    /// The outcome's word.
+    outcome: Option<String>,
     /// Only events after this number.
     #[param(format = "uint64")]
     after: Option<u64>,
@@ -98,7 +106,10 @@ pub(super) async fn export(
         actor: given(wanted.actor),
         since: moment(wanted.since)?,
         until: moment(wanted.until)?,
-        ..Filter::default()
+        session: given(wanted.session),
+        stream: given(wanted.stream),
+        target: given(wanted.target),
+        outcome: given(wanted.outcome),
     };
     let reading = Reading {
         desk: Arc::clone(&by.desk),

@@ -15,9 +15,10 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::page::{Limit, Rows};
 use super::refusal::Troubled;
-use super::runs::steer::Nothing;
+use super::runs::steer::GoOn;
 use super::seat::{Answer, As, Asked, At, Developer, Made, User, made, shaped, waited};
 use super::{Refusal, Told};
+use crate::keeper::{Manner, Task};
 
 /// A request in a list.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
@@ -244,15 +245,16 @@ pub(super) async fn show(by: As<User>, At(id): At<String>) -> Answer<RequestShow
 /// Has a piece of work go on now: one that a person stopped, that nobody drives, or that could not
 /// go on and waits to be tried again.
 #[utoipa::path(post, path = "/api/v1/requests/{id}/resume", tag = "requests",
-    operation_id = "resumeRequest", request_body = Nothing,
+    operation_id = "resumeRequest", request_body = GoOn,
     params(("id" = String, Path, description = "Its trace, or how it begins")),
     extensions(("x-role" = json!("developer"))),
     responses((status = 200, body = RequestResumed), (status = "4XX", body = Troubled)))]
 pub(super) async fn resume(
     by: As<Developer>,
     At(id): At<String>,
-    Told(Nothing {}): Told<Nothing>,
+    Told(how): Told<GoOn>,
 ) -> Answer<RequestResumed> {
+    let (desk, manner) = (Arc::clone(&by.desk), Manner::from(how));
     let done = by.does(move |workshop| {
         let work = workshop.work_named(&id)?;
         let is_over = match work.course.state() {
@@ -266,6 +268,8 @@ pub(super) async fn resume(
                 .because("there is nothing left to go on with")
                 .into());
         }
+        waited(manner.check(workshop))?;
+        desk.manners.set(Task::Work(work.trace), manner);
         let notes = waited(workshop.wake_work(work.trace))?;
         Ok((work.trace, Noted { done: (), notes }))
     });
@@ -274,7 +278,7 @@ pub(super) async fn resume(
     by.desk.goes_on(trace);
     Ok(Json(RequestResumed {
         trace_id: trace.to_string(),
-        text: format!("{} is taken up by the daemon", trace.short()),
+        text: by.desk.takes_up(&trace.short())?,
     }))
 }
 

@@ -2,12 +2,13 @@
 
 pub(super) mod again;
 pub(super) mod steer;
+pub(super) mod story;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use artel_types::{Code, Failure};
-use artel_workshop::{Kinship, RunOrder, RunsWanted, Standing, Words};
+use artel_types::{Code, Failure, Money};
+use artel_workshop::{Kinship, Mode, RunOrder, RunsWanted, Standing};
 use axum::Json;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -81,35 +82,6 @@ pub(super) struct RunShown {
     questions: Vec<Question>,
 }
 
-/// One line of a run's story.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct StoryLine {
-    /// The event it tells of.
-    seq: u64,
-    /// When, as RFC 3339.
-    at: String,
-    /// head, turn, plain, done, bad, waits, words, call, result, failed or detail.
-    mark: String,
-    /// The words. They may hold what agents and files wrote.
-    text: String,
-    /// How many runs lie above its own.
-    depth: u64,
-    /// The turn it belongs to, from 1; 0 before the first.
-    turn: u32,
-    /// The run it is about.
-    run: String,
-    /// How far the run has come, where it is about that.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    progress: Option<Value>,
-}
-
-/// What happened in a run, told.
-#[derive(Debug, Serialize, ToSchema)]
-pub(super) struct Story {
-    /// The lines, in order.
-    lines: Vec<StoryLine>,
-}
-
 /// What a run would put in place.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct RunDiff {
@@ -148,18 +120,6 @@ pub(super) struct Wanted {
     before: Option<u64>,
 }
 
-/// How closely a run is looked at.
-#[derive(Debug, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Closely {
-    /// `summary`, or `full` where the role allows it.
-    view: Option<String>,
-    /// Only what events after this one tell.
-    #[param(format = "uint64")]
-    after: Option<u64>,
-}
-
 /// A run to begin.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -177,6 +137,23 @@ pub(super) struct NewRun {
     folder: Option<String>,
     /// The model: an alias, or provider:model.
     model: Option<String>,
+    /// One pass, or turn after turn until it is done; as the skill says if not given.
+    mode: Option<RunMode>,
+    /// The most turns it may take, from 1 to 100.
+    #[schema(minimum = 1, maximum = 100)]
+    max_turns: Option<u32>,
+    /// The most it may cost, in millionths of a US dollar.
+    max_cost: Option<u64>,
+}
+
+/// How a run goes.
+#[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum RunMode {
+    /// One plan, its tools once, one answer.
+    Simple,
+    /// Turn after turn until it is done.
+    Autonomous,
 }
 
 /// Lists runs, the latest first.
@@ -218,8 +195,13 @@ pub(super) async fn create(by: As<Developer>, Told(new): Told<NewRun>) -> Made<B
         skill: new.skill,
         arguments,
         model: new.model,
+        mode: new.mode.map(|mode| match mode {
+            RunMode::Simple => Mode::Simple,
+            RunMode::Autonomous => Mode::Autonomous,
+        }),
+        max_turns: new.max_turns.map(turns).transpose()?,
+        max_cost: new.max_cost.map(Money),
         folder: Some(found.await?),
-        ..RunOrder::default()
     };
     let workshop = by.who.workshop(&by.desk)?;
     let (run, trace) = begin(&by.desk, workshop, order).await?;
@@ -260,42 +242,6 @@ pub(super) async fn show(by: As<User>, At(id): At<String>) -> Answer<RunShown> {
     done.await.map(Json)
 }
 
-/// Tells what happened in a run.
-#[utoipa::path(get, path = "/api/v1/runs/{id}/story", tag = "runs", operation_id = "tellRun",
-    params(("id" = String, Path, description = "Its id, or how it begins"), Closely),
-    extensions(("x-role" = json!("user"))),
-    responses((status = 200, body = Story), (status = "4XX", body = Troubled)))]
-pub(super) async fn story(
-    by: As<User>,
-    At(id): At<String>,
-    Asked(wanted): Asked<Closely>,
-) -> Answer<Story> {
-    let eyes = by.eyes(wanted.view.as_deref())?;
-    let after = wanted.after.unwrap_or(0);
-    let done = by.does(move |workshop| {
-        let mut narrator = workshop.narrator(eyes, Words::Told);
-        let mut lines = Vec::new();
-        let records = workshop.run_records(&id)?;
-        if !records.iter().any(|record| record.kind == "run.started") {
-            // A piece of work without a run has no story; the id is told to be none of a run.
-            workshop.run_named(&id)?;
-        }
-        for record in records {
-            for line in narrator.tell(&record) {
-                if record.seq <= after {
-                    continue;
-                }
-                let mut value = json!(line);
-                value["seq"] = json!(record.seq);
-                value["at"] = json!(record.at);
-                lines.push(shaped(value)?);
-            }
-        }
-        Ok(Story { lines })
-    });
-    done.await.map(Json)
-}
-
 /// Shows what a run that is over would put in place.
 #[utoipa::path(get, path = "/api/v1/runs/{id}/diff", tag = "runs", operation_id = "diffRun",
     params(("id" = String, Path, description = "Its id, or how it begins")),
@@ -309,6 +255,14 @@ pub(super) async fn diff(by: As<Developer>, At(id): At<String>) -> Answer<RunDif
         Ok(RunDiff { proposal, diff })
     });
     done.await.map(Json)
+}
+
+fn turns(count: u32) -> Result<u32, Failure> {
+    match count {
+        1..=100 => Ok(count),
+        _ => Err(Failure::new(Code::C004, "a run has from 1 to 100 turns")
+            .advise("`max_turns` is a number from 1 to 100")),
+    }
 }
 
 fn standing(word: &str) -> Result<Standing, Failure> {

@@ -49,6 +49,8 @@ pub(super) struct StepTold {
     seconds: Option<f64>,
     /// Whether it waits for a person.
     is_waiting: bool,
+    /// Whether a person holds it.
+    is_held: bool,
     /// What goes on in it now.
     doing: Option<String>,
     /// What was found in it.

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use artel_workshop::{Board, Drivers, Viewer, YesNo};
+use artel_types::{Code, Failure};
+use artel_workshop::{Board, CallSeen, Drivers, OpenCall, Viewer, YesNo};
 use axum::Json;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -43,12 +44,12 @@ pub(super) struct CallWaits {
     trace: String,
     /// The tool.
     tool: String,
-    /// Why it is asked.
-    why: String,
-    /// What would be done, completely.
-    what: String,
+    /// Why it is asked; nothing where the tool is hidden.
+    why: Option<String>,
+    /// What would be done, completely; nothing where the tool is hidden.
+    what: Option<String>,
     /// The hash of that; an answer names it.
-    hash: String,
+    hash: Option<String>,
 }
 
 /// Everything that needs a person.
@@ -56,7 +57,8 @@ pub(super) struct CallWaits {
 pub(super) struct Waiting {
     /// Questions first, each sort in the order in which it came.
     rows: Vec<WaitRow>,
-    /// Calls that wait for a yes, the oldest first; none for the role `user`.
+    /// Calls that wait for a yes, the oldest first; none for the role `user`, nor for
+    /// whoever sees summaries alone.
     calls: Vec<CallWaits>,
 }
 
@@ -92,37 +94,46 @@ pub(super) struct CallAnswered {
     trace: String,
 }
 
+impl CallWaits {
+    fn of(seen: CallSeen) -> Self {
+        let (why, what, hash) = match seen.shown {
+            Some(it) => (Some(it.why), Some(it.what), Some(it.hash)),
+            None => (None, None, None),
+        };
+        Self {
+            id: seen.id,
+            trace: seen.trace.to_string(),
+            tool: seen.tool,
+            why,
+            what,
+            hash,
+        }
+    }
+}
+
 /// Lists what needs a person.
 #[utoipa::path(get, path = "/api/v1/waiting", tag = "waiting", operation_id = "listWaiting",
     extensions(("x-role" = json!("user"))),
     responses((status = 200, body = Waiting), (status = "4XX", body = Troubled)))]
 pub(super) async fn list(by: As<User>) -> Answer<Waiting> {
     let desk = Arc::clone(&by.desk);
-    let is_developer = by.who.pass.role >= Viewer::Developer;
+    let eyes = by.eyes(None)?;
+    let may_answer = by.who.pass.role >= Viewer::Developer;
     let waiting = by.does(move |workshop| {
         let look = |board: &Board, drivers: &Drivers| {
-            let calls = is_developer.then(|| board.calls(drivers));
+            let calls = may_answer.then(|| board.calls(drivers));
             (board.waiting(drivers), calls.unwrap_or_default())
         };
         let (waits, open) = desk.glance(look)?;
         let rows: Result<Vec<WaitRow>, _> = waits.into_iter().map(shaped).collect();
-        let mut calls = Vec::with_capacity(open.len());
-        for it in open {
-            calls.push(CallWaits {
-                id: it.id(),
-                trace: it.trace.to_string(),
-                what: workshop.whole_text(&it.asked.shown)?,
-                tool: it.asked.tool,
-                why: it.asked.why,
-                hash: it.asked.record,
-            });
-        }
+        let seen = workshop.calls_seen(open, &eyes)?.into_iter();
+        let calls = seen.map(CallWaits::of).collect();
         Ok(Waiting { rows: rows?, calls })
     });
     Ok(Json(waiting.await?))
 }
 
-/// Answers a call that waits for a yes.
+/// Answers a call that waits for a yes. Whoever may not see what it would do is refused.
 #[utoipa::path(post, path = "/api/v1/waiting/calls/{id}", tag = "waiting",
     operation_id = "answerCall", request_body = CallAnswer,
     params(("id" = String, Path, description = "The call")),
@@ -137,8 +148,12 @@ pub(super) async fn answer(
         Allowed::Yes => YesNo::Yes,
         Allowed::No => YesNo::No(told.reason.unwrap_or_else(|| "a person said no".to_owned())),
     };
+    let eyes = by.eyes(None)?;
     let done = by.does(move |workshop| {
         let call = workshop.call_named(&id)?;
+        if !eyes.see_call(&call.asked.tool) {
+            return Err(unseen(&call).into());
+        }
         let noted = workshop.answer_call(&call, &told.hash, &answer)?;
         Ok((call, noted))
     });
@@ -148,4 +163,12 @@ pub(super) async fn answer(
         id: call.id(),
         trace: call.trace.to_string(),
     }))
+}
+
+/// Says that nobody decides about what they may not see.
+fn unseen(call: &OpenCall) -> Failure {
+    let what = "what the call would do is not yours to see, so the answer is not yours either";
+    Failure::new(Code::H004, what)
+        .because("an admin said who sees what: `artel config show visibility`")
+        .advise(format!("`artel answer {}` in a terminal", call.id()))
 }

@@ -187,10 +187,10 @@ impl Site {
             .get_or_init(|| self.desk.board().waiting(&self.drivers))
     }
 
-    /// Lists the calls that wait for a yes. What a call would do is not for whoever sees summaries
-    /// alone.
+    /// Lists the calls that wait for a yes, for those who can say it: what a call would do is not
+    /// for whoever sees summaries alone.
     pub(super) fn calls(&self) -> Vec<OpenCall> {
-        match self.is_developer() {
+        match self.is_developer() && self.sees_all() {
             true => self.desk.board().calls(&self.drivers),
             false => Vec::new(),
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use artel_types::{Failure, TraceId};
-use artel_workshop::{RunRow, RunsWanted, Stage, Standing, WaitSort, Waits};
+use artel_workshop::{RunRow, RunsWanted, Stage, Standing, View, WaitSort, Waits};
 use askama::Template;
 use askama::filters::HtmlSafe;
 use axum::extract::State;
@@ -115,7 +115,7 @@ fn gather(site: &Site) -> Result<Now, Failure> {
             .map(|it| it.name)
             .collect(),
         needs: Needs {
-            calls: calls(site, None),
+            calls: calls(site, None)?,
             queries: of(WaitSort::Question).take(SHOWN).map(query).collect(),
         },
         unplanned: AllUnplanned::of(of(WaitSort::Failed).take(SHOWN)),
@@ -151,14 +151,12 @@ fn queued(site: &Site, waits: &Waits) -> Card {
 }
 
 /// Returns the calls that wait for a yes, of one piece of work or of all.
-pub(super) fn calls(site: &Site, trace: Option<TraceId>) -> Vec<Call> {
+pub(super) fn calls(site: &Site, trace: Option<TraceId>) -> Result<Vec<Call>, Failure> {
     let open = site.calls().into_iter();
     let open = open.filter(|it| trace.is_none_or(|trace| it.trace == trace));
-    open.map(|it| {
-        let what = site.workshop.whole_text(&it.asked.shown);
-        call(it, what.unwrap_or_else(|failure| failure.to_string()))
-    })
-    .collect()
+    let eyes = site.eyes(View::Full);
+    let seen = site.workshop.calls_seen(open.collect(), &eyes)?;
+    Ok(seen.into_iter().map(call).collect())
 }
 
 fn running(site: &Site, asking: &BTreeSet<TraceId>) -> Result<Vec<Going>, Failure> {

@@ -1,6 +1,6 @@
 //! What waits for a person, as cards with what they can do about it.
 
-use artel_workshop::{OpenCall, WaitSort, Waits};
+use artel_workshop::{CallSeen, WaitSort, Waits};
 use askama::Template;
 use askama::filters::HtmlSafe;
 
@@ -53,6 +53,13 @@ pub(super) struct Call {
     pub(super) id: String,
     pub(super) trace: String,
     pub(super) tool: String,
+    /// Nothing where that is not theirs to see.
+    pub(super) shown: Option<Shown>,
+}
+
+/// What a call would do.
+#[derive(Debug, Clone)]
+pub(super) struct Shown {
     pub(super) why: String,
     pub(super) what: String,
     /// How that begins, to be said again where somebody allows it.
@@ -206,16 +213,18 @@ fn unplanned(waits: &Waits) -> Unplanned {
     }
 }
 
-/// Returns a call with the whole record of what it would do.
-pub(super) fn call(open: OpenCall, what: String) -> Call {
+/// Returns a call with the whole record of what it would do, where that may be seen.
+pub(super) fn call(seen: CallSeen) -> Call {
     Call {
-        id: open.id(),
-        trace: open.trace.short(),
-        tool: open.asked.tool,
-        why: open.asked.why,
-        brief: words::short(&what, BRIEF),
-        what,
-        hash: open.asked.record,
+        id: seen.id,
+        trace: seen.trace.short(),
+        tool: seen.tool,
+        shown: seen.shown.map(|it| Shown {
+            why: it.why,
+            brief: words::short(&it.what, BRIEF),
+            what: it.what,
+            hash: it.hash,
+        }),
     }
 }
 

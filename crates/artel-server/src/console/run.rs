@@ -93,6 +93,8 @@ pub(super) struct StepView {
     pub(super) state: words::State,
     /// Whether it has begun and is not over: then a check of it can be waived.
     pub(super) is_open: bool,
+    /// What a person can do about it by itself; nothing once it is over.
+    pub(super) hold: Option<Hold>,
     pub(super) round: u32,
     pub(super) allowed: u32,
     pub(super) turns: u64,
@@ -100,6 +102,15 @@ pub(super) struct StepView {
     pub(super) doing: Option<String>,
     pub(super) remarks: Vec<Milestone>,
     pub(super) attempts: Vec<Attempt>,
+}
+
+/// Whether a step can be held, or let go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Hold {
+    /// It goes on, or will.
+    Free,
+    /// A person holds it.
+    Held,
 }
 
 /// How closely it is looked at.
@@ -199,7 +210,14 @@ fn blank(site: &Site, subject: &Subject, title: String) -> Result<RunPage, Failu
         && standing
             .as_ref()
             .is_some_and(|(_, driver)| driver.is_some());
+    // What could not go on and was let go on elsewhere since, or was answered, paused or ended, is
+    // what it is now.
+    let is_left = match &standing {
+        Some((standing, driver)) => *standing == Standing::Left && driver.is_none(),
+        None => status == Some("pending"),
+    };
     let stuck = site.desk.load.stuck(trace);
+    let stuck = stuck.filter(|_| is_left && waits.is_empty());
     let driver = standing.and_then(|(_, driver)| driver);
     Ok(RunPage {
         frame: site.frame("runs", format!("Run: {title}")),
@@ -225,7 +243,7 @@ fn blank(site: &Site, subject: &Subject, title: String) -> Result<RunPage, Failu
         links: subject.links(),
         graph: None,
         needs: Needs {
-            calls: calls(site, Some(trace)),
+            calls: calls(site, Some(trace))?,
             queries: waits.into_iter().map(query).collect(),
         },
         unplanned,
@@ -310,6 +328,10 @@ fn step(row: &StepRow, story: &mut Telling) -> StepView {
         title: row.title.clone(),
         state: state(row),
         is_open: row.round > 0 && !is_over(row.state),
+        hold: (!is_over(row.state)).then_some(match row.is_held {
+            true => Hold::Held,
+            false => Hold::Free,
+        }),
         round: row.round,
         allowed: row.allowed,
         turns: row.turns,

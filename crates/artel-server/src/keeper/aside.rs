@@ -1,9 +1,10 @@
-//! Those who wait for a person: they stand aside, and others have their turn.
+//! Those who wait for a person, be it for an answer or to let them go on: they stand aside, and
+//! others have their turn.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use artel_workshop::{Approver, Elsewhere, Question, Said};
+use artel_workshop::{Approver, Audience, Elsewhere, Question, Said, Spell};
 use tokio::sync::Notify;
 
 /// Who of those under way waits for a person.
@@ -12,12 +13,31 @@ pub(super) struct AllAsking(Arc<Inner>);
 
 #[derive(Debug, Default)]
 struct Inner {
-    /// How many questions each has put, where it has any.
-    open: Mutex<HashMap<u64, usize>>,
+    /// What holds for each, where anything does.
+    open: Mutex<HashMap<u64, Holds>>,
     news: Notify,
 }
 
-/// The questions of one of those under way.
+/// What holds for one of those under way, and how often.
+#[derive(Debug, Default, PartialEq)]
+struct Holds {
+    /// Questions that are open.
+    questions: usize,
+    /// Parts that a person paused.
+    rests: usize,
+    /// Those of which some part is at work, whatever else rests.
+    works: usize,
+}
+
+/// Something that can hold.
+#[derive(Debug, Clone, Copy)]
+enum Sort {
+    Question,
+    Rest,
+    Work,
+}
+
+/// The questions and rests of one of those under way.
 #[derive(Debug, Clone)]
 pub(super) struct Asks {
     all: AllAsking,
@@ -30,8 +50,11 @@ pub(super) struct Aside {
     pub(super) asks: Asks,
 }
 
-/// A question that is open, for as long as this lives.
-struct Open<'a>(&'a Asks);
+/// Something that holds, for as long as this lives.
+struct Open {
+    asks: Asks,
+    sort: Sort,
+}
 
 impl AllAsking {
     /// Returns where one of those under way counts its questions.
@@ -42,7 +65,8 @@ impl AllAsking {
 
     /// Returns how many wait for a person.
     pub(super) fn count(&self) -> usize {
-        self.open().len()
+        let open = self.open();
+        open.values().filter(|holds| holds.is_aside()).count()
     }
 
     /// Waits until more or fewer do.
@@ -50,26 +74,48 @@ impl AllAsking {
         self.0.news.notified().await;
     }
 
-    fn open(&self) -> MutexGuard<'_, HashMap<u64, usize>> {
+    fn open(&self) -> MutexGuard<'_, HashMap<u64, Holds>> {
         self.0.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl<'a> Open<'a> {
-    fn new(asks: &'a Asks) -> Self {
-        *asks.all.open().entry(asks.number).or_default() += 1;
-        asks.all.0.news.notify_one();
-        Self(asks)
+impl Holds {
+    fn is_aside(&self) -> bool {
+        self.questions > 0 || self.rests > 0 && self.works == 0
+    }
+
+    fn count_of(&mut self, sort: Sort) -> &mut usize {
+        match sort {
+            Sort::Question => &mut self.questions,
+            Sort::Rest => &mut self.rests,
+            Sort::Work => &mut self.works,
+        }
     }
 }
 
-impl Drop for Open<'_> {
+impl Asks {
+    fn open(&self, sort: Sort) -> Open {
+        *self
+            .all
+            .open()
+            .entry(self.number)
+            .or_default()
+            .count_of(sort) += 1;
+        self.all.0.news.notify_one();
+        Open {
+            asks: self.clone(),
+            sort,
+        }
+    }
+}
+
+impl Drop for Open {
     fn drop(&mut self) {
-        let Asks { all, number } = self.0;
+        let Asks { all, number } = &self.asks;
         let mut open = all.open();
-        if let Some(count) = open.get_mut(number) {
-            *count -= 1;
-            if *count == 0 {
+        if let Some(holds) = open.get_mut(number) {
+            *holds.count_of(self.sort) -= 1;
+            if *holds == Holds::default() {
                 open.remove(number);
             }
         }
@@ -80,12 +126,29 @@ impl Drop for Open<'_> {
 
 impl Approver for Aside {
     fn approve(&self, question: &Question) -> Option<Said> {
-        let _open = Open::new(&self.asks);
+        let _open = self.asks.open(Sort::Question);
         self.inner.approve(question)
     }
 
     fn settled(&self, question: &Question, why: &str) {
         self.inner.settled(question, why);
+    }
+}
+
+/// Nobody watches; who rests keeps nobody from their turn.
+impl Audience for Asks {
+    fn words(&self, _: &str) {}
+    fn begins(&self) {}
+    fn output(&self, _: &str) {}
+    fn waits(&self, _: &str) {}
+    fn notice(&self, _: &str) {}
+
+    fn rests(&self) -> Option<Spell> {
+        Some(Box::new(self.open(Sort::Rest)))
+    }
+
+    fn works(&self) -> Option<Spell> {
+        Some(Box::new(self.open(Sort::Work)))
     }
 }
 
@@ -97,13 +160,28 @@ mod tests {
     fn whoever_has_a_question_counts_once_until_the_last_is_answered() {
         let all = AllAsking::default();
         let (one, other) = (all.of(1), all.of(2));
-        let first = Open::new(&one);
-        let second = Open::new(&one);
-        let third = Open::new(&other);
+        let first = one.open(Sort::Question);
+        let second = one.open(Sort::Question);
+        let third = other.open(Sort::Question);
         assert_eq!(all.count(), 2);
         drop(first);
         assert_eq!(all.count(), 2);
         drop((second, third));
         assert_eq!(all.count(), 0);
+    }
+
+    #[test]
+    fn whoever_rests_counts_unless_a_part_of_it_is_at_work() {
+        let all = AllAsking::default();
+        let one = all.of(1);
+        let work = one.works();
+        assert_eq!(all.count(), 0);
+        let held = one.rests();
+        assert_eq!(all.count(), 0, "one step is held, others go on");
+        drop(work);
+        assert_eq!(all.count(), 1, "the others are done");
+        drop(held);
+        assert_eq!(all.count(), 0);
+        assert!(all.open().is_empty(), "nothing is kept of it");
     }
 }

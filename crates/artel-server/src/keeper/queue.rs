@@ -17,6 +17,16 @@ pub(crate) enum Task {
     Run(RunId),
 }
 
+impl Task {
+    /// Returns what people call it by.
+    pub(crate) fn short(self) -> String {
+        match self {
+            Self::Work(trace) => trace.short(),
+            Self::Run(run) => run.short(),
+        }
+    }
+}
+
 /// What waits for its turn. A task stands in it once, and is under way once.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {

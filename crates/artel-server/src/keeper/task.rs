@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use artel_types::{Failure, Via};
 use artel_workshop::{
-    Company, Elsewhere, Hints, Left, Nobody, OnFailure, PlanRules, PortalQuestion, Settled, Stop,
-    Trust, TrustQuestion, Went, Workshop,
+    Company, Elsewhere, Hints, Left, PortalQuestion, Settled, Stop, Trust, TrustQuestion, Went,
+    Workshop,
 };
 use tokio::sync::watch;
 
@@ -15,6 +15,7 @@ use super::queue::Task;
 use crate::desk::Desk;
 
 /// How something under way came to rest.
+#[derive(Debug)]
 pub(super) enum Rest {
     /// It went as far as it goes without a person.
     Done,
@@ -29,6 +30,8 @@ pub(super) async fn go_on(
     (asks, stop): (Asks, watch::Receiver<Stop>),
 ) -> Result<Rest, Failure> {
     let workshop = desk.workshop();
+    let manner = desk.manners.of(task);
+    let model = manner.model.as_deref();
     let went = match task {
         // What a person stopped goes on when they say so.
         Task::Work(trace) if workshop.is_resting(trace)? => Went::Nothing,
@@ -36,13 +39,18 @@ pub(super) async fn go_on(
             let work = workshop.work(trace)?;
             let workshop = acting(&workshop, work.set_going_by())?;
             let company = company(asks, stop);
-            workshop.go_on(trace, rules(), company).await?
+            workshop
+                .go_on(trace, (manner.rules(), model), company)
+                .await?
         }
         Task::Run(run) => {
             let company = company(asks, stop);
-            workshop.go_on_with_run(run, company).await?
+            workshop.go_on_with_run(run, model, company).await?
         }
     };
+    if is_over(&workshop, task)? {
+        desk.manners.forget(task);
+    }
     Ok(match went {
         Went::Settled(Settled::Left(left)) => rest_of(&left),
         Went::Carried(carried) => carried.left.as_ref().map_or(Rest::Done, rest_of),
@@ -78,6 +86,17 @@ pub(super) async fn begin(
     }
 }
 
+/// Tells whether there is nothing left to go on with.
+fn is_over(workshop: &Workshop, task: Task) -> Result<bool, Failure> {
+    Ok(match task {
+        Task::Work(trace) => {
+            let work = workshop.work(trace)?;
+            work.course.state().is_some_and(|state| state.is_over())
+        }
+        Task::Run(run) => workshop.standing_of(run)?.0.is_over(),
+    })
+}
+
 fn rest_of(left: &Left) -> Rest {
     match left {
         Left::Model(failure) => Rest::Stuck(failure.what.clone()),
@@ -91,22 +110,16 @@ fn acting(workshop: &Workshop, by: &artel_types::Actor) -> Result<Arc<Workshop>,
     Ok(Arc::new(workshop.acting(&by.id, via)?))
 }
 
-fn rules() -> PlanRules {
-    PlanRules {
-        at_once: std::thread::available_parallelism().map_or(1, usize::from),
-        failure: OnFailure::Continue,
-    }
-}
-
 /// Nobody sits at the daemon: questions of agents and calls that need a yes wait in the journal for
 /// whoever answers, and what was never trusted is not used.
 fn company(asks: Asks, stop: watch::Receiver<Stop>) -> Company {
+    let audience = Arc::new(asks.clone());
     let approver = Aside {
         inner: Elsewhere::new(stop.clone()),
         asks,
     };
     Company {
-        audience: Arc::new(Nobody),
+        audience,
         approver: Some(Arc::new(approver)),
         person: None,
         trust: Arc::new(NoTrust),

@@ -30,6 +30,8 @@ const SCRIPT: &str = "\
 rules:
   - expect: { says: Look outside }
     call: { bash: { command: \"ls\" } }
+  - expect: { says: Lose the key }
+    fault: key
 otherwise:
   say: \"done\"
   usage: { input: 900, output: 100 }

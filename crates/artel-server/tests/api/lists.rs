@@ -98,3 +98,51 @@ fn every_list_is_there_from_the_start() {
         assert!(!answer[field].is_null(), "{name} {answer}");
     }
 }
+
+/// What one event tells is on one page, and the pages join to the whole story.
+#[test]
+fn a_story_is_told_a_page_at_a_time() {
+    let house = House::with("[policy]\ncommands = \"ask\"\n");
+    house.portal("shop");
+    let body = json!({ "task": "Look outside" });
+    let began = house.post("developer", "/api/v1/runs", &body).expect(201);
+    let run = began.json()["run"].as_str().unwrap().to_owned();
+    let waiting = house.until("/api/v1/waiting", |it| !it["calls"][0].is_null());
+    let call = &waiting["calls"][0];
+    let path = format!("/api/v1/waiting/calls/{}", call["id"].as_str().unwrap());
+    let no = json!({ "hash": call["hash"], "answer": "no" });
+    house.post("developer", &path, &no).expect(200);
+    house.until(&format!("/api/v1/runs/{run}"), |it| {
+        ["complete", "partial", "failed"]
+            .iter()
+            .any(|state| it["state"] == *state)
+    });
+    let told = |asked: &str| {
+        let path = format!("/api/v1/runs/{run}/story?view=full{asked}");
+        house.get("developer", &path)
+    };
+    let whole = told("&limit=200").expect(200).json();
+    let lines = whole["lines"].as_array().unwrap();
+    assert!(lines.len() > 4, "{whole}");
+    assert_eq!(whole["next"], serde_json::Value::Null, "{whole}");
+    for limit in 1..=4 {
+        let (mut seen, mut after, mut pages) = (Vec::new(), String::new(), 0);
+        loop {
+            let page = told(&format!("&limit={limit}{after}")).expect(200).json();
+            let some = page["lines"].as_array().unwrap();
+            let events: BTreeSet<u64> = some.iter().map(|it| it["seq"].as_u64().unwrap()).collect();
+            assert!(events.len() <= limit, "{page}");
+            seen.extend(some.clone());
+            pages += 1;
+            match page["next"].as_u64() {
+                Some(next) => after = format!("&after={next}"),
+                None => break,
+            }
+        }
+        assert_eq!(&seen, lines, "{limit} a page");
+        assert!(pages > 1);
+    }
+    for wrong in ["&limit=0", "&limit=201", "&limit=x", "&after=-1"] {
+        told(wrong).expect(400);
+    }
+}

@@ -13,5 +13,6 @@ mod roles;
 mod room;
 mod stream;
 mod telemetry;
+mod turns;
 mod upkeep;
 mod visibility;

@@ -196,3 +196,35 @@ fn there_is_an_end_to_readers() {
     house.get("user", "/api/v1/events").expect(200);
     drop(readers);
 }
+
+/// What a terminal can look for, anybody can who calls.
+#[test]
+fn events_are_found_by_all_that_is_known_of_them() {
+    let house = House::new();
+    house.portal("shop");
+    let find = |asked: &str| house.get("admin", &format!("/api/v1/events?{asked}"));
+    let count = |asked: &str| {
+        let found = find(asked).expect(200).json();
+        found["events"].as_array().unwrap().len()
+    };
+    let opened = find("kind=portal.opened").expect(200).json();
+    let stream = opened["events"][0]["stream"].as_str().unwrap().to_owned();
+    let same = format!("kind=portal.opened&stream={stream}");
+    assert_eq!(
+        (count(&same), count("kind=portal.opened&stream=nowhere")),
+        (1, 0)
+    );
+    assert_eq!(count("kind=portal.opened&since=1h"), 1);
+    assert_eq!(count("kind=portal.opened&until=1h"), 0);
+    assert_eq!(count("kind=portal.opened&session=0000"), 0);
+    assert_eq!(count("kind=portal.opened&outcome=failed"), 0);
+    assert_eq!(count("kind=portal.opened&target=nothing-*"), 0);
+    find("since=yesterday-ish").expect(400);
+    for asked in ["target=x*", "since=1h", "until=1h"] {
+        let call = house.call("GET", &format!("/api/v1/events?{asked}"));
+        let call = call.by(house.token("admin"));
+        call.header("Accept", "text/event-stream")
+            .send()
+            .expect(400);
+    }
+}

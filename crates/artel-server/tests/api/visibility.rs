@@ -179,3 +179,58 @@ fn the_console_shows_the_rules_and_lets_an_admin_change_them() {
     assert!(admin.contains("name=\"user\" value=\"summary\""), "{admin}");
     assert!(admin.contains("&#60;b&#62;") && !admin.contains("<b>"));
 }
+
+/// What a call would do is part of the full view, and who may answer is a matter of the role: it
+/// takes both.
+#[test]
+fn calls_that_wait_are_for_those_who_may_see_and_answer_them() {
+    let house = House::with("[policy]\ncommands = \"ask\"\n");
+    house.portal("shop");
+    let body = json!({ "task": "Look outside" });
+    house.post("developer", "/api/v1/runs", &body).expect(201);
+    let waiting = house.until("/api/v1/waiting", |it| !it["calls"][0].is_null());
+    let call = waiting["calls"][0].clone();
+    let path = format!("/api/v1/waiting/calls/{}", call["id"].as_str().unwrap());
+    let calls = |role: &str| {
+        let seen = house.get(role, "/api/v1/waiting").expect(200).json();
+        seen["calls"].as_array().unwrap().clone()
+    };
+    let page = |role: Viewer| {
+        let cookie = house.cookie(role);
+        let page = house.call("GET", "/").header("Cookie", &cookie);
+        page.send().expect(200).text
+    };
+    let no = json!({ "hash": call["hash"], "answer": "no" });
+    let rules = json!({ "user": "full", "developer": "summary" });
+    change(&house, "admin", rules).expect(200);
+    assert_eq!(calls("user"), Vec::<Value>::new(), "they cannot answer it");
+    assert_eq!(
+        calls("developer"),
+        Vec::<Value>::new(),
+        "they may not see it"
+    );
+    assert_eq!(calls("admin")[0], call);
+    assert!(!page(Viewer::Developer).contains("needs a yes"));
+    house.post("user", &path, &no).expect(403);
+    let refused = house.post("developer", &path, &no).expect(403);
+    assert!(refused.text.contains("not yours to see"), "{refused:?}");
+
+    let rules = json!({ "developer": "full", "hidden_tools": ["bash"] });
+    change(&house, "admin", rules).expect(200);
+    for role in ["developer", "admin"] {
+        let seen = calls(role);
+        assert_eq!(seen[0]["tool"], "bash");
+        for field in ["what", "why", "hash"] {
+            assert_eq!(seen[0][field], Value::Null, "{seen:?}");
+        }
+        house.post(role, &path, &no).expect(403);
+    }
+    let admin = page(Viewer::Admin);
+    assert!(admin.contains("bash needs a yes"), "{admin}");
+    assert!(!admin.contains(&path), "nobody decides about it there");
+
+    change(&house, "admin", json!({ "hidden_tools": [] })).expect(200);
+    assert_eq!(calls("developer")[0], call);
+    assert!(page(Viewer::Developer).contains(&path));
+    house.post("developer", &path, &no).expect(200);
+}

@@ -87,11 +87,13 @@ impl Outfit {
             let log = Arc::clone(&self.log);
             let redactor = hands.redactor.clone();
             let stop = self.house.company.stop.clone();
+            let audience = Arc::clone(&self.house.company.audience);
             Arc::new(Knock {
                 inner,
                 log,
                 redactor,
                 stop,
+                audience,
             }) as Arc<dyn artel_tools::Approver>
         });
         Ok(hands)

@@ -1,11 +1,13 @@
 //! What is on record of runs, in order, as far as it is to be shown: while it comes, and later.
 
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use artel_journal::{Filter, Query, Reader, Record};
-use artel_types::{Fact, Failure, RunId, TraceId};
+use artel_types::{Fact, Failure, RunId, Timestamp, TraceId};
 
+use super::view::{Eyes, Line, Words};
 use crate::workshop::Workshop;
 
 /// Reads the events of one trace as they come.
@@ -13,6 +15,35 @@ pub struct Follower {
     reader: Arc<Reader>,
     trace: TraceId,
     position: u64,
+}
+
+/// Which part of a story is wanted.
+#[derive(Debug, Clone, Copy)]
+pub struct StoryWanted {
+    /// Only what events after this one tell.
+    pub after: u64,
+    /// How many lines.
+    pub limit: usize,
+}
+
+/// A page of a story.
+#[derive(Debug, Default)]
+pub struct StoryPage {
+    /// The lines, in order.
+    pub lines: Vec<ToldLine>,
+    /// The event after which it goes on; nothing at its end.
+    pub next: Option<u64>,
+}
+
+/// A line of a story, with the event that it tells of.
+#[derive(Debug)]
+pub struct ToldLine {
+    /// The event.
+    pub seq: u64,
+    /// When.
+    pub at: Timestamp,
+    /// What is told.
+    pub line: Line,
 }
 
 impl Workshop {
@@ -42,6 +73,55 @@ impl Workshop {
         };
         let records = self.reader()?.records(&Query::of(filter))?;
         Ok(self.narrowed(id, &trace, records))
+    }
+
+    /// Tells what happened in a run and all that it called, a page of it: from behind an event on,
+    /// until there are so many lines. What one event tells is on one page.
+    pub fn run_story(
+        &self,
+        id: &str,
+        eyes: Eyes,
+        wanted: StoryWanted,
+    ) -> Result<StoryPage, Failure> {
+        let trace = self.resolve(id)?;
+        let is_trace = trace.starts_with(&id.to_ascii_lowercase());
+        let family = match (is_trace, self.run_named(id)) {
+            (false, Ok(run)) => Some(self.family_of(run, &trace)?),
+            _ => None,
+        };
+        let query = Query::of(Filter {
+            trace: Some(trace),
+            ..Filter::default()
+        });
+        let mut narrator = self.narrator(eyes, Words::Told);
+        let mut page = StoryPage::default();
+        let mut has_run = false;
+        // Whoever tells has to know what came before, also where that is not asked for.
+        self.reader()?.visit(&query, |record| {
+            if family.as_ref().is_some_and(|it| !belongs(it, &record)) {
+                return ControlFlow::Continue(());
+            }
+            has_run |= record.kind == "run.started";
+            let lines = narrator.tell(&record);
+            if record.seq <= wanted.after || lines.is_empty() {
+                return ControlFlow::Continue(());
+            }
+            if page.lines.len() >= wanted.limit {
+                page.next = page.lines.last().map(|told| told.seq);
+                return ControlFlow::Break(());
+            }
+            page.lines.extend(lines.into_iter().map(|line| ToldLine {
+                seq: record.seq,
+                at: record.at,
+                line,
+            }));
+            ControlFlow::Continue(())
+        })?;
+        if !has_run {
+            // A piece of work without a run has no story; the id is told to be none of a run.
+            self.run_named(id)?;
+        }
+        Ok(page)
     }
 
     /// Leaves the events of a run and all that it called, if it is a run that is named.

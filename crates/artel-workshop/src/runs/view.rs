@@ -114,6 +114,11 @@ impl Eyes {
         self.hidden.iter().any(|pattern| fits(pattern, tool))
     }
 
+    /// Tells whether they may see what a call would do, without which nobody can say yes to it.
+    pub fn see_call(&self, tool: &str) -> bool {
+        self.most == View::Full && !self.hides(tool)
+    }
+
     /// How many lines of a result are shown.
     fn lines_of_results(&self) -> usize {
         match self.most {

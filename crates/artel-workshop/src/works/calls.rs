@@ -6,6 +6,7 @@ use artel_types::{Code, Draft, Failure, RunId, Stream, Timestamp, ToolAsked, Tra
 
 use super::waiting::already_decided;
 use super::waiting::{WaitSort, Waits};
+use crate::runs::{Eyes, View};
 use crate::workshop::{Noted, Open, Workshop};
 
 /// A call that waits for a yes.
@@ -25,6 +26,30 @@ pub struct OpenCall {
     pub asked: ToolAsked,
     /// Who drives the run.
     pub driver: String,
+}
+
+/// A call that waits for a yes, as somebody may see it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallSeen {
+    /// What names it.
+    pub id: String,
+    /// The piece of work.
+    pub trace: TraceId,
+    /// The tool.
+    pub tool: String,
+    /// What it would do; nothing where the tool is hidden.
+    pub shown: Option<CallShown>,
+}
+
+/// What a call would do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallShown {
+    /// Why it is asked.
+    pub why: String,
+    /// All of it.
+    pub what: String,
+    /// The hash of that; an answer names it.
+    pub hash: String,
 }
 
 /// Whether a call may be carried out, this once.
@@ -69,6 +94,30 @@ impl OpenCall {
 }
 
 impl Workshop {
+    /// Returns calls as these eyes see them: none where they see summaries alone, and of a tool
+    /// that is hidden no more than that it waits.
+    pub fn calls_seen(&self, calls: Vec<OpenCall>, eyes: &Eyes) -> Result<Vec<CallSeen>, Failure> {
+        let mut seen = Vec::new();
+        let calls = calls.into_iter();
+        for call in calls.filter(|_| eyes.most == View::Full) {
+            let shown = match eyes.see_call(&call.asked.tool) {
+                true => Some(CallShown {
+                    what: self.whole_text(&call.asked.shown)?,
+                    why: call.asked.why.clone(),
+                    hash: call.asked.record.clone(),
+                }),
+                false => None,
+            };
+            seen.push(CallSeen {
+                id: call.id(),
+                trace: call.trace,
+                tool: call.asked.tool,
+                shown,
+            });
+        }
+        Ok(seen)
+    }
+
     /// Returns the calls that wait for a yes, the oldest first.
     pub fn open_calls(&self) -> Result<Vec<OpenCall>, Failure> {
         Ok(self.board_of_waits()?.calls(&self.drivers_now()?))

@@ -50,11 +50,12 @@ impl Workshop {
         })
     }
 
-    /// Goes on with a piece of work. What was asked for and is done at once is carried out, too.
+    /// Goes on with a piece of work, with another model than that of its request if one is named.
+    /// What was asked for and is done at once is carried out, too.
     pub async fn go_on(
         self: &Arc<Self>,
         trace: TraceId,
-        rules: Rules,
+        (rules, model): (Rules, Option<&str>),
         company: Company,
     ) -> Result<Went, Failure> {
         let work = self.work(trace)?;
@@ -68,37 +69,38 @@ impl Workshop {
             return Ok(Went::Nothing);
         }
         match self.due(&work)? {
-            Some(Due::CarryOut) => self.carried(trace, rules, company).await,
-            Some(Due::TakeOn) => match self.take_on(trace, None, company.clone()).await? {
-                Settled::AtOnce { .. } => self.carried(trace, rules, company).await,
+            Some(Due::CarryOut) => self.carried(trace, (rules, model), company).await,
+            Some(Due::TakeOn) => match self.take_on(trace, model, company.clone()).await? {
+                Settled::AtOnce { .. } => self.carried(trace, (rules, model), company).await,
                 settled => Ok(Went::Settled(settled)),
             },
             None => Ok(Went::Nothing),
         }
     }
 
-    /// Goes on with a run that belongs to no plan.
+    /// Goes on with a run that belongs to no plan, with another model if one is named.
     pub async fn go_on_with_run(
         self: &Arc<Self>,
         run: RunId,
+        model: Option<&str>,
         company: Company,
     ) -> Result<Went, Failure> {
         let (standing, driver) = self.standing_of(run)?;
         if standing != Standing::Left || driver.is_some() {
             return Ok(Went::Nothing);
         }
-        let done = self.resume_run(run, None, company).await?;
+        let done = self.resume_run(run, model, company).await?;
         Ok(Went::Ran(Box::new(done)))
     }
 
     async fn carried(
         self: &Arc<Self>,
         trace: TraceId,
-        rules: Rules,
+        (rules, model): (Rules, Option<&str>),
         company: Company,
     ) -> Result<Went, Failure> {
         let id = trace.to_string();
-        let carried = self.carry_out(&id, rules, None, company).await?;
+        let carried = self.carry_out(&id, rules, model, company).await?;
         Ok(Went::Carried(carried))
     }
 }

@@ -74,6 +74,8 @@ pub struct StepRow {
     pub seconds: Option<f64>,
     /// Whether it waits for a person.
     pub is_waiting: bool,
+    /// Whether a person holds it.
+    pub is_held: bool,
     /// What goes on in it now.
     pub doing: Option<String>,
     /// What was found in it.
@@ -358,6 +360,7 @@ impl Picture {
                 turns: shown.map_or(0, |it| it.turns),
                 seconds: span(began, Some(ended)),
                 is_waiting: is_waiting && !step.is_over(),
+                is_held: step.is_paused && !step.is_over(),
                 doing: doing.filter(|_| !step.is_over()),
                 remarks: shown.map(|it| it.remarks.clone()).unwrap_or_default(),
             }

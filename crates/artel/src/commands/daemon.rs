@@ -210,6 +210,10 @@ fn status(workshop: &Workshop, screen: &mut Screen) -> Result<Verdict, Problems>
             harmless(&in_a_line(problem))
         ))?;
     }
+    for fault in &status.faltered {
+        let fault = harmless(&in_a_line(fault));
+        screen.line(format!("{fault}; it is tried again"))?;
+    }
     if let Some(lacks) = lacks {
         screen.line(format!(
             "{}; everything waits, and goes on once there is",

@@ -87,11 +87,39 @@ const settings = async (ada) => {
 
   const models = ada.locator("#models");
   await models.getByRole("button", { name: "Test" }).first().click();
-  await models.locator(".told, [role=alert]").first().waitFor();
-  holds(true, "a model is tested");
+  await models.locator(".told").getByText("text: works").waitFor();
+  same(await models.locator("[role=alert]").count(), 0, "a model is tested, and says what came of it");
+  await visibility(ada);
   const daemon = ada.locator("#daemon");
   await act("hold new work", "daemon.paused", () => daemon.getByRole("button", { name: "Hold new work" }).click());
   await act("resume the daemon", "daemon.resumed", () => daemon.getByRole("button", { name: "Resume" }).click());
+};
+
+/** Who sees what is said here, and is in force for those who look then. */
+const visibility = async (ada) => {
+  const rules = ada.locator("#visibility");
+  const user = rules.locator("tr", { has: ada.getByRole("rowheader", { name: "user", exact: true }) });
+  const inForce = async () => ada.evaluate(async () => (await fetch("/api/v1/visibility")).json());
+  for (const [button, wanted, next] of [
+    ["Show everything", "full", "Show summaries alone"],
+    ["Show summaries alone", "summary", "Show everything"],
+  ]) {
+    await act(`have users see: ${wanted}`, "config.loaded", async () => {
+      await user.getByRole("button", { name: button }).click();
+      const sure = ada.locator("dialog#sure[open]");
+      if (wanted === "full") await sure.getByRole("button", { name: "Yes" }).click();
+    });
+    await user.getByRole("button", { name: next }).waitFor();
+    const { roles } = await inForce();
+    same(roles.find((it) => it.role === "user").sees, wanted, `and that is in force: ${wanted}`);
+  }
+  const hidden = ada.getByLabel(/^Hidden tools/);
+  for (const [names, words] of [[["mcp__db__*"], "mcp__db__*"], [[], "No tools are hidden."]]) {
+    await hidden.fill(names.join("\n"));
+    await act(`hide ${names.length} tools`, "config.loaded", () => press(ada, "Hide these"));
+    await rules.getByText(words).first().waitFor();
+    same((await inForce()).hidden_tools, names, "so many are hidden");
+  }
 };
 
 const steering = async (ada) => {
@@ -109,6 +137,12 @@ const steering = async (ada) => {
   await says(ada, "is told before its next turn");
   const pause = ada.getByRole("button", { name: "Pause", exact: true });
   await until("what nobody drives cannot be paused", async () => (await pause.count()) === 0);
+
+  const second = ada.locator("#steps details.step").nth(1);
+  await second.evaluate((it) => (it.open = true));
+  await act("hold a step", "step.steered", () => press(ada, "Hold step 2"), steered("pause"));
+  await act("let a step go on", "step.steered", () => press(ada, "Let step 2 go on"), steered("resume"));
+  await ada.getByRole("button", { name: "Hold step 2" }).waitFor();
 
   await ada.locator("#steps details.step").first().evaluate((it) => (it.open = true));
   const waive = ada.locator("details[data-keep^='waive-']").first();
@@ -180,6 +214,16 @@ const deciding = async (ada) => {
   await act("fork what is done", "run.forked", () => press(ada, "Fork"));
 };
 
+/** Asks, and goes to the plan when there is one: others may wait for somebody, too. */
+const asked = async (ada, words) => {
+  const { value } = await send(ada, "/api/v1/requests", { words, portal: "calc", planning: "always" });
+  await at(ada, `/runs/${value.trace_id}`);
+  await ada.locator("#head a[href^='/plans/']").waitFor();
+  await at(ada, `/plans/${value.trace_id}`);
+  await ada.getByRole("button", { name: "Approve version 1" }).waitFor();
+  return value.trace_id;
+};
+
 const refusing = async (ada) => {
   const turned = await plan(ada, "Mend add a third time. It must add.");
   await at(ada, `/plans/${turned}`);
@@ -190,8 +234,18 @@ const refusing = async (ada) => {
   await at(ada, `/plans/${off}`);
   await act("call off", "plan.cancelled", () => press(ada, "Call it off"));
 
-  const broken = await plan(ada, "Break add in calc.py.");
-  await at(ada, `/plans/${broken}`);
+  await asked(ada, "Mend add a sixth time. It must add.");
+  await press(ada, "Approve version 1");
+  await ada.waitForURL(/\/runs\//);
+  await ada.getByRole("button", { name: "2 and 3", exact: true }).first().waitFor();
+  const first = ada.locator("#steps details.step").first();
+  await first.evaluate((it) => (it.open = true));
+  await first.getByLabel("Why it ends").fill("nobody needs it");
+  const gone = (it) => it.state === "cancelled" && it.why === "nobody needs it";
+  await act("end a step", "step.settled", () => press(ada, "End step 1"), gone);
+  await ada.locator("#head .state").getByText("failed").waitFor();
+
+  const broken = await asked(ada, "Break add in calc.py.");
   await press(ada, "Approve version 1");
   await ada.waitForURL(/\/runs\//);
   const waive = ada.getByRole("button", { name: "waive-tester", exact: true });
@@ -281,7 +335,7 @@ const rest = async (ada) => {
   await ada.getByLabel("Ask for something").fill("Mend add a fifth time. It must add.");
   await press(ada, "Ask");
   await ada.locator("#running").getByRole("button", { name: "Try now" }).click();
-  await says(ada, "is taken up by the daemon");
+  await says(ada, "the daemon is held until artel daemon resume");
   await press(ada, "Resume");
   await act("sign out", "login.ended", () => press(ada, "Sign out"));
   await ada.getByRole("heading", { name: "Sign in" }).waitFor();

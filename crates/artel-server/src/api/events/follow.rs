@@ -63,7 +63,8 @@ pub(super) fn follow(
     // Before their eyes are: settings that change meanwhile give them others.
     let workshops = desk.workshops();
     let eyes = wanted.eyes(&desk, who)?;
-    wanted.filter()?;
+    wanted.refuse_of_pages()?;
+    wanted.filter(desk.workshop().caller().clock().now())?;
     let place = Arc::clone(&desk.streams).try_acquire_owned().map_err(|_| {
         Failure::new(Code::H009, "too many readers of live events")
             .advise("close some, or raise `server.event_streams`")
@@ -171,7 +172,8 @@ impl Reading {
     /// Reads a page of what there is already, on a thread where reading may take its time.
     async fn read_past(&mut self) -> Option<Bundle> {
         let (desk, after) = (Arc::clone(&self.desk), self.position);
-        let filter = self.wanted.filter().ok()?;
+        let now = self.desk.workshop().caller().clock().now();
+        let filter = self.wanted.filter(now).ok()?;
         let read = tokio::task::spawn_blocking(move || {
             let head = desk.reader().head()?;
             let records = desk

@@ -1,11 +1,12 @@
 //! Which events are wanted, and how closely they are looked at.
 
 use artel_journal::{Filter, Record};
-use artel_types::{Code, Failure};
+use artel_types::{Code, Failure, Timestamp};
 use artel_workshop::Eyes;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
+use crate::api::journal::moment;
 use crate::api::seat::eyes;
 use crate::desk::Desk;
 use crate::door::Who;
@@ -29,6 +30,18 @@ pub(in crate::api) struct Wanted {
     run: Option<String>,
     /// `human:ada@example.org`, only the id, or only the sort (`agent`).
     actor: Option<String>,
+    /// How the session begins.
+    session: Option<String>,
+    /// The stream's whole name.
+    stream: Option<String>,
+    /// The outcome's word.
+    outcome: Option<String>,
+    /// A pattern for the target, in pages: `*` any text, `?` one character, `[a-z]`.
+    target: Option<String>,
+    /// In pages, only events since a moment, or since a span ago such as `2h`.
+    since: Option<String>,
+    /// In pages, only events before a moment.
+    until: Option<String>,
     /// Only events after this number.
     #[param(format = "uint64")]
     pub(super) after: Option<u64>,
@@ -47,7 +60,24 @@ pub(super) fn unreadable(rejection: &axum::extract::rejection::QueryRejection) -
 }
 
 impl Wanted {
-    pub(super) fn filter(&self) -> Result<Filter, Failure> {
+    /// Refuses what only a page can be asked for: what comes as it happens is not looked up.
+    pub(super) fn refuse_of_pages(&self) -> Result<(), Failure> {
+        let named = [
+            ("target", &self.target),
+            ("since", &self.since),
+            ("until", &self.until),
+        ];
+        match named.iter().find(|(_, said)| said.is_some()) {
+            Some((name, _)) => {
+                let what = format!("`{name}` is not for live events");
+                Err(Failure::new(Code::C004, what)
+                    .advise("leave it out, or ask without `Accept: text/event-stream`"))
+            }
+            None => Ok(()),
+        }
+    }
+
+    pub(super) fn filter(&self, now: Timestamp) -> Result<Filter, Failure> {
         let known = [None, Some("asc"), Some("desc")];
         if !known.contains(&self.order.as_deref()) {
             return Err(
@@ -59,7 +89,20 @@ impl Wanted {
             trace: self.trace.clone(),
             run: self.run.clone(),
             actor: self.actor.clone(),
-            ..Filter::default()
+            session: self.session.clone(),
+            stream: self.stream.clone(),
+            outcome: self.outcome.clone(),
+            target: self.target.clone(),
+            since: self
+                .since
+                .as_deref()
+                .map(|it| moment(it, now))
+                .transpose()?,
+            until: self
+                .until
+                .as_deref()
+                .map(|it| moment(it, now))
+                .transpose()?,
         })
     }
 
@@ -93,6 +136,9 @@ impl Wanted {
         begins(&self.kind, Some(&record.kind))
             && begins(&self.trace, Some(&record.trace))
             && begins(&self.run, record.run.as_deref())
+            && begins(&self.session, record.session.as_deref())
+            && self.stream.as_ref().is_none_or(|it| *it == record.stream)
+            && (self.outcome.is_none() || self.outcome == record.outcome)
             && by
     }
 }

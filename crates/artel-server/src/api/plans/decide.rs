@@ -1,5 +1,7 @@
 //! Deciding about plans and their steps. What follows from a decision is taken up by the daemon.
 
+use std::sync::Arc;
+
 use artel_workshop::{Edited, Work};
 use axum::Json;
 use serde::{Deserialize, Serialize};
@@ -8,6 +10,7 @@ use utoipa::ToSchema;
 use crate::api::Told;
 use crate::api::refusal::Troubled;
 use crate::api::seat::{Answer, As, At, DeveloperInPerson, User, UserInPerson, unnamed, waited};
+use crate::keeper::{Manner, Task};
 
 /// An approval names what was seen.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -17,6 +20,14 @@ pub(crate) struct Approve {
     #[serde(default)]
     #[schema(required = true, min_length = 8)]
     hash: String,
+    /// How many steps are under way at once, from 1 to 64; as many as there are processors if not
+    /// given.
+    #[schema(minimum = 1, maximum = 64)]
+    at_once: Option<u16>,
+    /// Whether nothing new begins once a step failed.
+    fail_fast: Option<bool>,
+    /// The model: an alias, or provider:model.
+    model: Option<String>,
 }
 
 /// What is to be different.
@@ -26,6 +37,8 @@ pub(crate) struct Revise {
     /// At least one.
     #[schema(min_items = 1)]
     comments: Vec<String>,
+    /// The model: an alias, or provider:model.
+    model: Option<String>,
 }
 
 /// A reason that has to be given.
@@ -59,6 +72,14 @@ pub(crate) struct Edit {
 pub(crate) struct Retry {
     /// The step, by its number or name; all that did not pass if not given.
     step: Option<String>,
+    /// How many steps are under way at once, from 1 to 64; as many as there are processors if not
+    /// given.
+    #[schema(minimum = 1, maximum = 64)]
+    at_once: Option<u16>,
+    /// Whether nothing new begins once a step failed.
+    fail_fast: Option<bool>,
+    /// The model: an alias, or provider:model.
+    model: Option<String>,
 }
 
 /// A step that is to be left out.
@@ -142,11 +163,22 @@ pub(crate) async fn approve(
     At(id): At<String>,
     Told(told): Told<Approve>,
 ) -> Answer<Decided> {
+    let desk = Arc::clone(&by.desk);
+    let manner = Manner {
+        at_once: told.at_once,
+        fail_fast: told.fail_fast,
+        model: told.model,
+    };
     let done = by.does(move |workshop| {
         if told.hash.len() < 8 {
             return Err(unnamed("hash", "that of the version").into());
         }
-        let (work, run) = workshop.approve_plan(&id, Some(&told.hash))?;
+        // It is known before the approval is: the scheduler begins with that.
+        let task = Task::Work(workshop.work_named(&id)?.trace);
+        waited(manner.check(workshop))?;
+        let before = desk.manners.set(task, manner);
+        let approved = workshop.approve_plan(&id, Some(&told.hash));
+        let (work, run) = approved.inspect_err(|_| desk.manners.put_back(task, before))?;
         Ok(Decided {
             run: Some(run.to_string()),
             ..decided(&work)
@@ -166,8 +198,17 @@ pub(crate) async fn revise(
     At(id): At<String>,
     Told(told): Told<Revise>,
 ) -> Answer<Decided> {
+    let desk = Arc::clone(&by.desk);
+    let manner = Manner {
+        model: told.model,
+        ..Manner::default()
+    };
     let done = by.does(move |workshop| {
-        let work = workshop.comment_plan(&id, &told.comments)?;
+        let task = Task::Work(workshop.work_named(&id)?.trace);
+        waited(manner.check(workshop))?;
+        let before = desk.manners.set(task, manner);
+        let commented = workshop.comment_plan(&id, &told.comments);
+        let work = commented.inspect_err(|_| desk.manners.put_back(task, before))?;
         Ok(decided(&work))
     });
     done.await.map(Json)
@@ -248,8 +289,16 @@ pub(crate) async fn retry(
     At(id): At<String>,
     Told(told): Told<Retry>,
 ) -> Answer<RetryDone> {
+    let desk = Arc::clone(&by.desk);
+    let manner = Manner {
+        at_once: told.at_once,
+        fail_fast: told.fail_fast,
+        model: told.model,
+    };
     let done = by.does(move |workshop| {
         let work = workshop.work_named(&id)?;
+        waited(manner.check(workshop))?;
+        desk.manners.set(Task::Work(work.trace), manner);
         let again = workshop.retry_plan(&work, told.step.as_deref())?;
         let trace = work.trace;
         Ok((trace, again))

@@ -1,5 +1,7 @@
 //! Steering runs, wherever they are driven.
 
+use std::sync::Arc;
+
 use artel_types::{RunAsked, RunId};
 use artel_workshop::{ForkOrder, Noted, Standing, Steer, Steered, Viewer, answer_meant};
 use axum::Json;
@@ -11,7 +13,7 @@ use crate::api::seat::{
     Answer, As, At, Developer, DeveloperInPerson, Made, UserInPerson, made, shaped, waited,
 };
 use crate::api::{Refusal, Told};
-use crate::keeper::Task;
+use crate::keeper::{Manner, Task};
 
 /// Nothing has to be said.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -94,6 +96,29 @@ pub(crate) struct Applied {
     already: Vec<String>,
 }
 
+/// How something goes on, where it is not driven already.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct GoOn {
+    /// Another model than the one it began with: an alias, or provider:model.
+    model: Option<String>,
+    /// Of a plan: how many steps are under way at once, from 1 to 64.
+    #[schema(minimum = 1, maximum = 64)]
+    at_once: Option<u16>,
+    /// Of a plan: whether nothing new begins once a step failed.
+    fail_fast: Option<bool>,
+}
+
+impl From<GoOn> for Manner {
+    fn from(how: GoOn) -> Self {
+        Self {
+            at_once: how.at_once,
+            fail_fast: how.fail_fast,
+            model: how.model,
+        }
+    }
+}
+
 /// Has a run begin nothing new until it is resumed.
 #[utoipa::path(post, path = "/api/v1/runs/{id}/pause", tag = "runs", operation_id = "pauseRun",
     params(("id" = String, Path, description = "Its id, or how it begins")),
@@ -110,28 +135,26 @@ pub(crate) async fn pause(
 /// Has a run go on that was paused, or that nobody drives.
 #[utoipa::path(post, path = "/api/v1/runs/{id}/resume", tag = "runs", operation_id = "resumeRun",
     params(("id" = String, Path, description = "Its id, or how it begins")),
-    request_body = Nothing, extensions(("x-role" = json!("developer"))),
+    request_body = GoOn, extensions(("x-role" = json!("developer"))),
     responses((status = 200, body = RunSteered), (status = "4XX", body = Troubled)))]
 pub(crate) async fn resume(
     by: As<Developer>,
     At(id): At<String>,
-    Told(Nothing {}): Told<Nothing>,
+    Told(how): Told<GoOn>,
 ) -> Answer<RunSteered> {
     let named = id.clone();
+    let (desk, manner) = (Arc::clone(&by.desk), Manner::from(how));
     let found = by.does(move |workshop| {
         let run = workshop.run_named(&named)?;
         let trace = workshop.trace_of_run(run)?;
         let (standing, _) = workshop.standing_of(run)?;
-        let is_work = workshop.work(trace).is_ok();
-        Ok((
-            run,
-            standing,
-            if is_work {
-                Task::Work(trace)
-            } else {
-                Task::Run(run)
-            },
-        ))
+        let task = match workshop.work(trace).is_ok() {
+            true => Task::Work(trace),
+            false => Task::Run(run),
+        };
+        waited(manner.check(workshop))?;
+        desk.manners.set(task, manner);
+        Ok((run, standing, task))
     });
     let (run, standing, task) = found.await?;
     if standing != Standing::Left {
@@ -141,7 +164,7 @@ pub(crate) async fn resume(
     Ok(Json(RunSteered {
         run: run.to_string(),
         driver: None,
-        text: format!("{} is taken up by the daemon", run.short()),
+        text: by.desk.takes_up(&run.short())?,
     }))
 }
 

@@ -12,7 +12,7 @@ use super::super::coded::coded;
 use super::super::evidence::{EVIDENCE, place};
 use super::super::frame::Frame;
 use super::super::now::{Going, Listed, Now};
-use super::super::questions::{AllUnplanned, Call, Card, Choice, Needs, Query, Unplanned};
+use super::super::questions::{AllUnplanned, Call, Card, Choice, Needs, Query, Shown, Unplanned};
 use super::super::words::{self, When};
 use super::super::{
     agents, changeset, changesets, graph, journal, plan, plans, prose, reports, run, runs,
@@ -77,10 +77,12 @@ fn needs() -> Needs {
             id: hostile(),
             trace: hostile(),
             tool: hostile(),
-            why: hostile(),
-            what: hostile(),
-            brief: hostile(),
-            hash: hostile(),
+            shown: Some(Shown {
+                why: hostile(),
+                what: hostile(),
+                brief: hostile(),
+                hash: hostile(),
+            }),
         }],
         queries: vec![query("one", Vec::new()), query("two", vec![choice])],
     }
@@ -245,6 +247,16 @@ fn runs_show_text_as_text() {
     check(&page, 10);
 }
 
+fn finding() -> run::Finding {
+    run::Finding {
+        state: true.into(),
+        head: hostile(),
+        lines: vec![hostile()],
+        place: Some(place(ProofPlace::Red)),
+        output: hostile(),
+    }
+}
+
 #[test]
 fn a_run_shows_text_as_text() {
     let line = || run::Milestone {
@@ -259,19 +271,13 @@ fn a_run_shows_text_as_text() {
             lines: vec![line()],
         }],
     };
-    let finding = run::Finding {
-        state: true.into(),
-        head: hostile(),
-        lines: vec![hostile()],
-        place: Some(place(ProofPlace::Red)),
-        output: hostile(),
-    };
     let step = run::StepView {
         number: 1,
         id: "a".to_owned(),
         title: hostile(),
         state: words::step(StepState::Running),
         is_open: true,
+        hold: Some(run::Hold::Free),
         round: 2,
         allowed: 3,
         turns: 4,
@@ -281,7 +287,7 @@ fn a_run_shows_text_as_text() {
         attempts: vec![run::Attempt {
             round: 1,
             tales: vec![tale()],
-            findings: vec![finding],
+            findings: vec![finding()],
         }],
     };
     let page = run::RunPage {

@@ -28,11 +28,16 @@ impl Daemon {
 
     /// Starts one on a journal that was prepared.
     pub(crate) fn start_with(folder: &Path, prepare: impl FnOnce(&Journal)) -> Self {
+        Self::start_at(folder, |home, shop| prepare(&journal(home, shop)))
+    }
+
+    /// Starts one in a workshop that was prepared: a home, and the workshop in it.
+    pub(crate) fn start_at(folder: &Path, prepare: impl FnOnce(&Path, &Path)) -> Self {
         let home = TempDir::new_in(folder).unwrap();
         let shop = home.path().join("shop");
         let made = artel(home.path(), &["init", shop.to_str().unwrap()]).status();
         assert!(made.unwrap().success());
-        prepare(&journal(home.path(), &shop));
+        prepare(home.path(), &shop);
         let began = Instant::now();
         let serve = [
             "--workshop",
@@ -74,6 +79,16 @@ impl Daemon {
     /// Opens its journal as another process.
     pub(crate) fn journal(&self) -> Journal {
         journal(self.home.path(), &self.shop)
+    }
+
+    /// Runs a command beside it.
+    pub(crate) fn told(&self, words: &[&str]) {
+        tell(self.home.path(), &self.shop, words);
+    }
+
+    /// Returns where files are dropped for it.
+    pub(crate) fn inbox(&self) -> PathBuf {
+        self.shop.join("Inbox/Requests")
     }
 
     /// Returns what it holds in memory, in KB.
@@ -131,6 +146,14 @@ fn read(home: &Path, shop: &Path, words: &[&str]) -> serde_json::Value {
     let output = artel(home, &all).output().unwrap();
     assert!(output.status.success(), "{output:?}");
     serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// Runs a command in a workshop.
+pub(crate) fn tell(home: &Path, shop: &Path, words: &[&str]) {
+    let mut all = vec!["--workshop", shop.to_str().unwrap()];
+    all.extend(words);
+    let output = artel(home, &all).output().unwrap();
+    assert!(output.status.success(), "{words:?}: {output:?}");
 }
 
 fn artel(home: &Path, words: &[&str]) -> Command {

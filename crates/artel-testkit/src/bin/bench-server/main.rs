@@ -1,8 +1,9 @@
 //! The benchmark of the server: what readers of live events cost those who write, how long the
-//! overview takes with very many runs on record, and how long many wait who read and write at once.
+//! overview takes with very many runs on record, how soon whoever asks is served while much else is
+//! ready, and how long many wait who read and write at once.
 //!
-//! `bench-server [--quick] [--load]` prints a line `bench: name | value | unit | ratio | goal` for
-//! each figure; `cargo xtask bench` collects them. `--load` measures only the last. The daemon is the
+//! `bench-server [--quick] [--load|--urgent]` prints a line `bench: name | value | unit | ratio | goal` for
+//! each figure; `cargo xtask bench` collects them. `--load` and `--urgent` measure only that. The daemon is the
 //! program itself, in a process of its own; the runs are in another process on the same journal, as
 //! those of a terminal are.
 #![expect(
@@ -27,6 +28,7 @@ mod past;
 mod place;
 mod readers;
 mod runs;
+mod urgent;
 
 use artel_journal::Journal;
 use daemon::Daemon;
@@ -53,11 +55,15 @@ fn main() {
         ["--quick"] => (1, 10_000, load::QUICK),
         ["--load"] => (0, 0, load::WHOLE),
         ["--quick", "--load"] => (0, 0, load::QUICK),
+        ["--urgent"] => {
+            let place = place::on_disk();
+            return runtime.block_on(urgent::measure(&place.folder, urgent::WHOLE));
+        }
         [readers::FOLLOW, address, token, count, after] => {
             let (count, after) = (count.parse().unwrap(), after.parse().unwrap());
             return runtime.block_on(readers::be(address, token, count, after));
         }
-        _ => panic!("bench-server [--quick] [--load]"),
+        _ => panic!("bench-server [--quick] [--load|--urgent]"),
     };
     let place = place::on_disk();
     println!("in {}, on {}", place.folder.display(), place.system);
@@ -65,6 +71,12 @@ fn main() {
         if rounds > 0 {
             follow(&place.folder, rounds).await;
             overview(&place.folder, many).await;
+            let asked = if rounds > 1 {
+                urgent::WHOLE
+            } else {
+                urgent::QUICK
+            };
+            urgent::measure(&place.folder, asked).await;
         }
         load::measure(&place.folder, load).await;
     });

@@ -72,3 +72,36 @@ fn the_most_urgent_are_planned_first() {
     // One at a time, and one beside it that is urgent.
     assert!(passed_by(&order) <= 1, "{order:?}");
 }
+
+/// Files wait since before it was asked for; it was approved, and the daemon was restarted then.
+#[test]
+fn what_a_person_approved_still_goes_first_after_a_restart() {
+    let flooded = Flooded::new();
+    let (town, workshop) = (&flooded.town, &flooded.town.house.workshop);
+    fs::write(workshop.join("artel.toml"), "[server]\nworks_at_once = 1\n").unwrap();
+    town.artel(["daemon", "pause"]).run().expect(0);
+    flooded.start();
+    for number in 0..4 {
+        let text = format!("Write down number {number}.\n");
+        flooded.drop_in(&format!("r{number}.md"), &text);
+    }
+    flooded.until("request.created", 4);
+    let id = town.asked();
+    let plan = format!("request-{}_plan.md", &id[..8]);
+    fs::rename(
+        workshop.join("Inbox/Plans").join(&plan),
+        workshop.join("Inbox/Active").join(&plan),
+    )
+    .unwrap();
+    flooded.until("plan.approved", 1);
+    town.artel(["daemon", "stop"]).run().expect(0);
+    let explored = flooded.records("plan.explored").len();
+    flooded.start();
+    town.artel(["daemon", "resume"]).run().expect(0);
+    flooded.until("plan.explored", explored + 1);
+    town.artel(["daemon", "stop"]).run().expect(0);
+    let begun = flooded.numbers("branch.begun");
+    assert_eq!(begun.len(), 1, "what was approved is being done");
+    let next = flooded.numbers("plan.explored")[explored];
+    assert!(begun[0] < next, "a file was planned before it: {next}");
+}

@@ -26,6 +26,15 @@ fn step(served: &Served, id: &str, at: usize) -> Value {
     served.get(&format!("traces/{id}"))["story"]["steps"][at].clone()
 }
 
+fn first_begins(served: &Served, id: &str) {
+    served.until("the first step is under way", || {
+        let state = step(served, id, 0)["state"].clone();
+        ["running", "verifying", "done"]
+            .iter()
+            .any(|it| state == *it)
+    });
+}
+
 #[test]
 fn one_step_is_held_over_http_and_let_go_by_a_command() {
     let served = Served::new();
@@ -36,12 +45,7 @@ fn one_step_is_held_over_http_and_let_go_by_a_command() {
         served.post(token, &path, &json!({}))
     };
     assert_eq!(steer(user, "notes", "pause").0, 403);
-    served.until("the first step is under way", || {
-        let state = step(&served, &id, 0)["state"].clone();
-        ["running", "verifying", "done"]
-            .iter()
-            .any(|it| state == *it)
-    });
+    first_begins(&served, &id);
     let (status, held) = steer(developer, "notes", "pause");
     assert_eq!(status, 200, "{held}");
     served.until("the first step passed", || {
@@ -139,4 +143,77 @@ fn a_tool_is_tried_in_a_copy() {
     let (status, refused) = run("bash", json!({ "command": "sudo ls" }));
     assert_eq!(status, 200, "{refused}");
     assert_eq!(refused["trouble"], "refused", "{refused}");
+}
+
+/// One piece of work may go on at a time, and its plan rests: nobody else waits for that.
+#[test]
+fn a_plan_whose_step_is_held_keeps_nobody_from_their_turn() {
+    let town = Town::new();
+    let settings = town.house.workshop.join("artel.toml");
+    town.artel(["workshop", "show"]).run().expect(0);
+    std::fs::write(settings, "[server]\nworks_at_once = 1\n").unwrap();
+    let served = Served::of(town);
+    let developer = &served.tokens[1];
+    let id = approved(&served);
+    first_begins(&served, &id);
+    let path = format!("plans/{id}/steps/notes/pause");
+    let (status, held) = served.post(developer, &path, &json!({}));
+    assert_eq!(status, 200, "{held}");
+    served.until("the first step passed", || {
+        step(&served, &id, 0)["state"] == "done"
+    });
+    let inbox = served.town.house.workshop.join("Inbox/Requests");
+    std::fs::write(inbox.join("next.md"), "Mend add in calc.py. It must add.\n").unwrap();
+    served.until("what nobody waits for is planned beside it", || {
+        let plans = served.get("plans?state=review");
+        plans["rows"].as_array().unwrap().len() == 1
+    });
+    assert_eq!(step(&served, &id, 1)["is_held"], true);
+    let path = format!("plans/{id}/steps/2/resume");
+    assert_eq!(served.post(developer, &path, &json!({})).0, 200);
+    served.until("the plan is done", || plan(&served, &id) == "done");
+}
+
+/// What is said about how a plan is carried out holds for whoever the daemon has at it.
+#[test]
+fn a_plan_is_carried_out_as_its_approval_says() {
+    let served = Served::new();
+    let user = &served.tokens[0];
+    let other = served.town.house.root().join("other.yaml");
+    std::fs::write(&other, SCRIPT).unwrap();
+    let other = format!("rehearsal:{}", other.display());
+    let ask = json!({ "words": "Mend add in calc.py. It must add.", "planning": "always" });
+    let made = served.post(user, "requests", &ask).1;
+    let id = made["trace_id"].as_str().unwrap().to_owned();
+    served.until("there is a plan", || plan(&served, &id) == "review");
+    let hash = served.get(&format!("plans/{id}"))["hash"].clone();
+    let approve = |more: Value| {
+        let mut body = json!({ "hash": hash });
+        body.as_object_mut()
+            .unwrap()
+            .append(&mut more.as_object().unwrap().clone());
+        served.post(user, &format!("plans/{id}/approve"), &body)
+    };
+    for wrong in [
+        json!({ "at_once": 0 }),
+        json!({ "at_once": 65 }),
+        json!({ "model": "nothing-like-it" }),
+        json!({ "fail_fast": "yes" }),
+    ] {
+        let (status, refused) = approve(wrong.clone());
+        assert!((400..500).contains(&status), "{wrong}: {refused}");
+    }
+    assert_eq!(plan(&served, &id), "review", "nothing was approved by them");
+    let how = json!({ "model": other, "at_once": 1, "fail_fast": true });
+    let (status, decided) = approve(how);
+    assert_eq!(status, 200, "{decided}");
+    served.until("the plan is done", || plan(&served, &id) == "done");
+    let events = served.town.events();
+    let prepared = events.iter().filter(|it| it["kind"] == "run.prepared");
+    let models: Vec<&Value> = prepared.map(|it| &it["payload"]["model"]).collect();
+    assert!(models.len() > 2, "{models:?}");
+    let (first, others) = models.split_first().unwrap();
+    assert!(!first.to_string().contains("other.yaml"), "{first}");
+    let is_other = |it: &&Value| it.to_string().contains("other.yaml");
+    assert!(others.iter().all(is_other), "{others:?}");
 }

@@ -1,0 +1,116 @@
+//! What is under way, each in a thread of its own. Whatever ends is told with what it was, also
+//! where it broke off: a part that panics must not keep its place, nor go out of sight.
+
+use std::any::Any;
+use std::collections::HashMap;
+
+use artel_types::{Code, Failure};
+use tokio::runtime::Handle;
+use tokio::task::{Id, JoinError, JoinSet};
+
+use super::queue::Task;
+use super::task::Rest;
+
+/// What came to rest, and how.
+pub(super) type Ended = (Option<Task>, Result<Rest, Failure>);
+
+#[derive(Debug, Default)]
+pub(super) struct UnderWay {
+    tasks: JoinSet<Ended>,
+    /// What each is, where that is known before it ends.
+    known: HashMap<Id, Task>,
+}
+
+impl UnderWay {
+    /// Has a thread of its own go on with something: parts of it wait for the disk where they are,
+    /// and while that is full nobody else may wait with them.
+    pub(super) fn drive(
+        &mut self,
+        task: Option<Task>,
+        work: impl Future<Output = Ended> + Send + 'static,
+    ) {
+        let runtime = Handle::current();
+        let began = self.tasks.spawn_blocking(move || runtime.block_on(work));
+        if let Some(task) = task {
+            self.known.insert(began.id(), task);
+        }
+    }
+
+    /// Waits for the next that ends; nothing where none is under way.
+    pub(super) async fn next(&mut self) -> Option<Ended> {
+        Some(match self.tasks.join_next_with_id().await? {
+            Ok((id, ended)) => {
+                self.known.remove(&id);
+                ended
+            }
+            Err(error) => (self.known.remove(&error.id()), Err(broken_off(error))),
+        })
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.tasks.len()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.tasks.is_empty()
+    }
+}
+
+fn broken_off(error: JoinError) -> Failure {
+    let why = match error.try_into_panic() {
+        Ok(panic) => said(panic.as_ref()),
+        Err(error) => error.to_string(),
+    };
+    Failure::new(Code::X001, "a part of Artel broke off at it")
+        .because(why)
+        .advise("`artel daemon logs` has where; what is done is kept")
+}
+
+/// Returns what a panic said.
+fn said(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    text.unwrap_or("it did not say why").to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use artel_types::TraceId;
+    use artel_types::plan::Urgency;
+    use tokio::time::Instant;
+
+    use super::*;
+    use crate::keeper::queue::Queue;
+
+    #[tokio::test]
+    async fn what_panics_leaves_its_place_and_is_tried_again_like_what_fails() {
+        let (mut queue, now) = (Queue::default(), Instant::now());
+        let mut under_way = UnderWay::default();
+        let task = Task::Work(TraceId::from_random([7; 16]));
+        queue.put(task, Urgency::Normal, std::time::Duration::ZERO, now);
+        let taken = queue.take(Urgency::Low, now).unwrap();
+        under_way.drive(Some(taken), async { panic!("number {}", 7) });
+        let (ended, rest) = under_way.next().await.unwrap();
+        assert_eq!(ended, Some(task));
+        let failure = rest.err().unwrap();
+        assert_eq!(failure.code, Code::X001);
+        assert_eq!(failure.why.as_deref(), Some("number 7"));
+        assert!(under_way.is_empty() && under_way.known.is_empty());
+        let wait = queue.failed(task, now);
+        assert_eq!(queue.sizes(), (1, 0), "it waits, and is not under way");
+        assert_eq!(queue.take(Urgency::Low, now + wait), Some(task));
+    }
+
+    #[tokio::test]
+    async fn one_that_nobody_knew_is_told_too() {
+        let mut under_way = UnderWay::default();
+        under_way.drive(None, async { panic!("gone") });
+        under_way.drive(None, async { (None, Ok(Rest::Done)) });
+        let mut failed = 0;
+        while let Some((task, rest)) = under_way.next().await {
+            assert_eq!(task, None);
+            failed += usize::from(rest.is_err());
+        }
+        assert_eq!(failed, 1);
+    }
+}

@@ -1,0 +1,177 @@
+//! Who has a turn: whoever waits for a person keeps nobody from theirs.
+
+use std::sync::Arc;
+
+use artel_workshop::{Company, Hints, Nobody, PortalQuestion, Stop, Trust, TrustQuestion, Viewer};
+use serde_json::{Value, json};
+use tokio::sync::watch;
+
+use crate::house::House;
+
+/// One may go on at a time, beside one that is urgent.
+const ONE: &str = "[policy]\ncommands = \"ask\"\n[server]\nworks_at_once = 1\n";
+
+/// Begins a run, and returns its id once its call waits for a yes.
+fn asks(house: &House, waiting: usize) -> String {
+    let look = json!({ "task": "Look outside" });
+    let began = house.post("developer", "/api/v1/runs", &look).expect(201);
+    house.until("/api/v1/waiting", |answer| {
+        answer["calls"].as_array().unwrap().len() == waiting
+    });
+    began.json()["run"].as_str().unwrap().to_owned()
+}
+
+fn calls(house: &House) -> Vec<Value> {
+    let waiting = house.get("admin", "/api/v1/waiting").expect(200).json();
+    waiting["calls"].as_array().unwrap().clone()
+}
+
+/// Whoever was paused on the way to what a person allowed, and whoever was before their next turn.
+#[test]
+fn whoever_was_paused_keeps_nobody_from_their_turn_and_comes_back() {
+    let house = House::with(ONE);
+    house.portal("shop");
+    let runs: Vec<String> = (1..=3).map(|waiting| asks(&house, waiting)).collect();
+    for run in &runs {
+        let path = format!("/api/v1/runs/{run}/pause");
+        house.post("developer", &path, &json!({})).expect(200);
+    }
+    for (call, answer) in calls(&house).iter().zip(["yes", "no", "yes"]) {
+        let path = format!("/api/v1/waiting/calls/{}", call["id"].as_str().unwrap());
+        let body = json!({ "hash": call["hash"], "answer": answer });
+        house.post("developer", &path, &body).expect(200);
+    }
+    assert_eq!(calls(&house), Vec::<Value>::new());
+    let body = json!({ "words": "What is in this folder?" });
+    let made = house.post("user", "/api/v1/requests", &body).expect(201);
+    let trace = made.json()["trace_id"].as_str().unwrap().to_owned();
+    let query = format!("/api/v1/events?trace={trace}&kind=model.replied");
+    house.until(&query, |answer| !answer["events"][0].is_null());
+    for run in &runs {
+        let shown = house
+            .get("user", &format!("/api/v1/runs/{run}"))
+            .expect(200);
+        assert_eq!(shown.json()["state"], "paused");
+        let path = format!("/api/v1/runs/{run}/resume");
+        house.post("developer", &path, &json!({})).expect(200);
+    }
+    for run in &runs {
+        house.until(&format!("/api/v1/runs/{run}"), |it| {
+            it["state"] == "complete"
+        });
+    }
+}
+
+#[test]
+fn held_the_daemon_does_not_say_that_it_takes_something_up() {
+    let house = House::new();
+    let hold = |what: &str| {
+        let path = format!("/api/v1/daemon/{what}");
+        house.post("admin", &path, &json!({})).expect(200);
+    };
+    hold("pause");
+    house.portal("shop");
+    let body = json!({ "words": "Say what is there", "planning": "never" });
+    let made = house.post("user", "/api/v1/requests", &body).expect(201);
+    let id = made.json()["trace_id"].as_str().unwrap().to_owned();
+    let resume = || {
+        let path = format!("/api/v1/requests/{id}/resume");
+        let told = house.post("developer", &path, &json!({})).expect(200);
+        told.json()["text"].as_str().unwrap().to_owned()
+    };
+    let text = resume();
+    assert!(text.contains("`artel daemon resume`"), "{text}");
+    assert!(!text.contains("taken up"), "{text}");
+    hold("resume");
+    house.until(&format!("/api/v1/requests/{id}"), |it| {
+        it["status"] != "pending" && it["status"] != "active"
+    });
+}
+
+/// Work that could not go on says so until somebody goes on with it, wherever that is.
+#[test]
+fn what_could_not_go_on_does_not_say_so_when_it_goes_on_elsewhere() {
+    let house = House::new();
+    house.portal("shop");
+    let body = json!({ "words": "What is it to Lose the key?" });
+    let made = house.post("user", "/api/v1/requests", &body).expect(201);
+    let id = made.json()["trace_id"].as_str().unwrap().to_owned();
+    let cookie = house.cookie(Viewer::Developer);
+    let page = || {
+        let call = house.call("GET", &format!("/runs/{id}"));
+        call.header("Cookie", &cookie).send().expect(200).text
+    };
+    let said = "could not go on, and is tried again";
+    house.until("/api/v1/daemon", |_| page().contains(said));
+    assert!(page().contains("Try now"));
+    let runs = house.get("user", "/api/v1/runs").expect(200).json();
+    let run = runs["rows"][0]["run"].as_str().unwrap().to_owned();
+
+    let script = house.folder.path().join("silent.yaml");
+    std::fs::write(&script, "otherwise: { say: Wait, then: silent }\n").unwrap();
+    let model = format!("rehearsal:{}", script.display());
+    let (stop, stops) = watch::channel(Stop::No);
+    let workshop = Arc::new(house.workshop.reloaded().unwrap());
+    let named = run.parse().unwrap();
+    let driving = std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_multi_thread();
+        let runtime = { runtime }.enable_all().build().unwrap();
+        let company = Company {
+            audience: Arc::new(Nobody),
+            approver: None,
+            person: None,
+            trust: Arc::new(NoTrust),
+            stop: stops,
+            hints: Hints::Shown,
+        };
+        drop(runtime.block_on(workshop.resume_run(named, Some(&model), company)));
+    });
+    house.until(&format!("/api/v1/runs/{run}"), |it| {
+        it["state"] == "running"
+    });
+    let text = page();
+    assert!(text.contains("driven by"), "{text}");
+    assert!(!text.contains(said) && !text.contains("Try now"), "{text}");
+    stop.send_replace(Stop::Now);
+    driving.join().unwrap();
+}
+
+struct NoTrust;
+
+impl Trust for NoTrust {
+    fn ask(&self, _: &TrustQuestion) -> Option<bool> {
+        None
+    }
+
+    fn ask_hook(&self, _: &[String]) -> Option<bool> {
+        None
+    }
+
+    fn ask_portal(&self, _: &PortalQuestion) -> Option<bool> {
+        None
+    }
+}
+
+#[test]
+fn what_broke_off_is_told_until_the_next_start() {
+    let house = House::new();
+    let told = || {
+        let seen = house.get("developer", "/api/v1/daemon").expect(200).json();
+        seen["faltered"].as_array().unwrap().clone()
+    };
+    assert_eq!(told(), Vec::<Value>::new());
+    let journal = house.workshop.open().unwrap().journal;
+    for number in 0..7 {
+        let why = format!("index {number} is out of bounds");
+        let id = Some("7c1e90ab".to_owned());
+        house.workshop.daemon_faltered(&journal, id, &why).unwrap();
+    }
+    let seen = told();
+    assert_eq!(seen.len(), 5, "the latest: {seen:?}");
+    let latest = seen[0].as_str().unwrap();
+    assert!(latest.starts_with("7c1e90ab broke off at "), "{latest}");
+    assert!(latest.ends_with("index 6 is out of bounds"), "{latest}");
+    let listen = house.address.to_string();
+    house.workshop.daemon_is_up(&journal, listen, 0).unwrap();
+    assert_eq!(told(), Vec::<Value>::new(), "another daemon began");
+}
