@@ -17,6 +17,7 @@ mod hands;
 mod init;
 mod journal;
 mod keys;
+mod lock;
 mod marker;
 mod models;
 mod notes;
