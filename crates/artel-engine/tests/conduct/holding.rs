@@ -113,8 +113,8 @@ fn conducted(at_once: usize) -> (Conduct, Vec<Vec<String>>) {
         // The others would wait for a step that waits for a person.
         let patience = std::time::Duration::from_secs(60);
         let led = tokio::time::timeout(patience, conductor.conduct()).await;
-        let Led::Over(conduct) = led.expect("it stands still").unwrap() else {
-            panic!("nothing makes it be left");
+        let Ok(Ok(Led::Over(conduct))) = led else {
+            panic!("it stands still, or is left");
         };
         let beside = crew.beside.lock().unwrap().clone();
         (*conduct, beside)
