@@ -85,7 +85,7 @@ struct Underway {
     tasks: JoinSet<Done>,
     /// What this process has begun by its name; nothing where it had to leave it.
     orders: BTreeMap<String, Option<Order>>,
-    /// Steps that a person holds, or held until now: their agents wait to be woken.
+    /// Steps that a person holds, or held: their agents may have to be woken.
     resting: BTreeSet<String>,
     left: Option<Left>,
     is_called_off: bool,
@@ -145,7 +145,13 @@ fn moves_branch(order: &Order) -> bool {
 impl<C: Crew> Conductor<C> {
     /// Carries the plan out to its end, or to where it has to be left.
     pub async fn conduct(mut self) -> Result<Led, Failure> {
-        let mut underway = Underway::default();
+        let begun = self.conduct.steps();
+        let begun = begun.filter(|(_, step)| step.round > 0 && !step.is_over());
+        let mut underway = Underway {
+            // Another process may have left agents of them that were held.
+            resting: begun.map(|(spec, _)| spec.id.clone()).collect(),
+            ..Underway::default()
+        };
         loop {
             for fact in self.steering.news() {
                 underway.hears(&fact);

@@ -44,24 +44,18 @@ impl Course {
     pub(crate) fn of(journal: &Journal, run: RunId) -> Result<Self, Failure> {
         let filter = Filter {
             run: Some(run.to_string()),
-            kind: Some("run.".to_owned()),
+            kind: Some("run.steered".to_owned()),
             ..Filter::default()
         };
         let mut course = Self::GoesOn;
         for record in journal.reader().records(&Query::of(filter))? {
-            let acts = ["run.steered", "run.continued"];
-            if !acts.contains(&record.kind.as_str()) {
+            let Fact::RunSteered(steered) = record.event()?.fact else {
                 continue;
-            }
-            match record.event()?.fact {
-                // Whoever takes it up lets it go on.
-                Fact::RunContinued(_) => course = Self::GoesOn,
-                Fact::RunSteered(steered) => match steered.act.as_str() {
-                    "cancel" => return Ok(Self::Cancelled),
-                    "pause" => course = Self::Paused,
-                    "resume" => course = Self::GoesOn,
-                    _ => {}
-                },
+            };
+            match steered.act.as_str() {
+                "cancel" => return Ok(Self::Cancelled),
+                "pause" => course = Self::Paused,
+                "resume" => course = Self::GoesOn,
                 _ => {}
             }
         }

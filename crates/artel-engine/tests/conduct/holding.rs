@@ -3,11 +3,11 @@
 
 use std::sync::{Arc, Mutex};
 
-use artel_engine::{Conductor, Crew, Did, Doing, Led};
+use artel_engine::{Conductor, Crew, Did, Doing, Entry, Led};
 use artel_journal::Journal;
 use artel_rules::conduct::{Conduct, Failure, Order, Rules};
-use artel_types::StepSteered;
 use artel_types::plan::PlanState;
+use artel_types::{BaselineTaken, Fact, StepStarted, StepSteered};
 use tokio::sync::Notify;
 
 use crate::crew::Hands;
@@ -22,6 +22,7 @@ struct Held {
     hands: Arc<Hands>,
     piece: Piece,
     journal: Journal,
+    held: Notify,
     woken: Notify,
     /// Which steps have orders under way.
     at_work: Mutex<Vec<String>>,
@@ -51,9 +52,13 @@ impl Crew for Held {
             match name.as_str() {
                 "s0/1/work" => {
                     self.steers("pause").await;
+                    self.held.notify_one();
                     self.woken.notified().await;
                 }
-                "s1/1/work" => self.steers("resume").await,
+                "s1/1/work" => {
+                    self.held.notified().await;
+                    self.steers("resume").await;
+                }
                 _ => {}
             }
             let did = Arc::clone(&self.hands).carry_out(order, state).await;
@@ -77,8 +82,8 @@ impl Crew for Held {
     }
 }
 
-/// Carries a plan out with a crew of its own.
-fn conducted(at_once: usize) -> (Conduct, Vec<Vec<String>>) {
+/// Carries a plan out with a crew of its own, from what another process left.
+fn conducted(at_once: usize, left: Vec<Fact>) -> (Conduct, Vec<Vec<String>>) {
     let stage = Stage::new();
     let rules = Rules {
         at_once,
@@ -91,11 +96,14 @@ fn conducted(at_once: usize) -> (Conduct, Vec<Vec<String>>) {
     runtime.block_on(async {
         let fence = piece.lease(&journal).await.unwrap();
         let chronicle = piece.chronicle(&journal, &fence);
+        let left = left.into_iter().map(Entry::shown).collect();
+        chronicle.append(left).await.unwrap();
         let conductor = piece.conductor(&chronicle, &Manner::peaceful()).await;
         let crew = Arc::new(Held {
             hands: Arc::clone(&conductor.crew),
             piece: piece.clone(),
             journal: journal.clone(),
+            held: Notify::new(),
             woken: Notify::new(),
             at_work: Mutex::default(),
             beside: Mutex::default(),
@@ -121,16 +129,43 @@ fn conducted(at_once: usize) -> (Conduct, Vec<Vec<String>>) {
     })
 }
 
+/// What a process leaves that began these steps.
+fn begun(steps: &[&str]) -> Vec<Fact> {
+    let taken = BaselineTaken {
+        commit: "c0".to_owned(),
+        commands: vec!["make test".to_owned()],
+        holds: true,
+        why: None,
+    };
+    let started = steps.iter().map(|step| {
+        let started = StepStarted {
+            step: (*step).to_owned(),
+            round: 1,
+            base: "c0".to_owned(),
+        };
+        started.into()
+    });
+    std::iter::once(taken.into()).chain(started).collect()
+}
+
 #[test]
 fn a_held_step_gives_its_place_free_and_waits_for_one_when_it_may_go_on() {
-    let (conduct, beside) = conducted(1);
+    let (conduct, beside) = conducted(1, begun(&[]));
     assert_eq!(conduct.outcome(), (PlanState::Done, None));
     assert_eq!(beside, [[HELD]], "one at once, also when it comes back");
 }
 
 #[test]
 fn a_held_step_goes_on_at_once_where_there_is_room() {
-    let (conduct, beside) = conducted(3);
+    let (conduct, beside) = conducted(3, begun(&[]));
     assert_eq!(conduct.outcome(), (PlanState::Done, None));
     assert_eq!(beside.len(), 1);
+}
+
+/// That process may have died before it could wake them.
+#[test]
+fn agents_that_another_process_left_are_woken_with_their_step() {
+    let (conduct, beside) = conducted(1, begun(&[HELD]));
+    assert_eq!(conduct.outcome(), (PlanState::Done, None));
+    assert_eq!(beside[0], Vec::<String>::new(), "before it goes on");
 }
