@@ -180,7 +180,7 @@ impl Chronicle {
         self.fence.as_ref()
     }
 
-    fn draft(&self, entry: Entry) -> Draft {
+    pub(crate) fn draft(&self, entry: Entry) -> Draft {
         let actor = entry.actor.unwrap_or_else(|| self.actor.clone());
         let mut draft = Draft::new(Stream::run(self.run), self.trace, actor, entry.fact)
             .in_run(self.run)

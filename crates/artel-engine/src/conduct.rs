@@ -14,6 +14,7 @@ use tokio::task::{JoinError, JoinSet};
 use crate::audience::Audience;
 use crate::chronicle::{Chronicle, Entry};
 use crate::drive::{Left, blocking};
+use crate::first::{First, answer_own, told_first};
 use crate::steer::{Steering, Stop};
 
 /// What a crew does takes its time.
@@ -29,6 +30,9 @@ pub trait Crew: Send + Sync + 'static {
 
     /// Tells all that is under way to end.
     fn call_off(self: Arc<Self>) -> Doing<()>;
+
+    /// Lets the agents of a step go on that were held with it.
+    fn wake(self: Arc<Self>, step: String) -> Doing<()>;
 }
 
 /// What came of an order.
@@ -81,6 +85,8 @@ struct Underway {
     tasks: JoinSet<Done>,
     /// What this process has begun by its name; nothing where it had to leave it.
     orders: BTreeMap<String, Option<Order>>,
+    /// Steps that a person holds, or held: their agents may have to be woken.
+    resting: BTreeSet<String>,
     left: Option<Left>,
     is_called_off: bool,
 }
@@ -92,7 +98,8 @@ impl Underway {
         let mut begun = self.orders.values().flatten();
         match order {
             Order::Do { step, .. } => {
-                let steps: BTreeSet<_> = begun.filter_map(step_of).collect();
+                let at_work = begun.filter(|order| !self.is_resting(order));
+                let steps: BTreeSet<_> = at_work.filter_map(step_of).collect();
                 steps.contains(step.as_str()) || steps.len() < at_once
             }
             // What is on its way to the branch belongs to what the run ends with.
@@ -107,6 +114,24 @@ impl Underway {
         let is_held = |step| conduct.step(step).is_some_and(|step| step.is_paused);
         let mut begun = self.orders.values().flatten();
         !conduct.is_paused() && begun.any(|order| !step_of(order).is_some_and(is_held))
+    }
+
+    /// Tells whether an order takes no place because its step is held. Agents wait then; what the
+    /// runtime does itself it ends first.
+    fn is_resting(&self, order: &Order) -> bool {
+        match order {
+            Order::Do { step, part, .. } => part.is_of_agent() && self.resting.contains(step),
+            _ => false,
+        }
+    }
+
+    /// Notes that a person holds a step.
+    fn hears(&mut self, fact: &Fact) {
+        if let Fact::StepSteered(it) = fact
+            && it.act == "pause"
+        {
+            self.resting.insert(it.step.clone());
+        }
     }
 }
 
@@ -128,10 +153,17 @@ fn moves_branch(order: &Order) -> bool {
 impl<C: Crew> Conductor<C> {
     /// Carries the plan out to its end, or to where it has to be left.
     pub async fn conduct(mut self) -> Result<Led, Failure> {
-        let mut underway = Underway::default();
         let mut works = None;
+        let begun = self.conduct.steps();
+        let begun = begun.filter(|(_, step)| step.round > 0 && !step.is_over());
+        let mut underway = Underway {
+            // Another process may have left agents of them that were held.
+            resting: begun.map(|(spec, _)| spec.id.clone()).collect(),
+            ..Underway::default()
+        };
         loop {
             for fact in self.steering.news() {
+                underway.hears(&fact);
                 self.hear(fact)?;
             }
             if self.conduct.is_over() {
@@ -161,11 +193,18 @@ impl<C: Crew> Conductor<C> {
         let at_once = self.conduct.rules().at_once;
         for order in self.conduct.next() {
             if let Order::Record(fact) = order {
-                self.record(vec![Entry::shown(*fact)]).await?;
+                self.conclude(*fact, underway).await?;
                 return Ok(true);
             }
+            if !underway.has_room_for(&order, at_once) {
+                continue;
+            }
+            let step = step_of(&order).filter(|step| underway.resting.remove(*step));
+            if let Some(step) = step {
+                Arc::clone(&self.crew).wake(step.to_owned()).await?;
+            }
             let name = order.to_string();
-            if underway.orders.contains_key(&name) || !underway.has_room_for(&order, at_once) {
+            if underway.orders.contains_key(&name) {
                 continue;
             }
             underway.orders.insert(name.clone(), Some(order.clone()));
@@ -212,19 +251,11 @@ impl<C: Crew> Conductor<C> {
             let rest = self.audience.rests();
             let heard = self.steering.heard().await;
             drop(rest);
-            if let Some(fact) = heard {
-                self.hear(fact)?;
-            }
-            return Ok(());
+            return self.heard(heard, underway);
         } else {
             tokio::select! {
                 done = underway.tasks.join_next() => done,
-                fact = self.steering.heard() => {
-                    if let Some(fact) = fact {
-                        self.hear(fact)?;
-                    }
-                    return Ok(());
-                }
+                heard = self.steering.heard() => return self.heard(heard, underway),
             }
         };
         self.take_in(done, underway).await
@@ -258,11 +289,17 @@ impl<C: Crew> Conductor<C> {
             }
             done = underway.tasks.try_join_next();
         }
-        self.record(entries).await?;
+        self.record(entries, underway).await?;
         for name in names {
             underway.orders.remove(&name);
         }
         result
+    }
+
+    fn heard(&mut self, fact: Option<Fact>, underway: &mut Underway) -> Result<(), Failure> {
+        let Some(fact) = fact else { return Ok(()) };
+        underway.hears(&fact);
+        self.hear(fact)
     }
 
     /// Tells whether an order was to wait for an answer that is there. What an agent of a step asks
@@ -271,8 +308,7 @@ impl<C: Crew> Conductor<C> {
         let Some(Some(Order::Await(asked))) = order else {
             return false;
         };
-        let mut open = self.conduct.questions();
-        self.conduct.is_cancelled() || !open.any(|it| it.question == asked.question)
+        self.conduct.is_cancelled() || !self.is_open(&asked.question)
     }
 
     /// Takes in what others recorded, with the texts that the machine needs.
@@ -291,11 +327,15 @@ impl<C: Crew> Conductor<C> {
     /// Returns which questions a fact has made into none, and why: whoever is here is not asked
     /// any more.
     fn no_more_asked(&self, open: Vec<RunAsked>, fact: &Fact) -> Vec<(RunAsked, String)> {
+        let is_open = |asked: &RunAsked| self.is_open(&asked.question);
         let why = |asked: &RunAsked| match fact {
             Fact::RunAnswered(it) if it.question == asked.question => {
                 Some(format!("answered elsewhere: {}", it.answer))
             }
             _ if self.conduct.is_cancelled() => Some("cancelled elsewhere".to_owned()),
+            Fact::StepSettled(it) if !is_open(asked) => {
+                Some(format!("{} elsewhere: {}", it.state, it.why))
+            }
             _ => None,
         };
         let settled = open.into_iter().filter_map(|asked| {
@@ -305,7 +345,68 @@ impl<C: Crew> Conductor<C> {
         settled.collect()
     }
 
-    async fn record(&mut self, entries: Vec<Entry>) -> Result<(), Failure> {
+    /// Tells whether nobody has answered a question.
+    fn is_open(&self, question: &str) -> bool {
+        let mut open = self.conduct.questions();
+        open.any(|it| it.question == question)
+    }
+
+    /// Puts on record what follows from what is known. A question may be among what is over.
+    async fn conclude(&mut self, fact: Fact, underway: &mut Underway) -> Result<(), Failure> {
+        let open: Vec<RunAsked> = self.conduct.questions().cloned().collect();
+        self.record(vec![Entry::shown(fact.clone())], underway)
+            .await?;
+        if let (Fact::RunAnswered(it), Some(person)) = (&fact, &self.person) {
+            let asked = open.iter().find(|asked| asked.question == it.question);
+            if let Some(asked) = asked {
+                person.settled(&asked.text, &it.answer);
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts an answer on record. Where somebody elsewhere was first theirs counts, and is heard
+    /// with whatever stands beside it.
+    async fn record_answer(
+        &mut self,
+        entry: Entry,
+        underway: &mut Underway,
+    ) -> Result<(), Failure> {
+        let fact = entry.fact.clone();
+        let Fact::RunAnswered(RunAnswered { question, .. }) = &fact else {
+            return Ok(());
+        };
+        // Whoever is here was told whose answer counts.
+        if !self.is_open(question) {
+            return Ok(());
+        }
+        let (chronicle, asked) = (self.chronicle.clone(), question.clone());
+        match blocking(move || answer_own(&chronicle, &asked, entry)).await? {
+            First::Mine(seq) => {
+                self.steering.leave_out(seq..=seq);
+                self.conduct.fold(&fact);
+            }
+            First::Other(event) => {
+                self.audience.notice(&told_first(&event));
+                while self.is_open(question) {
+                    let heard = self.steering.heard().await;
+                    self.heard(heard, underway)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn record(
+        &mut self,
+        entries: Vec<Entry>,
+        underway: &mut Underway,
+    ) -> Result<(), Failure> {
+        let is_answer = |entry: &Entry| matches!(entry.fact, Fact::RunAnswered(_));
+        let (answers, entries): (Vec<_>, Vec<_>) = entries.into_iter().partition(is_answer);
+        for answer in answers {
+            self.record_answer(answer, underway).await?;
+        }
         if entries.is_empty() {
             return Ok(());
         }

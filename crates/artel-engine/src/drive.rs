@@ -20,6 +20,7 @@ use crate::ask::{Asked, Voice};
 use crate::audience::Audience;
 use crate::chronicle::{Chronicle, Entry};
 use crate::family::Family;
+use crate::first::{First, answer_own, told_first};
 use crate::ground::Workplace;
 use crate::heir::{Succession, events_of_heirs};
 use crate::hooked::Hooked;
@@ -388,12 +389,29 @@ impl Driver {
             };
             return Ok(Some(Ended::Left(left)));
         };
+        self.answer(asked.question, answer).await?;
+        Ok(None)
+    }
+
+    /// Puts on record what the person here said, unless somebody elsewhere was first.
+    async fn answer(&mut self, question: String, answer: String) -> Result<(), Failure> {
         let answered = RunAnswered {
-            question: asked.question,
+            question: question.clone(),
             answer,
         };
-        self.record(Entry::shown(answered)).await?;
-        Ok(None)
+        let mine = Fact::from(answered.clone());
+        let chronicle = self.setup.chronicle.clone();
+        let first =
+            blocking(move || answer_own(&chronicle, &question, Entry::shown(answered))).await?;
+        let (seq, fact) = match first {
+            First::Mine(seq) => (seq, mine),
+            First::Other(event) => {
+                self.setup.audience.notice(&told_first(&event));
+                (event.seq, event.fact)
+            }
+        };
+        self.setup.steering.leave_out(seq..=seq);
+        self.fold(&fact)
     }
 
     /// Ends the run: the last snapshot, what was changed, what it took.

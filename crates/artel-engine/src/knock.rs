@@ -6,13 +6,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use artel_journal::{AppendError, Batch, Fence, Filter, Journal, Query};
+use artel_journal::{Batch, Filter, Journal};
 use artel_tools::{Approver, Question, Reply, Said};
-use artel_types::{
-    Draft, Event, Fact, Failure, Outcome, Redactor, RunId, Stream, ToolAnswered, ToolAsked,
-};
+use artel_types::{Event, Fact, Failure, Outcome, Redactor, RunId, ToolAnswered, ToolAsked};
 
 use crate::audience::Audience;
+use crate::first::{First, answer_to, append_first, fenced};
 use crate::log::CallLog;
 use crate::steer::{Course, Stop};
 
@@ -228,83 +227,13 @@ impl Knock {
             (draft, chronicle.fence()),
         );
         match kept.ok()? {
-            None => Some(Said {
+            First::Mine(_) => Some(Said {
                 is_recorded: true,
                 ..mine
             }),
-            Some(event) => Some(told(&event)),
+            First::Other(event) => Some(told(&event)),
         }
     }
-}
-
-/// Answers what a run asks, wherever that is driven: a question, or whether a call may be carried
-/// out. Returns the answer on record if somebody was first.
-pub fn answer_first(
-    journal: &Journal,
-    run: RunId,
-    asked: u64,
-    draft: Draft,
-) -> Result<Option<Event>, Failure> {
-    append_first(journal, run, asked, (draft, None))
-}
-
-/// Appends an answer unless there is one, which is returned then.
-fn append_first(
-    journal: &Journal,
-    run: RunId,
-    asked: u64,
-    (draft, fence): (Draft, Option<&Fence>),
-) -> Result<Option<Event>, Failure> {
-    loop {
-        // The position first: whatever comes after it makes the append fail.
-        let position = position(journal, run)?;
-        if let Some(event) = answer_to(journal, run, asked, &draft.fact)? {
-            return Ok(Some(event));
-        }
-        let batch = Batch::of([draft.clone()]).expecting(Stream::run(run), position);
-        match journal.append(fenced(batch, fence)).wait() {
-            Ok(_) => return Ok(None),
-            Err(AppendError::Conflict { .. }) => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
-}
-
-fn position(journal: &Journal, run: RunId) -> Result<u64, Failure> {
-    let filter = Filter {
-        stream: Some(Stream::run(run).to_string()),
-        ..Filter::default()
-    };
-    let last = Query::of(filter).newest_first().limit(1);
-    let last = journal.reader().records(&last)?;
-    Ok(last.first().map_or(0, |record| record.stream_seq))
-}
-
-fn answer_to(
-    journal: &Journal,
-    run: RunId,
-    asked: u64,
-    mine: &Fact,
-) -> Result<Option<Event>, Failure> {
-    let filter = Filter {
-        run: Some(run.to_string()),
-        kind: Some(mine.kind().to_owned()),
-        ..Filter::default()
-    };
-    for record in journal.reader().records(&Query::of(filter).after(asked))? {
-        let event = record.event()?;
-        let is_same = match (&event.fact, mine) {
-            (Fact::ToolAnswered(it), Fact::ToolAnswered(mine)) => {
-                it.call == mine.call && it.record == mine.record
-            }
-            (Fact::RunAnswered(it), Fact::RunAnswered(mine)) => it.question == mine.question,
-            _ => false,
-        };
-        if is_same {
-            return Ok(Some(event));
-        }
-    }
-    Ok(None)
 }
 
 fn found(
@@ -334,12 +263,5 @@ fn told(event: &Event) -> Said {
     Said {
         is_recorded: true,
         ..reply.by(event.actor.clone())
-    }
-}
-
-fn fenced(batch: Batch, fence: Option<&Fence>) -> Batch {
-    match fence {
-        Some(fence) => batch.fenced(fence),
-        None => batch,
     }
 }

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a step that fails, fails the test")]
 
 use std::fs::{File, TryLockError};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Waker};
 use std::time::Duration;
 
@@ -145,6 +146,38 @@ fn the_same_blob_can_be_stored_by_many_threads_at_once() {
             }
         });
     }
+}
+
+/// Events and the head that names the last of them were read in an order in which a writer could
+/// make a whole journal seem cut off.
+#[test]
+fn a_journal_that_is_written_never_seems_cut_off() {
+    let scratch = Scratch::new();
+    let journal = scratch.create();
+    journal.append(note("a", "first")).wait().unwrap();
+    let is_done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let readers: Vec<_> = (0..2)
+            .map(|_| {
+                scope.spawn(|| {
+                    let reader = scratch.reader();
+                    let mut looks = 0_u32;
+                    while !is_done.load(Ordering::SeqCst) || looks == 0 {
+                        reader.refuse_cut(scratch.workshop).unwrap();
+                        looks += 1;
+                    }
+                    looks
+                })
+            })
+            .collect();
+        for number in 0..400 {
+            let text = format!("note {number}");
+            journal.append(note("a", &text)).wait().unwrap();
+        }
+        is_done.store(true, Ordering::SeqCst);
+        let looks: Vec<_> = readers.into_iter().map(|it| it.join().unwrap()).collect();
+        assert!(looks.iter().all(|looks| *looks > 10), "{looks:?}");
+    });
 }
 
 fn restore(scratch: &Scratch) -> u64 {

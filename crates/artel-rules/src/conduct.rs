@@ -26,6 +26,9 @@ pub const LOOPS: u32 = 3;
 /// How often what does not hold on the whole branch is mended.
 pub const MENDS: u32 = 2;
 
+/// How the reason begins for which a proposal came to nothing though nobody turned it down.
+pub const LAPSED: &str = "lapsed";
+
 /// What holds for one run of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rules {

@@ -138,12 +138,12 @@ pub fn has_more(before: &[ProofRecorded], now: &[ProofRecorded]) -> bool {
     passed(now) > passed(before)
 }
 
-/// Says why proofs are nothing to compare with: no test ran, or a command does not start.
+/// Says why nothing can be compared with these proofs: no test ran, or a command cannot be started.
 pub fn no_baseline(proofs: &[ProofRecorded]) -> Option<String> {
     let starts = |proof: &&ProofRecorded| proof.exit.is_some_and(|it| it != 126 && it != 127);
     let mut commands = proofs.iter().filter(|proof| proof.sort == "command");
     if let Some(dead) = commands.clone().find(|proof| !starts(proof)) {
-        return Some(format!("`{}` does not start", dead.what));
+        return Some(format!("`{}` cannot be started", dead.what));
     }
     let ran = |proof: &ProofRecorded| {
         let counted = [proof.passed, proof.failed].into_iter().flatten();
@@ -471,7 +471,7 @@ mod tests {
             (vec![command(1)], None),
             (
                 vec![command(0), command(127)],
-                Some("`make test` does not start"),
+                Some("`make test` cannot be started"),
             ),
         ] {
             assert_eq!(no_baseline(&proofs).as_deref(), why, "{proofs:?}");

@@ -18,6 +18,7 @@ mod init;
 mod journal;
 mod kept;
 mod keys;
+mod lock;
 mod marker;
 mod models;
 mod notes;

@@ -1,13 +1,12 @@
 //! Which workshops this user made or trusted, noted in their data folder.
 
-use std::fs::File;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use artel_files::{make_dirs, read_bounded, write_atomic};
 use artel_types::{Code, Failure, Redactor, WorkshopId};
 use serde::{Deserialize, Serialize};
 
+use crate::lock;
 use crate::trouble::file_failure;
 
 /// A workshop that may be found by standing in it.
@@ -28,6 +27,8 @@ impl Entry {
 }
 
 const LARGEST: u64 = 4 << 20;
+
+const LOCK: &str = "workshops.lock";
 
 /// Tells whether this user made or trusted the workshop at this place.
 pub(crate) fn knows(data: &Path, id: WorkshopId, root: &Path) -> Result<bool, Failure> {
@@ -52,7 +53,8 @@ pub(crate) fn note(
     }
     let failed = |error| file_failure(Code::W008, &error);
     make_dirs(data, 0o700).map_err(failed)?;
-    let _lock = lock(data)?;
+    // Two processes at once would each leave the other's entry out.
+    let _lock = lock::hold(&data.join(LOCK))?;
     let mut entries = read(data)?;
     entries.push(Entry {
         id,
@@ -67,7 +69,7 @@ pub(crate) fn forget(data: &Path, id: WorkshopId, root: &Path) -> Result<(), Fai
     if !knows(data, id, root)? {
         return Ok(());
     }
-    let _lock = lock(data)?;
+    let _lock = lock::hold(&data.join(LOCK))?;
     let mut entries = read(data)?;
     entries.retain(|entry| entry.id != id || !entry.is_at(root));
     store(data, &entries)
@@ -86,28 +88,6 @@ fn place(root: &Path) -> String {
     blake3::hash(root.as_os_str().as_bytes())
         .to_hex()
         .to_string()
-}
-
-/// Keeps two processes from noting at once, each without the other's entry. It is held for the
-/// time of one small write.
-fn lock(data: &Path) -> Result<File, Failure> {
-    let path = data.join("workshops.lock");
-    let open = || -> std::io::Result<File> {
-        let mut options = File::options();
-        let file = options
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .mode(0o600)
-            .open(&path)?;
-        file.lock()?;
-        Ok(file)
-    };
-    open().map_err(|cause| {
-        Failure::new(Code::W008, format!("could not lock `{}`", path.display()))
-            .because(cause.to_string())
-            .advise("look at the folder's owner and mode, then repeat")
-    })
 }
 
 fn read(data: &Path) -> Result<Vec<Entry>, Failure> {

@@ -56,4 +56,5 @@ pub(crate) use contract::{Brings, Contract};
 pub(crate) use crew::deferred;
 pub(crate) use dashboard::{PAGE as DASHBOARD, outside, template as dashboard};
 pub(crate) use inbox::Index;
+pub(crate) use waiting::already_decided;
 pub(crate) use work::status_of;

@@ -325,4 +325,8 @@ impl Crew for Hands {
         drop(seen);
         Box::pin(async { Ok(()) })
     }
+
+    fn wake(self: Arc<Self>, _: String) -> Doing<()> {
+        Box::pin(async { Ok(()) })
+    }
 }

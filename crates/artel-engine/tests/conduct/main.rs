@@ -4,6 +4,8 @@
 
 mod crew;
 mod executors;
+mod first;
+mod holding;
 mod random;
 mod script;
 mod stage;

@@ -11,7 +11,7 @@ use artel_types::{
 
 use super::order::{Judge, Part};
 use super::step::{Advised, Decided, Step};
-use super::{Baseline, Conduct, Decision, LOOPS, Proposal, Wish};
+use super::{Baseline, Conduct, Decision, LAPSED, LOOPS, Proposal, Wish};
 
 impl Conduct {
     /// Takes in an event of the run. What belongs to none of its steps changes nothing.
@@ -156,8 +156,12 @@ impl Conduct {
         if let Some(proposal) = self.proposals.get_mut(&it.id) {
             proposal.is_settled = true;
             let step = self.steps.get_mut(&proposal.step);
+            let step = step.filter(|step| !step.is_over());
             if let (Some(step), None) = (step, it.version) {
-                let what = format!("a person turned down `{}`: {}", proposal.what, it.reason);
+                let what = match it.reason.starts_with(LAPSED) {
+                    true => format!("`{}` {}", proposal.what, it.reason),
+                    false => format!("a person turned down `{}`: {}", proposal.what, it.reason),
+                };
                 step.history.push(what);
             }
         }
@@ -199,6 +203,8 @@ impl Conduct {
             }
         };
         self.in_round(&it.step, it.round, |step| {
+            // As where the tester says so: whatever is tried next begins with other tests.
+            step.redo_tests |= it.fault.as_deref() == Some("tests");
             if it.fault.is_some() && !said.is_empty() {
                 step.history.push(said.clone());
             }
@@ -232,6 +238,11 @@ impl Conduct {
             }
             return;
         }
+        // Whatever is asked about it needs no answer any more.
+        self.questions.retain(|question, _| {
+            let of = question.split_once('/').map(|(name, _)| name);
+            of != Some(id)
+        });
         step.decided = None;
         step.state = if state == "skipped" {
             StepState::Skipped
@@ -314,6 +325,7 @@ impl Conduct {
             if let Some(proposal) = self.proposals.get_mut(id) {
                 proposal.answer = Some(match choice {
                     "accept" => Decision::Accept,
+                    LAPSED => Decision::Reject(it.answer.clone()),
                     _ => Decision::Reject(reason.to_owned()),
                 });
             }

@@ -1,11 +1,13 @@
 //! Says what can be done now.
 
 use artel_types::plan::{PlanStep, StepState};
-use artel_types::{Fact, PlanDecided, RunAsked, StepFailed, StepSettled, StepWaived, Text};
+use artel_types::{
+    Fact, PlanDecided, RunAnswered, RunAsked, StepFailed, StepSettled, StepWaived, Text,
+};
 
 use super::order::{Order, Part};
 use super::step::{Decided, Step};
-use super::{Baseline, Conduct, Decision, Failure, MENDS, Proposal, Wish};
+use super::{Baseline, Conduct, Decision, Failure, LAPSED, MENDS, Proposal, Wish};
 
 impl Conduct {
     /// Names everything that can be done now. What is to be recorded comes alone: what follows
@@ -252,33 +254,62 @@ impl Conduct {
     }
 
     fn of_proposals(&self) -> Option<Fact> {
-        self.proposals.iter().find_map(|(id, it)| {
-            if it.is_settled || (it.answer.is_none() && self.is_advice(id)) {
-                return None;
-            }
-            let question = format!("proposal/{id}");
-            match &it.answer {
-                None if !self.questions.contains_key(&question) => Some(
-                    RunAsked {
-                        question,
-                        text: it.text.clone(),
-                        choices: ["accept", "reject"].map(str::to_owned).to_vec(),
-                        call: None,
-                        suggested: None,
-                    }
-                    .into(),
-                ),
-                Some(Decision::Reject(reason)) => Some(
-                    PlanDecided {
-                        id: id.clone(),
-                        reason: reason.clone(),
-                        version: None,
-                    }
-                    .into(),
-                ),
-                _ => None,
-            }
+        self.proposals.iter().find_map(|(id, it)| match &it.answer {
+            _ if it.is_settled => None,
+            // The run ends, and with it whatever is open.
+            None if self.wish != Wish::GoOn => None,
+            None => match self.over(&it.step) {
+                Some(why) => Some(self.lapsed(id, why)),
+                None => self.proposal_question(id, it),
+            },
+            Some(Decision::Accept) => None,
+            Some(Decision::Reject(reason)) => Some(
+                PlanDecided {
+                    id: id.clone(),
+                    reason: reason.clone(),
+                    version: None,
+                }
+                .into(),
+            ),
         })
+    }
+
+    /// Asks about a proposal, unless that is asked already, or with something else.
+    fn proposal_question(&self, id: &str, proposal: &Proposal) -> Option<Fact> {
+        let question = format!("proposal/{id}");
+        if self.is_advice(id) || self.questions.contains_key(&question) {
+            return None;
+        }
+        let asked = RunAsked {
+            question,
+            text: proposal.text.clone(),
+            choices: ["accept", "reject"].map(str::to_owned).to_vec(),
+            call: None,
+            suggested: None,
+        };
+        Some(asked.into())
+    }
+
+    /// Says how a step ended, if it is over.
+    fn over(&self, id: &str) -> Option<String> {
+        let step = self.steps.get(id).filter(|step| step.is_over())?;
+        let number = self.plan.number(id)?;
+        Some(format!("step {number} is {} by now", step.state))
+    }
+
+    /// Ends a proposal that nobody needs any more; with it the question about it, if that is asked.
+    fn lapsed(&self, id: &str, why: String) -> Fact {
+        let question = format!("proposal/{id}");
+        if self.questions.contains_key(&question) {
+            let answer = format!("{LAPSED}: {why}");
+            return RunAnswered { question, answer }.into();
+        }
+        PlanDecided {
+            id: id.to_owned(),
+            reason: format!("{LAPSED}: {why}"),
+            version: None,
+        }
+        .into()
     }
 
     /// Tells whether a proposal is put to the person with what else they can do about its step.
@@ -393,7 +424,7 @@ fn baseline_question(taken: &artel_types::BaselineTaken) -> RunAsked {
     let found: Vec<_> = found.map(|it| it.trim_start_matches("found: ")).collect();
     let suggested = (!found.is_empty()).then(|| found.join(" ; "));
     let found = match &suggested {
-        Some(found) => format!("Found: {found}."),
+        Some(found) => format!("These look like checks: {found}."),
         None => "Nothing was found to run.".to_owned(),
     };
     RunAsked {

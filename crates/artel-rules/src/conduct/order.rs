@@ -119,6 +119,14 @@ impl Part {
         }
     }
 
+    /// Tells whether an agent does it; the others are the runtime's.
+    pub fn is_of_agent(self) -> bool {
+        match self {
+            Self::Criteria | Self::Tests | Self::Work | Self::Judge(_) | Self::Advise => true,
+            Self::Start | Self::Red | Self::Green | Self::Commit => false,
+        }
+    }
+
     /// Returns whose failure it is if it fails: what a person may waive.
     pub(super) fn owner(self) -> &'static str {
         match self {

@@ -1,4 +1,5 @@
 mod advice;
+mod proposals;
 
 use std::collections::BTreeSet;
 

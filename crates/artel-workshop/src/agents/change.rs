@@ -1,6 +1,6 @@
 //! A role's file, edited or removed by a person.
 
-use std::fs;
+use std::fs::{self, File};
 
 use artel_files::{create_new, make_dirs, read_bounded, write_atomic};
 use artel_journal::Journal;
@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::{AgentReport, shipped};
 use crate::caller::Caller;
+use crate::lock;
 use crate::trouble::{Problems, file_failure};
 use crate::workshop::{Noted, Open, Workshop};
 
@@ -54,6 +55,8 @@ impl Workshop {
         text: &str,
         seen: &str,
     ) -> Result<Noted<AgentReport>, Problems> {
+        let Open { journal, notes } = self.open()?;
+        let _lock = self.lock_agents()?;
         let (found, old) = self.caller.role_text(id)?;
         if !hash(&old).starts_with(seen) {
             return Err(
@@ -67,7 +70,6 @@ impl Workshop {
         if let Some(failure) = done.first_failure() {
             return Err(failure.into());
         }
-        let Open { journal, notes } = self.open()?;
         let file = self.root.join(format!("Agents/{id}.md"));
         if text != old {
             let failed = |error| file_failure(Code::W008, &error);
@@ -77,6 +79,11 @@ impl Workshop {
         }
         done.file = file.exists().then(|| file.display().to_string());
         Ok(Noted { done, notes })
+    }
+
+    /// Keeps two writers from changing roles at once, each without what the other wrote.
+    fn lock_agents(&self) -> Result<File, Failure> {
+        lock::hold(&self.home.state().join("agents.lock"))
     }
 
     /// Puts on record that a role reads otherwise now.
@@ -144,8 +151,9 @@ impl Workshop {
 
     /// Removes a role's file.
     pub fn remove_agent(&self, id: &str) -> Result<Noted<()>, Problems> {
-        self.agent_to_remove(id)?;
         let Open { journal, notes } = self.open()?;
+        let _lock = self.lock_agents()?;
+        self.agent_to_remove(id)?;
         remove(&self.root.join(format!("Agents/{id}.md")))?;
         let fact = AgentChanged {
             id: id.to_owned(),

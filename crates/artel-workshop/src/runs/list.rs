@@ -149,17 +149,22 @@ impl State {
 
     /// Returns the question that is open; the oldest, where the run of a plan has several.
     pub(crate) fn question(&self) -> Option<&RunAsked> {
-        self.questions().into_iter().map(|(_, asked)| asked).next()
+        self.question_at().map(|(_, asked)| asked)
     }
 
-    /// Returns the questions that nobody has answered, each with when it was asked.
-    pub(crate) fn questions(&self) -> Vec<(Timestamp, &RunAsked)> {
-        let mut open: Vec<(Timestamp, &RunAsked)> = Vec::new();
+    /// Returns the same with where it was asked.
+    pub(crate) fn question_at(&self) -> Option<(u64, &RunAsked)> {
+        self.questions().into_iter().next()
+    }
+
+    /// Returns the questions that nobody has answered, each with where it was asked.
+    pub(crate) fn questions(&self) -> Vec<(u64, &RunAsked)> {
+        let mut open: Vec<(u64, &RunAsked)> = Vec::new();
         for event in &self.events {
             match &event.fact {
                 Fact::RunAsked(asked) => {
                     open.retain(|(_, it)| it.question != asked.question);
-                    open.push((event.at, asked));
+                    open.push((event.seq, asked));
                 }
                 Fact::RunAnswered(done) => open.retain(|(_, it)| it.question != done.question),
                 _ => {}
@@ -169,15 +174,20 @@ impl State {
     }
 
     pub(crate) fn is_paused(&self) -> bool {
-        let act = self
+        self.paused_at().is_some()
+    }
+
+    /// Returns where it was paused, if it is.
+    pub(crate) fn paused_at(&self) -> Option<u64> {
+        let last = self
             .events
             .iter()
             .rev()
             .find_map(|event| match &event.fact {
-                Fact::RunSteered(steered) if steered.act != "hint" => Some(steered.act.as_str()),
+                Fact::RunSteered(it) if it.act != "hint" => Some((event.seq, it.act.as_str())),
                 _ => None,
             });
-        act == Some("pause")
+        last.filter(|(_, act)| *act == "pause").map(|(seq, _)| seq)
     }
 
     /// Tells whether a call waits for a yes.

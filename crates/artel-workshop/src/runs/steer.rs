@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use artel_engine::answer_first;
 use artel_journal::{Batch, Journal, Owner};
 use artel_policy::redact::find_secret_in;
 use artel_rules::tally::Tally;
@@ -12,6 +13,7 @@ use artel_types::{
 
 use super::list::{Standing, State};
 use super::start::LEASE;
+use crate::works::already_decided;
 use crate::workshop::{Noted, Open, Workshop};
 
 /// What a person wants of a run.
@@ -77,6 +79,7 @@ impl Workshop {
                 return Err(already(&state, "is not running"));
             }
             Steer::Resume if !is_paused => return Err(already(&state, "is not paused")),
+            Steer::Resume => self.refuse_held(run)?,
             _ => {}
         }
         let Open { journal, notes } = self.open()?;
@@ -84,7 +87,8 @@ impl Workshop {
         match steer {
             Steer::Hint(_) if state.started.plan.is_some() => runs.extend(self.at_steps(run)?),
             Steer::Hint(_) => runs = vec![self.at_work(run)?],
-            _ => runs.extend(self.open_below(run)?),
+            Steer::Cancel => runs.extend(self.open_below(run)?),
+            Steer::Pause | Steer::Resume => runs.extend(self.concerned(&state, steer)?),
         }
         let drafts = runs
             .iter()
@@ -104,6 +108,28 @@ impl Workshop {
             (None, _) => Steered::Kept,
         };
         Ok(Noted { done, notes })
+    }
+
+    /// Returns which of the runs below one are paused, or go on, with it. Those that were paused
+    /// before it stay so, and those whose step is held: that is another wish.
+    fn concerned(&self, above: &State, steer: &Steer) -> Result<Vec<RunId>, Failure> {
+        let below = self.open_below(above.started.id)?;
+        let mut concerned = Vec::new();
+        for run in below {
+            let paused = self.state_of(run)?.paused_at();
+            let is_concerned = match steer {
+                Steer::Resume => paused.is_some() && paused > above.paused_at(),
+                _ => paused.is_none(),
+            };
+            concerned.extend(is_concerned.then_some(run));
+        }
+        if *steer == Steer::Resume
+            && let Ok(work) = self.work(above.trace)
+        {
+            let held = self.held_agents(&work, above.started.id)?;
+            concerned.retain(|run| !held.contains(run));
+        }
+        Ok(concerned)
     }
 
     /// Ends runs that nobody drives, those that were called first.
@@ -162,13 +188,13 @@ impl Workshop {
         Ok(false)
     }
 
-    /// Answers the open question of a run.
-    pub async fn answer_run(&self, run: RunId, answer: &str) -> Result<Noted<Steered>, Failure> {
+    /// Answers the open question of a run, unless somebody was first.
+    pub fn answer_run(&self, run: RunId, answer: &str) -> Result<Noted<Steered>, Failure> {
         let run = self.at_work(run)?;
         let state = self.state_of(run)?;
         refuse_over(&state)?;
-        let asked = state
-            .question()
+        let (seq, asked) = state
+            .question_at()
             .ok_or_else(|| already(&state, "has no open question"))?;
         if !asked.choices.is_empty() && !asked.choices.iter().any(|choice| choice == answer) {
             let choices = asked.choices.join(", ");
@@ -180,12 +206,13 @@ impl Workshop {
         }
         let answered = RunAnswered {
             question: asked.question.clone(),
-            answer: answer.to_owned(),
+            answer: self.redactor().redact(answer).into_owned(),
         };
         let Open { journal, notes } = self.open()?;
-        journal
-            .append(self.steering(run, state.trace, answered))
-            .await?;
+        let draft = self.steering(run, state.trace, answered);
+        if let Some(first) = answer_first(&journal, run, seq, draft)? {
+            return Err(already_decided(&first, run));
+        }
         let done = state.driver.clone().map_or(Steered::Kept, Steered::Heard);
         Ok(Noted { done, notes })
     }
@@ -234,7 +261,34 @@ impl Workshop {
 
     /// Ends a run that nobody drives: what it changed stays in its tree.
     pub(crate) async fn end_left(&self, journal: &Journal, run: RunId) -> Result<(), Failure> {
-        let owner = Owner::this_process("artel cancel");
+        let how = (RunState::Cancelled, "it was cancelled");
+        self.end_as(journal, run, how).await
+    }
+
+    /// Ends a run that nobody takes up any more, and says why.
+    pub(crate) async fn fail_left(
+        &self,
+        journal: &Journal,
+        run: RunId,
+        why: &str,
+    ) -> Result<(), Failure> {
+        for below in self.open_below(run)?.into_iter().rev() {
+            self.end_as(journal, below, (RunState::Failed, why)).await?;
+        }
+        self.end_as(journal, run, (RunState::Failed, why)).await
+    }
+
+    async fn end_as(
+        &self,
+        journal: &Journal,
+        run: RunId,
+        (ending, why): (RunState, &str),
+    ) -> Result<(), Failure> {
+        let (command, outcome) = match ending {
+            RunState::Cancelled => ("artel cancel", Outcome::Cancelled),
+            _ => ("artel run", Outcome::Failed),
+        };
+        let owner = Owner::this_process(command);
         let name = Stream::run(run).to_string();
         let lease = journal.take_lease(&name, owner, LEASE).await?;
         let state = self.state_of(run)?;
@@ -243,15 +297,13 @@ impl Workshop {
             state.events.iter().for_each(|event| tally.fold(event));
             let changed = self.left_changes(run);
             let finished = RunFinished {
-                state: Some(RunState::Cancelled.to_string()),
-                why: Some("it was cancelled".to_owned()),
+                state: Some(ending.to_string()),
+                why: Some(why.to_owned()),
                 changed: Some(changed).filter(|changed| !changed.is_empty()),
-                metrics: Some(tally.metrics(Some(RunState::Cancelled))),
-                ..RunFinished::new(run, "it was cancelled")
+                metrics: Some(tally.metrics(Some(ending))),
+                ..RunFinished::new(run, why)
             };
-            let draft = self
-                .steering(run, state.trace, finished)
-                .ending(Outcome::Cancelled);
+            let draft = self.steering(run, state.trace, finished).ending(outcome);
             journal
                 .append(Batch::of([draft]).fenced(&lease.fence))
                 .await?;

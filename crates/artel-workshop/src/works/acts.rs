@@ -26,10 +26,12 @@ use super::work::Work;
 use crate::caller::random_run;
 use crate::portals::PortalOperation;
 use crate::runs::{Company, House, Steer, Steered};
-use crate::workshop::{Open, Workshop};
+use crate::workshop::{Noted, Open, Workshop};
 
 pub use again::Again;
 pub use edit::Edited;
+
+pub(crate) use edit::free_beside;
 
 /// How a plan is looked at where nothing is begun.
 pub(crate) const LOOKING: Rules = Rules {
@@ -177,14 +179,21 @@ impl Workshop {
         &self,
         id: &str,
         reason: &str,
-    ) -> Result<(Work, Option<String>), Failure> {
+    ) -> Result<Noted<(Work, Option<String>)>, Failure> {
         let work = self.work_named(id)?;
         self.permit(&work, Act::Cancel)?;
         let cancelled = PlanCancelled {
             reason: self.redactor().redact(reason.trim()).into_owned(),
         };
-        let Open { journal, .. } = self.open()?;
-        self.decide(&journal, &work, self.caller.actor(), vec![cancelled.into()])?;
+        let Open { journal, mut notes } = self.open()?;
+        // Whoever drives it writes the file as soon as they hear of it.
+        let kept = self.keep_unread(&work)?;
+        let decided = self.decide(&journal, &work, self.caller.actor(), vec![cancelled.into()]);
+        if decided.is_err() {
+            kept.discard();
+        }
+        decided?;
+        notes.extend(kept.notes());
         let mut driver = None;
         for run in self.open_runs(&work)? {
             // A run that ended meanwhile needs no cancelling.
@@ -195,7 +204,8 @@ impl Workshop {
             }
         }
         self.refresh_sheets(work.trace, LOOKING);
-        Ok((self.work(work.trace)?, driver))
+        let done = (self.work(work.trace)?, driver);
+        Ok(Noted { done, notes })
     }
 
     /// Says how versions differ: those named, or the newest from the one that is being done, or

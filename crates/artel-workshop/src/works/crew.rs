@@ -19,13 +19,13 @@ use artel_git::{Identity, Line, LineError, RunTree, TreeError};
 use artel_rules::conduct::{Conduct, Order, Part};
 use artel_types::model::Privacy;
 use artel_types::plan::PlanStep;
-use artel_types::{Code, Draft, Fact, Failure, RunId, RunSteered, Stream, TraceId};
+use artel_types::{Code, Draft, Fact, Failure, RunId, Stream, TraceId};
 
 pub(crate) use close::deferred;
 
 use super::named::Named;
 use super::prover::{Prover, done_with};
-use crate::runs::House;
+use crate::runs::{House, Steer};
 
 /// Whoever carries out one plan.
 pub(crate) struct Workers {
@@ -161,6 +161,20 @@ impl Workers {
         }
     }
 
+    /// Tells runs below this one what they do from now on.
+    async fn steer(&self, runs: Vec<RunId>, steer: &Steer) -> Result<(), Failure> {
+        if runs.is_empty() {
+            return Ok(());
+        }
+        let steered = |run: RunId| {
+            let actor = artel_types::Actor::system("plan");
+            Draft::new(Stream::run(run), self.trace(), actor, steer.fact()).in_run(run)
+        };
+        let batch = artel_journal::Batch::of(runs.into_iter().map(steered));
+        self.house.journal.append(batch).await?;
+        Ok(())
+    }
+
     async fn part(self: &Arc<Self>, spot: Spot) -> Result<Did, Failure> {
         match spot.part {
             Part::Start => self.start(spot).await,
@@ -187,20 +201,20 @@ impl Crew for Workers {
     fn call_off(self: Arc<Self>) -> Doing<()> {
         Box::pin(async move {
             let open = self.house.workshop.open_below(self.run())?;
-            let steered = |run: RunId| {
-                let fact = RunSteered {
-                    act: "cancel".to_owned(),
-                    text: String::new(),
-                };
-                let actor = artel_types::Actor::system("plan");
-                Draft::new(Stream::run(run), self.trace(), actor, fact).in_run(run)
-            };
-            if open.is_empty() {
-                return Ok(());
+            self.steer(open, &Steer::Cancel).await
+        })
+    }
+
+    fn wake(self: Arc<Self>, step: String) -> Doing<()> {
+        Box::pin(async move {
+            let workshop = &self.house.workshop;
+            let mut held = Vec::new();
+            for agent in workshop.agents_at(self.run(), &step)? {
+                if workshop.state_of(agent)?.is_paused() {
+                    held.push(agent);
+                }
             }
-            let batch = artel_journal::Batch::of(open.into_iter().map(steered));
-            self.house.journal.append(batch).await?;
-            Ok(())
+            self.steer(held, &Steer::Resume).await
         })
     }
 }

@@ -2,6 +2,7 @@
 //! its attempts, what was proven, what became of the branch.
 
 use artel_journal::Record;
+use artel_rules::conduct::LAPSED;
 use artel_types::plan::StepState;
 use artel_types::{
     Actor, ChangesetCreated, Code, Event, Fact, Failure, Timestamp, TraceId, counted,
@@ -263,6 +264,9 @@ fn of_plan(fact: &Fact) -> Option<(Mark, String)> {
         }
         Fact::PlanDecided(it) => match it.version {
             Some(version) => (Mark::Done, format!("the change is accepted as v{version}")),
+            None if it.reason.starts_with(LAPSED) => {
+                (Mark::Plain, format!("the change {}", it.reason))
+            }
             None => (
                 Mark::Bad,
                 format!("the change is turned down: {}", it.reason),

@@ -203,7 +203,7 @@ impl Workshop {
 }
 
 /// Says that somebody else answered first.
-pub(super) fn already_decided(first: &Event, run: RunId) -> Failure {
+pub(crate) fn already_decided(first: &Event, run: RunId) -> Failure {
     let what = format!("already decided: {} answered first", first.actor.id);
     Failure::new(Code::R008, what).advise(format!("`artel trace {}` shows it", run.short()))
 }

@@ -44,7 +44,7 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
     }
     let run = workshop.run_named(&args.run)?;
     if let Some(answer) = &args.answer {
-        let told = runtime::block_on(workshop.answer_run(run, answer))??;
+        let told = workshop.answer_run(run, answer)?;
         screen.notes(&told.notes);
     }
     let (standing, driver) = workshop.standing_of(run)?;

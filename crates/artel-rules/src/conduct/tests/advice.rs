@@ -131,3 +131,35 @@ fn the_architect_is_asked_once_for_each_three_attempts() {
     crew.go_to_the_end();
     assert!(!crew.log.iter().any(|it| it.ends_with("/advise")));
 }
+
+/// Whatever the architect says is at fault, whoever tries again begins with it.
+#[test]
+fn tests_that_the_architect_finds_at_fault_are_written_anew() {
+    for (fault, again) in [("tests", true), ("code", false)] {
+        let mut crew = Crew::new(plan(vec![step("a", &[], Verify::Tdd)]), RULES, &|_| 4);
+        let is_due = |crew: &Crew<'_>| {
+            let orders = crew.conduct.next();
+            orders.iter().any(|it| it.to_string() == "a/3/advise")
+        };
+        while !is_due(&crew) {
+            assert!(crew.turn(0), "{:?}", crew.log);
+        }
+        let advised = StepAdvised {
+            step: "a".to_owned(),
+            round: 3,
+            run: None,
+            fault: Some(fault.to_owned()),
+            advice: "they check the old sum".into(),
+            proposal: None,
+        };
+        crew.conduct.fold(&advised.into());
+        answers(&mut crew, "more");
+        crew.go_to_the_end();
+        let log = &crew.log;
+        for part in ["criteria", "tests", "red"] {
+            let is_done = log.contains(&format!("a/4/{part}"));
+            assert_eq!(is_done, again, "{fault}, {part}: {log:?}");
+        }
+        assert_eq!(crew.conduct.step("a").unwrap().state, StepState::Done);
+    }
+}

@@ -4,13 +4,22 @@
 use super::words;
 
 /// Words behind which a command begins.
-const BEFORE: [&str; 10] = ["&&", "||", ";", "|", "!", "{", "(", "then", "do", "else"];
+const BEFORE: [&str; 12] = [
+    "!", "if", "then", "elif", "else", "while", "until", "do", "time", "eval", "command", "builtin",
+];
+
+/// What ends a word, besides white space.
+const ENDS: &str = ";&|(){}`\"'";
 
 /// Names the files that a script loads with `.` or `source`, wherever they lie in the project.
 /// `read` returns a file of it; what is named by a variable is found by the rest of its path.
 pub(super) fn of(text: &str, folder: &str, read: &impl Fn(&str) -> Option<String>) -> Vec<String> {
-    let lines = text.lines().map(str::trim);
-    let lines = lines.filter(|line| !line.starts_with('#'));
+    // A line that ends so goes on with the next.
+    let text = text.replace("\\\n", " ");
+    // Rules of a Makefile say with these how a command is shown and what its failure means.
+    let lines = text
+        .lines()
+        .map(|line| line.trim().trim_start_matches(['@', '-', '+']));
     let named = lines.flat_map(loaded);
     let mut found: Vec<String> = named.filter_map(|it| place(it, folder, read)).collect();
     found.sort();
@@ -18,25 +27,70 @@ pub(super) fn of(text: &str, folder: &str, read: &impl Fn(&str) -> Option<String
     found
 }
 
-/// Returns what of a line may be the name of a loaded file.
+/// Returns what of a line may be the name of a loaded file. Where it cannot be told whether a
+/// command begins, one does: a file too many is asked about, one too few decides unseen.
 fn loaded(line: &str) -> Vec<&str> {
     let mut all = Vec::new();
-    let mut before = ";";
-    let mut from = 0;
-    for word in line.split(' ') {
-        let begins = BEFORE.contains(&before) || before.ends_with(';');
-        let end = from + word.len();
-        if begins && (word == "." || word == "source") {
-            let rest = &line[end..];
-            let until = rest.find([';', '|', '&']).unwrap_or(rest.len());
-            all.extend(words(&rest[..until]));
+    let (mut begins, mut before, mut depth) = (true, "", 0_usize);
+    let mut rest = line;
+    while let Some(first) = rest.chars().next() {
+        let behind = &rest[first.len_utf8()..];
+        match first {
+            '#' => break,
+            _ if first.is_whitespace() => {}
+            '"' | '\'' if takes_commands(before) => begins = true,
+            '"' | '\'' => {
+                let (text, after) = behind.split_once(first).unwrap_or((behind, ""));
+                begins &= is_assignment(before);
+                if first == '\'' || !(text.contains("$(") || text.contains('`')) {
+                    rest = after;
+                    continue;
+                }
+            }
+            '{' => begins = behind.starts_with(char::is_whitespace),
+            '}' => begins = false,
+            ')' => {
+                // Without one that was opened, it ends a pattern of `case`.
+                begins = depth == 0;
+                depth = depth.saturating_sub(1);
+            }
+            _ if ENDS.contains(first) => {
+                begins = true;
+                depth += usize::from(first == '(');
+            }
+            _ => {
+                let (word, after) = rest.split_at(word_end(rest));
+                let loads = matches!(word.trim_start_matches('\\'), "." | "source");
+                if begins && loads && after.starts_with(char::is_whitespace) {
+                    let until = after.find([';', '|', '&']).unwrap_or(after.len());
+                    all.extend(words(&after[..until]));
+                }
+                begins &= BEFORE.contains(&word) || is_assignment(word);
+                (before, rest) = (word, after);
+                continue;
+            }
         }
-        if !word.is_empty() {
-            before = word;
-        }
-        from = end + 1;
+        rest = behind;
     }
     all
+}
+
+fn word_end(text: &str) -> usize {
+    let ends = |letter: char| letter.is_whitespace() || ENDS.contains(letter);
+    text.find(ends).unwrap_or(text.len())
+}
+
+/// Tells whether what is quoted behind a word is run: `eval "…"`, `sh -c '…'`.
+fn takes_commands(word: &str) -> bool {
+    let is_option = word.starts_with('-') && !word.starts_with("--") && word.ends_with('c');
+    is_option || word == "eval" || word == "trap"
+}
+
+/// Tells whether a word gives a variable its value, behind which a command may come.
+fn is_assignment(word: &str) -> bool {
+    let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    let name = word.split_once('=').map(|(name, _)| name);
+    name.is_some_and(|name| !name.is_empty() && name.chars().all(is_part))
 }
 
 /// Finds the file that is meant: beside the script, from the top, or behind a variable.
@@ -97,9 +151,50 @@ mod tests {
     }
 
     #[test]
+    fn what_is_loaded_is_found_however_it_is_written() {
+        for text in [
+            "(. ./lib.sh)",
+            "source\tlib.sh",
+            ".\tlib.sh",
+            "{ . ./lib.sh; }",
+            "true&&. lib.sh",
+            "set -e;. ./lib.sh",
+            "eval \". lib.sh\"",
+            "eval '. lib.sh'",
+            "eval . lib.sh",
+            "bash -ec 'set -u; source lib.sh'",
+            "trap '. ./lib.sh' EXIT",
+            "if . ./lib.sh; then :; fi",
+            "while ! source lib.sh; do :; done",
+            "command . ./lib.sh",
+            "builtin source lib.sh",
+            "\\. ./lib.sh",
+            "LANG=C . ./lib.sh",
+            "LANG=\"C D\" . ./lib.sh",
+            "sum=$(. ./lib.sh; total 1)",
+            "sum=\"$(. ./lib.sh; total 1)\"",
+            "sum=`. ./lib.sh`",
+            "setup() { . ./lib.sh; }",
+            "case $1 in fast) . ./lib.sh ;; esac",
+            "for name in lib; do . ./lib.sh; done",
+            ". \\\n  ./lib.sh",
+            "\t@. ./lib.sh && pytest",
+        ] {
+            check("", text, &["lib.sh"]);
+        }
+    }
+
+    #[test]
     fn what_is_only_named_is_not_loaded() {
         for text in [
             "# . lib.sh",
+            "run # . lib.sh",
+            "echo 'now: . lib.sh'",
+            "echo \"source lib.sh\"",
+            "find $(pwd) . lib.sh",
+            "ls ${HERE} . lib.sh",
+            "./lib.sh",
+            "source.lib.sh",
             "grep -q x lib.sh",
             "sh lib.sh",
             "cp . lib.sh",

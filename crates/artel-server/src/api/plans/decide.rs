@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use artel_workshop::{Edited, Work};
+use artel_workshop::{Edited, Noted, Work};
 use axum::Json;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -244,10 +244,13 @@ pub(crate) async fn cancel(
     Told(told): Told<MaybeReason>,
 ) -> Answer<Decided> {
     let done = by.does(move |workshop| {
-        let (work, _) = waited(workshop.cancel_plan(&id, &told.reason))?;
-        Ok(decided(&work))
+        let noted = waited(workshop.cancel_plan(&id, &told.reason))?;
+        let (work, _) = noted.done;
+        let (done, notes) = (decided(&work), noted.notes);
+        Ok(Noted { done, notes })
     });
-    done.await.map(Json)
+    let done = by.told(done.await?);
+    Ok(Json(done))
 }
 
 /// Takes a person's text as the next version. While the plan is being done it counts as approval

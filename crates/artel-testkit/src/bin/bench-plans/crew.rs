@@ -20,6 +20,10 @@ impl Crew for Ready {
     fn call_off(self: Arc<Self>) -> Doing<()> {
         Box::pin(async { Ok(()) })
     }
+
+    fn wake(self: Arc<Self>, _: String) -> Doing<()> {
+        Box::pin(async { Ok(()) })
+    }
 }
 
 impl Ready {

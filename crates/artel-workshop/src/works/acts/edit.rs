@@ -287,7 +287,7 @@ fn read_edit(file: &Path) -> Result<String, Failure> {
 }
 
 /// Returns a place beside a file where nothing is yet: an earlier text may be at the first.
-fn free_beside(file: &Path, stem: &str) -> PathBuf {
+pub(crate) fn free_beside(file: &Path, stem: &str) -> PathBuf {
     let mut aside = file.with_file_name(format!("{stem}.md"));
     let mut number = 2_u32;
     while aside.symlink_metadata().is_ok() {

@@ -1,6 +1,6 @@
 //! Holding one step of a plan, letting it go on, ending it: the others are not touched.
 
-use artel_journal::Batch;
+use artel_journal::{Batch, Journal};
 use artel_rules::conduct::Step;
 use artel_types::plan::PlanStep;
 use artel_types::{Code, Fact, Failure, RunId, StepSettled, StepSteered};
@@ -50,7 +50,11 @@ impl Workshop {
             facts.extend(self.answers_of(run, &spec.id, "cancelled")?);
         }
         let (_, driver) = self.standing_of(run)?;
-        let agents = self.agents_at(run, &spec.id)?;
+        let agents = match (steer, &driver) {
+            // Whoever drives the run wakes them, once there is room for the step.
+            (Steer::Resume, Some(_)) => Vec::new(),
+            _ => self.agents_at(run, &spec.id)?,
+        };
         let Open { journal, notes } = self.open()?;
         let own = facts
             .into_iter()
@@ -63,11 +67,11 @@ impl Workshop {
             Some(driver) => Steered::Heard(driver),
             None => {
                 if *steer == Steer::Cancel {
-                    for agent in agents.into_iter().rev() {
-                        self.end_left(&journal, agent).await?;
-                    }
+                    self.end_agents(&journal, agents).await?;
                 }
-                Steered::Kept
+                // Somebody may have taken it up just now.
+                let (_, driver) = self.standing_of(run)?;
+                driver.map_or(Steered::Kept, Steered::Heard)
             }
         };
         self.refresh_sheets(work.trace, LOOKING);
@@ -77,8 +81,56 @@ impl Workshop {
         })
     }
 
+    /// Ends the agents of a step that nobody drives, those that were called first.
+    async fn end_agents(&self, journal: &Journal, agents: Vec<RunId>) -> Result<(), Failure> {
+        for agent in agents.into_iter().rev() {
+            match self.end_left(journal, agent).await {
+                // Somebody took it up just now, and finds on record that it is cancelled.
+                Err(failure) if failure.code == Code::J011 => {}
+                ended => ended?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the agents, among the runs below a plan's run, whose steps a person holds.
+    pub(crate) fn held_agents(&self, work: &Work, run: RunId) -> Result<Vec<RunId>, Failure> {
+        let mut held = Vec::new();
+        if work.course.run() == Some(run)
+            && let Some(conduct) = self.conduct_of(work, LOOKING)?
+        {
+            for step in conduct.paused_steps() {
+                held.extend(self.agents_at(run, &step.id)?);
+            }
+        }
+        Ok(held)
+    }
+
+    /// Refuses to let an agent go on by itself whose step is held.
+    pub(crate) fn refuse_held(&self, run: RunId) -> Result<(), Failure> {
+        let Ok(work) = self.work(self.trace_of_run(run)?) else {
+            return Ok(());
+        };
+        let Some(plan) = work.course.run().filter(|plan| *plan != run) else {
+            return Ok(());
+        };
+        let Some(conduct) = self.conduct_of(&work, LOOKING)? else {
+            return Ok(());
+        };
+        for step in conduct.paused_steps() {
+            if self.agents_at(plan, &step.id)?.contains(&run) {
+                let (title, short) = (&step.title, work.trace.short());
+                let number = conduct.plan().number(&step.id).unwrap_or(0);
+                let what = format!("the step `{title}` is paused, and with it whoever is at it");
+                return Err(Failure::new(Code::R008, what)
+                    .advise(format!("`artel plan resume {short} {number}`")));
+            }
+        }
+        Ok(())
+    }
+
     /// Returns the runs that are at work on a step, with those that they called.
-    fn agents_at(&self, run: RunId, step: &str) -> Result<Vec<RunId>, Failure> {
+    pub(crate) fn agents_at(&self, run: RunId, step: &str) -> Result<Vec<RunId>, Failure> {
         let open = self.open_below(run)?.into_iter();
         let open: Result<Vec<_>, _> = open
             .map(|it| Ok::<_, Failure>(self.started(it)?.0))

@@ -107,14 +107,12 @@ impl Workers {
             tree: Some((at.clone(), tree)),
             ..self.child(&spot, "architect", contract, brief(&spot, &cut(diff)))
         };
+        let name = child.name.clone();
         let came = self.house.child(self.trace(), child, |_, _| {}).await?;
-        let (done, events) = match came {
-            Came::Over(done, events) => (done, events),
+        let fact = match came {
+            Came::Over(done, events) => self.advised(&spot, &maker, &done, &events)?,
             // A person can decide without advice, and does not wait for a model.
-            Came::Left(Left::Model(failure)) => {
-                let why = format!("The architect could not be asked: {}", failure.what);
-                return Ok(facts([silent(&spot, None, why).into()]));
-            }
+            Came::Left(Left::Model(failure)) => self.unasked(&spot, &name, &failure).await?,
             Came::Left(left) => return Ok(Did::Left(left)),
         };
         blocking(move || {
@@ -122,7 +120,20 @@ impl Workers {
             Ok(())
         })
         .await?;
-        self.advised(&spot, &maker, &done, &events)
+        Ok(fact)
+    }
+
+    /// Goes on without advice because the model is gone. Nobody takes that run up again: the person
+    /// decides without it.
+    async fn unasked(&self, spot: &Spot, name: &str, failure: &Failure) -> Result<Did, Failure> {
+        let known = self.house.child_of(self.trace(), Some(self.run()), name)?;
+        if let Some(run) = known {
+            let workshop = &self.house.workshop;
+            let journal = &self.house.journal;
+            workshop.fail_left(journal, run, &failure.what).await?;
+        }
+        let why = format!("The architect could not be asked: {}", failure.what);
+        Ok(facts([silent(spot, known, why).into()]))
     }
 
     /// Puts on record what the architect handed in, with the plan that it proposes.

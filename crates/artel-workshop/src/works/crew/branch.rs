@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError};
 
 use artel_engine::Did;
 use artel_git::{CommitOrder, Committed, Conflict};
-use artel_rules::conduct::Conduct;
+use artel_rules::conduct::{Conduct, LAPSED};
 use artel_rules::plan::names::commit_message;
 use artel_rules::proof;
 use artel_types::plan::{Evidence, EvidenceKind, PlanStep, ProofPlace};
@@ -322,7 +322,7 @@ impl Workers {
         {
             let decided = PlanDecided {
                 id: id.to_owned(),
-                reason: "the plan was changed since it was proposed".to_owned(),
+                reason: format!("{LAPSED}: the plan was changed since it was proposed"),
                 version: None,
             };
             return Ok(facts([decided.into()]));

@@ -184,15 +184,19 @@ impl Workers {
     pub(super) async fn red(self: &Arc<Self>, spot: Spot) -> Result<Did, Failure> {
         let this = Arc::clone(self);
         blocking(move || {
-            let step = spot.state.step(&spot.spec.id);
-            let tree = step.and_then(|it| it.tree.clone());
-            let tree = tree.unwrap_or_else(|| this.base.clone());
+            let (tree, base) = spot.left_by(&this);
+            // Tests that are written anew find the work of the attempt before in its place.
+            let changed = this.line.changed(&base, &tree).map_err(git_failed)?;
+            let work = production(&changed);
+            let tree = match work.is_empty() {
+                true => tree,
+                false => this.line.graft(&tree, &base, &work).map_err(git_failed)?,
+            };
             let prover = this.prover(&spot.state);
             let id = Some(spot.spec.id.clone());
             let place = this.spot_of(ProofPlace::Red, id, spot.round, tree.clone());
             let mut proofs = this.on_checkout(&prover, &tree, &place)?;
-            let base = step.and_then(|it| it.base.clone());
-            let before = this.has_to_pass(&base.unwrap_or_else(|| this.base.clone()))?;
+            let before = this.has_to_pass(&base)?;
             let reds = proof::reds(&before, &proofs);
             for proof in &mut proofs {
                 proof.holds = !reds.is_empty();

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use artel_git::Entry;
 use artel_policy::rules::Rule;
-use artel_rules::conduct::Conduct;
+use artel_rules::conduct::{Conduct, LAPSED};
 use artel_rules::plan::names::is_test_path;
 use artel_rules::proof::{self, Gauges};
 use artel_types::plan::{Evidence, Plan, PlanStep, ProofPlace};
@@ -77,9 +77,12 @@ impl Workers {
         let events = self.chronicle.own_events()?;
         let is_refused = |id: &str| {
             let mut facts = events.iter().map(|event| &event.fact);
-            facts.any(
-                |fact| matches!(fact, Fact::PlanDecided(it) if it.id == id && it.version.is_none()),
-            )
+            facts.any(|fact| match fact {
+                Fact::PlanDecided(it) => {
+                    it.id == id && it.version.is_none() && !it.reason.starts_with(LAPSED)
+                }
+                _ => false,
+            })
         };
         let mut facts = events.iter().map(|event| &event.fact);
         Ok(facts.any(|fact| match fact {

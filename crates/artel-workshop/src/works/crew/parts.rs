@@ -183,10 +183,11 @@ impl Workers {
             return Ok(Vec::new());
         };
         let changed = self.line.changed(&base, &tests).map_err(git_failed)?;
-        let changed = changed
+        let names = changed
             .iter()
             .map(|path| path.to_string_lossy().into_owned());
-        Ok(changed.collect())
+        // Written anew they stand beside the work of the attempt before.
+        Ok(names.filter(|path| is_test_path(path)).collect())
     }
 
     /// Takes over the files that an agent left.

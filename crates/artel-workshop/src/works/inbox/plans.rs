@@ -8,14 +8,38 @@ use artel_types::plan::PlanState;
 use artel_types::{Code, Failure, TraceId};
 
 use super::{ACTIVE, Found, PLANS, note};
-use crate::trouble::Problems;
-use crate::works::acts::{Edited, LOOKING};
+use crate::trouble::{Problems, file_failure};
+use crate::works::acts::{Edited, LOOKING, free_beside};
 use crate::works::sheets::{hash_of, read_text};
 use crate::works::work::Work;
 use crate::workshop::Workshop;
 
 /// How the name of a plan's file ends.
 const ENDING: &str = "_plan.md";
+
+/// Where plans lie that are over.
+const ARCHIVE: &str = "Inbox/Archive";
+
+/// Texts of a person that were kept: what lay where, and where it is now.
+#[derive(Default)]
+pub(crate) struct Kept(Vec<(String, PathBuf)>);
+
+impl Kept {
+    /// Says where they are.
+    pub(crate) fn notes(&self) -> impl Iterator<Item = String> {
+        self.0.iter().map(|(shown, copy)| {
+            let copy = copy.display();
+            format!("`{shown}` said something that nobody had taken yet; it is kept in `{copy}`")
+        })
+    }
+
+    /// Takes the copies away: what they are of stays where it is.
+    pub(crate) fn discard(&self) {
+        for (_, copy) in &self.0 {
+            drop(std::fs::remove_file(copy));
+        }
+    }
+}
 
 /// A file of a plan that is not as it was written.
 struct Touched<'a> {
@@ -203,6 +227,32 @@ impl Workshop {
                 )));
         }
         Ok(())
+    }
+
+    /// Keeps words of a person that are not on record and that a decision would write over. They
+    /// lie where the file of the plan will, under a name of their own.
+    pub(crate) fn keep_unread(&self, work: &Work) -> Result<Kept, Failure> {
+        let mut kept = Kept::default();
+        if work.versions.is_empty() {
+            return Ok(kept);
+        }
+        let conduct = self.conduct_of(work, LOOKING)?;
+        let sheet = render(&self.sheet_of(work, conduct.as_ref())?);
+        let failed = |error| file_failure(Code::W008, &error);
+        for folder in [PLANS, ACTIVE] {
+            let shown = format!("{folder}/{}", file_name(work));
+            let text = read_text(&self.root.join(&shown)).unwrap_or_default();
+            if text.is_empty() || text == sheet || self.is_on_record(work, &text) {
+                continue;
+            }
+            let archive = self.root.join(ARCHIVE);
+            artel_files::make_dirs(&archive, 0o755).map_err(failed)?;
+            let stem = format!("{}_unread", work.name());
+            let copy = free_beside(&archive.join(file_name(work)), &stem);
+            artel_files::write_atomic(&copy, text.as_bytes(), 0o644).map_err(failed)?;
+            kept.0.push((shown, copy));
+        }
+        Ok(kept)
     }
 
     /// Tells whether a text is that of a version, with the comments that are known.

@@ -192,7 +192,9 @@ pub(super) fn cancel(
     screen: &mut Screen,
 ) -> Result<Verdict, Problems> {
     let workshop = caller.workshop()?;
-    let (work, driver) = runtime::block_on(workshop.cancel_plan(id, reason))??;
+    let noted = runtime::block_on(workshop.cancel_plan(id, reason))??;
+    let (work, driver) = noted.done;
+    screen.notes(&noted.notes);
     if let Some(driver) = driver.filter(|_| !screen.json) {
         screen.say(format!("{} ends what is under way", harmless(&driver)));
     }

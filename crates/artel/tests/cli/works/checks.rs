@@ -8,6 +8,7 @@ mod baseline;
 mod checkers;
 mod contract;
 mod exoframe;
+mod holding;
 mod kept;
 mod listed;
 mod people;

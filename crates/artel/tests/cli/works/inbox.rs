@@ -339,3 +339,27 @@ fn a_comment_in_a_plans_file_goes_to_the_architect() {
         .json();
     assert_eq!(json["comments"][0]["text"], "no new files");
 }
+
+#[test]
+fn what_a_person_wrote_into_a_plan_is_kept_where_it_is_called_off() {
+    let inbox = Tray::new();
+    let (id, file) = inbox.planned();
+    let mine = inbox
+        .read(&file)
+        .replace("add adds.", "add adds, and it is documented.");
+    inbox.put(&file, &mine);
+    let seen = inbox.town.artel(["plan", "cancel", &id]).run().expect(0);
+    let kept = format!("Archive/request-{id}_unread.md");
+    seen.says(&kept).says("nobody had taken yet");
+    assert_eq!(inbox.read(&kept), mine);
+    let archived = inbox.read(&format!("Archive/request-{id}_plan.md"));
+    assert!(archived.contains("status: cancelled"), "{archived}");
+    // What is as it was written is not kept twice.
+    let (other, _) = inbox.planned();
+    inbox.town.artel(["plan", "cancel", &other]).run().expect(0);
+    assert!(
+        !inbox
+            .place(&format!("Archive/request-{other}_unread.md"))
+            .exists()
+    );
+}

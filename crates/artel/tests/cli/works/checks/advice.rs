@@ -5,7 +5,10 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use super::stage::{Asked, Calls, Stage, Who, advice, end, note, plan, write_note};
+use super::super::town::payload;
+use super::stage::{
+    Asked, Calls, Stage, Who, adds, advice, end, mend, note, pass, plan, write_note,
+};
 
 /// The step cannot be done as it is planned: it needs a file that no step makes.
 fn needs_a_file(asked: &Asked, says: &Value) -> Calls {
@@ -221,7 +224,76 @@ fn a_person_decides_though_the_architect_cannot_be_asked() {
         .fails_last(3, "P002");
     seen.says("did not pass in 3 attempts")
         .says("could not be asked");
+    // Nobody takes that conversation up again, so it is over.
+    let events = town.events();
+    let told = |kind: &str| events.iter().find(|it| it["kind"] == kind).unwrap();
+    let run = payload(told("step.advised"))["run"].clone();
+    let is_end = |it: &&Value| it["kind"] == "run.finished" && it["run"] == run;
+    let end = events.iter().find(is_end).expect("it stays open");
+    assert_eq!(payload(end)["state"], "failed", "{end:#}");
     town.artel(["answer", &id, "give-up"]).run().expect(0);
     town.artel(["resume", &id]).run().fails_last(1, "R005");
     assert!(fs::exists(&town.project).unwrap());
+}
+
+/// A test that was written first and asks for the wrong sum, until it is written anew.
+fn wrong_test(asked: &Asked, says: &Value) -> Calls {
+    let test = |old: &str, new: &str| {
+        let edit = json!({ "path": "test_calc.py", "old": old, "new": new });
+        vec![("edit", edit), end("it fails")]
+    };
+    let wrong =
+        "    def test_add(self):\n        self.assertEqual(calc.add(2, 3), 6)\n\n    # more";
+    match (asked.who, asked.attempt) {
+        (Who::Architect, _) => plan(json!([mend(json!({ "verify": "tdd" }))])),
+        (Who::Adviser, _) => advice(says.clone()),
+        (Who::Criteria, _) => {
+            let claim = json!({ "text": "add(2, 3) is 5", "source": "explicit" });
+            vec![("criteria", json!({ "criteria": [claim] })), end("named")]
+        }
+        (Who::Tests, 1) => test("    # more", wrong),
+        (Who::Tests, _) => test("calc.add(2, 3), 6", "calc.add(2, 3), 5"),
+        (Who::Worker, 1) => vec![adds(), end("it adds")],
+        (Who::Worker, _) => vec![("read", json!({ "path": "calc.py" })), end("it adds")],
+        _ => pass(asked, json!({})),
+    }
+}
+
+/// The work is there already when the tests are written anew: they have to fail without it.
+#[test]
+fn tests_are_written_anew_where_they_are_at_fault_or_the_work_is_another() {
+    let at_fault = json!({ "fault": "tests", "why": "2 and 3 are 5, not 6" });
+    let other_work = json!({
+        "fault": "plan", "why": "it does not say which sum",
+        "change": { "impact": "none", "work": "Make add in calc.py add: 2 and 3 are 5." },
+    });
+    for (says, answer) in [(at_fault, "more"), (other_work, "change-plan")] {
+        let stage = Stage::advised(move |asked| wrong_test(asked, &says), |_| false);
+        let town = &stage.town;
+        let id = town.asked();
+        stage.approve(&id, 3);
+        assert_eq!(stage.asked_of(Who::Tests, 1).len(), 1, "{answer}");
+        town.artel(["answer", &id, answer]).run().expect(0);
+        town.artel(["resume", &id, "--json"]).run().expect(0);
+        let anew = stage.asked_of(Who::Tests, 1);
+        assert_eq!(anew.last().unwrap().attempt, 4, "{answer}");
+        let checked = stage.told("step.checked");
+        let of_last: Vec<_> = checked
+            .iter()
+            .filter(|it| it["round"] == 4)
+            .map(|it| (it["phase"].clone(), it["passed"].clone()))
+            .collect();
+        let (red, green) = (json!("red"), json!("green"));
+        let yes = json!(true);
+        assert_eq!(of_last, [(red, yes.clone()), (green, yes)], "{checked:#?}");
+        // Whoever works may still change what they made before.
+        let worker = stage.asked_of(Who::Worker, 1);
+        let last = &worker.last().unwrap().text;
+        let kept = "are not yours to change: test_calc.py";
+        assert!(
+            last.contains(kept) && !last.contains("test_calc.py, calc.py"),
+            "{last}"
+        );
+        assert_eq!(town.count("step.passed"), 1, "{answer}");
+    }
 }

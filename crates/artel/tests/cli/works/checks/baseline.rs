@@ -2,10 +2,11 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
+use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use super::stage::{Stage, Who, adds, end, mend, plan};
+use super::stage::{Stage, Who, adds, end, mend, plan, until};
 use crate::terminal::Seat;
 
 const CHECK: &str = "#!/bin/sh\nexec python3 -c 'import calc; assert calc.double(4) == 8'\n";
@@ -85,14 +86,14 @@ fn a_command_that_does_not_start_is_no_baseline() {
     stage.approve(&id, 3);
     let asked = waits(&stage);
     let text = asked["text"].as_str().unwrap();
-    assert!(text.contains("`./nowhere.sh` does not start"), "{text}");
+    assert!(text.contains("`./nowhere.sh` cannot be started"), "{text}");
     assert_eq!(asked["suggested"], "./check.sh", "{asked:#}");
     town.artel(["answer", &id, "./gone.sh ; ./check.sh"])
         .run()
         .expect(0);
     town.artel(["resume", &id, "--json"]).run().expect(3);
     let text = waits(&stage)["text"].as_str().unwrap().to_owned();
-    assert!(text.contains("`./gone.sh` does not start"), "{text}");
+    assert!(text.contains("`./gone.sh` cannot be started"), "{text}");
     town.artel(["answer", &id, "./check.sh"]).run().expect(0);
     town.artel(["resume", &id, "--json"]).run().expect(0);
     assert_eq!(commands(&stage), [json!("./check.sh")]);
@@ -135,4 +136,47 @@ fn a_person_may_say_that_there_is_nothing_to_run() {
     let taken = stage.told("baseline.taken");
     let why = taken.last().unwrap()["why"].as_str().unwrap();
     assert!(why.contains("nothing to run"), "{why}");
+}
+
+/// Whatever a person decides is heard by whoever takes the run up in that moment, or read by them.
+#[test]
+fn an_answer_counts_once_while_another_process_takes_the_run_up() {
+    let stage = untested();
+    let town = &stage.town;
+    let id = town.asked();
+    stage.approve(&id, 3);
+    for turn in 1..=6 {
+        let taken_up = town.count("run.continued");
+        let mut resume = town.artel(["resume", &id, "--json"]).command();
+        let resume = resume.stdin(Stdio::null()).stdout(Stdio::null());
+        let mut taking = resume.stderr(Stdio::null()).spawn().unwrap();
+        if turn % 2 == 0 {
+            until("taken up", || town.count("run.continued") > taken_up);
+        }
+        town.artel(["answer", &id, "./gone.sh"]).run().expect(0);
+        assert_eq!(taking.wait().unwrap().code(), Some(3));
+        // Where it was too late for that process, the next one goes on from it.
+        town.artel(["resume", &id, "--json"]).run().expect(3);
+        assert_eq!(town.count("run.answered"), turn);
+        assert_eq!(
+            town.count("run.asked"),
+            turn + 1,
+            "asked once more each time"
+        );
+    }
+    assert_eq!(town.count("step.started"), 0);
+    let edited = town.house.root().join("mine.md");
+    let file = format!("Inbox/Active/request-{}_plan.md", &id[..8]);
+    let text = fs::read_to_string(town.house.workshop.join(file)).unwrap();
+    let text = text.replace("Make add in calc.py add", "Make add in calc.py add well");
+    fs::write(&edited, text).unwrap();
+    let mut resume = town.artel(["resume", &id, "--json"]).command();
+    let mut taking = resume.stdin(Stdio::null()).spawn().unwrap();
+    let edit = ["plan", "edit", &id, "--file", edited.to_str().unwrap()];
+    town.artel(edit).run().expect(0);
+    assert_eq!(taking.wait().unwrap().code(), Some(3));
+    town.artel(["answer", &id, "./check.sh"]).run().expect(0);
+    town.artel(["resume", &id, "--json"]).run().expect(0);
+    let worker = &stage.asked_of(Who::Worker, 1)[0].text;
+    assert!(worker.contains("add well"), "{worker}");
 }

@@ -291,3 +291,76 @@ fn exoframe_09_what_does_not_fit_is_left_out_and_said() {
     let text = fs::read_to_string(&found[0]).unwrap();
     assert!(text.contains("large.md"), "{text}");
 }
+
+/// The first step asks for one more file in its first attempt.
+fn asks_for_more(asked: &Asked) -> Calls {
+    match (asked.who, asked.step, asked.attempt) {
+        (Who::Architect, ..) => plan(json!([note("one", &[]), note("two", &["one"])])),
+        (Who::Worker, 1, 1) => vec![
+            (
+                "propose_change",
+                json!({ "why": "one file is missing", "paths": ["extra.md"] }),
+            ),
+            end("waiting"),
+        ],
+        _ => write_note(asked),
+    }
+}
+
+#[test]
+fn a_proposal_that_the_plan_went_past_changes_nothing() {
+    let stage = Stage::new(asks_for_more);
+    let town = &stage.town;
+    let id = town.asked();
+    stage.approve(&id, 3);
+    // Meanwhile the person makes a version of their own.
+    let show = ["plan", "show", &id, "--json"];
+    let file = town.house.workshop.join("Inbox/Active");
+    let file = file.join(format!("request-{}_plan.md", &id[..8]));
+    let text = fs::read_to_string(&file).unwrap();
+    let mine = town.house.root().join("mine.md");
+    let other = text.replace("Write two.md.", "Write two.md in two lines.");
+    assert_ne!(text, other);
+    fs::write(&mine, other).unwrap();
+    let edit = ["plan", "edit", &id, "--file", mine.to_str().unwrap()];
+    town.artel(edit).run().expect(0);
+    town.artel(["answer", &id, "accept"]).run().expect(0);
+    town.artel(["resume", &id, "--json"]).run().expect(0);
+    let decided = stage.told("plan.decided");
+    assert_eq!(decided.len(), 1, "{decided:?}");
+    assert_eq!(decided[0]["version"], Value::Null);
+    let why = "lapsed: the plan was changed since it was proposed";
+    assert_eq!(decided[0]["reason"], why);
+    let shown = town.artel(show).run().expect(0).json();
+    assert_eq!(shown["version"], 2, "{shown:#}");
+    let text = shown["plan"].to_string();
+    assert!(
+        text.contains("in two lines") && !text.contains("extra.md"),
+        "{text}"
+    );
+    let again = stage.asked_of(Who::Worker, 1);
+    let again = &again.last().unwrap().text;
+    assert!(
+        again.contains(why) && !again.contains("turned down"),
+        "{again}"
+    );
+}
+
+#[test]
+fn a_proposal_about_a_step_that_is_left_out_lapses() {
+    let stage = Stage::new(asks_for_more);
+    let town = &stage.town;
+    let id = town.asked();
+    stage.approve(&id, 3);
+    let skip = ["plan", "skip", &id, "1", "--reason", "not needed"];
+    town.artel(skip).run().expect(0);
+    town.artel(["resume", &id, "--json"]).run().expect(1);
+    let why = "lapsed: step 1 is skipped by now";
+    let decided = stage.told("plan.decided");
+    assert_eq!(decided.len(), 1, "{decided:?}");
+    assert_eq!(decided[0]["reason"], why);
+    let asked = stage.told("run.asked");
+    assert_eq!(asked.len(), 1, "nobody is asked again: {asked:?}");
+    let trace = town.artel(["trace", &id]).run().expect(0).out;
+    assert!(trace.contains(&format!("the change {why}")), "{trace}");
+}

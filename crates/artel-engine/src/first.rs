@@ -1,0 +1,140 @@
+//! Answers from several surfaces to one question: the first on record counts, and whoever comes
+//! second is told so.
+
+use artel_journal::{AppendError, Batch, Fence, Filter, Journal, Query};
+use artel_types::{Draft, Event, Fact, Failure, RunId, Stream};
+
+use crate::chronicle::{Chronicle, Entry};
+
+/// Whose answer counts.
+pub(crate) enum First {
+    /// This one; where it stands.
+    Mine(u64),
+    /// One that was on record before.
+    Other(Box<Event>),
+}
+
+/// Says whose answer counts, to whoever answered after them.
+pub(crate) fn told_first(event: &Event) -> String {
+    let who = &event.actor.id;
+    match &event.fact {
+        Fact::RunAnswered(it) => {
+            format!("already decided: {who} answered first: {}", it.answer)
+        }
+        _ => format!("already decided: {who} answered first"),
+    }
+}
+
+/// Answers what a run asks, wherever that is driven: a question, or whether a call may be carried
+/// out. Returns the answer on record if somebody was first.
+pub fn answer_first(
+    journal: &Journal,
+    run: RunId,
+    asked: u64,
+    draft: Draft,
+) -> Result<Option<Event>, Failure> {
+    match append_first(journal, run, asked, (draft, None))? {
+        First::Mine(_) => Ok(None),
+        First::Other(event) => Ok(Some(*event)),
+    }
+}
+
+/// Answers a question of the run that this process drives, unless somebody was first.
+pub(crate) fn answer_own(
+    chronicle: &Chronicle,
+    question: &str,
+    entry: Entry,
+) -> Result<First, Failure> {
+    let (journal, run) = (chronicle.journal(), chronicle.run());
+    let asked = asked_at(journal, run, question)?;
+    let draft = chronicle.draft(entry);
+    append_first(journal, run, asked, (draft, chronicle.fence()))
+}
+
+/// Returns where a question was asked last.
+fn asked_at(journal: &Journal, run: RunId, question: &str) -> Result<u64, Failure> {
+    let filter = Filter {
+        run: Some(run.to_string()),
+        kind: Some("run.asked".to_owned()),
+        ..Filter::default()
+    };
+    for record in journal
+        .reader()
+        .records(&Query::of(filter).newest_first())?
+    {
+        let event = record.event()?;
+        if matches!(&event.fact, Fact::RunAsked(it) if it.question == question) {
+            return Ok(event.seq);
+        }
+    }
+    // A fork has it from the run that it came from.
+    Ok(0)
+}
+
+/// Appends an answer unless there is one, which is returned then.
+pub(crate) fn append_first(
+    journal: &Journal,
+    run: RunId,
+    asked: u64,
+    (draft, fence): (Draft, Option<&Fence>),
+) -> Result<First, Failure> {
+    loop {
+        // The position first: whatever comes after it makes the append fail.
+        let position = position(journal, run)?;
+        if let Some(event) = answer_to(journal, run, asked, &draft.fact)? {
+            return Ok(First::Other(Box::new(event)));
+        }
+        let batch = Batch::of([draft.clone()]).expecting(Stream::run(run), position);
+        match journal.append(fenced(batch, fence)).wait() {
+            Ok(receipt) => return Ok(First::Mine(*receipt.seqs.end())),
+            Err(AppendError::Conflict { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+fn position(journal: &Journal, run: RunId) -> Result<u64, Failure> {
+    let filter = Filter {
+        stream: Some(Stream::run(run).to_string()),
+        ..Filter::default()
+    };
+    let last = Query::of(filter).newest_first().limit(1);
+    let last = journal.reader().records(&last)?;
+    Ok(last.first().map_or(0, |record| record.stream_seq))
+}
+
+/// Returns the answer on record to what was asked there.
+pub(crate) fn answer_to(
+    journal: &Journal,
+    run: RunId,
+    asked: u64,
+    mine: &Fact,
+) -> Result<Option<Event>, Failure> {
+    let filter = Filter {
+        run: Some(run.to_string()),
+        kind: Some(mine.kind().to_owned()),
+        ..Filter::default()
+    };
+    for record in journal.reader().records(&Query::of(filter).after(asked))? {
+        let event = record.event()?;
+        let is_same = match (&event.fact, mine) {
+            (Fact::ToolAnswered(it), Fact::ToolAnswered(mine)) => {
+                it.call == mine.call && it.record == mine.record
+            }
+            (Fact::RunAnswered(it), Fact::RunAnswered(mine)) => it.question == mine.question,
+            _ => false,
+        };
+        if is_same {
+            return Ok(Some(event));
+        }
+    }
+    Ok(None)
+}
+
+/// Lets a batch through only as long as the lease holds.
+pub(crate) fn fenced(batch: Batch, fence: Option<&Fence>) -> Batch {
+    match fence {
+        Some(fence) => batch.fenced(fence),
+        None => batch,
+    }
+}
