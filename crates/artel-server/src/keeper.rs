@@ -22,7 +22,8 @@ use std::time::Duration;
 use artel_journal::{Fence, Filter, Record, Subscription};
 use artel_types::plan::Urgency;
 use artel_types::{Code, Fact, Failure, RunId, TraceId, Via};
-use artel_workshop::Stop;
+use artel_workshop::{InboxFound, Stop};
+use tokio::runtime::Handle;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
@@ -153,8 +154,18 @@ impl Keeper {
     /// Puts everything into the queue that other processes left, and says so.
     async fn take_up(&mut self) -> Result<u64, Failure> {
         let desk = Arc::clone(&self.desk);
+        let runtime = Handle::current();
         let settled = blocking(move || {
-            let notes = desk.workshop().settle_changesets()?;
+            let workshop = desk.workshop();
+            let mut notes = workshop.settle_changesets()?;
+            let lost = workshop.lost_plan_files(&desk.board());
+            match runtime.block_on(workshop.take_files(&lost)) {
+                Ok(restored) => {
+                    let said = |it: InboxFound| format!("{} {}: {}", it.what, it.file, it.text);
+                    notes.extend(restored.files.into_iter().map(said));
+                }
+                Err(failure) => notes.push(failure.to_string()),
+            }
             Ok((notes, left::left(&desk)?, left::paused(&desk)?))
         });
         let (notes, left, paused) = settled.await?;

@@ -169,6 +169,6 @@ pub(super) async fn answer(
 fn unseen(call: &OpenCall) -> Failure {
     let what = "what the call would do is not yours to see, so the answer is not yours either";
     Failure::new(Code::H004, what)
-        .because("an admin said who sees what: `artel config show visibility`")
+        .because("an admin said who sees what: `artel config show`")
         .advise(format!("`artel answer {}` in a terminal", call.id()))
 }

@@ -30,6 +30,16 @@ impl Board {
         waits
     }
 
+    /// Names the pieces of work whose plan is not over.
+    pub(crate) fn open_plans(&self) -> impl Iterator<Item = TraceId> {
+        let asked = self.asked.iter().map(|index| &self.works[*index]);
+        let planned = asked.filter(|work| {
+            let state = work.course.state();
+            !work.versions.is_empty() && state.is_some_and(|state| !state.is_over())
+        });
+        planned.map(|work| work.trace)
+    }
+
     /// Returns the questions that nobody has answered, also those of runs that others called.
     pub fn questions(&self, drivers: &Drivers) -> Vec<OpenQuestion> {
         let open = self.open.iter().map(|index| &self.cards[*index]);

@@ -25,6 +25,7 @@ pub(crate) use index::Index;
 pub use names::InboxName;
 
 use super::work::Work;
+use crate::board::Board;
 use crate::runs::LEASE;
 use crate::workshop::{Open, Workshop};
 use look::Look;
@@ -112,6 +113,18 @@ impl Workshop {
             return Ok(Scanned::default());
         }
         self.take(tray, "artel inbox").await
+    }
+
+    /// Names the files of open plans that lie nowhere: whoever was to write one was killed before,
+    /// or it was taken away while nobody looked. [`Workshop::take_files`] puts them in place.
+    pub fn lost_plan_files(&self, board: &Board) -> Vec<PathBuf> {
+        let lies = |name: &String| {
+            let mut folders = [PLANS, ACTIVE].into_iter();
+            folders.any(|folder| self.root.join(folder).join(name).exists())
+        };
+        let names = board.open_plans().map(plans::name_of);
+        let lost = names.filter(|name| !lies(name));
+        lost.map(|name| Path::new(PLANS).join(name)).collect()
     }
 
     /// Says of a file of `Inbox/Requests`, on record and beside it, that it never stops changing.

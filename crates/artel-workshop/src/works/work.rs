@@ -155,7 +155,12 @@ impl Workshop {
 impl Work {
     /// Returns the name that its files begin with.
     pub fn name(&self) -> String {
-        format!("request-{}", self.trace.short())
+        Self::name_of(self.trace)
+    }
+
+    /// The same, for whoever knows no more than what joins everything about it.
+    pub(crate) fn name_of(trace: TraceId) -> String {
+        format!("request-{}", trace.short())
     }
 
     /// Returns who set it going as it goes now: the person who approved its plan, before that who

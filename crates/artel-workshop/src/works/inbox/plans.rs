@@ -315,7 +315,12 @@ pub(super) fn is_one(name: &str) -> bool {
 
 /// Returns what the file of a plan is called.
 pub(super) fn file_name(work: &Work) -> String {
-    format!("{}{ENDING}", work.name())
+    name_of(work.trace)
+}
+
+/// Returns the name of the file of a plan by what joins everything about it.
+pub(super) fn name_of(trace: TraceId) -> String {
+    format!("{}{ENDING}", Work::name_of(trace))
 }
 
 fn said(touched: &Touched<'_>, what: &'static str, text: String) -> Found {

@@ -188,6 +188,25 @@ fn each_once(flooded: &Flooded, count: usize) {
 }
 
 #[test]
+fn a_plan_whose_file_was_lost_has_it_again_when_the_daemon_starts() {
+    let flooded = Flooded::new();
+    let pid = flooded.start();
+    flooded.drop_in("one.md", "Write down that it was asked for.\n");
+    let is_there = || flooded.plans();
+    Flooded::until_there("files of plans", 1, is_there);
+    kill(&pid);
+    let folder = flooded.town.house.workshop.join("Inbox/Plans");
+    let file = fs::read_dir(&folder).unwrap().next().unwrap().unwrap();
+    let text = fs::read_to_string(file.path()).unwrap();
+    fs::remove_file(file.path()).unwrap();
+    flooded.start();
+    // Before anybody is let in.
+    assert_eq!(fs::read_to_string(file.path()).unwrap(), text);
+    flooded.town.artel(["daemon", "stop"]).run().expect(0);
+    assert_eq!(flooded.records("plan.drafted").len(), 1);
+}
+
+#[test]
 fn however_a_file_is_saved_it_is_one_request() {
     let flooded = Flooded::new();
     flooded.start();
