@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 
 use artel_journal::{Filter, Journal, Query, Reader, Record, Sight};
 use artel_types::{Failure, Lack, TraceId, Via};
-use artel_workshop::{Access, Board, Drivers, Pass, PassSort, Workshop};
+use artel_workshop::{Access, Board, Drivers, Pass, PassSort, Waits, Workshop};
 use tokio::sync::{Semaphore, watch};
 
 use crate::Says;
@@ -30,6 +30,8 @@ pub(crate) struct Desk {
     board: RwLock<Board>,
     /// The state of the journal up to which the board was found to be complete.
     complete: Mutex<Option<Sight>>,
+    /// What needs a person, by the board and the drivers that it was told from.
+    needs: Mutex<Option<Needs>>,
     pub(crate) hosts: Hosts,
     /// Failed tokens, by where they came from.
     pub(crate) wrong: Wrong,
@@ -58,6 +60,9 @@ struct Folded<T> {
     seen: Option<Sight>,
 }
 
+/// How far the board was, who drove what, and what needed a person then.
+type Needs = (u64, Drivers, Arc<[Waits]>);
+
 impl Desk {
     pub(crate) fn open(
         workshop: Arc<Workshop>,
@@ -83,6 +88,7 @@ impl Desk {
             access: Mutex::default(),
             board: RwLock::new(board),
             complete: Mutex::default(),
+            needs: Mutex::default(),
             hosts,
             wrong: Wrong::default(),
             rate: Rate::default(),
@@ -124,6 +130,7 @@ impl Desk {
         let fresh = match record.kind.as_str() {
             "journal.restored" => {
                 *self.locked_access() = Folded::default();
+                *self.locked_needs() = None;
                 Some(self.workshop().board()?)
             }
             _ => None,
@@ -143,6 +150,26 @@ impl Desk {
         self.catch_up()?;
         let drivers = self.workshop().drivers_now()?;
         Ok(look(&self.board(), &drivers))
+    }
+
+    /// Lists what needs a person. Every page says how much that is, so it is gathered once for all
+    /// who look before the next event.
+    pub(crate) fn waiting(&self, drivers: &Drivers) -> Arc<[Waits]> {
+        let mut needs = self.locked_needs();
+        let board = self.board();
+        if let Some((position, known, waits)) = &*needs
+            && *position == board.position()
+            && known == drivers
+        {
+            return Arc::clone(waits);
+        }
+        let waits: Arc<[Waits]> = board.waiting(drivers).into();
+        *needs = Some((board.position(), drivers.clone(), Arc::clone(&waits)));
+        waits
+    }
+
+    fn locked_needs(&self) -> MutexGuard<'_, Option<Needs>> {
+        self.needs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Has the board take in what it has not seen yet.

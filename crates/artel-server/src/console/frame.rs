@@ -109,7 +109,7 @@ pub(super) struct Site {
     /// Who is at work on what.
     pub(super) drivers: Drivers,
     /// What needs a person, once somebody asked: most pages ask more than once.
-    waiting: OnceCell<Vec<Waits>>,
+    waiting: OnceCell<Arc<[Waits]>>,
     /// The last event when the gathering began: nothing that comes meanwhile is missed.
     seq: u64,
 }
@@ -184,7 +184,7 @@ impl Site {
     /// Lists what needs a person.
     pub(super) fn waiting(&self) -> &[Waits] {
         self.waiting
-            .get_or_init(|| self.desk.board().waiting(&self.drivers))
+            .get_or_init(|| self.desk.waiting(&self.drivers))
     }
 
     /// Lists the calls that wait for a yes, for those who can say it: what a call would do is not
