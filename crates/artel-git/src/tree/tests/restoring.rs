@@ -266,3 +266,17 @@ fn loosely(tree: &RunTree) -> BTreeMap<PathBuf, String> {
     }
     files
 }
+
+#[test]
+fn what_a_killed_process_of_ours_left_unfinished_is_no_change() {
+    let scene = Scene::committed(&[("a.txt", "1\n")]);
+    let tree = scene.make();
+    let unfinished = tree.files().join(".artel-tmp-4417-27");
+    fs::write(&unfinished, "half of it").unwrap();
+    fs::write(tree.files().join("new.txt"), "1\n").unwrap();
+    assert_eq!(changed(&tree), [("new.txt".to_owned(), ChangeKind::Made)]);
+    // A folder or a link is none of ours, whatever it is called.
+    fs::remove_file(&unfinished).unwrap();
+    symlink("a.txt", &unfinished).unwrap();
+    assert_eq!(changed(&tree).len(), 2);
+}
