@@ -53,10 +53,10 @@ pub struct Sight {
 }
 
 impl Sight {
-    /// Tells whether the journal is the same file in both, so that the later one has all that the
+    /// Tells whether the journal is the same file in both: then the later one has all that the
     /// earlier one had.
-    pub fn is_later_than(&self, earlier: &Self) -> bool {
-        self.lookout == earlier.lookout
+    pub fn is_same_file_as(&self, other: &Self) -> bool {
+        self.lookout == other.lookout
     }
 }
 

@@ -62,7 +62,7 @@ impl Kept {
     /// it puts it back. Of a journal that was restored since, nothing holds.
     pub(crate) fn take_story(&self, key: &StoryKey, now: Sight) -> Option<Finding> {
         let mut stories = lock(&self.stories);
-        stories.retain(|(_, seen, _)| now.is_later_than(seen));
+        stories.retain(|(_, seen, _)| now.is_same_file_as(seen));
         let at = stories.iter().position(|(kept, _, _)| kept == key)?;
         Some(stories.remove(at).2)
     }
