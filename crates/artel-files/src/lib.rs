@@ -28,7 +28,7 @@ pub use root::{
     About, Entry, Identity, Listing, MOST_ENTRIES_SEARCHED, Opened, Resolved, Root, RootError,
     Written,
 };
-pub use temp::{TEMP_PREFIX, is_leftover};
+pub use temp::{TEMP_PREFIX, is_leftover, is_unfinished};
 pub use write::{create_new, write_atomic};
 
 #[cfg(test)]

@@ -2,8 +2,10 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
+use std::hash::{BuildHasher as _, RandomState};
 use std::io::Write;
 use std::path::Path;
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::fs::{AtFlags, Gid, Mode, OFlags, RenameFlags, Uid};
@@ -12,17 +14,28 @@ use rustix::io::Errno;
 use crate::directory::Folder;
 use crate::{FileError, Identity};
 
-/// How the names of unfinished files begin. One that is older than a running process was left
-/// behind by a crash and can be removed.
+/// How the names of unfinished files begin.
 pub const TEMP_PREFIX: &str = ".artel-tmp-";
 
-/// A crash leaves a file behind, and a later process may get the same number from the system:
-/// that many names are tried before something must be wrong.
+/// A name that is taken is somebody's mischief: that many are tried before we give up.
 const MOST_TRIES: u32 = 1000;
 
+/// How the names of this process's unfinished files begin. The number of a process comes again,
+/// in a container nearly always; what is drawn by lot does not.
+static OURS: LazyLock<String> = LazyLock::new(|| {
+    let lot = RandomState::new().hash_one(());
+    format!("{TEMP_PREFIX}{}-{lot:016x}-", std::process::id())
+});
+
 /// Tells whether a file's name is that of an unfinished file.
-pub fn is_leftover(name: &OsStr) -> bool {
+pub fn is_unfinished(name: &OsStr) -> bool {
     name.as_encoded_bytes().starts_with(TEMP_PREFIX.as_bytes())
+}
+
+/// Tells whether a file's name is that of an unfinished file of another process. In a folder where
+/// no other process writes, a crash has left it.
+pub fn is_leftover(name: &OsStr) -> bool {
+    is_unfinished(name) && !name.as_encoded_bytes().starts_with(OURS.as_bytes())
 }
 
 /// An unfinished file. Dropping it removes it; only a rename keeps its bytes.
@@ -186,7 +199,7 @@ impl<'f> Temp<'f> {
 pub(crate) fn fresh_name() -> String {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    format!("{TEMP_PREFIX}{}-{number}", std::process::id())
+    format!("{}{number}", *OURS)
 }
 
 impl Drop for Temp<'_> {

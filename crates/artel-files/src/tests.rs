@@ -196,7 +196,7 @@ fn a_write_that_cannot_finish_leaves_nothing() {
     let (folder, name) = Folder::of(&path).unwrap();
     for finish in [Temp::replace, Temp::place] {
         let temp = Temp::write(&folder, &path, b"bytes", 0o600).unwrap();
-        assert!(place.names().iter().any(|name| is_leftover(name)));
+        assert!(place.names().iter().any(|name| is_unfinished(name)));
         fs::create_dir_all(&path).unwrap();
         assert!(finish(temp, name).is_err());
         assert_eq!(place.names(), ["late"]);
@@ -218,7 +218,7 @@ fn names_left_by_a_crash_are_stepped_over() {
     let (left, others): (Vec<_>, Vec<_>) = place
         .names()
         .into_iter()
-        .partition(|name| is_leftover(name));
+        .partition(|name| is_unfinished(name));
     assert_eq!((left.len(), others), (50, vec![OsString::from("a")]));
 }
 

@@ -47,6 +47,7 @@ pub use ignores::{SHARED_NAMES, shared_folders};
 pub use restore::Restored;
 pub use snapshot::{Fingerprint, Snapshot};
 
+use beneath::Beneath;
 use copy::Copy;
 use ignores::{LeftOut, Rules};
 use listing::Listing;
@@ -54,6 +55,7 @@ use own::Own;
 use place::Repository;
 use snapshot::Known;
 use store::Store;
+use walk::Files;
 
 /// Longer than git takes for the largest tree.
 pub(crate) const LONGEST_CALL: Duration = Duration::from_secs(300);
@@ -184,6 +186,19 @@ impl RunTree {
         tree.start = tree.find(START)?;
         let began = tree.store().manifest(tree.start.tree())?;
         tree.left_out = LeftOut::new(&tree.share, began.keys().map(PathBuf::as_path));
+        Ok(tree)
+    }
+
+    /// Opens a tree in which a process that is gone may have worked, to go on in it: what that one
+    /// had not finished writing is nobody's work, and goes. The caller alone writes in the tree.
+    pub fn take_up(git: &Path, at: &Path) -> Result<Self, TreeError> {
+        let tree = Self::open(git, at)?;
+        let beneath = Beneath::open(&tree.own.files)?;
+        for path in tree.look(&Files::default())?.files.keys() {
+            if path.file_name().is_some_and(artel_files::is_leftover) {
+                beneath.remove(path)?;
+            }
+        }
         Ok(tree)
     }
 

@@ -189,7 +189,7 @@ impl Workshop {
                 let name = path.file_name().unwrap_or_default();
                 let is_temporary = path.extension().is_some_and(|end| end == "tmp");
                 is_temporary && path.starts_with(state)
-                    || artel_files::is_leftover(name)
+                    || artel_files::is_unfinished(name)
                     || name == "journal.restoring"
             });
         self.older(files.collect(), YOUNG, Sort::Leftover)

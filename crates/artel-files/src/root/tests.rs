@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 
 use super::*;
-use crate::{FileError, Refusal, is_leftover};
+use crate::{FileError, Refusal, is_unfinished};
 
 struct Place {
     dir: TempDir,
@@ -468,7 +468,7 @@ fn a_tree_that_never_rests_is_given_up() {
         let mut names = fs::read_dir(place.at(dir))
             .unwrap()
             .map(|entry| entry.unwrap().file_name());
-        names.any(|name| is_leftover(&name))
+        names.any(|name| is_unfinished(&name))
     };
     assert!(!leftover("root") && !leftover("root/d") && !leftover("outside"));
 }

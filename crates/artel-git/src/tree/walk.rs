@@ -131,10 +131,6 @@ impl Look<'_> {
         walk: &mut Walk,
     ) -> Result<(), TreeError> {
         let kind = FileType::from_raw_mode(stat.st_mode);
-        // What a killed process of ours had not finished is nobody's work.
-        if kind == FileType::RegularFile && artel_files::is_leftover(name) {
-            return Ok(());
-        }
         if is_set_aside(name, kind) {
             if self.ours != Some(&path) || kind != FileType::RegularFile {
                 walk.set_aside.push(path);

@@ -108,7 +108,7 @@ impl Workers {
     ) -> Result<Arc<RunTree>, Failure> {
         let git = self.house.workshop.caller.program("git");
         if let Some(git) = git {
-            match RunTree::open(&git, at) {
+            match RunTree::take_up(&git, at) {
                 Ok(tree) => return Ok(Arc::new(tree)),
                 Err(TreeError::NotMade { .. }) => {}
                 // A kill may have come while it was made or removed.

@@ -268,15 +268,16 @@ fn loosely(tree: &RunTree) -> BTreeMap<PathBuf, String> {
 }
 
 #[test]
-fn what_a_killed_process_of_ours_left_unfinished_is_no_change() {
+fn what_a_process_that_is_gone_had_not_finished_writing_goes_when_its_tree_is_taken_up() {
     let scene = Scene::committed(&[("a.txt", "1\n")]);
     let tree = scene.make();
-    let unfinished = tree.files().join(".artel-tmp-4417-27");
+    let unfinished = tree.files().join("deep/.artel-tmp-4417-0a-27");
+    fs::create_dir(tree.files().join("deep")).unwrap();
     fs::write(&unfinished, "half of it").unwrap();
     fs::write(tree.files().join("new.txt"), "1\n").unwrap();
-    assert_eq!(changed(&tree), [("new.txt".to_owned(), ChangeKind::Made)]);
-    // A folder or a link is none of ours, whatever it is called.
-    fs::remove_file(&unfinished).unwrap();
-    symlink("a.txt", &unfinished).unwrap();
+    // Whoever works in the tree cannot hide a file by its name.
     assert_eq!(changed(&tree).len(), 2);
+    let tree = RunTree::take_up(&program(), &scene.at()).unwrap();
+    assert!(!unfinished.exists());
+    assert_eq!(changed(&tree), [("new.txt".to_owned(), ChangeKind::Made)]);
 }
