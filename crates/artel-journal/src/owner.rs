@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
@@ -32,9 +33,9 @@ impl Owner {
             name: name.into(),
             pid,
             started: started(pid),
-            machine: machine(),
-            boot: boot(),
-            space: space(),
+            machine: MACHINE.clone(),
+            boot: BOOT.clone(),
+            space: SPACE.clone(),
         }
     }
 
@@ -44,9 +45,9 @@ impl Owner {
             // In another process-number space the number means nothing.
             return self.is_near() && has_ended(self.pid, self.started);
         }
-        let (boot, machine) = (boot(), machine());
         // The same machine, started anew: nothing of before is left.
-        self.boot.is_some() && boot.is_some() && machine.is_some() && self.machine == machine
+        let is_known = self.boot.is_some() && BOOT.is_some() && MACHINE.is_some();
+        is_known && self.machine == *MACHINE
     }
 
     /// Tells whether the process is known to live: on this machine, and since its start.
@@ -62,12 +63,12 @@ impl Owner {
 
     /// Tells whether its number means the same here as there.
     fn is_near(&self) -> bool {
-        self.shares_uptime() && self.space == space()
+        self.shares_uptime() && self.space == *SPACE
     }
 
     /// Tells whether it ran during this boot of this machine, so that uptimes can be compared.
     pub(crate) fn shares_uptime(&self) -> bool {
-        self.boot.is_some() && self.boot == boot()
+        self.boot.is_some() && self.boot == *BOOT
     }
 }
 
@@ -77,24 +78,22 @@ impl std::fmt::Display for Owner {
     }
 }
 
-fn boot() -> Option<String> {
+// Where this process lives does not change while it does.
+
+static BOOT: LazyLock<Option<String>> = LazyLock::new(|| {
     let id = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
     Some(id.trim().to_owned())
-}
+});
 
-fn space() -> Option<String> {
-    Some(
-        fs::read_link("/proc/self/ns/pid")
-            .ok()?
-            .to_string_lossy()
-            .into_owned(),
-    )
-}
+static SPACE: LazyLock<Option<String>> = LazyLock::new(|| {
+    let space = fs::read_link("/proc/self/ns/pid").ok()?;
+    Some(space.to_string_lossy().into_owned())
+});
 
-fn machine() -> Option<String> {
+static MACHINE: LazyLock<Option<String>> = LazyLock::new(|| {
     let id = fs::read_to_string("/etc/machine-id").ok()?;
     Some(id.trim().to_owned()).filter(|id| !id.is_empty())
-}
+});
 
 /// Tells whether no process has this number and start any more. Only a clear answer counts: a
 /// look that fails for another reason (no descriptors left) is no proof of death.

@@ -61,7 +61,7 @@ struct Folded<T> {
 }
 
 /// How far the board was, who drove what, and what needed a person then.
-type Needs = (u64, Drivers, Arc<[Waits]>);
+type Needs = (u64, Drivers, Arc<[Arc<Waits>]>);
 
 impl Desk {
     pub(crate) fn open(
@@ -154,7 +154,7 @@ impl Desk {
 
     /// Lists what needs a person. Every page says how much that is, so it is gathered once for all
     /// who look before the next event.
-    pub(crate) fn waiting(&self, drivers: &Drivers) -> Arc<[Waits]> {
+    pub(crate) fn waiting(&self, drivers: &Drivers) -> Arc<[Arc<Waits>]> {
         let mut needs = self.locked_needs();
         let board = self.board();
         if let Some((position, known, waits)) = &*needs
@@ -163,7 +163,7 @@ impl Desk {
         {
             return Arc::clone(waits);
         }
-        let waits: Arc<[Waits]> = board.waiting(drivers).into();
+        let waits: Arc<[Arc<Waits>]> = board.waiting(drivers).into();
         *needs = Some((board.position(), drivers.clone(), Arc::clone(&waits)));
         waits
     }

@@ -50,12 +50,18 @@ pub struct Board {
     by_run: HashMap<RunId, usize>,
     /// The runs that began, in that order.
     begun: Vec<usize>,
-    /// Of them, those that are not over.
+    /// Of them, those that no other run called.
+    top: Vec<usize>,
+    /// Of all that began, those that are not over.
     open: BTreeSet<usize>,
+    /// Of them, those that ask something.
+    asking: BTreeSet<usize>,
     works: Vec<WorkCard>,
     by_trace: HashMap<TraceId, usize>,
     /// The requests, in the order in which they came.
     asked: Vec<usize>,
+    /// The pieces of work that may need a person; all others do not.
+    unsettled: BTreeSet<usize>,
     meter: Meter,
     ledger: Ledger,
     names: Names,
@@ -125,8 +131,14 @@ impl Board {
     /// Takes one more record. Kinds that it does not know are passed over, and so is a record that
     /// it has: a follower may hand the last one over again.
     pub fn take(&mut self, record: &Record) {
-        if record.seq > self.position {
-            self.put(Seen::of(&Row::of(record), self.depth));
+        if record.seq <= self.position {
+            return;
+        }
+        let seen = Seen::of(&Row::of(record), self.depth);
+        let trace = seen.place.map(|(_, trace)| trace);
+        self.put(seen);
+        if let Some(work) = trace.and_then(|trace| self.by_trace.get(&trace)) {
+            self.leave_settled(&[*work]);
         }
     }
 
@@ -186,9 +198,11 @@ impl Board {
         let Some((at, trace)) = seen.place else {
             return;
         };
+        self.stir(trace);
         if let Some(run) = seen.run {
             let index = self.card(run, trace);
             self.cards[index].last = (seen.seq, at);
+            self.stir(self.cards[index].trace);
         }
         if seen.is_of_work {
             let index = self.work_card(trace);
@@ -196,11 +210,31 @@ impl Board {
         }
     }
 
+    /// Forgets what a piece of work waits for: whatever happens to it may change that.
+    fn stir(&mut self, trace: TraceId) {
+        if let Some(work) = self.by_trace.get(&trace) {
+            self.works[*work].waits.take();
+            self.unsettled.insert(*work);
+        }
+    }
+
+    /// Leaves those pieces of work out that need nobody.
+    fn leave_settled(&mut self, works: &[usize]) {
+        for work in works {
+            if self.own_waits(&self.works[*work]).is_empty() {
+                self.unsettled.remove(work);
+            }
+        }
+    }
+
     /// Gives back the room that was kept for more: what comes from now on comes slowly.
     fn settle(&mut self) {
         self.cards.shrink_to_fit();
         self.begun.shrink_to_fit();
+        self.top.shrink_to_fit();
         self.works.shrink_to_fit();
+        let unsettled: Vec<usize> = self.unsettled.iter().copied().collect();
+        self.leave_settled(&unsettled);
     }
 
     fn fold(&mut self, event: &Event) {
@@ -225,7 +259,16 @@ impl Board {
             if let Fact::RunFinished(finished) = &event.fact {
                 self.finished(index, finished);
             }
+            self.listen(index);
         }
+    }
+
+    /// Notes whether a run asks something.
+    fn listen(&mut self, index: usize) {
+        match self.cards[index].questions.is_empty() || !self.open.contains(&index) {
+            true => self.asking.remove(&index),
+            false => self.asking.insert(index),
+        };
     }
 
     fn started(&mut self, event: &Event, started: &RunStarted) {
@@ -237,6 +280,9 @@ impl Board {
         card.begin(event, started, &mut self.names);
         self.meter.run_began(card);
         self.begun.push(index);
+        if card.parent.is_none() {
+            self.top.push(index);
+        }
         if card.end.is_none() {
             self.open.insert(index);
         }

@@ -2,18 +2,19 @@
 
 use std::sync::Arc;
 
-use artel_types::{Code, Failure};
-use artel_workshop::{Board, CallSeen, Drivers, OpenCall, Viewer, YesNo};
+use artel_types::{Code, Failure, Timestamp};
+use artel_workshop::{Board, CallSeen, Drivers, OpenCall, Viewer, WaitSort, Waits, YesNo};
 use axum::Json;
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 use super::Told;
+use super::page::Limit;
 use super::refusal::Troubled;
-use super::seat::{Answer, As, At, DeveloperInPerson, User, shaped};
+use super::seat::{Answer, As, Asked, At, DeveloperInPerson, User};
 
 /// Something that needs a person.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Serialize, ToSchema)]
 pub(super) struct WaitRow {
     /// question, plan, changeset, failed, unfinished, left or paused.
     kind: String,
@@ -52,11 +53,16 @@ pub(super) struct CallWaits {
     hash: Option<String>,
 }
 
-/// Everything that needs a person.
+/// What needs a person.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Waiting {
     /// Questions first, each sort in the order in which it came.
     rows: Vec<WaitRow>,
+    /// Ask for what comes `before` this to go on; absent at the end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
+    /// How many there are, on all pages together.
+    total: usize,
     /// Calls that wait for a yes, the oldest first; none for the role `user`, nor for
     /// whoever sees summaries alone.
     calls: Vec<CallWaits>,
@@ -94,6 +100,70 @@ pub(super) struct CallAnswered {
     trace: String,
 }
 
+/// Which part of the list is wanted.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Wanted {
+    /// How many, from 1 to 200.
+    #[serde(default)]
+    #[param(value_type = Option<u16>, minimum = 1, maximum = 200)]
+    limit: Limit,
+    /// Only what comes after this row of an earlier page; it may be settled by now.
+    before: Option<String>,
+}
+
+/// A place in the list, as text: it is there even if what was there has been settled.
+struct Place {
+    sort: WaitSort,
+    since: Timestamp,
+    id: String,
+}
+
+impl Place {
+    fn read(text: &str) -> Result<Self, Failure> {
+        let parts = || {
+            let (sort, rest) = text.split_once('~')?;
+            let (since, id) = rest.split_once('~')?;
+            Some(Self {
+                sort: WaitSort::ALL.into_iter().find(|it| it.as_str() == sort)?,
+                since: Timestamp::from_micros(since.parse().ok()?),
+                id: id.to_owned(),
+            })
+        };
+        parts().ok_or_else(|| {
+            let shown: String = text.chars().take(80).collect();
+            Failure::new(Code::C004, format!("`{shown}` is no place in the list"))
+                .advise("`before` is the `next` of the page that came last")
+        })
+    }
+
+    fn of(row: &Waits) -> String {
+        let (sort, since, id) = row.place();
+        format!("{}~{}~{id}", sort.as_str(), since.as_micros())
+    }
+
+    fn comes_before(&self, row: &Waits) -> bool {
+        (self.sort, self.since, self.id.as_str()) < row.place()
+    }
+}
+
+impl WaitRow {
+    fn of(waits: &Waits) -> Self {
+        Self {
+            kind: waits.kind.as_str().to_owned(),
+            id: waits.id.clone(),
+            trace: waits.trace.to_string(),
+            title: waits.title.clone(),
+            text: waits.text.clone(),
+            choices: waits.choices.clone(),
+            suggested: waits.suggested.clone(),
+            since: waits.since.to_string(),
+            commands: waits.commands.clone(),
+        }
+    }
+}
+
 impl CallWaits {
     fn of(seen: CallSeen) -> Self {
         let (why, what, hash) = match seen.shown {
@@ -113,9 +183,10 @@ impl CallWaits {
 
 /// Lists what needs a person.
 #[utoipa::path(get, path = "/api/v1/waiting", tag = "waiting", operation_id = "listWaiting",
-    extensions(("x-role" = json!("user"))),
+    params(Wanted), extensions(("x-role" = json!("user"))),
     responses((status = 200, body = Waiting), (status = "4XX", body = Troubled)))]
-pub(super) async fn list(by: As<User>) -> Answer<Waiting> {
+pub(super) async fn list(by: As<User>, Asked(wanted): Asked<Wanted>) -> Answer<Waiting> {
+    let after = wanted.before.as_deref().map(Place::read).transpose()?;
     let desk = Arc::clone(&by.desk);
     let eyes = by.eyes(None)?;
     let may_answer = by.who.pass.role >= Viewer::Developer;
@@ -125,10 +196,18 @@ pub(super) async fn list(by: As<User>) -> Answer<Waiting> {
             (board.waiting(drivers), calls.unwrap_or_default())
         };
         let (waits, open) = desk.glance(look)?;
-        let rows: Result<Vec<WaitRow>, _> = waits.into_iter().map(shaped).collect();
+        let from = after.map_or(0, |after| {
+            waits.partition_point(|it| !after.comes_before(it))
+        });
+        let shown = &waits[from..waits.len().min(from.saturating_add(wanted.limit.0))];
+        let is_more = from + shown.len() < waits.len();
         let seen = workshop.calls_seen(open, &eyes)?.into_iter();
-        let calls = seen.map(CallWaits::of).collect();
-        Ok(Waiting { rows: rows?, calls })
+        Ok(Waiting {
+            rows: shown.iter().map(|it| WaitRow::of(it)).collect(),
+            next: shown.last().filter(|_| is_more).map(|it| Place::of(it)),
+            total: waits.len(),
+            calls: seen.map(CallWaits::of).collect(),
+        })
     });
     Ok(Json(waiting.await?))
 }

@@ -109,7 +109,7 @@ pub(super) struct Site {
     /// Who is at work on what.
     pub(super) drivers: Drivers,
     /// What needs a person, once somebody asked: most pages ask more than once.
-    waiting: OnceCell<Arc<[Waits]>>,
+    waiting: OnceCell<Arc<[Arc<Waits>]>>,
     /// The last event when the gathering began: nothing that comes meanwhile is missed.
     seq: u64,
 }
@@ -145,7 +145,7 @@ impl Site {
         let waits = self.waiting();
         Frame {
             seq: self.seq,
-            needs: waits.iter().filter(|it| needs_me(it)).count() + self.calls().len(),
+            needs: waits.filter(|it| needs_me(it)).count() + self.calls().len(),
             // Calls, models and grants are no part of the summary.
             view: match self.sees_all() {
                 true => "full",
@@ -182,9 +182,11 @@ impl Site {
 
 impl Site {
     /// Lists what needs a person.
-    pub(super) fn waiting(&self) -> &[Waits] {
-        self.waiting
-            .get_or_init(|| self.desk.waiting(&self.drivers))
+    pub(super) fn waiting(&self) -> impl Iterator<Item = &Waits> + Clone {
+        let waits = self
+            .waiting
+            .get_or_init(|| self.desk.waiting(&self.drivers));
+        waits.iter().map(|it| &**it)
     }
 
     /// Lists the calls that wait for a yes, for those who can say it: what a call would do is not

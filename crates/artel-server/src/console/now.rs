@@ -93,14 +93,14 @@ pub(super) async fn page(State(desk): State<Arc<Desk>>, who: Who) -> Response {
 
 fn gather(site: &Site) -> Result<Now, Failure> {
     let waits = site.waiting();
-    let of = |kind: WaitSort| waits.iter().filter(move |it| it.kind == kind);
+    let of = |kind: WaitSort| waits.clone().filter(move |it| it.kind == kind);
     let decided = |it: &&Waits| {
         matches!(
             it.kind,
             WaitSort::Plan | WaitSort::Changeset | WaitSort::Unfinished
         )
     };
-    let others: Vec<&Waits> = waits.iter().filter(decided).collect();
+    let others: Vec<&Waits> = waits.clone().filter(decided).collect();
     let under_way = site.runs(&RunsWanted {
         stage: Stage::Open,
         state: Some(Standing::Running),
@@ -123,7 +123,7 @@ fn gather(site: &Site) -> Result<Now, Failure> {
         cards: others.into_iter().take(SHOWN).map(card).collect(),
         running: Listed {
             caption: "Runs that are not over",
-            rows: running(site, &asking(waits))?,
+            rows: running(site, &asking(waits.clone()))?,
         },
         finished: Listed {
             caption: "The latest runs that are over",
@@ -204,8 +204,8 @@ fn finished(site: &Site) -> Vec<Going> {
 }
 
 /// Returns the pieces of work with a question that nobody has answered.
-pub(super) fn asking(waits: &[Waits]) -> BTreeSet<TraceId> {
-    let questions = waits.iter().filter(|it| it.kind == WaitSort::Question);
+pub(super) fn asking<'w>(waits: impl Iterator<Item = &'w Waits>) -> BTreeSet<TraceId> {
+    let questions = waits.filter(|it| it.kind == WaitSort::Question);
     questions.map(|it| it.trace).collect()
 }
 

@@ -188,7 +188,7 @@ fn blank(site: &Site, subject: &Subject, title: String) -> Result<RunPage, Failu
         None => None,
     };
     let waits = site.waiting();
-    let of_trace = waits.iter().filter(|it| it.trace == trace);
+    let of_trace = waits.filter(|it| it.trace == trace);
     let unplanned = AllUnplanned::of(of_trace.clone());
     let waits: Vec<&Waits> = of_trace
         .filter(|it| it.kind == WaitSort::Question)

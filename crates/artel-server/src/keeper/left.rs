@@ -1,6 +1,8 @@
 //! What other processes left, and how urgent each piece of work is: by what is on record, so that a
 //! start finds the same order that there was before.
 
+use std::sync::Arc;
+
 use artel_types::plan::{PlanState, Size, Urgency};
 use artel_types::{Failure, TraceId};
 use artel_workshop::{Board, Drivers, RunsWanted, Standing, WaitSort, Waits, WorkRow};
@@ -20,9 +22,9 @@ pub(super) fn left(desk: &Desk) -> Result<Vec<LeftOver>, Failure> {
     let board = desk.board();
     let waits = board.waiting(&drivers).into_iter();
     let works = waits.filter(|it| it.kind == WaitSort::Left);
-    let left = |it: Waits| {
+    let left = |it: Arc<Waits>| {
         let urgency = on_board(&board, it.trace).unwrap_or_default();
-        (Task::Work(it.trace), it.title, urgency)
+        (Task::Work(it.trace), it.title.clone(), urgency)
     };
     let mut left: Vec<LeftOver> = works.map(left).collect();
     let wanted = RunsWanted {
@@ -43,7 +45,7 @@ pub(super) fn paused(desk: &Desk) -> Result<Vec<(String, String)>, Failure> {
     let drivers = desk.workshop().drivers_now()?;
     let waits = desk.board().waiting(&drivers).into_iter();
     let paused = waits.filter(|it| it.kind == WaitSort::Paused);
-    Ok(paused.map(|it| (it.id, it.title)).collect())
+    Ok(paused.map(|it| (it.id.clone(), it.title.clone())).collect())
 }
 
 /// Returns how urgent a piece of work is; nothing where there is none of that name.

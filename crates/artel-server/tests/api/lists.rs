@@ -61,6 +61,50 @@ fn pages_of_requests_join_to_all_of_them() {
     assert_eq!(none["rows"], json!([]));
 }
 
+/// Whoever goes through what waits settles it on the way.
+#[test]
+fn what_waits_is_told_in_pages_though_it_changes_in_between() {
+    let house = House::new();
+    let held = json!({ "reason": "a test" });
+    house
+        .post("admin", "/api/v1/daemon/pause", &held)
+        .expect(200);
+    house.portal("shop");
+    for number in 0..5 {
+        let body = json!({ "words": format!("Make part {number} of it"), "planning": "always" });
+        house.post("user", "/api/v1/requests", &body).expect(201);
+    }
+    let mut seen = Vec::new();
+    let mut before = String::new();
+    loop {
+        let path = format!("/api/v1/waiting?limit=2{before}");
+        let page = house.get("user", &path).expect(200).json();
+        let rows = page["rows"].as_array().unwrap();
+        assert_eq!(page["total"], 5 - seen.len().min(1), "{page}");
+        for row in rows {
+            assert_eq!(row["text"], "nobody has taken it up");
+            seen.push(row["title"].as_str().unwrap().to_owned());
+        }
+        let Some(next) = page["next"].as_str() else {
+            break;
+        };
+        before = format!("&before={next}");
+        if seen.len() == 2 {
+            // The very row that the next page begins behind.
+            let trace = rows[1]["trace"].as_str().unwrap();
+            let path = format!("/api/v1/plans/{trace}/cancel");
+            house.post("admin", &path, &json!({})).expect(200);
+        }
+    }
+    let expected: Vec<String> = (0..5).map(|it| format!("Make part {it} of it")).collect();
+    assert_eq!(seen, expected);
+    for wrong in ["plan", "plan~x~1", "nothing~1~1", "plan~1"] {
+        house
+            .get("user", &format!("/api/v1/waiting?before={wrong}"))
+            .expect(400);
+    }
+}
+
 #[test]
 fn every_list_is_there_from_the_start() {
     let house = House::new();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use artel_journal::{LeaseInfo, Reader};
+use artel_journal::{LeaseInfo, Owner, Reader};
 use artel_types::{Failure, RunId, Timestamp, TraceId};
 
 use crate::workshop::Workshop;
@@ -33,14 +33,25 @@ impl Drivers {
     /// A lease that has run out, or whose process has ended, is nobody's.
     fn of(leases: &[LeaseInfo], now: Timestamp) -> Self {
         let mut drivers = Self::default();
+        // Whether a process lives is asked of the system: once for all that it holds.
+        let mut asked: Vec<(&Owner, Option<String>)> = Vec::new();
         for lease in leases.iter().filter(|lease| lease.expires > now) {
-            let Some(owner) = lease.owner.as_ref().filter(|owner| !owner.is_dead()) else {
-                continue;
-            };
-            let owner = owner.to_string();
+            let Some(owner) = &lease.owner else { continue };
+            let known = asked.iter().position(|(known, _)| *known == owner);
+            let at = known.unwrap_or_else(|| {
+                asked.push((owner, (!owner.is_dead()).then(|| owner.to_string())));
+                asked.len() - 1
+            });
+            let Some(name) = &asked[at].1 else { continue };
             match lease.name.split_once('/') {
-                Some(("run", id)) => id.parse().ok().map(|run| drivers.runs.insert(run, owner)),
-                Some(("work", id)) => id.parse().ok().map(|it| drivers.works.insert(it, owner)),
+                Some(("run", id)) => {
+                    let run = id.parse().ok();
+                    run.map(|run| drivers.runs.insert(run, name.clone()))
+                }
+                Some(("work", id)) => {
+                    let trace = id.parse().ok();
+                    trace.map(|trace| drivers.works.insert(trace, name.clone()))
+                }
                 _ => None,
             };
         }

@@ -143,31 +143,50 @@ impl Board {
         let needle = Needle::new(wanted.text.as_deref());
         let fits = |card: &&Card| wanted.fits(card, &needle, drivers);
         let row = |card: &Card| self.row(card, drivers);
+        let seq = |card: &Card| card.seq;
         let cards = |index: &usize| &self.cards[*index];
-        let (before, limit) = (wanted.before, wanted.limit);
+        let cut = Cut::of(wanted.before, wanted.limit);
         let is_over = wanted.state.is_some_and(Standing::is_over);
-        match wanted.stage {
+        if wanted.stage == Stage::Open && !is_over {
             // Few runs are open however many there were, so only those are looked at.
-            Stage::Open if !is_over => {
-                let mut open: Vec<&Card> = self.open.iter().map(cards).filter(fits).collect();
-                open.sort_by_key(|card| card.seq);
-                page(open.into_iter().rev(), |card| card.seq, row, before, limit)
-            }
-            _ => {
-                let all = self.begun.iter().rev().map(cards).filter(fits);
-                page(all, |card| card.seq, row, before, limit)
-            }
+            let mut open: Vec<&Card> = self.open.iter().map(cards).filter(fits).collect();
+            open.sort_by_key(|card| card.seq);
+            return cut.page(open.into_iter().rev(), seq, row);
         }
+        let all = match wanted.kinship {
+            Kinship::TopLevel => &self.top,
+            Kinship::All => &self.begun,
+        };
+        if wanted.is_plain() {
+            let open = self.open.iter().map(cards);
+            let open = open.filter(|card| wanted.is_kin(card)).count();
+            let total = match wanted.stage {
+                Stage::Any => all.len(),
+                Stage::Open => open,
+                Stage::Over => all.len() - open,
+            };
+            let rest = cut.rest(all, |index| self.cards[*index].seq);
+            let fitting = rest.iter().rev().map(cards).filter(fits);
+            return cut.of_total(total).page(fitting, seq, row);
+        }
+        cut.page(all.iter().rev().map(cards).filter(fits), seq, row)
     }
 
     /// Lists pieces of work, the latest first.
     pub fn works(&self, wanted: &WorksWanted, drivers: &Drivers) -> Page<WorkRow> {
         let needle = Needle::new(wanted.text.as_deref());
-        let works = self.asked.iter().rev().map(|index| &self.works[*index]);
+        let works = |index: &usize| &self.works[*index];
         let fits = |work: &&WorkCard| wanted.fits(work, &needle);
         let row = |work: &WorkCard| self.work_row(work, drivers);
-        let (before, limit) = (wanted.before, wanted.limit);
-        page(works.filter(fits), |work| work.seq, row, before, limit)
+        let seq = |work: &WorkCard| work.seq;
+        let cut = Cut::of(wanted.before, wanted.limit);
+        if wanted.is_plain() {
+            let rest = cut.rest(&self.asked, |index| self.works[*index].seq);
+            let cut = cut.of_total(self.asked.len());
+            return cut.page(rest.iter().rev().map(works), seq, row);
+        }
+        let all = self.asked.iter().rev().map(works);
+        cut.page(all.filter(fits), seq, row)
     }
 
     /// Returns one run.
@@ -271,6 +290,22 @@ impl Board {
 }
 
 impl RunsWanted {
+    /// Tells whether how many fit is known without a look at each.
+    fn is_plain(&self) -> bool {
+        let any = Self {
+            stage: self.stage,
+            kinship: self.kinship,
+            before: self.before,
+            limit: self.limit,
+            ..Self::default()
+        };
+        *self == any
+    }
+
+    fn is_kin(&self, card: &Card) -> bool {
+        self.kinship == Kinship::All || card.parent.is_none()
+    }
+
     fn fits(&self, card: &Card, needle: &Needle, drivers: &Drivers) -> bool {
         let is_over = card.end.is_some();
         let in_stage = match self.stage {
@@ -279,7 +314,7 @@ impl RunsWanted {
             Stage::Over => is_over,
         };
         in_stage
-            && (self.kinship == Kinship::All || card.parent.is_none())
+            && self.is_kin(card)
             && self.trace.is_none_or(|trace| trace == card.trace)
             && (self.skill.is_none() || self.skill.as_deref() == card.skill.as_deref())
             && needle.is_in(&card.title)
@@ -290,6 +325,16 @@ impl RunsWanted {
 }
 
 impl WorksWanted {
+    /// Tells whether all fit.
+    fn is_plain(&self) -> bool {
+        let any = Self {
+            before: self.before,
+            limit: self.limit,
+            ..Self::default()
+        };
+        *self == any
+    }
+
     fn fits(&self, work: &WorkCard, needle: &Needle) -> bool {
         (self.portal.is_none() || self.portal.as_deref() == work.portal.as_deref())
             && self.status.is_none_or(|it| it == status_of(&work.course))
@@ -307,31 +352,69 @@ impl Needle {
 
     fn is_in(&self, text: &str) -> bool {
         let Some(wanted) = &self.0 else { return true };
+        // Most titles are plain, and there are many: those are looked through as they are.
+        if text.is_ascii() {
+            let mut parts = text.as_bytes().windows(wanted.len());
+            return parts.any(|part| part.eq_ignore_ascii_case(wanted.as_bytes()));
+        }
         text.to_lowercase().contains(wanted.as_str())
     }
 }
 
-/// Cuts a page out of what fits, newest first.
-fn page<'b, T: 'b, R>(
-    fitting: impl Iterator<Item = &'b T>,
-    seq: impl Fn(&T) -> u64,
-    row: impl Fn(&T) -> R,
+/// Which part of a list is wanted.
+#[derive(Debug, Clone, Copy)]
+struct Cut {
     before: Option<u64>,
     limit: usize,
-) -> Page<R> {
-    let (mut rows, mut next, mut total) = (Vec::new(), None, 0);
-    let mut last = 0;
-    for item in fitting {
-        total += 1;
-        if before.is_some_and(|before| seq(item) >= before) {
-            continue;
-        }
-        if rows.len() < limit {
-            rows.push(row(item));
-            last = seq(item);
-        } else if next.is_none() {
-            next = Some(last);
+    /// How many fit, where that is known without a look at each.
+    total: Option<u64>,
+}
+
+impl Cut {
+    fn of(before: Option<u64>, limit: usize) -> Self {
+        Self {
+            before,
+            limit,
+            total: None,
         }
     }
-    Page { rows, next, total }
+
+    fn of_total(self, total: usize) -> Self {
+        let total = u64::try_from(total).ok();
+        Self { total, ..self }
+    }
+
+    /// Leaves out what is too new, of a list in the order of the journal.
+    fn rest<'l>(&self, all: &'l [usize], seq: impl Fn(&usize) -> u64) -> &'l [usize] {
+        let is_wanted = |index: &usize| self.before.is_none_or(|before| seq(index) < before);
+        &all[..all.partition_point(is_wanted)]
+    }
+
+    /// Cuts a page out of what fits, newest first.
+    fn page<'b, T: 'b, R>(
+        self,
+        fitting: impl Iterator<Item = &'b T>,
+        seq: impl Fn(&T) -> u64,
+        row: impl Fn(&T) -> R,
+    ) -> Page<R> {
+        let (mut rows, mut next, mut seen) = (Vec::new(), None, 0);
+        let mut last = 0;
+        for item in fitting {
+            seen += 1;
+            if self.before.is_some_and(|before| seq(item) >= before) {
+                continue;
+            }
+            if rows.len() < self.limit {
+                rows.push(row(item));
+                last = seq(item);
+                continue;
+            }
+            next.get_or_insert(last);
+            if self.total.is_some() {
+                break;
+            }
+        }
+        let total = self.total.unwrap_or(seen);
+        Page { rows, next, total }
+    }
 }

@@ -1,6 +1,7 @@
 //! What needs a person, told from the board.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use artel_rules::plan::state::ChangesetState;
 use artel_types::plan::PlanState;
@@ -12,22 +13,34 @@ use crate::works::{OpenCall, OpenQuestion, WaitSort, Waits, approval};
 
 impl Board {
     /// Lists what needs a person, questions first, each sort in the order in which it came.
-    pub fn waiting(&self, drivers: &Drivers) -> Vec<Waits> {
+    pub fn waiting(&self, drivers: &Drivers) -> Vec<Arc<Waits>> {
         let questions = self.questions(drivers);
         let asking: BTreeSet<TraceId> = questions.iter().map(|it| it.trace).collect();
-        let mut waits: Vec<Waits> = questions.iter().map(question).collect();
-        for index in self.asked.iter().rev() {
-            let work = &self.works[*index];
-            waits.extend(plan(work));
-            waits.extend(changeset(work));
-            waits.extend(unplanned(work));
-            waits.extend(self.unfinished(work));
-            if !asking.contains(&work.trace) {
-                waits.extend(self.left(work, drivers));
-            }
+        let mut waits: Vec<_> = questions.iter().map(|it| Arc::new(question(it))).collect();
+        for work in self.unsettled.iter().map(|index| &self.works[*index]) {
+            let own = self.own_waits(work).iter();
+            let counts = |it: &&Arc<Waits>| {
+                !is_left(it) || !asking.contains(&work.trace) && !self.is_driven(work, drivers)
+            };
+            waits.extend(own.filter(counts).cloned());
         }
-        waits.sort_by_key(|it| (it.kind, it.since));
+        waits.sort_by(|one, other| one.place().cmp(&other.place()));
         waits
+    }
+
+    /// Returns what a piece of work waits for a person with, apart from questions; the last of it
+    /// that it was left, should nobody drive it.
+    pub(super) fn own_waits<'w>(&self, work: &'w WorkCard) -> &'w [Arc<Waits>] {
+        work.waits.get_or_init(|| {
+            let waits = [
+                plan(work),
+                changeset(work),
+                unplanned(work),
+                self.unfinished(work),
+                self.left(work),
+            ];
+            waits.into_iter().flatten().map(Arc::new).collect()
+        })
     }
 
     /// Names the pieces of work whose plan is not over.
@@ -42,8 +55,8 @@ impl Board {
 
     /// Returns the questions that nobody has answered, also those of runs that others called.
     pub fn questions(&self, drivers: &Drivers) -> Vec<OpenQuestion> {
-        let open = self.open.iter().map(|index| &self.cards[*index]);
-        let mut asking: Vec<_> = open.filter(|card| !card.questions.is_empty()).collect();
+        let asking = self.asking.iter().map(|index| &self.cards[*index]);
+        let mut asking: Vec<_> = asking.collect();
         asking.sort_by_key(|card| card.run);
         let mut open = Vec::new();
         for card in asking {
@@ -87,16 +100,13 @@ impl Board {
 
     /// Tells what a piece of work waits for a person with, if it does: the most urgent.
     pub(super) fn wait_of(&self, work: &WorkCard, drivers: &Drivers) -> Option<WaitSort> {
-        let of_work = |index: &&usize| self.cards[**index].trace == work.trace;
-        let mut open = self.open.iter().filter(of_work);
-        if open.any(|index| !self.cards[*index].questions.is_empty()) {
+        let is_of_work = |index: &usize| self.cards[*index].trace == work.trace;
+        if self.asking.iter().any(is_of_work) {
             return Some(WaitSort::Question);
         }
-        let waits = plan(work).or_else(|| changeset(work));
-        let waits = waits.or_else(|| unplanned(work));
-        let waits = waits.or_else(|| self.unfinished(work));
-        let waits = waits.or_else(|| self.left(work, drivers));
-        waits.map(|it| it.kind)
+        let own = self.own_waits(work).iter();
+        let mut own = own.filter(|it| !is_left(it) || !self.is_driven(work, drivers));
+        own.next().map(|it| it.kind)
     }
 
     /// Tells whether somebody is at work on a piece of work.
@@ -137,8 +147,8 @@ impl Board {
         })
     }
 
-    /// Tells whether a piece of work is to go on and nobody drives it.
-    fn left(&self, work: &WorkCard, drivers: &Drivers) -> Option<Waits> {
+    /// Tells whether a piece of work is to go on: it was left, unless somebody drives it.
+    fn left(&self, work: &WorkCard) -> Option<Waits> {
         let text = match work.course.state() {
             Some(PlanState::Approved) => "approved and not begun",
             Some(PlanState::Running) => "left on its way",
@@ -151,9 +161,6 @@ impl Board {
             }
             _ => return None,
         };
-        if self.is_driven(work, drivers) {
-            return None;
-        }
         let is_resting = |root: &usize| self.cards[*root].is_resting();
         let (kind, text) = match work.roots.iter().any(is_resting) {
             true => (WaitSort::Paused, "paused by you"),
@@ -172,6 +179,11 @@ impl Board {
             id: short,
         })
     }
+}
+
+/// Tells whether something waits only while nobody is at work on it.
+fn is_left(waits: &Waits) -> bool {
+    matches!(waits.kind, WaitSort::Left | WaitSort::Paused)
 }
 
 fn question(open: &OpenQuestion) -> Waits {

@@ -1,6 +1,6 @@
 //! One piece of work on the board: how far it has come, and what it took.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use artel_rules::plan::state::Course;
 use artel_types::plan::{Size, Urgency};
@@ -10,7 +10,7 @@ use artel_types::{
 
 use super::card::add_cost;
 use super::{Board, Names};
-use crate::works::{ChangesetRow, ReportRow, changeset_row, changeset_word};
+use crate::works::{ChangesetRow, ReportRow, Waits, changeset_row, changeset_word};
 
 /// What is known of a piece of work.
 #[derive(Debug, Clone)]
@@ -38,6 +38,8 @@ pub(super) struct WorkCard {
     /// Runs that are not over and that no other run called.
     pub(super) roots: Vec<usize>,
     pub(super) last: Timestamp,
+    /// What it waits for a person with, whoever drives it; told when somebody looks.
+    pub(super) waits: OnceLock<Vec<Arc<Waits>>>,
 }
 
 /// A version of its plan.
@@ -114,6 +116,7 @@ impl WorkCard {
             runs: 0,
             roots: Vec::new(),
             last: never,
+            waits: OnceLock::new(),
         }
     }
 

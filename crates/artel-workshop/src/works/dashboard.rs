@@ -4,6 +4,8 @@
 //! the person's. The blocks for Dataview name folders from the workshop's root, and only fields
 //! that requests, plans and reports carry.
 
+use std::sync::Arc;
+
 use artel_files::{read_bounded, write_atomic};
 use artel_rules::request::file::Status;
 use artel_types::plan::PlanState;
@@ -72,7 +74,7 @@ pub(crate) fn outside(page: &str) -> String {
 /// What the page shows, at a glance.
 #[derive(Debug)]
 pub struct Overview {
-    waits: Vec<Waits>,
+    waits: Vec<Arc<Waits>>,
     counts: Counts,
     active: (Vec<TraceId>, usize),
     planned: (Vec<TraceId>, usize),

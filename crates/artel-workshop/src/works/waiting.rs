@@ -1,5 +1,7 @@
 //! What needs a person: plans to decide about, questions, changesets, runs that were left.
 
+use std::sync::Arc;
+
 use artel_engine::answer_first;
 use artel_types::{
     Code, Draft, Event, Fact, Failure, RunAnswered, RunAsked, RunId, Stream, Timestamp, TraceId,
@@ -33,6 +35,18 @@ pub enum WaitSort {
 }
 
 impl WaitSort {
+    /// All sorts, the most urgent first.
+    pub const ALL: [Self; 8] = [
+        Self::Call,
+        Self::Question,
+        Self::Plan,
+        Self::Changeset,
+        Self::Failed,
+        Self::Unfinished,
+        Self::Left,
+        Self::Paused,
+    ];
+
     /// Returns the word for it.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -70,6 +84,13 @@ pub struct Waits {
     pub since: Timestamp,
     /// What to type.
     pub commands: Vec<String>,
+}
+
+impl Waits {
+    /// Returns its place in a list: by sort, each sort in the order in which it came.
+    pub fn place(&self) -> (WaitSort, Timestamp, &str) {
+        (self.kind, self.since, &self.id)
+    }
 }
 
 /// A question that nobody has answered.
@@ -131,7 +152,8 @@ impl Workshop {
     /// Lists what needs a person, questions first, each sort in the order in which it came.
     pub fn waiting(&self) -> Result<Vec<Waits>, Failure> {
         let board = self.board_of_waits()?;
-        Ok(board.waiting(&self.drivers_now()?))
+        let waits = board.waiting(&self.drivers_now()?).into_iter();
+        Ok(waits.map(Arc::unwrap_or_clone).collect())
     }
 
     /// Returns the questions that nobody has answered, also those of runs that others called.

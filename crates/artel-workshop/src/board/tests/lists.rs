@@ -173,6 +173,37 @@ proptest! {
     }
 
     #[test]
+    fn a_list_is_the_same_whether_or_not_each_row_is_looked_at(
+        acts in acts(),
+        limit in 0..4_usize,
+        before in proptest::option::of(0..130_u64),
+    ) {
+        let board = tape(&acts).board();
+        for stage in [Stage::Any, Stage::Open, Stage::Over] {
+            for kinship in [Kinship::TopLevel, Kinship::All] {
+                let plain = RunsWanted { stage, kinship, before, limit, ..RunsWanted::default() };
+                // Nothing is looked for, in every row.
+                let each = RunsWanted { text: Some(" ".to_owned()), ..plain.clone() };
+                prop_assert_eq!(board.runs(&plain, &nobody()), board.runs(&each, &nobody()));
+            }
+        }
+        let plain = WorksWanted { before, limit, ..WorksWanted::default() };
+        let each = WorksWanted { text: Some(" ".to_owned()), ..plain.clone() };
+        prop_assert_eq!(board.works(&plain, &nobody()), board.works(&each, &nobody()));
+    }
+
+    #[test]
+    fn what_waits_is_the_same_however_often_somebody_looks(acts in acts()) {
+        let tape = tape(&acts);
+        let mut watched = Board::default();
+        for record in &tape.records {
+            watched.take(record);
+            drop(watched.waiting(&nobody()));
+        }
+        prop_assert_eq!(watched.waiting(&nobody()), tape.board().waiting(&nobody()));
+    }
+
+    #[test]
     fn a_filter_leaves_exactly_what_fits(acts in acts(), state in 0..8_usize) {
         let board = tape(&acts).board();
         let state = Standing::ALL[state];

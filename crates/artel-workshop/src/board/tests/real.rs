@@ -2,6 +2,7 @@
 //! people say what it says.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use artel_config::Environment;
 use artel_journal::{Batch, Query};
@@ -91,7 +92,9 @@ fn followed_live_and_folded_anew_it_is_the_same() {
     assert_eq!(live.changesets(), anew.changesets());
     assert_eq!(live.meter().spent(), anew.meter().spent());
 
-    assert_eq!(workshop.waiting().unwrap(), live.waiting(&drivers));
+    let told = live.waiting(&drivers).into_iter();
+    let told: Vec<_> = told.map(Arc::unwrap_or_clone).collect();
+    assert_eq!(workshop.waiting().unwrap(), told);
     assert_eq!(workshop.changesets().unwrap(), live.changesets());
     assert_eq!(
         workshop.runs(Which::All).unwrap(),

@@ -19,6 +19,13 @@ fn check(build: impl Fn(&mut Tape), drivers: Drivers, expected: &[(&str, &str, i
     tape.work(trace_id(TRACE), request("Make it faster", Urgency::Normal));
     build(&mut tape);
     let found = tape.board().waiting(&drivers);
+    // What was told before is forgotten when something happens.
+    let mut watched = Board::default();
+    for record in &tape.records {
+        watched.take(record);
+        drop(watched.waiting(&drivers));
+    }
+    assert_eq!(watched.waiting(&drivers), found);
     let found: Vec<_> = found
         .iter()
         .map(|it| (it.kind.as_str(), it.text.as_str(), it.since))
