@@ -1,5 +1,6 @@
 //! Events to append.
 
+use artel_types::plan::{Plan, PlanStep, StepScope, Verify};
 use artel_types::{
     Actor, Draft, NoteAdded, Outcome, RunFinished, RunId, RunStarted, Stream, Text, TraceId, Via,
 };
@@ -24,6 +25,30 @@ pub fn note_text(payload: &str) -> String {
     match note.text {
         Text::Inline(text) => text,
         Text::Kept(kept) => kept.blob.to_string(),
+    }
+}
+
+/// Returns a plan of one step.
+pub fn plan_of_one_step() -> Plan {
+    let step = PlanStep {
+        id: "round".to_owned(),
+        title: "Round".to_owned(),
+        role: "engineer".to_owned(),
+        work: "Round the prices.".to_owned(),
+        check: "They are round.".to_owned(),
+        after: Vec::new(),
+        verify: Verify::Evaluator,
+        scope: StepScope::default(),
+        evidence: Vec::new(),
+        gives: Vec::new(),
+        uses: Vec::new(),
+        tokens: None,
+    };
+    Plan {
+        title: "Round the prices".to_owned(),
+        overview: "Prices are rounded.".to_owned(),
+        steps: vec![step],
+        ..Plan::default()
     }
 }
 

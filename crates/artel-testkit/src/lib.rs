@@ -15,7 +15,7 @@ mod wait;
 
 pub use child::{Child, testkit_binary};
 pub use clock::{ManualClock, system_clock};
-pub use drafts::{note, note_text, random_trace, run_events};
+pub use drafts::{note, note_text, plan_of_one_step, random_trace, run_events};
 pub use follower::start_follower;
 pub use random::Random;
 pub use scale::{figure, is_long, scaled};

@@ -789,7 +789,7 @@ facts! {
         /// Whether the step cannot go on without it.
         blocking: bool,
     }
-    /// A person decided about a proposal; the outcome says how.
+    /// A person decided about a proposal, or it lapsed with its step; the outcome says how.
     "plan.decided" schema 1 PlanDecided {
         /// Names the proposal.
         id: String,

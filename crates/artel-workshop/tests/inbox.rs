@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use artel_config::Environment;
 use artel_journal::{Filter, Query};
 use artel_rules::request::file::{Origin, Request, parse, render};
-use artel_types::plan::{Plan, PlanState, PlanStep, Urgency, Verify};
+use artel_testkit::plan_of_one_step;
+use artel_types::plan::{PlanState, Urgency, Verify};
 use artel_types::{
     Actor, Draft, Fact, PlanDrafted, RequestSettled, RunId, Stream, Timestamp, TraceId, Via,
 };
@@ -82,7 +83,7 @@ impl Place {
         let file = self.file("Requests/idea.md");
         let scanned = self.workshop.take_files(&[file]).await.unwrap();
         let trace = scanned.due[0];
-        let plan = plan();
+        let plan = plan_of_one_step();
         let json = serde_json::to_string(&plan).unwrap();
         let name = format!("request-{}_plan.md", trace.short());
         let drafted = PlanDrafted {
@@ -117,29 +118,6 @@ fn open(home: &Path) -> Workshop {
     let clock = artel_config::system_clock();
     let caller = Caller::new(environment, clock, flags, Via::Cli).unwrap();
     caller.workshop().unwrap()
-}
-
-fn plan() -> Plan {
-    let step = PlanStep {
-        id: "round".to_owned(),
-        title: "Round".to_owned(),
-        role: "engineer".to_owned(),
-        work: "Round the prices.".to_owned(),
-        check: "They are round.".to_owned(),
-        after: Vec::new(),
-        verify: Verify::Evaluator,
-        scope: Default::default(),
-        evidence: Vec::new(),
-        gives: Vec::new(),
-        uses: Vec::new(),
-        tokens: None,
-    };
-    Plan {
-        title: "Round the prices".to_owned(),
-        overview: "Prices are rounded.".to_owned(),
-        steps: vec![step],
-        ..Plan::default()
-    }
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use artel_config::Environment;
 use artel_journal::{Filter, Owner, Query};
-use artel_types::plan::{Plan, PlanStep, Verify};
+use artel_testkit::plan_of_one_step;
 use artel_types::{
     Actor, Code, Draft, Fact, Failure, PlanDrafted, RunAsked, RunId, RunStarted, Stream, TraceId,
     Via,
@@ -142,29 +142,6 @@ fn of_several_answers_to_a_run_the_first_counts_and_the_others_are_told() {
     }
 }
 
-fn plan() -> Plan {
-    let step = PlanStep {
-        id: "round".to_owned(),
-        title: "Round".to_owned(),
-        role: "engineer".to_owned(),
-        work: "Round the prices.".to_owned(),
-        check: "They are round.".to_owned(),
-        after: Vec::new(),
-        verify: Verify::Evaluator,
-        scope: Default::default(),
-        evidence: Vec::new(),
-        gives: Vec::new(),
-        uses: Vec::new(),
-        tokens: None,
-    };
-    Plan {
-        title: "Round the prices".to_owned(),
-        overview: "Prices are rounded.".to_owned(),
-        steps: vec![step],
-        ..Plan::default()
-    }
-}
-
 /// An approved plan with an agent at its one step; nobody drives either of them.
 async fn at_a_step(place: &Place) -> (Work, RunId) {
     let workshop = &place.workshop;
@@ -178,7 +155,7 @@ async fn at_a_step(place: &Place) -> (Work, RunId) {
     let file = workshop.root().join("Inbox/Requests/idea.md");
     std::fs::write(&file, "Add rounding to the prices.\n").unwrap();
     let trace = workshop.take_files(&[file]).await.unwrap().due[0];
-    let json = serde_json::to_string(&plan()).unwrap();
+    let json = serde_json::to_string(&plan_of_one_step()).unwrap();
     let drafted = PlanDrafted {
         version: 1,
         hash: blake3::hash(json.as_bytes()).to_hex().to_string(),

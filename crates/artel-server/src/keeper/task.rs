@@ -3,10 +3,7 @@
 use std::sync::Arc;
 
 use artel_types::{Failure, Via};
-use artel_workshop::{
-    Company, Elsewhere, Hints, Left, PortalQuestion, Settled, Stop, Trust, TrustQuestion, Went,
-    Workshop,
-};
+use artel_workshop::{Company, Elsewhere, Hints, Left, Nobody, Settled, Stop, Went, Workshop};
 use tokio::sync::watch;
 
 use super::aside::{Aside, Asks};
@@ -122,24 +119,8 @@ fn company(asks: Asks, stop: watch::Receiver<Stop>) -> Company {
         audience,
         approver: Some(Arc::new(approver)),
         person: None,
-        trust: Arc::new(NoTrust),
+        trust: Arc::new(Nobody),
         stop,
         hints: Hints::Shown,
-    }
-}
-
-struct NoTrust;
-
-impl Trust for NoTrust {
-    fn ask(&self, _: &TrustQuestion) -> Option<bool> {
-        None
-    }
-
-    fn ask_hook(&self, _: &[String]) -> Option<bool> {
-        None
-    }
-
-    fn ask_portal(&self, _: &PortalQuestion) -> Option<bool> {
-        None
     }
 }

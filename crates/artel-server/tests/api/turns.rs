@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use artel_workshop::{Company, Hints, Nobody, PortalQuestion, Stop, Trust, TrustQuestion, Viewer};
+use artel_workshop::{Company, Hints, Nobody, Stop, Viewer};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
@@ -120,7 +120,7 @@ fn what_could_not_go_on_does_not_say_so_when_it_goes_on_elsewhere() {
             audience: Arc::new(Nobody),
             approver: None,
             person: None,
-            trust: Arc::new(NoTrust),
+            trust: Arc::new(Nobody),
             stop: stops,
             hints: Hints::Shown,
         };
@@ -134,22 +134,6 @@ fn what_could_not_go_on_does_not_say_so_when_it_goes_on_elsewhere() {
     assert!(!text.contains(said) && !text.contains("Try now"), "{text}");
     stop.send_replace(Stop::Now);
     driving.join().unwrap();
-}
-
-struct NoTrust;
-
-impl Trust for NoTrust {
-    fn ask(&self, _: &TrustQuestion) -> Option<bool> {
-        None
-    }
-
-    fn ask_hook(&self, _: &[String]) -> Option<bool> {
-        None
-    }
-
-    fn ask_portal(&self, _: &PortalQuestion) -> Option<bool> {
-        None
-    }
 }
 
 #[test]

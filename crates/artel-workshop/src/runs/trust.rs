@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use artel_engine::Nobody;
 use artel_journal::{Filter, Query, Reader};
 use artel_skills::{Scope, Skill, prepare};
 use artel_types::{Code, Fact, Failure, SkillTrusted};
@@ -42,6 +43,12 @@ pub trait Trust: Send + Sync {
 
     /// Asks about a folder at its first use; nothing where nobody can answer.
     fn ask_portal(&self, _question: &PortalQuestion) -> Option<bool> {
+        None
+    }
+}
+
+impl Trust for Nobody {
+    fn ask(&self, _question: &TrustQuestion) -> Option<bool> {
         None
     }
 }
