@@ -10,12 +10,15 @@ use tokio::sync::{Semaphore, watch};
 
 use crate::Says;
 use crate::door::{Hosts, Rate, Wrong};
-use crate::keeper::{Load, Manners, Orders, Task};
+use crate::keeper::{Load, Manners, Orders, Task, blocking};
 use crate::live::Hub;
 use crate::telemetry::Traffic;
 
 /// How many records the board takes in at once.
 const PAGE: u64 = 1_000;
+
+/// So many may look at once for each processor: one of them may wait for the disk.
+const LOOKS_EACH: usize = 2;
 
 /// What all requests share.
 pub(crate) struct Desk {
@@ -44,6 +47,9 @@ pub(crate) struct Desk {
     pub(crate) manners: Manners,
     /// How much there is to do.
     pub(crate) load: Load,
+    /// Places for those who only look. Each keeps a processor busy, so more at once than there are
+    /// would be slower for all, and whoever changes something would wait for them.
+    looks: Semaphore,
     /// Places for readers of live events.
     pub(crate) streams: Arc<Semaphore>,
     /// How many such places there are.
@@ -96,6 +102,7 @@ impl Desk {
             orders: Orders::default(),
             manners: Manners::default(),
             load: Load::default(),
+            looks: Semaphore::new(LOOKS_EACH * processors()),
             streams: Arc::new(Semaphore::new(streams)),
             most_streams: streams,
             traffic: Traffic::default(),
@@ -150,6 +157,16 @@ impl Desk {
         self.catch_up()?;
         let drivers = self.workshop().drivers_now()?;
         Ok(look(&self.board(), &drivers))
+    }
+
+    /// Looks at something where it keeps nobody waiting, in its turn.
+    pub(crate) async fn look<T: Send + 'static>(
+        &self,
+        look: impl FnOnce() -> Result<T, Failure> + Send + 'static,
+    ) -> Result<T, Failure> {
+        // Nobody closes it, so there is always a turn.
+        let _turn = self.looks.acquire().await;
+        blocking(look).await
     }
 
     /// Lists what needs a person. Every page says how much that is, so it is gathered once for all
@@ -259,4 +276,8 @@ impl Desk {
         };
         Ok(Arc::new(self.workshop().acting(&pass.name, via)?))
     }
+}
+
+fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
 }

@@ -9,7 +9,6 @@ use axum::response::{IntoResponse as _, Response};
 use super::Refusal;
 use super::refusal::Troubled;
 use super::seat::{As, Developer};
-use crate::keeper::blocking;
 use crate::telemetry::{Now, page};
 
 /// Counts runs, turns, recoveries, tokens, cost, calls, the queue, readers and requests.
@@ -18,7 +17,7 @@ use crate::telemetry::{Now, page};
     responses((status = 200, body = String, content_type = "text/plain"), (status = "4XX", body = Troubled)))]
 pub(super) async fn metrics(by: As<Developer>) -> Result<Response, Refusal> {
     let desk = std::sync::Arc::clone(&by.desk);
-    let text = blocking(move || {
+    let text = by.desk.look(move || {
         desk.glance(|board, drivers| {
             let mut waits = BTreeMap::new();
             for wait in board.waiting(drivers) {

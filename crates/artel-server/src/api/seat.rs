@@ -81,6 +81,8 @@ in_person! {
 pub(super) struct As<R> {
     pub(super) desk: Arc<Desk>,
     pub(super) who: Who,
+    /// Whether they only look.
+    is_look: bool,
     role: PhantomData<R>,
 }
 
@@ -97,6 +99,7 @@ impl<R: Role> FromRequestParts<Arc<Desk>> for As<R> {
         Ok(Self {
             desk: Arc::clone(desk),
             who,
+            is_look: parts.method.is_safe(),
             role: PhantomData,
         })
     }
@@ -125,8 +128,11 @@ impl<R> As<R> {
         act: impl FnOnce(&Arc<Workshop>) -> Result<T, Refusal> + Send + 'static,
     ) -> Result<T, Refusal> {
         let workshop = self.who.workshop(&self.desk)?;
-        let done = blocking(move || act(&workshop).map_err(|refusal| refusal.0));
-        Ok(done.await?)
+        let act = move || act(&workshop).map_err(|refusal| refusal.0);
+        Ok(match self.is_look {
+            true => self.desk.look(act).await?,
+            false => blocking(act).await?,
+        })
     }
 
     /// Returns what was done; what was noticed besides is said where the daemon says things.

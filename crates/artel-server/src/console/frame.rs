@@ -19,7 +19,6 @@ use super::words;
 use crate::api::Refusal;
 use crate::desk::Desk;
 use crate::door::Who;
-use crate::keeper::blocking;
 
 /// How a plan is looked at where nothing is begun.
 pub(super) const LOOKING: PlanRules = PlanRules {
@@ -221,8 +220,9 @@ where
     G: FnOnce(&Site) -> Result<P, Problems> + Send + 'static,
 {
     let looking = who.clone();
-    let rendered = blocking(move || {
-        let site = Site::open(desk, looking)?;
+    let seen = Arc::clone(&desk);
+    let rendered = desk.look(move || {
+        let site = Site::open(seen, looking)?;
         let page = gather(&site).map_err(|problems| problems.first())?;
         render(&page)
     });

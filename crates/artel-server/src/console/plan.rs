@@ -21,7 +21,6 @@ use super::graph::{Graph, draw};
 use super::words::{self, When};
 use crate::desk::Desk;
 use crate::door::Who;
-use crate::keeper::blocking;
 
 /// Which version is wanted, and which it is compared with.
 #[derive(Debug, Default, Deserialize)]
@@ -149,8 +148,9 @@ async fn rendered(
     id: String,
     wanted: Wanted,
 ) -> Result<String, Failure> {
-    let read = blocking(move || {
-        let site = Site::open(desk, who)?;
+    let seen = Arc::clone(&desk);
+    let read = desk.look(move || {
+        let site = Site::open(seen, who)?;
         let work = site.workshop.work_named(&id)?;
         let (drafted, plan) = site.workshop.plan_of(&work, wanted.v)?;
         Ok(Read {
@@ -165,7 +165,7 @@ async fn rendered(
     let model = read.work.request.model.clone();
     let estimates = read.site.workshop.estimate(&read.plan, model.as_deref());
     let estimates = estimates.await?;
-    blocking(move || render(&gather(read, &estimates)?)).await
+    desk.look(move || render(&gather(read, &estimates)?)).await
 }
 
 fn gather(read: Read, estimates: &[Estimate]) -> Result<PlanPage, Failure> {
@@ -333,8 +333,9 @@ pub(super) async fn text(
     Sought(wanted): Sought<Wanted>,
 ) -> Response {
     let looking = who.clone();
-    let read = blocking(move || {
-        let site = Site::open(desk, looking)?;
+    let seen = Arc::clone(&desk);
+    let read = desk.look(move || {
+        let site = Site::open(seen, looking)?;
         let work = site.workshop.work_named(&id)?;
         site.workshop.plan_markdown(&work, wanted.v)
     });
