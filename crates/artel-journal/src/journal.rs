@@ -92,6 +92,18 @@ impl Options {
             room: Room::unwaited(),
         }
     }
+
+    /// Returns what a writer needs to know to work.
+    fn manner(&self) -> (Durability, Duration) {
+        (self.durability, self.patience)
+    }
+}
+
+impl Own {
+    fn new(home: &Home, options: Options) -> Arc<Self> {
+        let blobs = Blobs::new(home.blobs(), options.redactor.clone(), options.room.clone());
+        Arc::new(Self { options, blobs })
+    }
 }
 
 /// An opened journal with what was noticed while opening it.
@@ -105,18 +117,28 @@ pub struct Opened {
 
 /// A journal open for writing. Clones share one writer; the last one closes it.
 #[derive(Debug, Clone)]
-pub struct Journal(Arc<Inner>);
+pub struct Journal {
+    inner: Arc<Inner>,
+    own: Arc<Own>,
+}
+
+/// What is somebody's own where several share a writer.
+#[derive(Debug)]
+struct Own {
+    options: Options,
+    blobs: Blobs,
+}
 
 struct Inner {
     home: Home,
     workshop: WorkshopId,
-    options: Options,
+    /// How the writer works.
+    manner: (Durability, Duration),
     orders: Mutex<Sender<Order>>,
     writer: Mutex<Option<JoinHandle<()>>>,
     upkeep: Mutex<Option<JoinHandle<()>>>,
     reader: Arc<Reader>,
     bell: Arc<Bell>,
-    blobs: Blobs,
 }
 
 impl Journal {
@@ -208,18 +230,20 @@ impl Journal {
             .spawn(move || writer.run(&waiting))
             .map_err(|cause| JournalError::file("start the writer of", home.journal(), cause))?;
         let reader = Arc::new(Reader::open(home)?);
-        let blobs = Blobs::new(home.blobs(), options.redactor.clone(), options.room.clone());
-        let journal = Self(Arc::new(Inner {
+        let inner = Inner {
             home: home.clone(),
             workshop,
-            options,
+            manner: options.manner(),
             orders: Mutex::new(orders),
             writer: Mutex::new(Some(writer)),
             upkeep: Mutex::new(None),
             reader,
             bell,
-            blobs,
-        }));
+        };
+        let journal = Self {
+            inner: Arc::new(inner),
+            own: Own::new(home, options),
+        };
         let had_events = found.head.seq > 0;
         let notes = journal.record_findings(found)?;
         if had_events {
@@ -228,11 +252,24 @@ impl Journal {
         Ok(Opened { journal, notes })
     }
 
+    /// Returns the journal for somebody else in this process: what they write is redacted as they
+    /// want, and goes through the same writer. Nothing where that writer is gone, or works
+    /// otherwise than they want; then it is opened anew.
+    pub fn shared_with(&self, options: Options) -> Option<Self> {
+        let writer = self.inner.writer.lock();
+        let writer = writer.unwrap_or_else(PoisonError::into_inner);
+        let is_there = writer.as_ref().is_some_and(|it| !it.is_finished());
+        (is_there && self.inner.manner == options.manner()).then(|| Self {
+            inner: Arc::clone(&self.inner),
+            own: Own::new(&self.inner.home, options),
+        })
+    }
+
     /// Records what was found while opening, so that it is part of the history.
     fn record_findings(&self, found: Found) -> Result<Vec<String>, JournalError> {
         let mut notes = found.notes;
         let mut drafts = Vec::new();
-        let trace = self.0.options.trace;
+        let trace = self.own.options.trace;
         if let Some((migrated, backup)) = found.migrated {
             notes.push(format!(
                 "journal brought from format {} to {} (backup: {})",
@@ -258,7 +295,7 @@ impl Journal {
     /// Records events. The answer comes when they are on disk.
     pub fn append(&self, batch: impl Into<Batch>) -> Ack {
         let (reply, ack) = order::answer();
-        match order::prepare(batch.into(), &self.0.options.redactor) {
+        match order::prepare(batch.into(), &self.own.options.redactor) {
             Ok(prepared) => self.send(Order::Append(prepared, reply)),
             // The answer goes to the caller's own `Ack`, which is still there.
             Err(error) => drop(reply.send(Err(error))),
@@ -268,36 +305,36 @@ impl Journal {
 
     /// Follows the journal from behind `after` on (0: from the start).
     pub fn subscribe(&self, filter: Filter, after: u64) -> Subscription {
-        let Inner { reader, bell, .. } = &*self.0;
+        let Inner { reader, bell, .. } = &*self.inner;
         Subscription::new(Arc::clone(reader), Arc::clone(bell), filter, after)
     }
 
     /// Returns the reading side.
     pub fn reader(&self) -> &Reader {
-        &self.0.reader
+        &self.inner.reader
     }
 
     /// Returns the reading side for whoever keeps it beside the journal.
     pub fn shared_reader(&self) -> Arc<Reader> {
-        Arc::clone(&self.0.reader)
+        Arc::clone(&self.inner.reader)
     }
 
     /// Looks whether there is no room to append now, where it would be waited for.
     pub fn lack(&self) -> Option<Lack> {
-        let Inner { home, options, .. } = &*self.0;
-        let why = options.room.shortage(&home.log())?;
+        let home = &self.inner.home;
+        let why = self.own.options.room.shortage(&home.log())?;
         let (need, at) = (None, home.journal());
         Some(Lack { why, need, at })
     }
 
     /// Returns where writers without room say so.
     pub fn room(&self) -> &Room {
-        &self.0.options.room
+        &self.own.options.room
     }
 
     /// Returns the store of large values.
     pub fn blobs(&self) -> &Blobs {
-        &self.0.blobs
+        &self.own.blobs
     }
 
     /// Takes a lease, if nobody else holds it.
@@ -359,8 +396,8 @@ impl Journal {
             clock,
             backups_kept,
             ..
-        } = &self.0.options;
-        let backup = backup::take(&self.0.home, self.0.workshop, clock, *backups_kept)?;
+        } = &self.own.options;
+        let backup = backup::take(&self.inner.home, self.inner.workshop, clock, *backups_kept)?;
         self.record_backup(&backup, by, "asked")?;
         Ok(backup)
     }
@@ -373,7 +410,7 @@ impl Journal {
         };
         let draft = Draft {
             actor: by,
-            ..upkeep(self.0.options.trace, fact)
+            ..upkeep(self.own.options.trace, fact)
         };
         self.append(draft)
             .wait()
@@ -390,9 +427,9 @@ impl Journal {
         by: &Actor,
     ) -> Result<Option<Pruned>, JournalError> {
         archive::prune(
-            &self.0.home,
-            self.0.workshop,
-            &self.0.options,
+            &self.inner.home,
+            self.inner.workshop,
+            &self.own.options,
             before,
             is_final,
             by,
@@ -407,21 +444,21 @@ impl Journal {
             backup_every,
             backups_kept,
             ..
-        } = &self.0.options;
+        } = &self.own.options;
         let Some(every) = backup_every else { return };
-        if !backup::is_due(&self.0.home, clock.now(), *every) {
+        if !backup::is_due(&self.inner.home, clock.now(), *every) {
             return;
         }
-        let (home, clock, kept) = (self.0.home.clone(), clock.clone(), *backups_kept);
-        let workshop = self.0.workshop;
+        let (home, clock, kept) = (self.inner.home.clone(), clock.clone(), *backups_kept);
+        let workshop = self.inner.workshop;
         // The thread must not keep the journal open, so it holds only what it needs to record.
         let sender = self
-            .0
+            .inner
             .orders
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone();
-        let (redactor, trace) = (self.0.options.redactor.clone(), self.0.options.trace);
+        let (redactor, trace) = (self.own.options.redactor.clone(), self.own.options.trace);
         let thread = std::thread::spawn(move || {
             // A failed backup is shown by `doctor`, which looks at the age of the newest one.
             let Ok(backup) = backup::take(&home, workshop, &clock, kept) else {
@@ -435,11 +472,19 @@ impl Journal {
                 drop(ack.wait());
             }
         });
-        *self.0.upkeep.lock().unwrap_or_else(PoisonError::into_inner) = Some(thread);
+        *self
+            .inner
+            .upkeep
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = Some(thread);
     }
 
     fn send(&self, order: Order) {
-        let orders = self.0.orders.lock().unwrap_or_else(PoisonError::into_inner);
+        let orders = self
+            .inner
+            .orders
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         // A writer that is gone drops the reply, and the caller sees `Closed`.
         drop(orders.send(order));
     }

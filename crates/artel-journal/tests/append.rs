@@ -288,3 +288,29 @@ fn the_journal_of_another_workshop_is_refused() {
         "{opened:?}"
     );
 }
+
+#[test]
+fn several_share_a_writer_and_each_hides_their_own_secrets() {
+    let scratch = Scratch::new();
+    let one = scratch.create();
+    let secret = Secret::new("correct-horse-battery");
+    let mut options = scratch.options.clone();
+    options.redactor = artel_types::Redactor::of_known_values([&secret]);
+    let other = one.shared_with(options.clone()).unwrap();
+    let said = "the word is correct-horse-battery";
+    assert_eq!(one.append(note("a", said)).wait().unwrap().seqs, 1..=1);
+    assert_eq!(other.append(note("a", said)).wait().unwrap().seqs, 2..=2);
+    let told = texts(&one, Filter::default());
+    assert_eq!(told[0], said);
+    assert!(!told[1].contains("horse"), "{told:?}");
+    // Whoever closes first leaves the writer to the others.
+    drop(one);
+    assert_eq!(other.append(note("a", "on")).wait().unwrap().seqs, 3..=3);
+    options.durability = artel_journal::Durability::Normal;
+    assert!(
+        other.shared_with(options).is_none(),
+        "its writer is another"
+    );
+    drop(other);
+    assert!(scratch.verify().ok);
+}

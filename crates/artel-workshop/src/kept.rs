@@ -1,9 +1,9 @@
-//! What a process that stays keeps of the journal: one reader for all who look, and what was read
-//! last for as long as nobody writes.
+//! What a process that stays keeps of the journal: one reader for all who look, one writer for all
+//! who write, and what was read last for as long as nobody does.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use artel_journal::{Journal, LeaseInfo, Reader, Sight};
+use artel_journal::{Journal, LeaseInfo, Options, Reader, Sight};
 use artel_types::{Failure, RunId, WorkshopId};
 
 use crate::runs::Finding;
@@ -14,9 +14,10 @@ const STORIES: usize = 8;
 /// Which story: the trace, and the run in it if one is meant.
 pub(crate) type StoryKey = (String, Option<RunId>);
 
-/// The reader of a journal that is open anyway, with what it found last.
+/// A journal that is open anyway, with what was found in it last.
 #[derive(Debug)]
 pub(crate) struct Kept {
+    journal: Journal,
     pub(crate) reader: Arc<Reader>,
     /// When its end was found to be there.
     whole: Mutex<Option<Sight>>,
@@ -27,11 +28,17 @@ pub(crate) struct Kept {
 impl Kept {
     pub(crate) fn of(journal: &Journal) -> Self {
         Self {
+            journal: journal.clone(),
             reader: journal.shared_reader(),
             whole: Mutex::default(),
             leases: Mutex::default(),
             stories: Mutex::default(),
         }
+    }
+
+    /// Returns the journal that is open anyway, for whoever writes with these options.
+    pub(crate) fn journal(&self, options: &Options) -> Option<Journal> {
+        self.journal.shared_with(options.clone())
     }
 
     /// Refuses a journal whose end is missing; looks again only after something was written.

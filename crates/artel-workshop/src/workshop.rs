@@ -127,8 +127,8 @@ impl Workshop {
         }
     }
 
-    /// Returns the workshop as it is read by a process that stays and has the journal open: nothing
-    /// is read again as long as nobody writes.
+    /// Returns the workshop for a process that stays and has the journal open: nothing is read again
+    /// as long as nobody writes, and nothing opened again.
     #[must_use]
     pub fn beside(&self, journal: &Journal) -> Self {
         Self {
@@ -192,10 +192,19 @@ impl Workshop {
     }
 
     pub(crate) fn open_with(&self, options: Options) -> Result<Open, Failure> {
-        let opened = Journal::open(&self.home, self.marker.id, options)?;
-        let open = Open {
-            journal: opened.journal,
-            notes: opened.notes,
+        let kept = self.kept.as_ref();
+        let open = match kept.and_then(|kept| kept.journal(&options)) {
+            Some(journal) => Open {
+                journal,
+                notes: Vec::new(),
+            },
+            None => {
+                let opened = Journal::open(&self.home, self.marker.id, options)?;
+                Open {
+                    journal: opened.journal,
+                    notes: opened.notes,
+                }
+            }
         };
         self.record_settings(&open.journal)?;
         Ok(open)
