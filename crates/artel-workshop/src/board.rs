@@ -198,7 +198,6 @@ impl Board {
         let Some((at, trace)) = seen.place else {
             return;
         };
-        self.stir(trace);
         if let Some(run) = seen.run {
             let index = self.card(run, trace);
             self.cards[index].last = (seen.seq, at);
@@ -208,6 +207,7 @@ impl Board {
             let index = self.work_card(trace);
             self.works[index].last = at;
         }
+        self.stir(trace);
     }
 
     /// Forgets what a piece of work waits for: whatever happens to it may change that.
