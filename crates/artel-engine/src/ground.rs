@@ -105,7 +105,8 @@ impl Ground {
 
     /// Opens the tree that another process made.
     pub fn reopen(&self, newest: &str) -> Result<(), Failure> {
-        let tree = RunTree::take_up(self.git()?, &self.at).map_err(|error| failed(&error))?;
+        let tree = RunTree::open(self.git()?, &self.at).map_err(|error| failed(&error))?;
+        tree.clear_unfinished().map_err(|error| failed(&error))?;
         self.lock().tree = Some(Arc::new(tree));
         self.count_from(newest);
         Ok(())

@@ -189,17 +189,20 @@ impl RunTree {
         Ok(tree)
     }
 
-    /// Opens a tree in which a process that is gone may have worked, to go on in it: what that one
-    /// had not finished writing is nobody's work, and goes. The caller alone writes in the tree.
-    pub fn take_up(git: &Path, at: &Path) -> Result<Self, TreeError> {
-        let tree = Self::open(git, at)?;
-        let beneath = Beneath::open(&tree.own.files)?;
-        for path in tree.look(&Files::default())?.files.keys() {
-            if path.file_name().is_some_and(artel_files::is_leftover) {
-                beneath.remove(path)?;
-            }
+    /// Removes what a process that is gone had not finished writing, for whoever takes its work up:
+    /// it is nobody's. The caller alone writes in the tree.
+    pub fn clear_unfinished(&self) -> Result<(), TreeError> {
+        let walk = self.look(&Files::default())?;
+        let is_leftover = |path: &&PathBuf| path.file_name().is_some_and(artel_files::is_leftover);
+        let leftovers: Vec<&PathBuf> = walk.files.keys().filter(is_leftover).collect();
+        if leftovers.is_empty() {
+            return Ok(());
         }
-        Ok(tree)
+        // What the tree began with is the person's, whatever it is called.
+        let began = self.store().manifest(self.start.tree())?;
+        let beneath = Beneath::open(&self.own.files)?;
+        let mut left = leftovers.iter().filter(|path| !began.contains_key(**path));
+        left.try_for_each(|path| beneath.remove(path))
     }
 
     /// Returns where the run's files are.

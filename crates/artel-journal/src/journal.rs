@@ -446,7 +446,10 @@ impl Journal {
             ..
         } = &self.own.options;
         let Some(every) = backup_every else { return };
-        if !backup::is_due(&self.inner.home, clock.now(), *every) {
+        let running = self.inner.upkeep.lock();
+        let mut running = running.unwrap_or_else(PoisonError::into_inner);
+        let is_under_way = running.as_ref().is_some_and(|it| !it.is_finished());
+        if is_under_way || !backup::is_due(&self.inner.home, clock.now(), *every) {
             return;
         }
         let (home, clock, kept) = (self.inner.home.clone(), clock.clone(), *backups_kept);
@@ -472,11 +475,7 @@ impl Journal {
                 drop(ack.wait());
             }
         });
-        *self
-            .inner
-            .upkeep
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner) = Some(thread);
+        *running = Some(thread);
     }
 
     fn send(&self, order: Order) {

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use artel_journal::{AppendError, Batch, Filter, Journal, JournalError, Owner, Query};
+use artel_journal::{AppendError, Batch, Filter, Journal, JournalError, Owner, Query, backups};
 use artel_testkit::{ManualClock, Scratch, block_on, note, note_text, run_events};
 use artel_types::{Draft, RunId, Secret, Stream, Text, TraceId};
 
@@ -313,4 +313,31 @@ fn several_share_a_writer_and_each_hides_their_own_secrets() {
     );
     drop(other);
     assert!(scratch.verify().ok);
+}
+
+#[test]
+fn a_journal_that_stays_open_is_backed_up_each_day() {
+    let clock = ManualClock::at("2026-11-16T08:00:00Z");
+    let mut scratch = Scratch::with_clock(clock.clock());
+    let day = Duration::from_secs(86_400);
+    scratch.options.backup_every = Some(day);
+    let journal = scratch.create();
+    journal
+        .append(note("a", "something to lose"))
+        .wait()
+        .unwrap();
+    let taken = Filter {
+        kind: Some("journal.backed_up".to_owned()),
+        ..Filter::default()
+    };
+    let mut taken = journal.subscribe(taken, 0);
+    for count in 1..=3 {
+        // Who else asks while it is being taken, or too soon, gets none.
+        journal.back_up_when_due();
+        journal.back_up_when_due();
+        block_on(taken.next()).unwrap();
+        journal.back_up_when_due();
+        assert_eq!(backups(&scratch.home).len(), count);
+        clock.pass(day);
+    }
 }

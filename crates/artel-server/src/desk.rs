@@ -49,7 +49,7 @@ pub(crate) struct Desk {
     pub(crate) load: Load,
     /// Places for those who only look. Each keeps a processor busy, so more at once than there are
     /// would be slower for all, and whoever changes something would wait for them.
-    looks: Semaphore,
+    looks: Arc<Semaphore>,
     /// Places for readers of live events.
     pub(crate) streams: Arc<Semaphore>,
     /// How many such places there are.
@@ -102,7 +102,7 @@ impl Desk {
             orders: Orders::default(),
             manners: Manners::default(),
             load: Load::default(),
-            looks: Semaphore::new(LOOKS_EACH * processors()),
+            looks: Arc::new(Semaphore::new(LOOKS_EACH * processors())),
             streams: Arc::new(Semaphore::new(streams)),
             most_streams: streams,
             traffic: Traffic::default(),
@@ -164,9 +164,14 @@ impl Desk {
         &self,
         look: impl FnOnce() -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, Failure> {
-        // Nobody closes it, so there is always a turn.
-        let _turn = self.looks.acquire().await;
-        blocking(look).await
+        // Nobody closes it, so there is always a turn. It lasts until the look is over, also where
+        // whoever wanted it is gone.
+        let turn = Arc::clone(&self.looks).acquire_owned().await;
+        blocking(move || {
+            let _turn = turn;
+            look()
+        })
+        .await
     }
 
     /// Lists what needs a person. Every page says how much that is, so it is gathered once for all

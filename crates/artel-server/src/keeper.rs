@@ -406,10 +406,14 @@ impl Keeper {
         self.queue.put(task, urgency, after, Instant::now());
     }
 
-    /// Looks for what other processes left meanwhile.
+    /// Looks for what other processes left meanwhile, and whether it is time for a backup.
     async fn sweep(&mut self) {
         let desk = Arc::clone(&self.desk);
-        let found = blocking(move || left::left(&desk)).await;
+        let found = blocking(move || {
+            desk.workshop().open()?.journal.back_up_when_due();
+            left::left(&desk)
+        })
+        .await;
         for (task, _, urgency) in found.unwrap_or_default() {
             self.queue.offer(task, urgency, GRACE, Instant::now());
         }

@@ -283,6 +283,8 @@ pub(super) async fn diff(
     At(id): At<String>,
     headers: HeaderMap,
 ) -> Result<Response, Refusal> {
+    // It waits for git.
+    let by = by.beside_the_line();
     let done = by.does(move |workshop| {
         let changeset: ChangesetSeen = shaped(workshop.changeset(&id)?)?;
         let diff = workshop.changeset_diff(&id)?;

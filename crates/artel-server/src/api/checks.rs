@@ -171,6 +171,8 @@ pub(super) async fn health(
         Some(Ok(profile)) => Some(profile),
         Some(Err(())) => return Err(none_of("profile", &["local", "ci", "production"]).into()),
     };
+    // It verifies the whole journal.
+    let by = by.beside_the_line();
     let done = by.does(move |workshop| {
         let checks = match profile {
             None => workshop.caller().doctor(),

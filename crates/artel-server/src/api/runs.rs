@@ -248,6 +248,8 @@ pub(super) async fn show(by: As<User>, At(id): At<String>) -> Answer<RunShown> {
     extensions(("x-role" = json!("developer"))),
     responses((status = 200, body = RunDiff), (status = "4XX", body = Troubled)))]
 pub(super) async fn diff(by: As<Developer>, At(id): At<String>) -> Answer<RunDiff> {
+    // It waits for git.
+    let by = by.beside_the_line();
     let done = by.does(move |workshop| {
         let run = workshop.run_named(&id)?;
         let proposal = json!(workshop.proposal(run)?);

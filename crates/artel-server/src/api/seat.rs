@@ -122,6 +122,14 @@ fn refuse_without_room(parts: &Parts, desk: &Desk) -> Result<(), Failure> {
 }
 
 impl<R> As<R> {
+    /// Takes no turn among those who look: for what takes long, and would keep them waiting.
+    pub(super) fn beside_the_line(self) -> Self {
+        Self {
+            is_look: false,
+            ..self
+        }
+    }
+
     /// Does something in the workshop in their name, where it keeps nobody waiting.
     pub(super) async fn does<T: Send + 'static>(
         &self,

@@ -17,7 +17,9 @@ impl Board {
         let questions = self.questions(drivers);
         let asking: BTreeSet<TraceId> = questions.iter().map(|it| it.trace).collect();
         let mut waits: Vec<_> = questions.iter().map(|it| Arc::new(question(it))).collect();
-        for work in self.unsettled.iter().map(|index| &self.works[*index]) {
+        let unsettled = self.unsettled.iter().map(|index| &self.works[*index]);
+        // Of what cannot be read it is not known what was asked.
+        for work in unsettled.filter(|work| work.seq > 0) {
             let own = self.own_waits(work).iter();
             let counts = |it: &&Arc<Waits>| {
                 !is_left(it) || !asking.contains(&work.trace) && !self.is_driven(work, drivers)

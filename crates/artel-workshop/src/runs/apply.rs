@@ -126,8 +126,11 @@ impl Workshop {
     pub(crate) fn left_changes(&self, run: RunId) -> Vec<FileChange> {
         let git = self.caller.program("git");
         let tree = git.and_then(|git| RunTree::open(&git, &self.run_place(run)).ok());
-        tree.and_then(|tree| changes(&tree).ok())
-            .unwrap_or_default()
+        let seen = tree.and_then(|tree| {
+            tree.clear_unfinished().ok()?;
+            changes(&tree).ok()
+        });
+        seen.unwrap_or_default()
     }
 
     pub(crate) fn run_place(&self, run: RunId) -> PathBuf {

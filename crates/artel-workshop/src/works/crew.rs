@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use artel_engine::{Chronicle, Crew, Did, Doing, Entry};
-use artel_git::{Identity, Line, LineError, RunTree, TreeError};
+use artel_git::{Identity, Line, RunTree, TreeError};
 use artel_rules::conduct::{Conduct, Order, Part};
 use artel_types::model::Privacy;
 use artel_types::plan::PlanStep;
@@ -108,8 +108,11 @@ impl Workers {
     ) -> Result<Arc<RunTree>, Failure> {
         let git = self.house.workshop.caller.program("git");
         if let Some(git) = git {
-            match RunTree::take_up(&git, at) {
-                Ok(tree) => return Ok(Arc::new(tree)),
+            match RunTree::open(&git, at) {
+                Ok(tree) => {
+                    tree.clear_unfinished().map_err(git_failed)?;
+                    return Ok(Arc::new(tree));
+                }
                 Err(TreeError::NotMade { .. }) => {}
                 // A kill may have come while it was made or removed.
                 Err(_) => done_with(at),
@@ -220,7 +223,7 @@ impl Crew for Workers {
 }
 
 /// Says why git did not do it.
-pub(crate) fn git_failed(error: LineError) -> Failure {
+pub(crate) fn git_failed(error: impl std::error::Error) -> Failure {
     let mut why = Vec::new();
     let mut next = std::error::Error::source(&error);
     while let Some(cause) = next {

@@ -269,7 +269,7 @@ fn loosely(tree: &RunTree) -> BTreeMap<PathBuf, String> {
 
 #[test]
 fn what_a_process_that_is_gone_had_not_finished_writing_goes_when_its_tree_is_taken_up() {
-    let scene = Scene::committed(&[("a.txt", "1\n")]);
+    let scene = Scene::committed(&[("a.txt", "1\n"), (".artel-tmp-notes", "mine\n")]);
     let tree = scene.make();
     let unfinished = tree.files().join("deep/.artel-tmp-4417-0a-27");
     fs::create_dir(tree.files().join("deep")).unwrap();
@@ -277,7 +277,9 @@ fn what_a_process_that_is_gone_had_not_finished_writing_goes_when_its_tree_is_ta
     fs::write(tree.files().join("new.txt"), "1\n").unwrap();
     // Whoever works in the tree cannot hide a file by its name.
     assert_eq!(changed(&tree).len(), 2);
-    let tree = RunTree::take_up(&program(), &scene.at()).unwrap();
+    let tree = RunTree::open(&program(), &scene.at()).unwrap();
+    tree.clear_unfinished().unwrap();
     assert!(!unfinished.exists());
+    assert!(tree.files().join(".artel-tmp-notes").exists());
     assert_eq!(changed(&tree), [("new.txt".to_owned(), ChangeKind::Made)]);
 }
