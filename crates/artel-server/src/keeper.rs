@@ -410,7 +410,7 @@ impl Keeper {
     async fn sweep(&mut self) {
         let desk = Arc::clone(&self.desk);
         let found = blocking(move || {
-            desk.workshop().open()?.journal.back_up_when_due();
+            desk.journal.back_up_when_due();
             left::left(&desk)
         })
         .await;
