@@ -10,6 +10,7 @@ use artel_journal::{Blobs, Filter, Query};
 use artel_types::{BlobHash, Code, Fact, Failure, Timestamp};
 use serde::Serialize;
 
+use crate::init::FOLDERS;
 use crate::trouble::path_text;
 use crate::workshop::Workshop;
 
@@ -176,15 +177,17 @@ impl Workshop {
 
     fn leftovers(&self) -> Vec<Rubbish> {
         let state = self.home.state();
-        let folders = [
+        let own = [
             state.to_owned(),
             self.home.backups(),
             self.home.archive(),
             self.root.clone(),
         ];
-        let files = folders
-            .iter()
-            .flat_map(|folder| entries(folder))
+        let shown = FOLDERS.iter().map(|folder| self.root.join(folder));
+        let files = own
+            .into_iter()
+            .chain(shown)
+            .flat_map(|folder| entries(&folder))
             .filter(|path| {
                 let name = path.file_name().unwrap_or_default();
                 let is_temporary = path.extension().is_some_and(|end| end == "tmp");

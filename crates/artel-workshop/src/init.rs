@@ -15,7 +15,8 @@ use crate::safety;
 use crate::trouble::{Problems, file_failure, path_text, shell_word};
 use crate::works::{DASHBOARD, dashboard, outside};
 
-const FOLDERS: &[&str] = &[
+/// The folders of a workshop that people see.
+pub(crate) const FOLDERS: &[&str] = &[
     "Inbox",
     "Inbox/Requests",
     "Inbox/Plans",

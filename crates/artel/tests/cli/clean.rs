@@ -79,6 +79,7 @@ fn filled(house: &House) -> (Vec<PathBuf>, Vec<PathBuf>) {
         file(house, ".artel/logs/old.log", 31 * 24 * HOUR),
         file(house, ".artel/backups.tmp", 2 * HOUR),
         file(house, ".artel-tmp-1-0", 2 * HOUR),
+        file(house, "Inbox/Plans/.artel-tmp-1-1", 2 * HOUR),
     ];
     let stays = vec![
         worktree(house, 5, 2),
@@ -103,8 +104,8 @@ fn it_removes_what_nothing_needs_and_nothing_else() {
         finished worktrees     1      13 B
         values no event names  1      17 B
         old logs               1      4 B
-        left-overs of crashes  2      8 B
-        removed 5 things, 42 B free again
+        left-overs of crashes  3      12 B
+        removed 6 things, 46 B free again
         ");
     for path in goes {
         assert!(!path.exists(), "{} should be gone", path.display());
@@ -124,7 +125,7 @@ fn a_dry_run_only_shows() {
     house.ok(["clean", "--dry-run"]).says("finished worktrees");
     house.ok(["clean", "--dry-run", "--yes"]);
     let found = house.ok(["clean", "--dry-run", "--json"]).json();
-    assert_eq!(found["found"].as_array().unwrap().len(), 5);
+    assert_eq!(found["found"].as_array().unwrap().len(), 6);
     assert_eq!(found["cleaned"]["removed"], 0);
     before.unchanged(&house.root());
 }

@@ -90,10 +90,16 @@ impl Flooded {
         Self::until_there(kind, count, || self.records(kind).len());
     }
 
-    /// Returns how many plans can be read.
+    /// Returns how many plans can be read. A daemon that is killed while it writes one leaves an
+    /// unfinished file, which people do not see.
     fn plans(&self) -> usize {
         let folder = self.town.house.workshop.join("Inbox/Plans");
-        fs::read_dir(folder).unwrap().count()
+        let names = fs::read_dir(folder)
+            .unwrap()
+            .map(|it| it.unwrap().file_name());
+        names
+            .filter(|name| !name.as_encoded_bytes().starts_with(b"."))
+            .count()
     }
 
     fn until_there(kind: &str, count: usize, there: impl Fn() -> usize) {
