@@ -141,7 +141,7 @@ fn without_a_terminal_it_wants_a_yes() {
     house.artel(["clean", "--json"]).run().expect(3);
     before.unchanged(&house.root());
     let cleaned = house.ok(["clean", "--yes", "--json"]).json();
-    assert_eq!(cleaned["cleaned"]["removed"], 5);
+    assert_eq!(cleaned["cleaned"]["removed"], 6);
 }
 
 #[test]
