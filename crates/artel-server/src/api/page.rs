@@ -3,7 +3,7 @@
 use artel_types::{Code, Failure};
 use artel_workshop::Page;
 use serde::{Deserialize, Deserializer, Serialize};
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 /// How many rows a page has where nobody says.
 const USUAL: usize = 50;
@@ -50,6 +50,19 @@ impl<'de> Deserialize<'de> for Limit {
             _ => Err(wrong()),
         }
     }
+}
+
+/// Which part of a list is wanted that has no other question.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PageWanted {
+    /// How many, from 1 to 200.
+    #[serde(default)]
+    #[param(value_type = Option<u16>, minimum = 1, maximum = 200)]
+    pub(super) limit: Limit,
+    /// Only what comes after this row of an earlier page.
+    pub(super) before: Option<String>,
 }
 
 /// Cuts a page out of a list: what comes after the row that `before` names.

@@ -7,10 +7,10 @@ use artel_types::{Code, Failure};
 use artel_workshop::{Health, NewPortal, PortalOperation};
 use axum::Json;
 use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 
 use super::Told;
-use super::page::{Limit, Rows, page};
+use super::page::{PageWanted, Rows, page};
 use super::refusal::Troubled;
 use super::requests::none_of;
 use super::runs::steer::Nothing;
@@ -79,24 +79,14 @@ pub(super) struct PortalVerified {
     checks: Vec<PortalLooked>,
 }
 
-/// Which portals are wanted.
-#[derive(Debug, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Wanted {
-    /// How many, from 1 to 200.
-    #[serde(default)]
-    #[param(value_type = Option<u16>, minimum = 1, maximum = 200)]
-    limit: Limit,
-    /// Only what comes after this row of an earlier page.
-    before: Option<String>,
-}
-
 /// Lists portals, by name.
 #[utoipa::path(get, path = "/api/v1/portals", tag = "portals", operation_id = "listPortals",
-    params(Wanted), extensions(("x-role" = json!("user"))),
+    params(PageWanted), extensions(("x-role" = json!("user"))),
     responses((status = 200, body = Rows<PortalSeen>), (status = "4XX", body = Troubled)))]
-pub(super) async fn list(by: As<User>, Asked(wanted): Asked<Wanted>) -> Answer<Rows<PortalSeen>> {
+pub(super) async fn list(
+    by: As<User>,
+    Asked(wanted): Asked<PageWanted>,
+) -> Answer<Rows<PortalSeen>> {
     let done = by.does(move |workshop| {
         let cut = (wanted.limit, wanted.before.as_deref());
         let rows = page(workshop.portals()?, cut, |it| it.name.clone())?;

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use axum::Json;
 use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 
 use super::Told;
-use super::page::{Limit, Rows, page};
+use super::page::{PageWanted, Rows, page};
 use super::refusal::Troubled;
 use super::runs::steer::Nothing;
 use super::seat::{Answer, As, Asked, At, Developer, User, shaped};
@@ -40,24 +40,14 @@ pub(super) struct ReportSeen {
     text: String,
 }
 
-/// Which reports are wanted.
-#[derive(Debug, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Wanted {
-    /// How many, from 1 to 200.
-    #[serde(default)]
-    #[param(value_type = Option<u16>, minimum = 1, maximum = 200)]
-    limit: Limit,
-    /// Only what comes after this row of an earlier page.
-    before: Option<String>,
-}
-
 /// Lists reports, the newest first.
 #[utoipa::path(get, path = "/api/v1/reports", tag = "reports", operation_id = "listReports",
-    params(Wanted), extensions(("x-role" = json!("user"))),
+    params(PageWanted), extensions(("x-role" = json!("user"))),
     responses((status = 200, body = Rows<ReportListed>), (status = "4XX", body = Troubled)))]
-pub(super) async fn list(by: As<User>, Asked(wanted): Asked<Wanted>) -> Answer<Rows<ReportListed>> {
+pub(super) async fn list(
+    by: As<User>,
+    Asked(wanted): Asked<PageWanted>,
+) -> Answer<Rows<ReportListed>> {
     let desk = Arc::clone(&by.desk);
     let done = by.does(move |_| {
         let rows = desk.glance(|board, _| board.reports())?;

@@ -6,10 +6,10 @@ use artel_types::{Code, Failure, Timestamp};
 use artel_workshop::{Board, CallSeen, Drivers, OpenCall, Viewer, WaitSort, Waits, YesNo};
 use axum::Json;
 use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 
 use super::Told;
-use super::page::Limit;
+use super::page::PageWanted;
 use super::refusal::Troubled;
 use super::seat::{Answer, As, Asked, At, DeveloperInPerson, User};
 
@@ -100,19 +100,6 @@ pub(super) struct CallAnswered {
     trace: String,
 }
 
-/// Which part of the list is wanted.
-#[derive(Debug, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Wanted {
-    /// How many, from 1 to 200.
-    #[serde(default)]
-    #[param(value_type = Option<u16>, minimum = 1, maximum = 200)]
-    limit: Limit,
-    /// Only what comes after this row of an earlier page; it may be settled by now.
-    before: Option<String>,
-}
-
 /// A place in the list, as text: it is there even if what was there has been settled.
 struct Place {
     sort: WaitSort,
@@ -183,9 +170,9 @@ impl CallWaits {
 
 /// Lists what needs a person.
 #[utoipa::path(get, path = "/api/v1/waiting", tag = "waiting", operation_id = "listWaiting",
-    params(Wanted), extensions(("x-role" = json!("user"))),
+    params(PageWanted), extensions(("x-role" = json!("user"))),
     responses((status = 200, body = Waiting), (status = "4XX", body = Troubled)))]
-pub(super) async fn list(by: As<User>, Asked(wanted): Asked<Wanted>) -> Answer<Waiting> {
+pub(super) async fn list(by: As<User>, Asked(wanted): Asked<PageWanted>) -> Answer<Waiting> {
     let after = wanted.before.as_deref().map(Place::read).transpose()?;
     let desk = Arc::clone(&by.desk);
     let eyes = by.eyes(None)?;
@@ -193,9 +180,10 @@ pub(super) async fn list(by: As<User>, Asked(wanted): Asked<Wanted>) -> Answer<W
     let waiting = by.does(move |workshop| {
         let look = |board: &Board, drivers: &Drivers| {
             let calls = may_answer.then(|| board.calls(drivers));
-            (board.waiting(drivers), calls.unwrap_or_default())
+            (calls.unwrap_or_default(), drivers.clone())
         };
-        let (waits, open) = desk.glance(look)?;
+        let (open, drivers) = desk.glance(look)?;
+        let waits = desk.waiting(&drivers);
         let from = after.map_or(0, |after| {
             waits.partition_point(|it| !after.comes_before(it))
         });

@@ -141,7 +141,7 @@ impl Course {
             Act::Cancel => {
                 // What a failed plan left on its branch is decided about by its changeset.
                 let left_nothing = state == Some(P::Failed) && self.changeset.is_none();
-                left_nothing || state.is_some_and(|state| !state.is_over())
+                left_nothing || state.map_or(self.is_before_plan(), |state| !state.is_over())
             }
             Act::Run => {
                 let may_again = state == Some(P::Failed) && self.approved.is_some();
@@ -178,6 +178,13 @@ impl Course {
     fn wants_plan(&self) -> bool {
         let request = self.request.as_ref();
         request.is_some_and(|request| request.settled.is_none())
+    }
+
+    /// Tells whether a plan will be made that nobody has begun. What needs none is a run, and is
+    /// cancelled as one.
+    fn is_before_plan(&self) -> bool {
+        let request = self.request.as_ref();
+        self.wants_plan() && request.is_some_and(|request| request.size == Size::Work)
     }
 
     fn may_approve(&self, act: Act<'_>, hash: &str) -> Result<(), Refused> {
@@ -291,7 +298,10 @@ impl Course {
             None => ("there is no request".to_owned(), "ask for something first"),
             Some(asked) => match (&asked.settled, asked.size) {
                 (Some(state), _) => (format!("the request is {state}"), "ask again"),
-                (None, Size::Work) => ("there is no plan yet".to_owned(), "wait for the architect"),
+                (None, Size::Work) => (
+                    "there is no plan yet".to_owned(),
+                    "wait for the architect, or cancel",
+                ),
                 (None, size) => (
                     format!("the request is taken as `{size}` and has no plan"),
                     "ask with `--plan` for one",

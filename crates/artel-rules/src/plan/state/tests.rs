@@ -299,7 +299,7 @@ fn every_pair_of_state_and_act_is_decided() {
     insta::assert_snapshot!(table.join("\n"), @r#"
                       plan        explore draft fail edit comment approveh1 approveh2 reject cancel run end propose decide adopth2 deliver merge merge+w discard undo redo
     nothing           -
-    asked             -           explore
+    asked             -           explore cancel
     exploring         exploring   explore draft fail cancel
     review            review      edit comment approveh1 reject cancel
     drafting          drafting    explore draft fail edit comment cancel

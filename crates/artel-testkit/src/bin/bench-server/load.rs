@@ -3,6 +3,7 @@
 //! What they ask for comes at fixed moments, whether or not earlier answers are there: whoever waits
 //! does not slow the others down, and is counted with all of their wait.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -74,6 +75,7 @@ pub(crate) async fn measure(folder: &Path, extent: Extent) {
     daemon.post("/api/v1/daemon/pause", "{}").await;
     let bare = vec!["/healthz".to_owned()];
     let pages = pages(&long.to_string());
+    alone(&daemon, &pages).await;
     let (mut floor, mut went) = (Vec::new(), Vec::new());
     for round in 0..extent.rounds {
         floor.push(go(&daemon, &bare, extent).await);
@@ -103,6 +105,7 @@ pub(crate) async fn measure(folder: &Path, extent: Extent) {
             .against(of(&floor, read, percent))
             .print();
     };
+    alone(&daemon, &pages).await;
     print("read", |it| &it.reads, 50, 10.0);
     print("read", |it| &it.reads, 99, 100.0);
     print("written", |it| &it.writes, 99, 200.0);
@@ -137,6 +140,24 @@ fn pages(long: &str) -> Vec<String> {
     // One in a hundred is the log of the long run.
     pages.push(format!("/runs/{long}?view=full"));
     pages
+}
+
+/// Prints how long each of them takes while nobody else asks for anything.
+async fn alone(daemon: &Daemon, pages: &[String]) {
+    let mut stream = TcpStream::connect(&daemon.address).await.unwrap();
+    let mut bytes = Vec::new();
+    for path in pages.iter().collect::<BTreeSet<_>>() {
+        let request = daemon.reading(path);
+        let mut times = Vec::new();
+        for _ in 0..20 {
+            let began = Instant::now();
+            stream.write_all(request.as_bytes()).await.unwrap();
+            answer(&mut stream, &mut bytes).await.unwrap();
+            times.push(began.elapsed().as_secs_f64() * 1000.0);
+        }
+        let (took, size) = (median(times), bytes.len() / 1000);
+        println!("alone: {took:.2} ms, {size} KB | {path}");
+    }
 }
 
 async fn go(daemon: &Arc<Daemon>, pages: &[String], extent: Extent) -> Went {

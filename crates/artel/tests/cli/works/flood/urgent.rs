@@ -105,3 +105,32 @@ fn what_a_person_approved_still_goes_first_after_a_restart() {
     let next = flooded.numbers("plan.explored")[explored];
     assert!(begun[0] < next, "a file was planned before it: {next}");
 }
+
+#[test]
+fn what_was_called_off_before_its_turn_is_never_begun() {
+    let flooded = Flooded::new();
+    let town = &flooded.town;
+    town.artel(["daemon", "pause"]).run().expect(0);
+    flooded.start();
+    flooded.drop_in("a.md", "---\npriority: critical\n---\nWrite down A.\n");
+    flooded.until("request.created", 1);
+    let off = flooded.payloads("request.created").remove(0).0;
+    flooded.drop_in("b.md", "Write down B.\n");
+    flooded.until("request.created", 2);
+    let said = town.artel(["plan", "cancel", &off]).run().expect(0);
+    said.says("cancelled");
+    // Nobody calls off what is called off.
+    town.artel(["plan", "cancel", &off]).run().expect(1);
+    town.artel(["daemon", "resume"]).run().expect(0);
+    flooded.until("plan.drafted", 1);
+    town.artel(["daemon", "stop"]).run().expect(0);
+    // The next start finds nothing to take up either.
+    flooded.start();
+    town.artel(["daemon", "stop"]).run().expect(0);
+    let begun = flooded.payloads("plan.explored");
+    assert!(begun.iter().all(|(trace, _)| *trace != off), "{begun:?}");
+    let shown = town.artel(["request", "show", &off, "--json"]).run();
+    let shown = shown.expect(0).json();
+    assert_eq!(shown["plan_state"], "cancelled", "{shown}");
+    assert_eq!(flooded.plans(), 1);
+}
