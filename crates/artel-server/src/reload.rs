@@ -20,13 +20,14 @@ const LOOK: Duration = Duration::from_secs(1);
 const PLACES: &[&str] = &["artel.toml", "Agents", "Skills", "Policy", "Tools"];
 
 /// When something was changed last, by its place; nothing where there is nothing.
-type Seen = Vec<(&'static str, Option<(SystemTime, u64)>)>;
+type Seen = Vec<(String, Option<(SystemTime, u64)>)>;
 
 /// Looks at the settings anew when told to, and when they changed.
 pub(crate) fn watch(desk: Arc<Desk>, mut told: watch::Receiver<u64>) -> JoinHandle<()> {
     tokio::spawn(async move {
-        let root = desk.workshop().root().to_owned();
-        let mut seen = look(root.clone()).await;
+        let places = places(&desk.workshop());
+        let mut seen = look(&places).await;
+        remember(&desk).await;
         loop {
             let is_told = tokio::select! {
                 changed = told.changed() => {
@@ -37,7 +38,7 @@ pub(crate) fn watch(desk: Arc<Desk>, mut told: watch::Receiver<u64>) -> JoinHand
                 }
                 () = tokio::time::sleep(LOOK) => false,
             };
-            let now = look(root.clone()).await;
+            let now = look(&places).await;
             let mut what: Vec<String> = changed(&seen, &now);
             seen = now;
             if is_told && what.is_empty() {
@@ -51,22 +52,32 @@ pub(crate) fn watch(desk: Arc<Desk>, mut told: watch::Receiver<u64>) -> JoinHand
     })
 }
 
+/// Looks at everything once: what is right now stays in force if it is wrong later.
+async fn remember(desk: &Arc<Desk>) {
+    let (workshop, says) = (desk.workshop(), Arc::clone(&desk.says));
+    let wrong = blocking(move || Ok(workshop.check_parts()));
+    if let Ok(Ok(wrong) | Err(Problems(wrong))) = wrong.await {
+        wrong.iter().for_each(|it| says(&it.to_string()));
+    }
+}
+
 /// Looks at everything anew, says what came of it, and returns what is wrong.
 pub(crate) async fn reload(desk: &Arc<Desk>, what: Vec<String>) -> Result<Vec<String>, Failure> {
     let (says, shared) = (Arc::clone(&desk.says), Arc::clone(desk));
     let done = blocking(move || {
         let old = shared.workshop();
-        let (later, problems) = match check(&old) {
+        // Settings that are right hold although a role, say, is wrong: each of those stays what it
+        // was.
+        let (later, wrong) = match old.reloaded() {
             Ok(new) => {
                 let later = later(&old, &new);
                 shared.replace_workshop(new);
-                (later, Vec::new())
+                (later, shared.workshop().check_parts())
             }
-            Err(Problems(problems)) => {
-                let problems = problems.iter().map(ToString::to_string);
-                (Vec::new(), problems.collect::<Vec<String>>())
-            }
+            Err(problems) => (Vec::new(), Err(problems)),
         };
+        let (Ok(wrong) | Err(Problems(wrong))) = wrong;
+        let problems: Vec<String> = wrong.iter().map(ToString::to_string).collect();
         old.daemon_reloaded(&shared.journal, what.clone(), problems.clone())?;
         Ok((what, later, problems))
     });
@@ -80,7 +91,7 @@ pub(crate) async fn reload(desk: &Arc<Desk>, what: Vec<String>) -> Result<Vec<St
             later.join(", ")
         ),
         false => format!(
-            "{what} changed and is wrong, what was in force stays in force: {}",
+            "{what} changed; what is wrong stays as it was in force: {}",
             problems.join("; ")
         ),
     });
@@ -102,20 +113,22 @@ fn later(old: &Workshop, new: &Workshop) -> Vec<&'static str> {
     changed.map(|(name, _)| name).collect()
 }
 
-/// Loads everything as a start would.
-fn check(old: &Workshop) -> Result<Workshop, Problems> {
-    let new = old.reloaded()?;
-    let wrong: Vec<Failure> = new.check_parts()?;
-    match wrong.is_empty() {
-        true => Ok(new),
-        false => Err(Problems(wrong)),
-    }
+/// Returns what is looked at, by what it is called: in the workshop, and the person's own settings.
+fn places(workshop: &Workshop) -> Arc<[(String, PathBuf)]> {
+    let own = PLACES.iter().map(|name| {
+        let place = workshop.root().join(name);
+        ((*name).to_owned(), place)
+    });
+    let theirs = workshop.caller().user_file();
+    own.chain([(theirs.display().to_string(), theirs)])
+        .collect()
 }
 
-async fn look(root: PathBuf) -> Seen {
+async fn look(places: &Arc<[(String, PathBuf)]>) -> Seen {
+    let places = Arc::clone(places);
     let seen = blocking(move || {
-        let look = |place: &&'static str| (*place, newest(&root.join(place), 4));
-        Ok(PLACES.iter().map(look).collect())
+        let look = |(name, place): &(String, PathBuf)| (name.clone(), newest(place, 4));
+        Ok(places.iter().map(look).collect())
     });
     seen.await.unwrap_or_default()
 }
@@ -139,5 +152,5 @@ fn newest(place: &Path, depth: usize) -> Option<(SystemTime, u64)> {
 fn changed(before: &Seen, now: &Seen) -> Vec<String> {
     let pairs = before.iter().zip(now);
     let other = pairs.filter(|(before, now)| before != now);
-    other.map(|(_, (place, _))| (*place).to_owned()).collect()
+    other.map(|(_, (place, _))| place.clone()).collect()
 }

@@ -90,8 +90,8 @@ impl Caller {
 
     /// Shows one role.
     pub fn agent(&self, id: &str) -> Result<AgentShown, Problems> {
-        let role = self.role(id)?;
-        Ok(shown(id, role))
+        let (file, text) = self.role_text(id)?;
+        Ok(shown(id, parse_role(file.as_deref(), &text)?))
     }
 
     /// Returns the ids of all roles.

@@ -10,6 +10,7 @@ use artel_types::{
 };
 use artel_vault::{SystemStore, Vault};
 
+use crate::in_force::InForce;
 use crate::models::text_of;
 use crate::registry;
 use crate::trouble::{Problems, shell_word};
@@ -37,6 +38,8 @@ pub struct Caller {
     person: Option<String>,
     /// The stored keys, read once: asking the system for them takes its time.
     stored: Arc<OnceLock<Vec<Secret>>>,
+    /// What stays in force although its file is wrong by now.
+    pub(crate) in_force: InForce,
 }
 
 impl Caller {
@@ -69,6 +72,7 @@ impl Caller {
             via,
             person: None,
             stored: Arc::default(),
+            in_force: InForce::default(),
         })
     }
 
@@ -113,12 +117,26 @@ impl Caller {
         }
     }
 
+    /// Returns the caller as one who remembers what was in force.
+    #[must_use]
+    pub(crate) fn remembering(&self) -> Self {
+        Self {
+            in_force: self.in_force.remembering(),
+            ..self.clone()
+        }
+    }
+
     /// Returns a command as the person has to type it, for the workshop that they named.
     pub fn spelled(&self, command: &str) -> String {
         match (&self.flags.workshop, command.strip_prefix("artel ")) {
             (Some(root), Some(rest)) => format!("artel --workshop {} {rest}", shell_word(root)),
             _ => command.to_owned(),
         }
+    }
+
+    /// Returns the file of the person's own settings.
+    pub fn user_file(&self) -> PathBuf {
+        self.places.user_file()
     }
 
     /// Returns where writers without room say so.
@@ -187,7 +205,8 @@ impl Caller {
         match self.place() {
             Ok(place) => {
                 self.refuse_untrusted(place.marker.id, &place.root)?;
-                self.settings_in(&place.root)
+                let read = self.settings_in(&place.root);
+                self.in_force.keep(|it| &it.settings, &place.root, read)
             }
             Err(failure) if failure.code == Code::W001 => self.settings(),
             Err(failure) => Err(failure.into()),

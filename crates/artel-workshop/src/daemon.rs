@@ -17,7 +17,8 @@ use artel_types::{
 use serde::Serialize;
 
 use crate::find::Place;
-use crate::runs::LEASE;
+use crate::hands::command_rules;
+use crate::runs::{LEASE, cannot_load};
 use crate::trouble::{Problems, file_failure};
 use crate::workshop::{Noted, Workshop};
 
@@ -176,16 +177,27 @@ impl Workshop {
         })
     }
 
-    /// Returns what is wrong with roles, skills and policy: what would be refused at its use.
+    /// Returns what is wrong with roles, skills and policy: what would be refused at its use. What
+    /// is right is in force from now on.
     pub fn check_parts(&self) -> Result<Vec<Failure>, Problems> {
         let mut wrong = Vec::new();
-        for role in self.caller.validate_agents(None)? {
-            let bad = role.checks.into_iter().filter_map(|check| check.failure);
+        for report in self.caller.validate_agents(None)? {
+            if report.ok {
+                self.caller.role(&report.id)?;
+            }
+            let bad = report.checks.into_iter().filter_map(|check| check.failure);
             wrong.extend(bad);
         }
         if let Err(Problems(problems)) = self.grants() {
             wrong.extend(problems);
         }
+        wrong.extend(command_rules(&self.root).err());
+        // What is wrong of it was said; the rest is remembered.
+        drop(self.caller.policy(None));
+        let own = self.root.join("Skills");
+        let skills = self.find_skills(&self.root).broken;
+        let skills = skills.iter().filter(|it| it.path.starts_with(&own));
+        wrong.extend(skills.map(cannot_load));
         Ok(wrong)
     }
 

@@ -10,6 +10,7 @@ mod run;
 mod scratch;
 mod tools;
 
+pub(crate) use policy::command_rules;
 pub(crate) use role::{Role, parse as parse_role};
 pub(crate) use run::{CallKeys, Recorder};
 pub(crate) use scratch::Scratch;

@@ -14,6 +14,7 @@ mod demo;
 mod doctor;
 mod find;
 mod hands;
+mod in_force;
 mod init;
 mod journal;
 mod kept;

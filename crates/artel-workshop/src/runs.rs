@@ -45,6 +45,7 @@ pub(crate) use inject::admitted;
 #[cfg(test)]
 pub(crate) use list::State;
 pub(crate) use list::started_runs_of;
+pub(crate) use skills::cannot_load;
 pub(crate) use start::{Beginning, LAST_REST, LEASE, RENEW};
 pub(crate) use trust::untrusted;
 pub(crate) use view::grouped;

@@ -128,11 +128,13 @@ impl Workshop {
     }
 
     /// Returns the workshop for a process that stays and has the journal open: nothing is read again
-    /// as long as nobody writes, and nothing opened again.
+    /// as long as nobody writes, and nothing opened again. What is changed and wrong by then leaves
+    /// in force what it was.
     #[must_use]
     pub fn beside(&self, journal: &Journal) -> Self {
         Self {
             kept: Some(Arc::new(Kept::of(journal))),
+            caller: self.caller.remembering(),
             ..self.clone()
         }
     }

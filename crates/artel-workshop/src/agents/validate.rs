@@ -70,7 +70,7 @@ impl Caller {
     }
 
     /// Checks the text of a role.
-    pub(super) fn validated(&self, id: &str, text: &str, settings: &Settings) -> AgentReport {
+    pub(crate) fn validated(&self, id: &str, text: &str, settings: &Settings) -> AgentReport {
         let mut checks = vec![check("id", self::id(id))];
         match parse_role(None, text) {
             Ok(role) => {

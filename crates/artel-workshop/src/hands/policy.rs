@@ -62,7 +62,8 @@ impl Caller {
             ..Policy::default()
         };
         if let Some(root) = self.workshop_root()? {
-            policy.obey(command_rules(&root)?);
+            let rules = command_rules(&root);
+            policy.obey(self.in_force.keep(|it| &it.rules, &root, rules)?);
         }
         if let Some(name) = role {
             policy.apply(self.role(name)?);
@@ -75,8 +76,8 @@ impl Caller {
         let Some(root) = self.workshop_root()? else {
             return Ok(Vec::new());
         };
-        let (_, grants) = super::grants::read(&root)?;
-        Ok(grants)
+        let read = super::grants::read(&root).map(|(_, grants)| grants);
+        Ok(self.in_force.keep(|it| &it.grants, &root, read)?)
     }
 
     /// Returns the folder of the workshop in use, if there is one.
@@ -134,7 +135,7 @@ pub(super) fn bounds_of(role: &str, tools: Option<Vec<Rule>>) -> Vec<Bound> {
 
 /// Reads `Policy/rules.toml`, where a person writes prefix rules for commands with examples that
 /// are checked now; none where there is no file.
-fn command_rules(root: &Path) -> Result<RuleSet, Failure> {
+pub(crate) fn command_rules(root: &Path) -> Result<RuleSet, Failure> {
     let file = root.join("Policy/rules.toml");
     if !file.exists() {
         return Ok(RuleSet::default());

@@ -25,7 +25,7 @@ const MOST_CALLS: u32 = 100;
 const GIT: &str = "git";
 
 /// A role.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Role {
     /// The file that says so; nothing where it is built in.
     pub(crate) file: Option<PathBuf>,
@@ -78,10 +78,27 @@ impl Caller {
         (!persona.is_empty()).then_some(persona)
     }
 
-    /// Reads a role: the workshop's file, or what is built in.
+    /// Returns the role that is in force: the workshop's file, or what is built in.
     pub(crate) fn role(&self, name: &str) -> Result<Role, Problems> {
         let (file, text) = self.role_text(name)?;
-        Ok(parse(file.as_deref(), &text)?)
+        let (Some(file), Some(parts)) = (&file, self.in_force.parts()) else {
+            return Ok(parse(file.as_deref(), &text)?);
+        };
+        let known = parts.roles.get(file);
+        match known {
+            Some((seen, role)) if seen == text => return Ok(role),
+            Some((_, role)) if !self.is_right(name, &text)? => return Ok(role),
+            _ => {}
+        }
+        let role = parse(Some(file), &text)?;
+        if self.is_right(name, &text)? {
+            parts.roles.put(file, (text, role.clone()));
+        }
+        Ok(role)
+    }
+
+    fn is_right(&self, name: &str, text: &str) -> Result<bool, Problems> {
+        Ok(self.validated(name, text, &self.settings_here()?).ok)
     }
 
     /// Returns the text of a role, with its file where it is not built in.

@@ -6,6 +6,7 @@ use artel_skills::{Broken, Complaint, Found, Scope, Shadowed, SizeLimit, Skill, 
 use artel_types::{Code, Failure};
 
 use crate::caller::Caller;
+use crate::in_force::Part;
 use crate::workshop::Workshop;
 
 /// The skills that were found.
@@ -32,7 +33,11 @@ impl Workshop {
             artel_config::SizeLimit::Warn => SizeLimit::Warn,
             artel_config::SizeLimit::Enforce => SizeLimit::Enforce,
         };
-        SkillsFound::from(discover(&sources, limit))
+        let mut found = SkillsFound::from(discover(&sources, limit));
+        if let Some(parts) = self.caller.in_force.parts() {
+            found.keep(&parts.skills);
+        }
+        found
     }
 }
 
@@ -71,6 +76,24 @@ fn project_folders(folder: &Path, home: &Path) -> Vec<PathBuf> {
 }
 
 impl SkillsFound {
+    /// Remembers the skills that are right; one that is not is what it was. It is listed as broken
+    /// all the same.
+    fn keep(&mut self, known: &Part<Skill>) {
+        for skill in &self.skills {
+            if known.get(&skill.folder).is_none_or(|it| it != *skill) {
+                known.put(&skill.folder, skill.clone());
+            }
+        }
+        for broken in &self.broken {
+            let before = known.get(&broken.path);
+            let taken = |old: &Skill| self.skills.iter().any(|it| it.name == old.name);
+            if let Some(old) = before.filter(|old| !taken(old)) {
+                self.skills.push(old);
+            }
+        }
+        self.skills.sort_by(|a, b| a.name.cmp(&b.name));
+    }
+
     /// Returns a skill by its name.
     pub fn get(&self, name: &str) -> Result<&Skill, Failure> {
         if let Some(skill) = self.skills.iter().find(|skill| skill.name == name) {

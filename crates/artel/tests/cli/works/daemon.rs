@@ -4,6 +4,7 @@ mod handed;
 mod stubborn;
 
 use std::fs;
+use std::io::{Read as _, Write as _};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -73,6 +74,29 @@ impl Served {
         let told = Command::new("kill").args(["-INT", &pid]).status();
         assert!(told.unwrap().success());
         assert_eq!(child.wait().unwrap().code(), Some(130));
+    }
+
+    /// Approves a plan in the daemon, as somebody with a token.
+    fn approve_over_http(&self, listen: &str, id: &str) {
+        let shown = self.0.artel(["plan", "show", id, "--json"]).run();
+        let hash = shown.expect(0).json()["hash"].as_str().unwrap().to_owned();
+        let create = [
+            "token", "create", "--role", "user", "--name", "grace", "--json",
+        ];
+        let made = self.0.artel(create).run().expect(0).json();
+        let token = made["token"].as_str().unwrap();
+        let body = format!(r#"{{"hash":"{hash}"}}"#);
+        let mut stream = std::net::TcpStream::connect(listen).unwrap();
+        let head = format!(
+            "POST /api/v1/plans/{id}/approve HTTP/1.1\r\nHost: {listen}\r\nAuthorization: Bearer \
+             {token}\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: \
+             close\r\n\r\n{body}",
+            body.len()
+        );
+        stream.write_all(head.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     }
 
     /// Approves a plan in a process of its own; a step has begun.
@@ -297,35 +321,76 @@ fn settings_that_change_are_in_force_or_said_to_be_wrong() {
     town.0.artel(["daemon", "stop"]).run().expect(0);
 }
 
+/// A role, a skill, the policy and the settings are each spoilt after the daemon has seen them.
+#[test]
+fn what_is_changed_and_wrong_leaves_the_old_in_force() {
+    let town = Served::new();
+    let workshop = &town.0.house.workshop;
+    let write = |name: &str, text: &str| {
+        let file = workshop.join(name);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    };
+    let engineer = town.0.artel(["agent", "show", "engineer", "--json"]).run();
+    let persona = engineer.expect(0).json()["prompt"].to_string();
+    let persona = persona.trim_matches('"').replace("\\n", "\n");
+    write(
+        "Agents/engineer.md",
+        &format!("---\nname: Our engineer\n---\nOnce upon a time.\n{persona}\n"),
+    );
+    write(
+        "Skills/tidy/SKILL.md",
+        "---\nname: tidy\ndescription: Tidies up, when asked to.\n---\nTidy up.\n",
+    );
+    let id = town.0.asked();
+    town.0.artel(["daemon", "pause"]).run().expect(0);
+    let listen = town.start()["listen"].as_str().unwrap().to_owned();
+    // It has looked at everything once it looks at everything anew.
+    town.0.artel(["daemon", "reload"]).run().expect(0);
+    until("it has looked", || {
+        town.payloads("daemon.reloaded").len() == 1
+    });
+    let settings = fs::read_to_string(workshop.join("artel.toml")).unwrap();
+    write(
+        "Agents/engineer.md",
+        "---\nname: Our engineer\nTwice upon a time.\n",
+    );
+    write("Skills/tidy/SKILL.md", "Tidy nothing.\n");
+    write("Policy/grants.toml", "[[grant]\n");
+    write("Policy/rules.toml", "deny = 7\n");
+    write(
+        "artel.toml",
+        &format!("{settings}\n[policy]\ncommands = 7\n"),
+    );
+    let said = || {
+        let last = town.payloads("daemon.reloaded").pop().unwrap();
+        last["problems"].to_string()
+    };
+    until("the settings are said to be wrong", || {
+        said().contains("commands")
+    });
+    // The settings are right again, the rest is not.
+    write("artel.toml", &settings);
+    until("the rest is said to be wrong", || {
+        let said = said();
+        let parts = ["frontmatter", "tidy", "grants.toml", "rules.toml"];
+        parts.iter().all(|it| said.contains(it))
+    });
+    town.approve_over_http(&listen, &id);
+    town.0.artel(["daemon", "resume"]).run().expect(0);
+    until("the plan is done", || town.state() == "done");
+    town.0.artel(["daemon", "stop"]).run().expect(0);
+    let sent = town.0.artel(["model", "record", &id]).run().expect(0).out;
+    assert!(sent.contains("Once upon a time"), "{sent}");
+    assert!(!sent.contains("Twice upon a time"), "{sent}");
+}
+
 #[test]
 fn what_is_approved_over_http_is_done_in_the_name_of_whoever_approved() {
-    use std::io::{Read as _, Write as _};
     let town = Served::new();
     let id = town.0.asked();
-    let shown = town
-        .0
-        .artel(["plan", "show", &id, "--json"])
-        .run()
-        .expect(0);
-    let hash = shown.json()["hash"].as_str().unwrap().to_owned();
-    let create = [
-        "token", "create", "--role", "user", "--name", "grace", "--json",
-    ];
-    let made = town.0.artel(create).run().expect(0).json();
-    let token = made["token"].as_str().unwrap();
     let listen = town.start()["listen"].as_str().unwrap().to_owned();
-    let body = format!(r#"{{"hash":"{hash}"}}"#);
-    let mut stream = std::net::TcpStream::connect(&listen).unwrap();
-    let head = format!(
-        "POST /api/v1/plans/{id}/approve HTTP/1.1\r\nHost: {listen}\r\nAuthorization: Bearer \
-         {token}\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: \
-         close\r\n\r\n{body}",
-        body.len()
-    );
-    stream.write_all(head.as_bytes()).unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
-    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    town.approve_over_http(&listen, &id);
     until("it is done", || town.state() == "done");
     town.0.artel(["daemon", "stop"]).run().expect(0);
     let events = town.0.events();

@@ -120,7 +120,7 @@ fn what_was_called_off_before_its_turn_is_never_begun() {
     let said = town.artel(["plan", "cancel", &off]).run().expect(0);
     said.says("cancelled");
     // Nobody calls off what is called off.
-    town.artel(["plan", "cancel", &off]).run().expect(1);
+    town.artel(["plan", "cancel", &off]).run().expect(3);
     town.artel(["daemon", "resume"]).run().expect(0);
     flooded.until("plan.drafted", 1);
     town.artel(["daemon", "stop"]).run().expect(0);
