@@ -122,9 +122,16 @@ pub struct Situation {
 impl Policy {
     /// Decides about a call: the strictest answer to anything it would do.
     pub fn decide(&self, tool: &str, actions: &[Action], situation: &Situation) -> Decision {
-        let each = actions
-            .iter()
-            .map(|action| self.decide_one(tool, action, situation));
+        // What a line of commands does is not known before; with a way out it is not confined. What a
+        // declared tool does was written down by whoever declared it.
+        let open = Situation {
+            has_network: situation.has_network || actions.iter().any(reaches),
+            ..situation.clone()
+        };
+        let each = actions.iter().map(|action| match action {
+            Action::Shell(_) => self.decide_one(tool, action, &open),
+            _ => self.decide_one(tool, action, situation),
+        });
         let trifecta = trifecta(actions, situation);
         let strictest = each.chain(trifecta).reduce(|strictest, next| {
             if next.answer > strictest.answer {
@@ -369,9 +376,13 @@ fn is_confined(situation: &Situation) -> bool {
     situation.is_walled && !situation.has_network && !situation.has_secrets
 }
 
+/// Tells whether something reaches a host.
+fn reaches(action: &Action) -> bool {
+    matches!(action, Action::Network(_))
+}
+
 /// What was read from strangers, a secret, and a way out: together they need a person.
 fn trifecta(actions: &[Action], situation: &Situation) -> Option<Decision> {
-    let reaches = |action: &Action| matches!(action, Action::Network(_));
     let holds = |action: &Action| matches!(action, Action::Secret(_));
     let has_network = situation.has_network || actions.iter().any(reaches);
     let has_secrets = situation.has_secrets || actions.iter().any(holds);

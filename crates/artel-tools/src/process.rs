@@ -458,7 +458,8 @@ fn variable_of(name: &str) -> String {
     format!("{upper}_TOKEN")
 }
 
-fn network(hosts: &[String]) -> Result<Network, Trouble> {
+/// Returns what can be reached with these hosts; nothing without one.
+pub(crate) fn network(hosts: &[String]) -> Result<Network, Trouble> {
     if hosts.is_empty() {
         return Ok(Network::None);
     }

@@ -44,6 +44,8 @@ struct BashInput {
     #[serde(default)]
     background: bool,
     timeout: Option<u64>,
+    #[serde(default)]
+    network: Vec<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -70,9 +72,13 @@ impl Tool for Bash {
     }
 
     fn intends(&self, input: &Value, bench: &Bench) -> Result<Vec<Action>, Trouble> {
-        let BashInput { command, .. } = parse(input)?;
+        let BashInput {
+            command, network, ..
+        } = parse(input)?;
+        process::network(&network)?;
         let secrets = secrets_for(&command, bench);
         let mut actions = vec![Action::Shell(command)];
+        actions.extend(network.into_iter().map(Action::Network));
         actions.extend(secrets.into_iter().map(Action::Secret));
         Ok(actions)
     }
@@ -82,6 +88,7 @@ impl Tool for Bash {
             command,
             background,
             timeout,
+            network,
         } = parse(input)?;
         let room = process::workroom(bench)?;
         let folder = room.state_folder()?;
@@ -92,6 +99,7 @@ impl Tool for Bash {
             timeout: Some(time_for(&command, timeout)),
             secrets: secrets_for(&command, bench),
             write: vec![folder],
+            network,
             label: Some(command.clone()),
             ..Order::default()
         };

@@ -140,6 +140,27 @@ fn commands_ask_without_walls_with_network_with_secrets_or_by_setting() {
     );
 }
 
+/// A line with a way out needs both: the host, and the line itself.
+#[test]
+fn a_command_that_reaches_a_host_is_granted_with_it() {
+    let actions = [
+        Action::Shell("curl https://docs.rs/x".to_owned()),
+        Action::Network("docs.rs".to_owned()),
+    ];
+    let answer = |grants: &[&str]| {
+        let policy = Policy {
+            grants: grants.iter().map(|rule| grant(rule)).collect(),
+            ..engineer()
+        };
+        policy.decide("bash", &actions, &walled()).answer
+    };
+    assert_eq!(answer(&[]), Answer::Ask);
+    assert_eq!(answer(&["Fetch(docs.rs)"]), Answer::Ask);
+    assert_eq!(answer(&["Bash(curl:*)"]), Answer::Ask);
+    assert_eq!(answer(&["Bash(curl:*)", "Fetch(other.rs)"]), Answer::Ask);
+    assert_eq!(answer(&["Bash(curl:*)", "Fetch(docs.rs)"]), Answer::Allow);
+}
+
 #[test]
 fn deny_beats_ask_beats_grant_beats_shipped() {
     let action = || Action::Read(file("private/a.txt"));

@@ -273,9 +273,14 @@ fn network_hint(command: &str) -> String {
     match addresses.next() {
         Some(url) => {
             let call = json!({ "url": url });
-            format!("commands have no network here; the `fetch` tool has: `fetch {call}`")
+            format!(
+                "commands have no network unless they name its hosts in `network`; the `fetch` tool \
+                 has: `fetch {call}`"
+            )
         }
-        None => "commands have no network here; the `fetch` tool can get a page".to_owned(),
+        None => "commands have no network unless they name its hosts in `network`; the `fetch` tool can \
+                 get a page"
+            .to_owned(),
     }
 }
 

@@ -9,7 +9,7 @@ pub(super) fn bash() -> Card {
         name: "bash".to_owned(),
         line: "Run a shell command in the sandbox, in the run's tree".to_owned(),
         description:
-            "Run a shell command in the run's tree, without network. The working directory \
+            "Run a shell command in the run's tree, without network unless it names hosts. The working directory \
             lasts from call to call, variables do not. Long output is shortened; `output` has all \
             of it. Git commands that write do not work here: use the git tools."
                 .to_owned(),
@@ -21,6 +21,11 @@ pub(super) fn bash() -> Card {
                 "command": {"type": "string"},
                 "background": {"type": "boolean", "description": "Return at once; see `job`"},
                 "timeout": {"type": "integer", "description": "Seconds, if it takes long"},
+                "network": {
+                    "type": "array",
+                    "items": {"type": "string"},
+                    "description": "Hosts it has to reach and may, as \"example.org\""
+                },
             },
         }),
         effects: vec![Effect::Read, Effect::Write, Effect::Process],

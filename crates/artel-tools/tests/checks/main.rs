@@ -55,6 +55,10 @@ const TESTS: &[(&str, fn())] = &[
         "without_network_a_command_says_what_has_it",
         shell::without_network_a_command_says_what_has_it,
     ),
+    (
+        "with_hosts_a_command_reaches_those_alone",
+        shell::with_hosts_a_command_reaches_those_alone,
+    ),
 ];
 
 fn main() {

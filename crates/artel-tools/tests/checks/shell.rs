@@ -1,13 +1,17 @@
 //! Commands and scripts: waiting for their turn, their secrets, what helps when they fail.
 
 use std::fs;
+use std::io::{Read as _, Write as _};
+use std::net::{IpAddr, TcpListener};
 use std::path::Path;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
 
 use artel_files::Root;
+use artel_policy::Action;
 use artel_policy::rules::RuleSet;
-use artel_sandbox::proxy::Passage;
+use artel_sandbox::Level;
+use artel_sandbox::proxy::{Dialer, Passage, Reach, Resolver};
 use artel_sandbox::run::{Cancel, Live};
 use artel_sandbox::slots::Who;
 use artel_tools::{Audience, Keys};
@@ -163,4 +167,48 @@ pub(crate) fn without_network_a_command_says_what_has_it() {
         let said = seen.hints.join("\n");
         assert!(said.contains("the `fetch` tool"), "{said}");
     }
+}
+
+pub(crate) fn with_hosts_a_command_reaches_those_alone() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let mut asked = [0; 1024];
+            drop(stream.read(&mut asked));
+            let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\nConnection: close\r\n\r\npong";
+            // Whoever asked may be gone.
+            drop(stream.write_all(answer));
+        }
+    });
+    let reach = Reach {
+        resolver: Resolver::new(|_| Ok(vec![IpAddr::from([93, 184, 215, 14])])),
+        dialer: Dialer::new(move |_| address),
+        ..Reach::default()
+    };
+    let Some(shop) = Shop::with(&[("x", "")], move |room| room.reach = reach) else {
+        return;
+    };
+    let level = shop.bench.workroom.as_ref().map(|room| room.demand.0);
+    if level != Some(Level::Full) {
+        println!("not run: a network grant needs level full");
+        return;
+    }
+    let ask = |network: serde_json::Value| {
+        let line = "python3 -c \"import urllib.request as u; \
+                    print(u.urlopen('http://docs.example/', timeout=9).read().decode())\"";
+        let input = json!({"command": line, "network": network});
+        let intends = tool("bash").intends(&input, &shop.bench).unwrap();
+        let hosts = intends.iter().filter(|it| matches!(it, Action::Network(_)));
+        assert_eq!(Some(hosts.count()), network.as_array().map(Vec::len));
+        tool("bash").run(&input, &shop.bench).unwrap().text
+    };
+    let said = ask(json!(["docs.example"]));
+    assert!(said.contains("pong"), "{said}");
+    for other in [json!([]), json!(["other.example"])] {
+        let said = ask(other);
+        assert!(!said.contains("pong"), "{said}");
+    }
+    let bad = json!({"command": "true", "network": ["no host"]});
+    assert!(tool("bash").intends(&bad, &shop.bench).is_err());
 }
