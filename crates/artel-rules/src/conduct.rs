@@ -240,6 +240,19 @@ impl Conduct {
         steps.flat_map(|(_, step)| step.outputs.clone()).collect()
     }
 
+    /// Returns what steps had made that did not pass, in the order of the plan, where a person took
+    /// over: each with the commit that it began on and the tree that it left.
+    pub fn taken_over(&self) -> Vec<(&artel_types::plan::PlanStep, &Step)> {
+        let is_left = |step: &Step| {
+            let is_over = matches!(step.state, StepState::Done | StepState::Skipped);
+            !is_over && step.tree.is_some() && step.base.is_some()
+        };
+        match self.wish {
+            Wish::TakeOver => self.steps().filter(|(_, step)| is_left(step)).collect(),
+            Wish::GoOn | Wish::Cancel => Vec::new(),
+        }
+    }
+
     /// Says how the plan would end if it ended now.
     pub fn outcome(&self) -> (PlanState, Option<String>) {
         match self.wish {

@@ -209,6 +209,16 @@ pub fn commit_message(
     message
 }
 
+/// Returns the message of a commit with what a step had made when a person took over. Its trailer is
+/// another one: the step did not pass.
+pub fn unfinished_message(step: &PlanStep, trace: TraceId) -> String {
+    format!(
+        "wip: {}\n\nNobody has checked this.\n\nUnfinished-Step: {}\nTrace-Id: {trace}\n",
+        subject(&step.title),
+        step.id
+    )
+}
+
 /// Cuts a title to what fits a commit's first line, at a word.
 fn subject(title: &str) -> String {
     let title: Vec<&str> = title.split_whitespace().collect();

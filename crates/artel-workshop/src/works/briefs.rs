@@ -50,6 +50,13 @@ pub(super) fn work(spot: &Spot, kept: &[String]) -> String {
     let spec = &spot.spec;
     let mut text = format!("{}\n\n{}", spec.title, spec.work);
     let _ = write!(text, "\n\nYou may change: {}.", paths(spec));
+    if !spec.scope.network.is_empty() {
+        let hosts = spec.scope.network.join(", ");
+        let _ = write!(
+            text,
+            " You may reach: {hosts}; a command names them in `network`."
+        );
+    }
     text.push_str(
         " Tests, check scripts and settings of runners that were there before stay as they are, \
          unless they are named here by their own path; new tests are welcome.",

@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 
 use artel_journal::{Filter, Query, Record};
 use artel_rules::conduct::{Conduct, Rules};
+use artel_rules::plan::Graph;
 use artel_types::plan::StepState;
 use artel_types::{Fact, Failure, Money, RunId, StepAdvised, Text, Timestamp};
 use serde::Serialize;
@@ -62,6 +63,8 @@ pub struct StepRow {
     pub id: String,
     /// What it does.
     pub title: String,
+    /// Its layer, from 1: steps of a layer wait for none of each other.
+    pub layer: usize,
     /// Where it stands.
     pub state: StepState,
     /// Which attempt it is, of how many.
@@ -340,6 +343,8 @@ impl Picture {
 
     /// Returns the steps as they stand at a moment.
     pub fn rows(&self, now: Timestamp) -> Vec<StepRow> {
+        let graph = Graph::of(self.conduct.plan()).ok();
+        let layer = |id: &str| graph.as_ref().and_then(|it| it.layer(id));
         let rows = self.conduct.steps().enumerate();
         rows.map(|(index, (spec, step))| {
             let shown = self.steps.get(&spec.id);
@@ -354,6 +359,7 @@ impl Picture {
                 number: index + 1,
                 id: spec.id.clone(),
                 title: spec.title.clone(),
+                layer: layer(&spec.id).map_or(1, |it| it + 1),
                 state: step.state,
                 round: step.round,
                 allowed: step.allowed,

@@ -9,6 +9,8 @@ use std::path::PathBuf;
 use artel_types::plan::PlanState;
 use artel_workshop::{Caller, OnFailure, PlanRules, Problems, Steer};
 
+pub(super) use look::expected;
+
 use super::ask::one_of;
 use super::planned::usual_rules;
 use crate::Verdict;

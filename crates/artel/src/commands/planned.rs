@@ -12,6 +12,7 @@ use artel_workshop::{
 use serde_json::{Map, Value, json};
 
 use super::live;
+use super::plan::expected;
 use super::run::{Answers, Canvas, Desk, Watching};
 use crate::Verdict;
 use crate::render::{counted, harmless, harmless_lines};
@@ -193,20 +194,19 @@ impl<'a> Bench<'a> {
         let work = self.workshop.work(trace)?;
         let (drafted, plan) = self.workshop.plan_of(&work, Some(version))?;
         let short = trace.short();
-        let steps = counted(plan.steps.len() as u64, "step");
-        let mut lines = vec![format!(
-            "Plan ready: `artel plan show {short}` · approve with `artel plan approve {short}`"
-        )];
-        lines.insert(
-            0,
-            format!("{} (version {version}, {steps})", harmless(&plan.title)),
-        );
+        let look = self.workshop.plan_look(work.clone(), Some(version));
+        let look = runtime::block_on(look)??;
+        let mut lines = vec![format!("{} (version {version})", harmless(&plan.title))];
         if version > 1 {
             let difference = self.workshop.plan_difference(&work, None)?;
             let from = difference.from;
-            lines.insert(1, format!("what differs from version {from}:"));
-            lines.insert(2, harmless_lines(&difference.text));
+            lines.push(format!("what differs from version {from}:"));
+            lines.push(harmless_lines(&difference.text));
         }
+        lines.push(expected(&look));
+        lines.push(format!(
+            "Plan ready: `artel plan show {short}` · approve with `artel plan approve {short}`"
+        ));
         Ok(Outcome {
             value: object(json!({
                 "plan": { "version": version, "hash": drafted.fact.hash, "title": plan.title, "steps": plan.steps.len() },
@@ -309,9 +309,12 @@ fn carried_out(work: &Work, carried: &Carried) -> Outcome {
             Ok(Verdict::Bad(FailureKind::Failed))
         }
         state => {
-            let advice = format!(
-                "`artel plan retry {short}` goes on from the steps that passed; `artel changeset show {short} --diff` shows what there is"
-            );
+            let look = match made {
+                Some(_) => format!("`artel changeset show {short} --diff` shows what there is"),
+                None => format!("`artel report show {short}` says what was tried"),
+            };
+            let advice =
+                format!("`artel plan retry {short}` goes on from the steps that passed; {look}");
             let why = why.unwrap_or("some steps did not pass").to_owned();
             Err(Failure::new(Code::R005, format!("the plan is {state}"))
                 .because(why)

@@ -204,7 +204,7 @@ fn next(head: &Head) -> Vec<String> {
         PlanState::Failed => &[
             "Try again from the steps that passed: `artel plan retry TRACE`",
             "Read what was tried: `artel report show TRACE`",
-            "Look at what there is: `artel changeset show TRACE --diff`",
+            "Look at what there is, if a step passed: `artel changeset show TRACE --diff`",
         ],
         PlanState::Rejected | PlanState::Cancelled => &["Ask again: `artel ask \"…\"`"],
     };

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use artel_engine::Did;
-use artel_git::{FileStat, StatKind};
+use artel_git::{CommitOrder, Committed, FileStat, StatKind};
 use artel_rules::conduct::Conduct;
+use artel_rules::plan::names::unfinished_message;
 use artel_rules::tally::Tally;
 use artel_types::plan::{PlanState, StepState};
 use artel_types::{
@@ -25,6 +26,11 @@ impl Workers {
         let this = Arc::clone(self);
         let (changeset, finished) = blocking(move || {
             let changeset = this.changeset(&state, end)?;
+            let left = this.leave_unfinished(&state)?;
+            let why = match (why, left) {
+                (Some(why), Some(left)) => Some(format!("{why}: {left}")),
+                (why, _) => why,
+            };
             let finished = this.finished(&state, (end, why.as_deref()), changeset.as_ref())?;
             Ok((changeset.map(|made| (made, why)), finished))
         })
@@ -110,7 +116,7 @@ impl Workers {
         });
         let (proven, _) = state.proven();
         let patch = match self.line.is_private() {
-            true => Some(self.write_patch(&head)?),
+            true => Some(self.write_patch(&head, "change.patch")?),
             false => None,
         };
         Ok(Some(ChangesetCreated {
@@ -132,9 +138,58 @@ impl Workers {
         }))
     }
 
-    fn write_patch(&self, head: &str) -> Result<String, Failure> {
+    /// Leaves what steps had made to the person who took over, and says where. It is no part of the
+    /// changeset, because nobody has checked it.
+    fn leave_unfinished(&self, state: &Conduct) -> Result<Option<String>, Failure> {
+        let head = self.head()?;
+        let mut top = head.clone();
+        let mut titles = Vec::new();
+        for (spec, step) in state.taken_over() {
+            let (Some(tree), Some(base)) = (&step.tree, &step.base) else {
+                continue;
+            };
+            let message = unfinished_message(spec, self.trace());
+            let order = CommitOrder {
+                tree,
+                base,
+                onto: &top,
+                message: &message,
+                when: self.when(&spec.id, step.round)?,
+                author: &self.author,
+            };
+            let mut committed = self.line.commit(&order).map_err(git_failed)?;
+            // Beside other work it stands on what it began with.
+            if matches!(committed, Committed::Conflict(_)) && top == head {
+                let order = CommitOrder {
+                    onto: base,
+                    ..order
+                };
+                committed = self.line.commit(&order).map_err(git_failed)?;
+            }
+            if let Committed::Done { commit, .. } = committed {
+                titles.push(format!("`{}`", spec.title));
+                top = commit;
+            }
+        }
+        if titles.is_empty() {
+            return Ok(None);
+        }
+        let titles = titles.join(", ");
+        if self.line.is_private() {
+            let file = self.write_patch(&top, "unfinished.patch")?;
+            return Ok(Some(format!("`{file}` has what was made of {titles}")));
+        }
+        let branch = format!("{}-unfinished", self.branch);
+        self.line.advance(&branch, &top, &top).map_err(git_failed)?;
+        self.line.publish(&branch).map_err(git_failed)?;
+        Ok(Some(format!(
+            "`git switch {branch}` has what was made of {titles}, unchecked"
+        )))
+    }
+
+    fn write_patch(&self, head: &str, name: &str) -> Result<String, Failure> {
         let bytes = self.line.patch(&self.base, head).map_err(git_failed)?;
-        let file = self.at.join("change.patch");
+        let file = self.at.join(name);
         artel_files::write_atomic(&file, &bytes, 0o600)
             .map_err(|error| crate::trouble::file_failure(artel_types::Code::W008, &error))?;
         Ok(file.display().to_string())

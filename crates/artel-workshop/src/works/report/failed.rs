@@ -65,7 +65,12 @@ pub(super) fn context(past: &Past) -> String {
             Fact::StepPassed(passed) => Some(passed.step.clone()),
             _ => None,
         });
-    let branch = past.begun.as_ref().map(|begun| code(&begun.branch));
+    // It is there once a step has passed.
+    let branch = past
+        .created
+        .as_ref()
+        .and_then(|made| made.branch.as_deref());
+    let branch = branch.map(code);
     let last = past.last_done.as_deref().map(code);
     let none = || "none".to_owned();
     let mut text = format!(

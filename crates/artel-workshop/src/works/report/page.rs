@@ -70,8 +70,10 @@ fn front(past: &Past) -> String {
         Some((at, ended)) => (at.to_string(), ended.state.as_str()),
         None => (String::new(), ""),
     };
-    let begun = past.begun.as_ref();
-    let branch = begun.filter(|it| !it.patch).map(|it| it.branch.as_str());
+    let branch = past
+        .created
+        .as_ref()
+        .and_then(|made| made.branch.as_deref());
     let cost = past.metrics.cost.map(|_| section::money(past));
     let fields = [
         ("trace_id", Some(past.work.trace.to_string())),

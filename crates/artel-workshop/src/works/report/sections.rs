@@ -1,5 +1,7 @@
 //! The sections of a report.
 
+use std::collections::BTreeMap;
+
 use artel_types::plan::{FailedTest, Finding};
 use artel_types::{
     ChangeKind, Fact, FileChange, Money, ProofRecorded, StepJudged, Text, Tokens, counted,
@@ -214,9 +216,10 @@ pub(super) fn deferred(past: &Past) -> String {
 }
 
 pub(super) fn decisions(past: &Past) -> String {
+    let mut answers = answers(past);
     // What people decided about the changeset of another run is told there.
     if past.work.changeset.as_ref().map(|it| it.run) != Some(past.run) {
-        return String::new();
+        return bullets(&answers);
     }
     let line = |decision: changeset::ChangesetDecision| {
         let mut text = format!("{}: {} by {}", decision.at, decision.act, decision.by.id);
@@ -228,14 +231,37 @@ pub(super) fn decisions(past: &Past) -> String {
         }
         text
     };
-    let lines: Vec<String> = changeset::decisions(&past.work)
-        .into_iter()
-        .map(line)
-        .collect();
-    match lines.is_empty() {
-        true if past.created.is_some() => "Nobody has decided about the changeset yet.".to_owned(),
-        _ => bullets(&lines),
+    let decided = changeset::decisions(&past.work);
+    if decided.is_empty() && past.created.is_some() {
+        answers.push("Nobody has decided about the changeset yet.".to_owned());
     }
+    answers.extend(decided.into_iter().map(line));
+    bullets(&answers)
+}
+
+/// Says what people answered while the plan was being done.
+fn answers(past: &Past) -> Vec<String> {
+    let mut asked: BTreeMap<&str, &str> = BTreeMap::new();
+    let mut lines = Vec::new();
+    for event in &past.events {
+        match &event.fact {
+            Fact::RunAsked(it) => {
+                asked.insert(&it.question, it.text.lines().next().unwrap_or_default());
+            }
+            Fact::RunAnswered(it) => {
+                let to = asked.get(it.question.as_str()).copied().unwrap_or_default();
+                lines.push(format!(
+                    "{}: {} by {} ({})",
+                    event.at,
+                    code(&line(&it.answer)),
+                    event.actor.id,
+                    line(to)
+                ));
+            }
+            _ => {}
+        }
+    }
+    lines
 }
 
 pub(super) fn used(past: &Past) -> String {

@@ -8,6 +8,7 @@ use artel_workshop::{Caller, Edited, Problems, Work, Workshop};
 use serde_json::json;
 
 use super::How;
+use super::expected;
 use crate::Verdict;
 use crate::commands::planned::{Bench, Telling};
 use crate::commands::run::Answers;
@@ -26,7 +27,7 @@ pub(super) fn approve(
     let workshop = Arc::new(caller.workshop()?);
     // Said before it is agreed to: what is set aside for its steps may not be enough.
     let look = runtime::block_on(workshop.plan_look(workshop.work_named(id)?, None))?;
-    if let Ok(look) = look {
+    if let Ok(look) = &look {
         screen.notes(&look.short);
     }
     let (work, run) = workshop.approve_plan(id, hash)?;
@@ -37,6 +38,9 @@ pub(super) fn approve(
             "approved {short} version {version}; run {}",
             run.short()
         ));
+        if let Ok(look) = &look {
+            screen.say(expected(look));
+        }
     }
     go(&workshop, &work, run, how, caller, screen)
 }

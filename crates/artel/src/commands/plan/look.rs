@@ -163,17 +163,22 @@ fn steps(shown: &PlanLook, screen: &mut Screen) -> Result<(), Problems> {
     ];
     screen.line("")?;
     screen.raw(&table(&head, &rows))?;
-    let (all, cost) = shown.total();
-    let cost = price(cost);
-    screen.line(format!(
-        "{}, expected to take {} tokens: {cost}",
-        counted(shown.plan.steps.len() as u64, "step"),
-        tokens(all)
-    ))?;
+    screen.line(expected(shown))?;
     for short in &shown.short {
         screen.line(harmless(short))?;
     }
     Ok(())
+}
+
+/// Says what the steps of a plan are expected to take, together.
+pub(crate) fn expected(shown: &PlanLook) -> String {
+    let (all, cost) = shown.total();
+    format!(
+        "{}, expected to take {} tokens: {}",
+        counted(shown.plan.steps.len() as u64, "step"),
+        tokens(all),
+        price(cost)
+    )
 }
 
 /// Lists what the steps ask for, what has to hold, and what a person should know.

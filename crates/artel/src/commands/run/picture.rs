@@ -1,6 +1,7 @@
 //! A plan in the terminal while it is carried out: one picture that is drawn again in place, plain
 //! lines where there is no terminal, records for programs.
 
+use std::collections::BTreeSet;
 use std::future::Future;
 use std::io::{self, Write as _};
 use std::pin::pin;
@@ -227,7 +228,17 @@ impl Drawing<'_> {
     fn lines_of(&self, rows: &[StepRow], sum: &PlanSum) -> Vec<(Weight, String)> {
         let widest = self.room.width();
         let mut lines = Vec::new();
-        for row in rows {
+        let mut rows: Vec<&StepRow> = rows.iter().collect();
+        rows.sort_by_key(|row| (row.layer, row.number));
+        // One step after another needs no word about it.
+        let layers: BTreeSet<usize> = rows.iter().map(|row| row.layer).collect();
+        let is_layered = layers.len() > 1 && layers.len() < rows.len();
+        let mut last = 0;
+        for row in &rows {
+            if is_layered && row.layer != last {
+                last = row.layer;
+                lines.push((Weight::Gap, format!("  layer {last}")));
+            }
             let weight = match row.state {
                 StepState::Waiting => Weight::Waiting,
                 StepState::Running | StepState::Verifying => Weight::Now,
@@ -248,7 +259,7 @@ impl Drawing<'_> {
             let need = cut(&in_one_line(need), widest.saturating_sub(4));
             lines.push((Weight::Now, format!("  ⏸ {need}")));
         }
-        let is_over = |row: &StepRow| {
+        let is_over = |row: &&StepRow| {
             matches!(
                 row.state,
                 StepState::Done | StepState::Failed | StepState::Skipped

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::bench::git;
 use super::town::{SCRIPT, Town};
 
 fn waiting(town: &Town) -> Vec<Value> {
@@ -144,4 +145,32 @@ fn a_step_that_does_not_pass_is_decided_by_the_person() {
     town.artel(["plan", "cancel", &id]).run().expect(0);
     assert_eq!(town.request().unwrap()["plan_state"], "cancelled");
     assert!(waiting(&town).is_empty(), "{:?}", waiting(&town));
+}
+
+/// What the step had made is the person's to finish, where nobody takes it for checked.
+#[test]
+fn what_a_person_takes_over_is_on_a_branch_of_its_own() {
+    let script = SCRIPT.replace(
+        "old: \"a - b\", new: \"a + b\"",
+        "old: \"2 * a\", new: \"2 + a\"",
+    );
+    let town = Town::saying(&script);
+    let id = town.asked();
+    let approve = town.artel(["plan", "approve", &id]);
+    approve.run().fails_last(3, "P002");
+    let take = town.artel(["answer", &id, "take-over: I know how"]);
+    take.run().expect(0);
+    let seen = town.artel(["resume", &id]).run().fails_last(1, "R005");
+    let seen = seen.says("git switch ").says("artel report show");
+    assert!(!seen.err.contains("changeset show"), "{}", seen.err);
+    let (_, branch) = seen.err.split_once("git switch ").unwrap();
+    let (branch, _) = branch.split_once('`').unwrap();
+    assert!(branch.ends_with("-unfinished"), "{branch}");
+    let made = git(&town.project, &["show", &format!("{branch}:calc.py")]);
+    assert!(made.contains("2 + a"), "{made}");
+    let message = git(&town.project, &["log", "-1", "--format=%B", branch]);
+    assert!(message.contains("Unfinished-Step: "), "{message}");
+    assert_eq!(town.count("changeset.created"), 0);
+    let report = town.artel(["report", "show", &id]).run().expect(0);
+    report.says("`take-over: I know how` by ").says(branch);
 }

@@ -1,10 +1,12 @@
 //! Who carries a plan out: one process at a time, and another once that one is gone; also on a disk
 //! that is full for a while.
 
+use std::io::{BufRead as _, BufReader};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use artel_testkit::shim::{Action, Fault, Op};
+use rustix::process::{Pid, Signal, kill_process};
 
 use super::town::Town;
 
@@ -29,17 +31,24 @@ fn two_executors_one_works_and_the_other_takes_over() {
         .spawn()
         .unwrap();
     until(&town, "step.started");
-    let second = town
-        .artel(["resume", &id, "--json"])
+    // It stands still and is there: the second process finds it at work, however fast it is.
+    let pid = Pid::from_child(&first);
+    kill_process(pid, Signal::STOP).unwrap();
+    let mut second = town
+        .artel(["resume", &id])
         .command()
-        .stdout(Stdio::piped())
+        .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
+    let mut said = BufReader::new(second.stderr.take().unwrap()).lines();
+    let waits = said.by_ref().map_while(Result::ok);
+    let waits = waits.filter(|line| line.contains(" goes on in artel run (process "));
+    assert!(waits.take(1).count() == 1, "it waits for the first");
     first.kill().unwrap();
     first.wait().unwrap();
-    let output = second.wait_with_output().unwrap();
-    assert!(output.status.success(), "{output:?}");
+    let rest: Vec<String> = said.map_while(Result::ok).collect();
+    assert!(second.wait().unwrap().success(), "{rest:?}");
     assert_eq!(town.count("step.passed"), 2);
     assert_eq!(town.count("plan.ended"), 1);
     town.to_the_end();

@@ -3,6 +3,7 @@
 use rustix::process::Signal;
 
 use super::town::{SCRIPT, Town};
+use super::wide::Wide;
 use crate::support::House;
 use crate::terminal::Seat;
 
@@ -167,6 +168,17 @@ fn a_picture_fits_into_a_small_terminal() {
     assert!(picture.contains("\u{1b}[J"), "it was drawn again: {screen}");
     let gone = scrolled_out(picture, rows.into(), columns.into());
     assert!(gone.is_empty(), "{gone:#?}");
+}
+
+/// Steps that wait for none of each other stand together.
+#[test]
+fn a_picture_shows_which_steps_go_side_by_side() {
+    let wide = Wide::new();
+    let id = wide.town().asked();
+    let artel = wide.town().artel(["plan", "approve", &id]);
+    let mut seat = Seat::sized(artel, (40, 100));
+    seat.shows("layer 1").shows("layer 2");
+    drop(seat.signal(Signal::INT).end());
 }
 
 #[test]
