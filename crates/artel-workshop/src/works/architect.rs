@@ -6,6 +6,7 @@ use std::sync::Arc;
 use artel_policy::{Admits, Bound, Operation};
 use artel_rules::plan::state::Act;
 use artel_rules::plan::{check, normalise};
+use artel_types::model::Privacy;
 use artel_types::plan::{Plan, StepState, Verify};
 use artel_types::{
     Actor, ContextLoaded, Event, Fact, Failure, PlanExplored, PlanFailed, RunId, Text,
@@ -167,8 +168,13 @@ impl House {
                 }
             }
         }
-        if let Some(skill) = &work.request.skill {
-            text.push_str(&self.skill_to_plan(skill)?);
+        let privacy = self.privacy_of(work);
+        match &work.request.skill {
+            Some(skill) => text.push_str(&self.skill_to_plan(skill, privacy)?),
+            None => match self.lessons_for(&words, privacy)? {
+                lessons if lessons.is_empty() => {}
+                lessons => text.push_str(&format!("\n{lessons}")),
+            },
         }
         let roles: Vec<_> = self.workshop.known().roles.into_keys().collect();
         let _ = write!(text, "\nRoles: {}.", roles.join(", "));
@@ -230,10 +236,9 @@ impl House {
     }
 
     /// Tells what a skill that is planned says, with what earlier runs of it taught.
-    fn skill_to_plan(&self, name: &str) -> Result<String, Failure> {
+    fn skill_to_plan(&self, name: &str, privacy: Privacy) -> Result<String, Failure> {
         let skill = self.skills.get(name)?;
-        let lessons = crate::runs::lessons::kept(self.journal.reader(), name)?;
-        let lessons = crate::runs::lessons::section(&lessons);
+        let lessons = self.lessons_of(name, privacy)?;
         let files = skill.files.iter().map(|file| file.path.clone());
         let files: Vec<_> = files.collect();
         let scripts = skill.scripts.iter().map(|script| script.path.clone());
