@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use artel_policy::{Admits, Bound, Operation};
 use artel_rules::plan::state::Act;
-use artel_rules::plan::{check, normalise};
+use artel_rules::plan::{Known, Reach, check, normalise};
 use artel_types::model::Privacy;
-use artel_types::plan::{Plan, StepState, Verify};
+use artel_types::plan::{Plan, StepState};
 use artel_types::{
     Actor, ContextLoaded, Event, Fact, Failure, PlanExplored, PlanFailed, RunId, Text,
 };
@@ -61,7 +61,7 @@ impl House {
             bound: Some(reading()),
             privacy: self.privacy_of(work),
             turns: Some(30),
-            tools: vec![plan_form(named)],
+            tools: vec![plan_form(named, work.owed_role())],
             ..Contract::new(format!("plan: {}", work.request.title))
         };
         let child = Child {
@@ -107,7 +107,7 @@ impl House {
                 .record_for(&self.journal, &work, actor, vec![failed.into()])?;
             return Ok(Settled::Failed { why });
         };
-        let mut plan = settle(plan, work.request.verify);
+        let mut plan = settle(plan, &work);
         let is_new = |warning: &&String| !plan.warnings.contains(warning);
         let warnings: Vec<_> = context.warnings.iter().filter(is_new).cloned().collect();
         plan.warnings.extend(warnings);
@@ -178,6 +178,13 @@ impl House {
         }
         let roles: Vec<_> = self.workshop.known().roles.into_keys().collect();
         let _ = write!(text, "\nRoles: {}.", roles.join(", "));
+        if let Some(role) = work.asked_role() {
+            let _ = write!(
+                text,
+                "\nThe person wants it done by: {role}. Give the steps to that role; where one \
+                 needs another, say why in `reasoning`."
+            );
+        }
         if let Some(verify) = work.request.verify {
             let _ = write!(text, "\nThe person wants every step verified by: {verify}.");
         }
@@ -271,10 +278,27 @@ fn not_taken(events: &[Event]) -> Vec<String> {
     lines.map(str::to_owned).collect()
 }
 
+impl Work {
+    /// Returns the role that the person named for the work. Whoever plans or hands on does so
+    /// anyway.
+    fn asked_role(&self) -> Option<&str> {
+        let plans = ["default", "architect", "guide", "orchestrator"];
+        let role = self.request.agent.as_str();
+        (!plans.contains(&role)).then_some(role)
+    }
+
+    /// Returns that role as long as a plan owes it a step: what the person says of a plan later
+    /// counts more.
+    fn owed_role(&self) -> Option<String> {
+        let role = self.asked_role().filter(|_| self.versions.is_empty());
+        role.map(str::to_owned)
+    }
+}
+
 /// Puts what the person wants over what the architect says.
-fn settle(plan: Plan, verify: Option<Verify>) -> Plan {
-    let mut plan = normalise(plan);
-    if let Some(verify) = verify {
+fn settle(plan: Plan, work: &Work) -> Plan {
+    let mut plan = normalise(given_to(plan, work.asked_role()));
+    if let Some(verify) = work.request.verify {
         for step in &mut plan.steps {
             step.verify = verify;
         }
@@ -282,8 +306,27 @@ fn settle(plan: Plan, verify: Option<Verify>) -> Plan {
     plan
 }
 
+/// Gives the steps that are nobody's to the role that the person named.
+fn given_to(mut plan: Plan, role: Option<&str>) -> Plan {
+    let steps = plan.steps.iter_mut();
+    for step in steps.filter(|step| step.role.trim().is_empty()) {
+        step.role = role.unwrap_or_default().to_owned();
+    }
+    plan
+}
+
+/// Says that a plan has nothing for the role that the person named. One that changes no files may
+/// have nothing to do in it.
+fn left_out(plan: &Plan, role: &str, known: &Known) -> Option<String> {
+    let writes = known.roles.get(role) == Some(&Reach::Writes);
+    let has_step = plan.steps.iter().any(|step| step.role == role);
+    (writes && !has_step).then(|| {
+        format!("the person wants it done by `{role}`, which has no step: give the work to it")
+    })
+}
+
 /// Returns the form of a plan, which code checks before anybody is shown it.
-fn plan_form(named: Named) -> Arc<dyn artel_tools::Tool> {
+fn plan_form(named: Named, owed: Option<String>) -> Arc<dyn artel_tools::Tool> {
     let text = |about: &str| json!({"type": "string", "description": about});
     let list =
         |about: &str| json!({"type": "array", "items": {"type": "string"}, "description": about});
@@ -343,10 +386,19 @@ fn plan_form(named: Named) -> Arc<dyn artel_tools::Tool> {
         input,
         move |input| {
             let plan: Plan = shaped(input)?;
-            let plan = normalise(plan);
-            match check(&plan, &named.for_plan(&plan)) {
-                Ok(_) => Ok("The plan is taken.".to_owned()),
-                Err(problems) => Err(problems.iter().map(ToString::to_string).collect()),
+            let plan = normalise(given_to(plan, owed.as_deref()));
+            let known = named.for_plan(&plan);
+            let mut problems = match check(&plan, &known) {
+                Ok(_) => Vec::new(),
+                Err(problems) => problems.iter().map(ToString::to_string).collect(),
+            };
+            problems.extend(
+                owed.as_deref()
+                    .and_then(|role| left_out(&plan, role, &known)),
+            );
+            match problems.is_empty() {
+                true => Ok("The plan is taken.".to_owned()),
+                false => Err(problems),
             }
         },
     )
