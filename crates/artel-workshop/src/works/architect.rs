@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use artel_policy::{Admits, Bound, Operation};
 use artel_rules::plan::state::Act;
-use artel_rules::plan::{Known, Reach, check, normalise};
+use artel_rules::plan::{Known, MOST_ENTRIES, Reach, check, normalise};
 use artel_types::model::Privacy;
 use artel_types::plan::{Plan, StepState};
 use artel_types::{
@@ -16,6 +16,7 @@ use serde_json::json;
 use super::acts::LOOKING;
 use super::ask::Settled;
 use super::children::{Came, Child};
+use super::context::Context;
 use super::contract::{Brings, Contract};
 use super::forms::{self, Form, shaped};
 use super::named::Named;
@@ -107,10 +108,7 @@ impl House {
                 .record_for(&self.journal, &work, actor, vec![failed.into()])?;
             return Ok(Settled::Failed { why });
         };
-        let mut plan = settle(plan, &work);
-        let is_new = |warning: &&String| !plan.warnings.contains(warning);
-        let warnings: Vec<_> = context.warnings.iter().filter(is_new).cloned().collect();
-        plan.warnings.extend(warnings);
+        let plan = told_from(settle(plan, &work), &context);
         let by = (actor, Some(done.run));
         let version = self.workshop.draft_plan(&self.journal, &work, &plan, by)?;
         let work = self.workshop.work(work.trace)?;
@@ -311,6 +309,27 @@ fn given_to(mut plan: Plan, role: Option<&str>) -> Plan {
     let steps = plan.steps.iter_mut();
     for step in steps.filter(|step| step.role.trim().is_empty()) {
         step.role = role.unwrap_or_default().to_owned();
+    }
+    plan
+}
+
+/// Adds what the architect was given to read, and what was wrong with that.
+fn told_from(mut plan: Plan, context: &Context) -> Plan {
+    for warning in &context.warnings {
+        if !plan.warnings.contains(warning) {
+            plan.warnings.push(warning.clone());
+        }
+    }
+    for path in &context.fact.included {
+        // Notes link to each other without the ending.
+        let name = path.strip_suffix(".md").unwrap_or(path);
+        let is_known = |it: &String| {
+            let link = it.trim_start_matches("[[").trim_end_matches("]]");
+            link.strip_suffix(".md").unwrap_or(link) == name
+        };
+        if plan.references.len() < MOST_ENTRIES && !plan.references.iter().any(is_known) {
+            plan.references.push(name.to_owned());
+        }
     }
     plan
 }
