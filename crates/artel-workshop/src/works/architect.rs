@@ -301,6 +301,13 @@ fn settle(plan: Plan, work: &Work) -> Plan {
             step.verify = verify;
         }
     }
+    // A role that changes no files may have nothing to do; whoever wanted it is told.
+    let is_for = |role: &String| plan.steps.iter().any(|step| step.role == *role);
+    if let Some(role) = work.owed_role().filter(|role| !is_for(role)) {
+        plan.warnings.push(format!(
+            "you asked for the role `{role}`, which has no step"
+        ));
+    }
     plan
 }
 

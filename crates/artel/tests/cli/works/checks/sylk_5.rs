@@ -285,6 +285,13 @@ fn named_roles_get_the_steps_of_a_plan() {
     let shown = town.artel(["plan", "show", id.as_str().unwrap(), "--json"]);
     let shown = shown.run().expect(0).json();
     assert_eq!(shown["plan"]["steps"][0]["role"], "designer", "{shown:#}");
+    // Whoever only reads may have nothing to do, and the person is told.
+    let reads = town.artel(words).words(["--agent", "librarian"]);
+    let id = reads.run().expect(0).json()["trace_id"].clone();
+    let shown = town.artel(["plan", "show", id.as_str().unwrap()]);
+    let shown = shown.run().expect(0).out;
+    let told = "you asked for the role `librarian`, which has no step";
+    assert!(shown.contains(told), "{shown}");
 }
 
 #[test]
