@@ -2,6 +2,7 @@
 //! whether a change is exercised at all.
 
 mod covered;
+mod ending;
 mod gauge;
 mod kept;
 mod likely;
@@ -14,6 +15,7 @@ use artel_types::plan::{Finding, Plan, TestNames};
 use artel_types::{ProofRecorded, Text};
 
 pub use covered::less_covered;
+use ending::{bad_end, ended, ends_badly, is_silent};
 pub use gauge::{Gauges, names as names_file};
 pub use kept::{Stage, kept};
 pub use likely::likely_checks;
@@ -82,12 +84,11 @@ pub fn regressions(
             continue;
         };
         let fails: Vec<_> = new_failures(&names(old), proof, known).collect();
-        let unexplained = ends_badly(proof) && !ends_badly(old) && proof.failures.is_empty();
-        if unexplained {
-            lines.push(ended(proof));
-        }
-        if fails.is_empty() && !unexplained {
-            lines.extend(gone(old, proof, reasons));
+        if fails.is_empty() {
+            match bad_end(old, proof, known) {
+                Some(line) => lines.push(line),
+                None => lines.extend(gone(old, proof, reasons)),
+            }
         }
         lines.extend(fails);
     }
@@ -125,6 +126,10 @@ pub fn is_exercised(with: &[ProofRecorded], without: &[ProofRecorded]) -> bool {
         let Some(green) = with.iter().find(|green| same(green, back)) else {
             return false;
         };
+        // What does not say how its tests ended does not hold.
+        if is_silent(back, green) {
+            return false;
+        }
         let passes = names(green);
         let fails = names(back).iter().any(|name| !passes.contains(name));
         fails || (ends_badly(back) && !ends_badly(green))
@@ -166,10 +171,6 @@ fn same(one: &ProofRecorded, other: &ProofRecorded) -> bool {
 
 fn names(proof: &ProofRecorded) -> Vec<String> {
     proof.failures.iter().map(|it| it.name.clone()).collect()
-}
-
-fn ends_badly(proof: &ProofRecorded) -> bool {
-    proof.exit != Some(0) || !proof.failures.is_empty()
 }
 
 fn new_failures<'p>(
@@ -254,13 +255,6 @@ fn fewer(old: &ProofRecorded, now: &ProofRecorded) -> Option<String> {
     (missing > 0).then(|| format!("{missing} tests that passed before are gone"))
 }
 
-fn ended(proof: &ProofRecorded) -> String {
-    match proof.exit {
-        Some(code) => format!("`{}` ends with exit code {code}", proof.what),
-        None => format!("`{}` does not end by itself", proof.what),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use artel_types::plan::{FailedTest, ProofPlace};
@@ -295,7 +289,11 @@ mod tests {
         }
     }
 
-    fn lines(before: &ProofRecorded, now: &ProofRecorded, known: &[&str]) -> Vec<String> {
+    pub(super) fn lines(
+        before: &ProofRecorded,
+        now: &ProofRecorded,
+        known: &[&str],
+    ) -> Vec<String> {
         let known = known.iter().map(|it| (*it).to_owned()).collect();
         regressions(
             std::slice::from_ref(before),
@@ -441,6 +439,14 @@ mod tests {
         assert!(
             !is_exercised(&old, &old),
             "an old failure exercises nothing"
+        );
+        let died = ProofRecorded {
+            passed: None,
+            ..proof("tests", 0, 0, &[])
+        };
+        assert!(
+            !is_exercised(&[died], &[proof("tests", 1, 5, &["half_up"])]),
+            "nothing holds in a run that died"
         );
     }
 

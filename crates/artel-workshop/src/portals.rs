@@ -7,6 +7,7 @@ mod admit;
 mod card;
 mod first_use;
 mod furnish;
+mod homebound;
 mod name;
 mod open;
 mod stack;
@@ -24,6 +25,7 @@ use serde::Serialize;
 
 pub use first_use::{FirstUse, PortalQuestion};
 pub(crate) use furnish::trees;
+pub(crate) use homebound::Homebound;
 pub use open::NewPortal;
 pub use verify::PortalCheck;
 

@@ -9,11 +9,11 @@ use artel_rules::turn::Calls;
 use artel_skills::prepare::{Arguments, Variables};
 use artel_skills::{Mode, Skill, body, catalogue, prepare};
 use artel_tools::{Registry, Viewer};
+use artel_types::model::Privacy;
 use artel_types::{Failure, Money, RunPrepared};
 
 use super::furnish::{Outfit, skill_list};
 use super::house::House;
-use super::lessons;
 use super::order::RunOrder;
 use super::standing::Standing;
 
@@ -118,10 +118,7 @@ impl Told<'_> {
             _ => self.catalogue(),
         };
         let lessons = match self.skill {
-            Some(skill) => {
-                let kept = lessons::kept(self.house.journal.reader(), &skill.name)?;
-                lessons::section(&kept)
-            }
+            Some(skill) => self.house.lessons_of(&skill.name, Privacy::Any)?,
             None => String::new(),
         };
         let sections = Sections {

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use artel_policy::{Admits, Bound, Operation};
 use artel_rules::plan::state::Act;
-use artel_rules::plan::{check, normalise};
-use artel_types::plan::{Plan, StepState, Verify};
+use artel_rules::plan::{Known, MOST_ENTRIES, Reach, check, normalise};
+use artel_types::model::Privacy;
+use artel_types::plan::{Plan, StepState};
 use artel_types::{
     Actor, ContextLoaded, Event, Fact, Failure, PlanExplored, PlanFailed, RunId, Text,
 };
@@ -15,6 +16,7 @@ use serde_json::json;
 use super::acts::LOOKING;
 use super::ask::Settled;
 use super::children::{Came, Child};
+use super::context::Context;
 use super::contract::{Brings, Contract};
 use super::forms::{self, Form, shaped};
 use super::named::Named;
@@ -60,7 +62,7 @@ impl House {
             bound: Some(reading()),
             privacy: self.privacy_of(work),
             turns: Some(30),
-            tools: vec![plan_form(named)],
+            tools: vec![plan_form(named, work.owed_role())],
             ..Contract::new(format!("plan: {}", work.request.title))
         };
         let child = Child {
@@ -106,10 +108,7 @@ impl House {
                 .record_for(&self.journal, &work, actor, vec![failed.into()])?;
             return Ok(Settled::Failed { why });
         };
-        let mut plan = settle(plan, work.request.verify);
-        let is_new = |warning: &&String| !plan.warnings.contains(warning);
-        let warnings: Vec<_> = context.warnings.iter().filter(is_new).cloned().collect();
-        plan.warnings.extend(warnings);
+        let plan = told_from(settle(plan, &work), &context);
         let by = (actor, Some(done.run));
         let version = self.workshop.draft_plan(&self.journal, &work, &plan, by)?;
         let work = self.workshop.work(work.trace)?;
@@ -167,11 +166,23 @@ impl House {
                 }
             }
         }
-        if let Some(skill) = &work.request.skill {
-            text.push_str(&self.skill_to_plan(skill)?);
+        let privacy = self.privacy_of(work);
+        match &work.request.skill {
+            Some(skill) => text.push_str(&self.skill_to_plan(skill, privacy)?),
+            None => match self.lessons_for(&words, privacy)? {
+                lessons if lessons.is_empty() => {}
+                lessons => text.push_str(&format!("\n{lessons}")),
+            },
         }
         let roles: Vec<_> = self.workshop.known().roles.into_keys().collect();
         let _ = write!(text, "\nRoles: {}.", roles.join(", "));
+        if let Some(role) = work.asked_role() {
+            let _ = write!(
+                text,
+                "\nThe person wants it done by: {role}. Give the steps to that role; where one \
+                 needs another, say why in `reasoning`."
+            );
+        }
         if let Some(verify) = work.request.verify {
             let _ = write!(text, "\nThe person wants every step verified by: {verify}.");
         }
@@ -230,10 +241,9 @@ impl House {
     }
 
     /// Tells what a skill that is planned says, with what earlier runs of it taught.
-    fn skill_to_plan(&self, name: &str) -> Result<String, Failure> {
+    fn skill_to_plan(&self, name: &str, privacy: Privacy) -> Result<String, Failure> {
         let skill = self.skills.get(name)?;
-        let lessons = crate::runs::lessons::kept(self.journal.reader(), name)?;
-        let lessons = crate::runs::lessons::section(&lessons);
+        let lessons = self.lessons_of(name, privacy)?;
         let files = skill.files.iter().map(|file| file.path.clone());
         let files: Vec<_> = files.collect();
         let scripts = skill.scripts.iter().map(|script| script.path.clone());
@@ -266,19 +276,83 @@ fn not_taken(events: &[Event]) -> Vec<String> {
     lines.map(str::to_owned).collect()
 }
 
+impl Work {
+    /// Returns the role that the person named for the work. Whoever plans or hands on does so
+    /// anyway.
+    fn asked_role(&self) -> Option<&str> {
+        let plans = ["default", "architect", "guide", "orchestrator"];
+        let role = self.request.agent.as_str();
+        (!plans.contains(&role)).then_some(role)
+    }
+
+    /// Returns that role as long as a plan owes it a step: what the person says of a plan later
+    /// counts more.
+    fn owed_role(&self) -> Option<String> {
+        let role = self.asked_role().filter(|_| self.versions.is_empty());
+        role.map(str::to_owned)
+    }
+}
+
 /// Puts what the person wants over what the architect says.
-fn settle(plan: Plan, verify: Option<Verify>) -> Plan {
-    let mut plan = normalise(plan);
-    if let Some(verify) = verify {
+fn settle(plan: Plan, work: &Work) -> Plan {
+    let mut plan = normalise(given_to(plan, work.asked_role()));
+    if let Some(verify) = work.request.verify {
         for step in &mut plan.steps {
             step.verify = verify;
+        }
+    }
+    // A role that changes no files may have nothing to do; whoever wanted it is told.
+    let is_for = |role: &String| plan.steps.iter().any(|step| step.role == *role);
+    if let Some(role) = work.owed_role().filter(|role| !is_for(role)) {
+        plan.warnings.push(format!(
+            "you asked for the role `{role}`, which has no step"
+        ));
+    }
+    plan
+}
+
+/// Gives the steps that are nobody's to the role that the person named.
+fn given_to(mut plan: Plan, role: Option<&str>) -> Plan {
+    let steps = plan.steps.iter_mut();
+    for step in steps.filter(|step| step.role.trim().is_empty()) {
+        step.role = role.unwrap_or_default().to_owned();
+    }
+    plan
+}
+
+/// Adds what the architect was given to read, and what was wrong with that.
+fn told_from(mut plan: Plan, context: &Context) -> Plan {
+    for warning in &context.warnings {
+        if !plan.warnings.contains(warning) {
+            plan.warnings.push(warning.clone());
+        }
+    }
+    for path in &context.fact.included {
+        // Notes link to each other without the ending.
+        let name = path.strip_suffix(".md").unwrap_or(path);
+        let is_known = |it: &String| {
+            let link = it.trim_start_matches("[[").trim_end_matches("]]");
+            link.strip_suffix(".md").unwrap_or(link) == name
+        };
+        if plan.references.len() < MOST_ENTRIES && !plan.references.iter().any(is_known) {
+            plan.references.push(name.to_owned());
         }
     }
     plan
 }
 
+/// Says that a plan has nothing for the role that the person named. One that changes no files may
+/// have nothing to do in it.
+fn left_out(plan: &Plan, role: &str, known: &Known) -> Option<String> {
+    let writes = known.roles.get(role) == Some(&Reach::Writes);
+    let has_step = plan.steps.iter().any(|step| step.role == role);
+    (writes && !has_step).then(|| {
+        format!("the person wants it done by `{role}`, which has no step: give the work to it")
+    })
+}
+
 /// Returns the form of a plan, which code checks before anybody is shown it.
-fn plan_form(named: Named) -> Arc<dyn artel_tools::Tool> {
+fn plan_form(named: Named, owed: Option<String>) -> Arc<dyn artel_tools::Tool> {
     let text = |about: &str| json!({"type": "string", "description": about});
     let list =
         |about: &str| json!({"type": "array", "items": {"type": "string"}, "description": about});
@@ -338,10 +412,19 @@ fn plan_form(named: Named) -> Arc<dyn artel_tools::Tool> {
         input,
         move |input| {
             let plan: Plan = shaped(input)?;
-            let plan = normalise(plan);
-            match check(&plan, &named.for_plan(&plan)) {
-                Ok(_) => Ok("The plan is taken.".to_owned()),
-                Err(problems) => Err(problems.iter().map(ToString::to_string).collect()),
+            let plan = normalise(given_to(plan, owed.as_deref()));
+            let known = named.for_plan(&plan);
+            let mut problems = match check(&plan, &known) {
+                Ok(_) => Vec::new(),
+                Err(problems) => problems.iter().map(ToString::to_string).collect(),
+            };
+            problems.extend(
+                owed.as_deref()
+                    .and_then(|role| left_out(&plan, role, &known)),
+            );
+            match problems.is_empty() {
+                true => Ok("The plan is taken.".to_owned()),
+                false => Err(problems),
             }
         },
     )

@@ -1,14 +1,17 @@
 //! What the architect is given to read from the start: the workshop's own context, the portal's
 //! card, reports of earlier work. It comes under a budget of tokens, and what is left out is said.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use artel_rules::excerpt::marked;
 use artel_rules::loading::{self, Choice, File, Loaded, Strategy};
 use artel_rules::tokens;
-use artel_types::{Code, ContextLoaded, Failure, Timestamp};
+use artel_types::model::Privacy;
+use artel_types::{Code, ContextLoaded, Failure, Timestamp, TraceId};
 
 use super::work::Work;
+use crate::portals::Homebound;
 use crate::runs::House;
 
 /// How much of the budget is used, in percent: estimates are estimates.
@@ -38,15 +41,6 @@ impl House {
         if let Some(portal) = &work.request.portal {
             paths.push(self.workshop.portal_card(portal));
         }
-        let mut reports = notes_in(&root.join("Knowledge/Reports"));
-        reports.reverse();
-        let is_own = |path: &PathBuf| path.to_string_lossy().contains(&work.trace.short());
-        paths.extend(
-            reports
-                .into_iter()
-                .filter(|path| !is_own(path))
-                .take(MOST_REPORTS),
-        );
         let mut warnings = Vec::new();
         let mut texts = Vec::new();
         for path in paths {
@@ -56,6 +50,7 @@ impl House {
                 Err(why) => warnings.push(why),
             }
         }
+        self.load_reports(work, (&mut texts, &mut warnings))?;
         let settings = &self.workshop.settings.runs;
         let budget = loading::budget(settings.context_tokens.value, MARGIN);
         let strategy: Strategy = settings
@@ -82,6 +77,67 @@ impl House {
             warnings,
         })
     }
+
+    /// Reads the newest reports of other work. Those of projects whose content stays on this
+    /// machine are for plans that stay here too.
+    fn load_reports(
+        &self,
+        work: &Work,
+        (texts, warnings): (&mut Vec<(File, String)>, &mut Vec<String>),
+    ) -> Result<(), Failure> {
+        let reader = self.journal.reader();
+        let homebound = match self.privacy(self.privacy_of(work)) {
+            Privacy::LocalOnly => BTreeSet::new(),
+            Privacy::Any => Homebound::read(reader)?.works(reader)?,
+        };
+        let shorts: Vec<String> = homebound.iter().map(TraceId::short).collect();
+        let own = work.trace.short();
+        let root = self.workshop.root();
+        let mut reports = notes_in(&root.join("Knowledge/Reports"));
+        reports.reverse();
+        let (mut count, mut left) = (0, 0);
+        for path in reports {
+            let name = path.to_string_lossy();
+            if name.contains(&own) || count == MOST_REPORTS {
+                continue;
+            }
+            // A file that a person gave another name still says what it is about.
+            let may_go = |text: &str| {
+                let trace = front_trace(text);
+                !trace.is_some_and(|trace| homebound.contains(&trace))
+            };
+            let is_named = shorts.iter().any(|short| name.contains(short));
+            match read(root, &path) {
+                Ok(Some((_, text))) if is_named || !may_go(&text) => left += 1,
+                Ok(Some(found)) => {
+                    texts.push(found);
+                    count += 1;
+                }
+                Ok(None) => {}
+                Err(_) if is_named => left += 1,
+                Err(why) => {
+                    warnings.push(why);
+                    count += 1;
+                }
+            }
+        }
+        if left > 0 {
+            // Only the person is told: a name of a report says what it is about.
+            let reports = artel_types::counted(left, "report");
+            self.company.audience.notice(&format!(
+                "the architect is not shown {reports} of portals whose content stays on this machine"
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Returns the piece of work that a report says it is about.
+fn front_trace(text: &str) -> Option<TraceId> {
+    let front = text.strip_prefix("---\n")?;
+    let mut lines = front.lines().take_while(|line| *line != "---");
+    let value = lines.find_map(|line| line.strip_prefix("trace_id:"))?;
+    value.trim().trim_matches('"').parse().ok()
 }
 
 /// Returns the Markdown files of a folder, by name.

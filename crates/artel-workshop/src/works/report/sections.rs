@@ -272,11 +272,14 @@ pub(super) fn used(past: &Past) -> String {
     for reference in &past.conduct.plan().references {
         let reference = line(reference);
         let is_odd = reference.contains("[[") || reference.contains("]]");
-        links.push(if is_odd {
+        let link = if is_odd {
             reference
         } else {
             format!("[[{reference}]]")
-        });
+        };
+        if !links.contains(&link) {
+            links.push(link);
+        }
     }
     bullets(&links)
 }

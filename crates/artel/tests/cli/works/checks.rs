@@ -9,6 +9,7 @@ mod checkers;
 mod contract;
 mod exoframe;
 mod holding;
+mod homebound;
 mod kept;
 mod listed;
 mod people;

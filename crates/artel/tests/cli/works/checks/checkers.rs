@@ -260,6 +260,45 @@ fn sylk_4_18_whichever_check_fails_refuses_the_step_with_its_output() {
     }
 }
 
+/// Code that ends whoever loads it takes the tests' results with it, whichever exit code it leaves.
+#[test]
+fn sylk_4_18_a_run_of_tests_that_dies_without_a_result_refuses_the_step() {
+    let old_failure = "    def test_old(self):\n        self.fail('known')\n\n    # more";
+    let silent = "does not say any more how its tests ended";
+    for (dies, more, why) in [
+        ("import os\nos._exit(0)\n", "    # more", silent),
+        (
+            "import os\nos.abort()\n",
+            old_failure,
+            "ends with exit code 134",
+        ),
+    ] {
+        let stage = Stage::new(move |asked| match (asked.who, asked.attempt) {
+            (Who::Architect, _) => plan(json!([mend(json!({ "verify": "none" }))])),
+            (_, 1) => vec![
+                adds(),
+                tests_add(),
+                edit("calc.py", "def double", &format!("{dies}def double")),
+                end("mended"),
+            ],
+            _ => vec![edit("calc.py", dies, ""), end("it lives")],
+        });
+        let tests = stage.town.project.join("test_calc.py");
+        let text = fs::read_to_string(&tests).unwrap();
+        fs::write(&tests, text.replace("    # more", more)).unwrap();
+        stage.git(&["commit", "-qam", "Tests", "--allow-empty"]);
+        stage.done();
+        let failed = stage.told("step.failed");
+        assert_eq!(failed.len(), 1, "{failed:?}");
+        let told = failed[0]["why"].as_str().unwrap();
+        assert!(told.contains(why), "{told}");
+        assert_eq!(found(&stage, "tests", 1)["holds"], false);
+        assert_eq!(found(&stage, "tests", 2)["holds"], true);
+        let branch = stage.told("branch.checked");
+        assert_eq!(branch[0]["passed"], true, "{branch:?}");
+    }
+}
+
 /// Tests that print a sum of what they cover, as `coverage` does.
 fn covered(share: u32) -> String {
     format!(

@@ -165,6 +165,47 @@ fn exoframe_12_the_events_of_a_story_come_in_their_order() {
 }
 
 #[test]
+fn exoframe_09_a_plan_links_to_everything_the_architect_was_given_to_read() {
+    let stage = Stage::new(|asked| match asked.who {
+        Who::Architect => {
+            let mut calls = plan(json!([mend(json!({}))]));
+            calls[0].1["references"] = json!(["calc.py", "[[Knowledge/Context/house.md]]"]);
+            calls
+        }
+        _ => usual(asked),
+    });
+    let context = stage.town.house.workshop.join("Knowledge/Context");
+    for name in ["house", "rules"] {
+        fs::write(context.join(format!("{name}.md")), "Add, never subtract.\n").unwrap();
+    }
+    let id = stage.town.asked();
+    let plans = stage.town.house.workshop.join("Inbox/Plans");
+    let sheet = fs::read_dir(plans).unwrap().next().unwrap().unwrap().path();
+    let sheet = fs::read_to_string(sheet).unwrap();
+    for link in [
+        "[[calc.py]]",
+        "[[Knowledge/Context/rules]]",
+        "[[Knowledge/Portals/calc]]",
+    ] {
+        assert_eq!(sheet.matches(link).count(), 1, "{link}: {sheet}");
+    }
+    assert_eq!(
+        sheet.matches("Knowledge/Context/house").count(),
+        1,
+        "{sheet}"
+    );
+    stage.approve(&id, 0);
+    let report = stage
+        .town
+        .artel(["report", "show", &id])
+        .run()
+        .expect(0)
+        .out;
+    let card = "[[Knowledge/Portals/calc]]";
+    assert_eq!(report.matches(card).count(), 1, "{report}");
+}
+
+#[test]
 fn exoframe_14_a_failure_ends_with_a_report_and_no_new_plan() {
     let stage = Stage::new(|asked| match asked.who {
         Who::Worker => vec![

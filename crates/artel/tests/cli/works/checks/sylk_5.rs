@@ -264,6 +264,36 @@ fn sylk_5_17_inspector_and_tester_look_side_by_side() {
     assert_eq!(stage.town.count("step.judged"), 2);
 }
 
+/// The architect is told who is wanted; a plan that leaves them out is not taken.
+fn named_roles_get_the_steps_of_a_plan() {
+    let stage = Stage::new(|asked| {
+        let by = |role: &str| plan(json!([mend(json!({ "role": role }))]));
+        match (asked.who, asked.turn) {
+            (Who::Architect, 0) => by("engineer").into_iter().take(1).collect(),
+            (Who::Architect, _) => by("designer"),
+            _ => one_mend(asked),
+        }
+    });
+    let town = &stage.town;
+    let words = ["ask", "Mend add", "--plan", "--yes", "--json"];
+    let named = town.artel(words).words(["--agent", "designer"]);
+    let id = named.run().expect(0).json()["trace_id"].clone();
+    let asked = stage.asked();
+    assert!(asked[0].text.contains("wants it done by: designer"));
+    let told = &asked[1].last;
+    assert!(told.contains("`designer`, which has no step"), "{told}");
+    let shown = town.artel(["plan", "show", id.as_str().unwrap(), "--json"]);
+    let shown = shown.run().expect(0).json();
+    assert_eq!(shown["plan"]["steps"][0]["role"], "designer", "{shown:#}");
+    // Whoever only reads may have nothing to do, and the person is told.
+    let reads = town.artel(words).words(["--agent", "librarian"]);
+    let id = reads.run().expect(0).json()["trace_id"].clone();
+    let shown = town.artel(["plan", "show", id.as_str().unwrap()]);
+    let shown = shown.run().expect(0).out;
+    let told = "you asked for the role `librarian`, which has no step";
+    assert!(shown.contains(told), "{shown}");
+}
+
 #[test]
 fn sylk_5_18_who_is_named_does_it_and_plain_requests_go_to_the_architect() {
     let stage = Stage::new(one_mend);
@@ -291,6 +321,7 @@ fn sylk_5_18_who_is_named_does_it_and_plain_requests_go_to_the_architect() {
         .find(|line| line.starts_with("You "))
         .unwrap();
     assert!(asked[0].text.contains(line), "{}", asked[0].text);
+    named_roles_get_the_steps_of_a_plan();
     let before = asked.len();
     ask(&["--plan"]).expect(0);
     let architect = &stage.asked()[before];

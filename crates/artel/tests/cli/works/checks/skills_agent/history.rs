@@ -85,6 +85,26 @@ fn skills_agent_14_a_plan_of_a_skill_is_told_what_its_runs_taught() {
 }
 
 #[test]
+fn skills_agent_14_a_plan_of_any_request_is_told_what_skills_have_learned() {
+    let stage = Stage::new(learner);
+    skill(&stage);
+    let learn = [
+        "skill",
+        "feedback",
+        "mending",
+        "--add",
+        "never touch double",
+    ];
+    stage.town.artel(learn).run().expect(0);
+    stage.town.asked();
+    let asked = stage.asked();
+    let told = &asked[0];
+    assert_eq!(told.who, Who::Architect);
+    let lesson = "Skill `mending`:\n- feedback: never touch double";
+    assert!(told.text.contains(lesson), "{}", told.text);
+}
+
+#[test]
 fn skills_agent_15_what_history_holds_changes_no_tools_and_stays_data() {
     let stage = Stage::new(learner);
     skill(&stage);
