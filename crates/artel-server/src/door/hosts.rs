@@ -9,11 +9,16 @@ pub(crate) struct Hosts {
 }
 
 impl Hosts {
-    /// Allows the address itself, the names of loopback, and what the settings add.
+    /// Allows the address itself, the names of loopback, and what the settings add. What stands for
+    /// every address of the machine is none to call it by: on this machine loopback is, and others
+    /// use a name from the settings.
     pub(crate) fn of(bound: SocketAddr, more: &[String]) -> Self {
-        let port = bound.port();
-        let mut names = vec![bound.to_string().to_ascii_lowercase()];
-        if bound.ip().is_loopback() {
+        let (port, ip) = (bound.port(), bound.ip());
+        let mut names = Vec::new();
+        if !ip.is_unspecified() {
+            names.push(bound.to_string().to_ascii_lowercase());
+        }
+        if ip.is_loopback() || ip.is_unspecified() {
             names.extend([
                 format!("localhost:{port}"),
                 format!("127.0.0.1:{port}"),
@@ -42,6 +47,20 @@ impl Hosts {
 #[cfg(test)]
 mod tests {
     use super::Hosts;
+
+    #[test]
+    fn on_every_address_loopback_and_names_from_the_settings_call_it() {
+        let hosts = Hosts::of(
+            "0.0.0.0:7717".parse().unwrap(),
+            &["artel.example".to_owned()],
+        );
+        for name in ["127.0.0.1:7717", "localhost:7717", "artel.example"] {
+            assert!(hosts.has(name), "{name}");
+        }
+        for name in ["0.0.0.0:7717", "192.168.0.7:7717", "elsewhere:7717"] {
+            assert!(!hosts.has(name), "{name}");
+        }
+    }
 
     #[test]
     fn only_its_own_names() {

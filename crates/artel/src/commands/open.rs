@@ -1,5 +1,7 @@
 //! `artel open`
 
+use std::net::SocketAddr;
+
 use artel_types::{Code, Failure};
 use artel_workshop::{Caller, Problems, Viewer};
 use serde_json::json;
@@ -26,7 +28,7 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
             .into());
     };
     let offer = workshop.offer_login(args.role)?;
-    let link = format!("http://{}/login?code={}", runs.listen, offer.code);
+    let link = format!("http://{}/login?code={}", called(&runs.listen), offer.code);
     if screen.json {
         screen.value(&json!({ "url": link, "role": args.role.as_str(), "until": offer.until }))?;
     } else {
@@ -34,4 +36,33 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
         screen.say("it holds for a minute and works once");
     }
     Ok(Verdict::Done)
+}
+
+/// Returns what a browser on this machine calls an address by: one that stands for all of them is
+/// none.
+fn called(listen: &str) -> String {
+    match listen.parse::<SocketAddr>() {
+        Ok(bound) if bound.ip().is_unspecified() => match bound {
+            SocketAddr::V4(_) => format!("127.0.0.1:{}", bound.port()),
+            SocketAddr::V6(_) => format!("[::1]:{}", bound.port()),
+        },
+        _ => listen.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::called;
+
+    #[test]
+    fn a_link_leads_to_this_machine() {
+        for (listen, link) in [
+            ("127.0.0.1:7717", "127.0.0.1:7717"),
+            ("0.0.0.0:80", "127.0.0.1:80"),
+            ("[::]:80", "[::1]:80"),
+            ("192.168.0.7:80", "192.168.0.7:80"),
+        ] {
+            assert_eq!(called(listen), link);
+        }
+    }
 }
