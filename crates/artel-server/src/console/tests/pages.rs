@@ -552,10 +552,10 @@ fn usage_shows_text_as_text() {
         tokens: hostile(),
         cost: hostile(),
         share: 3,
-        days: usage::Bars {
+        days: vec![usage::Bars {
             most: hostile(),
             ..usage::Bars::default()
-        },
+        }],
     };
     let page = usage::UsagePage {
         frame: frame(),
