@@ -216,7 +216,7 @@ fn blank(site: &Site, subject: &Subject, title: String) -> Result<RunPage, Failu
         Some((standing, driver)) => *standing == Standing::Left && driver.is_none(),
         None => status == Some("pending"),
     };
-    let stuck = site.desk.load.stuck(trace);
+    let stuck = subject.task().and_then(|task| site.desk.load.stuck(task));
     let stuck = stuck.filter(|_| is_left && waits.is_empty());
     let driver = standing.and_then(|(_, driver)| driver);
     Ok(RunPage {
@@ -227,13 +227,16 @@ fn blank(site: &Site, subject: &Subject, title: String) -> Result<RunPage, Failu
         title,
         state,
         note: match (&stuck, driver.filter(|_| !is_over)) {
-            (Some(why), _) => Some(format!("could not go on, and is tried again: {why}")),
+            (Some(why), _) => Some(words::stuck(why)),
             (None, driver) => driver.map(|it| format!("driven by {it}")),
         },
         is_over,
         can_pause,
         can_resume,
-        stuck: stuck.filter(|_| site.is_developer()).map(|_| trace.short()),
+        // A run without a plan is resumed by itself.
+        stuck: stuck
+            .filter(|_| subject.work.is_some() && site.is_developer())
+            .map(|_| trace.short()),
         is_full: false,
         can_full: false,
         can_steer: subject.run.is_some() && !is_over && site.is_developer(),
