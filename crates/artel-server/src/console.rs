@@ -29,6 +29,7 @@ mod skills;
 mod tests;
 mod usage;
 mod words;
+mod wrong;
 
 use std::sync::Arc;
 

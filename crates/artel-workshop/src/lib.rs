@@ -57,7 +57,7 @@ pub use board::{
 };
 pub use caller::{Caller, Flags};
 pub use clean::{Cleaned, Rubbish, Sort};
-pub use daemon::{DaemonEnded, DaemonLog, DaemonRuns, DaemonStatus};
+pub use daemon::{DaemonEnded, DaemonLog, DaemonRuns, DaemonStatus, DaemonTrouble};
 pub use demo::{DEMO_REQUEST, Demo};
 pub use doctor::{Check, Health};
 pub use find::Found;

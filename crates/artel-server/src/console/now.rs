@@ -14,6 +14,7 @@ use super::coded::coded;
 use super::frame::{Frame, Site, show};
 use super::questions::{AllUnplanned, Call, Card, Needs, call, card, query};
 use super::words::{self, When};
+use super::wrong::Wrong;
 use crate::desk::Desk;
 use crate::door::Who;
 use crate::keeper::Task;
@@ -32,6 +33,7 @@ const CLOSELY: usize = 12;
 #[template(path = "now.html")]
 pub(super) struct Now {
     pub(super) frame: Frame,
+    pub(super) wrong: Wrong,
     pub(super) portals: Vec<String>,
     pub(super) needs: Needs,
     pub(super) cards: Vec<Card>,
@@ -109,6 +111,7 @@ fn gather(site: &Site) -> Result<Now, Failure> {
     });
     Ok(Now {
         frame: site.frame("now", "Now"),
+        wrong: Wrong::of(site)?,
         portals: site
             .workshop
             .portals()?

@@ -12,6 +12,7 @@ use axum::response::Response;
 
 use super::frame::{Frame, Site, show, trouble};
 use super::words::{self, When};
+use super::wrong::Wrong;
 use crate::desk::Desk;
 use crate::door::Who;
 
@@ -21,6 +22,7 @@ use crate::door::Who;
 pub(super) struct SettingsPage {
     pub(super) frame: Frame,
     pub(super) is_admin: bool,
+    pub(super) wrong: Wrong,
     pub(super) models: Vec<Model>,
     pub(super) grants: Vec<GrantEntry>,
     pub(super) portals: Vec<PortalRow>,
@@ -121,6 +123,7 @@ fn gather(site: &Site, models: Vec<ModelRow>) -> Result<SettingsPage, Problems> 
     Ok(SettingsPage {
         frame: site.frame("settings", "Settings"),
         is_admin: site.is_admin(),
+        wrong: Wrong::of(site)?,
         models: models.into_iter().map(model).collect(),
         grants: match site.is_admin() {
             true => workshop.grants()?,

@@ -14,6 +14,7 @@ use super::super::frame::Frame;
 use super::super::now::{Going, Listed, Now};
 use super::super::questions::{AllUnplanned, Call, Card, Choice, Needs, Query, Shown, Unplanned};
 use super::super::words::{self, When};
+use super::super::wrong::Wrong;
 use super::super::{
     agents, changeset, changesets, graph, journal, plan, plans, prose, reports, run, runs,
     settings, skills, usage,
@@ -31,6 +32,13 @@ fn frame() -> Frame {
         needs: 3,
         view: "full",
         lacks: Some(hostile()),
+    }
+}
+
+fn wrong() -> Wrong {
+    Wrong {
+        refused: vec![coded(&hostile())],
+        faltered: vec![coded(&hostile())],
     }
 }
 
@@ -126,6 +134,7 @@ fn now_shows_text_as_text() {
     };
     let page = Now {
         frame: frame(),
+        wrong: wrong(),
         portals: vec![hostile()],
         needs: needs(),
         cards: vec![card.clone()],
@@ -139,7 +148,7 @@ fn now_shows_text_as_text() {
         in_queue: 1,
         under_way: 1,
     };
-    check(&page, 30);
+    check(&page, 32);
 }
 
 #[test]
@@ -626,6 +635,7 @@ fn settings_show_text_as_text() {
     let page = settings::SettingsPage {
         frame: frame(),
         is_admin: true,
+        wrong: wrong(),
         models: vec![settings::Model {
             alias: hostile(),
             model: hostile(),
@@ -669,7 +679,7 @@ fn settings_show_text_as_text() {
             about: "about",
         }],
     };
-    check(&page, 29);
+    check(&page, 31);
 }
 
 #[test]

@@ -282,6 +282,10 @@ fn settings_that_change_are_in_force_or_said_to_be_wrong() {
     let status = || town.0.artel(["daemon", "status"]).run().expect(0);
     let not_in_force = "the settings were changed and are not in force";
     status().says(not_in_force).says("the role has no name");
+    let logs = town.0.artel(["daemon", "logs"]).run().expect(0).out;
+    assert!(!logs.contains("\\u{a}"), "{logs}");
+    let advice = |line: &str| line.trim_start().starts_with("try: ");
+    assert!(logs.lines().any(advice), "on a line of its own: {logs}");
     fs::remove_file(&agent).unwrap();
     until("it is gone", || town.payloads("daemon.reloaded").len() == 4);
     assert!(!status().out.contains(not_in_force));
