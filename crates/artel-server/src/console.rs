@@ -16,6 +16,7 @@ mod graph;
 mod journal;
 mod login;
 mod now;
+mod older;
 mod plan;
 mod plans;
 mod prose;

@@ -1,5 +1,9 @@
 //! What the console's pages and the dashboard show of what happens.
 
+use artel_journal::Batch;
+use artel_types::{
+    Actor, ChangesetCreated, Draft, Fact, ReportWritten, RequestCreated, RunId, Stream, TraceId,
+};
 use artel_workshop::Viewer;
 use serde_json::{Value, json};
 
@@ -80,4 +84,64 @@ fn settings_that_are_not_in_force_and_faults_are_shown_to_whoever_can_mend_them(
         house.get("admin", "/api/v1/daemon").json()["refused"],
         json!(none)
     );
+}
+
+/// Puts so many changesets on record, each with its report.
+fn make_changesets(house: &House, count: u8) {
+    let journal = house.workshop.open().unwrap().journal;
+    let facts = (0..count).flat_map(|number| {
+        let trace = TraceId::from_random([number; 16]);
+        let run = RunId::from_random([number; 16]);
+        let asked = json!({ "words": "Mend it", "title": format!("Part {number:03}"),
+            "portal": "shop", "folder": "/shop", "agent": "default", "urgency": "normal",
+            "source": "cli", "file": "a.md", "size": "work", "why": "", "verify": "tdd",
+            "constraints": [], "criteria": [], "skill": null, "model": null });
+        let made = json!({ "run": run, "portal": "shop", "folder": "/shop", "branch": "b",
+            "into": "main", "base": "e4", "head": "aa", "commits": 1, "files": [], "added": 1,
+            "removed": 0, "proven": true, "complete": true, "deferred": [], "patch": null });
+        let told = json!({ "run": run, "path": "r.md", "status": "completed" });
+        let facts: [Fact; 3] = [
+            serde_json::from_value::<RequestCreated>(asked)
+                .unwrap()
+                .into(),
+            serde_json::from_value::<ChangesetCreated>(made)
+                .unwrap()
+                .into(),
+            serde_json::from_value::<ReportWritten>(told)
+                .unwrap()
+                .into(),
+        ];
+        let stream = Stream::work(trace);
+        facts.map(|fact| Draft::new(stream.clone(), trace, Actor::system("test"), fact))
+    });
+    journal.append(Batch::of(facts)).wait().unwrap();
+}
+
+#[test]
+fn changesets_and_reports_are_listed_a_page_at_a_time() {
+    let house = House::new();
+    let hold = house.post("admin", "/api/v1/daemon/pause", &json!({}));
+    hold.expect(200);
+    make_changesets(&house, 130);
+    // Whoever asks for a list has the board take in what is new.
+    house.get("user", "/api/v1/changesets").expect(200);
+    for path in ["/changesets", "/reports"] {
+        let (mut seen, mut asked, mut pages) = (Vec::new(), path.to_owned(), 0);
+        loop {
+            let text = page(&house, Viewer::User, &asked);
+            assert!(text.contains("130 in all"), "{text}");
+            let titles = text.split(">Part ").skip(1);
+            seen.extend(titles.map(|it| it[..3].to_owned()));
+            pages += 1;
+            let next = text.split("name=\"before\" value=\"").nth(1);
+            let Some(next) = next.and_then(|it| it.split('"').next()) else {
+                break;
+            };
+            asked = format!("{path}?before={next}");
+        }
+        let all: Vec<String> = (0..130).rev().map(|it| format!("{it:03}")).collect();
+        seen.sort();
+        seen.reverse();
+        assert_eq!((pages, seen), (2, all), "{path}");
+    }
 }

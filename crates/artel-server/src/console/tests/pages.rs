@@ -358,8 +358,10 @@ fn changesets_show_text_as_text() {
             size: hostile(),
             at: when(),
         }],
+        total: 1,
+        next: Some(hostile()),
     };
-    check(&page, 8);
+    check(&page, 9);
 }
 
 fn shown() -> ChangesetShown {
@@ -693,8 +695,10 @@ fn reports_show_text_as_text() {
     let page = reports::Reports {
         frame: frame(),
         rows: vec![row()],
+        total: 1,
+        next: Some(hostile()),
     };
-    check(&page, 5);
+    check(&page, 6);
     let page = reports::ReportPage {
         frame: frame(),
         row: row(),
