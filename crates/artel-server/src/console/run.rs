@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use artel_rules::tally::Tally;
 use artel_types::plan::StepState;
-use artel_types::{Failure, RunId};
+use artel_types::{Failure, Money, RunId};
 use artel_workshop::{RunRow, Standing, StepRow, Telling, View, WaitSort, Waits, Words, Work};
 use askama::Template;
 use axum::extract::State;
@@ -286,7 +286,7 @@ fn planned(
     let (_, plan) = site.workshop.plan_of(work, None)?;
     page.graph = draw(&plan, &states);
     page.steps = rows.iter().map(|row| step(row, story)).collect();
-    if !site.is_developer() {
+    if !site.sees_all() {
         let attempts = page.steps.iter_mut().flat_map(|it| &mut it.attempts);
         let found = attempts.flat_map(|it| &mut it.findings);
         // What programs and judges wrote is not for whoever sees summaries alone.
@@ -366,8 +366,7 @@ fn listed(site: &Site, subject: &Subject) -> Option<RunRow> {
 
 fn totals(site: &Site, subject: &Subject) -> Vec<(&'static str, String)> {
     if let Some(row) = listed(site, subject) {
-        let cost = words::cost(row.cost, row.turns);
-        return vec![("turns", row.turns.to_string()), ("cost", cost)];
+        return taken(row.turns, row.tokens, row.cost);
     }
     let mut tally = Tally::default();
     let events = subject.records().iter();
@@ -375,9 +374,13 @@ fn totals(site: &Site, subject: &Subject) -> Vec<(&'static str, String)> {
     events.for_each(|event| tally.fold(&event));
     let metrics = tally.metrics(None);
     let tokens = metrics.tokens_input + metrics.tokens_output;
+    taken(metrics.turns, tokens, metrics.cost)
+}
+
+fn taken(turns: u64, tokens: u64, cost: Option<Money>) -> Vec<(&'static str, String)> {
     vec![
-        ("turns", metrics.turns.to_string()),
+        ("turns", turns.to_string()),
         ("tokens", words::tokens(tokens)),
-        ("cost", words::cost(metrics.cost, tokens)),
+        ("cost", words::cost(cost, tokens)),
     ]
 }
