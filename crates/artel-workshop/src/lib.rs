@@ -68,7 +68,7 @@ pub use keys::{Account, KeyReport, KeyStatus, Stored};
 pub use marker::Marker;
 pub use models::{Models, key_origin};
 pub use portals::{FirstUse, NewPortal, Portal, PortalCheck, PortalOperation, PortalQuestion};
-pub use providers::{Card, ModelRow, ModelShown, Prices};
+pub use providers::{Card, HeldBack, HeldBy, ModelRow, ModelShown, Prices};
 pub use runs::{
     Company, Difference, Divergence, Excerpt, Eyes, Follower, ForkOrder, HookList, HookRow, Left,
     Line, Mark, Narrator, Placed, Progress, Proposal, Replay, RunDone, RunOrder, RunRow,

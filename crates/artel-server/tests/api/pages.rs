@@ -1,8 +1,11 @@
 //! What the console's pages and the dashboard show of what happens.
 
+use std::time::Duration;
+
 use artel_journal::Batch;
 use artel_types::{
-    Actor, ChangesetCreated, Draft, Fact, ReportWritten, RequestCreated, RunId, Stream, TraceId,
+    Actor, BreakerOpened, ChangesetCreated, Draft, Fact, ProviderPaused, ReportWritten,
+    RequestCreated, RunId, Stream, TraceId,
 };
 use artel_workshop::Viewer;
 use serde_json::{Value, json};
@@ -84,6 +87,63 @@ fn settings_that_are_not_in_force_and_faults_are_shown_to_whoever_can_mend_them(
         house.get("admin", "/api/v1/daemon").json()["refused"],
         json!(none)
     );
+}
+
+/// Puts on record how a provider is.
+fn tell(house: &House, provider: &str, fact: impl Into<Fact>) {
+    let journal = house.workshop.open().unwrap().journal;
+    let stream = Stream::provider(provider).unwrap();
+    let trace = TraceId::from_random([5; 16]);
+    let draft = Draft::new(stream, trace, Actor::system("test"), fact);
+    journal.append(Batch::of([draft])).wait().unwrap();
+}
+
+#[test]
+fn providers_that_are_not_asked_are_shown_and_asked_again_when_an_admin_says_so() {
+    let house = House::new();
+    let now = house.workshop.caller().clock().now();
+    let hour = Duration::from_secs(3_600);
+    let paused = |until| ProviderPaused {
+        provider: "anthropic".to_owned(),
+        until,
+        attempt: 2,
+        why: "asked to slow down: 429".to_owned(),
+    };
+    tell(&house, "anthropic", paused(now.before(hour)));
+    let seen = |role: Viewer, path: &str| {
+        // Whoever asks for a list has the board take in what is new.
+        house.get("user", "/api/v1/runs").expect(200);
+        page(&house, role, path)
+    };
+    assert!(
+        !seen(Viewer::Admin, "/").contains("is paused"),
+        "it is over"
+    );
+    tell(&house, "anthropic", paused(now.after(hour)));
+    let opened = BreakerOpened {
+        provider: "openai-chat:127.0.0.1:8080".to_owned(),
+        until: now.after(hour),
+        why: "5 failures in a row".to_owned(),
+    };
+    tell(&house, "openai-chat:127.0.0.1:8080", opened);
+    let reset = "/api/v1/providers/anthropic/reset";
+    for path in ["/", "/settings"] {
+        for role in [Viewer::Developer, Viewer::Admin] {
+            let text = seen(role, path);
+            assert!(
+                text.contains("<code>anthropic</code> is paused until "),
+                "{text}"
+            );
+            assert!(text.contains(": asked to slow down: 429."), "{text}");
+            assert!(text.contains(":8080</code> is left alone until "), "{text}");
+            assert_eq!(text.contains(reset), role == Viewer::Admin, "{text}");
+        }
+    }
+    assert!(!seen(Viewer::User, "/").contains("anthropic"));
+    house.workshop.reset_provider("anthropic").unwrap();
+    let text = seen(Viewer::Admin, "/settings");
+    assert!(!text.contains("<code>anthropic</code> is paused"), "{text}");
+    assert!(text.contains("is left alone until "), "{text}");
 }
 
 /// Puts so many changesets on record, each with its report.

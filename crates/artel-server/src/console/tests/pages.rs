@@ -14,7 +14,7 @@ use super::super::frame::Frame;
 use super::super::now::{Going, Listed, Now};
 use super::super::questions::{AllUnplanned, Call, Card, Choice, Needs, Query, Shown, Unplanned};
 use super::super::words::{self, When};
-use super::super::wrong::Wrong;
+use super::super::wrong::{Held, Wrong};
 use super::super::{
     agents, changeset, changesets, graph, journal, plan, plans, prose, reports, run, runs,
     settings, skills, usage,
@@ -39,6 +39,13 @@ fn wrong() -> Wrong {
     Wrong {
         refused: vec![coded(&hostile())],
         faltered: vec![coded(&hostile())],
+        held: vec![Held {
+            name: hostile(),
+            how: "is paused",
+            until: when(),
+            why: hostile(),
+        }],
+        can_reset: true,
     }
 }
 
@@ -148,7 +155,7 @@ fn now_shows_text_as_text() {
         in_queue: 1,
         under_way: 1,
     };
-    check(&page, 32);
+    check(&page, 36);
 }
 
 #[test]
@@ -681,7 +688,7 @@ fn settings_show_text_as_text() {
             about: "about",
         }],
     };
-    check(&page, 31);
+    check(&page, 35);
 }
 
 #[test]
