@@ -19,6 +19,7 @@ mod now;
 mod older;
 mod plan;
 mod plans;
+mod policies;
 mod prose;
 mod questions;
 mod reports;

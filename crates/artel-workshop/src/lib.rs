@@ -61,7 +61,9 @@ pub use daemon::{DaemonEnded, DaemonLog, DaemonRuns, DaemonStatus, DaemonTrouble
 pub use demo::{DEMO_REQUEST, Demo};
 pub use doctor::{Check, Health};
 pub use find::Found;
-pub use hands::{CommandCheck, SandboxRun, Sandboxed, ToolDone, ToolRun, ToolShown};
+pub use hands::{
+    CommandCheck, PolicyShown, RuleShown, SandboxRun, Sandboxed, ToolDone, ToolRun, ToolShown,
+};
 pub use init::{Init, Made};
 pub use journal::{PrunePlan, RestorePlan};
 pub use keys::{Account, KeyReport, KeyStatus, Stored};

@@ -11,6 +11,7 @@ use axum::extract::State;
 use axum::response::Response;
 
 use super::frame::{Frame, Site, show, trouble};
+use super::policies::Policies;
 use super::words::{self, When};
 use super::wrong::Wrong;
 use crate::desk::Desk;
@@ -24,6 +25,7 @@ pub(super) struct SettingsPage {
     pub(super) is_admin: bool,
     pub(super) wrong: Wrong,
     pub(super) models: Vec<Model>,
+    pub(super) policies: Policies,
     pub(super) grants: Vec<GrantEntry>,
     pub(super) portals: Vec<PortalRow>,
     /// What agents can be allowed in a portal.
@@ -125,6 +127,7 @@ fn gather(site: &Site, models: Vec<ModelRow>) -> Result<SettingsPage, Problems> 
         is_admin: site.is_admin(),
         wrong: Wrong::of(site)?,
         models: models.into_iter().map(model).collect(),
+        policies: Policies::of(site)?,
         grants: match site.is_admin() {
             true => workshop.grants()?,
             false => Vec::new(),

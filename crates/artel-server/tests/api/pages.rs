@@ -89,6 +89,43 @@ fn settings_that_are_not_in_force_and_faults_are_shown_to_whoever_can_mend_them(
     );
 }
 
+#[test]
+fn the_settings_tell_which_policies_are_in_force() {
+    let house = House::with("[policy]\ncommands = \"ask\"\n");
+    let file = house.workshop.root().join("Policy/rules.toml");
+    let rules = "[[rule]]\nprefix = [\"gh\", \"pr\", \"merge\"]\ndecision = \"deny\"\nreason = \
+        \"people merge\"\n\n[[rule]]\nprefix = [\"gh\", \"pr\", \"list\"]\ndecision = \"allow\"\n";
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    std::fs::write(&file, rules).unwrap();
+    let text = page(&house, Viewer::Developer, "/settings");
+    let section = text.split("<section id=\"policies\"").nth(1).unwrap();
+    let section = section.split("</section>").next().unwrap();
+    let rows: Vec<&str> = section.split("<span class=\"tag\">").skip(1).collect();
+    let place = |answer: &str, words: &str| {
+        let is = |row: &&str| row.starts_with(&format!("{answer}<")) && row.contains(words);
+        let found = rows.iter().position(|row| is(&row));
+        found.unwrap_or_else(|| panic!("{answer} {words}: {section}"))
+    };
+    let order = [
+        place("deny", "rewritten history"),
+        place("deny", "gh pr merge"),
+        place("allow", "gh pr list"),
+        place("ask", "any other command that can be judged"),
+        place("allow", "reading the run"),
+        place("ask", "everything else"),
+    ];
+    assert!(order.is_sorted(), "{order:?}: {section}");
+    assert!(section.contains("people merge"), "{section}");
+    assert!(section.contains("policy.commands, "), "{section}");
+    assert!(section.contains("href=\"/agents/engineer\""), "{section}");
+    std::fs::write(&file, "[[rule]]\nprefix = 7\n").unwrap();
+    let text = page(&house, Viewer::Developer, "/settings");
+    assert!(
+        text.contains("until then agents run nothing here"),
+        "{text}"
+    );
+}
+
 /// Puts on record how a provider is.
 fn tell(house: &House, provider: &str, fact: impl Into<Fact>) {
     let journal = house.workshop.open().unwrap().journal;

@@ -16,8 +16,8 @@ use super::super::questions::{AllUnplanned, Call, Card, Choice, Needs, Query, Sh
 use super::super::words::{self, When};
 use super::super::wrong::{Held, Wrong};
 use super::super::{
-    agents, changeset, changesets, graph, journal, plan, plans, prose, reports, run, runs,
-    settings, skills, usage,
+    agents, changeset, changesets, graph, journal, plan, plans, policies, prose, reports, run,
+    runs, settings, skills, usage,
 };
 use super::{check, hostile};
 
@@ -652,6 +652,20 @@ fn settings_show_text_as_text() {
             context: hostile(),
             price: hostile(),
         }],
+        policies: policies::Policies {
+            rows: vec![policies::Row {
+                answer: "deny",
+                what: coded(&hostile()),
+                why: hostile(),
+                from: hostile(),
+            }],
+            broken: Some(coded(&hostile())),
+            roles: vec![policies::Bound {
+                role: hostile(),
+                may: hostile(),
+                never: hostile(),
+            }],
+        },
         grants: vec![artel_policy::GrantEntry {
             rule: hostile(),
             reason: hostile(),
@@ -688,7 +702,7 @@ fn settings_show_text_as_text() {
             about: "about",
         }],
     };
-    check(&page, 35);
+    check(&page, 43);
 }
 
 #[test]
