@@ -99,7 +99,7 @@ fn said(text: &str, call: &str) -> String {
 }
 
 /// Puts on record what is handed over, without waiting for the disk at each batch.
-fn record(house: &House, drafts: impl IntoIterator<Item = Draft>) {
+pub(crate) fn record(house: &House, drafts: impl IntoIterator<Item = Draft>) {
     let options = Options {
         durability: Durability::Normal,
         ..Options::new(system_clock(), TraceId::from_random([1; 16]))
