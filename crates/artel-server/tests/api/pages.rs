@@ -103,7 +103,7 @@ fn the_settings_tell_which_policies_are_in_force() {
     let rows: Vec<&str> = section.split("<span class=\"tag\">").skip(1).collect();
     let place = |answer: &str, words: &str| {
         let is = |row: &&str| row.starts_with(&format!("{answer}<")) && row.contains(words);
-        let found = rows.iter().position(|row| is(&row));
+        let found = rows.iter().position(|row| is(row));
         found.unwrap_or_else(|| panic!("{answer} {words}: {section}"))
     };
     let order = [
