@@ -239,6 +239,7 @@
   const valueOf = (field) => {
     const sort = field.dataset.json;
     if (sort === "number") return Number(field.value);
+    if (sort === "flag") return field.value === "true";
     if (sort === "lines") return field.value.split("\n").map((it) => it.trim()).filter(Boolean);
     if (sort === "words") return field.value.split(/[\s,]+/).filter(Boolean);
     return field.value;

@@ -16,8 +16,10 @@ mod graph;
 mod journal;
 mod login;
 mod now;
+mod older;
 mod plan;
 mod plans;
+mod policies;
 mod prose;
 mod questions;
 mod reports;
@@ -29,6 +31,7 @@ mod skills;
 mod tests;
 mod usage;
 mod words;
+mod wrong;
 
 use std::sync::Arc;
 

@@ -62,10 +62,10 @@ pub(crate) struct Load {
 }
 
 impl Load {
-    /// Returns why a piece of work could not go on, until it is tried again.
-    pub(crate) fn stuck(&self, trace: TraceId) -> Option<String> {
+    /// Returns why something could not go on, until it is tried again.
+    pub(crate) fn stuck(&self, task: Task) -> Option<String> {
         let stuck = self.stuck.lock().unwrap_or_else(PoisonError::into_inner);
-        stuck.get(&Task::Work(trace)).cloned()
+        stuck.get(&task).cloned()
     }
 
     fn note(&self, task: Task, why: Option<&str>) {

@@ -91,8 +91,8 @@ pub(crate) async fn reload(desk: &Arc<Desk>, what: Vec<String>) -> Result<Vec<St
             later.join(", ")
         ),
         false => format!(
-            "{what} changed; what is wrong stays as it was in force: {}",
-            problems.join("; ")
+            "{what} changed; what is wrong stays as it was in force:\n{}",
+            problems.join("\n")
         ),
     });
     Ok(problems)

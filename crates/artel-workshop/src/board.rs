@@ -26,7 +26,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use artel_journal::{Filter, Query, Reader, Record, Row};
-use artel_rules::budget::Ledger;
+use artel_model::Account;
 use artel_types::{Code, Event, Fact, Failure, RunFinished, RunId, RunStarted, TraceId};
 
 pub use drivers::Drivers;
@@ -63,7 +63,7 @@ pub struct Board {
     /// The pieces of work that may need a person; all others do not.
     unsettled: BTreeSet<usize>,
     meter: Meter,
-    ledger: Ledger,
+    account: Account,
     names: Names,
     damage: Option<Damage>,
 }
@@ -239,7 +239,7 @@ impl Board {
 
     fn fold(&mut self, event: &Event) {
         self.meter.fold(event);
-        self.ledger.fold(event);
+        self.account.fold(event);
         match &event.fact {
             Fact::RunStarted(started) => self.started(event, started),
             Fact::RunApplied(applied) => {

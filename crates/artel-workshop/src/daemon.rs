@@ -44,6 +44,15 @@ pub struct DaemonRuns {
     pub since: Timestamp,
 }
 
+/// What is wrong with the daemon.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct DaemonTrouble {
+    /// Why the last change of settings is not in force.
+    pub refused: Vec<String>,
+    /// What broke off since it began, the latest first.
+    pub faltered: Vec<String>,
+}
+
 /// How it stands with the daemon.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DaemonStatus {
@@ -69,6 +78,15 @@ impl Workshop {
             refused: refused(&reader)?,
             faltered: faltered(&reader)?,
             log: self.daemon_log(),
+        })
+    }
+
+    /// Says what is wrong with the daemon.
+    pub fn daemon_trouble(&self) -> Result<DaemonTrouble, Failure> {
+        let reader = self.reader_as_it_is()?;
+        Ok(DaemonTrouble {
+            refused: refused(&reader)?,
+            faltered: faltered(&reader)?,
         })
     }
 
@@ -185,8 +203,12 @@ impl Workshop {
             if report.ok {
                 self.caller.role(&report.id)?;
             }
+            let id = &report.id;
             let bad = report.checks.into_iter().filter_map(|check| check.failure);
-            wrong.extend(bad);
+            wrong.extend(bad.map(|failure| Failure {
+                what: format!("role `{id}`: {}", failure.what),
+                ..failure
+            }));
         }
         if let Err(Problems(problems)) = self.grants() {
             wrong.extend(problems);

@@ -17,5 +17,5 @@ pub(crate) use scratch::Scratch;
 pub(crate) use tools::layer_text;
 
 pub use command::{SandboxRun, Sandboxed};
-pub use policy::CommandCheck;
+pub use policy::{CommandCheck, PolicyShown, RuleShown};
 pub use tools::{ToolDone, ToolRun, ToolShown};

@@ -58,18 +58,20 @@ pub use board::{
 };
 pub use caller::{Caller, Flags};
 pub use clean::{Cleaned, Rubbish, Sort};
-pub use daemon::{DaemonEnded, DaemonLog, DaemonRuns, DaemonStatus};
+pub use daemon::{DaemonEnded, DaemonLog, DaemonRuns, DaemonStatus, DaemonTrouble};
 pub use demo::{DEMO_REQUEST, Demo};
 pub use doctor::{Check, Health};
 pub use find::Found;
-pub use hands::{CommandCheck, SandboxRun, Sandboxed, ToolDone, ToolRun, ToolShown};
+pub use hands::{
+    CommandCheck, PolicyShown, RuleShown, SandboxRun, Sandboxed, ToolDone, ToolRun, ToolShown,
+};
 pub use init::{Init, Made};
 pub use journal::{PrunePlan, RestorePlan};
 pub use keys::{Account, KeyReport, KeyStatus, Stored};
 pub use marker::Marker;
 pub use models::{Models, key_origin};
 pub use portals::{FirstUse, NewPortal, Portal, PortalCheck, PortalOperation, PortalQuestion};
-pub use providers::{Card, ModelRow, ModelShown, Prices};
+pub use providers::{Card, HeldBack, HeldBy, ModelRow, ModelShown, Prices};
 pub use runs::{
     Company, Difference, Divergence, Excerpt, Eyes, Follower, ForkOrder, HookList, HookRow, Left,
     Line, Mark, Narrator, Placed, Progress, Proposal, Replay, RunDone, RunOrder, RunRow,

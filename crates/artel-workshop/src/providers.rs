@@ -117,6 +117,44 @@ impl From<Listed> for ModelRow {
     }
 }
 
+/// A provider that is not asked for a while.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HeldBack {
+    /// Its name in the journal and for `artel model reset`.
+    pub name: String,
+    /// How it came to that.
+    pub by: HeldBy,
+    /// Until when.
+    pub until: Timestamp,
+    /// What was said about it last.
+    pub why: String,
+}
+
+/// How it came that a provider is not asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HeldBy {
+    /// It asked for a pause.
+    Itself,
+    /// It failed too often.
+    Failures,
+}
+
+impl HeldBack {
+    /// Says how a provider is held back; nothing where it may be asked.
+    pub(crate) fn of(name: &str, standing: &Standing, now: Timestamp) -> Option<Self> {
+        let paused = standing.paused.map(|(_, until)| (HeldBy::Itself, until));
+        let open = standing.open_until.map(|until| (HeldBy::Failures, until));
+        let mut held = [paused, open].into_iter().flatten();
+        let (by, until) = held.find(|(_, until)| *until > now)?;
+        Some(Self {
+            name: name.to_owned(),
+            by,
+            until,
+            why: standing.why.clone(),
+        })
+    }
+}
+
 impl Caller {
     /// Finds out which models can be asked from here, in a workshop or outside of any.
     pub async fn models_here(&self, named: Option<&str>) -> Result<Models, Problems> {
@@ -226,18 +264,16 @@ impl Workshop {
 }
 
 fn health(standing: &Standing, now: Timestamp) -> (String, Option<Timestamp>) {
-    let ahead = |until: Option<Timestamp>| until.filter(|until| *until > now);
-    if let Some(until) = ahead(standing.paused.map(|(_, until)| until)) {
-        return (
-            format!("asked for a pause until {until} ({})", standing.why),
-            Some(until),
-        );
+    if let Some(held) = HeldBack::of("", standing, now) {
+        let how = match held.by {
+            HeldBy::Itself => "asked for a pause",
+            HeldBy::Failures => "left alone",
+        };
+        let text = format!("{how} until {} ({})", held.until, held.why);
+        return (text, Some(held.until));
     }
     if let Some(until) = standing.open_until {
-        let text = match ahead(Some(until)) {
-            Some(until) => format!("left alone until {until} ({})", standing.why),
-            None => format!("failed lately ({}); the next call tries it", standing.why),
-        };
+        let text = format!("failed lately ({}); the next call tries it", standing.why);
         return (text, Some(until));
     }
     ("well, as far as known".to_owned(), None)

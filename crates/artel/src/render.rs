@@ -35,6 +35,13 @@ pub(crate) fn cell(text: &str, longest: usize) -> String {
     short
 }
 
+/// Returns a text that cannot steer a terminal, on the lines it has. Those after the first are
+/// indented, so that none of them can pass for something that was said by itself.
+pub(crate) fn in_lines(text: &str) -> String {
+    let lines: Vec<String> = text.lines().map(harmless).collect();
+    lines.join("\n  ")
+}
+
 /// Lays out rows in columns; the last one is not filled up.
 pub(crate) fn table(head: &[&str], rows: &[Vec<String>]) -> String {
     let width = |column: usize| {
@@ -116,6 +123,10 @@ mod tests {
         assert_eq!(
             harmless("a\u{1b}[31mb\r\u{202e}c\nd"),
             "a\\u{1b}[31mb\\u{d}\\u{202e}c\\u{a}d"
+        );
+        assert_eq!(
+            in_lines("it broke\n  why: \u{1b}[2J\nnote: all is well"),
+            "it broke\n    why: \\u{1b}[2J\n  note: all is well"
         );
         assert_eq!(cell("two\nlines that are long", 12), "two lines t…");
     }

@@ -140,7 +140,8 @@ impl Screen {
         }
     }
 
-    /// Returns what tells a person something while the screen is busy, as [`Screen::notes`] does.
+    /// Returns what tells a person something while the screen is busy, as [`Screen::notes`] does,
+    /// on as many lines as it has.
     pub(crate) fn teller(&self) -> std::sync::Arc<dyn Fn(&str) + Send + Sync> {
         let (json, redactor) = (self.json, self.redactor.clone());
         std::sync::Arc::new(move |note: &str| {
@@ -148,7 +149,7 @@ impl Screen {
             let line = if json {
                 serde_json::json!({ "note": note }).to_string()
             } else {
-                format!("note: {}", crate::render::harmless(&note))
+                format!("note: {}", crate::render::in_lines(&note))
             };
             drop(writeln!(io::stderr(), "{line}"));
         })

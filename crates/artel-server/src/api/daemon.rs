@@ -39,6 +39,8 @@ pub(super) struct DaemonSeen {
     waiting: u64,
     /// How many are under way.
     under_way: u64,
+    /// Why the last change of settings, roles, skills or policy is not in force.
+    refused: Vec<String>,
     /// What broke off by a fault of Artel since it began, the latest first; it is tried again.
     faltered: Vec<String>,
     /// What is lacking on the disk, while everything waits for it.

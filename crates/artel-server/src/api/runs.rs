@@ -46,6 +46,8 @@ pub(super) struct RunListed {
     title: String,
     /// How many turns it took.
     turns: u64,
+    /// What models read and wrote for it.
+    tokens: u64,
     /// What it cost, in millionths of a US dollar; nothing if a price is not known.
     cost: Option<u64>,
     /// When it came to stand so, as RFC 3339.

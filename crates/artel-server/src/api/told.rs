@@ -50,3 +50,38 @@ fn misfit(why: String) -> Response {
         .advise("`/api/v1/openapi.json` describes what is expected");
     Refusal(failure).into_response()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use axum::body::Body;
+    use futures_util::stream::{self, StreamExt as _};
+    use serde_json::Value;
+    use tokio::time::{Instant, sleep};
+
+    use super::*;
+
+    /// Reads a body of which a piece comes now and then.
+    async fn read(pieces: usize, each: Duration) -> Result<Value, StatusCode> {
+        let trickle = stream::iter(0..pieces).then(move |_| async move {
+            sleep(each).await;
+            Ok::<_, Infallible>(Bytes::from_static(b" "))
+        });
+        let end = stream::iter([Ok(Bytes::from_static(b"{}"))]);
+        let request = Request::new(Body::from_stream(trickle.chain(end)));
+        let read = Told::<Value>::from_request(request, &()).await;
+        read.map(|told| told.0).map_err(|answer| answer.status())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn whoever_sends_too_slowly_is_not_waited_for() {
+        let second = Duration::from_secs(1);
+        assert_eq!(read(10, second).await, Ok(serde_json::json!({})));
+        let began = Instant::now();
+        // Something comes all the time, and would for hours.
+        let refused = read(10_000, second).await;
+        assert_eq!(refused, Err(StatusCode::REQUEST_TIMEOUT));
+        assert_eq!(began.elapsed().as_secs(), BODY_TIME.as_secs());
+    }
+}

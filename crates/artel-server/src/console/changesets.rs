@@ -7,7 +7,8 @@ use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
 
-use super::frame::{Frame, Site, show};
+use super::frame::{Frame, Site, Sought, show};
+use super::older::{Wanted, part};
 use super::words::{self, When};
 use crate::desk::Desk;
 use crate::door::Who;
@@ -18,6 +19,9 @@ use crate::door::Who;
 pub(super) struct Changesets {
     pub(super) frame: Frame,
     pub(super) rows: Vec<Row>,
+    pub(super) total: usize,
+    /// From where the next page goes on.
+    pub(super) next: Option<String>,
 }
 
 /// One changeset in the list.
@@ -34,15 +38,22 @@ pub(super) struct Row {
 }
 
 /// Shows the page.
-pub(super) async fn page(State(desk): State<Arc<Desk>>, who: Who) -> Response {
-    show(desk, who, |site| Ok(gather(site))).await
+pub(super) async fn page(
+    State(desk): State<Arc<Desk>>,
+    who: Who,
+    Sought(wanted): Sought<Wanted>,
+) -> Response {
+    show(desk, who, move |site| Ok(gather(site, &wanted))).await
 }
 
-fn gather(site: &Site) -> Changesets {
-    let rows = site.desk.board().changesets();
+fn gather(site: &Site, wanted: &Wanted) -> Changesets {
+    let all = site.desk.board().changesets();
+    let part = part(all, wanted, |it| it.trace.to_string());
     Changesets {
         frame: site.frame("changesets", "Changesets"),
-        rows: rows.into_iter().map(row).collect(),
+        rows: part.rows.into_iter().map(row).collect(),
+        total: part.total,
+        next: part.next,
     }
 }
 

@@ -14,8 +14,10 @@ use super::coded::coded;
 use super::frame::{Frame, Site, show};
 use super::questions::{AllUnplanned, Call, Card, Needs, call, card, query};
 use super::words::{self, When};
+use super::wrong::Wrong;
 use crate::desk::Desk;
 use crate::door::Who;
+use crate::keeper::Task;
 
 /// So many runs that are over are shown.
 const FINISHED: usize = 12;
@@ -31,6 +33,7 @@ const CLOSELY: usize = 12;
 #[template(path = "now.html")]
 pub(super) struct Now {
     pub(super) frame: Frame,
+    pub(super) wrong: Wrong,
     pub(super) portals: Vec<String>,
     pub(super) needs: Needs,
     pub(super) cards: Vec<Card>,
@@ -108,6 +111,7 @@ fn gather(site: &Site) -> Result<Now, Failure> {
     });
     Ok(Now {
         frame: site.frame("now", "Now"),
+        wrong: Wrong::of(site)?,
         portals: site
             .workshop
             .portals()?
@@ -144,8 +148,8 @@ fn gather(site: &Site) -> Result<Now, Failure> {
 /// the daemon tries it again by itself.
 fn queued(site: &Site, waits: &Waits) -> Card {
     let mut queued = card(waits);
-    if let Some(why) = site.desk.load.stuck(waits.trace) {
-        queued.text = coded(&format!("could not go on, and is tried again: {why}"));
+    if let Some(why) = site.desk.load.stuck(Task::Work(waits.trace)) {
+        queued.text = coded(&words::stuck(&why));
     }
     queued
 }
@@ -175,6 +179,11 @@ fn running(site: &Site, asking: &BTreeSet<TraceId>) -> Result<Vec<Going>, Failur
         if let Some(work) = site.work(row.trace) {
             going.tokens = Some(words::tokens(work.tokens));
             going.cost = words::cost(work.cost, work.tokens);
+        } else if row.state == Standing::Left
+            && let Some(why) = site.desk.load.stuck(Task::Run(row.run))
+        {
+            // A piece of work says so where it waits for its turn; a run without one only here.
+            going.note = words::stuck(&why);
         }
         rows.push(going);
     }

@@ -8,7 +8,8 @@ use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
 
-use super::frame::{Frame, Named, Site, show};
+use super::frame::{Frame, Named, Site, Sought, show};
+use super::older::{Wanted, part};
 use super::prose::{Prose, prose};
 use super::words::{self, When};
 use crate::desk::Desk;
@@ -20,6 +21,9 @@ use crate::door::Who;
 pub(super) struct Reports {
     pub(super) frame: Frame,
     pub(super) rows: Vec<Row>,
+    pub(super) total: usize,
+    /// From where the next page goes on.
+    pub(super) next: Option<String>,
 }
 
 /// One report in the list.
@@ -44,15 +48,22 @@ pub(super) struct ReportPage {
 }
 
 /// Shows all reports.
-pub(super) async fn page(State(desk): State<Arc<Desk>>, who: Who) -> Response {
-    show(desk, who, |site| Ok(gather(site))).await
+pub(super) async fn page(
+    State(desk): State<Arc<Desk>>,
+    who: Who,
+    Sought(wanted): Sought<Wanted>,
+) -> Response {
+    show(desk, who, move |site| Ok(gather(site, &wanted))).await
 }
 
-fn gather(site: &Site) -> Reports {
-    let rows = site.desk.board().reports();
+fn gather(site: &Site, wanted: &Wanted) -> Reports {
+    let all = site.desk.board().reports();
+    let part = part(all, wanted, |it| it.run.to_string());
     Reports {
         frame: site.frame("reports", "Reports"),
-        rows: rows.iter().map(row).collect(),
+        rows: part.rows.iter().map(row).collect(),
+        total: part.total,
+        next: part.next,
     }
 }
 

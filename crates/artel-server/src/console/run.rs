@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use artel_rules::tally::Tally;
 use artel_types::plan::StepState;
-use artel_types::{Failure, RunId};
+use artel_types::{Failure, Money, RunId};
 use artel_workshop::{RunRow, Standing, StepRow, Telling, View, WaitSort, Waits, Words, Work};
 use askama::Template;
 use axum::extract::State;
@@ -216,7 +216,7 @@ fn blank(site: &Site, subject: &Subject, title: String) -> Result<RunPage, Failu
         Some((standing, driver)) => *standing == Standing::Left && driver.is_none(),
         None => status == Some("pending"),
     };
-    let stuck = site.desk.load.stuck(trace);
+    let stuck = subject.task().and_then(|task| site.desk.load.stuck(task));
     let stuck = stuck.filter(|_| is_left && waits.is_empty());
     let driver = standing.and_then(|(_, driver)| driver);
     Ok(RunPage {
@@ -227,13 +227,16 @@ fn blank(site: &Site, subject: &Subject, title: String) -> Result<RunPage, Failu
         title,
         state,
         note: match (&stuck, driver.filter(|_| !is_over)) {
-            (Some(why), _) => Some(format!("could not go on, and is tried again: {why}")),
+            (Some(why), _) => Some(words::stuck(why)),
             (None, driver) => driver.map(|it| format!("driven by {it}")),
         },
         is_over,
         can_pause,
         can_resume,
-        stuck: stuck.filter(|_| site.is_developer()).map(|_| trace.short()),
+        // A run without a plan is resumed by itself.
+        stuck: stuck
+            .filter(|_| subject.work.is_some() && site.is_developer())
+            .map(|_| trace.short()),
         is_full: false,
         can_full: false,
         can_steer: subject.run.is_some() && !is_over && site.is_developer(),
@@ -283,7 +286,7 @@ fn planned(
     let (_, plan) = site.workshop.plan_of(work, None)?;
     page.graph = draw(&plan, &states);
     page.steps = rows.iter().map(|row| step(row, story)).collect();
-    if !site.is_developer() {
+    if !site.sees_all() {
         let attempts = page.steps.iter_mut().flat_map(|it| &mut it.attempts);
         let found = attempts.flat_map(|it| &mut it.findings);
         // What programs and judges wrote is not for whoever sees summaries alone.
@@ -363,8 +366,7 @@ fn listed(site: &Site, subject: &Subject) -> Option<RunRow> {
 
 fn totals(site: &Site, subject: &Subject) -> Vec<(&'static str, String)> {
     if let Some(row) = listed(site, subject) {
-        let cost = words::cost(row.cost, row.turns);
-        return vec![("turns", row.turns.to_string()), ("cost", cost)];
+        return taken(row.turns, row.tokens, row.cost);
     }
     let mut tally = Tally::default();
     let events = subject.records().iter();
@@ -372,9 +374,13 @@ fn totals(site: &Site, subject: &Subject) -> Vec<(&'static str, String)> {
     events.for_each(|event| tally.fold(&event));
     let metrics = tally.metrics(None);
     let tokens = metrics.tokens_input + metrics.tokens_output;
+    taken(metrics.turns, tokens, metrics.cost)
+}
+
+fn taken(turns: u64, tokens: u64, cost: Option<Money>) -> Vec<(&'static str, String)> {
     vec![
-        ("turns", metrics.turns.to_string()),
+        ("turns", turns.to_string()),
         ("tokens", words::tokens(tokens)),
-        ("cost", words::cost(metrics.cost, tokens)),
+        ("cost", words::cost(cost, tokens)),
     ]
 }

@@ -11,7 +11,9 @@ use axum::extract::State;
 use axum::response::Response;
 
 use super::frame::{Frame, Site, show, trouble};
+use super::policies::Policies;
 use super::words::{self, When};
+use super::wrong::Wrong;
 use crate::desk::Desk;
 use crate::door::Who;
 
@@ -21,7 +23,9 @@ use crate::door::Who;
 pub(super) struct SettingsPage {
     pub(super) frame: Frame,
     pub(super) is_admin: bool,
+    pub(super) wrong: Wrong,
     pub(super) models: Vec<Model>,
+    pub(super) policies: Policies,
     pub(super) grants: Vec<GrantEntry>,
     pub(super) portals: Vec<PortalRow>,
     /// What agents can be allowed in a portal.
@@ -60,6 +64,8 @@ pub(super) struct Token {
     pub(super) id: String,
     pub(super) name: String,
     pub(super) role: String,
+    /// Whether plans and changesets are approved with it.
+    pub(super) approves: &'static str,
     pub(super) by: String,
     pub(super) at: When,
 }
@@ -121,7 +127,9 @@ fn gather(site: &Site, models: Vec<ModelRow>) -> Result<SettingsPage, Problems> 
     Ok(SettingsPage {
         frame: site.frame("settings", "Settings"),
         is_admin: site.is_admin(),
+        wrong: Wrong::of(site)?,
         models: models.into_iter().map(model).collect(),
+        policies: Policies::of(site)?,
         grants: match site.is_admin() {
             true => workshop.grants()?,
             false => Vec::new(),
@@ -188,6 +196,10 @@ fn token(row: TokenRow) -> Token {
         id: row.id,
         name: row.name,
         role: row.role,
+        approves: match row.program {
+            true => "no, a program holds it",
+            false => "yes, a person holds it",
+        },
         by: row.by,
     }
 }

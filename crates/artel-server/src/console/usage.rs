@@ -86,8 +86,8 @@ pub(super) struct Row {
     pub(super) cost: String,
     /// Its share of all tokens, in percent.
     pub(super) share: u64,
-    /// Its tokens day by day.
-    pub(super) days: Bars,
+    /// Its tokens and its cost day by day.
+    pub(super) days: Vec<Bars>,
 }
 
 /// A limit and what is left of it.
@@ -169,7 +169,7 @@ fn gather(site: &Site, wanted: &Wanted) -> Result<UsagePage, Failure> {
             .map(|(day, sum)| row(day.clone(), sum, &all))
             .collect(),
         groups: WAYS.iter().map(group).collect(),
-        budgets: limits.iter().map(budget).collect(),
+        budgets: limits.iter().flat_map(budgets).collect(),
     })
 }
 
@@ -201,7 +201,7 @@ fn rows(
     rows: &[artel_rules::usage::Row],
     by: By,
     all: &Sum,
-    days_of: impl Fn(&Option<String>) -> Bars,
+    days_of: impl Fn(&Option<String>) -> Vec<Bars>,
 ) -> Vec<Row> {
     let mut rows: Vec<_> = rows.iter().collect();
     rows.sort_by_key(|row| std::cmp::Reverse((row.sum.cost.0, row.sum.tokens)));
@@ -226,18 +226,22 @@ fn row(name: String, sum: &Sum, all: &Sum) -> Row {
         tokens: words::tokens(sum.tokens),
         cost: words::spent(sum),
         share: sum.tokens.saturating_mul(100) / all.tokens.max(1),
-        days: Bars::default(),
+        days: Vec::new(),
     }
 }
 
-/// Draws tokens day by day, in the row of a table.
-fn small_bars(daily: &[(String, Sum)]) -> Bars {
-    let tokens: Vec<_> = daily
-        .iter()
-        .map(|(day, sum)| (day.as_str(), sum.tokens))
-        .collect();
-    let shown = |count| format!("{} tokens", words::tokens(count));
-    bars_in(SMALL, "Tokens by day", &tokens, shown)
+/// Draws tokens and cost day by day, in the row of a table.
+fn small_bars(daily: &[(String, Sum)]) -> Vec<Bars> {
+    let each = |amount: fn(&Sum) -> u64| -> Vec<(&str, u64)> {
+        let days = daily.iter();
+        days.map(|(day, sum)| (day.as_str(), amount(sum))).collect()
+    };
+    let tokens = |count| format!("{} tokens", words::tokens(count));
+    let cost = |cost| Money(cost).to_string();
+    vec![
+        bars_in(SMALL, "Tokens by day", &each(|sum| sum.tokens), tokens),
+        bars_in(SMALL, "Cost by day", &each(|sum| sum.cost.0), cost),
+    ]
 }
 
 fn bars(title: &'static str, days: &[(&str, u64)], shown: impl Fn(u64) -> String) -> Bars {
@@ -279,40 +283,41 @@ fn bars_in(
     }
 }
 
-fn budget(it: &Left) -> Budget {
-    let (used, limit, left, percent) = match (it.money, it.tokens) {
-        (Some(money), _) => {
-            let used = it.used.money.0;
-            let left = Money(money.saturating_sub(used)).to_string();
-            let percent = used.saturating_mul(100) / money.max(1);
-            (
-                it.used.money.to_string(),
-                Money(money).to_string(),
-                left,
-                percent,
-            )
-        }
-        (None, tokens) => {
-            let (used, all) = (it.used.tokens.0, tokens.unwrap_or(0));
-            let left = words::tokens(all.saturating_sub(used));
-            let percent = used.saturating_mul(100) / all.max(1);
-            let tokens = |count| format!("{} tokens", words::tokens(count));
-            (tokens(used), tokens(all), left, percent)
-        }
-    };
-    Budget {
+/// Returns a row for each measure that is limited, the one nearer its end first: either can end a
+/// run by itself.
+fn budgets(it: &Left) -> Vec<Budget> {
+    let row = |used: u64, limit: u64, shown: fn(u64) -> String| Budget {
         whose: it.level.to_string(),
         period: it.period.map_or("in all", |period| period.as_str()),
-        used,
-        limit,
-        left,
-        percent: percent.min(100),
-    }
+        used: shown(used),
+        limit: shown(limit),
+        left: shown(limit.saturating_sub(used)),
+        percent: match limit {
+            0 => 100,
+            limit => (used.saturating_mul(100) / limit).min(100),
+        },
+    };
+    let money = it.money.map(|limit| {
+        let shown = |amount| Money(amount).to_string();
+        row(it.used.money.0, limit, shown)
+    });
+    let tokens = it.tokens.map(|limit| {
+        let shown = |count| format!("{} tokens", words::tokens(count));
+        row(it.used.tokens.0, limit, shown)
+    });
+    let mut rows: Vec<Budget> = [money, tokens].into_iter().flatten().collect();
+    rows.sort_by_key(|row| std::cmp::Reverse(row.percent));
+    rows
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{HEIGHT, WIDTH, bars};
+    use artel_rules::budget::Left;
+    use artel_rules::usage::Sum;
+    use artel_types::model::Period;
+    use artel_types::{Amount, Level, Money};
+
+    use super::{HEIGHT, WIDTH, bars, budgets, small_bars};
 
     #[test]
     fn bars_fit_and_what_is_not_nothing_is_seen() {
@@ -322,5 +327,77 @@ mod tests {
         assert_eq!(heights, [0, 1, HEIGHT - 5]);
         assert!(drawn.bars.iter().all(|bar| bar.x + bar.width <= WIDTH));
         assert!(bars("t", &[], |amount| amount.to_string()).bars.is_empty());
+    }
+
+    #[test]
+    fn both_measures_of_a_limit_are_told_the_one_nearer_its_end_first() {
+        let left = |used: Amount, tokens: Option<u64>, money: Option<u64>| Left {
+            level: Level::Global,
+            period: Some(Period::Month),
+            resets_at: None,
+            used,
+            tokens,
+            money,
+        };
+        let told = |left: &Left| -> Vec<String> {
+            let rows = budgets(left).into_iter();
+            rows.map(|it| {
+                format!(
+                    "{} of {}, {} left, {} %",
+                    it.used, it.limit, it.left, it.percent
+                )
+            })
+            .collect()
+        };
+        let dollars = 1_000_000;
+        let both = |used| left(used, Some(5_000), Some(20 * dollars));
+        assert_eq!(
+            told(&both(Amount::new(21_900, 0))),
+            [
+                "21.9k tokens of 5.0k tokens, 0 tokens left, 100 %",
+                "$0.00 of $20.00, $20.00 left, 0 %",
+            ]
+        );
+        assert_eq!(
+            told(&both(Amount::new(500, 15 * dollars))),
+            [
+                "$15.00 of $20.00, $5.00 left, 75 %",
+                "500 tokens of 5.0k tokens, 4.5k tokens left, 10 %",
+            ]
+        );
+        assert_eq!(
+            told(&left(Amount::new(0, 0), Some(0), None)),
+            ["0 tokens of 0 tokens, 0 tokens left, 100 %"]
+        );
+    }
+
+    #[test]
+    fn a_row_draws_tokens_and_cost_day_by_day() {
+        let day = |name: &str, tokens, cost| {
+            let sum = Sum {
+                tokens,
+                cost: Money(cost),
+                ..Sum::default()
+            };
+            (name.to_owned(), sum)
+        };
+        let drawn = small_bars(&[day("mon", 4_000, 0), day("tue", 1_000, 2_500_000)]);
+        let told: Vec<_> = drawn
+            .iter()
+            .map(|it| {
+                (
+                    it.title,
+                    it.bars[0].words.as_str(),
+                    it.bars[1].words.as_str(),
+                )
+            })
+            .collect();
+        assert_eq!(
+            told,
+            [
+                ("Tokens by day", "mon: 4.0k tokens", "tue: 1.0k tokens"),
+                ("Cost by day", "mon: $0.00", "tue: $2.50"),
+            ]
+        );
     }
 }

@@ -78,6 +78,11 @@ pub(super) fn spent(sum: &Sum) -> String {
     }
 }
 
+/// Says that something could not go on, and why.
+pub(super) fn stuck(why: &str) -> String {
+    format!("could not go on, and is tried again: {why}")
+}
+
 /// Writes a number of tokens.
 pub(super) fn tokens(count: u64) -> String {
     Tokens(count).to_string()

@@ -54,6 +54,8 @@ fn is_shown(kind: &str) -> bool {
         "run.answered",
         "run.finished",
         "run.steered",
+        "tool.asked",
+        "tool.answered",
     ];
     kinds.iter().any(|it| kind.starts_with(it))
 }

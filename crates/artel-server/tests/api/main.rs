@@ -7,6 +7,7 @@ mod garbage;
 mod guards;
 mod house;
 mod lists;
+mod pages;
 mod price;
 mod reach;
 mod roles;

@@ -5,6 +5,10 @@ use std::net::TcpListener;
 use std::sync::mpsc;
 use std::time::Duration;
 
+use artel_journal::Batch;
+use artel_types::{
+    Actor, Draft, Fact, ModelReplied, RunFinished, RunId, RunStarted, Stream, ToolFinished, TraceId,
+};
 use serde_json::{Value, json};
 
 use crate::house::House;
@@ -16,7 +20,9 @@ fn numbers_tell_what_happened() {
     let before = house.get("developer", "/metrics").expect(200).text;
     assert!(before.contains("artel_runs_started_total 0\n"), "{before}");
     let body = json!({ "task": "Say hello" });
-    house.post("developer", "/api/v1/runs", &body).expect(201);
+    let begun = house.post("developer", "/api/v1/runs", &body).expect(201);
+    let run = format!("/api/v1/runs/{}", begun.json()["run"].as_str().unwrap());
+    house.until(&run, |it| it["state"] == "complete");
     house.get("user", "/api/v1/requests/00000000").expect(404);
     house.get("user", "/metrics").expect(403);
     let after = house.get("developer", "/metrics").expect(200);
@@ -39,6 +45,91 @@ fn numbers_tell_what_happened() {
         let value = line.rsplit(' ').next().unwrap();
         assert!(value.parse::<f64>().is_ok(), "{line}");
     }
+}
+
+/// Puts a run on record that was paid for, and reached its goal another way after a failure.
+fn paid_run(house: &House) {
+    let run = RunId::from_random([7; 16]);
+    let trace = TraceId::from_random([7; 16]);
+    let started = json!({ "id": run, "title": "Paid", "skill": null, "task": "x",
+        "folder": "/shop", "parent": null, "call": null, "chain": [], "depth": 0 });
+    let replied = json!({ "call": "m-1", "attempt": 1, "provider": "anthropic", "model": "haiku",
+        "account": {}, "stop": "end", "usage": { "input": 1200, "cache_read": 800,
+        "cache_write": 0, "output": 90, "thinking": 12 }, "charged": { "tokens": 1290,
+        "money": 1_250_000 }, "cost": 1_250_000, "first_ms": 410, "total_ms": 2200,
+        "reply": "{\"parts\":[],\"stop\":\"end\"}" });
+    let called = |call: &str| {
+        let fact = json!({ "call": call, "tool": "bash", "observation": "12 passed",
+            "trouble": null, "changed": [], "millis": 4200, "sandbox": "full", "redacted": 0 });
+        serde_json::from_value::<ToolFinished>(fact).unwrap().into()
+    };
+    let finished = json!({ "id": run, "summary": "done", "state": "complete", "answer": "done",
+        "why": null, "objectives": [], "changed": [], "snapshot": null, "metrics": { "turns": 1,
+        "recoveries": { "unfit": 2, "missing": 1 } } });
+    let facts: [Fact; 6] = [
+        serde_json::from_value::<RunStarted>(started)
+            .unwrap()
+            .into(),
+        serde_json::from_value::<ModelReplied>(replied)
+            .unwrap()
+            .into(),
+        called("1.1"),
+        called("1.2"),
+        called("2.1"),
+        serde_json::from_value::<RunFinished>(finished)
+            .unwrap()
+            .into(),
+    ];
+    let drafts = facts.map(|fact| {
+        let actor = Actor::agent("engineer");
+        Draft::new(Stream::run(run), trace, actor, fact).in_run(run)
+    });
+    let journal = house.workshop.open().unwrap().journal;
+    journal.append(Batch::of(drafts)).wait().unwrap();
+}
+
+#[test]
+fn numbers_tell_turns_recoveries_tokens_cost_and_latencies() {
+    let house = House::new();
+    house.portal("shop");
+    paid_run(&house);
+    let body = json!({ "task": "Say hello" });
+    let begun = house.post("developer", "/api/v1/runs", &body).expect(201);
+    let run = format!("/api/v1/runs/{}", begun.json()["run"].as_str().unwrap());
+    house.until(&run, |it| it["state"] == "complete");
+    let text = house.get("developer", "/metrics").expect(200).text;
+    let of = "{provider=\"anthropic\",model=\"haiku\"";
+    for wanted in [
+        "artel_turns_total 2".to_owned(),
+        "artel_runs_ended_total{state=\"complete\"} 2".to_owned(),
+        "artel_recoveries_total{kind=\"unfit\"} 2".to_owned(),
+        "artel_recoveries_total{kind=\"missing\"} 1".to_owned(),
+        format!("artel_model_tokens_total{of},kind=\"input\"}} 1200"),
+        format!("artel_model_tokens_total{of},kind=\"output\"}} 90"),
+        format!("artel_model_cached_tokens_total{of}}} 800"),
+        format!("artel_model_cost_usd_total{of}}} 1.250000"),
+        format!("artel_model_first_seconds_bucket{of},le=\"0.25\"}} 0"),
+        format!("artel_model_first_seconds_bucket{of},le=\"0.5\"}} 1"),
+        format!("artel_model_first_seconds_sum{of}}} 0.41"),
+        format!("artel_model_seconds_sum{of}}} 2.2"),
+        format!("artel_model_seconds_count{of}}} 1"),
+        "artel_tool_seconds_sum{tool=\"bash\"} 12.6".to_owned(),
+        "artel_tool_seconds_count{tool=\"bash\"} 3".to_owned(),
+    ] {
+        assert!(text.lines().any(|line| line == wanted), "{wanted}\n{text}");
+    }
+    // What the real run read and wrote, whatever its model is called.
+    let of_rehearsal = |kind: &str| {
+        let mut lines = text.lines().filter(|line| {
+            line.starts_with("artel_model_tokens_total{provider=\"rehearsal\"")
+                && line.contains(&format!("kind=\"{kind}\""))
+        });
+        lines.next().unwrap().rsplit(' ').next().unwrap().to_owned()
+    };
+    assert_eq!(
+        (of_rehearsal("input"), of_rehearsal("output")),
+        ("900".into(), "100".into())
+    );
 }
 
 /// Takes what is sent as a collector does. The first is refused.

@@ -136,6 +136,34 @@ fn what_could_not_go_on_does_not_say_so_when_it_goes_on_elsewhere() {
     driving.join().unwrap();
 }
 
+/// A run without a plan says why it does not go on as planned work does: on its page, and on Now.
+#[test]
+fn a_run_without_a_plan_says_why_it_could_not_go_on() {
+    let house = House::new();
+    house.portal("shop");
+    let body = json!({ "task": "Lose the key" });
+    let began = house.post("developer", "/api/v1/runs", &body).expect(201);
+    let run = began.json()["run"].as_str().unwrap().to_owned();
+    let cookie = house.cookie(Viewer::Developer);
+    let page = |path: &str| {
+        let call = house.call("GET", path).header("Cookie", &cookie);
+        call.send().expect(200).text
+    };
+    let said = "could not go on, and is tried again: ";
+    let at = format!("/runs/{run}");
+    house.until("/api/v1/daemon", |_| page(&at).contains(said));
+    let own = page(&at);
+    let why = own.split(said).nth(1).unwrap().split('<').next().unwrap();
+    assert!(why.contains("key"), "{why}");
+    assert!(own.contains(&format!("/api/v1/runs/{run}/resume")), "{own}");
+    assert!(
+        !own.contains("Try now"),
+        "one button goes on with it: {own}"
+    );
+    let now = page("/");
+    assert!(now.contains(&format!("{said}{why}")), "{now}");
+}
+
 #[test]
 fn what_broke_off_is_told_until_the_next_start() {
     let house = House::new();

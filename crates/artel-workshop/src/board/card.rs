@@ -36,8 +36,7 @@ pub(super) struct Card {
     pub(super) is_applied: bool,
     /// How it ended.
     pub(super) end: Option<Standing>,
-    turns: u64,
-    cost: Option<Money>,
+    taken: Taken,
     files: u64,
     /// The number and the time of its last event.
     pub(super) last: (u64, Timestamp),
@@ -45,6 +44,16 @@ pub(super) struct Card {
     pub(super) questions: Vec<Put>,
     /// What is known only while it goes on.
     going: Option<Box<Going>>,
+}
+
+/// What a run took.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Taken {
+    pub(super) turns: u64,
+    /// What models read and wrote.
+    pub(super) tokens: u64,
+    /// Nothing if a price is not known.
+    pub(super) cost: Option<Money>,
 }
 
 /// What tells how a run that is not over stands.
@@ -96,8 +105,11 @@ impl Card {
             is_of_plan: false,
             is_applied: false,
             end: None,
-            turns: 0,
-            cost: Some(Money(0)),
+            taken: Taken {
+                turns: 0,
+                tokens: 0,
+                cost: Some(Money(0)),
+            },
             files: 0,
             last: (0, never),
             questions: Vec::new(),
@@ -150,25 +162,27 @@ impl Card {
         self.end = Some(Standing::of_ending(finished.state.as_deref()));
         self.files = finished.changed.as_ref().map_or(0, |it| it.len() as u64);
         if let Some(going) = self.going.take() {
-            (self.turns, self.cost) = going.taken();
+            self.taken = going.taken();
         }
     }
 
     /// A call that was under way when the run ended is paid for all the same.
     fn charged_late(&mut self, fact: &Fact) {
-        let (charged, cost) = match fact {
-            Fact::ModelReplied(it) => (it.charged, it.paid()),
-            Fact::ModelFailed(it) => (it.charged, it.paid()),
+        let (charged, cost, usage) = match fact {
+            Fact::ModelReplied(it) => (it.charged, it.paid(), it.usage),
+            Fact::ModelFailed(it) => (it.charged, it.paid(), None),
             _ => return,
         };
-        self.cost = add_cost(self.cost, charged, cost);
+        let tokens = usage.map_or(charged.tokens.0, |it| it.input.saturating_add(it.output));
+        self.taken.tokens = self.taken.tokens.saturating_add(tokens);
+        self.taken.cost = add_cost(self.taken.cost, charged, cost);
     }
 
-    /// Returns how many turns it took, and what it cost.
-    pub(super) fn taken(&self) -> (u64, Option<Money>) {
+    /// Returns what it took.
+    pub(super) fn taken(&self) -> Taken {
         match &self.going {
             Some(going) => going.taken(),
-            None => (self.turns, self.cost),
+            None => self.taken,
         }
     }
 
@@ -200,7 +214,7 @@ impl Card {
     }
 
     pub(super) fn row(&self, drivers: &Drivers) -> RunRow {
-        let (turns, cost) = self.taken();
+        let taken = self.taken();
         // What a plan's run made waits as a changeset, not as files, and so does what its steps
         // made; what a run made that another called is put in place with the other's.
         let is_called = self.parent.is_some() && !self.takes_over;
@@ -213,8 +227,9 @@ impl Card {
             title: self.title.to_string(),
             skill: named(&self.skill),
             role: named(&self.role),
-            turns,
-            cost,
+            turns: taken.turns,
+            tokens: taken.tokens,
+            cost: taken.cost,
             at: self.at,
             since: self.since(drivers),
             note: self.note(drivers),
@@ -298,9 +313,13 @@ impl Going {
         self.calls.remove(call);
     }
 
-    fn taken(&self) -> (u64, Option<Money>) {
+    fn taken(&self) -> Taken {
         let metrics = self.tally.metrics(None);
-        (metrics.turns, metrics.cost)
+        Taken {
+            turns: metrics.turns,
+            tokens: metrics.tokens_input.saturating_add(metrics.tokens_output),
+            cost: metrics.cost,
+        }
     }
 }
 

@@ -200,9 +200,10 @@ impl Board {
     fn row(&self, card: &Card, drivers: &Drivers) -> RunRow {
         let mut row = card.row(drivers);
         for heir in self.heirs(card) {
-            let (turns, cost) = heir.taken();
-            row.turns = row.turns.saturating_add(turns);
-            row.cost = row.cost.zip(cost).map(|(one, other)| one + other);
+            let taken = heir.taken();
+            row.turns = row.turns.saturating_add(taken.turns);
+            row.tokens = row.tokens.saturating_add(taken.tokens);
+            row.cost = row.cost.zip(taken.cost).map(|(one, other)| one + other);
         }
         row
     }

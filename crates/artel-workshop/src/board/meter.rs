@@ -128,7 +128,7 @@ impl Meter {
     pub(super) fn run_ended(&mut self, card: &Card, finished: &RunFinished) {
         let standing = card.end.unwrap_or(Standing::Complete);
         *self.ended.entry(standing.as_str()).or_default() += 1;
-        let (turns, _) = card.taken();
+        let turns = card.taken().turns;
         self.turns = self.turns.saturating_add(turns);
         let Some(metrics) = &finished.metrics else {
             return;

@@ -8,6 +8,7 @@ use artel_types::model::Period;
 use artel_types::{Limits, Timestamp};
 
 use super::Board;
+use crate::providers::HeldBack;
 use crate::usage::UsageReport;
 
 impl Board {
@@ -32,6 +33,14 @@ impl Board {
 
     /// Returns every limit that holds with what was used of it.
     pub fn budgets(&self, limits: &Limits, now: Timestamp) -> Vec<Left> {
-        left(&self.ledger, limits, now)
+        left(&self.account.ledger, limits, now)
+    }
+
+    /// Returns the providers that are not asked just now, by their names.
+    pub fn held_back(&self, now: Timestamp) -> Vec<HeldBack> {
+        let standings = self.account.standings.iter();
+        standings
+            .filter_map(|(name, standing)| HeldBack::of(name, standing, now))
+            .collect()
     }
 }

@@ -14,6 +14,7 @@ use super::role::Role;
 use crate::agents::shipped;
 use crate::caller::Caller;
 use crate::trouble::Problems;
+use crate::workshop::Workshop;
 
 /// More than anybody writes by hand.
 const LARGEST: u64 = 1 << 20;
@@ -27,6 +28,61 @@ pub struct CommandCheck {
     pub allow: Vec<String>,
     /// The role; `default` if not given.
     pub role: Option<String>,
+}
+
+/// The part of the policy that people set, for readers.
+#[derive(Debug, Clone)]
+pub struct PolicyShown {
+    /// What `policy.commands` says: allow or ask.
+    pub commands: &'static str,
+    /// Where that comes from.
+    pub origin: String,
+    /// The rules of `Policy/rules.toml`: what is denied first, then what is asked about.
+    pub rules: Vec<RuleShown>,
+    /// Why that file cannot be used; then agents run nothing here.
+    pub broken: Option<Failure>,
+}
+
+/// A rule that a person wrote.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RuleShown {
+    /// deny, ask or allow.
+    pub answer: &'static str,
+    /// The rule, as it is written.
+    pub rule: String,
+    /// What it is for.
+    pub reason: Option<String>,
+}
+
+impl Workshop {
+    /// Shows the part of the policy that people set.
+    pub fn policy_shown(&self) -> PolicyShown {
+        let (set, broken) = match command_rules(self.root()) {
+            Ok(set) => (set, None),
+            Err(failure) => (RuleSet::default(), Some(failure)),
+        };
+        let of = |answer, rules: Vec<Rule>| {
+            rules.into_iter().map(move |rule| RuleShown {
+                answer,
+                rule: rule.text().to_owned(),
+                reason: rule.reason().map(str::to_owned),
+            })
+        };
+        let rules = of("deny", set.deny)
+            .chain(of("ask", set.ask))
+            .chain(of("allow", set.allow));
+        let mut settings = self.settings.rows().into_iter();
+        let row = settings.find(|row| row.key == "policy.commands");
+        PolicyShown {
+            commands: match commands(&self.settings) {
+                Commands::Allow => "allow",
+                Commands::Ask => "ask",
+            },
+            origin: row.map(|row| row.origin).unwrap_or_default(),
+            rules: rules.collect(),
+            broken,
+        }
+    }
 }
 
 impl Caller {

@@ -106,6 +106,8 @@ pub struct RunRow {
     pub role: Option<String>,
     /// How many turns it took.
     pub turns: u64,
+    /// What models read and wrote for it.
+    pub tokens: u64,
     /// What it cost; nothing if a price is not known.
     pub cost: Option<Money>,
     /// When it began.

@@ -11,6 +11,7 @@ use artel_rules::request::file::Status;
 use artel_types::plan::PlanState;
 use artel_types::{Code, Failure, Timestamp, TraceId};
 
+use super::calls::OpenCall;
 use super::changeset::title_of;
 use super::report::ReportRow;
 use super::waiting::{WaitSort, Waits};
@@ -74,6 +75,7 @@ pub(crate) fn outside(page: &str) -> String {
 /// What the page shows, at a glance.
 #[derive(Debug)]
 pub struct Overview {
+    calls: Vec<OpenCall>,
     waits: Vec<Arc<Waits>>,
     counts: Counts,
     active: (Vec<TraceId>, usize),
@@ -127,30 +129,14 @@ impl Workshop {
 
     /// Returns the part of the page that Artel writes.
     fn dashboard(&self, overview: &Overview) -> Result<String, Failure> {
-        let Overview { waits, counts, .. } = overview;
+        let counts = &overview.counts;
+        let needs = overview.calls.len() + overview.waits.len();
         let mut text = format!(
             "\n| Needs you | Active | Pending | Done | Failed |\n| --- | --- | --- | --- | --- |\n\
              | {} | {} | {} | {} | {} |\n",
-            waits.len(),
-            overview.active.1,
-            counts.pending,
-            counts.done,
-            overview.failed.1,
+            needs, overview.active.1, counts.pending, counts.done, overview.failed.1,
         );
-        let mut waiting = Vec::new();
-        for it in waits.iter().take(MOST) {
-            let command = it.commands.last().map_or("", String::as_str);
-            let link = match self.work(it.trace) {
-                Ok(work) => named(&work, &it.title),
-                Err(_) => plain(&it.title),
-            };
-            let (kind, text) = (it.kind.as_str(), plain(&it.text));
-            waiting.push(format!(
-                "{kind}: {link}, {text}; `{}`",
-                command.replace('`', "'")
-            ));
-        }
-        list(&mut text, "Needs You", &waiting, waits.len());
+        list(&mut text, "Needs You", &self.needs(overview)?, needs);
         let active = self.entries(&overview.active, |work| {
             let state = work.course.state().map_or("", PlanState::as_str);
             format!("{}, {state}, since {}", entry(work), day(work.at))
@@ -174,6 +160,26 @@ impl Workshop {
         })?;
         list(&mut text, "Failed", &failed, overview.failed.1);
         Ok(format!("{text}\n{QUERIES}\n"))
+    }
+
+    /// Tells what needs a person, calls that want a yes first.
+    fn needs(&self, overview: &Overview) -> Result<Vec<String>, Failure> {
+        let mut waits = Vec::new();
+        for call in overview.calls.iter().take(MOST) {
+            let what = self.whole_text(&call.asked.shown)?;
+            waits.push(Arc::new(call.waits(what)));
+        }
+        waits.extend(overview.waits.iter().take(MOST - waits.len()).cloned());
+        let told = waits.iter().map(|it| {
+            let command = it.commands.last().map_or("", String::as_str);
+            let link = match self.work(it.trace) {
+                Ok(work) => named(&work, &it.title),
+                Err(_) => plain(&it.title),
+            };
+            let (kind, text) = (it.kind.as_str(), plain(&it.text));
+            format!("{kind}: {link}, {text}; `{}`", command.replace('`', "'"))
+        });
+        Ok(told.collect())
     }
 
     /// Tells of those pieces of work that a list shows.
@@ -221,6 +227,7 @@ impl Overview {
         let reports = board.reports();
         let told = reports.len();
         Self {
+            calls: board.calls(drivers),
             waits,
             counts: Counts {
                 pending: count(Status::Pending) + count(Status::Processing),

@@ -1,6 +1,6 @@
 // Accessibility: axe on every page, wide and narrow, light and dark; a plan approved with keys alone.
 
-import { artel, at, axe, base, holds, person, plan, play, press, same, say, send, shot, visitor } from "./stage.mjs";
+import { artel, at, axe, base, holds, person, plan, play, press, same, say, send, shot, town, visitor } from "./stage.mjs";
 import { places } from "./places.mjs";
 
 const looks = [
@@ -136,6 +136,26 @@ play(async () => {
       await page.goto(`${base}${path}`);
       await judge(page, `${role} ${path}`);
     }
+  }
+  // What is wrong is told where people look first and where they can mend it.
+  await town("trouble");
+  for (const [look, options] of looks) {
+    const page = await person("admin", { bypassCSP: true, ...options });
+    for (const path of ["/", "/settings"]) {
+      await page.goto(`${base}${path}`);
+      for (const words of ["are not in force", "by a fault of its own", "is paused until"]) {
+        await page.locator("#wrong").getByText(words).first().waitFor();
+      }
+      await judge(page, `${look} ${path} with troubles`, look.endsWith("dark") ? colours : everything);
+      if (look.startsWith("phone")) await fits(page, `${look} ${path} with troubles`);
+      await shot(page, `${look}-trouble-${path.replaceAll(/[^a-z]+/g, "")}`);
+    }
+    if (look === looks.at(-1)[0]) {
+      await press(page, "Ask openai-chat:127.0.0.1:8080 again now");
+      await page.locator("#wrong").getByText("is paused until").waitFor({ state: "detached" });
+      holds(true, "a provider is asked again at a press of a button");
+    }
+    await page.context().close();
   }
   if (found.length > 0) throw new Error(`axe found:\n${found.join("\n")}`);
   holds(true, `${looks.length * (all.length + 1) + 2 * all.length} views without a serious finding`);

@@ -1,6 +1,14 @@
 //! Scenes at a browser, and what they leave in git and the journal.
 
+use std::fs;
+use std::time::Duration;
+
+use artel_testkit::system_clock;
+use artel_types::{Actor, DaemonFaltered, Draft, Fact, ProviderPaused, Stream, TraceId};
+use serde_json::Value;
+
 use crate::bench::git;
+use crate::large::record;
 use crate::scripts::{CALL, THOUGHT, asking, busy, hostile_script, risky, talkative};
 use crate::stage::Stage;
 use crate::town::Town;
@@ -96,7 +104,35 @@ fn pages_go_on_when_the_daemon_is_restarted() {
 
 #[test]
 fn pages_are_accessible() {
-    careful().play("axe.mjs");
+    let stage = careful();
+    stage.play_with("axe.mjs", &|_| trouble(&stage.town));
+}
+
+/// Has something go wrong of every sort that pages tell of: settings that are not in force, a fault
+/// of the daemon, a provider that is not asked.
+fn trouble(town: &Town) -> Value {
+    let trace = TraceId::from_random([3; 16]);
+    let draft = |stream, fact: Fact| Draft::new(stream, trace, Actor::system("test"), fact);
+    let faltered = DaemonFaltered {
+        id: Some("7c1e90ab".to_owned()),
+        why: "index 6 is out of bounds".to_owned(),
+    };
+    let paused = ProviderPaused {
+        provider: "openai-chat:127.0.0.1:8080".to_owned(),
+        until: system_clock().now().after(Duration::from_secs(86_400)),
+        attempt: 1,
+        why: "asked to slow down: 429".to_owned(),
+    };
+    let provider = Stream::provider(&paused.provider).unwrap();
+    let told = [
+        draft(Stream::daemon(), faltered.into()),
+        draft(provider, paused.into()),
+    ];
+    record(&town.house, told);
+    let agents = town.house.workshop.join("Agents");
+    fs::create_dir_all(&agents).unwrap();
+    fs::write(agents.join("broken.md"), "no frontmatter").unwrap();
+    Value::Null
 }
 
 /// The branch that is checked out has a name like that as well.

@@ -4,7 +4,7 @@
 use artel_journal::{Batch, Durability, Journal, Options};
 use artel_testkit::{is_long, scaled, system_clock};
 use artel_types::model::{Part, Reply, Stop, ToolCall};
-use artel_types::{Actor, Draft, Fact, RunId, RunSteered, Stream, TraceId};
+use artel_types::{Actor, Draft, Fact, RunId, RunSteered, Stream, Tokens, TraceId};
 use serde_json::{Value, json};
 
 use crate::facts;
@@ -19,6 +19,9 @@ const AT_ONCE: usize = 2_000;
 
 /// Events of a turn.
 const TURN: u64 = 4;
+
+/// What a turn reads and writes.
+const TOKENS: u64 = 790;
 
 /// The run with very many events.
 struct Long {
@@ -96,7 +99,7 @@ fn said(text: &str, call: &str) -> String {
 }
 
 /// Puts on record what is handed over, without waiting for the disk at each batch.
-fn record(house: &House, drafts: impl IntoIterator<Item = Draft>) {
+pub(crate) fn record(house: &House, drafts: impl IntoIterator<Item = Draft>) {
     let options = Options {
         durability: Durability::Normal,
         ..Options::new(system_clock(), TraceId::from_random([1; 16]))
@@ -160,6 +163,11 @@ fn of_a_long_run_the_latest_is_told_and_all_of_it_is_found() {
     assert!(page.contains("A very long run"));
     assert!(
         page.contains(&format!("<dt>turns</dt><dd>{turns}</dd>")),
+        "{page}"
+    );
+    let tokens = Tokens(turns * TOKENS);
+    assert!(
+        page.contains(&format!("<dt>tokens</dt><dd>{tokens}</dd>")),
         "{page}"
     );
     assert!(page.contains(">Resume<"), "it is paused");

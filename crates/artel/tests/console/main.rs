@@ -21,6 +21,7 @@ mod facts;
 mod large;
 mod pressure;
 mod restarts;
+mod rules;
 mod schema;
 mod scripts;
 mod stage;

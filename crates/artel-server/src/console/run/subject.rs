@@ -5,6 +5,7 @@ use artel_types::{Code, Event, Fact, Failure, RunId, TraceId};
 use artel_workshop::{Excerpt, Work};
 
 use crate::console::frame::Site;
+use crate::keeper::Task;
 
 /// What the page is about: a run, and the piece of work if there is one.
 pub(super) struct Subject {
@@ -67,6 +68,14 @@ impl Subject {
     /// Returns the work whose plan the run carries out.
     pub(super) fn planned(&self) -> Option<&Work> {
         self.work.as_ref().filter(|_| self.is_planned)
+    }
+
+    /// Returns what the scheduler goes on with: the piece of work, or a run without one by itself.
+    pub(super) fn task(&self) -> Option<Task> {
+        match &self.work {
+            Some(work) => Some(Task::Work(work.trace)),
+            None => self.run.map(Task::Run),
+        }
     }
 
     /// Returns where there is more about the piece of work.

@@ -14,9 +14,10 @@ use super::super::frame::Frame;
 use super::super::now::{Going, Listed, Now};
 use super::super::questions::{AllUnplanned, Call, Card, Choice, Needs, Query, Shown, Unplanned};
 use super::super::words::{self, When};
+use super::super::wrong::{Held, Wrong};
 use super::super::{
-    agents, changeset, changesets, graph, journal, plan, plans, prose, reports, run, runs,
-    settings, skills, usage,
+    agents, changeset, changesets, graph, journal, plan, plans, policies, prose, reports, run,
+    runs, settings, skills, usage,
 };
 use super::{check, hostile};
 
@@ -31,6 +32,20 @@ fn frame() -> Frame {
         needs: 3,
         view: "full",
         lacks: Some(hostile()),
+    }
+}
+
+fn wrong() -> Wrong {
+    Wrong {
+        refused: vec![coded(&hostile())],
+        faltered: vec![coded(&hostile())],
+        held: vec![Held {
+            name: hostile(),
+            how: "is paused",
+            until: when(),
+            why: hostile(),
+        }],
+        can_reset: true,
     }
 }
 
@@ -126,6 +141,7 @@ fn now_shows_text_as_text() {
     };
     let page = Now {
         frame: frame(),
+        wrong: wrong(),
         portals: vec![hostile()],
         needs: needs(),
         cards: vec![card.clone()],
@@ -139,7 +155,7 @@ fn now_shows_text_as_text() {
         in_queue: 1,
         under_way: 1,
     };
-    check(&page, 30);
+    check(&page, 36);
 }
 
 #[test]
@@ -349,8 +365,10 @@ fn changesets_show_text_as_text() {
             size: hostile(),
             at: when(),
         }],
+        total: 1,
+        next: Some(hostile()),
     };
-    check(&page, 8);
+    check(&page, 9);
 }
 
 fn shown() -> ChangesetShown {
@@ -552,10 +570,10 @@ fn usage_shows_text_as_text() {
         tokens: hostile(),
         cost: hostile(),
         share: 3,
-        days: usage::Bars {
+        days: vec![usage::Bars {
             most: hostile(),
             ..usage::Bars::default()
-        },
+        }],
     };
     let page = usage::UsagePage {
         frame: frame(),
@@ -626,6 +644,7 @@ fn settings_show_text_as_text() {
     let page = settings::SettingsPage {
         frame: frame(),
         is_admin: true,
+        wrong: wrong(),
         models: vec![settings::Model {
             alias: hostile(),
             model: hostile(),
@@ -633,6 +652,20 @@ fn settings_show_text_as_text() {
             context: hostile(),
             price: hostile(),
         }],
+        policies: policies::Policies {
+            rows: vec![policies::Row {
+                answer: "deny",
+                what: coded(&hostile()),
+                why: hostile(),
+                from: hostile(),
+            }],
+            broken: Some(coded(&hostile())),
+            roles: vec![policies::Bound {
+                role: hostile(),
+                may: hostile(),
+                never: hostile(),
+            }],
+        },
         grants: vec![artel_policy::GrantEntry {
             rule: hostile(),
             reason: hostile(),
@@ -669,7 +702,7 @@ fn settings_show_text_as_text() {
             about: "about",
         }],
     };
-    check(&page, 29);
+    check(&page, 43);
 }
 
 #[test]
@@ -683,8 +716,10 @@ fn reports_show_text_as_text() {
     let page = reports::Reports {
         frame: frame(),
         rows: vec![row()],
+        total: 1,
+        next: Some(hostile()),
     };
-    check(&page, 5);
+    check(&page, 6);
     let page = reports::ReportPage {
         frame: frame(),
         row: row(),

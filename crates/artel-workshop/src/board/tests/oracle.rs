@@ -62,6 +62,7 @@ fn row(state: &State) -> RunRow {
             .first()
             .map_or(Timestamp::from_micros(0), |it| it.at),
         turns: metrics.turns,
+        tokens: metrics.tokens_input + metrics.tokens_output,
         cost: metrics.cost,
         since: since(state),
         note: note(state),

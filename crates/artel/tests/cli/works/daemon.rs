@@ -5,6 +5,7 @@ mod stubborn;
 
 use std::fs;
 use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -20,6 +21,31 @@ fn until(what: &str, mut is_so: impl FnMut() -> bool) {
         assert!(began.elapsed() < Duration::from_secs(90), "never: {what}");
         std::thread::sleep(Duration::from_millis(50));
     }
+}
+
+/// Asks the daemon for something.
+fn get(listen: &str, token: &str, path: &str) -> Value {
+    send(listen, token, &format!("GET {path}"), "")
+}
+
+/// Has the daemon do something.
+fn post(listen: &str, token: &str, path: &str, body: &str) -> Value {
+    send(listen, token, &format!("POST {path}"), body)
+}
+
+fn send(listen: &str, token: &str, what: &str, body: &str) -> Value {
+    let mut stream = TcpStream::connect(listen).unwrap();
+    let head = format!(
+        "{what} HTTP/1.1\r\nHost: {listen}\r\nAuthorization: Bearer {token}\r\nContent-Type: \
+         application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+        body.len()
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 20"), "{what}: {answer}");
+    let (_, body) = answer.split_once("\r\n\r\n").unwrap();
+    serde_json::from_str(body).unwrap_or_else(|error| panic!("{what}: {error}: {answer}"))
 }
 
 /// A town whose daemon is gone when the test is.
@@ -38,6 +64,13 @@ impl Served {
     fn status(&self) -> Value {
         let seen = self.0.artel(["daemon", "status", "--json"]).run();
         seen.expect(0).json()
+    }
+
+    /// Makes a token for somebody of this role.
+    fn token(&self, role: &str) -> String {
+        let create = ["token", "create", "--role", role, "--name", role, "--json"];
+        let made = self.0.artel(create).run().expect(0).json();
+        made["token"].as_str().unwrap().to_owned()
     }
 
     /// What is on record, read past the settings: they may be wrong just now.
@@ -80,23 +113,9 @@ impl Served {
     fn approve_over_http(&self, listen: &str, id: &str) {
         let shown = self.0.artel(["plan", "show", id, "--json"]).run();
         let hash = shown.expect(0).json()["hash"].as_str().unwrap().to_owned();
-        let create = [
-            "token", "create", "--role", "user", "--name", "grace", "--json",
-        ];
-        let made = self.0.artel(create).run().expect(0).json();
-        let token = made["token"].as_str().unwrap();
+        let path = format!("/api/v1/plans/{id}/approve");
         let body = format!(r#"{{"hash":"{hash}"}}"#);
-        let mut stream = std::net::TcpStream::connect(listen).unwrap();
-        let head = format!(
-            "POST /api/v1/plans/{id}/approve HTTP/1.1\r\nHost: {listen}\r\nAuthorization: Bearer \
-             {token}\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: \
-             close\r\n\r\n{body}",
-            body.len()
-        );
-        stream.write_all(head.as_bytes()).unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+        post(listen, &self.token("user"), &path, &body);
     }
 
     /// Approves a plan in a process of its own; a step has begun.
@@ -248,6 +267,37 @@ fn held_it_begins_nothing_and_then_goes_on() {
 }
 
 #[test]
+fn held_while_it_runs_it_begins_nothing_until_it_is_let_go() {
+    let town = Served::new();
+    let project = town.0.project.display().to_string();
+    let add = ["portal", "add", &project, "--name", "calc"];
+    town.0.artel(add).run().expect(0);
+    let token = town.token("developer");
+    let listen = town.start()["listen"].as_str().unwrap().to_owned();
+    town.0.artel(["daemon", "pause"]).run().expect(0);
+    let inbox = town.0.house.workshop.join("Inbox/Requests");
+    for (at, name) in ["mend.md", "again.md"].into_iter().enumerate() {
+        let aside = town.0.house.workshop.join("draft.part");
+        let words = "---\nportal: calc\n---\nMend add in calc.py. It must add.\n";
+        fs::write(&aside, words).unwrap();
+        fs::rename(aside, inbox.join(name)).unwrap();
+        // What waits is counted after the scheduler has begun what it may, so the count is proof:
+        // it knew of the request and left it, and of the next one later.
+        until("it waits for its turn", || {
+            let seen = get(&listen, &token, "/api/v1/daemon");
+            assert_eq!(seen["under_way"], 0, "{seen}");
+            seen["waiting"] == at + 1
+        });
+    }
+    assert_eq!(town.payloads("run.started"), Vec::<Value>::new());
+    town.0.artel(["daemon", "resume"]).run().expect(0);
+    until("both have a plan", || {
+        town.payloads("plan.drafted").len() == 2
+    });
+    town.0.artel(["daemon", "stop"]).run().expect(0);
+}
+
+#[test]
 fn stopped_on_its_way_it_goes_on_at_the_next_start() {
     let town = Served::new();
     town.leave();
@@ -306,6 +356,10 @@ fn settings_that_change_are_in_force_or_said_to_be_wrong() {
     let status = || town.0.artel(["daemon", "status"]).run().expect(0);
     let not_in_force = "the settings were changed and are not in force";
     status().says(not_in_force).says("the role has no name");
+    let logs = town.0.artel(["daemon", "logs"]).run().expect(0).out;
+    assert!(!logs.contains("\\u{a}"), "{logs}");
+    let advice = |line: &str| line.trim_start().starts_with("try: ");
+    assert!(logs.lines().any(advice), "on a line of its own: {logs}");
     fs::remove_file(&agent).unwrap();
     until("it is gone", || town.payloads("daemon.reloaded").len() == 4);
     assert!(!status().out.contains(not_in_force));

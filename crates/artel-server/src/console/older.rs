@@ -1,0 +1,64 @@
+//! Lists that have no other question, a page at a time.
+
+use serde::Deserialize;
+
+/// So many stand on a page.
+const MOST: usize = 100;
+
+/// Which part of a list is wanted.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Wanted {
+    /// Only what is older than this row of an earlier page.
+    #[serde(default)]
+    before: String,
+}
+
+/// A part of a list.
+#[derive(Debug)]
+pub(super) struct Part<T> {
+    pub(super) rows: Vec<T>,
+    /// How many there are on all pages together.
+    pub(super) total: usize,
+    /// From where the next page goes on.
+    pub(super) next: Option<String>,
+}
+
+/// Cuts a page out of a list, the newest first. A row that is not there any more begins anew.
+pub(super) fn part<T>(all: Vec<T>, wanted: &Wanted, id: impl Fn(&T) -> String) -> Part<T> {
+    let total = all.len();
+    let at = all.iter().position(|row| id(row) == wanted.before);
+    let from = at.map_or(0, |at| at + 1);
+    let rows: Vec<T> = all.into_iter().skip(from).take(MOST).collect();
+    let is_more = from + rows.len() < total;
+    Part {
+        next: rows.last().filter(|_| is_more).map(id),
+        rows,
+        total,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MOST, Wanted, part};
+
+    #[test]
+    fn parts_join_to_the_whole_list() {
+        for length in [0, 1, MOST - 1, MOST, MOST + 1, 2 * MOST, 2 * MOST + 7] {
+            let all: Vec<usize> = (0..length).collect();
+            let (mut seen, mut wanted) = (Vec::new(), Wanted::default());
+            loop {
+                let part = part(all.clone(), &wanted, usize::to_string);
+                assert_eq!(part.total, length);
+                assert!(part.rows.len() <= MOST);
+                seen.extend(part.rows);
+                let Some(before) = part.next else { break };
+                wanted = Wanted { before };
+            }
+            assert_eq!(seen, all);
+        }
+        let gone = Wanted {
+            before: "gone".to_owned(),
+        };
+        assert_eq!(part(vec![1, 2], &gone, usize::to_string).rows, [1, 2]);
+    }
+}

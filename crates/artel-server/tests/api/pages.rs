@@ -1,0 +1,244 @@
+//! What the console's pages and the dashboard show of what happens.
+
+use std::time::Duration;
+
+use artel_journal::Batch;
+use artel_types::{
+    Actor, BreakerOpened, ChangesetCreated, Draft, Fact, ProviderPaused, ReportWritten,
+    RequestCreated, RunId, Stream, TraceId,
+};
+use artel_workshop::Viewer;
+use serde_json::{Value, json};
+
+use crate::house::House;
+
+/// Returns a page of the console as somebody of this role sees it.
+fn page(house: &House, role: Viewer, path: &str) -> String {
+    let cookie = house.cookie(role);
+    let call = house.call("GET", path).header("Cookie", &cookie);
+    call.send().expect(200).text
+}
+
+/// The dashboard is written a moment after something happened that it shows.
+#[test]
+fn the_dashboard_counts_and_names_calls_that_need_a_yes() {
+    let house = House::with("[policy]\ncommands = \"ask\"\n");
+    house.portal("shop");
+    let body = json!({ "task": "Look outside" });
+    house.post("developer", "/api/v1/runs", &body).expect(201);
+    let waiting = house.until("/api/v1/waiting", |it| !it["calls"][0].is_null());
+    let id = waiting["calls"][0]["id"].as_str().unwrap().to_owned();
+    let file = house.workshop.root().join("Knowledge/Dashboard.md");
+    let shows = |wanted: &[&str]| {
+        let text = std::fs::read_to_string(&file).unwrap();
+        wanted.iter().all(|it| text.contains(it))
+    };
+    let command = format!("; `artel answer {id} yes|no`");
+    let named = [
+        "\n| 1 |",
+        "- call: Look outside, wants to run bash: ",
+        &command,
+    ];
+    house.until("/api/v1/daemon", |_| shows(&named));
+    let no = json!({ "hash": waiting["calls"][0]["hash"], "answer": "no" });
+    let path = format!("/api/v1/waiting/calls/{id}");
+    house.post("developer", &path, &no).expect(200);
+    house.until("/api/v1/daemon", |_| {
+        shows(&["\n| 0 |", "## Needs You\n\nNothing."])
+    });
+}
+
+#[test]
+fn settings_that_are_not_in_force_and_faults_are_shown_to_whoever_can_mend_them() {
+    let house = House::new();
+    let refused = "are not in force";
+    let fault = "by a fault of its own";
+    for path in ["/", "/settings"] {
+        let seen = page(&house, Viewer::Developer, path);
+        assert!(!seen.contains(refused) && !seen.contains(fault), "{seen}");
+    }
+    let file = house.workshop.root().join("artel.toml");
+    std::fs::write(&file, "[server]\nworks_at_once = \"many\"\n").unwrap();
+    let seen = house.until("/api/v1/daemon", |it| it["refused"] != json!([]));
+    let why = seen["refused"][0].as_str().unwrap();
+    assert!(why.contains("works_at_once"), "{why}");
+    let journal = house.workshop.open().unwrap().journal;
+    let broken = "index 6 is out of bounds";
+    house
+        .workshop
+        .daemon_faltered(&journal, None, broken)
+        .unwrap();
+    for path in ["/", "/settings"] {
+        let seen = page(&house, Viewer::Developer, path);
+        assert!(
+            seen.contains(refused) && seen.contains("works_at_once"),
+            "{seen}"
+        );
+        assert!(seen.contains(fault) && seen.contains(broken), "{seen}");
+    }
+    let seen = page(&house, Viewer::User, "/");
+    assert!(!seen.contains(refused) && !seen.contains(broken), "{seen}");
+    std::fs::write(&file, "").unwrap();
+    house.until("/api/v1/daemon", |it| it["refused"] == json!([]));
+    let seen = page(&house, Viewer::Admin, "/settings");
+    assert!(!seen.contains(refused), "{seen}");
+    let none: Vec<Value> = Vec::new();
+    assert_eq!(
+        house.get("admin", "/api/v1/daemon").json()["refused"],
+        json!(none)
+    );
+}
+
+#[test]
+fn the_settings_tell_which_policies_are_in_force() {
+    let house = House::with("[policy]\ncommands = \"ask\"\n");
+    let file = house.workshop.root().join("Policy/rules.toml");
+    let rules = "[[rule]]\nprefix = [\"gh\", \"pr\", \"merge\"]\ndecision = \"deny\"\nreason = \
+        \"people merge\"\n\n[[rule]]\nprefix = [\"gh\", \"pr\", \"list\"]\ndecision = \"allow\"\n";
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    std::fs::write(&file, rules).unwrap();
+    let text = page(&house, Viewer::Developer, "/settings");
+    let section = text.split("<section id=\"policies\"").nth(1).unwrap();
+    let section = section.split("</section>").next().unwrap();
+    let rows: Vec<&str> = section.split("<span class=\"tag\">").skip(1).collect();
+    let place = |answer: &str, words: &str| {
+        let is = |row: &&str| row.starts_with(&format!("{answer}<")) && row.contains(words);
+        let found = rows.iter().position(is);
+        found.unwrap_or_else(|| panic!("{answer} {words}: {section}"))
+    };
+    let order = [
+        place("deny", "rewritten history"),
+        place("deny", "gh pr merge"),
+        place("allow", "gh pr list"),
+        place("ask", "any other command that can be judged"),
+        place("allow", "reading the run"),
+        place("ask", "everything else"),
+    ];
+    assert!(order.is_sorted(), "{order:?}: {section}");
+    assert!(section.contains("people merge"), "{section}");
+    assert!(section.contains("policy.commands, "), "{section}");
+    assert!(section.contains("href=\"/agents/engineer\""), "{section}");
+    std::fs::write(&file, "[[rule]]\nprefix = 7\n").unwrap();
+    let text = page(&house, Viewer::Developer, "/settings");
+    assert!(
+        text.contains("until then agents run nothing here"),
+        "{text}"
+    );
+}
+
+/// Puts on record how a provider is.
+fn tell(house: &House, provider: &str, fact: impl Into<Fact>) {
+    let journal = house.workshop.open().unwrap().journal;
+    let stream = Stream::provider(provider).unwrap();
+    let trace = TraceId::from_random([5; 16]);
+    let draft = Draft::new(stream, trace, Actor::system("test"), fact);
+    journal.append(Batch::of([draft])).wait().unwrap();
+}
+
+#[test]
+fn providers_that_are_not_asked_are_shown_and_asked_again_when_an_admin_says_so() {
+    let house = House::new();
+    let now = house.workshop.caller().clock().now();
+    let hour = Duration::from_secs(3_600);
+    let paused = |until| ProviderPaused {
+        provider: "anthropic".to_owned(),
+        until,
+        attempt: 2,
+        why: "asked to slow down: 429".to_owned(),
+    };
+    tell(&house, "anthropic", paused(now.before(hour)));
+    let seen = |role: Viewer, path: &str| {
+        // Whoever asks for a list has the board take in what is new.
+        house.get("user", "/api/v1/runs").expect(200);
+        page(&house, role, path)
+    };
+    assert!(
+        !seen(Viewer::Admin, "/").contains("is paused"),
+        "it is over"
+    );
+    tell(&house, "anthropic", paused(now.after(hour)));
+    let opened = BreakerOpened {
+        provider: "openai-chat:127.0.0.1:8080".to_owned(),
+        until: now.after(hour),
+        why: "5 failures in a row".to_owned(),
+    };
+    tell(&house, "openai-chat:127.0.0.1:8080", opened);
+    let reset = "/api/v1/providers/anthropic/reset";
+    for path in ["/", "/settings"] {
+        for role in [Viewer::Developer, Viewer::Admin] {
+            let text = seen(role, path);
+            assert!(
+                text.contains("<code>anthropic</code> is paused until "),
+                "{text}"
+            );
+            assert!(text.contains(": asked to slow down: 429<"), "{text}");
+            assert!(text.contains(":8080</code> is left alone until "), "{text}");
+            assert_eq!(text.contains(reset), role == Viewer::Admin, "{text}");
+        }
+    }
+    assert!(!seen(Viewer::User, "/").contains("anthropic"));
+    house.workshop.reset_provider("anthropic").unwrap();
+    let text = seen(Viewer::Admin, "/settings");
+    assert!(!text.contains("<code>anthropic</code> is paused"), "{text}");
+    assert!(text.contains("is left alone until "), "{text}");
+}
+
+/// Puts so many changesets on record, each with its report.
+fn make_changesets(house: &House, count: u8) {
+    let journal = house.workshop.open().unwrap().journal;
+    let facts = (0..count).flat_map(|number| {
+        let trace = TraceId::from_random([number; 16]);
+        let run = RunId::from_random([number; 16]);
+        let asked = json!({ "words": "Mend it", "title": format!("Part {number:03}"),
+            "portal": "shop", "folder": "/shop", "agent": "default", "urgency": "normal",
+            "source": "cli", "file": "a.md", "size": "work", "why": "", "verify": "tdd",
+            "constraints": [], "criteria": [], "skill": null, "model": null });
+        let made = json!({ "run": run, "portal": "shop", "folder": "/shop", "branch": "b",
+            "into": "main", "base": "e4", "head": "aa", "commits": 1, "files": [], "added": 1,
+            "removed": 0, "proven": true, "complete": true, "deferred": [], "patch": null });
+        let told = json!({ "run": run, "path": "r.md", "status": "completed" });
+        let facts: [Fact; 3] = [
+            serde_json::from_value::<RequestCreated>(asked)
+                .unwrap()
+                .into(),
+            serde_json::from_value::<ChangesetCreated>(made)
+                .unwrap()
+                .into(),
+            serde_json::from_value::<ReportWritten>(told)
+                .unwrap()
+                .into(),
+        ];
+        let stream = Stream::work(trace);
+        facts.map(|fact| Draft::new(stream.clone(), trace, Actor::system("test"), fact))
+    });
+    journal.append(Batch::of(facts)).wait().unwrap();
+}
+
+#[test]
+fn changesets_and_reports_are_listed_a_page_at_a_time() {
+    let house = House::new();
+    let hold = house.post("admin", "/api/v1/daemon/pause", &json!({}));
+    hold.expect(200);
+    make_changesets(&house, 130);
+    // Whoever asks for a list has the board take in what is new.
+    house.get("user", "/api/v1/changesets").expect(200);
+    for path in ["/changesets", "/reports"] {
+        let (mut seen, mut asked, mut pages) = (Vec::new(), path.to_owned(), 0);
+        loop {
+            let text = page(&house, Viewer::User, &asked);
+            assert!(text.contains("130 in all"), "{text}");
+            let titles = text.split(">Part ").skip(1);
+            seen.extend(titles.map(|it| it[..3].to_owned()));
+            pages += 1;
+            let next = text.split("name=\"before\" value=\"").nth(1);
+            let Some(next) = next.and_then(|it| it.split('"').next()) else {
+                break;
+            };
+            asked = format!("{path}?before={next}");
+        }
+        let all: Vec<String> = (0..130).rev().map(|it| format!("{it:03}")).collect();
+        seen.sort();
+        seen.reverse();
+        assert_eq!((pages, seen), (2, all), "{path}");
+    }
+}
