@@ -80,6 +80,7 @@ const settings = async (ada) => {
   await tokens.getByLabel("Name").fill("robot");
   await act("make a token", "token.created", () => press(ada, "Make a token"));
   await tokens.locator(".told").getByText("token: artel_").waitFor();
+  await ada.locator("#tokens tr", { hasText: "robot" }).getByText("no, a program holds it").waitFor();
   await act("revoke a token", "token.revoked", async () => {
     await ada.locator("#tokens tr", { hasText: "robot" }).getByRole("button", { name: "Revoke" }).click();
     await ada.locator("dialog#sure[open]").getByRole("button", { name: "Yes" }).click();

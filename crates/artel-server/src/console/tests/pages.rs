@@ -684,6 +684,7 @@ fn settings_show_text_as_text() {
             id: hostile(),
             name: hostile(),
             role: hostile(),
+            approves: "no, a program holds it",
             by: hostile(),
             at: when(),
         }]),
