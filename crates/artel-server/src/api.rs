@@ -33,6 +33,7 @@ mod waiting;
 
 pub(crate) use journal::moment;
 pub(crate) use refusal::Refusal;
+pub(crate) use requests::KnownRequests;
 pub(crate) use told::Told;
 
 use std::sync::Arc;

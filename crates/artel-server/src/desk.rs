@@ -9,6 +9,7 @@ use artel_workshop::{Access, Board, Drivers, Pass, PassSort, Waits, Workshop};
 use tokio::sync::{Semaphore, watch};
 
 use crate::Says;
+use crate::api::KnownRequests;
 use crate::door::{Hosts, Rate, Wrong};
 use crate::keeper::{Load, Manners, Orders, Task, blocking};
 use crate::live::Hub;
@@ -35,6 +36,8 @@ pub(crate) struct Desk {
     complete: Mutex<Option<Sight>>,
     /// What needs a person, by the board and the drivers that it was told from.
     needs: Mutex<Option<Needs>>,
+    /// Requests as lists show them.
+    pub(crate) requests: KnownRequests,
     pub(crate) hosts: Hosts,
     /// Failed tokens, by where they came from.
     pub(crate) wrong: Wrong,
@@ -95,6 +98,7 @@ impl Desk {
             board: RwLock::new(board),
             complete: Mutex::default(),
             needs: Mutex::default(),
+            requests: KnownRequests::default(),
             hosts,
             wrong: Wrong::default(),
             rate: Rate::default(),
@@ -138,6 +142,7 @@ impl Desk {
             "journal.restored" => {
                 *self.locked_access() = Folded::default();
                 *self.locked_needs() = None;
+                self.requests.forget();
                 Some(self.workshop().board()?)
             }
             _ => None,

@@ -205,7 +205,9 @@ impl Board {
         }
         if seen.is_of_work {
             let index = self.work_card(trace);
-            self.works[index].last = at;
+            let work = &mut self.works[index];
+            work.last = at;
+            work.events += 1;
         }
         self.stir(trace);
     }

@@ -1,12 +1,13 @@
 //! Requests: what people ask for.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use artel_types::plan::{Urgency, Verify};
-use artel_types::{Code, Failure};
+use artel_types::{Code, Failure, TraceId};
 use artel_workshop::{
-    AskOrder, Noted, Planning, Portal, RequestStatus, Work, WorksWanted, Workshop,
+    AskOrder, Noted, Planning, Portal, RequestStatus, Work, WorkRow, WorksWanted, Workshop,
 };
 use axum::Json;
 use serde::{Deserialize, Serialize};
@@ -20,8 +21,16 @@ use super::seat::{Answer, As, Asked, At, Developer, Made, User, made, shaped, wa
 use super::{Refusal, Told};
 use crate::keeper::{Manner, Task};
 
+/// So many rows are kept; a list shows far fewer.
+const MOST_KNOWN: usize = 1_000;
+
+/// Rows as they were told last, each with how many events there were of it: a row takes everything
+/// that is on record about its request, and lists are looked at far more often than they change.
+#[derive(Debug, Default)]
+pub(crate) struct KnownRequests(Mutex<HashMap<TraceId, (u64, RequestRow)>>);
+
 /// A request in a list.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub(crate) struct RequestRow {
     /// What joins everything about it.
     trace_id: String,
@@ -160,6 +169,32 @@ pub(crate) struct NewRequest {
     model: Option<String>,
 }
 
+impl KnownRequests {
+    fn row(&self, workshop: &Workshop, of: &WorkRow) -> Result<RequestRow, Failure> {
+        if let Some((events, row)) = self.locked().get(&of.trace)
+            && *events == of.events
+        {
+            return Ok(row.clone());
+        }
+        let row: RequestRow = shaped(workshop.request_value(&workshop.work(of.trace)?))?;
+        let mut known = self.locked();
+        if known.len() >= MOST_KNOWN {
+            known.clear();
+        }
+        known.insert(of.trace, (of.events, row.clone()));
+        Ok(row)
+    }
+
+    /// Forgets all of them: the journal is another one.
+    pub(crate) fn forget(&self) {
+        self.locked().clear();
+    }
+
+    fn locked(&self) -> MutexGuard<'_, HashMap<TraceId, (u64, RequestRow)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// Lists requests, the newest first.
 #[utoipa::path(get, path = "/api/v1/requests", tag = "requests", operation_id = "listRequests",
     params(Wanted), extensions(("x-role" = json!("user"))),
@@ -177,7 +212,7 @@ pub(super) async fn list(by: As<User>, Asked(wanted): Asked<Wanted>) -> Answer<R
     let done = by.does(move |workshop| {
         let rows = desk.glance(|board, drivers| board.works(&wanted, drivers))?;
         let rows = Rows::from(rows);
-        Ok(rows.each(|row| shaped(workshop.request_value(&workshop.work(row.trace)?)))?)
+        Ok(rows.each(|row| desk.requests.row(workshop, &row))?)
     });
     done.await.map(Json)
 }

@@ -132,6 +132,9 @@ pub struct WorkRow {
     pub cost: Option<Money>,
     /// When something was last recorded about it.
     pub since: Timestamp,
+    /// How many events told of it: as long as they are no more, it is what it was.
+    #[serde(skip)]
+    pub events: u64,
 }
 
 /// Text that is looked for, in any case.
@@ -286,6 +289,7 @@ impl Board {
             tokens: work.tokens,
             cost: work.cost,
             since: work.last,
+            events: work.events,
         }
     }
 }
@@ -355,8 +359,13 @@ impl Needle {
         let Some(wanted) = &self.0 else { return true };
         // Most titles are plain, and there are many: those are looked through as they are.
         if text.is_ascii() {
-            let mut parts = text.as_bytes().windows(wanted.len());
-            return parts.any(|part| part.eq_ignore_ascii_case(wanted.as_bytes()));
+            let (text, wanted) = (text.as_bytes(), wanted.as_bytes());
+            let first = wanted.first().copied().unwrap_or_default();
+            let mut starts = memchr::memchr2_iter(first, first.to_ascii_uppercase(), text);
+            return starts.any(|at| {
+                let part = text.get(at..at + wanted.len());
+                part.is_some_and(|part| part.eq_ignore_ascii_case(wanted))
+            });
         }
         text.to_lowercase().contains(wanted.as_str())
     }

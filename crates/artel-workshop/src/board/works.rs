@@ -38,6 +38,8 @@ pub(super) struct WorkCard {
     /// Runs that are not over and that no other run called.
     pub(super) roots: Vec<usize>,
     pub(super) last: Timestamp,
+    /// How many events there were of it.
+    pub(super) events: u64,
     /// What it waits for a person with, whoever drives it; told when somebody looks.
     pub(super) waits: OnceLock<Vec<Arc<Waits>>>,
 }
@@ -116,6 +118,7 @@ impl WorkCard {
             runs: 0,
             roots: Vec::new(),
             last: never,
+            events: 0,
             waits: OnceLock::new(),
         }
     }

@@ -43,6 +43,7 @@ fn every_form_sends_what_its_route_takes() {
             let sent = match attribute(tag, "data-json").as_deref() {
                 Some("lines" | "words") => "array",
                 Some("number") => "integer",
+                Some("flag") => "boolean",
                 _ if tag.contains("type=\"checkbox\"") => "array",
                 _ => "string",
             };
