@@ -78,6 +78,36 @@ fn work_that_waits_goes_on_when_somebody_says_so() {
 }
 
 #[test]
+fn a_request_that_waits_is_called_off_and_every_list_says_so() {
+    let house = House::new();
+    house
+        .post("admin", "/api/v1/daemon/pause", &json!({}))
+        .expect(200);
+    house.portal("shop");
+    let body = json!({ "words": "Make it faster", "planning": "always" });
+    let made = house.post("user", "/api/v1/requests", &body).expect(201);
+    let id = made.json()["trace_id"].as_str().unwrap().to_owned();
+    let listed = || {
+        let seen = house.get("user", "/api/v1/requests?limit=5").expect(200);
+        seen.json()["rows"][0].clone()
+    };
+    let before = listed();
+    assert_eq!(
+        (&before["trace_id"], &before["status"]),
+        (&json!(id), &json!("pending"))
+    );
+    assert_eq!(listed(), before, "nothing happened to it");
+    let off = format!("/api/v1/plans/{id}/cancel");
+    house
+        .post("user", &off, &json!({ "reason": "not now" }))
+        .expect(200);
+    assert_eq!(listed()["plan_state"], "cancelled");
+    house
+        .post("user", &off, &json!({ "reason": "not now" }))
+        .expect(409);
+}
+
+#[test]
 fn an_approval_names_what_was_seen() {
     let house = House::new();
     house
