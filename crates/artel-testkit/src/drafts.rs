@@ -43,6 +43,7 @@ pub fn plan_of_one_step() -> Plan {
         gives: Vec::new(),
         uses: Vec::new(),
         tokens: None,
+        priority: None,
     };
     Plan {
         title: "Round the prices".to_owned(),

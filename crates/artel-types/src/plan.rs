@@ -95,6 +95,9 @@ pub struct PlanStep {
     /// Tokens that it is expected to take.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
+    /// How urgent it is beside the others that could begin; as usual where it does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priority: Option<Urgency>,
 }
 
 /// What a step may touch and use: the part of the contract that policy and sandbox are made from.
@@ -279,7 +282,7 @@ words! {
 }
 
 words! {
-    /// How urgent a request is.
+    /// How urgent a request is, or a step beside others.
     Urgency default Normal {
         /// Whenever there is time.
         Low "low",
@@ -405,6 +408,13 @@ impl PlanState {
             self,
             Self::Done | Self::Failed | Self::Rejected | Self::Cancelled
         )
+    }
+}
+
+impl PlanStep {
+    /// Returns how urgent it is beside the others that could begin.
+    pub fn urgency(&self) -> Urgency {
+        self.priority.unwrap_or_default()
     }
 }
 

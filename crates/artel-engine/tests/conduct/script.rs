@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use artel_testkit::Random;
-use artel_types::plan::{Plan, PlanStep, Verify};
+use artel_types::plan::{Plan, PlanStep, Urgency, Verify};
 
 /// A plan, and all that decides how it comes out.
 #[derive(Debug, Clone)]
@@ -129,9 +129,10 @@ fn step(at: u64, random: &mut Random) -> PlanStep {
     let after: Vec<_> = near.filter(|_| random.below(3) == 0).collect();
     let after: Vec<_> = after.into_iter().map(|other| format!("s{other}")).collect();
     let verify = [Verify::None, Verify::Evaluator, Verify::Tdd][random.below(3) as usize];
+    let priority = Urgency::ALL.get(random.below(6) as usize);
     let json = serde_json::json!({
         "id": format!("s{at}"), "title": format!("Do s{at}"), "work": "work", "check": "check",
-        "after": after, "verify": verify,
+        "after": after, "verify": verify, "priority": priority,
     });
     serde_json::from_value(json).unwrap()
 }

@@ -109,7 +109,7 @@ impl Conduct {
             .filter(|(spec, _)| self.is_active(spec))
             .collect();
         at_work.sort_by_key(|(_, step)| step.came_back);
-        let mut active = at_work.len();
+        let active = at_work.len();
         for (spec, step) in at_work.into_iter().take(self.rules.at_once) {
             for part in self.parts_of(spec, step) {
                 // The branch moves one commit at a time.
@@ -127,16 +127,21 @@ impl Conduct {
         if self.begins_nothing() {
             return orders;
         }
-        for (spec, step) in self.steps() {
-            if active >= self.rules.at_once {
-                break;
-            }
-            if step.round == 0 && !step.is_over() && !step.is_paused && self.is_ready(spec) {
-                active += 1;
-                orders.push(doing(spec, 1, Part::Start));
-            }
-        }
+        let places = self.rules.at_once.saturating_sub(active);
+        let begins = self.could_begin().into_iter().take(places);
+        orders.extend(begins.map(|spec| doing(spec, 1, Part::Start)));
         orders
+    }
+
+    /// Returns the steps that wait for nothing but a place: the most urgent first, and those that
+    /// are as urgent in the order of the plan.
+    fn could_begin(&self) -> Vec<&PlanStep> {
+        let is_free = |step: &Step| step.round == 0 && !step.is_over() && !step.is_paused;
+        let ready = self.steps();
+        let ready = ready.filter(|(spec, step)| is_free(step) && self.is_ready(spec));
+        let mut ready: Vec<&PlanStep> = ready.map(|(spec, _)| spec).collect();
+        ready.sort_by_key(|spec| std::cmp::Reverse(spec.urgency()));
+        ready
     }
 
     fn parts_of(&self, spec: &PlanStep, step: &Step) -> Vec<Part> {

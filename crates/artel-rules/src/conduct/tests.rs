@@ -1,5 +1,6 @@
 mod advice;
 mod proposals;
+mod urgent;
 
 use std::collections::BTreeSet;
 

@@ -144,6 +144,7 @@ pub(super) fn changed_fields(old: &PlanStep, new: &PlanStep) -> Vec<&'static str
         ("gives", old.gives != new.gives),
         ("uses", old.uses != new.uses),
         ("tokens", old.tokens != new.tokens),
+        ("priority", old.priority != new.priority),
     ];
     let changed = fields.into_iter().filter(|(_, is_changed)| *is_changed);
     changed.map(|(name, _)| name).collect()
@@ -195,6 +196,7 @@ fn changed(old: &PlanStep, new: &PlanStep) -> Vec<String> {
         or_usual(new.scope.cost_usd),
     );
     words("tokens", or_usual(old.tokens), or_usual(new.tokens));
+    words("priority", or_usual(old.priority), or_usual(new.priority));
     lines.extend(texts("work", &old.work, &new.work, INDENT));
     lines.extend(texts("check", &old.check, &new.check, INDENT));
     let (before, after) = (&old.scope, &new.scope);

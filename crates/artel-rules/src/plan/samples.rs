@@ -2,7 +2,7 @@
 
 use artel_types::plan::{
     ChangeSort, Claim, Evidence, EvidenceKind, FileAction, Plan, PlanStep, PlannedFile, Source,
-    StepScope, Verify,
+    StepScope, Urgency, Verify,
 };
 use proptest::prelude::*;
 
@@ -21,6 +21,7 @@ pub(super) fn step(id: &str, after: &[&str]) -> PlanStep {
         gives: Vec::new(),
         uses: Vec::new(),
         tokens: None,
+        priority: None,
     }
 }
 
@@ -124,10 +125,13 @@ fn steps() -> impl Strategy<Value = PlanStep> {
         lists,
         scopes(),
         word(Verify::ALL),
-        any::<Option<u64>>(),
+        (
+            any::<Option<u64>>(),
+            proptest::option::of(word(Urgency::ALL)),
+        ),
     )
         .prop_map(
-            |(words, (after, gives, uses, evidence), scope, verify, tokens)| {
+            |(words, (after, gives, uses, evidence), scope, verify, (tokens, priority))| {
                 let (id, title, role, work, check) = words;
                 PlanStep {
                     id,
@@ -142,6 +146,7 @@ fn steps() -> impl Strategy<Value = PlanStep> {
                     gives,
                     uses,
                     tokens,
+                    priority,
                 }
             },
         )

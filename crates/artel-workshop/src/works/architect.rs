@@ -385,6 +385,8 @@ fn plan_form(named: Named, owed: Option<String>) -> Arc<dyn artel_tools::Tool> {
             "gives": list("Names of values for later steps"),
             "uses": list("Names of values of earlier steps"),
             "tokens": {"type": "integer", "description": "Estimate"},
+            "priority": {"enum": ["low", "normal", "high", "critical"],
+                "description": "Which of the steps that could begin does so first; normally left out"},
         },
     });
     let input = json!({

@@ -471,6 +471,7 @@ fn one_step(request: &RequestCreated, words: &str, role: &str) -> Plan {
         gives: Vec::new(),
         uses: Vec::new(),
         tokens: None,
+        priority: None,
     };
     Plan {
         title: request.title.clone(),

@@ -1,13 +1,13 @@
 //! The fields of a step: one line each, such as `- role: engineer`.
 
-use artel_types::plan::{Claim, Evidence, EvidenceKind, PlanStep, Source};
+use artel_types::plan::{Claim, Evidence, EvidenceKind, PlanStep, Source, Urgency};
 
 use super::text::{code, take_code, word};
 
 /// The names of all fields that are read.
 pub(super) const NAMES: &[&str] = &[
     "id", "role", "after", "verify", "paths", "commands", "network", "turns", "cost", "evidence",
-    "gives", "uses", "tokens", "criteria",
+    "gives", "uses", "tokens", "priority", "criteria",
 ];
 
 /// Fields that are only shown.
@@ -36,6 +36,7 @@ pub(super) fn write(step: &PlanStep) -> String {
     field("gives", codes(&step.gives));
     field("uses", codes(&step.uses));
     field("tokens", or_nothing(step.tokens));
+    field("priority", or_nothing(step.priority));
     if !scope.criteria.is_empty() {
         lines.push_str("- criteria:\n");
         for claim in &scope.criteria {
@@ -66,6 +67,7 @@ pub(super) fn set(step: &mut PlanStep, name: &str, value: &str) -> Result<(), St
         "gives" => step.gives = many(value)?,
         "uses" => step.uses = many(value)?,
         "tokens" => step.tokens = number(value)?,
+        "priority" => step.priority = priority(value)?,
         "criteria" if value.is_empty() => {}
         "criteria" => scope.criteria.push(claim(value)),
         _ => return Err(format!("expected one of the fields {}", NAMES.join(", "))),
@@ -176,6 +178,15 @@ fn number<T: std::str::FromStr>(value: &str) -> Result<Option<T>, String> {
             .parse()
             .map(Some)
             .map_err(|_| "expected a whole number".to_owned()),
+    }
+}
+
+fn priority(value: &str) -> Result<Option<Urgency>, String> {
+    let word = one(value)?;
+    let read = |()| "expected `low`, `normal`, `high` or `critical`".to_owned();
+    match word.is_empty() {
+        true => Ok(None),
+        false => word.parse().map(Some).map_err(read),
     }
 }
 

@@ -62,6 +62,7 @@ fn one(lines: Lines<'_>, problems: &mut Vec<Problem>) -> PlanStep {
         gives: Vec::new(),
         uses: Vec::new(),
         tokens: None,
+        priority: None,
     };
     let body = &lines[1..];
     let marks: Vec<usize> = (0..body.len())

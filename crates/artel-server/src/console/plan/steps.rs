@@ -105,6 +105,9 @@ fn scope(step: &PlanStep) -> Vec<(&'static str, String)> {
         names => (may, names.join(", ")),
     });
     let mut rows = rows.to_vec();
+    if let Some(priority) = step.priority {
+        rows.push(("priority", priority.to_string()));
+    }
     if let Some(turns) = scope.turns {
         rows.push(("turns", turns.to_string()));
     }

@@ -265,6 +265,7 @@ fn mending(plan: &Plan, why: &[String], round: u32) -> PlanStep {
         gives: Vec::new(),
         uses: Vec::new(),
         tokens: None,
+        priority: None,
     }
 }
 

@@ -60,6 +60,42 @@ fn sylk_2_06_never_more_steps_at_once_than_allowed_and_in_their_order() {
 }
 
 #[test]
+fn sylk_2_06_the_most_urgent_step_begins_first() {
+    let urgent = |name: &str, priority: &str| {
+        let mut step = note(name, &[]);
+        step["priority"] = json!(priority);
+        step
+    };
+    let stage = Stage::new(move |asked| match asked.who {
+        Who::Architect => plan(json!([
+            urgent("a", "low"),
+            note("b", &[]),
+            urgent("c", "critical"),
+            urgent("d", "high"),
+            urgent("e", "high"),
+        ])),
+        _ => write_note(asked),
+    });
+    let id = stage.town.asked();
+    let sheet = format!("request-{}_plan.md", &id[..8]);
+    let found = super::super::town::named(&stage.town.house.workshop.join("Inbox"), &sheet);
+    let text = fs::read_to_string(&found[0]).unwrap();
+    assert_eq!(text.matches("- priority: high").count(), 2, "{text}");
+    assert_eq!(text.matches("- priority:").count(), 4, "{text}");
+    // A person's word counts: what they write into the file is read back.
+    let file = stage.town.house.root().join("mine.md");
+    fs::write(&file, text.replace("priority: low", "priority: critical")).unwrap();
+    let file = file.to_str().unwrap();
+    let edit = ["plan", "edit", &id, "--file", file];
+    stage.town.artel(edit).run().expect(0);
+    let words = ["plan", "approve", &id, "--json", "--at-once", "1"];
+    stage.town.artel(words).run().expect(0);
+    let started = stage.told("step.started");
+    let order: Vec<_> = started.iter().map(|it| it["step"].clone()).collect();
+    assert_eq!(order, ["a", "c", "d", "e", "b"].map(|name| json!(name)));
+}
+
+#[test]
 fn sylk_2_07_what_needs_a_step_that_failed_never_starts() {
     let stage = Stage::new(|asked| match (asked.who, asked.step) {
         (Who::Architect, _) => plan(json!([
