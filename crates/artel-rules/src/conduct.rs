@@ -18,7 +18,7 @@ use artel_types::plan::{Plan, PlanState, StepState};
 use artel_types::{BaselineTaken, RunAsked};
 
 pub use order::{Judge, Order, Part};
-pub use step::Step;
+pub use step::{Step, Waiver};
 
 /// How often a step is tried before a person decides.
 pub const LOOPS: u32 = 3;

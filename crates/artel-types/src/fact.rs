@@ -995,13 +995,16 @@ facts! {
         act: String,
     }
     /// A person waived a check or a finding, for a reason that stays.
-    "step.waived" schema 1 StepWaived {
+    "step.waived" schema 2 StepWaived {
         /// The step.
         step: String,
         /// inspector, tester, evaluator, or the finding.
         what: String,
         /// Why.
         reason: String,
+        /// The finding itself, where it is one: the next verdict gives its name to another. Since
+        /// schema 2.
+        finding: Option<Finding>,
     }
     /// The branch as a whole was checked on a clean checkout.
     "branch.checked" schema 1 BranchChecked {

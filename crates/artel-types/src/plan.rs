@@ -454,6 +454,24 @@ pub struct Finding {
     pub fix: String,
 }
 
+impl Finding {
+    /// Tells whether another verdict says the same. Names are given anew in each verdict, so they
+    /// say nothing about it; words of how to mend it may differ.
+    pub fn is_same(&self, other: &Self) -> bool {
+        let said = |it: &Self| (it.severity, it.file.clone(), it.line, it.why.clone());
+        said(self) == said(other)
+    }
+
+    /// Says in a line what was found, and where.
+    pub fn told(&self) -> String {
+        let line = self.line.map_or(String::new(), |line| format!(":{line}"));
+        match self.file.as_str() {
+            "" => format!("{}: {}", self.severity, self.why),
+            file => format!("{} in {file}{line}: {}", self.severity, self.why),
+        }
+    }
+}
+
 /// The tests of a proof by name.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TestNames {

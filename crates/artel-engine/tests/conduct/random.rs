@@ -150,7 +150,7 @@ fn result(piece: &Piece, conduct: &Conduct) -> Result {
         state: step.state,
         round: step.round,
         outputs: step.outputs.clone(),
-        waived: step.waived.clone(),
+        waived: step.waived.iter().map(|it| it.what.clone()).collect(),
         // Which of the steps before it was given up first is not known beforehand.
         why: match step.state {
             StepState::Skipped => String::new(),

@@ -85,7 +85,7 @@ impl Conduct {
             Fact::StepWaived(it) => {
                 if let Some(step) = self.steps.get_mut(&it.step) {
                     step.decided = None;
-                    step.waived.insert(it.what.clone());
+                    step.waive(it);
                     if step.reasons().is_empty() {
                         step.is_lost = false;
                     }

@@ -341,7 +341,7 @@ impl Conduct {
         choices.push("more");
         let owns = |owner: &str| step.faults.iter().any(|fault| fault.part.owner() == owner);
         for (owner, choice) in [("inspector", "waive-inspector"), ("tester", "waive-tester")] {
-            if owns(owner) && !step.waived.contains(owner) {
+            if owns(owner) && !step.waived.iter().any(|it| it.what == owner) {
                 choices.push(choice);
             }
         }
@@ -419,6 +419,7 @@ fn decided_fact(spec: &PlanStep, decided: &Decided) -> Fact {
             step: spec.id.clone(),
             what: what.clone(),
             reason: reason.clone(),
+            finding: None,
         }
         .into(),
     }

@@ -135,6 +135,16 @@ impl Part {
             Self::Start | Self::Work | Self::Commit | Self::Advise => "worker",
         }
     }
+
+    /// Tells whether a person who waives this means the part: by whose it is, or by the judge's own
+    /// name.
+    pub(super) fn is_meant_by(self, what: &str) -> bool {
+        let judge = match self {
+            Self::Judge(judge) => Some(judge.as_str()),
+            _ => None,
+        };
+        what == self.owner() || judge == Some(what)
+    }
 }
 
 impl fmt::Display for Order {

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use artel_types::StepWaived;
 use artel_types::plan::{Claim, Finding, PlanStep, StepState, Verify};
 
 use super::LOOPS;
@@ -32,8 +33,8 @@ pub struct Step {
     pub why: String,
     /// The values it handed on.
     pub outputs: BTreeMap<String, String>,
-    /// Checks and findings that a person waived.
-    pub waived: BTreeSet<String>,
+    /// Checks and findings that a person waived, oldest first.
+    pub waived: Vec<Waiver>,
     /// What the judges of this attempt hand on if it passes.
     pub(super) offered: BTreeMap<String, String>,
     /// Parts of this attempt that are over.
@@ -58,6 +59,17 @@ pub struct Step {
     pub(super) begins_anew: bool,
 }
 
+/// Something that a person lets pass.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Waiver {
+    /// The check, or the name that the finding had.
+    pub what: String,
+    /// The finding, where it is one: it alone is let pass, whatever is called so later.
+    pub finding: Option<Finding>,
+    /// Why.
+    pub reason: String,
+}
+
 /// What the architect said about a step that did not pass.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Advised {
@@ -80,7 +92,7 @@ pub(super) struct Fault {
     pub(super) part: Part,
     pub(super) text: String,
     /// The findings it rests on, where it rests on findings alone.
-    pub(super) findings: Vec<String>,
+    pub(super) findings: Vec<Finding>,
 }
 
 impl Default for Step {
@@ -97,7 +109,7 @@ impl Default for Step {
             said: String::new(),
             why: String::new(),
             outputs: BTreeMap::new(),
-            waived: BTreeSet::new(),
+            waived: Vec::new(),
             offered: BTreeMap::new(),
             done: BTreeSet::new(),
             faults: Vec::new(),
@@ -143,6 +155,26 @@ impl Step {
         let mut names: Vec<_> = faults.map(|fault| fault.part.owner().to_owned()).collect();
         names.dedup();
         names
+    }
+
+    /// Returns what a waiver of a whole check let pass, a text each.
+    pub fn let_pass_by(&self, waiver: &Waiver) -> Vec<&str> {
+        let meant =
+            |fault: &&Fault| waiver.finding.is_none() && fault.part.is_meant_by(&waiver.what);
+        let faults = self.faults.iter().filter(meant);
+        faults.map(|fault| fault.text.as_str()).collect()
+    }
+
+    /// Takes in what a person lets pass. Records from before findings stood in them mean the one
+    /// of the attempt that is called so.
+    pub(super) fn waive(&mut self, it: &StepWaived) {
+        let mut found = self.faults.iter().flat_map(|fault| &fault.findings);
+        let named = found.find(|finding| finding.id == it.what).cloned();
+        self.waived.push(Waiver {
+            what: it.what.clone(),
+            finding: it.finding.clone().or(named),
+            reason: it.reason.clone(),
+        });
     }
 
     /// Begins an attempt.
@@ -200,8 +232,7 @@ impl Step {
             Verify::Tdd => &[Judge::Inspector, Judge::Tester],
         };
         let judges = judges.iter().map(|judge| Part::Judge(*judge));
-        let open =
-            judges.filter(|part| !self.done.contains(part) && !self.waived.contains(part.owner()));
+        let open = judges.filter(|part| !self.done.contains(part) && !self.is_let_pass(*part));
         let open: Vec<_> = open.collect();
         if open.is_empty() { vec![Commit] } else { open }
     }
@@ -212,7 +243,7 @@ impl Step {
         self.faults.push(Fault {
             part,
             text,
-            findings: failing.map(|finding| finding.id.clone()).collect(),
+            findings: failing.cloned().collect(),
         });
         // Whichever of two judges is done first, they are heard in the same order.
         self.faults.sort_by_key(|fault| fault.part);
@@ -225,8 +256,17 @@ impl Step {
     }
 
     fn is_waived(&self, fault: &Fault) -> bool {
-        let by_finding =
-            !fault.findings.is_empty() && fault.findings.iter().all(|id| self.waived.contains(id));
-        by_finding || self.waived.contains(fault.part.owner())
+        let is_let_pass = |finding: &Finding| {
+            let mut waived = self.waived.iter().filter_map(|it| it.finding.as_ref());
+            waived.any(|it| it.is_same(finding))
+        };
+        let by_finding = !fault.findings.is_empty() && fault.findings.iter().all(is_let_pass);
+        by_finding || self.is_let_pass(fault.part)
+    }
+
+    /// Tells whether a person waived a check as a whole.
+    fn is_let_pass(&self, part: Part) -> bool {
+        let mut whole = self.waived.iter().filter(|it| it.finding.is_none());
+        whole.any(|it| part.is_meant_by(&it.what))
     }
 }

@@ -1,6 +1,7 @@
 mod advice;
 mod proposals;
 mod urgent;
+mod waivers;
 
 use std::collections::BTreeSet;
 
@@ -343,6 +344,7 @@ fn a_decision_beside_the_question_settles_it() {
         step: "a".to_owned(),
         what: "tester".to_owned(),
         reason: "flaky".to_owned(),
+        finding: None,
     };
     crew.conduct.fold(&waived.into());
     let answer = "waived".to_owned();

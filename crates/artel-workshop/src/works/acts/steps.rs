@@ -1,8 +1,10 @@
 //! What people decide about single steps: leave one out, let one pass although a check does not.
 
+use std::collections::BTreeMap;
+
 use artel_rules::conduct::Conduct;
 use artel_rules::plan::state::Act;
-use artel_types::plan::{PlanState, PlanStep, StepState};
+use artel_types::plan::{Finding, PlanState, PlanStep, StepState, Verify};
 use artel_types::{
     Code, Draft, Fact, Failure, RunAnswered, RunId, StepSettled, StepWaived, Stream,
 };
@@ -11,9 +13,6 @@ use super::LOOKING;
 use crate::works::carry::refused;
 use crate::works::work::Work;
 use crate::workshop::{Open, Workshop};
-
-/// Checks that can be waived as a whole.
-const CHECKS: [&str; 3] = ["inspector", "tester", "evaluator"];
 
 impl Workshop {
     /// Leaves a step out, and with it whatever needs it. Returns its title.
@@ -59,9 +58,11 @@ impl Workshop {
         let (run, conduct) = self.under_way(work)?;
         let spec = step_named(&conduct, step)?;
         let findings = self.findings(run, &spec.id)?;
-        if !CHECKS.contains(&what) && !findings.iter().any(|id| id == what) {
-            let mut known: Vec<&str> = CHECKS.to_vec();
-            known.extend(findings.iter().map(String::as_str));
+        let finding = findings.iter().find(|it| it.id == what).cloned();
+        let checks = checks_of(spec.verify);
+        if !checks.contains(&what) && finding.is_none() {
+            let mut known: Vec<&str> = checks.to_vec();
+            known.extend(findings.iter().map(|it| it.id.as_str()));
             return Err(
                 Failure::new(Code::C004, format!("`{what}` is nothing to waive"))
                     .because(format!(
@@ -76,6 +77,7 @@ impl Workshop {
             step: spec.id.clone(),
             what: what.to_owned(),
             reason: self.redactor().redact(reason).into_owned(),
+            finding,
         };
         let mut facts = vec![waived.into()];
         facts.extend(self.answers_of(run, &spec.id, "waived")?);
@@ -123,19 +125,19 @@ impl Workshop {
         Ok(own.map(answered).collect())
     }
 
-    /// Returns what the judges of a step found.
-    fn findings(&self, run: RunId, step: &str) -> Result<Vec<String>, Failure> {
-        let mut found = Vec::new();
+    /// Returns what the judges of a step found, each in its last verdict: their names are given
+    /// anew in every one, so an older finding of a name is not the one that is meant.
+    fn findings(&self, run: RunId, step: &str) -> Result<Vec<Finding>, Failure> {
+        let mut last: BTreeMap<String, Vec<Finding>> = BTreeMap::new();
         for event in self.run_events(run)? {
             if let Fact::StepJudged(judged) = event.fact
                 && judged.step == step
             {
-                found.extend(judged.findings.into_iter().map(|finding| finding.id));
+                last.insert(judged.by, judged.findings);
             }
         }
-        found.retain(|id| !id.is_empty());
-        found.sort();
-        found.dedup();
+        let mut found: Vec<Finding> = last.into_values().flatten().collect();
+        found.retain(|finding| !finding.id.is_empty());
         Ok(found)
     }
 
@@ -154,6 +156,16 @@ impl Workshop {
         journal.append(artel_journal::Batch::of(drafts)).wait()?;
         self.refresh_sheets(work.trace, LOOKING);
         Ok(())
+    }
+}
+
+/// Returns the checks of a step that can be waived as a whole. One that it does not have would be a
+/// waiver of nothing. The one judge of a step goes by two names.
+fn checks_of(verify: Verify) -> &'static [&'static str] {
+    match verify {
+        Verify::None => &["tester"],
+        Verify::Evaluator => &["evaluator", "inspector", "tester"],
+        Verify::Tdd => &["inspector", "tester"],
     }
 }
 

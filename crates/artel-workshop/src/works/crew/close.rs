@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use artel_engine::Did;
 use artel_git::{CommitOrder, Committed, FileStat, StatKind};
-use artel_rules::conduct::Conduct;
+use artel_rules::conduct::{Conduct, Step, Waiver};
 use artel_rules::plan::names::unfinished_message;
 use artel_rules::tally::Tally;
 use artel_types::plan::{PlanState, StepState};
@@ -258,9 +258,8 @@ impl Workers {
 pub(crate) fn deferred(state: &Conduct) -> Vec<String> {
     let mut lines = Vec::new();
     for (spec, step) in state.steps() {
-        for what in &step.waived {
-            lines.push(format!("{}: the person waived {what}", spec.title));
-        }
+        let waived = step.waived.iter();
+        lines.extend(waived.map(|waiver| format!("{}: {}", spec.title, waived_line(step, waiver))));
         if matches!(step.state, StepState::Failed | StepState::Skipped) {
             lines.push(format!(
                 "{}: {} ({})",
@@ -273,6 +272,26 @@ pub(crate) fn deferred(state: &Conduct) -> Vec<String> {
     let agreed = state.agreed().iter();
     lines.extend(agreed.map(|what| format!("the person agreed: {what}")));
     lines
+}
+
+/// Says in a line what a person let pass, what was found there, and why they did.
+fn waived_line(step: &Step, waiver: &Waiver) -> String {
+    let found = match &waiver.finding {
+        Some(finding) => vec![finding.told()],
+        None => {
+            let texts = step.let_pass_by(waiver).into_iter();
+            texts.map(|text| first_line(text).to_owned()).collect()
+        }
+    };
+    let what = &waiver.what;
+    let found = match found.is_empty() {
+        true => String::new(),
+        false => format!(", {}", found.join("; ")),
+    };
+    format!(
+        "the person waived {what}{found} ({})",
+        first_line(&waiver.reason)
+    )
 }
 
 fn first_line(text: &str) -> &str {

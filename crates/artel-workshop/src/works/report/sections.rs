@@ -204,7 +204,10 @@ pub(super) fn deferred(past: &Past) -> String {
         None => crate::works::deferred(&past.conduct),
     };
     for event in &past.events {
-        if let Fact::StepWaived(it) = &event.fact {
+        // Records from before the lines had the reasons.
+        if let Fact::StepWaived(it) = &event.fact
+            && !lines.iter().any(|line| line.contains(&*it.reason))
+        {
             lines.push(format!(
                 "{} waived in step {}: {}",
                 it.what, it.step, it.reason

@@ -75,7 +75,9 @@ pub(super) fn of(workshop: &Workshop, fact: Fact) -> Option<(String, Evidence)> 
             (it.step, made)
         }
         Fact::StepWaived(it) => {
-            let made = found(Verdict::Waived, "person", it.what, vec![it.reason]);
+            let mut lines = vec![it.reason];
+            lines.extend(it.finding.map(|it| it.told()));
+            let made = found(Verdict::Waived, "person", it.what, lines);
             (it.step, made)
         }
         Fact::StepSettled(it) => {

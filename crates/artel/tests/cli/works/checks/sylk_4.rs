@@ -85,13 +85,110 @@ fn sylk_4_04_a_finding_that_a_person_waives_is_deferred_and_shown() {
     town.artel(waive).run().expect(0);
     town.artel(["resume", &id, "--json"]).run().expect(0);
     assert_eq!(town.count("step.passed"), 1);
+    // The step, the finding with its place, and why the person let it pass.
+    let line = "Mend add: the person waived e1, error in calc.py:2: no words about it \
+                (tracked elsewhere)";
     let shown = town.artel(["changeset", "show", &id]).run().expect(0).out;
-    assert!(shown.contains("the person waived e1"), "{shown}");
+    assert!(shown.contains(line), "{shown}");
+    let show = ["changeset", "show", &id, "--json"];
+    let shown = town.artel(show).run().expect(0).json();
+    assert_eq!(shown["deferred"], json!([line]), "{shown:#}");
     let report = town.artel(["report", "show", &id]).run().expect(0).out;
-    assert!(
-        report.contains("Deferred") && report.contains("waived e1"),
-        "{report}"
+    let deferred = report.split("## Deferred").nth(1).unwrap();
+    assert!(deferred.contains(line), "{report}");
+    assert_eq!(deferred.matches("waived e1").count(), 1, "once: {report}");
+    let waived = &stage.told("step.waived")[0];
+    assert_eq!(waived["finding"]["why"], "no words about it", "{waived:#}");
+}
+
+#[test]
+fn a_waiver_of_one_finding_does_not_let_the_next_of_its_name_pass() {
+    let found = |line: u64, why: &str| json!({ "severity": "blocker", "file": "calc.py", "line": line, "why": why });
+    let stage = Stage::new(move |asked| match (asked.who, asked.attempt) {
+        (Who::Evaluator, _) => {
+            let findings = match asked.text.contains("late remark") {
+                true => json!([found(2, "it divides by zero")]),
+                false => json!([found(1, "no words about it"), found(2, "too short")]),
+            };
+            let verdict = json!({
+                "verdict": "fail", "feedback": "see there", "evidence": ["calc.py"],
+                "findings": findings,
+            });
+            judge(asked, verdict)
+        }
+        (Who::Worker, 1) => vec![
+            (
+                "edit",
+                json!({ "path": "calc.py", "old": "def add(a, b)", "new": "def add(a,  b)" }),
+            ),
+            adds(),
+            tests_add(),
+            end("mended"),
+        ],
+        (Who::Worker, 4) => vec![
+            (
+                "edit",
+                json!({ "path": "calc.py", "old": "a + b", "new": "a + b  # late remark" }),
+            ),
+            end("remarked"),
+        ],
+        _ => usual(asked),
+    });
+    let town = &stage.town;
+    let id = town.asked();
+    stage.approve(&id, 3);
+    let waive = |what: &str| {
+        let words = ["plan", "waive", &id, "1", what, "--reason", "known"];
+        town.artel(words).run()
+    };
+    waive("e7")
+        .fails(2, "C004")
+        .says("evaluator, inspector, tester, e1, e2");
+    waive("e1").expect(0);
+    town.artel(["resume", &id, "--json"]).run().expect(3);
+    town.artel(["answer", &id, "more"]).run().expect(0);
+    town.artel(["resume", &id, "--json"]).run().expect(3);
+    let judged = stage.told("step.judged");
+    let last = &judged.last().unwrap()["findings"];
+    assert_eq!(last[0]["id"], "e1", "another of that name: {last:#}");
+    assert_eq!(last[0]["why"], "it divides by zero", "{last:#}");
+    assert_eq!(town.count("step.passed"), 0, "nobody waived it");
+    assert_eq!(town.count("step.failed"), 6);
+    waive("e1").expect(0);
+    let waived = stage.told("step.waived");
+    let whys: Vec<_> = waived
+        .iter()
+        .map(|it| it["finding"]["why"].clone())
+        .collect();
+    assert_eq!(
+        whys,
+        ["no words about it", "it divides by zero"].map(|it| json!(it))
     );
+    town.artel(["resume", &id, "--json"]).run().expect(0);
+    assert_eq!(town.count("step.passed"), 1);
+}
+
+#[test]
+fn the_one_judge_of_a_step_is_waived_by_its_own_name() {
+    let stage = Stage::new(|asked| match asked.who {
+        Who::Evaluator => judge(
+            asked,
+            json!({ "verdict": "fail", "feedback": "I do not like it", "evidence": ["calc.py"] }),
+        ),
+        _ => usual(asked),
+    });
+    let town = &stage.town;
+    let id = town.asked();
+    stage.approve(&id, 3);
+    let words = ["plan", "waive", &id, "1", "evaluator", "--reason", "taste"];
+    town.artel(words).run().expect(0);
+    town.artel(["resume", &id, "--json"]).run().expect(0);
+    assert_eq!(town.count("step.passed"), 1);
+    assert_eq!(town.count("step.failed"), 3, "no further attempt");
+    let show = ["changeset", "show", &id, "--json"];
+    let shown = town.artel(show).run().expect(0).json();
+    let line = "Mend add: the person waived evaluator, I do not like it (taste)";
+    assert_eq!(shown["deferred"], json!([line]), "{shown:#}");
 }
 
 #[test]

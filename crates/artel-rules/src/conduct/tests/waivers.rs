@@ -1,0 +1,157 @@
+//! What a person lets pass: one finding and no other, or a judge by any of its names.
+
+use artel_types::plan::{Finding, Severity};
+use artel_types::{StepFailed, StepWaived};
+
+use super::*;
+
+fn finding(id: &str, line: u64, why: &str) -> Finding {
+    Finding {
+        id: id.to_owned(),
+        severity: Severity::Error,
+        file: "calc.py".to_owned(),
+        line: Some(line),
+        why: why.to_owned(),
+        fix: String::new(),
+    }
+}
+
+/// A judge turns an attempt down for what it found.
+fn turned_down(crew: &Crew<'_>, round: u32, judge: Judge, findings: Vec<Finding>) -> Fact {
+    let Fact::StepJudged(judged) = crew.did("a", round, Part::Judge(judge)) else {
+        panic!("a judge judges");
+    };
+    StepJudged {
+        passed: false,
+        feedback: "see there".into(),
+        findings,
+        ..judged
+    }
+    .into()
+}
+
+fn waived(what: &str, finding: Option<Finding>) -> Fact {
+    StepWaived {
+        step: "a".to_owned(),
+        what: what.to_owned(),
+        reason: "tracked elsewhere".to_owned(),
+        finding,
+    }
+    .into()
+}
+
+/// A step in its first attempt, about to be judged.
+fn before_the_judges(verify: Verify) -> Crew<'static> {
+    let mut crew = Crew::new(plan(vec![step("a", &[], verify)]), RULES, &|_| 1);
+    while !crew.conduct.next().iter().any(is_judging) {
+        assert!(crew.turn(0));
+    }
+    crew
+}
+
+fn is_judging(order: &Order) -> bool {
+    matches!(
+        order,
+        Order::Do {
+            part: Part::Judge(_),
+            ..
+        }
+    )
+}
+
+/// Goes on to the judges of the next attempt, which a person gave.
+fn to_the_next_attempt(crew: &mut Crew<'_>) {
+    let round = crew.conduct.step("a").unwrap().round;
+    let why = "see there".into();
+    let step = "a".to_owned();
+    crew.conduct.fold(&StepFailed { step, round, why }.into());
+    while crew.conduct.step("a").unwrap().round == round
+        || !crew.conduct.next().iter().any(is_judging)
+    {
+        assert!(crew.turn(0));
+    }
+}
+
+fn names(orders: &[Order]) -> Vec<String> {
+    orders.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn a_waiver_of_a_finding_lets_no_other_pass_that_is_called_the_same_later() {
+    let known = finding("e1", 2, "no words about it");
+    for recorded in [Some(known.clone()), None] {
+        let mut crew = before_the_judges(Verify::Evaluator);
+        let first = turned_down(&crew, 1, Judge::Evaluator, vec![known.clone()]);
+        crew.conduct.fold(&first);
+        crew.conduct.fold(&waived("e1", recorded));
+        assert_eq!(
+            names(&crew.conduct.next()),
+            ["a/1/commit"],
+            "it is let pass"
+        );
+
+        to_the_next_attempt(&mut crew);
+        let other = finding("e1", 2, "it divides by zero");
+        let second = turned_down(&crew, 2, Judge::Evaluator, vec![other]);
+        crew.conduct.fold(&second);
+        let next = names(&crew.conduct.next());
+        assert_eq!(next, ["record/step.failed"], "another finding of that name");
+
+        to_the_next_attempt(&mut crew);
+        let again = finding("e4", 2, "no words about it");
+        let third = turned_down(&crew, 3, Judge::Evaluator, vec![again]);
+        crew.conduct.fold(&third);
+        let next = names(&crew.conduct.next());
+        assert_eq!(next, ["a/3/commit"], "the same, whatever its name");
+    }
+}
+
+#[test]
+fn a_waiver_of_one_finding_is_none_of_its_neighbour() {
+    let mut crew = before_the_judges(Verify::Evaluator);
+    let both = vec![finding("e1", 2, "no words"), finding("e2", 9, "no words")];
+    let judged = turned_down(&crew, 1, Judge::Evaluator, both.clone());
+    crew.conduct.fold(&judged);
+    crew.conduct.fold(&waived("e1", Some(both[0].clone())));
+    assert_eq!(names(&crew.conduct.next()), ["record/step.failed"]);
+    crew.conduct.fold(&waived("e2", Some(both[1].clone())));
+    assert_eq!(names(&crew.conduct.next()), ["a/1/commit"]);
+}
+
+#[test]
+fn a_judge_is_waived_by_each_of_its_names_and_by_no_other() {
+    let evaluator = (Verify::Evaluator, Judge::Evaluator);
+    let inspector = (Verify::Tdd, Judge::Inspector);
+    for ((verify, judge), what, passes) in [
+        (evaluator, "evaluator", true),
+        (evaluator, "inspector", true),
+        (evaluator, "tester", false),
+        (inspector, "inspector", true),
+        (inspector, "evaluator", false),
+        (inspector, "tester", false),
+    ] {
+        let mut crew = before_the_judges(verify);
+        if verify == Verify::Tdd {
+            let tester = crew.did("a", 1, Part::Judge(Judge::Tester));
+            crew.conduct.fold(&tester);
+        }
+        let judged = turned_down(&crew, 1, judge, Vec::new());
+        crew.conduct.fold(&judged);
+        crew.conduct.fold(&waived(what, None));
+        let expected = match passes {
+            true => "a/1/commit",
+            false => "record/step.failed",
+        };
+        assert_eq!(names(&crew.conduct.next()), [expected], "{judge:?} {what}");
+        let step = crew.conduct.step("a").unwrap();
+        let told = step.let_pass_by(&step.waived[0]);
+        assert_eq!(told.len(), usize::from(passes), "{judge:?} {what}");
+    }
+}
+
+#[test]
+fn a_judge_that_was_waived_beforehand_is_not_asked() {
+    let mut crew = before_the_judges(Verify::Evaluator);
+    crew.conduct.fold(&waived("evaluator", None));
+    assert_eq!(names(&crew.conduct.next()), ["a/1/commit"]);
+}
