@@ -156,6 +156,62 @@ pub fn is_code_path(path: &str) -> bool {
     NAMES.contains(&&*name) || ending.is_some_and(|ending| ENDINGS.contains(&ending))
 }
 
+/// Tells whether a file is known to hold nothing that is run: text for people, data, settings. What
+/// it does not know is not one: a script needs no ending.
+pub fn is_plain_path(path: &str) -> bool {
+    const ENDINGS: &[&str] = &[
+        "md",
+        "mdx",
+        "markdown",
+        "rst",
+        "adoc",
+        "txt",
+        "org",
+        "tex",
+        "pdf",
+        "png",
+        "jpg",
+        "jpeg",
+        "gif",
+        "svg",
+        "webp",
+        "ico",
+        "json",
+        "jsonc",
+        "yaml",
+        "yml",
+        "toml",
+        "ini",
+        "cfg",
+        "conf",
+        "csv",
+        "tsv",
+        "xml",
+        "properties",
+        "po",
+    ];
+    const NAMES: &[&str] = &[
+        "readme",
+        "license",
+        "licence",
+        "copying",
+        "notice",
+        "authors",
+        "contributors",
+        "changelog",
+        "contributing",
+        "codeowners",
+        ".gitignore",
+        ".gitattributes",
+        ".editorconfig",
+    ];
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    let name = name.to_ascii_lowercase();
+    let ending = name.rsplit_once('.').map(|(_, ending)| ending);
+    let is_known = NAMES.contains(&&*name) || ending.is_some_and(|it| ENDINGS.contains(&it));
+    is_known && !is_code_path(path) && !is_test_path(path)
+}
+
 /// Returns the sort of a change by its words and files; what matches first counts.
 pub fn sort_of(text: &str, files: &[String]) -> ChangeSort {
     let has_word = |wanted: &[&str]| {

@@ -7,7 +7,9 @@ use artel_types::plan::{
 };
 use proptest::prelude::*;
 
-use super::names::{branch, commit_message, is_code_path, is_test_path, slug, sort_of};
+use super::names::{
+    branch, commit_message, is_code_path, is_plain_path, is_test_path, slug, sort_of,
+};
 use super::samples::{plan, plans, step};
 use super::*;
 
@@ -655,6 +657,32 @@ fn tests_are_told_from_code_in_many_languages() {
         assert!(!is_test_path(path) && !is_code_path(path), "{path}");
     }
     assert!(is_code_path("Makefile") && is_code_path("deploy/Dockerfile"));
+}
+
+#[test]
+fn what_is_not_known_to_be_plain_may_be_run() {
+    for path in [
+        "README",
+        "README.md",
+        "docs/guide.rst",
+        "LICENSE",
+        "logo.png",
+        "config/app.yaml",
+        "Cargo.toml",
+    ] {
+        assert!(is_plain_path(path), "{path}");
+    }
+    for path in [
+        "bin/deploy",
+        "calc.py",
+        "Makefile",
+        "CMakeLists.txt",
+        "tests/fixtures/words.md",
+        "shop.test.json",
+        "tool.xyz",
+    ] {
+        assert!(!is_plain_path(path), "{path}");
+    }
 }
 
 proptest! {

@@ -261,12 +261,14 @@ impl Workers {
         let passed = state
             .steps()
             .filter(|(_, it)| it.state == artel_types::plan::StepState::Done);
-        for (spec, _) in passed {
+        for (spec, step) in passed {
             let place = Where {
                 step: Some(spec.id.clone()),
                 ..place.clone()
             };
-            for (index, evidence) in spec.evidence.iter().enumerate() {
+            let mut shown = spec.evidence.clone();
+            shown.extend(self.files_shown(&spec.id, step.round, &spec.evidence)?);
+            for (index, evidence) in shown.iter().enumerate() {
                 let proof = match evidence.kind {
                     EvidenceKind::File => {
                         let path = std::path::PathBuf::from(evidence.what.trim());

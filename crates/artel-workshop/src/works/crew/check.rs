@@ -6,14 +6,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use artel_engine::Did;
-use artel_rules::plan::names::is_code_path;
+use artel_rules::plan::names::{is_code_path, is_plain_path};
 use artel_rules::proof;
 use artel_types::plan::{Evidence, EvidenceKind, ProofPlace};
 use artel_types::{BaselineTaken, Fact, Failure, ProofRecorded, StepChecked, Text};
 
 use super::parts::{anew, production};
 use super::{DETECTED, Spot, Workers, blocking, facts, git_failed};
-use crate::works::prover::{Prover, Where, done_with, output_of};
+use crate::works::prover::{FileFound, Prover, Where, done_with, output_of};
 
 /// No more of what a failing check printed is told to the next attempt.
 const LONGEST_TOLD: usize = 3_000;
@@ -298,13 +298,11 @@ impl Workers {
         why.extend(proof::less_covered(&look.before, &proofs));
         let mut without = self.taken_back(look, &prover)?;
         self.named_evidence(look, &prover, (&mut proofs, &mut why))?;
-        if why.is_empty() && look.has_to_be_exercised() {
-            let shown = if look.production.is_empty() {
-                proof::has_more(&look.before, &proofs)
-            } else {
-                proof::is_exercised(&proofs, &without)
-                    || self.fails_without(look, &prover, &mut without)?
-            };
+        if why.is_empty() && look.has_to_be_exercised(&proofs) {
+            let shown = look.is_plain_beside_tests() && proof::has_more(&look.before, &proofs)
+                || !look.production.is_empty()
+                    && (proof::is_exercised(&proofs, &without)
+                        || self.fails_without(look, &prover, &mut without)?);
             if !shown {
                 why.push(unexercised(look));
             }
@@ -402,7 +400,26 @@ impl Workers {
                 EvidenceKind::Tests | EvidenceKind::Red => {}
             }
         }
+        proofs.extend(self.plain_files(look, prover, &place)?);
         Ok(())
+    }
+
+    /// Shows the files that a step changed, where nothing of them is run and the plan names no
+    /// proof: they are what it is about, and no test could tell them from what was there.
+    fn plain_files(
+        &self,
+        look: &Look<'_>,
+        prover: &Prover,
+        place: &Where,
+    ) -> Result<Vec<ProofRecorded>, Failure> {
+        let mut shown = Vec::new();
+        for path in look.changed.iter().filter(|_| look.is_plain()) {
+            if let Some(hash) = self.hash_at(&look.tree, path)? {
+                let what = path.to_string_lossy();
+                shown.push(prover.file(&what, place, (FileFound::New, Some(hash)))?);
+            }
+        }
+        Ok(shown)
     }
 
     /// Returns what failing checks printed, as much as helps.
@@ -425,12 +442,26 @@ impl Workers {
 }
 
 impl Look<'_> {
-    /// Tells whether something has to notice the change: code always, and whatever rests on tests.
+    /// Tells whether nothing of what was changed is run, and the plan leaves open what shows it.
+    fn is_plain(&self) -> bool {
+        let mut changed = self.changed.iter();
+        self.spot.spec.evidence.is_empty() && changed.all(is_plain)
+    }
+
+    /// Tells whether nothing but tests among what was changed is run.
+    fn is_plain_beside_tests(&self) -> bool {
+        self.production.iter().all(is_plain)
+    }
+
+    /// Tells whether something has to notice the change: code always, and whatever rests on tests,
+    /// which is what the plan means where it says nothing and files do not speak for themselves.
     /// Where nothing can be run, nobody can tell.
-    fn has_to_be_exercised(&self) -> bool {
+    fn has_to_be_exercised(&self, proofs: &[ProofRecorded]) -> bool {
         let evidence = &self.spot.spec.evidence;
-        let leans_on_tests =
-            evidence.is_empty() || evidence.iter().any(|it| it.kind == EvidenceKind::Tests);
+        let mut proofs = proofs.iter();
+        let is_shown = self.is_plain() && proofs.any(|it| it.sort == "file" && it.holds);
+        let leans_on_tests = evidence.is_empty() && !is_shown
+            || evidence.iter().any(|it| it.kind == EvidenceKind::Tests);
         let has_suite = !self.before.is_empty();
         let has_command = evidence.iter().any(|it| it.kind == EvidenceKind::Command);
         let mut production = self.production.iter();
@@ -438,6 +469,10 @@ impl Look<'_> {
         (leans_on_tests && has_suite && !self.changed.is_empty())
             || (is_code && (has_suite || has_command))
     }
+}
+
+fn is_plain(path: &PathBuf) -> bool {
+    is_plain_path(&path.to_string_lossy())
 }
 
 fn unexercised(look: &Look<'_>) -> String {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use artel_rules::plan::names::is_test_path;
 use artel_rules::proof::{self, Stage};
-use artel_types::plan::{PlanStep, ProofPlace};
+use artel_types::plan::{Evidence, EvidenceKind, PlanStep, ProofPlace};
 use artel_types::{Fact, Failure, ProofRecorded, StepPassed};
 
 use super::branch::LARGEST_FILE;
@@ -99,6 +99,29 @@ impl Workers {
             it.sort == "file" && it.step.as_deref() == Some(step) && it.what == what && it.holds
         });
         Ok(found.and_then(|it| it.hash))
+    }
+
+    /// Returns the files that an attempt showed although the plan does not name them.
+    pub(super) fn files_shown(
+        &self,
+        step: &str,
+        round: u32,
+        named: &[Evidence],
+    ) -> Result<Vec<Evidence>, Failure> {
+        let is_named = |what: &str| {
+            let mut named = named.iter();
+            named.any(|it| it.kind == EvidenceKind::File && it.what == what)
+        };
+        let mut proofs = self.proofs(ProofPlace::Green)?;
+        proofs.retain(|it| {
+            let is_of_step = it.step.as_deref() == Some(step) && it.round == round;
+            is_of_step && it.sort == "file" && it.holds && !is_named(&it.what)
+        });
+        let shown = proofs.into_iter().map(|it| Evidence {
+            kind: EvidenceKind::File,
+            what: it.what,
+        });
+        Ok(shown.collect())
     }
 
     /// Tells whether other steps that passed changed a file, as the plan lets them.
