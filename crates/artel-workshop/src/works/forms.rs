@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use artel_policy::Action;
+use artel_rules::conduct::Judge;
 use artel_rules::proof::ChangedLines;
 use artel_tools::{Bench, Card, Observation, Reach, Tool, Trouble, TroubleKind, Unknown};
 use artel_types::plan::{Claim, Finding};
@@ -170,47 +171,25 @@ const ELSEWHERE: &str = "every finding that would fail the step is on a line tha
     change: such findings are kept as remarks; pass it, or say in `feedback` what of the change \
     itself has to be different";
 
+/// Why a tester's fail is not taken that leaves open whose it is.
+const WHOSE: &str = "say in `fault` what is wrong: `test` where a test asks for the wrong thing and \
+    is to be written anew, `code` where the code does the wrong thing";
+
 /// Returns the form of a verdict. `looked` names what the verifier has looked at so far;
 /// `put_back` undoes what it changed of the work, and names that; `lines` are those of the change.
 pub(crate) fn verdict_form(
+    judge: Judge,
     looked: impl Fn() -> Vec<String> + Send + Sync + 'static,
     put_back: impl Fn() -> Result<Vec<String>, String> + Send + Sync + 'static,
     lines: Arc<ChangedLines>,
 ) -> Arc<dyn Tool> {
-    let text = |about: &str| json!({"type": "string", "description": about});
-    let finding = json!({
-        "type": "object",
-        "required": ["severity", "why"],
-        "properties": {
-            "severity": {"enum": ["blocker", "error", "warning", "info"]},
-            "file": text("The file"),
-            "line": {"type": "integer"},
-            "why": text("Why it matters"),
-            "fix": text("What would mend it"),
-        },
-    });
-    let input = json!({
-        "type": "object",
-        "additionalProperties": false,
-        "required": ["verdict", "evidence"],
-        "properties": {
-            "verdict": {"enum": ["pass", "fail"]},
-            "feedback": text("What the next attempt has to do differently"),
-            "findings": {"type": "array", "items": finding,
-                "description": "On changed lines only; blocker and error fail the step"},
-            "evidence": {"type": "array", "items": {"type": "string"},
-                "description": "What you ran or read yourself, by command or path, and what it showed"},
-            "outputs": {"type": "object", "description": "Values for later steps, by name"},
-            "fault": {"enum": ["test", "code"], "description": "Where a test fails: what is wrong"},
-        },
-    });
     let description = "Hands in your verdict about the step. A pass without evidence that you \
                        looked at yourself is not taken.";
     Form::tool(
         VERDICT,
         "Hand in the verdict",
         description,
-        input,
+        verdict_shape(judge),
         move |input| {
             let mut verdict: Verdict = shaped(input)?;
             let fails = |it: &Finding| it.severity.fails();
@@ -224,6 +203,9 @@ pub(crate) fn verdict_form(
                         Err(vec!["a fail needs `feedback` or `findings`".to_owned()])
                     }
                     true if was_charged && !is_charged => Err(vec![ELSEWHERE.to_owned()]),
+                    _ if judge == Judge::Tester && verdict.fault.is_none() => {
+                        Err(vec![WHOSE.to_owned()])
+                    }
                     _ => Ok("The verdict is taken: fail.".to_owned()),
                 };
             }
@@ -257,6 +239,41 @@ pub(crate) fn verdict_form(
             Ok("The verdict is taken: pass.".to_owned())
         },
     )
+}
+
+/// Returns the shape of a verdict.
+fn verdict_shape(judge: Judge) -> Value {
+    let text = |about: &str| json!({"type": "string", "description": about});
+    let finding = json!({
+        "type": "object",
+        "required": ["severity", "why"],
+        "properties": {
+            "severity": {"enum": ["blocker", "error", "warning", "info"]},
+            "file": text("The file"),
+            "line": {"type": "integer"},
+            "why": text("Why it matters"),
+            "fix": text("What would mend it"),
+        },
+    });
+    let fault = match judge {
+        Judge::Tester => "With every fail: whether the test or the code is wrong",
+        Judge::Evaluator | Judge::Inspector => "Where a test fails: what is wrong",
+    };
+    json!({
+        "type": "object",
+        "additionalProperties": false,
+        "required": ["verdict", "evidence"],
+        "properties": {
+            "verdict": {"enum": ["pass", "fail"]},
+            "feedback": text("What the next attempt has to do differently"),
+            "findings": {"type": "array", "items": finding,
+                "description": "On changed lines only; blocker and error fail the step"},
+            "evidence": {"type": "array", "items": {"type": "string"},
+                "description": "What you ran or read yourself, by command or path, and what it showed"},
+            "outputs": {"type": "object", "description": "Values for later steps, by name"},
+            "fault": {"enum": ["test", "code"], "description": fault},
+        },
+    })
 }
 
 /// Returns the form of criteria.

@@ -307,7 +307,7 @@ impl Workers {
                 forms::looked_at(&events)
             };
             let put_back = move || put_back(&copy);
-            let form = forms::verdict_form(looked, put_back, changed);
+            let form = forms::verdict_form(judge, looked, put_back, changed);
             contract.tools.push(form);
         };
         let came = self.house.child(self.trace(), child, finish).await?;

@@ -250,6 +250,34 @@ fn sylk_5_16_after_three_loops_the_person_has_more_or_passes_over_the_tester() {
 }
 
 #[test]
+fn a_tester_that_fails_a_step_says_whether_test_or_code_is_at_fault() {
+    let fail = json!({ "verdict": "fail", "feedback": "too few cases", "evidence": ["run_tests"] });
+    let stage = Stage::new(move |asked| match (asked.who, asked.turn) {
+        (Who::Tester, 1) => vec![("verdict", fail.clone())],
+        (Who::Tester, 2) if !asked.text.contains("test_third") => {
+            let mut whose = fail.clone();
+            whose["fault"] = json!("code");
+            vec![("verdict", whose), end("judged")]
+        }
+        _ => test_driven(asked),
+    });
+    let id = stage.town.asked();
+    stage.approve(&id, 3);
+    let told = stage.asked_of(Who::Tester, 1);
+    let again = &told.iter().find(|it| it.turn == 2).unwrap().last;
+    for words in ["it was not taken", "`fault`", "`test`", "`code`"] {
+        assert!(again.contains(words), "{words}: {again}");
+    }
+    let judged = stage.told("step.judged");
+    let of_tester: Vec<_> = judged.iter().filter(|it| it["by"] == "tester").collect();
+    assert!(!of_tester.is_empty());
+    assert!(
+        of_tester.iter().all(|it| it["fault"] == "code"),
+        "{of_tester:#?}"
+    );
+}
+
+#[test]
 fn sylk_5_17_inspector_and_tester_look_side_by_side() {
     let stage = Stage::holding(test_driven, |asked| {
         matches!(asked.who, Who::Inspector | Who::Tester) && asked.turn == 0
