@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 use artel_journal::{Filter, Query, Record};
-use artel_rules::conduct::{Conduct, Rules};
+use artel_rules::conduct::{Conduct, MENDS, Order, Rules};
 use artel_rules::plan::Graph;
 use artel_types::plan::StepState;
 use artel_types::{Fact, Failure, Money, RunId, StepAdvised, Text, Timestamp};
@@ -14,6 +14,9 @@ use serde::Serialize;
 use super::work::Work;
 use crate::runs::{Mark, Narrator};
 use crate::workshop::Workshop;
+
+/// How a round of mending is called where others have a step.
+const MENDING: &str = "mend.";
 
 /// No remark is longer.
 const LONGEST_REMARK: usize = 100;
@@ -24,8 +27,10 @@ pub struct Picture {
     /// The run of the plan; nothing until it has begun.
     run: Option<RunId>,
     steps: BTreeMap<String, Shown>,
-    /// The step that a run belongs to, while it goes on.
+    /// The step that a run belongs to, while it goes on; none for whoever is at the branch.
     children: BTreeMap<RunId, String>,
+    /// Whoever is at the branch as a whole, with their role.
+    at_branch: Option<(RunId, String)>,
     /// What agents at it wait for a person with: questions, and calls that need a yes.
     asking: BTreeSet<(RunId, String)>,
     narrator: Narrator,
@@ -33,7 +38,6 @@ pub struct Picture {
     cost: Option<Money>,
     began: Option<Timestamp>,
     last: Option<Timestamp>,
-    phase: Option<String>,
 }
 
 /// What is shown of a step besides its state.
@@ -128,13 +132,13 @@ impl Workshop {
             run: work.course.run(),
             steps: BTreeMap::new(),
             children: BTreeMap::new(),
+            at_branch: None,
             asking: BTreeSet::new(),
             narrator,
             tokens: 0,
             cost: Some(Money(0)),
             began: None,
             last: None,
-            phase: None,
         };
         let mut told = Vec::new();
         let filter = Filter {
@@ -198,8 +202,12 @@ impl Picture {
                     self.steps.entry(step).or_default().turns += 1;
                 }
             }
+            Fact::RunPrepared(it) if step.as_deref() == Some("") => {
+                self.at_branch = run.map(|run| (run, it.role.clone()));
+            }
             Fact::RunFinished(it) => {
                 self.children.remove(&it.id);
+                self.at_branch.take_if(|(run, _)| *run == it.id);
             }
             _ => {}
         }
@@ -234,10 +242,7 @@ impl Picture {
                 let short: String = it.base.chars().take(8).collect();
                 vec![plain(format!("branch {} from {short}", it.branch))]
             }
-            Fact::BaselineTaken(it) if it.holds => {
-                self.phase = None;
-                vec![plain(baseline_text(it))]
-            }
+            Fact::BaselineTaken(it) if it.holds => vec![plain(baseline_text(it))],
             Fact::StepStarted(it) => {
                 let shown = self.steps.entry(it.step.clone()).or_default();
                 shown.began.get_or_insert(at);
@@ -294,14 +299,12 @@ impl Picture {
                 };
                 self.remark(&it.step, Mark::Waits, text.to_owned())
             }
-            Fact::StepWaived(it) => {
-                let text = format!("{} waived: {}", it.what, it.reason);
-                self.remark(&it.step, Mark::Waits, text)
-            }
+            Fact::StepWaived(it) => self.remark(&it.step, Mark::Waits, waiver_text(it)),
             Fact::BranchChecked(it) => {
-                self.phase = None;
-                vec![whole_branch(it)]
+                let mends = self.mending().map(|text| plain(format!("▸ {text}")));
+                std::iter::once(whole_branch(it)).chain(mends).collect()
             }
+            Fact::BranchMended(it) => vec![mended(it)],
             Fact::RunAsked(it) => vec![remark(Mark::Waits, first_line(&it.text))],
             Fact::PlanAdopted(it) => vec![plain(format!("goes on by version {}", it.version))],
             _ => Vec::new(),
@@ -323,6 +326,8 @@ impl Picture {
         let plan = self.conduct.plan();
         match (plan.number(step), plan.step(step)) {
             (Some(number), Some(spec)) => format!("{number} {}", spec.title),
+            // What judges say of a round of mending.
+            _ if step.starts_with(MENDING) => "the branch".to_owned(),
             _ => step.to_owned(),
         }
     }
@@ -405,8 +410,24 @@ impl Picture {
         if self.conduct.baseline().is_none() {
             return Some("running the project's own checks first".to_owned());
         }
-        let (done, all) = self.conduct.progress();
-        (done == all).then(|| "checking the whole branch on a clean checkout".to_owned())
+        if let Some(mending) = self.mending() {
+            return Some(match &self.at_branch {
+                Some((run, role)) => format!("{mending} · {role}: {}", self.narrator.now(*run)),
+                None => mending,
+            });
+        }
+        let mut orders = self.conduct.next().into_iter();
+        let is_checked = orders.any(|order| matches!(order, Order::Final { .. }));
+        is_checked.then(|| "checking the whole branch on a clean checkout".to_owned())
+    }
+
+    /// Says which round of mending the branch is under way.
+    fn mending(&self) -> Option<String> {
+        let mut orders = self.conduct.next().into_iter();
+        orders.find_map(|order| match order {
+            Order::Mend { round } => Some(format!("mending the branch, round {round} of {MENDS}")),
+            _ => None,
+        })
     }
 }
 
@@ -417,6 +438,28 @@ fn whole_branch(checked: &artel_types::BranchChecked) -> Remark {
     }
     let why = checked.why.first().cloned().unwrap_or_default();
     remark(Mark::Bad, format!("on a clean checkout: {why}"))
+}
+
+fn mended(mended: &artel_types::BranchMended) -> Remark {
+    match &mended.commit {
+        Some(commit) => {
+            let short: String = commit.chars().take(8).collect();
+            remark(
+                Mark::Done,
+                format!("the branch was mended, as commit {short}"),
+            )
+        }
+        None => remark(
+            Mark::Bad,
+            "nothing that was tried mends the branch".to_owned(),
+        ),
+    }
+}
+
+fn waiver_text(waived: &artel_types::StepWaived) -> String {
+    let found = waived.finding.as_ref();
+    let found = found.map_or(String::new(), |it| format!(" ({})", it.told()));
+    format!("{}{found} waived: {}", waived.what, waived.reason)
 }
 
 fn advice_text(advised: &StepAdvised) -> String {

@@ -8,6 +8,7 @@ use super::super::stage::{
 };
 use super::one_mend;
 use crate::support::Tree;
+use crate::terminal::Seat;
 
 #[test]
 fn sylk_5_19_a_plan_that_is_no_order_is_refused_with_what_is_wrong() {
@@ -198,6 +199,58 @@ fn sylk_5_20_steps_that_break_together_are_mended_on_the_branch() {
     let shown = changeset(&stage, &id);
     assert_eq!(shown["proven"], json!(true), "{shown:#}");
     assert_eq!(shown["commits"], json!(3), "{shown:#}");
+}
+
+#[test]
+fn mending_is_seen_while_it_goes_on_and_told_afterwards() {
+    let mend = |asked: &Asked| match asked.who {
+        Who::Mender => vec![tell_apart(), end("they can be together")],
+        _ => pass(asked, json!({})),
+    };
+    let stage = Stage::holding(
+        move |asked| rivals(asked, mend),
+        |asked| matches!(asked.who, Who::Worker | Who::Mender),
+    );
+    let id = stage.town.asked();
+    let words = ["plan", "approve", &id, "--at-once", "2"];
+    let mut seat = Seat::at(stage.town.artel(words));
+    stage.until_held(2);
+    stage.model.release();
+    stage.until_told("branch.checked", 1);
+    stage.until_held(1);
+    // Whoever is at it stands beside it, as at a step.
+    seat.shows("mending the branch, round 1 of 2 · engineer: ");
+    stage.model.release();
+    let (screen, code) = seat.end();
+    assert_eq!(code, 0, "{screen}");
+}
+
+#[test]
+fn whoever_does_not_sit_at_a_terminal_is_told_of_mending_in_lines() {
+    let stage = Stage::holding(
+        |asked| {
+            rivals(asked, |asked| match asked.who {
+                Who::Mender => vec![tell_apart(), end("they can be together")],
+                _ => pass(asked, json!({})),
+            })
+        },
+        |asked| asked.who == Who::Worker,
+    );
+    let id = stage.town.asked();
+    let words = ["plan", "approve", &id, "--at-once", "2"];
+    let child = stage.town.artel(words).command().spawn().unwrap();
+    stage.until_held(2);
+    let output = stage.let_go(child);
+    assert!(output.status.success(), "{output:?}");
+    let said = [output.stdout, output.stderr].concat();
+    let said = String::from_utf8_lossy(&said).into_owned();
+    for words in [
+        "▸ mending the branch, round 1 of 2",
+        "the branch: inspector: ",
+        "the branch was mended, as commit ",
+    ] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
 }
 
 #[test]
