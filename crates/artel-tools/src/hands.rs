@@ -187,7 +187,10 @@ impl Hands {
             self.requested(call, &decision, hash.as_str())?;
             match decision.answer {
                 Answer::Allow => return self.perform(call, &actions, decision),
-                Answer::Deny => return self.refuse(call, &actions, decision, &[]),
+                Answer::Deny => {
+                    let hints = self.ways_out(&decision);
+                    return self.refuse(call, &actions, decision, hints);
+                }
                 Answer::Ask => {}
             }
             let question = self.question(call, &decision, &record, &actions);
@@ -249,6 +252,16 @@ impl Hands {
         let result = self.redacted(result);
         self.finished(call, &result, u64::try_from(millis).unwrap_or(u64::MAX))?;
         Ok(Called { decision, result })
+    }
+
+    /// Says what to do about a denial. What the plan of a step does not have is proposed to the
+    /// person, by whoever has the tool for it.
+    fn ways_out(&self, decision: &Decision) -> &'static [&'static str] {
+        let is_of_plan = decision.rule.starts_with("bound.step ");
+        match is_of_plan && self.registry.get("propose_change").is_ok() {
+            true => &["where the step cannot be done without it, `propose_change` asks the person"],
+            false => &[],
+        }
     }
 
     fn refuse(

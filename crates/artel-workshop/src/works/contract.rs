@@ -81,15 +81,13 @@ pub(crate) fn bound_of(step: &PlanStep, kept: &[String], changes: Changes) -> Bo
             .map(|path| Rule::parse(&format!("Edit({path})")));
         rules.filter_map(Result::ok).collect()
     };
-    let hosts = step.scope.network.iter();
-    let hosts = hosts.map(|host| Rule::parse(&format!("Fetch({host})")));
     Bound {
         name: format!("step {}", step.id),
         admits: Admits::Step(StepBound {
             paths: edits(&step.scope.paths),
             kept: edits(kept),
             commands: commands_of(step),
-            hosts: hosts.filter_map(Result::ok).collect(),
+            hosts: hosts_of(step).collect(),
             changes,
         }),
     }
@@ -97,9 +95,7 @@ pub(crate) fn bound_of(step: &PlanStep, kept: &[String], changes: Changes) -> Bo
 
 /// Returns what the plan's approval granted for a step.
 pub(crate) fn grants_of(step: &PlanStep) -> Vec<Grant> {
-    let hosts = step.scope.network.iter();
-    let hosts = hosts.filter_map(|host| Rule::parse(&format!("Fetch({host})")).ok());
-    let rules = commands_of(step).into_iter().chain(hosts);
+    let rules = commands_of(step).into_iter().chain(hosts_of(step));
     let grant = |rule| Grant {
         rule,
         scope: Scope::Run,
@@ -108,8 +104,14 @@ pub(crate) fn grants_of(step: &PlanStep) -> Vec<Grant> {
     rules.map(grant).collect()
 }
 
+/// Reads the hosts of a step.
+pub(crate) fn hosts_of(step: &PlanStep) -> impl Iterator<Item = Rule> {
+    let hosts = step.scope.network.iter();
+    hosts.filter_map(|host| Rule::parse(&format!("Fetch({host})")).ok())
+}
+
 /// Reads the commands of a step: rules, or bare commands.
-fn commands_of(step: &PlanStep) -> Vec<Rule> {
+pub(crate) fn commands_of(step: &PlanStep) -> Vec<Rule> {
     let read = |text: &String| {
         let is_rule = text.contains('(');
         let text = if is_rule {

@@ -9,6 +9,7 @@ mod gauges;
 mod kept;
 mod mend;
 mod parts;
+mod rights;
 mod share;
 
 use std::path::PathBuf;

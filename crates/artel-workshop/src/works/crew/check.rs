@@ -12,6 +12,7 @@ use artel_types::plan::{Evidence, EvidenceKind, ProofPlace};
 use artel_types::{BaselineTaken, Fact, Failure, ProofRecorded, StepChecked, Text};
 
 use super::parts::{anew, production};
+use super::rights::worker;
 use super::{DETECTED, Spot, Workers, blocking, facts, git_failed};
 use crate::works::prover::{FileFound, Prover, Where, done_with, output_of};
 
@@ -225,6 +226,12 @@ impl Workers {
         blocking(move || {
             let look = this.look(&spot)?;
             let (proofs, why) = this.examine(&look)?;
+            let worker = match why.is_empty() {
+                true => None,
+                false => worker(&this.chronicle.own_events()?, &spot),
+            };
+            let wanted = worker.map(|run| this.beyond_rights(&spot, run));
+            let wanted = wanted.transpose()?.flatten();
             let checked = StepChecked {
                 step: spot.spec.id.clone(),
                 round: spot.round,
@@ -233,7 +240,12 @@ impl Workers {
                 why,
             };
             let checked = Fact::from(checked);
-            Ok(facts(this.recorded(proofs)?.into_iter().chain([checked])))
+            Ok(facts(
+                this.recorded(proofs)?
+                    .into_iter()
+                    .chain([checked])
+                    .chain(wanted),
+            ))
         })
         .await
     }

@@ -211,6 +211,8 @@ impl Workers {
             all.extend(this.short_of_money(&spot, &done)?);
             if spot.part == Part::Work && state == "complete" {
                 all.extend(this.beyond_scope(&spot, &left)?);
+            } else if spot.part == Part::Work && all.len() == 1 {
+                all.extend(this.beyond_rights(&spot, done.run)?);
             }
             Ok(facts(all))
         })

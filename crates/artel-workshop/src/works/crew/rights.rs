@@ -1,0 +1,192 @@
+//! Commands and hosts that a step asked for and its scope does not have: where the attempt did not
+//! get done, the person is asked once about all of them.
+
+use artel_policy::command;
+use artel_policy::rules::Rule;
+use artel_rules::plan::widened;
+use artel_types::plan::{Plan, PlanStep};
+use artel_types::{Event, Fact, Failure, RunId, Text};
+use serde_json::Value;
+
+use super::{Spot, Workers};
+use crate::works::contract::{commands_of, hosts_of};
+use crate::works::propose::{Words, proposed};
+
+/// How the proposals end that are made here; there is one for each step.
+const NAME: &str = "rights";
+
+/// What a step was denied because its scope does not have it.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Denied {
+    /// Commands as a plan names them.
+    commands: Vec<String>,
+    hosts: Vec<String>,
+    /// Commands that no plan can name: what they do is only known when they run.
+    unnamed: Vec<String>,
+}
+
+impl Workers {
+    /// Has the person asked about what an attempt was denied that did not get done. Whoever did the
+    /// work may have proposed it; then nobody is asked twice.
+    pub(super) fn beyond_rights(&self, spot: &Spot, run: RunId) -> Result<Option<Fact>, Failure> {
+        let spec = &spot.spec;
+        let events = self.chronicle.own_events()?;
+        if is_asked(&events, spot) {
+            return Ok(None);
+        }
+        let denied = denied(&self.house.told_by(self.trace(), run)?, spec);
+        let mut step = spec.clone();
+        step.scope.commands.extend(denied.commands.clone());
+        step.scope.network.extend(denied.hosts.clone());
+        let what = widened(spec, &step);
+        if what.is_empty() {
+            return Ok(None);
+        }
+        let words = Words {
+            id: format!("{}-{}-{NAME}", spec.id, spot.round),
+            what: what.join("; "),
+            why: denied.told(),
+            impact: "the step is tried again with it, on the files as they are".to_owned(),
+        };
+        let known = self.house.workshop.known();
+        let known = |_: &Plan| known.clone();
+        // What makes no plan is nothing to ask about: the next attempt is told why it failed.
+        let fact = proposed(spot.state.plan(), step, Vec::new(), known, words);
+        Ok(fact.ok().map(Fact::from))
+    }
+}
+
+/// Returns the run that did the work of an attempt.
+pub(super) fn worker(events: &[Event], spot: &Spot) -> Option<RunId> {
+    events.iter().rev().find_map(|event| match &event.fact {
+        Fact::StepWorked(it) if it.part == "work" => {
+            let is_it = it.step == spot.spec.id && it.round == spot.round;
+            is_it.then_some(it.run)
+        }
+        _ => None,
+    })
+}
+
+/// Tells whether the person is asked already: by this attempt, or here before.
+fn is_asked(events: &[Event], spot: &Spot) -> bool {
+    let step = &spot.spec.id;
+    let began = events.iter().rposition(|event| match &event.fact {
+        Fact::StepStarted(it) => it.step == *step,
+        _ => false,
+    });
+    let mut proposals = events.iter().enumerate();
+    proposals.any(|(at, event)| match &event.fact {
+        Fact::PlanProposed(it) if it.step == *step => {
+            Some(at) > began || it.id.ends_with(&format!("-{NAME}"))
+        }
+        _ => false,
+    })
+}
+
+/// Finds what a step was denied by its own bound; other bounds are not the plan's to widen.
+fn denied(events: &[Event], step: &PlanStep) -> Denied {
+    let bound = format!("bound.step {}", step.id);
+    let mut denied = Denied::default();
+    for event in events {
+        let Fact::ToolRequested(it) = &event.fact else {
+            continue;
+        };
+        let Text::Inline(input) = &it.input else {
+            continue;
+        };
+        if it.decision != "deny" || it.rule != bound {
+            continue;
+        }
+        let input: Value = serde_json::from_str(input).unwrap_or_default();
+        match it.tool.as_str() {
+            "bash" => {
+                let named = input["network"].as_array().into_iter().flatten();
+                let named: Vec<&str> = named.filter_map(Value::as_str).collect();
+                denied.command(step, input["command"].as_str().unwrap_or_default());
+                named.into_iter().for_each(|host| denied.host(step, host));
+            }
+            "fetch" => {
+                let host = host_of(input["url"].as_str().unwrap_or_default());
+                denied.host(step, host);
+            }
+            _ => {}
+        }
+    }
+    denied
+}
+
+impl Denied {
+    fn command(&mut self, step: &PlanStep, text: &str) {
+        let had = commands_of(step);
+        let reading = command::read(text);
+        if had.is_empty() || command::is_covered(&reading, &had) {
+            return;
+        }
+        let lacking = |words: &&[String]| !had.iter().any(|rule| rule.admits_command(words));
+        let named: Option<Vec<String>> = reading.words().filter(lacking).map(named).collect();
+        let mut rules = had.clone();
+        let parsed = named.iter().flatten();
+        rules.extend(parsed.filter_map(|text| Rule::parse(&format!("Bash({text})")).ok()));
+        match named.filter(|_| command::is_covered(&reading, &rules)) {
+            Some(named) => named
+                .into_iter()
+                .for_each(|it| once(&mut self.commands, it)),
+            None => once(&mut self.unnamed, text.to_owned()),
+        }
+    }
+
+    fn host(&mut self, step: &PlanStep, host: &str) {
+        let is_had = hosts_of(step).any(|rule| rule.admits_name("fetch", host));
+        if !is_had && !host.is_empty() {
+            once(&mut self.hosts, host.to_owned());
+        }
+    }
+
+    fn told(&self) -> String {
+        let all = self.commands.iter().chain(&self.hosts);
+        let all: Vec<String> = all.map(|it| format!("`{it}`")).collect();
+        let mut text = format!(
+            "the attempt did not get done, and was not allowed to use {}",
+            all.join(", ")
+        );
+        if !self.unnamed.is_empty() {
+            let unnamed: Vec<String> = self.unnamed.iter().map(|it| format!("`{it}`")).collect();
+            text.push_str(&format!(
+                "; it also wanted {}, which no plan can name",
+                unnamed.join(", ")
+            ));
+        }
+        text
+    }
+}
+
+/// Writes the words of a command as a plan names them, if it can.
+fn named(words: &[String]) -> Option<String> {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./:=@%+,~ ".contains(c);
+    let word = |word: &String| {
+        let is_named = !word.is_empty() && word.chars().all(is_plain);
+        let quoted = match word.contains(' ') {
+            true => format!("'{word}'"),
+            false => word.clone(),
+        };
+        is_named.then_some(quoted)
+    };
+    let words: Option<Vec<String>> = words.iter().map(word).collect();
+    // As the end of a rule it would mean any further words.
+    let text = words?.join(" ");
+    (!text.ends_with(":*")).then_some(text)
+}
+
+fn once(list: &mut Vec<String>, text: String) {
+    if !list.contains(&text) {
+        list.push(text);
+    }
+}
+
+/// Returns the host of an address, with its port where that is named.
+fn host_of(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let host = &rest[..end];
+    host.rsplit_once('@').map_or(host, |(_, host)| host)
+}
