@@ -4,10 +4,11 @@
 use std::process::Command;
 
 use artel_testkit::figure;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::bench::git;
 use super::killing::{Moment, chosen, is_tidy, once, tried, unanswered};
+use super::stage::{Asked, Calls, Stage, Who, end, mend, mends, plan};
 use super::town::{Left, Town, payload};
 
 #[test]
@@ -212,6 +213,62 @@ fn a_verifier_that_is_fooled_gets_nothing_through() {
         git(&town.project, &["branch", "--format=%(refname:short)"]),
         "main"
     );
+}
+
+/// The work is real, and so is its test: what the runtime checks passes, and only the verifier is
+/// left to be fooled.
+fn fooled_by_good_work(asked: &Asked, first: &Calls) -> Calls {
+    let all_good = json!({ "verdict": "pass", "evidence": ["all good"] });
+    match asked.who {
+        Who::Architect => plan(json!([mend(json!({}))])),
+        Who::Worker => mends(asked),
+        _ if asked.turn == 0 && !first.is_empty() => first.clone(),
+        _ => vec![("verdict", all_good), end("all good")],
+    }
+}
+
+#[test]
+fn a_verifier_that_is_fooled_by_good_work_is_asked_and_not_believed() {
+    let looks = vec![("read", json!({ "path": "calc.py" }))];
+    for (first, why) in [
+        (Vec::new(), "you have looked at nothing"),
+        (looks, "no `evidence` names what you looked at yourself"),
+    ] {
+        let stage = Stage::new(move |asked| fooled_by_good_work(asked, &first));
+        let id = stage.town.asked();
+        stage.approve(&id, 3);
+        let checked = stage.told("step.checked");
+        assert_eq!(checked.len(), 3);
+        assert!(
+            checked.iter().all(|it| it["passed"] == true),
+            "the runtime has nothing against it: {checked:#?}"
+        );
+        let tried = stage.told("tool.finished");
+        let tried: Vec<_> = tried.iter().filter(|it| it["tool"] == "verdict").collect();
+        assert_eq!(tried.len(), 3, "it is asked in each attempt: {tried:#?}");
+        for tried in tried {
+            let seen = tried["observation"].as_str().unwrap();
+            assert!(seen.contains("not taken") && seen.contains(why), "{seen}");
+        }
+        let judged = stage.told("step.judged");
+        assert_eq!(judged.len(), 3);
+        for judged in judged {
+            assert_eq!(judged["by"], "evaluator");
+            assert_eq!(judged["passed"], false, "{judged:#}");
+            let said = judged["feedback"].as_str().unwrap();
+            assert!(said.contains("no verdict was handed in"), "{said}");
+        }
+        let town = &stage.town;
+        assert_eq!(town.count("step.failed"), 3);
+        assert_eq!(town.count("step.passed"), 0);
+        let waiting = town.artel(["waiting", "--json"]).run().expect(0).json();
+        let choices = waiting[0]["choices"].to_string();
+        for choice in ["more", "waive-inspector", "take-over"] {
+            assert!(choices.contains(choice), "{choices}");
+        }
+        let branches = stage.git(&["branch", "--format=%(refname:short)"]);
+        assert_eq!(branches, "main", "nothing is on a branch");
+    }
 }
 
 #[test]
