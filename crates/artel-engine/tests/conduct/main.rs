@@ -6,6 +6,7 @@ mod crew;
 mod executors;
 mod first;
 mod holding;
+mod large;
 mod random;
 mod script;
 mod stage;

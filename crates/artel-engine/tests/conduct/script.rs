@@ -73,13 +73,20 @@ impl Script {
     /// Makes steps that need nothing of each other and pass at once.
     pub(crate) fn plain(count: u64) -> Self {
         let mut random = Random::of_seed(count);
-        let steps: Vec<_> = (0..count)
-            .map(|at| PlanStep {
-                after: Vec::new(),
-                verify: Verify::Evaluator,
-                ..step(at, &mut random)
-            })
-            .collect();
+        let steps = (0..count).map(|at| PlanStep {
+            after: Vec::new(),
+            verify: Verify::Evaluator,
+            ..step(at, &mut random)
+        });
+        Self::passing(steps.collect())
+    }
+
+    /// Makes steps that may need some of the last few before them and pass at once.
+    pub(crate) fn woven(count: u64, random: &mut Random) -> Self {
+        Self::passing((0..count).map(|at| step(at, random)).collect())
+    }
+
+    fn passing(steps: Vec<PlanStep>) -> Self {
         let passing = Row {
             passes_in: 1,
             fault: Fault::Work,

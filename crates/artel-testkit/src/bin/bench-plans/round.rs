@@ -1,5 +1,6 @@
 //! One plan from its beginning to its end, and the same appends without it.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -9,7 +10,7 @@ use artel_journal::{Journal, Owner};
 use artel_rules::conduct::{Conduct, Failure, Rules};
 use artel_testkit::{Random, random_trace};
 use artel_types::plan::{Plan, PlanState};
-use artel_types::{Actor, RunId, RunStarted, Stream, Via};
+use artel_types::{Actor, Fact, RunId, RunStarted, Stream, Via};
 use tokio::sync::watch;
 
 use crate::crew::Ready;
@@ -144,7 +145,27 @@ async fn timed(chronicle: &Chronicle, plan: Plan, at_once: usize) -> (f64, u64) 
         panic!("nothing kept it from its end");
     };
     assert_eq!(conduct.outcome().0, PlanState::Done);
+    is_in_order(chronicle, conduct.plan(), at_once);
     (took, moves.load(Ordering::Relaxed) + OTHERS)
+}
+
+/// What was measured must be right: no step began before those it needs had passed, nor beyond the
+/// places there are.
+fn is_in_order(chronicle: &Chronicle, plan: &Plan, at_once: usize) {
+    let (mut begun, mut passed) = (0, BTreeSet::new());
+    for event in chronicle.own_events().unwrap() {
+        match event.fact {
+            Fact::StepStarted(it) => {
+                let spec = plan.step(&it.step).unwrap();
+                assert!(spec.after.iter().all(|it| passed.contains(it)));
+                begun += 1;
+            }
+            Fact::StepPassed(it) => drop(passed.insert(it.step)),
+            _ => {}
+        }
+        assert!(begun - passed.len() <= at_once);
+    }
+    assert_eq!(passed.len(), plan.steps.len());
 }
 
 /// Appends the events of a run to another one, in so many batches, and returns how long it took.
