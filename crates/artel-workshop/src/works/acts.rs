@@ -162,15 +162,27 @@ impl Workshop {
         }
         self.permit(&work, Act::Reject)?;
         self.ensure_read(&work)?;
-        let version = work.course.in_review().map_or(0, |it| it.number);
+        let Open { journal, .. } = self.open()?;
+        self.reject_as(&journal, &work, reason, self.caller.actor())?;
+        self.work(work.trace)
+    }
+
+    /// Turns it down for whoever it is, and writes the files as they are then.
+    pub(crate) fn reject_as(
+        &self,
+        journal: &Journal,
+        work: &Work,
+        reason: &str,
+        by: Actor,
+    ) -> Result<(), Failure> {
+        self.permit(work, Act::Reject)?;
         let rejected = PlanRejected {
-            version,
+            version: work.course.in_review().map_or(0, |it| it.number),
             reason: self.redactor().redact(reason).into_owned(),
         };
-        let Open { journal, .. } = self.open()?;
-        self.decide(&journal, &work, self.caller.actor(), vec![rejected.into()])?;
+        self.decide(journal, work, by, vec![rejected.into()])?;
         self.refresh_sheets(work.trace, LOOKING);
-        self.work(work.trace)
+        Ok(())
     }
 
     /// Calls a plan off, whether it is being written, waits, or is being done. Returns who still

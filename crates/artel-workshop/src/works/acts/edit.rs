@@ -212,6 +212,21 @@ impl Workshop {
         Ok(Edited::InReview { version })
     }
 
+    /// Takes the file of a plan that is being done as a person's own version.
+    pub(crate) fn adopt_from_file(
+        &self,
+        journal: &Journal,
+        work: &Work,
+        parsed: &Parsed,
+    ) -> Result<Edited, Problems> {
+        let conduct = self.conduct_of(work, LOOKING)?;
+        let now = self.sheet_of(work, conduct.as_ref())?.head.version;
+        if parsed.head.version != now {
+            return Err(outdated(work, (parsed.head.version, now)).into());
+        }
+        self.adopt_edit(journal, work, parsed, self.by_file())
+    }
+
     fn adopt_edit(
         &self,
         journal: &Journal,
