@@ -12,7 +12,7 @@ use super::{ACTIVE, Found, InboxName, PLANS, REJECTED, REQUESTS, note};
 use crate::safety;
 use crate::trouble::Problems;
 use crate::works::acts::{Edited, LOOKING};
-use crate::works::sheets::{Over, read_text};
+use crate::works::sheets::{FOLDERS, Over, read_text};
 use crate::works::work::Work;
 use crate::workshop::Workshop;
 
@@ -118,9 +118,8 @@ impl Workshop {
         let is_open = !state.is_over();
         let Some((folder, file)) = there.first().cloned() else {
             let is_elsewhere = !right.exists();
-            let what = "it was not where it belongs; decisions need `artel plan …`";
             return match is_open && is_elsewhere && !is_driven {
-                true => self.rewritten(work, what).map(Some),
+                true => self.put_back(work).map(Some),
                 false => Ok(None),
             };
         };
@@ -393,6 +392,22 @@ impl Workshop {
         let newest = touched.work.course.newest().map(|newest| newest.number);
         let same = self.version_saying(touched.work, &touched.parsed);
         same.is_some() && same != newest
+    }
+
+    /// Writes the file of a plan that lies where it does not belong, or nowhere: then nobody need
+    /// have touched it, and nothing is said beside it.
+    fn put_back(&self, work: &Work) -> Result<Found, Failure> {
+        let name = file_name(work);
+        let mut folders = FOLDERS.iter();
+        let lies = folders.any(|folder| self.root.join(folder).join(&name).exists());
+        let found = self.rewritten(
+            work,
+            "it was not where it belongs; decisions need `artel plan …`",
+        )?;
+        if !lies {
+            note::clear(&self.plan_file(work));
+        }
+        Ok(found)
     }
 
     /// Writes the file of a plan as the journal has it, and says why, also beside it.

@@ -4,11 +4,12 @@
 //! that are on record nowhere are a person's: they are kept under a name of their own in
 //! `Inbox/Archive`, and a note beside the file says where, and what to do with them.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use artel_rules::plan::markdown::{Parsed, parse};
-use artel_rules::plan::normalise;
+use artel_rules::plan::markdown::{Head, Parsed, Sheet, parse, render};
 use artel_rules::request::file::{Read, Status, parse as parse_request};
+use artel_types::plan::Plan;
 use artel_types::{Code, Failure};
 
 use super::note;
@@ -111,13 +112,15 @@ impl Workshop {
         let (_, hash) = hash_of(&parsed.plan).ok()?;
         let mut versions = work.versions.iter().rev();
         let same = versions.find(|it| it.fact.hash == hash);
-        // A file holds a plan that was put right; one on record need not have been.
+        // A file holds a plan as it is read back, which one on record need not have been.
         let same = same.or_else(|| {
             work.versions.iter().rev().find(|it| {
                 let plan = self.plan_of(work, Some(it.fact.version));
-                let plan = plan.map(|(_, plan)| normalise(plan));
-                plan.and_then(|plan| hash_of(&plan))
-                    .is_ok_and(|(_, it)| it == hash)
+                let plan = plan
+                    .ok()
+                    .and_then(|(_, plan)| read_back(plan, &parsed.head));
+                plan.and_then(|plan| hash_of(&plan).ok())
+                    .is_some_and(|(_, it)| it == hash)
             })
         });
         same.map(|it| it.fact.version)
@@ -262,6 +265,19 @@ pub(crate) fn advice_for_request(work: &Work) -> String {
          `trace_id`, to ask anew; `artel plan revise {short} --comment \"…\"` changes its plan, \
          `artel plan cancel {short}` calls it off"
     )
+}
+
+/// Returns a plan as it comes back from its own file: nobody is to be taken for the author of what
+/// writing and reading make of it.
+fn read_back(plan: Plan, head: &Head) -> Option<Plan> {
+    let sheet = Sheet {
+        head: head.clone(),
+        plan,
+        progress: BTreeMap::new(),
+        remarks: Vec::new(),
+        links: Vec::new(),
+    };
+    parse(&render(&sheet)).ok().map(|parsed| parsed.plan)
 }
 
 fn known_copy(archive: &Path, stem: &str, text: &str) -> Option<PathBuf> {
