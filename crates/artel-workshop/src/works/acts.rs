@@ -71,6 +71,21 @@ impl Workshop {
         Ok((self.work(work.trace)?, run))
     }
 
+    /// Tells whether a plan could be approved now, as the person saw it, before they are told what
+    /// that takes.
+    pub fn may_approve_plan(&self, work: &Work, hash: Option<&str>) -> Result<(), Failure> {
+        self.ensure_read(work)?;
+        self.permit_approval(work, hash)
+    }
+
+    fn permit_approval(&self, work: &Work, hash: Option<&str>) -> Result<(), Failure> {
+        let newest = work.course.newest().map(|it| it.hash.clone());
+        let review = work.course.in_review().map(|it| it.hash.clone());
+        let stands = review.or(newest).unwrap_or_default();
+        let hash = &named(&stands, hash);
+        self.permit(work, Act::Approve { hash })
+    }
+
     /// Approves for whoever it is, and writes the files as they are then.
     pub(crate) fn approve_as(
         &self,
@@ -79,15 +94,7 @@ impl Workshop {
         hash: Option<&str>,
         by: Actor,
     ) -> Result<RunId, Failure> {
-        let newest = work.course.newest().map(|it| it.hash.clone());
-        let review = work.course.in_review().map(|it| it.hash.clone());
-        let stands = review.or(newest).unwrap_or_default();
-        self.permit(
-            work,
-            Act::Approve {
-                hash: &named(&stands, hash),
-            },
-        )?;
+        self.permit_approval(work, hash)?;
         let (drafted, plan) = self.plan_of(work, None)?;
         let agreed = Agreed {
             version: drafted.fact.version,
