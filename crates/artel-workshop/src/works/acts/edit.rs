@@ -270,8 +270,8 @@ impl Workshop {
         if hash_of(&plan::normalise(now.clone()))?.1 == hash_of(plan)?.1 {
             return Ok(None);
         }
-        let known = self.named_for(&work.request).for_plan(plan);
-        let mut problems = match plan::check(plan, &known) {
+        let named = self.named_for(&work.request);
+        let mut problems = match named.check(plan, Some(now)) {
             Ok(_) => Vec::new(),
             Err(problems) => problems,
         };
