@@ -99,6 +99,11 @@ impl Workshop {
         self.root.join(folder_of(state)).join(name)
     }
 
+    /// Returns where the file of a plan is, in the workshop.
+    pub fn plan_path(&self, work: &Work) -> String {
+        self.in_workshop(&self.plan_file(work))
+    }
+
     /// Puts together what stands in the file of a plan: the version that is being done, or else
     /// the newest.
     pub(crate) fn sheet_of(
