@@ -19,6 +19,7 @@ mod locks;
 mod merge;
 mod paths;
 mod person;
+mod place;
 mod read;
 mod swap;
 mod threeway;

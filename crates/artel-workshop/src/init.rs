@@ -7,7 +7,7 @@ use artel_journal::{AppendError, Batch, Filter, Journal, Options, Query};
 use artel_types::{Code, Failure, Stream, WorkshopCreated};
 use serde::Serialize;
 
-use crate::caller::{Caller, fresh_workshop};
+use crate::caller::Caller;
 use crate::find::{Found, Place};
 use crate::marker::Marker;
 use crate::registry;
@@ -135,11 +135,7 @@ impl Caller {
         if let Some(old) = old {
             return Ok(old);
         }
-        let fresh = Marker {
-            id: fresh_workshop()?,
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            templates: Default::default(),
-        };
+        let fresh = Marker::fresh()?;
         fresh.create(root)?;
         // Another process may have been first; its marker counts.
         Ok(Marker::read(root)?.unwrap_or(fresh))

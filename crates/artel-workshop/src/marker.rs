@@ -7,6 +7,7 @@ use artel_files::{create_new, read_bounded, write_atomic};
 use artel_types::{Code, Failure, WorkshopId};
 use serde::{Deserialize, Serialize};
 
+use crate::caller::fresh_workshop;
 use crate::trouble::file_failure;
 
 /// The identity of a workshop, and which templates were written into it.
@@ -27,6 +28,15 @@ impl Marker {
     /// Returns where the marker of a workshop is.
     pub(crate) fn path(root: &Path) -> std::path::PathBuf {
         root.join(".artel/workshop.json")
+    }
+
+    /// Returns the marker of a workshop that is still to be made.
+    pub(crate) fn fresh() -> Result<Self, Failure> {
+        Ok(Self {
+            id: fresh_workshop()?,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            templates: BTreeMap::default(),
+        })
     }
 
     /// Reads the marker; nothing if the folder is no workshop.

@@ -51,6 +51,53 @@ pub(crate) fn check(state: &Path) -> Result<(), Failure> {
     }
 }
 
+/// Somebody else can write what a person decides by.
+pub(crate) struct OpenToOthers {
+    /// What, and how.
+    pub(crate) why: String,
+    /// What to do about it.
+    pub(crate) advice: String,
+}
+
+/// Says who else could have put a file of the workshop where it is, or could have written it;
+/// nothing where only this user can. A folder that keeps others from taking files away lets them
+/// put new ones there all the same.
+pub(crate) fn open_to_others(root: &Path, file: &Path) -> Option<OpenToOthers> {
+    let mut on_the_way: Vec<&Path> = file.ancestors().take_while(|it| *it != root).collect();
+    on_the_way.push(root);
+    on_the_way.reverse();
+    let user = rustix::process::geteuid().as_raw();
+    let mut writable = Vec::new();
+    for path in on_the_way {
+        let shown = path.display();
+        let Ok(about) = path.symlink_metadata() else {
+            return Some(OpenToOthers {
+                why: format!("`{shown}` cannot be looked at"),
+                advice: "look at its owner and mode".to_owned(),
+            });
+        };
+        if about.uid() != user || about.is_symlink() {
+            let why = match about.is_symlink() {
+                true => format!("`{shown}` is a link"),
+                false => format!("`{shown}` belongs to user {}", about.uid()),
+            };
+            return Some(OpenToOthers {
+                why,
+                advice: "put a copy of your own there instead".to_owned(),
+            });
+        }
+        if about.mode() & 0o022 != 0 {
+            writable.push((path, about.mode() & 0o7777));
+        }
+    }
+    let (first, mode) = writable.first()?;
+    let words: Vec<String> = writable.iter().map(|(path, _)| shell_word(path)).collect();
+    Some(OpenToOthers {
+        why: format!("others can write `{}` (mode {mode:04o})", first.display()),
+        advice: format!("`chmod go-w {}`", words.join(" ")),
+    })
+}
+
 /// What is written to and cleaned; a link in its place would name somebody else's files.
 const PARTS: [&str; 9] = [
     "archive",

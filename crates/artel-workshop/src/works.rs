@@ -19,6 +19,7 @@ mod go_on;
 mod inbox;
 mod look;
 mod named;
+mod permissions;
 mod picture;
 mod propose;
 mod prover;

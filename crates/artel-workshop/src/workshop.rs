@@ -85,6 +85,16 @@ impl Caller {
         Ok(Noted { done, notes })
     }
 
+    /// Returns the workshop that [`Caller::workshop_or_new`] would make, for whoever only wants to
+    /// know what would come of something. Nothing is written; it has no journal.
+    pub fn workshop_to_be(&self) -> Result<Workshop, Problems> {
+        self.at(Place {
+            root: self.places.default_workshop(),
+            marker: Marker::fresh()?,
+            found: Found::Home,
+        })
+    }
+
     pub(crate) fn at(&self, place: Place) -> Result<Workshop, Problems> {
         let Place {
             root,

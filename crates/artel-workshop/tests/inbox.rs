@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a step that fails, fails the test")]
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use artel_config::Environment;
@@ -304,6 +305,228 @@ async fn a_plan_that_is_moved_to_active_is_approved_whichever_name_comes_first()
         assert!(place.file(&active).exists() && !place.file(&file).exists());
         assert_eq!(place.take(&names).await, []);
     }
+}
+
+fn mode(file: &Path, mode: u32) {
+    fs::set_permissions(file, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+/// Returns what the note beside a file says.
+fn note_of(file: &str) -> String {
+    file.replace(".md", ".problem.md")
+}
+
+#[tokio::test]
+async fn a_file_approves_only_where_nobody_else_can_write_it() {
+    let place = Place::new();
+    let (trace, file) = place.planned().await;
+    let active = file.replace("Plans/", "Active/");
+    fs::rename(place.file(&file), place.file(&active)).unwrap();
+    let state = || place.workshop.work(trace).unwrap().course.state();
+    let root = place.workshop.root().to_owned();
+    for (open, bad, good) in [
+        (root.clone(), 0o777, 0o755),
+        (root.join("Inbox"), 0o1777, 0o755),
+        (place.file("Active"), 0o775, 0o755),
+        (place.file(&active), 0o664, 0o644),
+    ] {
+        mode(&open, bad);
+        let found = place.take(&[&active]).await;
+        assert_eq!(found, [(active.clone(), "refused")], "{}", open.display());
+        assert_eq!(state(), Some(PlanState::Review));
+        let note = place.read(&note_of(&active));
+        let chmod = format!("`chmod go-w {}`", open.display());
+        let approve = format!("artel plan approve {}", trace.short());
+        assert!(note.contains(&chmod) && note.contains(&approve), "{note}");
+        mode(&open, good);
+    }
+    assert_eq!(place.take(&[&active]).await[0].1, "approved");
+    assert!(!place.file(&note_of(&active)).exists());
+    assert_eq!(place.events("plan.approved").len(), 1);
+}
+
+#[tokio::test]
+async fn an_edit_of_a_plan_that_is_being_done_is_the_persons_own_version() {
+    let place = Place::new();
+    let (trace, file) = place.planned().await;
+    let active = file.replace("Plans/", "Active/");
+    fs::rename(place.file(&file), place.file(&active)).unwrap();
+    place.take(&[&file, &active]).await;
+    let text = place.read(&active);
+    let mine = text.replace("Round the prices.", "Round all prices.");
+    place.put(&active, &mine);
+    // Others who write the file leave it to whoever takes it up.
+    mode(&place.file("Active"), 0o775);
+    assert_eq!(place.take(&[&active]).await[0].1, "refused");
+    assert_eq!(place.read(&active), mine);
+    mode(&place.file("Active"), 0o755);
+    assert_eq!(place.take(&[&active]).await[0].1, "edited");
+    let work = place.workshop.work(trace).unwrap();
+    let approved = work.course.approved().unwrap();
+    assert_eq!(approved.version.number, 2);
+    let by = &work.events.last().unwrap().actor;
+    assert_eq!(by.via, Some(Via::File));
+    let now = place.read(&active);
+    assert!(now.contains("Round all prices.") && now.contains("version: 2"));
+    assert!(!place.file(&note_of(&active)).exists());
+    assert_eq!(place.take(&[&active]).await, []);
+    // One that cannot be read is left to its person, and kept when the plan is called off.
+    let broken = now.replace("- verify: ", "- verify: perhaps ");
+    place.put(&active, &broken);
+    assert_eq!(place.take(&[&active]).await[0].1, "refused");
+    assert_eq!(place.read(&active), broken);
+    let short = trace.short();
+    let noted = place.workshop.cancel_plan(&short, "").await.unwrap();
+    let kept = format!("Archive/request-{short}_unread.md");
+    assert!(
+        noted.notes.iter().any(|it| it.contains(&kept)),
+        "{:?}",
+        noted.notes
+    );
+    assert_eq!(place.read(&kept), broken);
+    assert!(
+        !place
+            .file(&format!("Archive/request-{short}_unread_2.md"))
+            .exists()
+    );
+    assert!(!place.file(&active).exists() && !place.file(&note_of(&active)).exists());
+}
+
+#[tokio::test]
+async fn a_request_that_was_taken_is_put_back_and_what_was_written_is_kept() {
+    let place = Place::new();
+    let (trace, _) = place.planned().await;
+    let name = "Requests/idea.md";
+    let text = place.read(name);
+    let edits = [
+        (
+            "Add rounding to the prices.",
+            "Add rounding to all prices.",
+            "`body`",
+        ),
+        ("priority: normal", "priority: critical", "`priority`"),
+        ("status: planned", "status: cancelled", "`status`"),
+    ];
+    let settled = place.take(&[name]).await;
+    assert_eq!(settled, [], "{text}");
+    for (at, (from, to, field)) in edits.into_iter().enumerate() {
+        let mine = place.read(name).replace(from, to);
+        assert!(mine.contains(to), "{mine}");
+        place.put(name, &mine);
+        assert_eq!(place.take(&[name]).await, [(name.to_owned(), "rewritten")]);
+        let note = place.read("Requests/idea.problem.md");
+        assert!(note.contains(field) && note.contains("ask anew"), "{note}");
+        assert!(!place.read(name).contains(to));
+        let kept = match at {
+            0 => "Archive/idea_unread.md",
+            1 => "Archive/idea_unread_2.md",
+            _ => continue,
+        };
+        assert!(note.contains(kept), "{note}");
+        assert_eq!(place.read(kept), mine);
+    }
+    // Our own writing is seen, too, and does not take the note away.
+    assert_eq!(place.take(&[name]).await, []);
+    assert!(place.file("Requests/idea.problem.md").exists());
+    assert_eq!(place.events("request.created").len(), 1);
+    // The next change of its state writes nothing over either.
+    let mine = place.read(name).replace("the prices", "every price");
+    place.put(name, &mine);
+    let id = trace.to_string();
+    place.workshop.reject_plan(&id, "not now").unwrap();
+    assert_eq!(place.read("Archive/idea_unread_3.md"), mine);
+    let now = place.read(name);
+    assert!(
+        now.contains("status: rejected") && now.contains("the prices"),
+        "{now}"
+    );
+}
+
+#[tokio::test]
+async fn a_plan_is_turned_down_by_moving_or_marking_its_file() {
+    let marked = "status: rejected";
+    for (add, folder, reason) in [
+        ("", "Rejected/", "moved to `Inbox/Rejected` by hand"),
+        ("reason: \"too dear\"\n", "Rejected/", "too dear"),
+        ("reason: too dear\n", "Plans/", "too dear"),
+        ("", "Plans/", "`status: rejected` was set in its file"),
+    ] {
+        let place = Place::new();
+        let (trace, file) = place.planned().await;
+        let there = file.replace("Plans/", folder);
+        let mut text = place.read(&file);
+        text = text.replace("\nversion:", &format!("\n{add}version:"));
+        if folder == "Plans/" {
+            text = text.replace("status: review", marked);
+        }
+        fs::remove_file(place.file(&file)).unwrap();
+        place.put(&there, &text);
+        let found = place.take(&[&file]).await;
+        assert_eq!(found, [(there, "rejected")]);
+        let work = place.workshop.work(trace).unwrap();
+        assert_eq!(work.course.state(), Some(PlanState::Rejected));
+        assert_eq!(work.course.why(), Some(reason));
+        assert_eq!(work.events.last().unwrap().actor.via, Some(Via::File));
+        let rejected = file.replace("Plans/", "Rejected/");
+        assert!(place.read(&rejected).contains(marked));
+        assert!(!place.file(&file).exists());
+        assert!(
+            !place
+                .file(&format!("Archive/request-{}_unread.md", trace.short()))
+                .exists()
+        );
+        assert_eq!(place.take(&[&file]).await, []);
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_plan_and_why_one_was_written_anew_is_said_beside_it() {
+    let place = Place::new();
+    let (_, file) = place.planned().await;
+    for (name, note, says) in [
+        ("Plans/foo.md", "Plans/foo.problem.md", "Inbox/Requests"),
+        (
+            "Active/plan.txt",
+            "Active/plan.txt.problem.md",
+            "no Markdown",
+        ),
+        (
+            "Plans/request-00000000_plan.md",
+            "Plans/request-00000000_plan.problem.md",
+            "no plan here",
+        ),
+    ] {
+        place.put(name, "x");
+        assert_eq!(place.take(&[name]).await, [(name.to_owned(), "refused")]);
+        let said = place.read(note);
+        assert!(said.contains(says), "{said}");
+        let scanned = place.workshop.scan_inbox().await.unwrap();
+        assert_eq!(scanned.files.len(), 1, "{:?}", scanned.files);
+        assert_eq!(place.read(name), "x");
+        fs::remove_file(place.file(name)).unwrap();
+        place.take(&[name]).await;
+        assert!(!place.file(note).exists(), "{note}");
+    }
+    place.put("Plans/.hidden.md", "x");
+    let text = place.read(&file);
+    place.put(&file, &text.replace("status: review", "status: done"));
+    assert_eq!(
+        place.take(&[&file, "Plans/.hidden.md"]).await[0].1,
+        "rewritten"
+    );
+    let note = place.read(&note_of(&file));
+    assert!(
+        note.contains("was written anew") && note.contains("the journal"),
+        "{note}"
+    );
+    assert_eq!(place.take(&[&file]).await, [], "our own writing");
+    assert!(place.file(&note_of(&file)).exists());
+    place.put(
+        &file,
+        &text.replace("Round the prices.", "Round all prices."),
+    );
+    assert_eq!(place.take(&[&file]).await[0].1, "edited");
+    assert!(!place.file(&note_of(&file)).exists());
 }
 
 /// Returns what this thread has read so far, in bytes.

@@ -85,6 +85,9 @@ pub(super) struct Expected {
     tokens: u64,
     /// What they cost, in millionths of a US dollar; nothing where the price is not known.
     cost: Option<u64>,
+    /// The model that does it, as `provider:model`; nothing where none is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    model: Option<String>,
 }
 
 /// A plan with everything that is to be known to decide about it.

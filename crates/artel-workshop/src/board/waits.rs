@@ -273,19 +273,15 @@ fn changeset(work: &WorkCard) -> Option<Waits> {
         true => "",
         false => ", its proofs do not hold",
     };
-    let mut commands = vec![format!("artel changeset show {short} --diff")];
-    match made.branch {
-        Some(_) => commands.push(approval(made)),
-        // What is shown has the command that puts a patch in place.
-        None => commands.push(format!("artel changeset reject {short} --reason \"…\"")),
-    }
+    let mut commands = vec![
+        format!("artel changeset show {short} --diff"),
+        approval(made),
+    ];
     let mut before = String::new();
     if has_failed(work) {
         before = format!("{}; what passed is there: ", failure(work));
         commands.insert(0, format!("artel plan retry {short}"));
-        let reject = format!("artel changeset reject {short} --reason \"…\"");
-        commands.retain(|it| *it != reject);
-        commands.push(reject);
+        commands.push(format!("artel changeset reject {short} --reason \"…\""));
     }
     Some(Waits {
         kind: WaitSort::Changeset,

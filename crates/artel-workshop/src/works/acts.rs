@@ -71,6 +71,21 @@ impl Workshop {
         Ok((self.work(work.trace)?, run))
     }
 
+    /// Tells whether a plan could be approved now, as the person saw it, before they are told what
+    /// that takes.
+    pub fn may_approve_plan(&self, work: &Work, hash: Option<&str>) -> Result<(), Failure> {
+        self.ensure_read(work)?;
+        self.permit_approval(work, hash)
+    }
+
+    fn permit_approval(&self, work: &Work, hash: Option<&str>) -> Result<(), Failure> {
+        let newest = work.course.newest().map(|it| it.hash.clone());
+        let review = work.course.in_review().map(|it| it.hash.clone());
+        let stands = review.or(newest).unwrap_or_default();
+        let hash = &named(&stands, hash);
+        self.permit(work, Act::Approve { hash })
+    }
+
     /// Approves for whoever it is, and writes the files as they are then.
     pub(crate) fn approve_as(
         &self,
@@ -79,15 +94,7 @@ impl Workshop {
         hash: Option<&str>,
         by: Actor,
     ) -> Result<RunId, Failure> {
-        let newest = work.course.newest().map(|it| it.hash.clone());
-        let review = work.course.in_review().map(|it| it.hash.clone());
-        let stands = review.or(newest).unwrap_or_default();
-        self.permit(
-            work,
-            Act::Approve {
-                hash: &named(&stands, hash),
-            },
-        )?;
+        self.permit_approval(work, hash)?;
         let (drafted, plan) = self.plan_of(work, None)?;
         let agreed = Agreed {
             version: drafted.fact.version,
@@ -162,15 +169,27 @@ impl Workshop {
         }
         self.permit(&work, Act::Reject)?;
         self.ensure_read(&work)?;
-        let version = work.course.in_review().map_or(0, |it| it.number);
+        let Open { journal, .. } = self.open()?;
+        self.reject_as(&journal, &work, reason, self.caller.actor())?;
+        self.work(work.trace)
+    }
+
+    /// Turns it down for whoever it is, and writes the files as they are then.
+    pub(crate) fn reject_as(
+        &self,
+        journal: &Journal,
+        work: &Work,
+        reason: &str,
+        by: Actor,
+    ) -> Result<(), Failure> {
+        self.permit(work, Act::Reject)?;
         let rejected = PlanRejected {
-            version,
+            version: work.course.in_review().map_or(0, |it| it.number),
             reason: self.redactor().redact(reason).into_owned(),
         };
-        let Open { journal, .. } = self.open()?;
-        self.decide(&journal, &work, self.caller.actor(), vec![rejected.into()])?;
+        self.decide(journal, work, by, vec![rejected.into()])?;
         self.refresh_sheets(work.trace, LOOKING);
-        self.work(work.trace)
+        Ok(())
     }
 
     /// Calls a plan off, whether it is being written, waits, or is being done. Returns who still

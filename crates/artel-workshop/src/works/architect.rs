@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use artel_policy::{Admits, Bound, Operation};
 use artel_rules::plan::state::Act;
-use artel_rules::plan::{Known, MOST_ENTRIES, Reach, check, normalise};
+use artel_rules::plan::{Known, MOST_ENTRIES, Reach, normalise};
 use artel_types::model::Privacy;
 use artel_types::plan::{Plan, StepState};
 use artel_types::{
@@ -416,7 +416,7 @@ fn plan_form(named: Named, owed: Option<String>) -> Arc<dyn artel_tools::Tool> {
             let plan: Plan = shaped(input)?;
             let plan = normalise(given_to(plan, owed.as_deref()));
             let known = named.for_plan(&plan);
-            let mut problems = match check(&plan, &known) {
+            let mut problems = match named.check(&plan, None) {
                 Ok(_) => Vec::new(),
                 Err(problems) => problems.iter().map(ToString::to_string).collect(),
             };

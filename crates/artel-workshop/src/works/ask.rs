@@ -99,6 +99,15 @@ pub enum Settled {
     Left(Left),
 }
 
+impl AskOrder {
+    /// Tells whether something is to be done, not only answered.
+    pub fn is_work(&self) -> bool {
+        self.planning == Planning::Always
+            || self.skill.is_some()
+            || request::read(self.words.trim()).size != Size::Question
+    }
+}
+
 impl Caller {
     /// Reads what a person wants from a file of theirs.
     pub fn words_of(&self, file: &Path) -> Result<String, Failure> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use artel_engine::{Chronicle, Conductor, Entry, Led, Left, Stop};
 use artel_git::Line;
@@ -17,6 +17,7 @@ use artel_types::{
 
 use super::attend::Attended;
 use super::crew::{Workers, git_failed};
+use super::sheets::Stands;
 use super::work::{Drafted, Work};
 use crate::caller::random_run;
 use crate::runs::{Company, House, LEASE, RENEW};
@@ -306,15 +307,36 @@ impl House {
         }
     }
 
-    /// Has the file of the plan follow its steps. That it can be seen is not worth a failure of
-    /// what it shows.
+    /// Has the file of the plan follow its steps, and takes up what a person wrote into it
+    /// meanwhile: nobody else may be looking. That it can be seen is not worth a failure of what it
+    /// shows.
     fn follower(self: &Arc<Self>, trace: artel_types::TraceId) -> Arc<artel_engine::Told> {
         let house = Arc::clone(self);
+        let said = Mutex::new(String::new());
         Arc::new(move |conduct| {
-            if let Ok(work) = house.workshop.work(trace) {
-                drop(house.workshop.write_plan(&work, Some(conduct)));
+            let Ok(work) = house.workshop.work(trace) else {
+                return;
+            };
+            if let Ok(Stands::Theirs) = house.workshop.write_plan(&work, Some(conduct)) {
+                let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
+                house.take_edit(&work, &mut said);
             }
         })
+    }
+
+    /// Takes up what a person wrote into the file of the plan that is being done, and says once
+    /// what came of it.
+    fn take_edit(&self, work: &Work, said: &mut String) {
+        let taken = self.workshop.look_at_plan(&self.journal, work);
+        let text = match taken {
+            Ok(None) => return,
+            Ok(Some(found)) => format!("{} `{}`: {}", found.what, found.file, found.text),
+            Err(failure) => failure.to_string(),
+        };
+        if text != *said {
+            self.company.audience.notice(&text);
+            *said = text;
+        }
     }
 
     /// Puts the beginning of a plan's run on record, as far as it is not, and returns its events.

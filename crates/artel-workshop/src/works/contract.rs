@@ -110,16 +110,17 @@ pub(crate) fn hosts_of(step: &PlanStep) -> impl Iterator<Item = Rule> {
     hosts.filter_map(|host| Rule::parse(&format!("Fetch({host})")).ok())
 }
 
-/// Reads the commands of a step: rules, or bare commands.
+/// Reads the commands of a step.
 pub(crate) fn commands_of(step: &PlanStep) -> Vec<Rule> {
-    let read = |text: &String| {
-        let is_rule = text.contains('(');
-        let text = if is_rule {
-            text.clone()
-        } else {
-            format!("Bash({text})")
-        };
-        Rule::parse(&text).ok()
-    };
-    step.scope.commands.iter().filter_map(read).collect()
+    let commands = step.scope.commands.iter();
+    commands.filter_map(|text| command_rule(text)).collect()
+}
+
+/// Reads a command of a scope: a rule, or a bare command.
+pub(crate) fn command_rule(text: &str) -> Option<Rule> {
+    let is_rule = text.contains('(');
+    match is_rule {
+        true => Rule::parse(text).ok(),
+        false => Rule::parse(&format!("Bash({text})")).ok(),
+    }
 }

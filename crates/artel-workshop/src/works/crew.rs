@@ -253,3 +253,8 @@ pub(super) async fn blocking<T: Send + 'static>(
 pub(super) fn facts(facts: impl IntoIterator<Item = Fact>) -> Did {
     Did::Facts(facts.into_iter().map(Entry::shown).collect())
 }
+
+/// Returns the name of the branch that holds what steps had made and no check has passed.
+pub(crate) fn unfinished_branch(branch: &str) -> String {
+    format!("{branch}-unfinished")
+}

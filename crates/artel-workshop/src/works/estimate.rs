@@ -19,6 +19,9 @@ pub struct Estimate {
     pub tokens: u64,
     /// What they cost; nothing where the price is not known.
     pub cost: Option<Money>,
+    /// The model that does it, as `provider:model`; nothing where none is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
 }
 
 /// Of so many tokens one is written, and the others are read.
@@ -42,6 +45,9 @@ impl Workshop {
                 step: step.id.clone(),
                 tokens,
                 cost: chosen.as_ref().and_then(|chosen| price(chosen, tokens)),
+                model: chosen
+                    .as_ref()
+                    .map(|it| format!("{}:{}", it.entry.provider, it.entry.model)),
             }
         };
         Ok(plan.steps.iter().map(of).collect())

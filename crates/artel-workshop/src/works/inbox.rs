@@ -7,9 +7,10 @@
 mod index;
 mod look;
 mod names;
-mod note;
+pub(crate) mod note;
 mod plans;
 mod requests;
+mod theirs;
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -23,6 +24,7 @@ use serde::Serialize;
 
 pub(crate) use index::Index;
 pub use names::InboxName;
+pub(crate) use theirs::{advice_for, advice_for_request};
 
 use super::work::Work;
 use crate::board::Board;
@@ -36,6 +38,8 @@ const REQUESTS: &str = "Inbox/Requests";
 const PLANS: &str = "Inbox/Plans";
 /// Where plans lie that are approved.
 const ACTIVE: &str = "Inbox/Active";
+/// Where plans lie that were turned down.
+const REJECTED: &str = "Inbox/Rejected";
 
 /// So many files are taken up between two renewals of the lease.
 const AT_ONCE: usize = 500;
@@ -55,7 +59,7 @@ pub struct Scanned {
 pub struct Found {
     /// The file, in the workshop.
     pub file: String,
-    /// taken, refused, moved, edited, approved, commented or rewritten.
+    /// taken, refused, moved, edited, approved, rejected, commented or rewritten.
     pub what: &'static str,
     /// The piece of work.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -158,7 +162,7 @@ impl Workshop {
                     tray.requests.push(file);
                 }
                 REQUESTS => note::clear_orphan(&file),
-                PLANS | ACTIVE if plans::is_one(name) => {
+                PLANS | ACTIVE if requests::is_one(name) => {
                     note::clear_orphan(&file);
                     tray.plans.insert(name.to_owned());
                 }

@@ -32,6 +32,17 @@ pub struct PlanLook {
 impl Workshop {
     /// Gathers what is shown of a plan: the newest version, or the one that is named.
     pub async fn plan_look(&self, work: Work, version: Option<u32>) -> Result<PlanLook, Failure> {
+        self.plan_look_with(work, version, None).await
+    }
+
+    /// The same, for whoever would have it done by a model of their own; otherwise it is the one
+    /// that was asked for, or those of the roles.
+    pub async fn plan_look_with(
+        &self,
+        work: Work,
+        version: Option<u32>,
+        model: Option<&str>,
+    ) -> Result<PlanLook, Failure> {
         let (drafted, plan) = self.plan_of(&work, version)?;
         let done = work.course.approved().map(|it| it.version.number);
         let number = drafted.fact.version;
@@ -56,7 +67,8 @@ impl Workshop {
             Some(progress) => progress.plan().clone(),
             None => plan,
         };
-        let estimates = self.estimate(&plan, None).await?;
+        let model = model.or(work.request.model.as_deref());
+        let estimates = self.estimate(&plan, model).await?;
         let mut look = PlanLook {
             work,
             drafted,

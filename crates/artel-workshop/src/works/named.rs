@@ -3,10 +3,12 @@
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
-use artel_rules::plan::{Known, Reach, scripts_in};
+use artel_policy::Bound;
+use artel_rules::plan::{self, Checked, Known, Problem, Reach, scripts_in};
 use artel_types::RequestCreated;
 use artel_types::plan::{Plan, Size};
 
+use super::permissions::beyond_policy;
 use crate::workshop::Workshop;
 
 /// What there is for the plans of one piece of work to name.
@@ -15,6 +17,8 @@ pub(crate) struct Named {
     known: Known,
     /// Where the project is, whose files are its scripts.
     folder: PathBuf,
+    /// What the portal puts around everything that is done there.
+    portal: Option<Bound>,
 }
 
 impl Named {
@@ -28,6 +32,21 @@ impl Named {
             scripts.extend(there.map(str::to_owned));
         }
         known
+    }
+
+    /// Judges a plan by everything that is known before it is begun. What it asks for in steps that
+    /// are as they were before was judged then.
+    pub(crate) fn check(
+        &self,
+        plan: &Plan,
+        before: Option<&Plan>,
+    ) -> Result<Checked, Vec<Problem>> {
+        let beyond = beyond_policy(plan, before, self.portal.as_ref());
+        match plan::check(plan, &self.for_plan(plan)) {
+            Ok(checked) if beyond.is_empty() => Ok(checked),
+            Ok(_) => Err(beyond),
+            Err(problems) => Err(problems.into_iter().chain(beyond).collect()),
+        }
     }
 }
 
@@ -45,7 +64,13 @@ impl Workshop {
             let scripts: BTreeSet<_> = scripts.map(|script| script.path.clone()).collect();
             known.scripts = Some(scripts);
         }
-        Named { known, folder }
+        let portal = request.portal.as_deref();
+        let portal = portal.and_then(|name| self.portal(name).ok());
+        Named {
+            known,
+            folder,
+            portal: portal.map(|portal| portal.bound()),
+        }
     }
 
     /// Returns the roles and tools that there are.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use artel_engine::{Chronicle, Entry};
 use artel_policy::Action;
-use artel_rules::plan::{self, widened};
+use artel_rules::plan::{Checked, Problem, widened};
 use artel_tools::{Bench, Card, Observation, Reach, Tool, Trouble, TroubleKind, Unknown, parse};
 use artel_types::plan::{Plan, PlanStep};
 use artel_types::{Fact, PlanProposed};
@@ -132,7 +132,7 @@ impl Propose {
             &self.plan,
             step,
             input.steps,
-            |plan| self.named.for_plan(plan),
+            |next| self.named.check(next, Some(&self.plan)),
             Words {
                 id: id.to_owned(),
                 what: what.join("; "),
@@ -162,7 +162,7 @@ pub(super) fn proposed(
     plan: &Plan,
     step: PlanStep,
     first: Vec<PlanStep>,
-    known: impl Fn(&Plan) -> plan::Known,
+    judge: impl Fn(&Plan) -> Result<Checked, Vec<Problem>>,
     words: Words,
 ) -> Result<PlanProposed, String> {
     let mut next = plan.clone();
@@ -176,7 +176,7 @@ pub(super) fn proposed(
         *place = step;
     }
     next.steps.splice(at..at, first);
-    let checked = plan::check(&next, &known(&next)).map_err(|problems| {
+    let checked = judge(&next).map_err(|problems| {
         let lines: Vec<_> = problems.iter().map(ToString::to_string).collect();
         lines.join("; ")
     })?;

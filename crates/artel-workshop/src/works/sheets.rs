@@ -16,10 +16,29 @@ use artel_types::{
     TraceId,
 };
 
+use super::inbox::{advice_for, advice_for_request, note};
 use super::report::rows_of;
 use super::work::Work;
 use crate::trouble::file_failure;
 use crate::workshop::Workshop;
+
+/// Whose words a file holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stands {
+    /// What the journal has.
+    Ours,
+    /// What a person wrote, and nobody has taken up.
+    Theirs,
+}
+
+/// What becomes of words of a person where a file is to be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Over {
+    /// They stay, and nothing is written.
+    Leave,
+    /// They are kept under another name.
+    Keep,
+}
 
 /// Returns a plan as JSON, with the hash that approvals are bound to.
 pub(crate) fn hash_of(plan: &Plan) -> Result<(String, String), Failure> {
@@ -41,6 +60,13 @@ impl Workshop {
             // The name was given to another request since.
             return Ok(file);
         }
+        let is_taken = kept.trace.is_none() && !kept.words.trim().is_empty();
+        if is_taken && self.redactor().redact(kept.words.trim()) != words.trim() {
+            // Other words of the person lie under this name; once this one is over they are a
+            // request of their own.
+            return Ok(file);
+        }
+        let theirs = self.keep_request(work, &file)?;
         let request = Request {
             trace: work.trace,
             created: kept.created.unwrap_or(work.at),
@@ -62,6 +88,7 @@ impl Workshop {
         let text = render_request(&request);
         artel_files::write_atomic(&file, text.as_bytes(), 0o644)
             .map_err(|error| file_failure(Code::W008, &error))?;
+        theirs.tell(&file, &advice_for_request(work))?;
         Ok(file)
     }
 
@@ -70,6 +97,11 @@ impl Workshop {
         let state = work.course.state().unwrap_or(PlanState::Review);
         let name = format!("{}_plan.md", work.name());
         self.root.join(folder_of(state)).join(name)
+    }
+
+    /// Returns where the file of a plan is, in the workshop.
+    pub fn plan_path(&self, work: &Work) -> String {
+        self.in_workshop(&self.plan_file(work))
     }
 
     /// Puts together what stands in the file of a plan: the version that is being done, or else
@@ -124,23 +156,57 @@ impl Workshop {
         })
     }
 
-    /// Writes the file of a plan where its state belongs, and nowhere else.
+    /// Writes the file of a plan where its state belongs, and nowhere else. While the plan is being
+    /// done, words of a person that are not on record stay there until somebody takes them up;
+    /// otherwise they are kept beside it.
     pub(crate) fn write_plan(
         &self,
         work: &Work,
         conduct: Option<&Conduct>,
-    ) -> Result<PathBuf, Failure> {
+    ) -> Result<Stands, Failure> {
+        let is_theirs = matches!(
+            work.course.state(),
+            Some(PlanState::Approved | PlanState::Running)
+        );
+        let over = match is_theirs {
+            true => Over::Leave,
+            false => Over::Keep,
+        };
+        self.put_plan(work, conduct, over)
+    }
+
+    /// The same, with what becomes of the words of a person where the file belongs.
+    pub(crate) fn put_plan(
+        &self,
+        work: &Work,
+        conduct: Option<&Conduct>,
+        over: Over,
+    ) -> Result<Stands, Failure> {
         let text = render(&self.sheet_of(work, conduct)?);
         let file = self.plan_file(work);
+        let theirs = self.theirs_in_plan(work, &text);
+        if over == Over::Leave && theirs.iter().any(|it| it.file == file) {
+            return Ok(Stands::Theirs);
+        }
+        let unread = self.keep_theirs(&theirs, &work.name())?;
         artel_files::write_atomic(&file, text.as_bytes(), 0o644)
             .map_err(|error| file_failure(Code::W008, &error))?;
+        unread.tell(&file, &advice_for(work))?;
         let name = format!("{}_plan.md", work.name());
         let others = FOLDERS
             .iter()
             .map(|folder| self.root.join(folder).join(&name));
         for other in others.filter(|other| *other != file) {
-            drop(std::fs::remove_file(other));
+            if std::fs::remove_file(&other).is_ok() {
+                note::clear(&other);
+            }
         }
+        self.keep_version(work)?;
+        Ok(Stands::Ours)
+    }
+
+    /// Keeps the newest version of a plan as it was handed in.
+    fn keep_version(&self, work: &Work) -> Result<(), Failure> {
         let version = work.versions.last().map_or(1, |it| it.fact.version);
         let kept = format!("{}_plan.v{version}.md", work.name());
         let kept = self.root.join(".artel/plans").join(kept);
@@ -152,7 +218,7 @@ impl Workshop {
             artel_files::write_atomic(&kept, text.as_bytes(), 0o600)
                 .map_err(|error| file_failure(Code::W008, &error))?;
         }
-        Ok(file)
+        Ok(())
     }
 
     /// Puts the next version of a plan on record. It counts only if nobody was faster.

@@ -7,6 +7,7 @@ use std::io::{self, IsTerminal as _};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use artel_types::Code;
 use artel_types::plan::{Claim, Urgency, Verify};
 use artel_workshop::{
     AskOrder, Caller, Planning, Portal, PortalQuestion, Problems, Prospect, Work, Workshop,
@@ -88,14 +89,6 @@ pub(super) fn one_of<T: Copy>(all: &[T], word: impl Fn(T) -> &'static str) -> St
 
 pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
     let asked = words::asked(args, caller, screen)?;
-    let workshop = if args.dry_run {
-        caller.workshop()?
-    } else {
-        let made = caller.workshop_or_new()?;
-        screen.notes(&made.notes);
-        made.done
-    };
-    let workshop = Arc::new(workshop);
     let answers = if args.yes { Answers::Yes } else { Answers::Ask };
     let order = AskOrder {
         words: asked.words,
@@ -113,8 +106,11 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
         ..AskOrder::default()
     };
     if args.dry_run {
-        return rehearse(&workshop, caller, &order, screen);
+        return rehearse(caller, &order, screen);
     }
+    let made = caller.workshop_or_new()?;
+    screen.notes(&made.notes);
+    let workshop = Arc::new(made.done);
     // What cannot be asked is refused before anything is opened.
     workshop.prospect(&order, None)?;
     let portal = portal(&workshop, caller, &order, answers, screen)?;
@@ -141,7 +137,8 @@ pub(super) fn submit(
     bench.conclude(work.trace, outcome)
 }
 
-/// Returns what a request is about: the portal that is named, or that of the current folder.
+/// Returns what a request is about: the portal that is named, or that of the current folder. Where
+/// work is to be done in a folder without git, the person is offered a repository first.
 pub(super) fn portal(
     workshop: &Workshop,
     caller: &Caller,
@@ -149,14 +146,27 @@ pub(super) fn portal(
     answers: Answers,
     screen: &Screen,
 ) -> Result<Portal, Problems> {
-    if let Some(name) = &order.portal {
-        return Ok(workshop.portal(name)?);
+    let portal = match &order.portal {
+        Some(name) => workshop.portal(name)?,
+        None => portal_here(workshop, caller, order, answers, screen)?,
+    };
+    if is_there(screen) && order.is_work() {
+        offer_git(caller, &portal)?;
     }
-    let is_there = !screen.json && io::stdin().is_terminal();
+    Ok(portal)
+}
+
+fn portal_here(
+    workshop: &Workshop,
+    caller: &Caller,
+    order: &AskOrder,
+    answers: Answers,
+    screen: &Screen,
+) -> Result<Portal, Problems> {
     let interrupted = RefCell::new(None);
     let first = |question: &PortalQuestion| match answers {
         Answers::Yes => Some(true),
-        Answers::Ask if is_there => {
+        Answers::Ask if is_there(screen) => {
             let text = format!("{} [y/N] ", harmless(&question.to_string()));
             let answer = prompt::alone(|gone| prompt::is_yes(&text, gone));
             answer.unwrap_or_else(|problems| {
@@ -171,11 +181,12 @@ pub(super) fn portal(
     if let Some(problems) = interrupted.take() {
         return Err(problems);
     }
-    let portal = portal?;
-    if is_there {
-        offer_git(caller, &portal)?;
-    }
-    Ok(portal)
+    Ok(portal?)
+}
+
+/// Tells whether there is a person who can be asked.
+fn is_there(screen: &Screen) -> bool {
+    !screen.json && io::stdin().is_terminal()
 }
 
 /// Offers a repository to a folder that is in none: with one, results are branches.
@@ -194,18 +205,24 @@ fn offer_git(caller: &Caller, portal: &Portal) -> Result<(), Problems> {
     Ok(())
 }
 
-/// Prints what a request would be.
-fn rehearse(
-    workshop: &Workshop,
-    caller: &Caller,
-    order: &AskOrder,
-    screen: &mut Screen,
-) -> Result<Verdict, Problems> {
-    let portal = match &order.portal {
-        Some(name) => Some(workshop.portal(name)?),
-        None => {
-            let here = caller.path(std::path::Path::new("."));
-            workshop.portal_of(&here.canonicalize().unwrap_or(here))?
+/// Prints what a request would be. Without a workshop it is told for the one that would be made.
+fn rehearse(caller: &Caller, order: &AskOrder, screen: &mut Screen) -> Result<Verdict, Problems> {
+    let found = caller.workshop();
+    let is_missing = |problems: &Problems| problems.0.iter().all(|it| it.code == Code::W001);
+    let (workshop, portal) = match found {
+        Err(problems) if is_missing(&problems) && order.portal.is_none() => {
+            (caller.workshop_to_be()?, None)
+        }
+        found => {
+            let workshop = found?;
+            let portal = match &order.portal {
+                Some(name) => Some(workshop.portal(name)?),
+                None => {
+                    let here = caller.path(std::path::Path::new("."));
+                    workshop.portal_of(&here.canonicalize().unwrap_or(here))?
+                }
+            };
+            (workshop, portal)
         }
     };
     let prospect = workshop.prospect(order, portal)?;

@@ -79,7 +79,10 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
         }
         _ => {
             caller.remove_demo(&demo)?;
-            screen.say("Removed the demo. `artel demo --keep` keeps it; `artel auth set anthropic` is for your own model.");
+            screen.say(
+                "Removed the demo; `artel demo --keep` keeps it. Next, in a repository of yours: \
+                 `artel auth set anthropic` (your own model), then `artel ask \"…\"`",
+            );
         }
     }
     played.map(|_| Verdict::Done)
@@ -99,11 +102,15 @@ fn play(args: &Args, demo: &Demo, screen: &mut Screen) -> Result<Stays, Problems
         demo,
     };
     story.tell(screen)?;
-    if !story.keeps(screen)? {
-        return Ok(Stays::Removed);
+    let stays = match story.keeps(screen)? {
+        true => Stays::Kept,
+        false => Stays::Removed,
+    };
+    story.places(screen)?;
+    if let Stays::Kept = stays {
+        story.farewell(screen)?;
     }
-    story.farewell(screen)?;
-    Ok(Stays::Kept)
+    Ok(stays)
 }
 
 struct Story<'s> {
@@ -291,14 +298,29 @@ impl Story<'_> {
         Ok(answer == Some(true))
     }
 
+    /// Says where everything is.
+    fn places(&self, screen: &mut Screen) -> Result<(), Problems> {
+        let folder = self.demo.folder.display();
+        let project = self.demo.portal.path.display();
+        screen.say(format!("\n  project  {project}"));
+        if let Some(work) = self.workshop.works()?.first() {
+            screen.say(format!(
+                "  plan     {folder}/{}",
+                self.workshop.plan_path(work)
+            ));
+            if let Ok(report) = self.workshop.report(&work.trace.short()) {
+                screen.say(format!("  report   {folder}/{}", report.row.path));
+            }
+        }
+        screen.say(format!("  journal  {folder}/.artel/journal.db"));
+        Ok(())
+    }
+
     fn farewell(&self, screen: &mut Screen) -> Result<(), Problems> {
         let works = self.workshop.works()?;
         let folder = self.demo.folder.display();
         if let Some(work) = works.first() {
             let short = work.trace.short();
-            if let Ok(report) = self.workshop.report(&short) {
-                screen.say(format!("Report: {folder}/{}", report.row.path));
-            }
             let next = match work.changeset {
                 Some(_) => format!("`artel --workshop {folder} changeset show {short} --diff`"),
                 None => format!("`artel --workshop {folder} plan show {short}`"),

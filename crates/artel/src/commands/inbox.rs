@@ -6,7 +6,7 @@ use artel_types::FailureKind;
 use artel_workshop::{Caller, InboxFound, Problems};
 use serde_json::{Value, json};
 
-use super::planned::{Bench, object};
+use super::planned::{Bench, Telling, object};
 use super::run::Answers;
 use crate::Verdict;
 use crate::render::harmless;
@@ -68,6 +68,7 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
         let mut bench = Bench::new(Arc::clone(&workshop), caller, screen);
         bench.model.clone_from(model);
         bench.answers = if *yes { Answers::Yes } else { Answers::Ask };
+        bench.telling = Telling::AnswerOnly;
         let outcome = bench.take_on(*trace)?;
         if !bench.screen.json {
             for line in &outcome.lines {

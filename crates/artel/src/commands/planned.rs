@@ -29,14 +29,16 @@ pub(crate) struct Bench<'a> {
     pub(crate) answers: Answers,
     pub(crate) rules: PlanRules,
     pub(crate) telling: Telling,
+    /// Whether records of what happened stand before the answer.
+    followed: bool,
 }
 
-/// How much is shown on the way.
+/// How much programs are shown on the way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Telling {
-    /// What happens, as it happens.
+    /// What happens to a plan, as it happens; the answer is the last record.
     Live,
-    /// Nothing but the answer, where programs read one.
+    /// Nothing but the answer, which is part of another one.
     AnswerOnly,
 }
 
@@ -60,10 +62,6 @@ pub(crate) fn usual_rules() -> PlanRules {
 
 impl<'a> Bench<'a> {
     pub(crate) fn new(workshop: Arc<Workshop>, caller: &'a Caller, screen: &'a mut Screen) -> Self {
-        let telling = match screen.json {
-            true => Telling::AnswerOnly,
-            false => Telling::Live,
-        };
         Self {
             workshop,
             caller,
@@ -71,7 +69,8 @@ impl<'a> Bench<'a> {
             model: None,
             answers: Answers::Ask,
             rules: usual_rules(),
-            telling,
+            telling: Telling::Live,
+            followed: false,
         }
     }
 
@@ -137,8 +136,10 @@ impl<'a> Bench<'a> {
                 .carry_out(&id, rules, model.as_deref(), company)
                 .await
         };
-        let carried = match self.telling {
-            Telling::Live => {
+        let is_quiet = self.screen.json && self.telling == Telling::AnswerOnly;
+        let carried = match is_quiet {
+            false => {
+                self.followed = true;
                 let canvas = Canvas {
                     workshop: Arc::clone(&self.workshop),
                     trace,
@@ -147,7 +148,7 @@ impl<'a> Bench<'a> {
                 };
                 canvas.draw(self.caller, self.screen, carrying)?
             }
-            Telling::AnswerOnly => self.done(trace, carrying)?,
+            true => self.done(trace, carrying)?,
         };
         if let Some(left) = &carried.left {
             if *left == Left::Interrupted {
@@ -184,9 +185,9 @@ impl<'a> Bench<'a> {
         trace: TraceId,
         work: impl AsyncFnOnce(Company) -> Result<T, Failure>,
     ) -> Result<T, Problems> {
-        match self.telling {
-            Telling::Live => live::follow(self, trace, work),
-            Telling::AnswerOnly => self.desk().attend_quietly(self.caller, self.screen, work),
+        match self.screen.json {
+            false => live::follow(self, trace, work),
+            true => self.desk().attend_quietly(self.caller, self.screen, work),
         }
     }
 
@@ -268,7 +269,11 @@ impl<'a> Bench<'a> {
             let work = self.workshop.work(trace)?;
             let mut value = object(self.workshop.request_value(&work));
             value.extend(outcome.value);
-            self.screen.value(&value)?;
+            match self.followed {
+                // It comes after records, and is told apart from them.
+                true => self.screen.value(&json!({ "result": value }))?,
+                false => self.screen.value(&value)?,
+            }
         } else {
             for line in &outcome.lines {
                 self.screen.line(line)?;

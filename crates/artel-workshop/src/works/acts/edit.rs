@@ -212,6 +212,21 @@ impl Workshop {
         Ok(Edited::InReview { version })
     }
 
+    /// Takes the file of a plan that is being done as a person's own version.
+    pub(crate) fn adopt_from_file(
+        &self,
+        journal: &Journal,
+        work: &Work,
+        parsed: &Parsed,
+    ) -> Result<Edited, Problems> {
+        let conduct = self.conduct_of(work, LOOKING)?;
+        let now = self.sheet_of(work, conduct.as_ref())?.head.version;
+        if parsed.head.version != now {
+            return Err(outdated(work, (parsed.head.version, now)).into());
+        }
+        self.adopt_edit(journal, work, parsed, self.by_file())
+    }
+
     fn adopt_edit(
         &self,
         journal: &Journal,
@@ -255,8 +270,8 @@ impl Workshop {
         if hash_of(&plan::normalise(now.clone()))?.1 == hash_of(plan)?.1 {
             return Ok(None);
         }
-        let known = self.named_for(&work.request).for_plan(plan);
-        let mut problems = match plan::check(plan, &known) {
+        let named = self.named_for(&work.request);
+        let mut problems = match named.check(plan, Some(now)) {
             Ok(_) => Vec::new(),
             Err(problems) => problems,
         };

@@ -104,6 +104,9 @@ impl Workshop {
             return Err(needs_waiver(&work, MOVED));
         }
         let asker = asker(&work, &created, Order::Approve);
+        if created.patch.is_some() {
+            return self.place_patch(&desk, &work, &created, (asker, waiver));
+        }
         let into = self.branch_to_move(&work, &created, how.into)?;
         let line = self.changeset_line(&created)?;
         let branch = created.branch.as_deref().unwrap_or(&created.head);
@@ -125,6 +128,25 @@ impl Workshop {
         };
         let merge = desk.order(&work, &wish, &line, plan)?;
         desk.receipt(&work, Order::Approve, &merge, Vec::new())
+    }
+
+    /// Puts the changeset of a folder without git into that folder, if nothing there differs from
+    /// what the run began with in the same files. What a person applied themselves counts as done.
+    fn place_patch(
+        &self,
+        desk: &Desk<'_>,
+        work: &Work,
+        created: &ChangesetCreated,
+        (asker, waiver): (Asker<'_>, Option<&str>),
+    ) -> Result<Noted<ChangesetDone>, Failure> {
+        let line = self.changeset_line(created)?;
+        let wish = Wish {
+            act: Order::Approve,
+            waiver: waiver.map(str::to_owned),
+            asker,
+        };
+        let merge = desk.order(work, &wish, &line, || line.plan_placing(&created.head))?;
+        desk.receipt(work, Order::Approve, &merge, Vec::new())
     }
 
     /// Takes a merged changeset back by a new commit; what people changed since stays.
@@ -150,6 +172,9 @@ impl Workshop {
             Act::Redo
         };
         work.course.may(wanted).map_err(refused)?;
+        if let Some(patch) = &created.patch {
+            return Err(not_by_commit(&work, &created, patch));
+        }
         let last = last_move(&work)?;
         let (Some(commit), Some(into)) = (last.commit, last.into) else {
             return Err(nothing_moved(&work));
@@ -262,16 +287,6 @@ impl Workshop {
         named: Option<&str>,
     ) -> Result<String, Failure> {
         let short = work.trace.short();
-        if let Some(patch) = &created.patch {
-            let what = format!("`{}` is in no git repository", created.folder);
-            let apply = apply_by_hand(&created.folder, patch);
-            return Err(Failure::new(Code::R008, what)
-                .because("there is no branch to merge into; the changeset is a patch")
-                .advise(format!(
-                    "`{apply}`, then `artel changeset reject {short} --reason \"applied by hand\"`; \
-                     with `git init` and a first commit the next one is a branch"
-                )));
-        }
         let into = named.or(created.into.as_deref()).map(str::to_owned);
         into.ok_or_else(|| {
             Failure::new(Code::C005, "nobody said which branch it goes into")
@@ -391,6 +406,21 @@ fn many_commits(work: &Work, created: &ChangesetCreated) -> Failure {
     )
     .because("your branch was moved on to its commits by hand, without a merge commit")
     .advise(format!("`git -C {folder} revert --no-edit {base}..{head}`"))
+}
+
+/// Says how what was put into a folder without git is taken back: there is no commit to do it by.
+fn not_by_commit(work: &Work, created: &ChangesetCreated, patch: &str) -> Failure {
+    let short = work.trace.short();
+    let apply = apply_by_hand(&created.folder, patch);
+    let back = apply.replace("git apply", "git apply --reverse");
+    Failure::new(
+        Code::R008,
+        format!("`{}` is in no git repository", created.folder),
+    )
+    .because(format!(
+        "{short} was put there without a commit that could be reversed"
+    ))
+    .advise(format!("`{back}` takes it back"))
 }
 
 fn nothing_moved(work: &Work) -> Failure {

@@ -170,6 +170,7 @@ impl<'w> Desk<'w> {
             Err(LineError::Git(GitError::Refused { .. })) => Err(LineError::BadName {
                 name: merge.new.clone(),
             }),
+            _ if line.is_private() => line.place(&merge),
             _ => line.carry_out(&merge),
         };
         let act = ordered.act.clone();

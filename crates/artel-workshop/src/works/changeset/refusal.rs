@@ -115,13 +115,22 @@ impl Asker<'_> {
             names(files)
         );
         let git = self.git();
-        Failure::new(Code::R006, what)
-            .because("nothing was changed; they would be overwritten")
-            .advise(format!(
-                "commit them with `{git} commit`, or put them aside with `{git} stash \
+        let failure = Failure::new(Code::R006, what)
+            .because("nothing was changed; they would be overwritten");
+        if self.created.patch.is_some() {
+            let id = &self.id;
+            return failure.advise(format!(
+                "put yours aside, then `{}`; or bring the two together yourself with `artel \
+                 changeset show {id} --diff`, then `artel changeset reject {id} --reason \"done by \
+                 hand\"`",
+                self.again,
+            ));
+        }
+        failure.advise(format!(
+            "commit them with `{git} commit`, or put them aside with `{git} stash \
                  --include-untracked`; then `{}`",
-                self.again
-            ))
+            self.again
+        ))
     }
 
     fn after_conflict(&self, into: &str) -> String {

@@ -1,6 +1,6 @@
 //! Turning a changeset down.
 
-use artel_git::LineError;
+use artel_git::{Line, LineError};
 use artel_rules::plan::state::Act;
 use artel_types::{ChangesetCreated, ChangesetRejected, Code, Failure};
 
@@ -8,6 +8,7 @@ use super::decide::ChangesetDone;
 use super::desk::Desk;
 use super::shown::of_work;
 use crate::works::carry::refused;
+use crate::works::crew::unfinished_branch;
 use crate::works::prover::done_with;
 use crate::workshop::{Noted, Workshop};
 
@@ -59,25 +60,31 @@ impl Workshop {
         Ok(Noted { done, notes })
     }
 
-    /// Removes the branch from the person's repository, if it is as it was left there.
+    /// Removes the branch from the person's repository, if it is as it was left there, and with it
+    /// the one that holds what no check has passed.
     fn remove_branch(&self, created: &ChangesetCreated, notes: &mut Vec<String>) -> Option<String> {
         let branch = created.branch.clone()?;
         let line = self.changeset_line(created);
         let line = line.map_err(|failure| notes.push(failure.what)).ok()?;
-        match line.unpublish(&branch, &created.head) {
-            Ok(()) => Some(branch),
-            Err(error) => {
-                let why = match error {
-                    LineError::Moved { .. } => {
-                        "there are commits on it that are not Artel's".to_owned()
-                    }
-                    other => other.to_string(),
-                };
-                notes.push(format!(
-                    "the branch `{branch}` stays: {why}; `git branch -D {branch}` removes it"
-                ));
-                None
-            }
+        let unfinished = unfinished_branch(&branch);
+        if let Ok(Some(head)) = line.head(&unfinished) {
+            take_away(&line, (&unfinished, &head), notes);
         }
+        take_away(&line, (&branch, &created.head), notes).then_some(branch)
     }
+}
+
+/// Removes a branch that still is at this commit; tells whether it did, and why not.
+fn take_away(line: &Line, (branch, head): (&str, &str), notes: &mut Vec<String>) -> bool {
+    let Err(error) = line.unpublish(branch, head) else {
+        return true;
+    };
+    let why = match error {
+        LineError::Moved { .. } => "there are commits on it that are not Artel's".to_owned(),
+        other => other.to_string(),
+    };
+    notes.push(format!(
+        "the branch `{branch}` stays: {why}; `git branch -D {branch}` removes it"
+    ));
+    false
 }

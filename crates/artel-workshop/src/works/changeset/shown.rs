@@ -221,17 +221,14 @@ pub(crate) fn waivers(work: &Work) -> Vec<String> {
 
 /// Returns what puts the changeset of a piece of work in place, if there is one.
 pub fn put_in_place(work: &Work) -> Option<String> {
-    let created = work.changeset.as_ref()?;
-    match &created.patch {
-        Some(patch) => Some(apply_by_hand(&created.folder, patch)),
-        None => row(work).map(|row| approval(&row)),
-    }
+    row(work).map(|row| approval(&row))
 }
 
-/// Returns the command that approves a changeset with a branch.
+/// Returns the command that approves a changeset.
 pub(crate) fn approval(row: &ChangesetRow) -> String {
     let mut approve = format!("artel changeset approve {}", row.id);
-    if row.into.is_none() {
+    // A patch goes into the folder that it was made of.
+    if row.into.is_none() && row.branch.is_some() {
         approve.push_str(" --into BRANCH");
     }
     if !(row.proven && row.complete) {
@@ -245,6 +242,7 @@ pub(crate) fn next(row: &ChangesetRow, created: &ChangesetCreated) -> Vec<String
     let id = &row.id;
     if let (Some(patch), "open") = (&created.patch, row.state) {
         return vec![
+            approval(row),
             apply_by_hand(&created.folder, patch),
             format!("artel changeset reject {id} --reason \"…\""),
         ];
@@ -255,6 +253,7 @@ pub(crate) fn next(row: &ChangesetRow, created: &ChangesetCreated) -> Vec<String
             format!("artel changeset show {id} --diff"),
             format!("artel changeset reject {id} --reason \"…\""),
         ],
+        "merged" if created.patch.is_some() => vec![format!("artel trace {id}")],
         "merged" => vec![format!("artel changeset undo {id}")],
         "undone" => vec![format!("artel changeset redo {id}")],
         "rejected" => vec!["artel ask \"…\"".to_owned()],

@@ -216,8 +216,8 @@ impl Maker {
             why: why.to_owned(),
             impact: change.impact,
         };
-        let known = |plan: &Plan| self.named.for_plan(plan);
-        let made = proposed(&self.plan, step, change.steps, known, words)?;
+        let judge = |next: &Plan| self.named.check(next, Some(&self.plan));
+        let made = proposed(&self.plan, step, change.steps, judge, words)?;
         // Other steps go on: the person is asked about this one anyway.
         Ok(PlanProposed {
             blocking: false,

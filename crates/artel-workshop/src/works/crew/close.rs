@@ -13,7 +13,7 @@ use artel_types::{
     counted,
 };
 
-use super::{Workers, blocking, facts, git_failed};
+use super::{Workers, blocking, facts, git_failed, unfinished_branch};
 
 impl Workers {
     /// Ends the run: what it made is put up for review, and what happened is told.
@@ -179,7 +179,7 @@ impl Workers {
             let file = self.write_patch(&top, "unfinished.patch")?;
             return Ok(Some(format!("`{file}` has what was made of {titles}")));
         }
-        let branch = format!("{}-unfinished", self.branch);
+        let branch = unfinished_branch(&self.branch);
         self.line.advance(&branch, &top, &top).map_err(git_failed)?;
         self.line.publish(&branch).map_err(git_failed)?;
         Ok(Some(format!(

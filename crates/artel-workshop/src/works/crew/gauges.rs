@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use artel_git::Entry;
 use artel_policy::rules::Rule;
 use artel_rules::conduct::{Conduct, LAPSED};
+use artel_rules::plan::check;
 use artel_rules::plan::names::is_test_path;
 use artel_rules::proof::{self, Gauges};
 use artel_types::plan::{Evidence, Plan, PlanStep, ProofPlace};
@@ -66,8 +67,8 @@ impl Workers {
             }
         }
         let known = self.house.workshop.known();
-        let known = |_: &Plan| known.clone();
-        let fact = proposed(spot.state.plan(), step, Vec::new(), known, words);
+        let judge = |next: &Plan| check(next, &known);
+        let fact = proposed(spot.state.plan(), step, Vec::new(), judge, words);
         let fact = fact.map_err(|why| Failure::new(Code::X001, why))?;
         Ok(Some(fact.into()))
     }

@@ -9,7 +9,7 @@ use artel_engine::Entry;
 use artel_model::Context;
 use artel_rules::budget::UNLIMITED;
 use artel_rules::conduct::Conduct;
-use artel_rules::plan::widened;
+use artel_rules::plan::{check, widened};
 use artel_types::plan::{PlanStep, StepState};
 use artel_types::{Actor, Amount, BudgetLimited, Code, Fact, Failure, Level, Money};
 
@@ -121,7 +121,7 @@ impl Workers {
             spot.state.plan(),
             step,
             Vec::new(),
-            |_| known.clone(),
+            |next| check(next, &known),
             words,
         );
         let fact = fact.map_err(|why| Failure::new(Code::X001, why))?;

@@ -17,6 +17,9 @@ pub(crate) struct Index {
     files: HashMap<TraceId, String>,
     /// By file, the hash of what is wrong with it.
     refused: HashMap<String, blake3::Hash>,
+    /// By file, the hash of what this process completed it to: its own writing costs no look at
+    /// the journal.
+    ours: HashMap<String, blake3::Hash>,
 }
 
 impl Index {
@@ -56,6 +59,17 @@ impl Index {
     pub(super) fn note_refused(&mut self, refused: &RequestRefused) -> bool {
         let hash = hash_of(refused);
         self.refused.insert(refused.file.clone(), hash) != Some(hash)
+    }
+
+    /// Notes what a file was completed to.
+    pub(super) fn note_ours(&mut self, file: &str, text: &str) {
+        let hash = blake3::hash(text.as_bytes());
+        self.ours.insert(file.to_owned(), hash);
+    }
+
+    /// Tells whether a file is as it was completed.
+    pub(super) fn is_ours(&self, file: &str, text: &str) -> bool {
+        self.ours.get(file) == Some(&blake3::hash(text.as_bytes()))
     }
 
     /// Returns the request that a file is.

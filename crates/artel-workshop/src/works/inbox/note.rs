@@ -22,6 +22,9 @@ fn place(file: &Path) -> PathBuf {
     file.with_file_name(format!("{name}{ENDING}"))
 }
 
+/// How the first line of a note ends that tells what was done, not what is to be mended.
+const ANEW: &str = "was written anew";
+
 /// Says beside a file what is wrong with it.
 pub(super) fn write(file: &Path, problems: &[String]) -> Result<(), Failure> {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
@@ -33,16 +36,44 @@ pub(super) fn write(file: &Path, problems: &[String]) -> Result<(), Failure> {
         "\nMend it and save. The daemon looks at it again, or `artel inbox scan` does, and this note \
          goes away.\n",
     );
+    put(file, &text)
+}
+
+/// Says beside a file that it was written as the journal has it, and why.
+pub(super) fn tell(file: &Path, why: &[String]) -> Result<(), Failure> {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let mut text = format!("# `{name}` {ANEW}\n\n");
+    for line in why {
+        text.push_str(&format!("- {}\n", line.replace('\n', "\n  ")));
+    }
+    text.push_str(
+        "\nThe journal is what counts, and the file says what it has. This note goes away with the \
+         next thing that you do to the file, or once you delete it.\n",
+    );
+    put(file, &text)
+}
+
+fn put(file: &Path, text: &str) -> Result<(), Failure> {
     let note = place(file);
-    if read_text(&note).as_ref() == Some(&text) {
+    if read_text(&note).as_deref() == Some(text) {
         return Ok(());
     }
     artel_files::write_atomic(&note, text.as_bytes(), 0o644)
         .map_err(|error| file_failure(Code::W008, &error))
 }
 
+/// Takes away the note of a file that is as it should be, unless it tells how it became so: our own
+/// writing is seen as well, and nobody would have read it by then.
+pub(super) fn settle(file: &Path) {
+    let told = read_text(&place(file));
+    let first = told.as_deref().and_then(|text| text.lines().next());
+    if !first.is_some_and(|line| line.ends_with(ANEW)) {
+        clear(file);
+    }
+}
+
 /// Takes the note of a file away.
-pub(super) fn clear(file: &Path) {
+pub(crate) fn clear(file: &Path) {
     // Mostly there is none.
     drop(std::fs::remove_file(place(file)));
 }

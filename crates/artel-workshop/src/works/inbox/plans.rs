@@ -7,39 +7,17 @@ use artel_rules::plan::markdown::{Parsed, parse, render};
 use artel_types::plan::PlanState;
 use artel_types::{Code, Failure, TraceId};
 
-use super::{ACTIVE, Found, PLANS, note};
-use crate::trouble::{Problems, file_failure};
-use crate::works::acts::{Edited, LOOKING, free_beside};
-use crate::works::sheets::{hash_of, read_text};
+use super::theirs::{Kept, added, advice_for};
+use super::{ACTIVE, Found, InboxName, PLANS, REJECTED, REQUESTS, note};
+use crate::safety;
+use crate::trouble::Problems;
+use crate::works::acts::{Edited, LOOKING};
+use crate::works::sheets::{FOLDERS, Over, read_text};
 use crate::works::work::Work;
 use crate::workshop::Workshop;
 
 /// How the name of a plan's file ends.
 const ENDING: &str = "_plan.md";
-
-/// Where plans lie that are over.
-const ARCHIVE: &str = "Inbox/Archive";
-
-/// Texts of a person that were kept: what lay where, and where it is now.
-#[derive(Default)]
-pub(crate) struct Kept(Vec<(String, PathBuf)>);
-
-impl Kept {
-    /// Says where they are.
-    pub(crate) fn notes(&self) -> impl Iterator<Item = String> {
-        self.0.iter().map(|(shown, copy)| {
-            let copy = copy.display();
-            format!("`{shown}` said something that nobody had taken yet; it is kept in `{copy}`")
-        })
-    }
-
-    /// Takes the copies away: what they are of stays where it is.
-    pub(crate) fn discard(&self) {
-        for (_, copy) in &self.0 {
-            drop(std::fs::remove_file(copy));
-        }
-    }
-}
 
 /// A file of a plan that is not as it was written.
 struct Touched<'a> {
@@ -47,9 +25,23 @@ struct Touched<'a> {
     /// Where it lies.
     file: PathBuf,
     shown: String,
+    text: String,
     parsed: Parsed,
-    /// Whether it lies, or says, that it is approved.
-    approves: bool,
+    /// What it says by where it lies and by its `status`.
+    wish: Wish,
+    /// Whether somebody carries the plan out, and writes the file as well.
+    is_driven: bool,
+}
+
+/// What a person decides by the place and the `status` of a file.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wish {
+    /// Nothing.
+    None,
+    /// The version that it shows is approved.
+    Approve,
+    /// The version in review is turned down.
+    Reject,
 }
 
 impl Workshop {
@@ -64,38 +56,73 @@ impl Workshop {
         if let Some(work) = work.filter(|work| !work.versions.is_empty()) {
             return self.look_at_plan(journal, &work);
         }
-        let lies = |folder: &&str| self.root.join(folder).join(name).exists();
-        let stray = [PLANS, ACTIVE].into_iter().find(lies);
-        Ok(stray.map(|folder| Found {
-            file: format!("{folder}/{name}"),
-            what: "refused",
-            trace: None,
-            text: "it belongs to no plan here; `artel ask` begins one".to_owned(),
-        }))
+        self.stray(name)
     }
 
-    fn look_at_plan(&self, journal: &Journal, work: &Work) -> Result<Option<Found>, Failure> {
-        // Whoever drives it writes the file, too.
+    /// Says beside a file that it is no plan's, in each folder where it lies.
+    fn stray(&self, name: &str) -> Result<Option<Found>, Failure> {
+        let mut found = None;
+        for folder in [PLANS, ACTIVE] {
+            let file = self.root.join(folder).join(name);
+            if !file.symlink_metadata().is_ok_and(|about| !about.is_dir()) {
+                continue;
+            }
+            let text = match InboxName::of(name) {
+                InboxName::Markdown if name.ends_with(ENDING) => format!(
+                    "it belongs to no plan here; `artel ask` begins one, and a request of yours \
+                     goes into `{REQUESTS}`"
+                ),
+                InboxName::Markdown => format!(
+                    "only files of plans lie here, and they are called `request-…{ENDING}`; move it \
+                     to `{REQUESTS}` if it is a request, or take it away"
+                ),
+                _ => {
+                    "only files of plans lie here, and this is no Markdown; take it away".to_owned()
+                }
+            };
+            note::write(&file, std::slice::from_ref(&text))?;
+            found = Some(Found {
+                file: format!("{folder}/{name}"),
+                what: "refused",
+                trace: None,
+                text,
+            });
+        }
+        Ok(found)
+    }
+
+    fn is_driven(&self, work: &Work) -> Result<bool, Failure> {
         for run in self.open_runs(work)? {
             if self.state_of(run)?.driver.is_some() {
-                return Ok(None);
+                return Ok(true);
             }
         }
+        Ok(false)
+    }
+
+    /// Takes up what people did to the file of this plan.
+    pub(crate) fn look_at_plan(
+        &self,
+        journal: &Journal,
+        work: &Work,
+    ) -> Result<Option<Found>, Failure> {
+        let is_driven = self.is_driven(work)?;
         let state = work.course.state().unwrap_or(PlanState::Review);
+        let is_being_done = matches!(state, PlanState::Approved | PlanState::Running);
+        if is_driven && !is_being_done {
+            // The architect writes, and the file with it.
+            return Ok(None);
+        }
         let right = self.plan_file(work);
-        let name = file_name(work);
-        let lying = [ACTIVE, PLANS].map(|folder| (folder, self.root.join(folder).join(&name)));
-        let there: Vec<_> = lying.into_iter().filter(|(_, at)| at.exists()).collect();
+        let there = self.lying(work, state);
         let is_open = !state.is_over();
         let Some((folder, file)) = there.first().cloned() else {
             let is_elsewhere = !right.exists();
-            let what = "it was not where it belongs; decisions need `artel plan …`";
-            return match is_open && is_elsewhere {
-                true => self.rewritten(work, what).map(Some),
+            return match is_open && is_elsewhere && !is_driven {
+                true => self.put_back(work).map(Some),
                 false => Ok(None),
             };
         };
-        let shown = format!("{folder}/{name}");
         if !is_open {
             let what = format!("the plan is in state `{state}`, so its file belongs elsewhere");
             return match file == right && there.len() == 1 {
@@ -106,26 +133,46 @@ impl Workshop {
         let conduct = self.conduct_of(work, LOOKING)?;
         let text = read_text(&file).unwrap_or_default();
         if file == right && text == render(&self.sheet_of(work, conduct.as_ref())?) {
-            note::clear(&file);
+            note::settle(&file);
             return Ok(None);
         }
+        let shown = self.in_workshop(&file);
         let parsed = match parse(&text) {
             Ok(parsed) => parsed,
+            Err(_) if folder == REJECTED => {
+                return self.turn_down(journal, work, shown, None).map(Some);
+            }
             Err(problems) => {
                 let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
                 return refused(&file, shown, work.trace, &lines).map(Some);
             }
         };
-        let is_review = !matches!(state, PlanState::Approved | PlanState::Running);
-        let is_moved = folder == ACTIVE;
         let touched = Touched {
             work,
             file,
             shown,
-            approves: is_review && (is_moved || parsed.head.status == PlanState::Approved),
+            wish: wish_of(state, folder, parsed.head.status),
+            text,
             parsed,
+            is_driven,
         };
-        self.take_touched(journal, touched).map(Some)
+        match is_being_done {
+            true => self.take_meanwhile(journal, touched),
+            false => self.take_touched(journal, touched).map(Some),
+        }
+    }
+
+    /// Returns where files of a plan lie that somebody may have put there.
+    fn lying(&self, work: &Work, state: PlanState) -> Vec<(&'static str, PathBuf)> {
+        let name = file_name(work);
+        let looked = match state {
+            PlanState::Review => &[ACTIVE, PLANS, REJECTED][..],
+            _ => &[ACTIVE, PLANS],
+        };
+        let places = looked
+            .iter()
+            .map(|folder| (*folder, self.root.join(folder).join(&name)));
+        places.filter(|(_, at)| at.exists()).collect()
     }
 
     fn take_touched(&self, journal: &Journal, touched: Touched<'_>) -> Result<Found, Failure> {
@@ -133,14 +180,17 @@ impl Workshop {
         if touched.parsed.head.trace != work.trace {
             return self.rewritten(work, "its `trace_id` was that of another piece of work");
         }
-        if self.is_old(&touched)? {
+        if self.is_old(&touched) {
             return self.rewritten(work, "it showed an older version");
+        }
+        if touched.wish == Wish::Reject {
+            return self.turn_down(journal, work, touched.shown.clone(), Some(&touched.parsed));
         }
         match self.draft_edit(journal, work, &touched.parsed, self.by_file()) {
             Ok(Edited::InReview { version }) => {
                 note::clear(&touched.file);
                 self.refresh_sheets(work.trace, LOOKING);
-                let more = match touched.approves {
+                let more = match touched.wish == Wish::Approve {
                     true => "; a change and an approval at once is no approval",
                     false => "",
                 };
@@ -154,26 +204,25 @@ impl Workshop {
                 ))
             }
             Ok(_) => self.take_unchanged(journal, &touched),
-            Err(Problems(problems)) => {
-                let line = |failure: &Failure| {
-                    let parts = [
-                        Some(failure.what.clone()),
-                        failure.why.clone(),
-                        failure.advice.clone(),
-                    ];
-                    parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
-                };
-                let lines: Vec<String> = problems.iter().map(line).collect();
-                refused(&touched.file, touched.shown, work.trace, &lines)
-            }
+            Err(problems) => refused(
+                &touched.file,
+                touched.shown,
+                work.trace,
+                &lines_of(&problems),
+            ),
         }
     }
 
     /// Takes up a file whose plan says what it said: it may be approved, or commented on.
     fn take_unchanged(&self, journal: &Journal, touched: &Touched<'_>) -> Result<Found, Failure> {
         let work = touched.work;
-        note::clear(&touched.file);
-        if touched.approves {
+        if touched.wish == Wish::Approve {
+            if let Some(open) = safety::open_to_others(&self.root, &touched.file) {
+                let lines =
+                    unsafe_here(&open, &format!("artel plan approve {}", work.trace.short()));
+                return refused(&touched.file, touched.shown.clone(), work.trace, &lines);
+            }
+            note::clear(&touched.file);
             let approved = self.approve_as(journal, work, None, self.by_file());
             return match approved {
                 Ok(_) => {
@@ -191,6 +240,7 @@ impl Workshop {
         let comments = added(work, &touched.parsed);
         if !comments.is_empty() && work.course.state() == Some(PlanState::Review) {
             let count = comments.len();
+            note::clear(&touched.file);
             self.comment_as(journal, work, comments, self.by_file())?;
             let text = format!(
                 "{} for the architect",
@@ -202,6 +252,103 @@ impl Workshop {
             work,
             "it said something else about the plan than the journal",
         )
+    }
+
+    /// Takes up what a person wrote into the file of a plan that is being done: it is their own
+    /// version, and counts as approval of what it says, as `artel plan edit` does.
+    fn take_meanwhile(
+        &self,
+        journal: &Journal,
+        touched: Touched<'_>,
+    ) -> Result<Option<Found>, Failure> {
+        let (work, is_driven) = (touched.work, touched.is_driven);
+        let short = work.trace.short();
+        if touched.parsed.head.trace != work.trace {
+            let why = "its `trace_id` was that of another piece of work";
+            return self.rewritten(work, why).map(Some);
+        }
+        let status = touched.parsed.head.status;
+        if self.version_saying(work, &touched.parsed).is_some() {
+            let is_commented = !added(work, &touched.parsed).is_empty();
+            let why = match () {
+                () if is_commented => {
+                    "while a plan is being done, comments go to the architect by a command"
+                        .to_owned()
+                }
+                () if status.is_over() => format!(
+                    "its `status` was `{status}`, and the plan is being done; `artel plan cancel \
+                     {short}` calls it off"
+                ),
+                // Whoever drives it writes the file, too: what it says of the steps may be behind.
+                () if is_driven => return Ok(None),
+                () => "it said something else about the plan than the journal".to_owned(),
+            };
+            return self.rewritten(work, &why).map(Some);
+        }
+        if let Some(open) = safety::open_to_others(&self.root, &touched.file) {
+            let copy = format!("artel plan edit {short} --file {}", touched.shown);
+            let lines = unsafe_here(&open, &copy);
+            return refused(&touched.file, touched.shown, work.trace, &lines).map(Some);
+        }
+        match self.adopt_from_file(journal, work, &touched.parsed) {
+            Ok(Edited::Adopted { version, .. }) => {
+                note::clear(&touched.file);
+                self.refresh_sheets(work.trace, LOOKING);
+                let more = match is_driven {
+                    true => String::new(),
+                    false => format!(": `artel resume {short}`"),
+                };
+                let text = format!("version {version} is yours, and the run goes on by it{more}");
+                Ok(Some(said(&touched, "edited", text)))
+            }
+            Ok(_) => self
+                .rewritten(
+                    work,
+                    "it said something else about the plan than the journal",
+                )
+                .map(Some),
+            Err(problems) => {
+                // Somebody else may have taken the same words meanwhile.
+                if self.is_on_record(&self.work(work.trace)?, &touched.text) {
+                    return Ok(None);
+                }
+                refused(
+                    &touched.file,
+                    touched.shown,
+                    work.trace,
+                    &lines_of(&problems),
+                )
+                .map(Some)
+            }
+        }
+    }
+
+    /// Turns the version in review down for a person who said so by its file. The reason is the one
+    /// that stands there.
+    fn turn_down(
+        &self,
+        journal: &Journal,
+        work: &Work,
+        shown: String,
+        parsed: Option<&Parsed>,
+    ) -> Result<Found, Failure> {
+        let reason = parsed.and_then(|parsed| reason_in(work, parsed));
+        let reason = reason.unwrap_or_else(|| match shown.starts_with(REJECTED) {
+            true => format!("moved to `{REJECTED}` by hand"),
+            false => "`status: rejected` was set in its file".to_owned(),
+        });
+        match self.reject_as(journal, work, &reason, self.by_file()) {
+            Ok(()) => Ok(Found {
+                file: shown,
+                what: "rejected",
+                trace: Some(work.trace),
+                text: reason,
+            }),
+            Err(failure) => {
+                let why = failure.why.map_or(String::new(), |why| format!(": {why}"));
+                self.rewritten(work, &format!("{}{why}", failure.what))
+            }
+        }
     }
 
     /// Makes sure that no file of a plan in review holds words of a person that are not on record:
@@ -232,57 +379,53 @@ impl Workshop {
     /// Keeps words of a person that are not on record and that a decision would write over. They
     /// lie where the file of the plan will, under a name of their own.
     pub(crate) fn keep_unread(&self, work: &Work) -> Result<Kept, Failure> {
-        let mut kept = Kept::default();
         if work.versions.is_empty() {
-            return Ok(kept);
+            return Ok(Kept::default());
         }
         let conduct = self.conduct_of(work, LOOKING)?;
         let sheet = render(&self.sheet_of(work, conduct.as_ref())?);
-        let failed = |error| file_failure(Code::W008, &error);
-        for folder in [PLANS, ACTIVE] {
-            let shown = format!("{folder}/{}", file_name(work));
-            let text = read_text(&self.root.join(&shown)).unwrap_or_default();
-            if text.is_empty() || text == sheet || self.is_on_record(work, &text) {
-                continue;
-            }
-            let archive = self.root.join(ARCHIVE);
-            artel_files::make_dirs(&archive, 0o755).map_err(failed)?;
-            let stem = format!("{}_unread", work.name());
-            let copy = free_beside(&archive.join(file_name(work)), &stem);
-            artel_files::write_atomic(&copy, text.as_bytes(), 0o644).map_err(failed)?;
-            kept.0.push((shown, copy));
-        }
-        Ok(kept)
-    }
-
-    /// Tells whether a text is that of a version, with the comments that are known.
-    fn is_on_record(&self, work: &Work, text: &str) -> bool {
-        let Ok(parsed) = parse(text) else {
-            return false;
-        };
-        let hash = hash_of(&parsed.plan).map(|(_, hash)| hash).ok();
-        let mut versions = work.versions.iter();
-        let is_version = versions.any(|it| Some(&it.fact.hash) == hash.as_ref());
-        parsed.head.trace == work.trace && is_version && added(work, &parsed).is_empty()
+        self.keep_theirs(&self.theirs_in_plan(work, &sheet), &work.name())
     }
 
     /// Tells whether a file is that of an older version, as it was.
-    fn is_old(&self, touched: &Touched<'_>) -> Result<bool, Failure> {
-        let (_, hash) = hash_of(&touched.parsed.plan)?;
+    fn is_old(&self, touched: &Touched<'_>) -> bool {
         let newest = touched.work.course.newest().map(|newest| newest.number);
-        let versions = touched.work.versions.iter();
-        let mut same = versions.filter(|it| it.fact.hash == hash);
-        let mut current = same.clone().filter(|it| Some(it.fact.version) == newest);
-        Ok(current.next().is_none() && same.next().is_some())
+        let same = self.version_saying(touched.work, &touched.parsed);
+        same.is_some() && same != newest
     }
 
-    /// Writes the file of a plan as the journal has it, and says why.
+    /// Writes the file of a plan that lies where it does not belong, or nowhere: then nobody need
+    /// have touched it, and nothing is said beside it.
+    fn put_back(&self, work: &Work) -> Result<Found, Failure> {
+        let name = file_name(work);
+        let mut folders = FOLDERS.iter();
+        let lies = folders.any(|folder| self.root.join(folder).join(&name).exists());
+        let found = self.rewritten(
+            work,
+            "it was not where it belongs; decisions need `artel plan …`",
+        )?;
+        if !lies {
+            note::clear(&self.plan_file(work));
+        }
+        Ok(found)
+    }
+
+    /// Writes the file of a plan as the journal has it, and says why, also beside it.
     fn rewritten(&self, work: &Work, why: &str) -> Result<Found, Failure> {
-        self.refresh_sheets(work.trace, LOOKING);
+        let conduct = self.conduct_of(work, LOOKING)?;
+        let sheet = render(&self.sheet_of(work, conduct.as_ref())?);
+        let theirs = self.theirs_in_plan(work, &sheet);
+        let kept = self.keep_theirs(&theirs, &work.name())?;
+        self.put_plan(work, conduct.as_ref(), Over::Keep)?;
         let file = self.plan_file(work);
-        let shown = file.strip_prefix(&self.root).unwrap_or(&file);
+        let mut lines = vec![why.to_owned()];
+        lines.extend(kept.notes());
+        if lines.len() > 1 {
+            lines.push(advice_for(work));
+        }
+        note::tell(&file, &lines)?;
         Ok(Found {
-            file: shown.display().to_string(),
+            file: self.in_workshop(&file),
             what: "rewritten",
             trace: Some(work.trace),
             text: why.to_owned(),
@@ -290,27 +433,61 @@ impl Workshop {
     }
 }
 
-/// Returns what a person added to the comments by hand.
-fn added(work: &Work, parsed: &Parsed) -> Vec<String> {
-    let known = work.course.comments().iter();
-    let known: Vec<String> = known
-        .map(|it| format!("(v{}) {}", it.version, it.text))
-        .collect();
-    let remarks = parsed.remarks.iter();
-    let new = remarks.filter(|it| it.by.is_none() && !known.contains(&it.text));
-    new.map(|it| it.text.clone()).collect()
+fn wish_of(state: PlanState, folder: &str, status: PlanState) -> Wish {
+    match (folder, status) {
+        _ if state != PlanState::Review => Wish::None,
+        (REJECTED, _) | (PLANS, PlanState::Rejected) => Wish::Reject,
+        (ACTIVE, _) | (_, PlanState::Approved) => Wish::Approve,
+        _ => Wish::None,
+    }
 }
 
-/// Returns the names of the files that may be plans.
+/// Returns why a person turned a plan down, where its file says so: under `reason`, or as a
+/// comment.
+fn reason_in(work: &Work, parsed: &Parsed) -> Option<String> {
+    let mut other = parsed.head.other.iter();
+    let key = other.find_map(|line| line.strip_prefix("reason:"));
+    let plain = key.map(|value| value.trim().trim_matches(['"', '\'']).to_owned());
+    let comments = added(work, parsed).join("; ");
+    plain
+        .into_iter()
+        .chain([comments])
+        .find(|it| !it.trim().is_empty())
+}
+
+fn lines_of(Problems(problems): &Problems) -> Vec<String> {
+    let line = |failure: &Failure| {
+        let parts = [
+            Some(failure.what.clone()),
+            failure.why.clone(),
+            failure.advice.clone(),
+        ];
+        parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
+    };
+    problems.iter().map(line).collect()
+}
+
+/// Says why a file decides nothing here, and what does.
+fn unsafe_here(open: &safety::OpenToOthers, command: &str) -> Vec<String> {
+    vec![
+        format!(
+            "a file decides only where nobody but you can write it, and {}; {}, then `artel inbox \
+             scan`",
+            open.why, open.advice
+        ),
+        format!("`{command}` decides without the file"),
+    ]
+}
+
+/// Returns the names of the files that may be plans, and of those that are none and lie there.
 pub(super) fn all_in(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
-    names.filter(|name| is_one(name)).collect()
-}
-
-/// Tells whether a file of this name may be a plan.
-pub(super) fn is_one(name: &str) -> bool {
-    name.ends_with(ENDING) && !name.starts_with('.')
+    let is_file = |entry: &std::fs::DirEntry| entry.file_type().is_ok_and(|it| !it.is_dir());
+    let names = entries.filter(is_file);
+    let names = names.filter_map(|entry| entry.file_name().into_string().ok());
+    names
+        .filter(|name| InboxName::of(name) != InboxName::Passing)
+        .collect()
 }
 
 /// Returns what the file of a plan is called.

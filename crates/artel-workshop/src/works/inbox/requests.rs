@@ -15,6 +15,7 @@ use artel_rules::request::file::{Origin, Read, Request, Status, Wrong, parse, re
 use artel_types::{Code, Draft, Failure, RequestMoved, RequestRefused, Stream, Timestamp, TraceId};
 
 use super::look::Look;
+use super::theirs::advice_for_request;
 use super::{Due, Found, InboxName, REQUESTS, note};
 use crate::caller::fresh_trace;
 use crate::portals::Portal;
@@ -62,9 +63,9 @@ impl Look<'_> {
             let name = file.file_name().unwrap_or_default().to_string_lossy();
             let shown = format!("{REQUESTS}/{name}");
             match self.take_request(file, &shown) {
-                Ok(Came::Nothing) => note::clear(file),
+                Ok(Came::Nothing) => note::settle(file),
                 Ok(Came::Known(known)) => {
-                    note::clear(file);
+                    note::settle(file);
                     found.push(known);
                 }
                 Ok(Came::New(prospect)) => {
@@ -128,6 +129,10 @@ impl Look<'_> {
             let said = |it: &Wrong| (it.field.clone(), it.to_string());
             Refusal::Wrong(wrongs.iter().map(said).collect())
         })?;
+        let is_known = read.trace.and_then(|it| self.index.file_of(it)) == Some(shown);
+        if is_known && self.index.is_ours(shown, &text) {
+            return Ok(Came::Nothing);
+        }
         if let Some(came) = self.known(&read, shown)? {
             return Ok(came);
         }
@@ -151,9 +156,10 @@ impl Look<'_> {
         if read_text(file).as_ref() != Some(&text) {
             return Ok(Came::Nothing);
         }
-        let whole = self.completed(read, &prospect);
-        artel_files::write_atomic(file, render(&whole).as_bytes(), 0o644)
+        let whole = render(&self.completed(read, &prospect));
+        artel_files::write_atomic(file, whole.as_bytes(), 0o644)
             .map_err(|error| file_failure(Code::W008, &error))?;
+        self.index.note_ours(shown, &whole);
         Ok(Came::New(Box::new(prospect)))
     }
 
@@ -164,7 +170,7 @@ impl Look<'_> {
             && let Some(file) = self.index.file_of(trace).map(str::to_owned)
         {
             return match file == shown {
-                true => Ok(Some(Came::Nothing)),
+                true => self.taken_before(trace, read, shown).map(Some),
                 false => self.copied_or_moved(trace, &file, shown).map(Some),
             };
         }
@@ -191,6 +197,41 @@ impl Look<'_> {
              over; save it under another name to ask anew, or `artel plan revise {short} --comment \"…\"`"
         );
         Err(wrong("file", what))
+    }
+
+    /// Looks at the file of a request that was taken. What was asked stays as it was: where a
+    /// person changed it since, the file is written as the journal has it, and what they wrote is
+    /// kept and told.
+    fn taken_before(&mut self, trace: TraceId, read: &Read, shown: &str) -> Result<Came, Refusal> {
+        // Whoever has taken it may not have put it on record yet.
+        let Ok(work) = self.workshop.work(trace) else {
+            return Ok(Came::Nothing);
+        };
+        let changed = self.workshop.changed_in_request(&work, read)?;
+        if changed.is_empty() {
+            return Ok(Came::Nothing);
+        }
+        let file = self.workshop.root.join(shown);
+        let kept = self.workshop.keep_request(&work, &file)?;
+        self.workshop.write_request(&work, work.status())?;
+        let fields: Vec<String> = changed.iter().map(|it| format!("`{it}`")).collect();
+        let why = format!(
+            "it said something else than the request that was taken: {}",
+            fields.join(", ")
+        );
+        let advice = advice_for_request(&work);
+        let lines: Vec<String> = [why.clone()]
+            .into_iter()
+            .chain(kept.notes())
+            .chain([advice.clone()])
+            .collect();
+        note::tell(&file, &lines)?;
+        Ok(Came::Known(Found {
+            file: shown.to_owned(),
+            what: "rewritten",
+            trace: Some(trace),
+            text: format!("{why}; {advice}"),
+        }))
     }
 
     /// Tells a copy from a file that was renamed: where the other one still says that it is this

@@ -4,15 +4,16 @@ use std::path::Path;
 use std::sync::Arc;
 
 use artel_types::{RunId, TraceId};
-use artel_workshop::{Caller, Edited, Problems, Work, Workshop};
+use artel_workshop::{Caller, Edited, PlanLook, Problems, Work, Workshop};
 use serde_json::json;
 
 use super::How;
 use super::expected;
+use super::look::tokens;
 use crate::Verdict;
-use crate::commands::planned::{Bench, Telling};
+use crate::commands::planned::Bench;
 use crate::commands::run::Answers;
-use crate::render::{harmless, harmless_lines};
+use crate::render::{harmless, harmless_lines, price};
 use crate::runtime;
 use crate::screen::Screen;
 use crate::signals::Ear;
@@ -25,10 +26,13 @@ pub(super) fn approve(
     screen: &mut Screen,
 ) -> Result<Verdict, Problems> {
     let workshop = Arc::new(caller.workshop()?);
-    // Said before it is agreed to: what is set aside for its steps may not be enough.
-    let look = runtime::block_on(workshop.plan_look(workshop.work_named(id)?, None))?;
-    if let Ok(look) = &look {
-        screen.notes(&look.short);
+    // Said before it is agreed to: what it takes, and whether what is left of budgets is enough.
+    let work = workshop.work_named(id)?;
+    workshop.may_approve_plan(&work, hash)?;
+    let look = workshop.plan_look_with(work, None, how.model.as_deref());
+    // Without a model there is no price; what is wrong with it is said once it is needed.
+    if let Ok(look) = runtime::block_on(look)? {
+        estimated(&look, screen)?;
     }
     let (work, run) = workshop.approve_plan(id, hash)?;
     let version = work.course.approved().map_or(1, |it| it.version.number);
@@ -38,11 +42,36 @@ pub(super) fn approve(
             "approved {short} version {version}; run {}",
             run.short()
         ));
-        if let Ok(look) = &look {
-            screen.say(expected(look));
-        }
     }
     go(&workshop, &work, run, how, caller, screen)
+}
+
+/// Says what each step of a plan is expected to take, and by which model.
+fn estimated(look: &PlanLook, screen: &mut Screen) -> Result<(), Problems> {
+    screen.notes(&look.short);
+    if screen.json {
+        let (tokens, cost) = look.total();
+        return screen.value(&json!({ "expected": {
+            "version": look.drafted.fact.version,
+            "hash": look.drafted.fact.hash,
+            "steps": look.estimates,
+            "tokens": tokens,
+            "cost": cost,
+        } }));
+    }
+    for (number, (step, estimate)) in look.plan.steps.iter().zip(&look.estimates).enumerate() {
+        let model = estimate.model.as_deref().unwrap_or("no model is known");
+        screen.say(format!(
+            "  step {} {}: {} tokens, {} ({})",
+            number + 1,
+            harmless(&step.title),
+            tokens(estimate.tokens),
+            price(estimate.cost),
+            harmless(model)
+        ));
+    }
+    screen.say(expected(look));
+    Ok(())
 }
 
 /// Carries out a plan here or in the background, or stays with it where it is being done: by a
@@ -73,16 +102,8 @@ pub(super) fn go(
     bench.model.clone_from(&how.model);
     bench.answers = if how.yes { Answers::Yes } else { Answers::Ask };
     bench.rules = how.rules();
-    bench.telling = Telling::Live;
     let outcome = bench.carry_out(work.trace)?;
-    if bench.screen.json {
-        bench.screen.value(&json!({ "result": outcome.value }))?;
-    } else {
-        for line in &outcome.lines {
-            bench.screen.line(line)?;
-        }
-    }
-    Ok(outcome.end?)
+    bench.conclude(work.trace, outcome)
 }
 
 /// Says that the run goes on in another process.

@@ -1,7 +1,7 @@
 //! Looking at plans.
 
 use artel_types::counted;
-use artel_types::plan::{PlanState, PlanStep, StepState};
+use artel_types::plan::{Plan, PlanState, PlanStep, StepState};
 use artel_workshop::{Caller, PlanLook, Problems, Work};
 use serde_json::json;
 
@@ -122,6 +122,7 @@ pub(super) fn show(
     paragraph("", &plan.overview, screen)?;
     paragraph("Why this way", &plan.reasoning, screen)?;
     steps(&shown, screen)?;
+    told(plan, screen)?;
     details(&shown, screen)?;
     next(&shown, screen);
     Ok(Verdict::Done)
@@ -181,6 +182,48 @@ pub(crate) fn expected(shown: &PlanLook) -> String {
     )
 }
 
+/// Says what worker and verifier of each step are told and what has to be shown, and which files
+/// the plan is about.
+fn told(plan: &Plan, screen: &mut Screen) -> Result<(), Problems> {
+    let files = plan.files.iter().map(|file| {
+        let why = match file.why.trim() {
+            "" => String::new(),
+            why => format!(": {why}"),
+        };
+        format!("{} ({}){why}", file.path, file.action)
+    });
+    listing("Files to change", &files.collect::<Vec<_>>(), screen)?;
+    for (at, step) in plan.steps.iter().enumerate() {
+        let number = at + 1;
+        screen.line(format!("\nStep {number}: {}", harmless(&step.title)))?;
+        let shown = step.evidence.iter().map(|it| match it.what.trim() {
+            "" => it.kind.to_string(),
+            what => format!("{} {what}", it.kind),
+        });
+        let shown: Vec<String> = shown.collect();
+        for (word, text) in [
+            ("work", step.work.as_str()),
+            ("check", step.check.as_str()),
+            ("shown by", &shown.join(", ")),
+            ("gives", &step.gives.join(", ")),
+            ("uses", &step.uses.join(", ")),
+        ] {
+            labelled(word, text, screen)?;
+        }
+    }
+    listing("References", &plan.references, screen)
+}
+
+/// Prints a text behind its label, its further lines below its first.
+fn labelled(label: &str, text: &str, screen: &mut Screen) -> Result<(), Problems> {
+    let text = harmless_lines(text.trim());
+    for (at, line) in text.lines().enumerate() {
+        let label = if at == 0 { label } else { "" };
+        screen.line(format!("  {label:<9} {line}").trim_end().to_owned())?;
+    }
+    Ok(())
+}
+
 /// Lists what the steps ask for, what has to hold, and what a person should know.
 fn details(shown: &PlanLook, screen: &mut Screen) -> Result<(), Problems> {
     let plan = &shown.plan;
@@ -194,6 +237,11 @@ fn details(shown: &PlanLook, screen: &mut Screen) -> Result<(), Problems> {
             list => format!("{may} {}", list.join(", ")),
         });
         let mut parts = parts.to_vec();
+        parts.extend(
+            scope
+                .turns
+                .map(|turns| format!("take {turns} turns an attempt")),
+        );
         parts.extend(scope.cost().map(|cost| format!("cost up to {cost}")));
         permissions.push(format!("step {} may {}", at + 1, parts.join("; ")));
         for claim in &scope.criteria {
@@ -295,7 +343,7 @@ pub(super) fn diff(
     Ok(Verdict::Done)
 }
 
-fn tokens(count: u64) -> String {
+pub(super) fn tokens(count: u64) -> String {
     match count {
         0..1_000 => count.to_string(),
         _ => format!("{}k", count.div_ceil(1_000)),

@@ -148,6 +148,19 @@ impl Seen {
         serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {}", self.out))
     }
 
+    /// Returns what came of it, which is the last of the records on standard output.
+    #[track_caller]
+    pub(crate) fn result(&self) -> serde_json::Value {
+        let records: Vec<serde_json::Value> = self
+            .out
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap_or_else(|it| panic!("{it}: {line}")))
+            .collect();
+        assert!(records.len() > 1, "nothing before it: {}", self.out);
+        let last = records.last().cloned().unwrap_or_default();
+        last["result"].clone()
+    }
+
     /// Returns everything that was seen, without what differs from run to run.
     pub(crate) fn text(&self) -> String {
         let whole = format!("exit {}\n{}{}", self.code, self.out, self.err);

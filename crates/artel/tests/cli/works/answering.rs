@@ -174,3 +174,29 @@ fn what_a_person_takes_over_is_on_a_branch_of_its_own() {
     let report = town.artel(["report", "show", &id]).run().expect(0);
     report.says("`take-over: I know how` by ").says(branch);
 }
+
+/// What was not checked goes with the changeset that it is no part of.
+#[test]
+fn a_changeset_that_is_turned_down_takes_what_was_left_unfinished_with_it() {
+    let script = SCRIPT
+        .replace(
+            "scope: { paths: [NOTES.md] }",
+            "scope: { paths: [NOTES.md, OTHER.md] }",
+        )
+        .replace("write: { path: NOTES.md,", "write: { path: OTHER.md,")
+        .replace("says: NOTES.md", "says: OTHER.md");
+    let town = Town::saying(&script);
+    let id = town.asked();
+    let approve = town.artel(["plan", "approve", &id]);
+    approve.run().fails_last(3, "P002");
+    let take = town.artel(["answer", &id, "take-over: I know how"]);
+    take.run().expect(0);
+    town.artel(["resume", &id]).run().fails_last(1, "R005");
+    let branches = || git(&town.project, &["branch", "--format=%(refname:short)"]);
+    assert_eq!(branches().lines().count(), 3, "{}", branches());
+    assert!(branches().contains("-unfinished"), "{}", branches());
+    town.artel(["changeset", "reject", &id, "--reason", "not now"])
+        .run()
+        .expect(0);
+    assert_eq!(branches().trim(), "main");
+}

@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::town::Town;
-use crate::support::Tree;
+use crate::support::{House, Tree};
 use crate::terminal::in_terminal;
 
 #[test]
@@ -101,6 +101,25 @@ fn a_rehearsal_of_a_request_writes_nothing() {
         assert!(!seen[key].is_null(), "{key}: {seen}");
     }
     assert_eq!(Tree::of(&town.house.root()), before);
+}
+
+#[test]
+fn a_rehearsal_needs_no_workshop_and_makes_none() {
+    let house = House::empty();
+    let project = house.folder("project");
+    let before = Tree::of(&house.root());
+    let ask = |words: &[&str]| {
+        let artel = house.artel(["ask", "Add a total to the bill", "--dry-run"]);
+        artel.words(words).standing_in(&project).run()
+    };
+    let seen = ask(&[]).expect(0).json();
+    assert_eq!(
+        (&seen["size"], &seen["portal"]),
+        (&"work".into(), &serde_json::Value::Null)
+    );
+    ask(&["--portal", "shop"]).fails(4, "W001");
+    ask(&["--agent", "nobody"]).fails(4, "W010");
+    assert_eq!(Tree::of(&house.root()), before);
 }
 
 #[test]

@@ -193,15 +193,17 @@ impl Bench {
     /// Puts the order to merge on record, as a process does that is killed right after.
     pub(super) fn order_and_die(&self) {
         let line = self.line();
-        let merge = line
-            .plan_merge(&MergeOrder {
+        let merge = match line.is_private() {
+            true => line.plan_placing(&self.head),
+            false => line.plan_merge(&MergeOrder {
                 head: &self.head,
                 into: "main",
                 message: "Merge it\n",
                 when: WHEN,
                 author: &ada(),
-            })
-            .unwrap();
+            }),
+        };
+        let merge = merge.unwrap();
         let plan = serde_json::to_string(&merge).unwrap();
         let ordered = ChangesetOrdered {
             act: "approve".to_owned(),

@@ -361,33 +361,75 @@ fn a_process_that_is_killed_while_it_merges_is_made_up_for() {
     }
 }
 
-#[test]
-fn a_folder_in_no_repository_gets_a_patch_and_the_command_for_it() {
-    let bench = Bench::special(Special {
+fn without_git() -> Bench {
+    Bench::special(Special {
         is_in_git: false,
         ..Special::default()
-    });
-    let before = Tree::of(&bench.project);
-    let refused = bench.decide("approve", &[]).fails(3, "R008");
-    before.unchanged(&bench.project);
-    let command = refused.err.split("try: `").nth(1).unwrap();
-    let command = command.split('`').next().unwrap();
-    let done = Command::new("/bin/sh")
-        .args(["-c", command])
-        .env("PATH", "/usr/local/bin:/usr/bin:/bin")
-        .status();
-    assert!(done.unwrap().success(), "{command}");
+    })
+}
+
+#[test]
+fn a_folder_in_no_repository_gets_the_files_of_its_patch() {
+    let bench = without_git();
+    let id = bench.id();
+    bench
+        .run(&["changeset", "show", &id])
+        .expect(0)
+        .says("git apply")
+        .says(&format!("artel changeset approve {id}"));
+    // What differs from what the run began with is the person's.
+    let (before, theirs) = (bench.read("long.txt"), long("mine"));
+    fs::write(bench.project.join("long.txt"), &theirs).unwrap();
+    let all = Tree::of(&bench.project);
+    bench
+        .decide("approve", &[])
+        .fails(3, "R006")
+        .says("`long.txt`")
+        .says("put yours aside");
+    all.unchanged(&bench.project);
+    assert_eq!(bench.state(), "open");
+    fs::write(bench.project.join("long.txt"), &before).unwrap();
+    let done = bench.decide("approve", &["--json"]).expect(0).json();
+    assert_eq!(done["into"], bench.project.to_str().unwrap(), "{done}");
     assert_eq!(bench.read("long.txt"), long("new"));
     assert_eq!(bench.read("made.txt"), "one\ntwo\n");
     assert!(!bench.project.join("gone.txt").exists());
-    bench
-        .run(&["changeset", "show", &bench.id()])
-        .expect(0)
-        .says("git apply");
-    bench
-        .decide("reject", &["--reason", "applied by hand"])
-        .expect(0);
-    assert_eq!(bench.state(), "rejected");
+    assert_eq!(bench.state(), "merged");
+    assert!(!bench.project.join(".git").exists());
+    // There is no commit that could be reversed.
+    let refused = bench.decide("undo", &[]).fails(3, "R008");
+    assert!(
+        refused.err.contains("git apply --reverse"),
+        "{}",
+        refused.err
+    );
+}
+
+#[test]
+fn a_patch_that_a_person_applied_is_closed_as_merged() {
+    let bench = without_git();
+    let shown = bench.run(&["changeset", "show", &bench.id()]).expect(0);
+    let all = format!("{}{}", shown.out, shown.err);
+    let (_, command) = all.split_once("cd ").unwrap();
+    let command = format!("cd {}", command.split(['`', '\n']).next().unwrap());
+    let done = Command::new("/bin/sh")
+        .args(["-c", &command])
+        .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+        .status();
+    assert!(done.unwrap().success(), "{command}");
+    let before = Tree::of(&bench.project);
+    bench.decide("approve", &[]).expect(0);
+    before.unchanged(&bench.project);
+    assert_eq!(bench.state(), "merged");
+}
+
+#[test]
+fn an_order_about_a_patch_that_was_cut_short_is_carried_out_by_the_next_command() {
+    let bench = without_git();
+    bench.order_and_die();
+    assert_eq!(bench.state(), "merged");
+    assert_eq!(bench.read("long.txt"), long("new"));
+    assert_eq!(bench.kinds("changeset.merged").len(), 1);
 }
 
 #[test]
@@ -401,20 +443,16 @@ fn work_in_a_folder_without_git_ends_with_the_command_that_puts_it_in_place() {
         .lines()
         .find(|it| it.starts_with("Done: "))
         .unwrap();
-    assert!(!done.contains("changeset approve"), "{done}");
-    let command = done.split('`').nth(3).unwrap();
+    let approve = format!("artel changeset approve {}", &id[..8]);
+    assert_eq!(done.split('`').nth(3), Some(approve.as_str()), "{done}");
     let waits = town.artel(["waiting", "--json"]).run().expect(0).out;
-    assert!(!waits.contains("changeset approve"), "{waits}");
+    assert!(waits.contains(&approve), "{waits}");
     let runs = town.artel(["runs", "--all"]).run().expect(0).out;
     assert!(
         !runs.contains("artel apply"),
         "what steps made is in the changeset: {runs}"
     );
-    let applied = Command::new("/bin/sh")
-        .args(["-c", command])
-        .env("PATH", "/usr/local/bin:/usr/bin:/bin")
-        .status();
-    assert!(applied.unwrap().success(), "{command}");
+    town.artel(["changeset", "approve", &id]).run().expect(0);
     let calc = fs::read_to_string(town.project.join("calc.py")).unwrap();
     assert!(calc.contains("a + b"), "{calc}");
 }

@@ -30,6 +30,10 @@ fn a_plan_is_shown_with_what_an_approval_allows_and_costs() {
         "step 1 may change calc.py, test_calc.py",
         "request: It must add. (explicit)",
         "2 steps, expected to take",
+        "\nStep 1: Mend add\n  work      Make add in calc.py add, and show it with a test.\n",
+        "\n  check     The tests pass.\n",
+        "\n  gives     RESULT\n",
+        "\n  shown by  file NOTES.md\n",
         &format!("`artel plan approve {id} --hash "),
     ] {
         let all = format!("{}{}", seen.out, seen.err);
@@ -54,6 +58,23 @@ fn a_plan_is_shown_with_what_an_approval_allows_and_costs() {
             .unwrap()
             .trim_end()
     );
+    let edited = text
+        .replace("- paths: `NOTES.md`", "- paths: `NOTES.md`\n- turns: 7")
+        .replace(
+            "\n## Steps\n",
+            "\n## Files to Modify\n\n- `NOTES.md` (create): what was mended\n\n## Steps\n",
+        );
+    let file = town.house.root().join("edited.md");
+    fs::write(&file, edited).unwrap();
+    let file = file.to_str().unwrap();
+    town.artel(["plan", "edit", &id, "--file", file])
+        .run()
+        .expect(0);
+    town.artel(["plan", "show", &id])
+        .run()
+        .expect(0)
+        .says("step 2 may change NOTES.md; run any command that policy allows; reach no host; take 7 turns")
+        .says("Files to change\n  NOTES.md (create): what was mended\n");
     town.artel(["plan", "list", "--status", "review"])
         .run()
         .expect(0)
@@ -332,7 +353,8 @@ fn a_plan_that_was_approved_is_changed_by_its_persons_text() {
         .run()
         .expect(0);
     seen.says("goes on by version 2");
-    let json = town.artel(["resume", &id, "--json"]).run().expect(0).json();
+    let resumed = town.artel(["resume", &id, "--json"]).run().expect(0);
+    let json = resumed.result();
     assert_eq!(json["plan_state"], "done");
     let run = json["run"].as_str().unwrap();
     let adopted =
@@ -435,4 +457,36 @@ fn what_could_not_be_planned_waits_until_somebody_says_more() {
         1,
         "only the plan is left"
     );
+}
+
+#[test]
+fn an_approval_says_before_it_is_recorded_what_each_step_takes_and_by_which_model() {
+    let town = Town::new();
+    let id = planned(&town);
+    let script = town.house.root().join("other.yaml");
+    fs::copy(town.house.root().join("script.yaml"), &script).unwrap();
+    let model = format!("rehearsal:{}", script.display());
+    let words = ["plan", "approve", &id, "--model", &model, "--detach"];
+    let seen = town.artel(words).run().expect(0);
+    let at = |words: &str| {
+        let found = seen.err.find(words);
+        found.unwrap_or_else(|| panic!("no `{words}` in:\n{}", seen.err))
+    };
+    let order = [
+        at(&format!("step 1 Mend add: 40k tokens, free ({model})")),
+        at("step 2 Say so in the notes: 20k tokens, free"),
+        at("2 steps, expected to take 60k tokens"),
+        at(&format!("approved {id} version 1")),
+    ];
+    assert!(order.is_sorted(), "{}", seen.err);
+
+    let town = Town::new();
+    let id = planned(&town);
+    let words = ["plan", "approve", &id, "--model", &model, "--json"];
+    let seen = town.artel(words).run().expect(0);
+    let first: serde_json::Value = serde_json::from_str(seen.out.lines().next().unwrap()).unwrap();
+    let steps = &first["expected"]["steps"];
+    assert_eq!(steps[0]["model"], model.as_str(), "{first}");
+    assert_eq!(steps[1]["tokens"], 20_000, "{first}");
+    assert_eq!(seen.result()["state"], "done");
 }

@@ -60,6 +60,19 @@ fn is_told(seen: &Seen) {
     assert!(!seen.err.contains("task · "), "{}", seen.err);
 }
 
+/// Returns where the demo said that everything is, or was.
+fn tells_where(seen: &Seen) -> Vec<String> {
+    let place = |word: &str| {
+        let mut lines = seen.err.lines();
+        let line = lines.find_map(|line| line.strip_prefix(&format!("  {word:<8} /")));
+        let line = line.unwrap_or_else(|| panic!("no place of the {word} in\n{}", seen.err));
+        format!("/{line}")
+    };
+    let places = ["project", "plan", "report", "journal"].map(place);
+    assert!(places[1].ends_with("_plan.md"), "{places:?}");
+    places.to_vec()
+}
+
 /// Nothing of a demo is there any more, also not in what is kept about workshops.
 fn nothing_is_left(house: &House) {
     assert!(!house.home.join("Artel-demo").exists());
@@ -74,6 +87,12 @@ fn a_demo_with_python_tells_the_story_and_leaves_nothing() {
     let seen = demo(&house, ["--yes"]).run().expect(0);
     is_told(&seen);
     assert!(seen.err.contains("8 of 8 tests"), "{}", seen.err);
+    tells_where(&seen);
+    let (_, last) = seen.err.split_once("Removed the demo").unwrap();
+    assert!(
+        last.contains("in a repository of yours") && last.contains("artel ask"),
+        "{last}"
+    );
     nothing_is_left(&house);
 }
 
@@ -95,6 +114,9 @@ fn a_demo_without_python_is_one_of_shell_scripts() {
         "{printed}"
     );
     assert!(printed.contains("ok   a_row_for_each_line"), "{printed}");
+    for place in tells_where(&seen) {
+        assert!(PathBuf::from(&place).exists(), "{place}");
+    }
     let reports = house.home.join("Artel-demo/Knowledge/Reports");
     assert_eq!(fs::read_dir(reports).unwrap().count(), 1);
 

@@ -247,7 +247,7 @@ fn an_edit_of_a_plans_file_is_its_next_version() {
     assert!(inbox.read(&note).contains("line "));
     inbox.put(&file, &now.replace("status: review", "status: done"));
     inbox.scan(&[]).expect(0).says("rewritten");
-    assert!(!inbox.place(&note).exists());
+    assert!(inbox.read(&note).contains("was written anew"));
     fs::remove_file(inbox.place(&file)).unwrap();
     inbox.scan(&[]).expect(0).says("rewritten");
     assert_eq!(inbox.read(&file), now);
@@ -305,7 +305,7 @@ fn a_file_approves_what_it_shows_and_nothing_else() {
         .artel(["resume", &id, "--json"])
         .run()
         .expect(0)
-        .json();
+        .result();
     assert_eq!(done["plan_state"], "done");
     assert!(
         inbox
@@ -361,5 +361,60 @@ fn what_a_person_wrote_into_a_plan_is_kept_where_it_is_called_off() {
         !inbox
             .place(&format!("Archive/request-{other}_unread.md"))
             .exists()
+    );
+}
+
+#[test]
+fn an_edit_of_a_running_plans_file_is_taken_by_whoever_carries_it_out() {
+    let inbox = Tray::new();
+    let (id, file) = inbox.planned();
+    let active = format!("Active/request-{id}_plan.md");
+    fs::rename(inbox.place(&file), inbox.place(&active)).unwrap();
+    inbox.scan(&[]).expect(0).says("approved");
+    let text = inbox.read(&active);
+    inbox.put(&active, &text.replace("with one line", "with two lines"));
+    let seen = inbox.town.artel(["resume", &id]).run().expect(0);
+    seen.says("version 2 is yours");
+    assert_eq!(inbox.town.count("plan.drafted"), 2);
+    assert_eq!(inbox.town.count("plan.approved"), 2);
+    let done = inbox.read(&format!("Archive/request-{id}_plan.md"));
+    assert!(
+        done.contains("with two lines") && done.contains("[x] Step 2"),
+        "{done}"
+    );
+    let unread = format!("Archive/request-{id}_unread.md");
+    assert!(!inbox.place(&unread).exists());
+}
+
+#[test]
+fn what_a_person_wrote_while_the_architect_planned_anew_is_kept() {
+    let inbox = Tray::new();
+    let (id, file) = inbox.planned();
+    let nobody = format!("rehearsal:{}", inbox.place("nothing.yaml").display());
+    let words = [
+        "plan",
+        "revise",
+        &id,
+        "--comment",
+        "shorter",
+        "--model",
+        &nobody,
+    ];
+    assert_ne!(inbox.town.artel(words).run().code, 0);
+    let mine = inbox.read(&file).replace("with one line", "with two lines");
+    inbox.put(&file, &mine);
+    inbox
+        .town
+        .artel(["resume", &id])
+        .run()
+        .expect(0)
+        .says("version 2");
+    let kept = format!("Archive/request-{id}_unread.md");
+    assert_eq!(inbox.read(&kept), mine);
+    assert!(inbox.read(&file).contains("with one line"));
+    let note = inbox.read(&file.replace(".md", ".problem.md"));
+    assert!(
+        note.contains(&kept) && note.contains("artel plan edit"),
+        "{note}"
     );
 }

@@ -115,6 +115,29 @@ fn a_demo_is_stopped_by_a_signal_and_leaves_nothing() {
     }
 }
 
+#[test]
+fn a_repository_is_offered_for_work_wherever_there_is_none() {
+    let town = Town::new();
+    let plain = town.house.folder("plain");
+    std::fs::write(plain.join("notes.txt"), "one\n").unwrap();
+    let path = plain.to_str().unwrap();
+    town.artel(["portal", "add", path]).run().expect(0);
+    let ask = |words: &[&str]| {
+        let ask = town.artel(["ask", "--portal", "plain"]);
+        Seat::at(ask.words(words.iter().copied()))
+    };
+    // A question changes nothing, so there is nothing to offer.
+    let (screen, _) = ask(&["Where are the notes?"]).end();
+    assert!(!screen.contains("is in no git repository"), "{screen}");
+    let mut seat = ask(&["Write a second line into notes.txt", "--plan"]);
+    seat.shows("`plain` is in no git repository").types("y\n");
+    drop(seat.end());
+    assert!(plain.join(".git").is_dir());
+    // Once there is one, nobody asks again.
+    let (screen, _) = ask(&["Write a third line into notes.txt", "--plan"]).end();
+    assert!(!screen.contains("is in no git repository"), "{screen}");
+}
+
 /// Plays what a terminal of this size does with the lines that come, and returns those that it can
 /// no longer reach.
 fn scrolled_out(shown: &str, rows: usize, columns: usize) -> Vec<String> {

@@ -279,7 +279,7 @@ fn exoframe_15_a_portal_says_who_may_do_what_there() {
             }
             _ => seen,
         };
-        let seen = seen.fails(3, "F002").says(why);
+        let seen = seen.fails_last(3, "F002").says(why);
         assert!(seen.err.contains("artel portal add"), "{}", seen.err);
         assert_eq!(stage.town.count("plan.approved"), 0, "{more:?}");
         assert_eq!(stage.town.count("step.passed"), 0, "{more:?}");

@@ -137,7 +137,8 @@ fn sylk_2_07_what_a_person_skips_is_left_out_and_the_rest_is_done() {
     let id = town.asked();
     stage.approve(&id, 3);
     town.artel(["answer", &id, "skip: no need"]).run().expect(0);
-    let done = town.artel(["resume", &id, "--json"]).run().expect(0).json();
+    let resumed = town.artel(["resume", &id, "--json"]).run().expect(0);
+    let done = resumed.result();
     assert_eq!(done["plan_state"], "done", "{done:#}");
     let file = format!("Inbox/Archive/request-{}_plan.md", &id[..8]);
     let sheet = std::fs::read_to_string(town.house.workshop.join(file)).unwrap();

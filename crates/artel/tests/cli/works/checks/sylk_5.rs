@@ -331,7 +331,13 @@ fn sylk_5_18_who_is_named_does_it_and_plain_requests_go_to_the_architect() {
     };
     ask(&["--agent", "nobody"]).expect(4).says("nobody");
     assert!(stage.asked().is_empty());
-    ask(&["--no-plan", "--agent", "designer"]).expect(0);
+    let done = ask(&["--no-plan", "--agent", "designer"])
+        .expect(0)
+        .result();
+    assert_eq!(
+        done["plan_state"], "done",
+        "what happened, then what came of it"
+    );
     let asked = stage.asked();
     assert_eq!(
         asked[0].who,

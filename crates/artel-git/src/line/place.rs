@@ -1,0 +1,115 @@
+//! A changeset of a folder in no repository, put into that folder: all of it or nothing.
+//!
+//! It goes the way of a run's files ([`RunTree::put_in_place`](crate::RunTree::put_in_place)): all is
+//! compared with what the line began with, the plan is written down, each file is replaced in one
+//! step. Killed in the middle, it is completed by the next call; what already is as planned, by
+//! whoever's hand, counts as done.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use crate::ApplyError;
+use crate::tree::beneath::Beneath;
+use crate::tree::placing::{Pace, Placing};
+use crate::tree::plan::Plan;
+use crate::tree::store::{Difference, Lines};
+
+use super::{Line, LineError, Merge, MergeRefused};
+
+/// What the plan is called, in the folder of the line.
+const PLAN: &str = "placing";
+
+impl Line {
+    /// Plans to put a commit of a private line into the person's folder. Files that they touched
+    /// since the line began are refused by name. Nothing is written.
+    pub fn plan_placing(&self, head: &str) -> Result<Merge, MergeRefused> {
+        let old = self.first.clone().ok_or_else(|| LineError::BadName {
+            name: head.to_owned(),
+        })?;
+        let differences = self.to_place(&old, head)?;
+        let files = differences.iter().map(|one| one.path.clone()).collect();
+        let plan = self.placing_alone()?.plan(differences, &mut Vec::new());
+        let plan = plan.map_err(|error| match error {
+            ApplyError::Touched { paths } => MergeRefused::Dirty { files: paths },
+            other => LineError::from(other).into(),
+        })?;
+        Ok(Merge {
+            into: self.origin.display().to_string(),
+            old,
+            new: head.to_owned(),
+            files,
+            folders: plan.folders,
+            is_checked_out: true,
+        })
+    }
+
+    /// Puts a planned commit into the person's folder. If it is refused, everything is as before.
+    pub fn place(&self, merge: &Merge) -> Result<(), LineError> {
+        self.place_at(merge, &mut Pace::default())
+    }
+
+    pub(super) fn place_at(&self, merge: &Merge, pace: &mut Pace) -> Result<(), LineError> {
+        let placing = self.placing_alone()?;
+        if let Some(plan) = Plan::read(&self.at.join(PLAN))? {
+            self.place_planned(&placing, &plan, pace)?;
+        }
+        let differences = self.to_place(&merge.old, &merge.new)?;
+        let plan = placing.plan(differences, &mut Vec::new()).map_err(told)?;
+        if plan.steps.is_empty() {
+            return Ok(());
+        }
+        plan.write(&self.at.join(PLAN))?;
+        self.place_planned(&placing, &plan, pace)
+    }
+
+    fn place_planned(
+        &self,
+        placing: &Placing,
+        plan: &Plan,
+        pace: &mut Pace,
+    ) -> Result<(), LineError> {
+        match placing.carry_out(plan, pace) {
+            Ok(()) => placing.tidy(plan, &|_| false),
+            Err(error @ (ApplyError::Touched { .. } | ApplyError::TakenBack { .. })) => {
+                self.forget_plan()?;
+                return Err(told(error));
+            }
+            Err(error) => return Err(error.into()),
+        }
+        self.forget_plan()
+    }
+
+    fn forget_plan(&self) -> Result<(), LineError> {
+        Ok(Beneath::open(&self.at)?.remove(Path::new(PLAN))?)
+    }
+
+    fn to_place(&self, old: &str, new: &str) -> Result<Vec<Difference>, LineError> {
+        let (old, new) = (self.tree_of(old)?, self.tree_of(new)?);
+        Ok(self.store().differences(&old, &new, Lines::Uncounted)?)
+    }
+
+    /// Writing files into a folder in no repository.
+    fn placing_alone(&self) -> Result<Placing, LineError> {
+        if !self.is_private() {
+            return Err(LineError::BadName {
+                name: self.origin.display().to_string(),
+            });
+        }
+        let temp = format!("{}{}", artel_files::TEMP_PREFIX, self.mark());
+        Ok(Placing::new(
+            self.store(),
+            &self.origin,
+            OsString::from(temp),
+        )?)
+    }
+}
+
+/// Says of files that the person touched what is said of them wherever something is merged.
+fn told(error: ApplyError) -> LineError {
+    match error {
+        ApplyError::Touched { paths } => LineError::Dirty {
+            files: paths.into_iter().collect::<Vec<PathBuf>>(),
+        },
+        other => other.into(),
+    }
+}

@@ -1,0 +1,289 @@
+//! What people wrote into files that Artel writes, too.
+//!
+//! Before one of these files is written over, what stands there is held against the journal. Words
+//! that are on record nowhere are a person's: they are kept under a name of their own in
+//! `Inbox/Archive`, and a note beside the file says where, and what to do with them.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use artel_rules::plan::markdown::{Head, Parsed, Sheet, parse, render};
+use artel_rules::request::file::{Read, Status, parse as parse_request};
+use artel_types::plan::Plan;
+use artel_types::{Code, Failure};
+
+use super::note;
+use crate::trouble::file_failure;
+use crate::works::acts::free_beside;
+use crate::works::sheets::{FOLDERS, hash_of, read_text};
+use crate::works::work::Work;
+use crate::workshop::Workshop;
+
+/// Where files lie that are over, and what was kept.
+const ARCHIVE: &str = "Inbox/Archive";
+
+/// A file that holds words of a person that are not on record.
+pub(crate) struct Theirs {
+    /// Where it lies.
+    pub(crate) file: PathBuf,
+    /// The words; nothing where they are no text.
+    text: Option<String>,
+}
+
+/// Texts of a person that were kept: what lay where, and where it is now.
+#[derive(Default)]
+pub(crate) struct Kept(Vec<Copy>);
+
+struct Copy {
+    /// The file, in the workshop.
+    shown: String,
+    /// The copy, in the workshop.
+    copy: String,
+    at: PathBuf,
+    /// Whether it was made just now.
+    is_fresh: bool,
+}
+
+impl Kept {
+    /// Says where they are.
+    pub(crate) fn notes(&self) -> impl Iterator<Item = String> {
+        self.0.iter().map(|it| {
+            format!(
+                "`{}` said something that nobody had taken yet; it is kept in `{}`",
+                it.shown, it.copy
+            )
+        })
+    }
+
+    /// Takes the copies away: what they are of stays where it is.
+    pub(crate) fn discard(&self) {
+        for copy in self.0.iter().filter(|it| it.is_fresh) {
+            drop(std::fs::remove_file(&copy.at));
+        }
+    }
+
+    /// Says beside a file that was written anew what became of the words.
+    pub(crate) fn tell(&self, file: &Path, advice: &str) -> Result<(), Failure> {
+        if self.0.is_empty() {
+            return Ok(());
+        }
+        let mut lines: Vec<String> = self.notes().collect();
+        lines.push(advice.to_owned());
+        note::tell(file, &lines)
+    }
+}
+
+impl Workshop {
+    /// Returns the files of a plan that hold words of a person, wherever they lie. `ours` is what
+    /// would be written.
+    pub(crate) fn theirs_in_plan(&self, work: &Work, ours: &str) -> Vec<Theirs> {
+        let name = format!("{}_plan.md", work.name());
+        let files = FOLDERS
+            .iter()
+            .map(|folder| self.root.join(folder).join(&name));
+        files
+            .filter_map(|file| self.theirs_at(work, file, ours))
+            .collect()
+    }
+
+    fn theirs_at(&self, work: &Work, file: PathBuf, ours: &str) -> Option<Theirs> {
+        if !file.symlink_metadata().ok()?.is_file() {
+            return None;
+        }
+        let text = read_text(&file);
+        let is_known = text.as_ref().is_some_and(|text| {
+            text.trim().is_empty() || text == ours || self.is_on_record(work, text)
+        });
+        (!is_known).then_some(Theirs { file, text })
+    }
+
+    /// Tells whether a text is that of a version, with the comments that are known.
+    pub(crate) fn is_on_record(&self, work: &Work, text: &str) -> bool {
+        let Ok(parsed) = parse(text) else {
+            return false;
+        };
+        parsed.head.trace == work.trace
+            && added(work, &parsed).is_empty()
+            && self.version_saying(work, &parsed).is_some()
+    }
+
+    /// Returns the newest version that says what a text says.
+    pub(crate) fn version_saying(&self, work: &Work, parsed: &Parsed) -> Option<u32> {
+        let (_, hash) = hash_of(&parsed.plan).ok()?;
+        let mut versions = work.versions.iter().rev();
+        let same = versions.find(|it| it.fact.hash == hash);
+        // A file holds a plan as it is read back, which one on record need not have been.
+        let same = same.or_else(|| {
+            work.versions.iter().rev().find(|it| {
+                let plan = self.plan_of(work, Some(it.fact.version));
+                let plan = plan
+                    .ok()
+                    .and_then(|(_, plan)| read_back(plan, &parsed.head));
+                plan.and_then(|plan| hash_of(&plan).ok())
+                    .is_some_and(|(_, it)| it == hash)
+            })
+        });
+        same.map(|it| it.fact.version)
+    }
+
+    /// Keeps words of a person where nothing is written over them; the same words once.
+    pub(crate) fn keep_theirs(&self, theirs: &[Theirs], stem: &str) -> Result<Kept, Failure> {
+        let mut kept = Kept::default();
+        let failed = |error| file_failure(Code::W008, &error);
+        for one in theirs {
+            let archive = self.root.join(ARCHIVE);
+            artel_files::make_dirs(&archive, 0o755).map_err(failed)?;
+            let stem = format!("{stem}_unread");
+            let known = one
+                .text
+                .as_ref()
+                .and_then(|it| known_copy(&archive, &stem, it));
+            let is_fresh = known.is_none();
+            let at = known.unwrap_or_else(|| free_beside(&archive.join("x.md"), &stem));
+            match &one.text {
+                Some(text) if is_fresh => {
+                    artel_files::write_atomic(&at, text.as_bytes(), 0o644).map_err(failed)?;
+                }
+                Some(_) => {}
+                None => std::fs::rename(&one.file, &at).map_err(|error| {
+                    let what = format!("`{}` cannot be kept", one.file.display());
+                    Failure::new(Code::W008, what).because(error.to_string())
+                })?,
+            }
+            kept.0.push(Copy {
+                shown: self.in_workshop(&one.file),
+                copy: self.in_workshop(&at),
+                at,
+                is_fresh,
+            });
+        }
+        Ok(kept)
+    }
+
+    /// Returns what the file of a request says otherwise than the journal, by the names of fields;
+    /// nothing where a person changed none of it.
+    pub(crate) fn changed_in_request(
+        &self,
+        work: &Work,
+        read: &Read,
+    ) -> Result<Vec<&'static str>, Failure> {
+        let asked = &work.request;
+        let words = self.whole_text(&asked.words)?;
+        let redactor = self.redactor();
+        let is_over = |status: Status| {
+            use Status as S;
+            !matches!(status, S::Pending | S::Processing | S::Planned | S::Active)
+        };
+        // How far it has come may stand there as it was a moment ago; an end that never came not.
+        let ended = read.status.is_some_and(is_over) && !is_over(work.status());
+        let changed = [
+            ("body", redactor.redact(read.words.trim()) != words.trim()),
+            (
+                "priority",
+                read.priority.is_some_and(|it| it != asked.urgency),
+            ),
+            (
+                "agent",
+                read.agent.as_ref().is_some_and(|it| *it != asked.agent),
+            ),
+            (
+                "portal",
+                read.portal.is_some() && read.portal != asked.portal,
+            ),
+            (
+                "verify",
+                read.verify.is_some() && read.verify != asked.verify,
+            ),
+            ("status", ended),
+        ];
+        let changed = changed.into_iter().filter(|(_, is_changed)| *is_changed);
+        Ok(changed.map(|(field, _)| field).collect())
+    }
+
+    /// Keeps what a person wrote into the file of a request since it was taken, before it is
+    /// written over.
+    pub(crate) fn keep_request(&self, work: &Work, file: &Path) -> Result<Kept, Failure> {
+        if !file.symlink_metadata().is_ok_and(|about| about.is_file()) {
+            return Ok(Kept::default());
+        }
+        let text = read_text(file);
+        if text.as_ref().is_some_and(|text| text.trim().is_empty()) {
+            return Ok(Kept::default());
+        }
+        let read = text.as_ref().and_then(|text| parse_request(text).ok());
+        if let Some(read) = read {
+            let changed = self.changed_in_request(work, &read)?;
+            if changed.iter().all(|field| *field == "status") {
+                return Ok(Kept::default());
+            }
+        }
+        let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+        let file = file.to_owned();
+        self.keep_theirs(&[Theirs { file, text }], &stem)
+    }
+
+    /// Returns a path as people see it, from the workshop on.
+    pub(crate) fn in_workshop(&self, path: &Path) -> String {
+        let inside = path.strip_prefix(&self.root).unwrap_or(path);
+        inside.display().to_string()
+    }
+}
+
+/// Returns what a person added to the comments by hand.
+pub(super) fn added(work: &Work, parsed: &Parsed) -> Vec<String> {
+    let known = work.course.comments().iter();
+    let known: Vec<String> = known
+        .map(|it| format!("(v{}) {}", it.version, it.text))
+        .collect();
+    // What a plan was turned down for may have stood there.
+    let why = work.course.why().unwrap_or_default();
+    let is_known = |text: &String| known.contains(text) || why.contains(text.as_str());
+    let remarks = parsed.remarks.iter();
+    let new = remarks.filter(|it| it.by.is_none() && !is_known(&it.text));
+    new.map(|it| it.text.clone()).collect()
+}
+
+/// Says what a person does with words about a plan that could not be taken.
+pub(crate) fn advice_for(work: &Work) -> String {
+    let short = work.trace.short();
+    match work.course.state() {
+        Some(state) if state.is_over() => {
+            format!("the plan is {state}: `artel ask \"…\"` asks for what is still to be done")
+        }
+        _ => format!(
+            "`artel plan edit {short}` makes a text of yours the next version, \
+             `artel plan revise {short} --comment \"…\"` has the architect write it"
+        ),
+    }
+}
+
+/// Says what a person does who wants something else than a request says.
+pub(crate) fn advice_for_request(work: &Work) -> String {
+    let short = work.trace.short();
+    format!(
+        "a request stays as it was taken: save other words as a file of their own, without \
+         `trace_id`, to ask anew; `artel plan revise {short} --comment \"…\"` changes its plan, \
+         `artel plan cancel {short}` calls it off"
+    )
+}
+
+/// Returns a plan as it comes back from its own file: nobody is to be taken for the author of what
+/// writing and reading make of it.
+fn read_back(plan: Plan, head: &Head) -> Option<Plan> {
+    let sheet = Sheet {
+        head: head.clone(),
+        plan,
+        progress: BTreeMap::new(),
+        remarks: Vec::new(),
+        links: Vec::new(),
+    };
+    parse(&render(&sheet)).ok().map(|parsed| parsed.plan)
+}
+
+fn known_copy(archive: &Path, stem: &str, text: &str) -> Option<PathBuf> {
+    let numbered = (2_u32..).map(|number| format!("{stem}_{number}.md"));
+    let names = std::iter::once(format!("{stem}.md")).chain(numbered);
+    let places = names.map(|name| archive.join(name));
+    let mut there = places.take_while(|place| place.symlink_metadata().is_ok());
+    there.find(|place| read_text(place).as_deref() == Some(text))
+}
