@@ -13,6 +13,7 @@ mod keeper;
 mod listen;
 mod live;
 mod reload;
+mod rights;
 mod telemetry;
 mod watch;
 

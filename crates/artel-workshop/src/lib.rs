@@ -92,7 +92,7 @@ pub use works::{
     Again, AskOrder, CallSeen, CallShown, Carried, ChangesetCommit, ChangesetDecision,
     ChangesetDone, ChangesetRow, ChangesetShown, Drafted, Due, Edited, Estimate, InboxFound,
     InboxName, Merging, OpenCall, OpenQuestion, Overview, PlanDifference, Planning, Prospect,
-    ReportRow, ReportShown, Scanned, Settled, WaitSort, Waits, Went, Work, YesNo, answer_meant,
+    ReportRow, ReportShown, Scanned, Settled, WaitSort, Waits, Went, Work, YesNo, answer_meant, answer_settles,
     put_in_place,
 };
 pub use works::{
