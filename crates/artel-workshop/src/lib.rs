@@ -58,7 +58,9 @@ pub use board::{
 };
 pub use caller::{Caller, Flags};
 pub use clean::{Cleaned, Rubbish, Sort};
-pub use daemon::{DaemonEnded, DaemonLog, DaemonRuns, DaemonStatus, DaemonTrouble};
+pub use daemon::{
+    DaemonEnded, DaemonJotter, DaemonLog, DaemonRuns, DaemonStatus, DaemonTrouble, Listens,
+};
 pub use demo::{DEMO_REQUEST, Demo};
 pub use doctor::{Check, Health};
 pub use find::Found;
