@@ -75,10 +75,10 @@ pub use models::{Models, key_origin};
 pub use portals::{FirstUse, NewPortal, Portal, PortalCheck, PortalOperation, PortalQuestion};
 pub use providers::{Card, HeldBack, HeldBy, ModelRow, ModelShown, Prices};
 pub use runs::{
-    Company, Difference, Divergence, Excerpt, Eyes, Follower, ForkOrder, HookList, HookRow, Left,
-    Line, Mark, Narrator, Placed, Progress, Proposal, Replay, RunDone, RunOrder, RunRow,
-    SkillsFound, Standing, Steer, Steered, Stop, StoryPage, StoryWanted, ToldLine, Trust,
-    TrustQuestion, View, Which, Words, price, seen,
+    CallTold, Company, Cut, Difference, Divergence, Excerpt, Eyes, Follower, ForkOrder, HookList,
+    HookRow, Left, Line, Mark, Narrator, Placed, Progress, Proposal, Replay, ResultTold, RunDone,
+    RunOrder, RunRow, SkillsFound, Standing, Steer, Steered, Stop, StoryPage, StoryWanted,
+    ToldLine, Trust, TrustQuestion, View, Which, Words, brief, price, seen,
 };
 pub use skills::{
     Checked, CommandShown, Given, LessonKept, NewSkill, Promoted, RunTried, SkillList, SkillReport,
@@ -94,8 +94,8 @@ pub use works::{
     Again, AskOrder, CallSeen, CallShown, Carried, ChangesetCommit, ChangesetDecision,
     ChangesetDone, ChangesetRow, ChangesetShown, Drafted, Due, Edited, Estimate, InboxFound,
     InboxName, Merging, OpenCall, OpenQuestion, Overview, PlanDifference, Planning, Prospect,
-    ReportRow, ReportShown, Scanned, Settled, WaitSort, Waits, Went, Work, YesNo, answer_meant, answer_settles,
-    put_in_place,
+    ReportRow, ReportShown, Scanned, Settled, WaitSort, Waits, Went, Work, YesNo, answer_meant,
+    answer_settles, put_in_place,
 };
 pub use works::{
     AgentTale, Attempt, Chapter, Evidence, StepStory, Telling, TraceWanted, Traced, TurnTale,
