@@ -230,10 +230,7 @@ impl Workshop {
         wrong.extend(command_rules(&self.root).err());
         // What is wrong of it was said; the rest is remembered.
         drop(self.caller.policy(None));
-        let own = self.root.join("Skills");
-        let skills = self.find_skills(&self.root).broken;
-        let skills = skills.iter().filter(|it| it.path.starts_with(&own));
-        wrong.extend(skills.map(cannot_load));
+        wrong.extend(self.broken_skills()?.iter().map(cannot_load));
         Ok(wrong)
     }
 

@@ -6,11 +6,11 @@ mod wanted;
 use std::sync::Arc;
 
 use artel_journal::Query as Asked;
-use artel_types::Failure;
+use artel_types::{Code, Failure};
 use artel_workshop::seen;
 use axum::Json;
 use axum::extract::{Extension, Query, State};
-use axum::http::{HeaderMap, header};
+use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse as _, Response};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -126,20 +126,21 @@ pub(super) async fn list(
     wanted: Result<Query<Wanted>, axum::extract::rejection::QueryRejection>,
 ) -> Result<Response, Refusal> {
     let Query(wanted) = wanted.map_err(|rejection| wanted::unreadable(&rejection))?;
+    let last = headers.get("last-event-id").map(number).transpose()?;
     let is_live = headers.get(header::ACCEPT).and_then(|it| it.to_str().ok());
     if is_live.is_some_and(|accepted| accepted.contains("text/event-stream")) {
-        let after = headers.get("last-event-id").and_then(|it| it.to_str().ok());
-        let after = after.map(str::to_owned);
-        return follow::follow(
-            desk,
-            &who,
-            connection.map(|it| it.0),
-            &wanted,
-            after.as_deref(),
-        );
+        return follow::follow(desk, &who, connection.map(|it| it.0), &wanted, last);
     }
     let page = page(&desk, &who, &wanted)?;
     Ok(Json(page).into_response())
+}
+
+/// Reads the number of an event; what is none is refused, also where nothing comes of it.
+fn number(value: &HeaderValue) -> Result<u64, Failure> {
+    let text = value.to_str().unwrap_or_default();
+    let is_plain = text.bytes().all(|byte| byte.is_ascii_digit());
+    let read = text.parse().ok().filter(|_| is_plain);
+    read.ok_or_else(|| Failure::new(Code::C004, "`Last-Event-ID` is no number"))
 }
 
 fn page(desk: &Desk, who: &Who, wanted: &Wanted) -> Result<EventPage, Failure> {

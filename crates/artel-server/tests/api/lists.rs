@@ -216,6 +216,9 @@ fn pages_of_events_join_from_either_end() {
     let live = live.by(house.token("admin"));
     let live = live.header("Accept", "text/event-stream").send();
     live.expect(400);
+    let page = house.call("GET", "/api/v1/events");
+    let page = page.by(house.token("admin")).header("Last-Event-ID", "x");
+    page.send().expect(400);
 }
 
 #[test]

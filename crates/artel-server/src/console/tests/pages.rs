@@ -437,7 +437,7 @@ fn a_changeset_shows_text_as_text() {
                 path: hostile(),
                 kind: "new",
                 lines: hostile(),
-                at: Some(1),
+                href: Some(hostile()),
             }],
             proofs: vec![changeset::ProofRow {
                 state: true.into(),
@@ -457,6 +457,7 @@ fn a_changeset_shows_text_as_text() {
             }],
             can_decide: true,
             is_side,
+            only: Some(1),
             diff: changeset::parse(&diff),
             no_diff: Some(hostile()),
         };

@@ -422,6 +422,34 @@ fn settings_that_change_are_in_force_or_said_to_be_wrong() {
 }
 
 /// A role, a skill, the policy and the settings are each spoilt after the daemon has seen them.
+/// Runs use skills of projects and of the person, too.
+#[test]
+fn skills_that_go_wrong_elsewhere_are_told_of() {
+    let town = Served::new();
+    town.0.asked();
+    town.0.artel(["daemon", "pause"]).run().expect(0);
+    town.start();
+    // It has looked at everything once it looks at everything anew.
+    town.0.artel(["daemon", "reload"]).run().expect(0);
+    until("it has looked", || {
+        town.payloads("daemon.reloaded").len() == 1
+    });
+    let said = |name: &str| {
+        let all = town.payloads("daemon.reloaded").into_iter();
+        all.last().unwrap()["problems"].to_string().contains(name)
+    };
+    let home = town.0.house.home.join(".agents/skills/tidy-home");
+    let project = town.0.project.join(".claude/skills/tidy-project");
+    for (folder, name) in [(home, "tidy-home"), (project, "tidy-project")] {
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("SKILL.md"), "No frontmatter.\n").unwrap();
+        until("it is said to be wrong", || said(name));
+        fs::remove_dir_all(&folder).unwrap();
+        until("it is gone", || !said(name));
+    }
+    town.0.artel(["daemon", "stop"]).run().expect(0);
+}
+
 #[test]
 fn what_is_changed_and_wrong_leaves_the_old_in_force() {
     let town = Served::new();
