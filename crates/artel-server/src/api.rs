@@ -34,6 +34,7 @@ mod waiting;
 pub(crate) use journal::moment;
 pub(crate) use refusal::Refusal;
 pub(crate) use requests::KnownRequests;
+pub(crate) use requests::standing_in;
 pub(crate) use told::Told;
 
 use std::sync::Arc;

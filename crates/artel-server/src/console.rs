@@ -7,6 +7,7 @@
 
 mod agents;
 mod assets;
+mod call;
 mod changeset;
 mod changesets;
 mod coded;
@@ -58,6 +59,7 @@ pub(crate) fn router() -> Router<Arc<Desk>> {
         .route("/plans/{id}/text", get(plan::text))
         .route("/runs", get(runs::page))
         .route("/runs/{id}", get(run::page))
+        .route("/runs/{id}/calls/{event}", get(call::page))
         .route("/changesets", get(changesets::page))
         .route("/changesets/{id}", get(changeset::page))
         .route("/skills", get(skills::page))

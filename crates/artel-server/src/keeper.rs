@@ -14,7 +14,6 @@ pub(crate) use orders::{Orders, begin};
 pub(crate) use queue::Task;
 
 use std::collections::HashMap;
-use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -22,7 +21,7 @@ use std::time::Duration;
 use artel_journal::{Fence, Filter, Record, Subscription};
 use artel_types::plan::Urgency;
 use artel_types::{Code, Fact, Failure, RunId, TraceId, Via};
-use artel_workshop::{InboxFound, Stop};
+use artel_workshop::{InboxFound, Listens, Stop};
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
@@ -116,7 +115,7 @@ struct Keeper {
 /// Becomes the daemon, takes up what was left, and goes on until it is told to stop.
 pub(crate) async fn keep(
     desk: Arc<Desk>,
-    bound: SocketAddr,
+    listens: Listens,
     found: mpsc::UnboundedReceiver<TraceId>,
     stop: watch::Receiver<Stop>,
 ) -> Result<Kept, Failure> {
@@ -140,7 +139,7 @@ pub(crate) async fn keep(
         desk,
     };
     let taken = keeper.take_up().await?;
-    workshop.daemon_is_up(&keeper.desk.journal, bound.to_string(), taken)?;
+    workshop.daemon_is_up(&keeper.desk.journal, listens, taken)?;
     let (ends, over) = watch::channel(Stop::No);
     let going = tokio::spawn(async move {
         let went = keeper.go(&ends).await;

@@ -13,11 +13,12 @@ mod keeper;
 mod listen;
 mod live;
 mod reload;
+mod rights;
 mod telemetry;
 mod watch;
 
 pub use api::commands::{COMMANDS, Over};
-pub use listen::{Address, Reach};
+pub use listen::{Address, Reach, Said};
 
 use std::sync::Arc;
 
@@ -31,6 +32,8 @@ use crate::desk::Desk;
 pub struct Options {
     /// Where it listens.
     pub address: Address,
+    /// Who said so.
+    pub said: Said,
     /// Where it says what people should read.
     pub says: Says,
 }
@@ -45,14 +48,18 @@ pub async fn serve(
     stop: Receiver<Stop>,
     reload: Receiver<u64>,
 ) -> Result<(), Failure> {
-    let Options { address, says } = options;
+    let Options {
+        address,
+        said,
+        says,
+    } = options;
     let (listener, bound) = address.bind().await?;
     let desk = Desk::open(workshop, bound, Arc::clone(&says))?;
     let head = desk.board().position();
     let live = live::follow(&desk, head);
     let traces = telemetry::send(&desk, head);
     let (finds, found) = mpsc::unbounded_channel();
-    let keeper = keeper::keep(Arc::clone(&desk), bound, found, stop).await?;
+    let keeper = keeper::keep(Arc::clone(&desk), said.at(bound), found, stop).await?;
     let watching = watch::watch(&desk, finds);
     let reload = reload::watch(Arc::clone(&desk), reload);
     says(&format!("listening on http://{bound}"));

@@ -3,6 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 use artel_types::{Code, Failure};
+use artel_workshop::Listens;
 use tokio::net::TcpListener;
 
 /// How far the server may be reached.
@@ -18,7 +19,33 @@ pub enum Reach {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Address(SocketAddr);
 
+/// Who said where to listen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Said {
+    /// The settings.
+    BySettings,
+    /// Whoever started it: it is listened there again when it is started anew.
+    AtStart,
+}
+
+impl Said {
+    pub(crate) fn at(self, bound: SocketAddr) -> Listens {
+        match self {
+            Self::BySettings => Listens::AsSet(bound.to_string()),
+            Self::AtStart => Listens::AsNamed(bound.to_string()),
+        }
+    }
+}
+
 impl Address {
+    /// Tells how far whoever listens there is reached; what is no address is reached by nobody else.
+    pub fn reach_of(text: &str) -> Reach {
+        match text.parse::<SocketAddr>() {
+            Ok(address) if !is_loopback(address.ip()) => Reach::Public,
+            _ => Reach::Loopback,
+        }
+    }
+
     /// Reads an address. One that others can reach is refused where nobody said so.
     pub fn parse(text: &str, reach: Reach) -> Result<Self, Failure> {
         let address = match text.strip_prefix("localhost:") {

@@ -1,6 +1,7 @@
 //! Settings, roles, skills and policy that change while the daemon runs: what is right is in force
 //! from then on, what is wrong leaves the old in force and is said.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -19,14 +20,34 @@ const LOOK: Duration = Duration::from_secs(1);
 /// What is looked at, in the workshop.
 const PLACES: &[&str] = &["artel.toml", "Agents", "Skills", "Policy", "Tools"];
 
-/// When something was changed last, by its place; nothing where there is nothing.
-type Seen = Vec<(String, Option<(SystemTime, u64)>)>;
+/// How deep there is a look below each of these.
+const DEEP: usize = 4;
+
+/// The same below folders of skills elsewhere: a skill's own files, and not what projects keep there
+/// besides.
+const SHALLOW: usize = 2;
+
+/// No more files than this are looked at in one place.
+const MOST: usize = 5_000;
+
+/// Something that is looked at.
+#[derive(Debug, Clone)]
+struct Spot {
+    /// What it is called.
+    name: String,
+    place: PathBuf,
+    deep: usize,
+}
+
+/// When something was changed last, by its name; nothing where there is nothing.
+type Seen = BTreeMap<String, Option<(SystemTime, u64)>>;
 
 /// Looks at the settings anew when told to, and when they changed.
 pub(crate) fn watch(desk: Arc<Desk>, mut told: watch::Receiver<u64>) -> JoinHandle<()> {
     tokio::spawn(async move {
-        let places = places(&desk.workshop());
-        let mut seen = look(&places).await;
+        let mut position = desk.board().position();
+        let mut spots = spots(&desk).await;
+        let mut seen = look(&spots).await;
         remember(&desk).await;
         loop {
             let is_told = tokio::select! {
@@ -38,7 +59,12 @@ pub(crate) fn watch(desk: Arc<Desk>, mut told: watch::Receiver<u64>) -> JoinHand
                 }
                 () = tokio::time::sleep(LOOK) => false,
             };
-            let now = look(&places).await;
+            // Portals are opened and closed by events.
+            if desk.board().position() != position {
+                position = desk.board().position();
+                spots = self::spots(&desk).await;
+            }
+            let now = look(&spots).await;
             let mut what: Vec<String> = changed(&seen, &now);
             seen = now;
             if is_told && what.is_empty() {
@@ -113,44 +139,64 @@ fn later(old: &Workshop, new: &Workshop) -> Vec<&'static str> {
     changed.map(|(name, _)| name).collect()
 }
 
-/// Returns what is looked at, by what it is called: in the workshop, and the person's own settings.
-fn places(workshop: &Workshop) -> Arc<[(String, PathBuf)]> {
-    let own = PLACES.iter().map(|name| {
-        let place = workshop.root().join(name);
-        ((*name).to_owned(), place)
+/// Returns what is looked at: in the workshop, the person's own settings, and skills in their home
+/// and in portals.
+async fn spots(desk: &Arc<Desk>) -> Arc<[Spot]> {
+    let workshop = desk.workshop();
+    let found = blocking(move || {
+        let own = PLACES.iter().map(|name| Spot {
+            name: (*name).to_owned(),
+            place: workshop.root().join(name),
+            deep: DEEP,
+        });
+        let named = |place: PathBuf, deep| Spot {
+            name: place.display().to_string(),
+            place,
+            deep,
+        };
+        let theirs = named(workshop.caller().user_file(), DEEP);
+        // Where portals cannot be read, everything else is looked at all the same.
+        let skills = workshop.skill_folders().unwrap_or_default().into_iter();
+        let skills = skills.map(|place| named(place, SHALLOW));
+        Ok(own.chain([theirs]).chain(skills).collect())
     });
-    let theirs = workshop.caller().user_file();
-    own.chain([(theirs.display().to_string(), theirs)])
-        .collect()
+    found.await.unwrap_or_default()
 }
 
-async fn look(places: &Arc<[(String, PathBuf)]>) -> Seen {
-    let places = Arc::clone(places);
+async fn look(spots: &Arc<[Spot]>) -> Seen {
+    let spots = Arc::clone(spots);
     let seen = blocking(move || {
-        let look = |(name, place): &(String, PathBuf)| (name.clone(), newest(place, 4));
-        Ok(places.iter().map(look).collect())
+        let look = |spot: &Spot| {
+            let mut left = MOST;
+            (spot.name.clone(), newest(&spot.place, spot.deep, &mut left))
+        };
+        Ok(spots.iter().map(look).collect())
     });
     seen.await.unwrap_or_default()
 }
 
 /// Returns when something below a place was changed last, and a number that changes with how many
-/// files there are and how long they are.
-fn newest(place: &Path, depth: usize) -> Option<(SystemTime, u64)> {
+/// files there are and how long they are; `left` of them are looked at.
+fn newest(place: &Path, depth: usize, left: &mut usize) -> Option<(SystemTime, u64)> {
+    *left = left.checked_sub(1)?;
     let about = std::fs::symlink_metadata(place).ok()?;
     let mut newest = (about.modified().ok()?, 1);
     if !about.is_dir() || depth == 0 {
         return Some((newest.0, newest.1 + about.len()));
     }
     for entry in std::fs::read_dir(place).ok()?.flatten() {
-        if let Some((at, count)) = self::newest(&entry.path(), depth - 1) {
+        if let Some((at, count)) = self::newest(&entry.path(), depth - 1, left) {
             newest = (newest.0.max(at), newest.1 + count);
         }
     }
     Some(newest)
 }
 
+/// Returns what is another than before; a place that was not looked at before is new to us alone.
 fn changed(before: &Seen, now: &Seen) -> Vec<String> {
-    let pairs = before.iter().zip(now);
-    let other = pairs.filter(|(before, now)| before != now);
-    other.map(|(_, (place, _))| place.clone()).collect()
+    let other = now.iter().filter(|(name, now)| {
+        let before = before.get(name.as_str());
+        before.is_some_and(|before| before != *now)
+    });
+    other.map(|(name, _)| name.clone()).collect()
 }

@@ -598,7 +598,7 @@ facts! {
         id: String,
     }
     /// The daemon took up its work.
-    "daemon.started" schema 1 DaemonStarted {
+    "daemon.started" schema 2 DaemonStarted {
         /// Its process.
         pid: u32,
         /// Its version.
@@ -607,6 +607,8 @@ facts! {
         listen: String,
         /// How many unfinished runs and pieces of work it took up.
         taken: u64,
+        /// Whether a person named the address at the start; nothing where the settings did.
+        named: Option<bool>,
     }
     /// The daemon laid its work down.
     "daemon.stopped" schema 1 DaemonStopped {

@@ -4,10 +4,10 @@
 mod log;
 mod signals;
 
-pub use log::DaemonLog;
+pub use log::{DaemonJotter, DaemonLog};
 pub use signals::DaemonEnded;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use artel_journal::{Batch, Fence, Filter, Journal, Owner, Query, Reader};
 use artel_types::{
@@ -25,9 +25,6 @@ use crate::workshop::{Noted, Workshop};
 /// What the daemon holds for as long as it runs.
 const NAME: &str = "daemon";
 
-/// A log longer than this is set aside at the next start.
-const LONG_LOG: u64 = 8 * 1024 * 1024;
-
 /// How many of the faults on record are told of.
 const MOST_FALTERED: u64 = 5;
 
@@ -42,6 +39,18 @@ pub struct DaemonRuns {
     pub listen: String,
     /// Since when.
     pub since: Timestamp,
+    /// Whether a person named the address when they started it; else the settings did.
+    #[serde(skip)]
+    pub is_named: bool,
+}
+
+/// Where a daemon listens, and who said so.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Listens {
+    /// The settings say so.
+    AsSet(String),
+    /// A person named the address at the start.
+    AsNamed(String),
 }
 
 /// What is wrong with the daemon.
@@ -64,7 +73,7 @@ pub struct DaemonStatus {
     pub refused: Vec<String>,
     /// What broke off since it began, the latest first.
     pub faltered: Vec<String>,
-    /// Where it writes what it says when nobody looks.
+    /// Where it writes what it says.
     pub log: PathBuf,
 }
 
@@ -90,7 +99,7 @@ impl Workshop {
         })
     }
 
-    /// Returns where the daemon writes what it says when it runs in the background.
+    /// Returns where the daemon writes what it says.
     pub fn daemon_log(&self) -> PathBuf {
         self.log_file("daemon.log")
     }
@@ -102,7 +111,7 @@ impl Workshop {
 
     /// Starts a daemon in the background, and returns its process.
     pub fn leave_daemon_to_background(&self, words: &[String]) -> Result<u32, Failure> {
-        set_aside(&self.daemon_log());
+        log::set_aside(&self.daemon_log());
         let words: Vec<String> = std::iter::once("serve".to_owned())
             .chain(words.iter().cloned())
             .collect();
@@ -153,14 +162,19 @@ impl Workshop {
     pub fn daemon_is_up(
         &self,
         journal: &Journal,
-        listen: String,
+        listens: Listens,
         taken: u64,
     ) -> Result<(), Failure> {
+        let (listen, named) = match listens {
+            Listens::AsSet(at) => (at, None),
+            Listens::AsNamed(at) => (at, Some(true)),
+        };
         let fact = DaemonStarted {
             pid: std::process::id(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             listen,
             taken,
+            named,
         };
         self.note_daemon(journal, fact.into())
     }
@@ -216,10 +230,7 @@ impl Workshop {
         wrong.extend(command_rules(&self.root).err());
         // What is wrong of it was said; the rest is remembered.
         drop(self.caller.policy(None));
-        let own = self.root.join("Skills");
-        let skills = self.find_skills(&self.root).broken;
-        let skills = skills.iter().filter(|it| it.path.starts_with(&own));
-        wrong.extend(skills.map(cannot_load));
+        wrong.extend(self.broken_skills()?.iter().map(cannot_load));
         Ok(wrong)
     }
 
@@ -280,19 +291,11 @@ impl Workshop {
                 version: it.version,
                 listen: it.listen,
                 since: at,
+                is_named: it.named == Some(true),
             }),
             // It holds the lease and is still on its way.
             _ => None,
         }))
-    }
-}
-
-/// Begins a log anew that has become long; the last one stays beside it.
-fn set_aside(log: &Path) {
-    let is_long = std::fs::metadata(log).is_ok_and(|about| about.len() > LONG_LOG);
-    if is_long {
-        // Where it cannot be moved it goes on growing, as before.
-        drop(std::fs::rename(log, log.with_extension("log.1")));
     }
 }
 

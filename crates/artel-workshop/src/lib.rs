@@ -58,7 +58,9 @@ pub use board::{
 };
 pub use caller::{Caller, Flags};
 pub use clean::{Cleaned, Rubbish, Sort};
-pub use daemon::{DaemonEnded, DaemonLog, DaemonRuns, DaemonStatus, DaemonTrouble};
+pub use daemon::{
+    DaemonEnded, DaemonJotter, DaemonLog, DaemonRuns, DaemonStatus, DaemonTrouble, Listens,
+};
 pub use demo::{DEMO_REQUEST, Demo};
 pub use doctor::{Check, Health};
 pub use find::Found;
@@ -73,10 +75,10 @@ pub use models::{Models, key_origin};
 pub use portals::{FirstUse, NewPortal, Portal, PortalCheck, PortalOperation, PortalQuestion};
 pub use providers::{Card, HeldBack, HeldBy, ModelRow, ModelShown, Prices};
 pub use runs::{
-    Company, Difference, Divergence, Excerpt, Eyes, Follower, ForkOrder, HookList, HookRow, Left,
-    Line, Mark, Narrator, Placed, Progress, Proposal, Replay, RunDone, RunOrder, RunRow,
-    SkillsFound, Standing, Steer, Steered, Stop, StoryPage, StoryWanted, ToldLine, Trust,
-    TrustQuestion, View, Which, Words, price, seen,
+    CallTold, Company, Cut, Difference, Divergence, Excerpt, Eyes, Follower, ForkOrder, HookList,
+    HookRow, Left, Line, Mark, Narrator, Placed, Progress, Proposal, Replay, ResultTold, RunDone,
+    RunOrder, RunRow, SkillsFound, Standing, Steer, Steered, Stop, StoryPage, StoryWanted,
+    ToldLine, Trust, TrustQuestion, View, Which, Words, brief, price, seen,
 };
 pub use skills::{
     Checked, CommandShown, Given, LessonKept, NewSkill, Promoted, RunTried, SkillList, SkillReport,
@@ -93,7 +95,7 @@ pub use works::{
     ChangesetDone, ChangesetRow, ChangesetShown, Drafted, Due, Edited, Estimate, InboxFound,
     InboxName, Merging, OpenCall, OpenQuestion, Overview, PlanDifference, Planning, Prospect,
     ReportRow, ReportShown, Scanned, Settled, WaitSort, Waits, Went, Work, YesNo, answer_meant,
-    put_in_place,
+    answer_settles, put_in_place,
 };
 pub use works::{
     AgentTale, Attempt, Chapter, Evidence, StepStory, Telling, TraceWanted, Traced, TurnTale,

@@ -49,4 +49,7 @@ pub(crate) use skills::cannot_load;
 pub(crate) use start::{Beginning, LAST_REST, LEASE, RENEW};
 pub(crate) use trust::untrusted;
 pub(crate) use view::grouped;
-pub use view::{Eyes, Line, Mark, Narrator, Progress, View, Words, price, seen};
+pub use view::{
+    CallTold, Cut, Eyes, Line, Mark, Narrator, Progress, ResultTold, View, Words, brief, price,
+    seen,
+};

@@ -49,7 +49,7 @@ pub use report::{ReportRow, ReportShown};
 pub use story::{Chapter, StepStory, WorkStory};
 pub use telling::{AgentTale, Attempt, Evidence, Telling, TurnTale, Verdict};
 pub use traced::{TraceWanted, Traced};
-pub use waiting::{OpenQuestion, WaitSort, Waits, answer_meant};
+pub use waiting::{OpenQuestion, WaitSort, Waits, answer_meant, answer_settles};
 pub use work::{Drafted, Work};
 
 pub(crate) use changeset::{approval, changeset_row, word as changeset_word};

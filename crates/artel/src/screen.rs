@@ -143,6 +143,14 @@ impl Screen {
     /// Returns what tells a person something while the screen is busy, as [`Screen::notes`] does,
     /// on as many lines as it has.
     pub(crate) fn teller(&self) -> std::sync::Arc<dyn Fn(&str) + Send + Sync> {
+        self.teller_beside(|_| ())
+    }
+
+    /// Returns the same, for what is also kept elsewhere as it was said.
+    pub(crate) fn teller_beside(
+        &self,
+        keep: impl Fn(&str) + Send + Sync + 'static,
+    ) -> std::sync::Arc<dyn Fn(&str) + Send + Sync> {
         let (json, redactor) = (self.json, self.redactor.clone());
         std::sync::Arc::new(move |note: &str| {
             let note = redactor.redact(note);
@@ -152,6 +160,7 @@ impl Screen {
                 format!("note: {}", crate::render::in_lines(&note))
             };
             drop(writeln!(io::stderr(), "{line}"));
+            keep(&line);
         })
     }
 

@@ -360,7 +360,7 @@ pub(super) fn about(
 }
 
 /// Returns the workshop as it looks from a project: its skills and hooks are found from there.
-pub(super) fn standing_in(
+pub(crate) fn standing_in(
     workshop: &Arc<Workshop>,
     portal: Option<&str>,
 ) -> Result<Arc<Workshop>, Failure> {

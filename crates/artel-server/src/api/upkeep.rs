@@ -203,7 +203,7 @@ pub(super) async fn clean(
     done.await.map(Json)
 }
 
-/// Shows what the daemon said when it runs in the background.
+/// Shows what the daemon said.
 #[utoipa::path(get, path = "/api/v1/daemon/logs", tag = "daemon", operation_id = "showLog",
     params(WhichLines), extensions(("x-role" = json!("developer"))),
     responses((status = 200, body = LogSeen), (status = "4XX", body = Troubled)))]

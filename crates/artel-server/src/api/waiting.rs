@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use artel_types::{Code, Failure, Timestamp};
-use artel_workshop::{Board, CallSeen, Drivers, OpenCall, Viewer, WaitSort, Waits, YesNo};
+use artel_workshop::{Board, CallSeen, Drivers, OpenCall, WaitSort, Waits, YesNo};
 use axum::Json;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -12,6 +12,8 @@ use super::Told;
 use super::page::PageWanted;
 use super::refusal::Troubled;
 use super::seat::{Answer, As, Asked, At, DeveloperInPerson, User};
+use crate::door::Who;
+use crate::rights;
 
 /// Something that needs a person.
 #[derive(Debug, Serialize, ToSchema)]
@@ -26,7 +28,8 @@ pub(super) struct WaitRow {
     title: String,
     /// What is asked, or how it stands.
     text: String,
-    /// What can be answered; anything if empty.
+    /// What can be answered; anything if empty. Without the choices that are another role's to
+    /// make, as long as there are others.
     choices: Vec<String>,
     /// What is filled in as the answer.
     suggested: Option<String>,
@@ -34,6 +37,10 @@ pub(super) struct WaitRow {
     since: String,
     /// What to type in a terminal.
     commands: Vec<String>,
+    /// The least role that decides about it: user, developer or admin.
+    role: String,
+    /// Whether whoever asks may decide about it.
+    yours: bool,
 }
 
 /// A call of an agent that waits for a yes.
@@ -63,6 +70,8 @@ pub(super) struct Waiting {
     next: Option<String>,
     /// How many there are, on all pages together.
     total: usize,
+    /// How many of them whoever asks may decide about.
+    yours: usize,
     /// Calls that wait for a yes, the oldest first; none for the role `user`, nor for
     /// whoever sees summaries alone.
     calls: Vec<CallWaits>,
@@ -136,14 +145,20 @@ impl Place {
 }
 
 impl WaitRow {
-    fn of(waits: &Waits) -> Self {
+    fn of(waits: &Waits, who: &Who) -> Self {
+        let mine = rights::choices_of(who, waits);
         Self {
+            role: rights::needed(waits.kind).role.as_str().to_owned(),
+            yours: rights::decides(who, waits),
             kind: waits.kind.as_str().to_owned(),
             id: waits.id.clone(),
             trace: waits.trace.to_string(),
             title: waits.title.clone(),
             text: waits.text.clone(),
-            choices: waits.choices.clone(),
+            choices: match mine.is_empty() {
+                true => waits.choices.clone(),
+                false => mine,
+            },
             suggested: waits.suggested.clone(),
             since: waits.since.to_string(),
             commands: waits.commands.clone(),
@@ -176,7 +191,8 @@ pub(super) async fn list(by: As<User>, Asked(wanted): Asked<PageWanted>) -> Answ
     let after = wanted.before.as_deref().map(Place::read).transpose()?;
     let desk = Arc::clone(&by.desk);
     let eyes = by.eyes(None)?;
-    let may_answer = by.who.pass.role >= Viewer::Developer;
+    let who = by.who.clone();
+    let may_answer = who.pass.role >= rights::needed(WaitSort::Call).role;
     let waiting = by.does(move |workshop| {
         let look = |board: &Board, drivers: &Drivers| {
             let calls = may_answer.then(|| board.calls(drivers));
@@ -191,9 +207,10 @@ pub(super) async fn list(by: As<User>, Asked(wanted): Asked<PageWanted>) -> Answ
         let is_more = from + shown.len() < waits.len();
         let seen = workshop.calls_seen(open, &eyes)?.into_iter();
         Ok(Waiting {
-            rows: shown.iter().map(|it| WaitRow::of(it)).collect(),
+            rows: shown.iter().map(|it| WaitRow::of(it, &who)).collect(),
             next: shown.last().filter(|_| is_more).map(|it| Place::of(it)),
             total: waits.len(),
+            yours: waits.iter().filter(|it| rights::decides(&who, it)).count(),
             calls: seen.map(CallWaits::of).collect(),
         })
     });

@@ -12,6 +12,7 @@ use axum::extract::State;
 use axum::response::Response;
 use serde::Deserialize;
 
+use self::diff::fit;
 pub(super) use self::diff::{FileDiff, parse};
 use super::evidence::{EVIDENCE, Meaning, place};
 use super::frame::{Frame, Named, Site, Sought, show};
@@ -37,6 +38,8 @@ pub(super) struct ChangesetPage {
     pub(super) can_decide: bool,
     pub(super) is_side: bool,
     pub(super) diff: Vec<FileDiff>,
+    /// Which file alone is shown.
+    pub(super) only: Option<usize>,
     /// Why there is no difference to be seen.
     pub(super) no_diff: Option<String>,
 }
@@ -47,8 +50,8 @@ pub(super) struct FileRow {
     pub(super) path: String,
     pub(super) kind: &'static str,
     pub(super) lines: String,
-    /// Which of the differences is its own, from 1.
-    pub(super) at: Option<usize>,
+    /// Where its difference is.
+    pub(super) href: Option<String>,
 }
 
 /// One proof.
@@ -77,6 +80,35 @@ pub(super) struct DecisionRow {
 pub(super) struct Wanted {
     #[serde(default)]
     side: String,
+    /// The one file that is shown, from 1; all that fit if none is named.
+    file: Option<usize>,
+}
+
+/// How lines are laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Layout {
+    /// One below the other.
+    Unified,
+    /// What was beside what is.
+    Split,
+}
+
+impl Layout {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Unified => "unified",
+            Self::Split => "split",
+        }
+    }
+}
+
+impl Wanted {
+    fn layout(&self) -> Layout {
+        match self.side.as_str() {
+            "split" => Layout::Split,
+            _ => Layout::Unified,
+        }
+    }
 }
 
 /// Shows the page.
@@ -96,23 +128,37 @@ fn gather(site: &Site, id: &str, wanted: &Wanted) -> Result<ChangesetPage, Failu
         (true, Some(patch)) => Ok(patch.clone()),
         (true, None) => site.workshop.changeset_diff(id),
     };
-    let (diff, no_diff) = match diff {
+    let (mut diff, no_diff) = match diff {
         Ok(text) => (parse(&text), None),
         // The commits may be gone; everything else about it is on record.
         Err(failure) => (Vec::new(), Some(failure.to_string())),
     };
+    let names: Vec<String> = diff.iter().map(|it| it.name.clone()).collect();
+    fit(&mut diff, wanted.file);
+    let is_side = wanted.layout() == Layout::Split;
+    let place = |path: &str| {
+        let number = names.iter().position(|name| name == path)? + 1;
+        let is_here = |it: &FileDiff| it.number == number && it.folded == 0;
+        Some(match diff.iter().any(is_here) {
+            true => format!("#file-{number}"),
+            false => own_page(number, wanted.layout()),
+        })
+    };
+    let files = it.changed.iter();
+    let files = files.map(|it| file(it, place(&it.path))).collect();
     let proofs: Vec<ProofRow> = it.proofs.iter().map(|proof| row(site, proof)).collect();
     Ok(ChangesetPage {
         frame: site.frame("changesets", format!("Changeset: {}", it.row.title)),
         state: words::state(it.row.state),
         cost: words::cost(it.cost, it.tokens),
         tokens: words::tokens(it.tokens),
-        files: it.changed.iter().map(|it| file(it, &diff)).collect(),
+        files,
         legend: legend(&proofs),
         proofs,
         decisions: it.decisions.iter().map(decision).collect(),
         can_decide: site.is_developer(),
-        is_side: wanted.side == "split",
+        only: wanted.file,
+        is_side,
         diff,
         no_diff,
         it,
@@ -130,10 +176,14 @@ fn legend(proofs: &[ProofRow]) -> Vec<Meaning> {
     legend
 }
 
-fn file(change: &artel_types::FileChange, diff: &[FileDiff]) -> FileRow {
-    let at = diff.iter().position(|it| it.name == change.path);
+/// Returns where the difference of one file is shown by itself.
+fn own_page(number: usize, layout: Layout) -> String {
+    format!("?side={}&file={number}#diff", layout.word())
+}
+
+fn file(change: &artel_types::FileChange, href: Option<String>) -> FileRow {
     FileRow {
-        at: at.map(|at| at + 1),
+        href,
         path: change.name(),
         kind: match change.kind {
             ChangeKind::Made => "new",

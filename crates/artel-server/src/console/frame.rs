@@ -19,6 +19,7 @@ use super::words;
 use crate::api::Refusal;
 use crate::desk::Desk;
 use crate::door::Who;
+use crate::rights;
 
 /// How a plan is looked at where nothing is begun.
 pub(super) const LOOKING: PlanRules = PlanRules {
@@ -141,10 +142,10 @@ impl Site {
     /// Returns what is around a page.
     pub(super) fn frame(&self, place: &'static str, title: impl Into<String>) -> Frame {
         let needs_me = |it: &Waits| !matches!(it.kind, WaitSort::Left | WaitSort::Paused);
-        let waits = self.waiting();
+        let mine = self.waiting().filter(|it| self.decides(it));
         Frame {
             seq: self.seq,
-            needs: waits.filter(|it| needs_me(it)).count() + self.calls().len(),
+            needs: mine.filter(|it| needs_me(it)).count() + self.calls().len(),
             // Calls, models and grants are no part of the summary.
             view: match self.sees_all() {
                 true => "full",
@@ -180,7 +181,12 @@ impl Site {
 }
 
 impl Site {
-    /// Lists what needs a person.
+    /// Tells whether whoever looks may decide about what waits.
+    pub(super) fn decides(&self, waits: &Waits) -> bool {
+        rights::decides(&self.who, waits)
+    }
+
+    /// Lists what needs a person, whoever that is.
     pub(super) fn waiting(&self) -> impl Iterator<Item = &Waits> + Clone {
         let waits = self
             .waiting
@@ -252,15 +258,15 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Sought<T> {
 }
 
 /// Which one an address names.
-pub(super) struct Named(pub(super) String);
+pub(super) struct Named<T = String>(pub(super) T);
 
-impl<S: Send + Sync> FromRequestParts<S> for Named {
+impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Named<T> {
     type Rejection = Response;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Response> {
         let who = Who::from_request_parts(parts, state).await;
         let who = who.map_err(|refusal| refusal.into_response())?;
-        let read = Path::<String>::from_request_parts(parts, state).await;
+        let read = Path::<T>::from_request_parts(parts, state).await;
         read.map(|read| Self(read.0)).map_err(|rejection| {
             let failure = Failure::new(Code::C004, "the name in the address cannot be read")
                 .because(rejection.body_text())

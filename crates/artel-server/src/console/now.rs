@@ -12,12 +12,13 @@ use axum::response::Response;
 
 use super::coded::coded;
 use super::frame::{Frame, Site, show};
-use super::questions::{AllUnplanned, Call, Card, Needs, call, card, query};
+use super::questions::{AllUnplanned, Call, Card, Needs, Query, call, card, query};
 use super::words::{self, When};
 use super::wrong::Wrong;
 use crate::desk::Desk;
 use crate::door::Who;
 use crate::keeper::Task;
+use crate::rights;
 
 /// So many runs that are over are shown.
 const FINISHED: usize = 12;
@@ -40,6 +41,10 @@ pub(super) struct Now {
     pub(super) unplanned: AllUnplanned,
     /// How many cards more there are.
     pub(super) left_out: usize,
+    /// What somebody with another role decides.
+    pub(super) theirs: Vec<Card>,
+    /// How many more of these there are.
+    pub(super) theirs_left_out: usize,
     pub(super) running: Listed,
     pub(super) finished: Listed,
     pub(super) is_held: bool,
@@ -97,13 +102,17 @@ pub(super) async fn page(State(desk): State<Arc<Desk>>, who: Who) -> Response {
 fn gather(site: &Site) -> Result<Now, Failure> {
     let waits = site.waiting();
     let of = |kind: WaitSort| waits.clone().filter(move |it| it.kind == kind);
-    let decided = |it: &&Waits| {
+    let is_asked = |it: &Waits| matches!(it.kind, WaitSort::Question | WaitSort::Failed);
+    let decided = |it: &Waits| {
         matches!(
             it.kind,
             WaitSort::Plan | WaitSort::Changeset | WaitSort::Unfinished
         )
     };
-    let others: Vec<&Waits> = waits.clone().filter(decided).collect();
+    let (mine, theirs): (Vec<&Waits>, Vec<&Waits>) = waits
+        .clone()
+        .filter(|it| decided(it) || is_asked(it) && !site.decides(it))
+        .partition(|it| site.decides(it));
     let under_way = site.runs(&RunsWanted {
         stage: Stage::Open,
         state: Some(Standing::Running),
@@ -120,11 +129,17 @@ fn gather(site: &Site) -> Result<Now, Failure> {
             .collect(),
         needs: Needs {
             calls: calls(site, None)?,
-            queries: of(WaitSort::Question).take(SHOWN).map(query).collect(),
+            queries: queries(site, of(WaitSort::Question).take(SHOWN)),
         },
-        unplanned: AllUnplanned::of(of(WaitSort::Failed).take(SHOWN)),
-        left_out: others.len().saturating_sub(SHOWN),
-        cards: others.into_iter().take(SHOWN).map(card).collect(),
+        unplanned: AllUnplanned::of(
+            of(WaitSort::Failed)
+                .filter(|it| site.decides(it))
+                .take(SHOWN),
+        ),
+        left_out: mine.len().saturating_sub(SHOWN),
+        cards: mine.into_iter().take(SHOWN).map(card).collect(),
+        theirs_left_out: theirs.len().saturating_sub(SHOWN),
+        theirs: theirs.into_iter().take(SHOWN).map(card).collect(),
         running: Listed {
             caption: "Runs that are not over",
             rows: running(site, &asking(waits.clone()))?,
@@ -152,6 +167,13 @@ fn queued(site: &Site, waits: &Waits) -> Card {
         queued.text = coded(&words::stuck(&why));
     }
     queued
+}
+
+/// Returns the questions that whoever looks may answer, with the answers that they may give.
+pub(super) fn queries<'w>(site: &Site, asked: impl Iterator<Item = &'w Waits>) -> Vec<Query> {
+    let mine = asked.filter(|it| site.decides(it));
+    mine.map(|it| query(it, &rights::choices_of(&site.who, it)))
+        .collect()
 }
 
 /// Returns the calls that wait for a yes, of one piece of work or of all.

@@ -30,6 +30,8 @@ pub(super) struct Query {
     pub(super) title: String,
     pub(super) text: String,
     pub(super) choices: Vec<Choice>,
+    /// The answers that are another role's to give.
+    pub(super) elsewhere: Vec<String>,
     /// What is filled in as the answer.
     pub(super) suggested: String,
     pub(super) since: When,
@@ -149,8 +151,8 @@ pub(super) fn card(waits: &Waits) -> Card {
     }
 }
 
-/// Returns a question with what it can be answered with.
-pub(super) fn query(waits: &Waits) -> Query {
+/// Returns a question with what it can be answered with by whoever looks: `mine` of its choices.
+pub(super) fn query(waits: &Waits, mine: &[String]) -> Query {
     let (run, question) = match waits.id.split_once('/') {
         Some((run, question)) => (run, Some(question.to_owned())),
         None => (waits.id.as_str(), None),
@@ -161,7 +163,16 @@ pub(super) fn query(waits: &Waits) -> Query {
         question,
         title: waits.title.clone(),
         text: waits.text.clone(),
-        choices: choices(&waits.choices),
+        choices: choices(&waits.choices)
+            .into_iter()
+            .filter(|it| mine.contains(&it.value))
+            .collect(),
+        elsewhere: waits
+            .choices
+            .iter()
+            .filter(|it| !mine.contains(it))
+            .cloned()
+            .collect(),
         suggested: waits.suggested.clone().unwrap_or_default(),
         since: words::when(waits.since),
     }

@@ -24,8 +24,8 @@ use self::timeline::{EVENTS, Points, events};
 use super::evidence::Meaning;
 use super::frame::{Frame, LOOKING, Named, Site, Sought, show};
 use super::graph::{Graph, draw};
-use super::now::calls;
-use super::questions::{AllUnplanned, Needs, query};
+use super::now::{calls, queries};
+use super::questions::{AllUnplanned, Needs};
 use super::words;
 use crate::desk::Desk;
 use crate::door::Who;
@@ -189,7 +189,7 @@ fn blank(site: &Site, subject: &Subject, title: String) -> Result<RunPage, Failu
     };
     let waits = site.waiting();
     let of_trace = waits.filter(|it| it.trace == trace);
-    let unplanned = AllUnplanned::of(of_trace.clone());
+    let unplanned = AllUnplanned::of(of_trace.clone().filter(|it| site.decides(it)));
     let waits: Vec<&Waits> = of_trace
         .filter(|it| it.kind == WaitSort::Question)
         .collect();
@@ -247,7 +247,7 @@ fn blank(site: &Site, subject: &Subject, title: String) -> Result<RunPage, Failu
         graph: None,
         needs: Needs {
             calls: calls(site, Some(trace))?,
-            queries: waits.into_iter().map(query).collect(),
+            queries: queries(site, waits.into_iter()),
         },
         unplanned,
         milestones: Vec::new(),

@@ -4,13 +4,15 @@ use std::sync::Arc;
 
 use artel_rules::tally::SkillStats;
 use artel_types::Money;
-use artel_workshop::{LessonKept, Problems, SkillShown, Viewer};
+use artel_workshop::{LessonKept, Problems, SkillList, SkillShown, Viewer};
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
+use serde::Deserialize;
 
-use super::frame::{Frame, Named, Site, show};
+use super::frame::{Frame, Named, Site, Sought, show};
 use super::words;
+use crate::api::standing_in;
 use crate::desk::Desk;
 use crate::door::Who;
 
@@ -30,6 +32,8 @@ pub(super) struct Skills {
 #[derive(Debug, Clone)]
 pub(super) struct Row {
     pub(super) name: String,
+    /// The portal that it came with.
+    pub(super) portal: Option<String>,
     pub(super) description: String,
     pub(super) scope: String,
     pub(super) is_trusted: bool,
@@ -73,41 +77,71 @@ pub(super) async fn page(State(desk): State<Arc<Desk>>, who: Who) -> Response {
     show(desk, who, gather).await
 }
 
+/// From where a skill is looked for.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct FromWhere {
+    /// The portal that it came with.
+    portal: Option<String>,
+}
+
 fn gather(site: &Site) -> Result<Skills, Problems> {
     site.who.needs(Viewer::Developer)?;
-    let found = site.workshop.caller().skills()?;
-    let board = site.desk.board();
-    let stats = &board.meter().skills;
-    let of = |name: &str| stats.get(name).map(figures);
-    let rows = found.skills.into_iter().map(|skill| Row {
-        stats: of(&skill.name),
-        scope: word(skill.scope),
-        is_trusted: skill.trusted,
-        name: skill.name,
-        description: skill.description,
-    });
-    let rows: Vec<Row> = rows.collect();
-    let broken = found.broken.iter();
-    Ok(Skills {
+    let mut page = Skills {
         frame: site.frame("skills", "Skills"),
-        broken: broken
-            .map(|it| {
-                let why: Vec<String> = it.complaints.iter().map(ToString::to_string).collect();
-                (it.path.display().to_string(), why.join("; "))
-            })
-            .collect(),
-        rows,
-    })
+        rows: Vec::new(),
+        broken: Vec::new(),
+    };
+    page.add(site, None, site.workshop.caller().skills()?);
+    for portal in site.workshop.portals()? {
+        let there = site.workshop.standing_in(&portal.path);
+        let mut found = there.caller().skills()?;
+        // Those of the workshop and of the person are seen from everywhere, and are there already.
+        found
+            .skills
+            .retain(|it| it.folder.starts_with(&portal.path));
+        found.broken.retain(|it| it.path.starts_with(&portal.path));
+        page.add(site, Some(&portal.name), found);
+    }
+    Ok(page)
+}
+
+impl Skills {
+    fn add(&mut self, site: &Site, portal: Option<&str>, found: SkillList) {
+        let board = site.desk.board();
+        let stats = &board.meter().skills;
+        self.rows.extend(found.skills.into_iter().map(|skill| Row {
+            stats: stats.get(&skill.name).map(figures),
+            portal: portal.map(str::to_owned),
+            scope: word(skill.scope),
+            is_trusted: skill.trusted,
+            name: skill.name,
+            description: skill.description,
+        }));
+        self.broken.extend(found.broken.iter().map(|it| {
+            let why: Vec<String> = it.complaints.iter().map(ToString::to_string).collect();
+            (it.path.display().to_string(), why.join("; "))
+        }));
+    }
 }
 
 /// Shows one skill.
-pub(super) async fn one(State(desk): State<Arc<Desk>>, who: Who, Named(name): Named) -> Response {
-    show(desk, who, move |site| gather_one(site, &name)).await
+pub(super) async fn one(
+    State(desk): State<Arc<Desk>>,
+    who: Who,
+    Named(name): Named,
+    Sought(from): Sought<FromWhere>,
+) -> Response {
+    let portal = from.portal;
+    show(desk, who, move |site| {
+        gather_one(site, &name, portal.as_deref())
+    })
+    .await
 }
 
-fn gather_one(site: &Site, name: &str) -> Result<SkillPage, Problems> {
+fn gather_one(site: &Site, name: &str, portal: Option<&str>) -> Result<SkillPage, Problems> {
     site.who.needs(Viewer::Developer)?;
-    let it = site.workshop.caller().skill(name)?;
+    let workshop = standing_in(&site.workshop, portal)?;
+    let it = workshop.caller().skill(name)?;
     let files = it.files.iter().map(|file| {
         (
             file.path.clone(),
@@ -135,9 +169,12 @@ fn gather_one(site: &Site, name: &str) -> Result<SkillPage, Problems> {
     Ok(SkillPage {
         frame: site.frame("skills", format!("Skill: {}", it.name)),
         stats: site.desk.board().meter().skills.get(name).map(figures),
-        lessons: site.workshop.lessons(name)?,
+        lessons: workshop.lessons(name)?,
         files: files.collect(),
-        scope: word(it.scope),
+        scope: match portal {
+            Some(portal) => format!("{} {portal}", word(it.scope)),
+            None => word(it.scope),
+        },
         it,
     })
 }

@@ -1,11 +1,13 @@
 //! Events as spans of OpenTelemetry, by its conventions for generative AI: a run, its turns, and in
 //! each the calls of models and tools. Names and numbers alone: nothing that anybody said or wrote.
 //!
-//! It is a fold: the same events give the same spans with the same ids, whoever sends them.
+//! It is a fold: the same events give the same spans with the same ids, whoever sends them. An id is
+//! made of the run and of what names the call in it: calls are counted by run, and several runs share
+//! a trace; what a process has counted is forgotten with it.
 
 use std::collections::HashMap;
 
-use artel_types::model::Provider;
+use artel_types::model::{Provider, Stop};
 use artel_types::{
     Event, Fact, ModelFailed, ModelReplied, ModelRequested, RunFinished, RunId, RunStarted,
     Timestamp, ToolFinished, TraceId,
@@ -46,7 +48,10 @@ struct Run {
     parent: Option<RunId>,
     skill: Option<String>,
     role: String,
+    /// How many turns were seen.
     turns: u64,
+    /// Whether its beginning was seen: else nobody knows how many turns were before.
+    is_whole: bool,
     turn: Option<(String, Timestamp)>,
     /// When attempts were begun that have no end yet.
     asked: HashMap<(String, u32), Timestamp>,
@@ -70,6 +75,7 @@ impl Spans {
     fn started(&mut self, event: &Event, started: &RunStarted) {
         let known = self.run(event, started.id);
         if let Some(run) = known {
+            run.is_whole = true;
             run.parent = started.parent;
             run.skill.clone_from(&started.skill);
         }
@@ -92,7 +98,7 @@ impl Spans {
         }
         let ended = run.turn_ended(event, id);
         run.turns += 1;
-        run.turn = Some((span_id(&[&id.to_string(), &run.turns.to_string()]), at));
+        run.turn = Some((span_id(&["turn", &id.to_string(), &asked.call]), at));
         ended.into_iter().collect()
     }
 
@@ -105,11 +111,25 @@ impl Spans {
             .extend(model(replied.provider, &replied.model));
         span.attributes
             .push(("gen_ai.response.model", json!(replied.model)));
+        let reason = finish_reason(&replied.stop);
+        span.attributes
+            .push(("gen_ai.response.finish_reasons", json!([reason])));
         if let Some(usage) = &replied.usage {
             span.attributes.extend([
                 ("gen_ai.usage.input_tokens", json!(usage.input)),
                 ("gen_ai.usage.output_tokens", json!(usage.output)),
             ]);
+            let cached = [
+                ("gen_ai.usage.cache_read.input_tokens", usage.cache_read),
+                (
+                    "gen_ai.usage.cache_creation.input_tokens",
+                    usage.cache_write,
+                ),
+            ];
+            // A provider without a cache is not said to have read nothing from it.
+            let cached = cached.into_iter().filter(|(_, count)| *count > 0);
+            span.attributes
+                .extend(cached.map(|(key, count)| (key, json!(count))));
         }
         let first = replied.first_ms as f64 / 1_000.0;
         span.attributes
@@ -133,7 +153,7 @@ impl Spans {
         let begin = event.at.before(millis(finished.millis));
         Span {
             trace: event.trace,
-            id: span_id(&["tool", &finished.call]),
+            id: span_id(&["tool", &of_run(event), &finished.call]),
             parent: self.above(event),
             name: format!("execute_tool {}", finished.tool),
             kind: INTERNAL,
@@ -159,8 +179,10 @@ impl Spans {
             ("gen_ai.agent.name", json!(run.role)),
             ("gen_ai.conversation.id", json!(finished.id.to_string())),
             ("artel.run.state", json!(state)),
-            ("artel.run.turns", json!(run.turns)),
         ];
+        if run.is_whole {
+            attributes.push(("artel.run.turns", json!(run.turns)));
+        }
         if let Some(skill) = &run.skill {
             attributes.push(("artel.skill", json!(skill)));
         }
@@ -190,7 +212,7 @@ impl Spans {
         }
         Span {
             trace: event.trace,
-            id: span_id(&["call", call, &attempt.to_string()]),
+            id: span_id(&["call", &of_run(event), call, &attempt.to_string()]),
             parent: self.above(event),
             name: String::new(),
             kind: CLIENT,
@@ -225,6 +247,7 @@ impl Spans {
             skill: None,
             role: "default".to_owned(),
             turns: 0,
+            is_whole: false,
             turn: None,
             asked: HashMap::new(),
         }))
@@ -234,18 +257,22 @@ impl Spans {
 impl Run {
     fn turn_ended(&mut self, event: &Event, run: RunId) -> Option<Span> {
         let (id, begin) = self.turn.take()?;
+        let mut attributes = vec![("gen_ai.conversation.id", json!(run.to_string()))];
+        if self.is_whole {
+            attributes.push(("artel.turn", json!(self.turns)));
+        }
         Some(Span {
             trace: event.trace,
             id,
             parent: Some(run_id(run)),
-            name: format!("turn {}", self.turns),
+            name: match self.is_whole {
+                true => format!("turn {}", self.turns),
+                false => "turn".to_owned(),
+            },
             kind: INTERNAL,
             begin,
             end: event.at,
-            attributes: vec![
-                ("gen_ai.conversation.id", json!(run.to_string())),
-                ("artel.turn", json!(self.turns)),
-            ],
+            attributes,
             error: None,
         })
     }
@@ -288,14 +315,34 @@ pub(super) fn envelope(spans: &[Span]) -> Value {
 }
 
 fn attribute((key, value): &(&'static str, Value)) -> Value {
-    let value = match value {
+    json!({ "key": key, "value": any_value(value) })
+}
+
+fn any_value(value: &Value) -> Value {
+    match value {
+        Value::Array(all) => {
+            let values: Vec<Value> = all.iter().map(any_value).collect();
+            json!({ "arrayValue": { "values": values } })
+        }
         // Whole numbers travel as text, so that none is rounded.
         Value::Number(it) if it.is_u64() => json!({ "intValue": it.to_string() }),
         Value::Number(it) => json!({ "doubleValue": it }),
         Value::String(text) => json!({ "stringValue": text }),
         other => json!({ "stringValue": other.to_string() }),
+    }
+}
+
+/// Says why an answer ended, in the words of the conventions where they have one.
+fn finish_reason(stop: &Stop) -> String {
+    let word = match stop {
+        Stop::End | Stop::StopSequence => "stop",
+        Stop::ToolUse => "tool_call",
+        Stop::MaxTokens | Stop::ContextFull => "length",
+        Stop::Refusal => "content_filter",
+        Stop::Paused => "pause",
+        Stop::Other(word) => return word.chars().take(40).collect(),
     };
-    json!({ "key": key, "value": value })
+    word.to_owned()
 }
 
 fn model(provider: Provider, model: &str) -> [(&'static str, Value); 2] {
@@ -310,6 +357,10 @@ fn model(provider: Provider, model: &str) -> [(&'static str, Value); 2] {
         ("gen_ai.provider.name", json!(name)),
         ("gen_ai.request.model", json!(model)),
     ]
+}
+
+fn of_run(event: &Event) -> String {
+    event.run.map(|run| run.to_string()).unwrap_or_default()
 }
 
 fn run_id(run: RunId) -> String {

@@ -40,7 +40,7 @@ fn asked(call: &str, attempt: u32) -> Value {
 
 fn replied(call: &str, attempt: u32) -> Value {
     json!({ "call": call, "attempt": attempt, "provider": "anthropic", "model": "claude-haiku",
-        "account": {}, "stop": "tool_use", "usage": { "input": 1200, "output": 90 },
+        "account": {}, "stop": "tool_use", "usage": { "input": 1200, "cache_read": 800, "output": 90 },
         "charged": { "tokens": 1290, "money": 900 }, "cost": 900, "first_ms": 410, "total_ms": 500,
         "reply": SECRET })
 }
@@ -174,6 +174,21 @@ fn calls_say_what_the_conventions_ask_for() {
             "gen_ai.conversation.id",
             json!({ "stringValue": run(1).to_string() }),
         ),
+        (
+            chat,
+            "gen_ai.response.finish_reasons",
+            json!({ "arrayValue": { "values": [{ "stringValue": "tool_call" }] } }),
+        ),
+        (
+            chat,
+            "gen_ai.usage.cache_read.input_tokens",
+            json!({ "intValue": "800" }),
+        ),
+        (
+            chat,
+            "gen_ai.usage.cache_creation.input_tokens",
+            Value::Null,
+        ),
         (chat, "error.type", Value::Null),
         (bad, "error.type", json!({ "stringValue": "rate-limit" })),
         (
@@ -227,4 +242,58 @@ fn runs_below_hang_on_the_run_that_called_them() {
 #[test]
 fn the_same_events_give_the_same_spans() {
     assert_eq!(told(&story()), told(&story()));
+}
+
+/// Returns the ids of spans; each is there once.
+fn ids(spans: &[Value]) -> Vec<String> {
+    let id = |span: &Value| span["spanId"].as_str().unwrap().to_owned();
+    let all: Vec<String> = spans.iter().map(id).collect();
+    let once: std::collections::BTreeSet<&String> = all.iter().collect();
+    assert_eq!(once.len(), all.len(), "{spans:?}");
+    all
+}
+
+/// The calls of each run are counted from one, and a plan has many runs.
+#[test]
+fn runs_of_one_trace_share_no_ids() {
+    let of = |run: RunId, first: u64| {
+        [
+            event(
+                first,
+                run,
+                "run.started",
+                &json!({ "id": run, "title": "x" }),
+            ),
+            event(first + 1, run, "model.requested", &asked("1", 1)),
+            event(first + 2, run, "model.replied", &replied("1", 1)),
+            event(first + 3, run, "tool.finished", &tool("1.1", None)),
+            event(
+                first + 4,
+                run,
+                "run.finished",
+                &json!({ "id": run, "summary": "x" }),
+            ),
+        ]
+    };
+    let (one, two) = (of(run(1), 1), of(run(2), 10));
+    let spans = told(&[one, two].concat());
+    assert_eq!(ids(&spans).len(), 8);
+    for (span, calls) in [(1, 0), (5, 4)] {
+        assert_eq!(spans[span]["name"], "execute_tool bash");
+        assert_eq!(spans[span]["parentSpanId"], spans[calls]["parentSpanId"]);
+    }
+}
+
+/// Whoever looks on from the middle gives every span the id that it has for those who saw all of it.
+#[test]
+fn a_daemon_that_was_restarted_goes_on_with_the_same_ids_and_counts_no_turns_anew() {
+    let story = story();
+    let whole = told(&story);
+    let mut before = told(&story[..7]);
+    let after = told(&story[7..]);
+    let turn = after.iter().find(|it| it["name"] == "turn").unwrap();
+    assert_eq!(*attribute(turn, "artel.turn"), Value::Null);
+    before.extend(after);
+    let (whole, parts) = (ids(&whole), ids(&before));
+    assert!(parts.iter().all(|id| whole.contains(id)));
 }

@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use artel_config::Environment;
-use artel_server::{Address, Options, Reach};
+use artel_server::{Address, Options, Reach, Said};
 use artel_types::{Failure, Room, Via};
 use artel_workshop::{Caller, Flags, Holder, Init, Stop, Viewer, Workshop};
 use serde_json::Value;
@@ -75,6 +75,7 @@ impl House {
             let runtime = { runtime }.worker_threads(2).enable_all().build().unwrap();
             let options = Options {
                 address: Address::parse("127.0.0.1:0", Reach::Loopback).unwrap(),
+                said: Said::AtStart,
                 says: Arc::new(move |text| drop(says.send(text.to_owned()))),
             };
             runtime.block_on(artel_server::serve(served, options, stops, reloads))

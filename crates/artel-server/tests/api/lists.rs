@@ -185,3 +185,64 @@ fn a_story_is_told_a_page_at_a_time() {
         told(wrong).expect(400);
     }
 }
+
+/// Both ways through the journal meet every event once.
+#[test]
+fn pages_of_events_join_from_either_end() {
+    let house = House::new();
+    for number in 0..23 {
+        let body = json!({ "text": format!("note {number}") });
+        house.post("developer", "/api/v1/events", &body).expect(201);
+    }
+    let walk = |order: &str, goes_on: &str| {
+        let (mut seen, mut from) = (Vec::new(), String::new());
+        loop {
+            let path = format!("/api/v1/events?kind=note.&limit=5&order={order}{from}");
+            let page = house.get("admin", &path).expect(200).json();
+            let events = page["events"].as_array().unwrap().iter();
+            seen.extend(events.map(|it| it["seq"].as_u64().unwrap()));
+            match page["next"].as_u64() {
+                Some(next) => from = format!("&{goes_on}={next}"),
+                None => return seen,
+            }
+        }
+    };
+    let (up, mut down) = (walk("asc", "after"), walk("desc", "before"));
+    assert_eq!(up.len(), 23);
+    assert!(down.is_sorted_by(|one, other| one > other), "{down:?}");
+    down.reverse();
+    assert_eq!(up, down);
+    let live = house.call("GET", "/api/v1/events?before=3");
+    let live = live.by(house.token("admin"));
+    let live = live.header("Accept", "text/event-stream").send();
+    live.expect(400);
+    let page = house.call("GET", "/api/v1/events");
+    let page = page.by(house.token("admin")).header("Last-Event-ID", "x");
+    page.send().expect(400);
+}
+
+#[test]
+fn live_events_are_described_beside_pages_of_them() {
+    let described = artel_server::openapi();
+    let about = &described["paths"]["/api/v1/events"]["get"];
+    let forms = &about["responses"]["200"]["content"];
+    for form in ["application/json", "text/event-stream"] {
+        assert!(forms[form]["schema"].is_object(), "{form}: {about}");
+    }
+    let parameters = about["parameters"].as_array().unwrap();
+    let header = parameters.iter().find(|it| it["name"] == "Last-Event-ID");
+    assert_eq!(header.unwrap()["in"], "header", "{about}");
+    // An event has the fields that are described, and no others.
+    let house = House::new();
+    let shown = house.get("admin", "/api/v1/events?limit=1").expect(200);
+    let fields = |value: &serde_json::Value| -> BTreeSet<String> {
+        value.as_object().unwrap().keys().cloned().collect()
+    };
+    let schemas = &described["components"]["schemas"];
+    let event = shown.json()["events"][0].clone();
+    assert_eq!(fields(&event), fields(&schemas["Event"]["properties"]));
+    assert_eq!(
+        fields(&event["actor"]),
+        fields(&schemas["EventActor"]["properties"])
+    );
+}

@@ -5,7 +5,8 @@ use std::time::Duration;
 use artel_journal::Batch;
 use artel_types::{
     Actor, BreakerOpened, ChangesetCreated, Draft, Fact, ProviderPaused, ReportWritten,
-    RequestCreated, RunId, Stream, TraceId,
+    RequestCreated, RunAsked, RunId, RunStarted, Stream, ToolFinished, ToolRequested, TraceId,
+    Visibility,
 };
 use artel_workshop::Viewer;
 use serde_json::{Value, json};
@@ -241,4 +242,221 @@ fn changesets_and_reports_are_listed_a_page_at_a_time() {
         seen.reverse();
         assert_eq!((pages, seen), (2, all), "{path}");
     }
+}
+
+/// Puts a question on record that a step of a plan asks after its last attempt.
+fn ask_about_a_step(house: &House) {
+    let (run, trace) = (RunId::from_random([90; 16]), TraceId::from_random([90; 16]));
+    let started = json!({ "id": run, "title": "Mend it", "skill": null, "task": "x",
+        "folder": "/shop", "parent": null, "call": null, "chain": [], "depth": 0 });
+    let asked = json!({ "question": "mend/3/0", "text": "Step 1 did not pass",
+        "choices": ["more", "waive-tester", "take-over", "skip", "give-up", "cancel"],
+        "call": null, "suggested": null });
+    let facts: [Fact; 2] = [
+        serde_json::from_value::<RunStarted>(started)
+            .unwrap()
+            .into(),
+        serde_json::from_value::<RunAsked>(asked).unwrap().into(),
+    ];
+    let draft = |fact| Draft::new(Stream::run(run), trace, Actor::system("test"), fact).in_run(run);
+    let journal = house.workshop.open().unwrap().journal;
+    journal.append(Batch::of(facts.map(draft))).wait().unwrap();
+}
+
+/// Returns the section of a page with this id.
+fn section<'p>(page: &'p str, id: &str) -> &'p str {
+    let from = page.split(&format!("<section id=\"{id}\"")).nth(1);
+    from.unwrap().split("</section>").next().unwrap()
+}
+
+#[test]
+fn what_needs_somebody_is_what_they_may_decide() {
+    let house = House::new();
+    let hold = house.post("admin", "/api/v1/daemon/pause", &json!({}));
+    hold.expect(200);
+    make_changesets(&house, 2);
+    ask_about_a_step(&house);
+    let waiting = |role: &str| house.get(role, "/api/v1/waiting").expect(200).json();
+    let (user, developer) = (waiting("user"), waiting("developer"));
+    let of = |list: &Value, kind: &str| {
+        let rows = list["rows"].as_array().unwrap().clone();
+        rows.into_iter().find(|it| it["kind"] == kind).unwrap()
+    };
+    assert_eq!((&user["total"], &user["yours"]), (&json!(5), &json!(1)));
+    assert_eq!(developer["yours"], 5);
+    assert_eq!(of(&user, "left")["yours"], false);
+    assert_eq!(of(&user, "changeset")["yours"], false);
+    assert_eq!(of(&user, "changeset")["role"], "developer");
+    assert_eq!(of(&user, "question")["choices"], json!(["more"]));
+    let choices = of(&developer, "question")["choices"].clone();
+    assert_eq!(choices.as_array().unwrap().len(), 6);
+
+    let settling = ["waive-tester", "take-over", "skip", "give-up", "cancel"];
+    let button = |choice: &str| format!("<button name=\"answer\" value=\"{choice}\"");
+    for path in ["/", "/runs/5a5a5a5a"] {
+        for (role, is_offered) in [(Viewer::User, false), (Viewer::Developer, true)] {
+            let text = page(&house, role, path);
+            let needs = section(&text, "needs");
+            assert!(needs.contains(&button("more")), "{needs}");
+            for choice in settling {
+                assert_eq!(needs.contains(&button(choice)), is_offered, "{needs}");
+            }
+            let others = "Whoever has the role developer can also answer waive-tester, ";
+            assert_eq!(needs.contains(others), !is_offered, "{needs}");
+        }
+    }
+    let text = page(&house, Viewer::User, "/");
+    assert!(text.contains("<title>(1) "), "{text}");
+    let merge = "<a href=\"/changesets/";
+    assert!(!section(&text, "needs").contains(merge), "{text}");
+    assert_eq!(section(&text, "theirs").matches(merge).count(), 2, "{text}");
+    let text = page(&house, Viewer::Developer, "/");
+    assert!(text.contains("<title>(3) "), "{text}");
+    assert_eq!(section(&text, "needs").matches(merge).count(), 2, "{text}");
+    assert!(!section(&text, "theirs").contains("<li"), "{text}");
+}
+
+/// Puts a run on record that called a tool with this input, and was answered with this. Returns the
+/// event that asked for it.
+fn call_tool(house: &House, tool: &str, input: &Value, observation: &str) -> u64 {
+    let (run, trace) = (RunId::from_random([80; 16]), TraceId::from_random([80; 16]));
+    let started = json!({ "id": run, "title": "Write it", "skill": null, "task": "x",
+        "folder": "/shop", "parent": null, "call": null, "chain": [], "depth": 0 });
+    let asked = json!({ "call": "1.1", "tool": tool, "role": "engineer",
+        "input": input.to_string(), "decision": "allow", "rule": "r", "reason": "",
+        "record": "ab", "unknown": "restore" });
+    let finished = json!({ "call": "1.1", "tool": tool, "observation": observation,
+        "trouble": null, "changed": ["notes.md"], "millis": 12, "sandbox": null, "redacted": 0 });
+    let draft = |fact: Fact| {
+        let draft = Draft::new(Stream::run(run), trace, Actor::agent("engineer"), fact);
+        draft.in_run(run).shown(Visibility::Full)
+    };
+    let facts: [Fact; 3] = [
+        serde_json::from_value::<RunStarted>(started)
+            .unwrap()
+            .into(),
+        serde_json::from_value::<ToolRequested>(asked)
+            .unwrap()
+            .into(),
+        serde_json::from_value::<ToolFinished>(finished)
+            .unwrap()
+            .into(),
+    ];
+    let journal = house.workshop.open().unwrap().journal;
+    let kept = journal.append(Batch::of(facts.map(draft))).wait().unwrap();
+    drop(kept);
+    let path = "/api/v1/events?kind=tool.requested&view=full";
+    let events = house.get("developer", path).expect(200).json();
+    let events = events["events"].as_array().unwrap();
+    events.last().unwrap()["seq"].as_u64().unwrap()
+}
+
+#[test]
+fn a_call_is_opened_with_all_it_was_given_and_gave() {
+    let house = House::new();
+    let hold = house.post("admin", "/api/v1/daemon/pause", &json!({}));
+    hold.expect(200);
+    let content = format!("{}the last of it", "a line <b>\n".repeat(200));
+    let input = json!({ "path": "notes.md", "content": content, "api_key": "hush-hush" });
+    let output = format!("{}and it ends", "out\n".repeat(40_000));
+    let event = call_tool(&house, "write", &input, &output);
+    let path = format!("/runs/50505050/calls/{event}");
+    let run = page(&house, Viewer::Developer, "/runs/50505050?view=full");
+    assert!(run.contains(&format!("href=\"{path}\"")), "{run}");
+    assert!(
+        !run.contains("the last of it") && run.len() < 40_000,
+        "{}",
+        run.len()
+    );
+    // The time line says what each event is about.
+    let rows = section(&run, "events");
+    assert!(rows.contains(">writing notes.md</td>"), "{rows}");
+
+    let call = page(&house, Viewer::Developer, &path);
+    let given = section(&call, "input");
+    assert!(
+        given.contains("the last of it") && given.contains("&#60;b&#62;"),
+        "{given}"
+    );
+    assert!(!call.contains("hush-hush"), "{given}");
+    let came = section(&call, "result");
+    assert!(
+        came.contains("notes.md") && came.contains("12 ms"),
+        "{came}"
+    );
+    assert!(!came.contains("and it ends"), "it is bounded");
+    let left = output.len() - 64 * 1024;
+    assert!(came.contains(&format!("{left} bytes more")), "{left}");
+    assert!(call.len() < 200_000, "{}", call.len());
+
+    // It is for those who see the full view, and names a call of that run.
+    let of = |role: Viewer, path: &str| {
+        let call = house
+            .call("GET", path)
+            .header("Cookie", &house.cookie(role));
+        call.send()
+    };
+    let refused = of(Viewer::User, &path).expect(403);
+    assert!(!refused.text.contains("notes.md"), "{}", refused.text);
+    let other = event - 1;
+    of(Viewer::Developer, &format!("/runs/50505050/calls/{other}")).expect(404);
+}
+
+#[test]
+fn a_call_of_a_hidden_tool_is_not_opened() {
+    let house = House::with("[visibility]\nhidden_tools = [\"wri*\"]\n");
+    let hold = house.post("admin", "/api/v1/daemon/pause", &json!({}));
+    hold.expect(200);
+    let event = call_tool(
+        &house,
+        "write",
+        &json!({ "path": "heron.md" }),
+        "heron is out",
+    );
+    let path = format!("/runs/50505050/calls/{event}");
+    let run = page(&house, Viewer::Admin, "/runs/50505050?view=full");
+    let call = page(&house, Viewer::Admin, &path);
+    assert!(!run.contains("heron") && !run.contains(&path), "{run}");
+    assert!(
+        !call.contains("heron") && !call.contains("notes.md"),
+        "{call}"
+    );
+    assert!(call.contains("It is hidden."), "{call}");
+}
+
+#[test]
+fn skills_that_came_with_a_portal_are_listed_and_have_their_pages() {
+    let house = House::new();
+    let shop = house.portal("shop");
+    let skill = |folder: &std::path::Path, name: &str| {
+        let at = folder.join(name);
+        std::fs::create_dir_all(&at).unwrap();
+        let text = format!("---\nname: {name}\ndescription: Counts {name}.\n---\n\nCount.\n");
+        std::fs::write(at.join("SKILL.md"), text).unwrap();
+    };
+    skill(&shop.join(".agents/skills"), "count-stock");
+    skill(&house.workshop.root().join("Skills"), "count-all");
+    let text = page(&house, Viewer::Developer, "/skills");
+    let listed = section(&text, "skills");
+    let there = "href=\"/skills/count-stock?portal=shop\"";
+    assert!(
+        listed.contains(there) && listed.contains("portal shop"),
+        "{listed}"
+    );
+    assert_eq!(listed.matches(">count-all<").count(), 1, "{listed}");
+    let there = house.workshop.standing_in(&shop);
+    let lesson = there.add_lesson("count-stock", "Stock is in crates");
+    let lesson = lesson.unwrap();
+    let text = page(&house, Viewer::Developer, "/skills/count-stock?portal=shop");
+    assert!(
+        text.contains("Counts count-stock.") && text.contains("portal shop"),
+        "{text}"
+    );
+    let lessons = section(&text, "lessons");
+    assert!(lessons.contains("Stock is in crates"), "{lessons}");
+    let remove = format!("/api/v1/skills/count-stock/lessons/{lesson}/remove");
+    assert!(lessons.contains(&remove), "{lessons}");
+    house.post("developer", &remove, &json!({})).expect(200);
+    let text = page(&house, Viewer::Developer, "/skills/count-stock?portal=shop");
+    assert!(!text.contains("Stock is in crates"), "{text}");
 }

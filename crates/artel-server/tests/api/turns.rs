@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use artel_workshop::{Company, Hints, Nobody, Stop, Viewer};
+use artel_workshop::{Company, Hints, Listens, Nobody, Stop, Viewer};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
@@ -184,6 +184,9 @@ fn what_broke_off_is_told_until_the_next_start() {
     assert!(latest.starts_with("7c1e90ab broke off at "), "{latest}");
     assert!(latest.ends_with("index 6 is out of bounds"), "{latest}");
     let listen = house.address.to_string();
-    house.workshop.daemon_is_up(&journal, listen, 0).unwrap();
+    house
+        .workshop
+        .daemon_is_up(&journal, Listens::AsSet(listen), 0)
+        .unwrap();
     assert_eq!(told(), Vec::<Value>::new(), "another daemon began");
 }

@@ -9,7 +9,7 @@ use artel_types::{TraceId, counted};
 
 use super::works::WorkCard;
 use super::{Board, Drivers};
-use crate::works::{OpenCall, OpenQuestion, WaitSort, Waits, approval};
+use crate::works::{OpenCall, OpenQuestion, WaitSort, Waits, answer_settles, approval};
 
 impl Board {
     /// Lists what needs a person, questions first, each sort in the order in which it came.
@@ -139,6 +139,7 @@ impl Board {
             text: failure(work),
             choices: Vec::new(),
             suggested: None,
+            settling: Vec::new(),
             since: work.last,
             commands: vec![
                 format!("artel plan retry {short}"),
@@ -176,6 +177,7 @@ impl Board {
             text: text.to_owned(),
             choices: Vec::new(),
             suggested: None,
+            settling: Vec::new(),
             since: work.last,
             commands: vec![format!("artel resume {short}")],
             id: short,
@@ -189,7 +191,10 @@ fn is_left(waits: &Waits) -> bool {
 }
 
 fn question(open: &OpenQuestion) -> Waits {
+    let choices = open.asked.choices.iter();
+    let settling = choices.filter(|choice| answer_settles(&open.asked, choice));
     Waits {
+        settling: settling.cloned().collect(),
         kind: WaitSort::Question,
         id: open.id(),
         trace: open.trace,
@@ -218,6 +223,7 @@ fn plan(work: &WorkCard) -> Option<Waits> {
         text: format!("version {} is in review{beside}", version.number),
         choices: Vec::new(),
         suggested: None,
+        settling: Vec::new(),
         since: drafted.at,
         commands: vec![
             format!("artel plan show {short}"),
@@ -241,6 +247,7 @@ fn unplanned(work: &WorkCard) -> Option<Waits> {
         text: work.course.why().unwrap_or("no plan came of it").to_owned(),
         choices: Vec::new(),
         suggested: None,
+        settling: Vec::new(),
         since: work.last,
         commands: vec![
             format!("artel plan revise {short} --comment \"…\""),
@@ -295,6 +302,7 @@ fn changeset(work: &WorkCard) -> Option<Waits> {
         ),
         choices: Vec::new(),
         suggested: None,
+        settling: Vec::new(),
         since: made.at,
         commands,
         id: short,

@@ -41,6 +41,39 @@ impl Workshop {
     }
 }
 
+impl Workshop {
+    /// Returns the folders besides the workshop's own in which skills are looked for: in the
+    /// person's home, and in every portal.
+    pub fn skill_folders(&self) -> Result<Vec<PathBuf>, Failure> {
+        let mut folders: Vec<PathBuf> = Vec::new();
+        for place in self.skill_places()? {
+            let sources = self.caller.skill_sources(&place).into_iter();
+            let new = sources.map(|it| it.folder);
+            let new: Vec<PathBuf> = new.filter(|it| !folders.contains(it)).collect();
+            folders.extend(new);
+        }
+        Ok(folders)
+    }
+
+    /// Returns what is wrong with skills, wherever runs here would find them.
+    pub(crate) fn broken_skills(&self) -> Result<Vec<Broken>, Failure> {
+        let mut broken: Vec<Broken> = Vec::new();
+        for place in self.skill_places()? {
+            let found = self.find_skills(&place).broken.into_iter();
+            let is_new = |it: &Broken| broken.iter().all(|known| known.path != it.path);
+            let new: Vec<Broken> = found.filter(is_new).collect();
+            broken.extend(new);
+        }
+        Ok(broken)
+    }
+
+    /// Returns the folders that runs are begun in.
+    fn skill_places(&self) -> Result<Vec<PathBuf>, Failure> {
+        let portals = self.portals()?.into_iter().map(|it| it.path);
+        Ok(std::iter::once(self.root.clone()).chain(portals).collect())
+    }
+}
+
 impl Caller {
     /// Returns where skills are besides the workshop: in the project that a folder is in, then in
     /// the person's home.

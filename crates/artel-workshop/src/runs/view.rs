@@ -2,6 +2,7 @@
 //! programs. Who looks decides how much of it there is; the strictest rule wins.
 
 mod aside;
+mod call;
 mod ending;
 mod line;
 mod narrate;
@@ -9,6 +10,7 @@ mod phrases;
 mod seen;
 mod tools;
 
+pub use call::{CallTold, Cut, ResultTold, brief};
 pub(crate) use line::grouped;
 pub use line::{Line, Mark, Progress, price};
 pub use narrate::Narrator;

@@ -78,6 +78,7 @@ impl OpenCall {
             text: format!("wants to run {}: {what}", self.asked.tool),
             choices: ["yes", "no"].map(str::to_owned).to_vec(),
             suggested: None,
+            settling: Vec::new(),
             since: self.since,
             commands: vec![format!("artel answer {id} yes|no")],
             id,

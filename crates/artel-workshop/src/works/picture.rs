@@ -56,6 +56,9 @@ pub struct Remark {
     pub mark: Mark,
     /// The words.
     pub text: String,
+    /// The event that asked for the call that it is about, where more can be told of that.
+    #[serde(skip)]
+    pub call: Option<u64>,
 }
 
 /// One step, as it stands.
@@ -486,7 +489,11 @@ fn span(from: Option<Timestamp>, to: Option<Timestamp>) -> Option<f64> {
 
 fn remark(mark: Mark, text: String) -> Remark {
     let text = first_line(&text);
-    Remark { mark, text }
+    Remark {
+        mark,
+        text,
+        call: None,
+    }
 }
 
 fn plain(text: String) -> Remark {

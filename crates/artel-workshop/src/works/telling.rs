@@ -174,6 +174,7 @@ impl Telling {
         let made = Remark {
             mark: line.mark,
             text: evidence::cut(line.text),
+            call: line.call,
         };
         let is_milestone = matches!(
             line.mark,

@@ -80,6 +80,10 @@ pub struct Waits {
     /// What is filled in as the answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suggested: Option<String>,
+    /// The choices that say what becomes of a plan's step: not everybody who may answer may make
+    /// them.
+    #[serde(skip)]
+    pub settling: Vec<String>,
     /// Since when.
     pub since: Timestamp,
     /// What to type.
@@ -222,6 +226,17 @@ impl Workshop {
             None => Ok(false),
         }
     }
+}
+
+/// Tells whether an answer says what becomes of a plan's step: it is left out, given up, let pass
+/// without a check, taken over, or the plan is called off. What an agent asks is in words of its
+/// own, and means what the agent makes of it.
+pub fn answer_settles(asked: &RunAsked, answer: &str) -> bool {
+    let meant = answer_meant(&asked.choices, answer).unwrap_or_default();
+    let choice = meant.split(':').next().unwrap_or_default();
+    let settles = ["skip", "give-up", "cancel", "take-over"].contains(&choice)
+        || choice.starts_with("waive-");
+    asked.call.is_none() && settles
 }
 
 /// Says that somebody else answered first.

@@ -5,6 +5,7 @@ mod unit;
 
 use std::time::Duration;
 
+use artel_server::{Address, Reach};
 use artel_types::{Code, Failure};
 use artel_workshop::{Caller, DaemonEnded, DaemonRuns, Noted, Problems, Workshop};
 use serde_json::json;
@@ -30,7 +31,7 @@ enum Act {
     /// End it: what is under way comes to rest and is taken up at the next start
     #[command(after_help = "Example: artel daemon stop")]
     Stop,
-    /// End it and start it anew
+    /// End it and start it anew, where it listened if that was named at its start
     #[command(after_help = "Example: artel daemon restart")]
     Restart(Start),
     /// Show whether it runs, where it listens, and whether it is held
@@ -57,7 +58,7 @@ enum Act {
     Install(unit::Args),
 }
 
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 struct Start {
     /// Where to listen, instead of `server.listen`
     #[arg(long, value_name = "ADDRESS")]
@@ -89,10 +90,11 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
             tell(screen, &text)
         }
         Act::Restart(how) => {
-            if let Some(runs) = workshop.daemon_status()?.running {
-                screen.say(stop(&workshop, &runs)?);
-            }
-            start(how, &workshop, screen)
+            let Some(runs) = workshop.daemon_status()?.running else {
+                return start(how, &workshop, screen);
+            };
+            screen.say(stop(&workshop, &runs)?);
+            start(&again(how, &runs), &workshop, screen)
         }
         Act::Status => status(&workshop, screen),
         Act::Logs(how) => logs::run(how, &workshop, screen),
@@ -119,6 +121,18 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
             tell(screen, "told; `artel daemon logs` shows what came of it")
         }
         Act::Install(how) => unit::run(how, &workshop, screen),
+    }
+}
+
+/// Returns how a daemon that ran is started anew: where a person had it listen, unless they name
+/// another place now. Whoever had it reached from elsewhere has said so already.
+fn again(how: &Start, runs: &DaemonRuns) -> Start {
+    if how.listen.is_some() {
+        return how.clone();
+    }
+    Start {
+        listen: runs.is_named.then(|| runs.listen.clone()),
+        public: how.public || Address::reach_of(&runs.listen) == Reach::Public,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use artel_server::{Address, Options, Reach};
+use artel_server::{Address, Options, Reach, Said};
 use artel_workshop::{Caller, Noted, Problems};
 
 use crate::Verdict;
@@ -36,12 +36,22 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
     let listen = &workshop.settings.server.listen.value;
     let listen = args.listen.as_ref().unwrap_or(listen);
     let address = Address::parse(listen, reach)?;
-    let (clock, tell) = (caller.clock().clone(), screen.teller());
+    let jotter = workshop.daemon_jotter();
+    let tell = screen.teller_beside(move |line| jotter.write(line));
+    let clock = caller.clock().clone();
     let says: artel_server::Says =
         Arc::new(move |text: &str| tell(&format!("{} {text}", clock.now())));
     let tell = Arc::clone(&says);
     caller.room().told_by(move |text| tell(text));
-    let options = Options { address, says };
+    let said = match args.listen {
+        Some(_) => Said::AtStart,
+        None => Said::BySettings,
+    };
+    let options = Options {
+        address,
+        said,
+        says,
+    };
     screen.say(format!(
         "artel {} starts for {}",
         env!("CARGO_PKG_VERSION"),

@@ -110,7 +110,9 @@ play(async () => {
   await artel("skill", "new", "greeting");
   await troubles(ada);
   // All that an administrator sees, then what is there to be told that something is not.
-  const all = [...places(id).map(([path]) => path), "/skills/greeting", "/plans/nowhere", "/nowhere"];
+  await ada.goto(`${base}/runs/${id}?view=full`);
+  const call = await ada.locator("a[href*='/calls/']").first().getAttribute("href");
+  const all = [...places(id).map(([path]) => path), call, `/changesets/${id}?file=1`, "/skills/greeting", "/plans/nowhere", "/nowhere"];
   for (const [look, options] of looks) {
     const page = await person("admin", { bypassCSP: true, ...options });
     for (const path of all) {

@@ -34,6 +34,14 @@ play(async () => {
     open.push(...(await look(path)));
   }
   holds(seen.size > 10, `none of ${seen.size} pages shows a thought or a call`);
+  // A call is opened by those who may see it, and nobody else.
+  await ada.goto(`${base}/runs/${id}?view=full`);
+  const call = await ada.locator("a[href*='/calls/']").first().getAttribute("href");
+  await ada.goto(`${base}${call}`);
+  await ada.getByText("What came of it").first().waitFor();
+  await look(call);
+  same(seen.get(call), 403, "what a call was given is not theirs");
+  seen.delete(call);
   await una.goto(`${base}/runs/${id}`);
   await una.locator("#steps").getByText("Mend add").first().waitFor();
   await shot(una, "run");
@@ -44,6 +52,15 @@ play(async () => {
     await ada.goto(`${base}/runs/${id}?view=full`);
     holds((await ada.content()).includes(word), `${word} is there for those who may see it`);
   }
+
+  await una.goto(`${base}/`);
+  same(await una.locator("#needs a[href^='/changesets/']").count(), 0, "what only others decide needs them not");
+  same(await una.locator(`#theirs a[href='/changesets/${id}']`).count(), 1, "and is shown as what others decide");
+  same(await una.title(), "Now · Artel", "nor is it counted");
+  await shot(una, "now");
+  await ada.goto(`${base}/`);
+  holds((await ada.title()).startsWith("("), "of those who decide it is");
+  same(await ada.locator("#theirs li").count(), 0, "who leave it to nobody");
 
   const api = (page, path, options) =>
     page.evaluate(

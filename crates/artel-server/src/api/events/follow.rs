@@ -58,7 +58,7 @@ pub(super) fn follow(
     who: &Who,
     connection: Option<Connection>,
     wanted: &Wanted,
-    last: Option<&str>,
+    last: Option<u64>,
 ) -> Result<Response, Refusal> {
     // Before their eyes are: settings that change meanwhile give them others.
     let workshops = desk.workshops();
@@ -73,13 +73,9 @@ pub(super) fn follow(
     let news = desk.hub.follow().ok_or_else(|| {
         Failure::new(Code::H003, "the server is stopping").advise("come again in a moment")
     })?;
-    let position = match (last.map(str::parse::<u64>), wanted.after) {
-        (Some(Ok(last)), _) => last,
-        (Some(Err(_)), _) => {
-            return Err(Failure::new(Code::C004, "`Last-Event-ID` is no number").into());
-        }
-        (None, Some(after)) => after,
-        (None, None) => desk.reader().head().map_err(Failure::from)?,
+    let position = match last.or(wanted.after) {
+        Some(after) => after,
+        None => desk.reader().head().map_err(Failure::from)?,
     };
     if let Some(connection) = connection {
         connection.becomes_reader();

@@ -45,6 +45,9 @@ pub(in crate::api) struct Wanted {
     /// Only events after this number.
     #[param(format = "uint64")]
     pub(super) after: Option<u64>,
+    /// In pages, only events before this number.
+    #[param(format = "uint64")]
+    pub(super) before: Option<u64>,
     /// How many, at most 1,000.
     #[param(format = "uint64")]
     limit: Option<u64>,
@@ -63,11 +66,12 @@ impl Wanted {
     /// Refuses what only a page can be asked for: what comes as it happens is not looked up.
     pub(super) fn refuse_of_pages(&self) -> Result<(), Failure> {
         let named = [
-            ("target", &self.target),
-            ("since", &self.since),
-            ("until", &self.until),
+            ("target", self.target.is_some()),
+            ("since", self.since.is_some()),
+            ("until", self.until.is_some()),
+            ("before", self.before.is_some()),
         ];
-        match named.iter().find(|(_, said)| said.is_some()) {
+        match named.iter().find(|(_, is_said)| *is_said) {
             Some((name, _)) => {
                 let what = format!("`{name}` is not for live events");
                 Err(Failure::new(Code::C004, what)

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use artel_types::{RunAsked, RunId};
-use artel_workshop::{ForkOrder, Noted, Standing, Steer, Steered, Viewer, answer_meant};
+use artel_types::RunId;
+use artel_workshop::{ForkOrder, Noted, Standing, Steer, Steered};
 use axum::Json;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -14,6 +14,7 @@ use crate::api::seat::{
 };
 use crate::api::{Refusal, Told};
 use crate::keeper::{Manner, Task};
+use crate::rights::needed_to_answer;
 
 /// Nothing has to be said.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -211,7 +212,7 @@ pub(crate) async fn answer(
             None => id,
         };
         let question = workshop.question_named(&name)?;
-        who.needs(needed_for(&question.asked, &told.answer))?;
+        who.needs(needed_to_answer(&question.asked, &told.answer))?;
         let noted = workshop.answer_question(&question, &told.answer)?;
         Ok((question, noted))
     });
@@ -224,19 +225,6 @@ pub(crate) async fn answer(
             Steered::Kept | Steered::Ended => None,
         },
     }))
-}
-
-/// Returns who may answer so. What becomes of a plan's step is a developer's to say, as it is by the
-/// routes for it; what an agent asks is for anybody.
-fn needed_for(asked: &RunAsked, answer: &str) -> Viewer {
-    let meant = answer_meant(&asked.choices, answer).unwrap_or_default();
-    let choice = meant.split(':').next().unwrap_or_default();
-    let settles = ["skip", "give-up", "cancel", "take-over"].contains(&choice)
-        || choice.starts_with("waive-");
-    match asked.call.is_none() && settles {
-        true => Viewer::Developer,
-        false => Viewer::User,
-    }
 }
 
 /// Goes on differently from any event of a run; the run itself stays as it is.
@@ -311,35 +299,4 @@ async fn steer(by: &As<Developer>, id: String, wish: Steer) -> Answer<RunSteered
         driver,
         text,
     }))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_becomes_of_a_step_is_a_developers_to_say() {
-        let asked = |call: Option<&str>| RunAsked {
-            question: "mend/3/0".to_owned(),
-            text: "Step 1 did not pass".to_owned(),
-            choices: ["more", "waive-tester", "skip", "cancel"]
-                .map(str::to_owned)
-                .to_vec(),
-            call: call.map(str::to_owned),
-            suggested: None,
-        };
-        let needed = |answer: &str| needed_for(&asked(None), answer);
-        assert_eq!(needed("more: look at the log"), Viewer::User);
-        for answer in [
-            "skip",
-            "3",
-            "skip: not now",
-            "waive-tester: known",
-            "2",
-            "cancel",
-        ] {
-            assert_eq!(needed(answer), Viewer::Developer, "{answer}");
-        }
-        assert_eq!(needed_for(&asked(Some("1.1")), "skip"), Viewer::User);
-    }
 }

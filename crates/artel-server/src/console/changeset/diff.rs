@@ -8,10 +8,17 @@ const PAINTED: usize = 5_000;
 /// A file with more lines than this is not shown whole.
 const SHOWN: usize = 20_000;
 
+/// A page has so many lines of all files together; files that do not fit have pages of their own.
+pub(in crate::console) const PAGE: usize = 10_000;
+
 /// What differs in one file.
 #[derive(Debug, Clone, Default)]
 pub(in crate::console) struct FileDiff {
     pub(in crate::console) name: String,
+    /// Which one it is, from 1.
+    pub(in crate::console) number: usize,
+    /// How many lines are on a page of their own, because others fill this one.
+    pub(in crate::console) folded: usize,
     /// What git says besides: renamed, binary, mode.
     pub(in crate::console) notes: Vec<String>,
     pub(in crate::console) rows: Vec<DiffRow>,
@@ -128,8 +135,30 @@ pub(in crate::console) fn parse(text: &str) -> Vec<FileDiff> {
             file.note(line);
         }
     }
-    files.iter_mut().for_each(FileDiff::finish);
+    for (at, file) in files.iter_mut().enumerate() {
+        file.number = at + 1;
+        file.finish();
+    }
     files
+}
+
+/// Leaves on a page what fits there: one file that is asked for, or those that come first.
+pub(in crate::console) fn fit(files: &mut Vec<FileDiff>, asked_for: Option<usize>) {
+    if let Some(number) = asked_for {
+        files.retain(|file| file.number == number);
+        return;
+    }
+    let mut left = PAGE;
+    for file in files {
+        match left.checked_sub(file.rows.len()) {
+            Some(rest) => left = rest,
+            None => {
+                file.folded = file.rows.len() + file.left_out;
+                file.rows.clear();
+                file.pairs.clear();
+            }
+        }
+    }
 }
 
 impl FileDiff {
@@ -275,7 +304,7 @@ fn unprefixed(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Sort, parse};
+    use super::{Sort, fit, parse};
 
     const DIFF: &str = "diff --git a/src/one.py b/src/one.py\nindex 1..2 100644\n--- a/src/one.py\n\
         +++ b/src/one.py\n@@ -1,3 +1,4 @@ def x\n same\n-gone\n--- looks like a head\n+come\n+more\n+--x\n\
@@ -314,6 +343,23 @@ mod tests {
         assert_eq!(files[0].rows.len(), super::SHOWN);
         assert_eq!(files[0].left_out, 10_001);
         assert_eq!(files[0].rows[1].spans.len(), 1);
+    }
+
+    #[test]
+    fn files_that_do_not_fit_the_page_are_folded_and_shown_by_themselves() {
+        let file = |name: &str, lines: usize| {
+            let added = "+let x = 1;\n".repeat(lines);
+            format!("diff --git a/{name} b/{name}\n@@ -0,0 +1,{lines} @@\n{added}")
+        };
+        let text = file("a.rs", 6_000) + &file("b.rs", 6_000) + &file("c.rs", 10);
+        let mut files = parse(&text);
+        fit(&mut files, None);
+        let seen: Vec<_> = files.iter().map(|it| (it.rows.len(), it.folded)).collect();
+        assert_eq!(seen, [(6_001, 0), (0, 6_001), (11, 0)]);
+        let mut files = parse(&text);
+        fit(&mut files, Some(2));
+        assert_eq!((files.len(), files[0].name.as_str()), (1, "b.rs"));
+        assert_eq!((files[0].rows.len(), files[0].number), (6_001, 2));
     }
 
     #[test]

@@ -29,13 +29,31 @@ pub(super) struct Language {
     /// What a comment of several lines begins and ends with.
     block: Option<(&'static str, &'static str)>,
     quotes: &'static str,
+    /// What stands before a name that is coloured like a word, in languages made of tags.
+    tag: Option<char>,
+    /// What a line begins with that is a heading as a whole.
+    heading: Option<char>,
 }
+
+/// What languages have in common unless they say otherwise.
+const PLAIN: Language = Language {
+    words: " ",
+    line: NEVER,
+    block: None,
+    quotes: "\"'",
+    tag: None,
+    heading: None,
+};
+
+/// What no line holds.
+const NEVER: &str = "\u{0}";
 
 const RUST: Language = Language {
     words: " as async await break const continue crate dyn else enum extern false fn for if impl in let loop match mod move mut pub ref return self Self static struct super trait true type unsafe use where while ",
     line: "//",
     block: Some(("/*", "*/")),
     quotes: "\"",
+    ..PLAIN
 };
 
 const PYTHON: Language = Language {
@@ -43,6 +61,7 @@ const PYTHON: Language = Language {
     line: "#",
     block: None,
     quotes: "\"'",
+    ..PLAIN
 };
 
 const SCRIPT: Language = Language {
@@ -50,6 +69,7 @@ const SCRIPT: Language = Language {
     line: "//",
     block: Some(("/*", "*/")),
     quotes: "\"'`",
+    ..PLAIN
 };
 
 const CURLY: Language = Language {
@@ -57,6 +77,7 @@ const CURLY: Language = Language {
     line: "//",
     block: Some(("/*", "*/")),
     quotes: "\"'",
+    ..PLAIN
 };
 
 const SHELL: Language = Language {
@@ -64,6 +85,7 @@ const SHELL: Language = Language {
     line: "#",
     block: None,
     quotes: "\"'",
+    ..PLAIN
 };
 
 const SETTINGS: Language = Language {
@@ -71,6 +93,7 @@ const SETTINGS: Language = Language {
     line: "#",
     block: None,
     quotes: "\"'",
+    ..PLAIN
 };
 
 const SQL: Language = Language {
@@ -78,13 +101,49 @@ const SQL: Language = Language {
     line: "--",
     block: Some(("/*", "*/")),
     quotes: "'",
+    ..PLAIN
 };
 
 const STYLE: Language = Language {
-    words: " ",
-    line: "\u{0}",
     block: Some(("/*", "*/")),
-    quotes: "\"'",
+    ..PLAIN
+};
+
+const RUBY: Language = Language {
+    words: " alias and begin break case class def defined do else elsif end ensure extend false for if in include module next nil not or private protected public raise redo require require_relative rescue retry return self super then true undef unless until when while yield ",
+    line: "#",
+    quotes: "\"'`",
+    ..PLAIN
+};
+
+const LUA: Language = Language {
+    words: " and break do else elseif end false for function goto if in local nil not or repeat return then true until while ",
+    line: "--",
+    block: Some(("--[[", "]]")),
+    ..PLAIN
+};
+
+// An apostrophe between tags is one, and begins no text.
+const MARKUP: Language = Language {
+    block: Some(("<!--", "-->")),
+    quotes: "\"",
+    tag: Some('<'),
+    ..PLAIN
+};
+
+/// Tags with a script among them. An address has slashes, too, but no space behind them.
+const COMPONENT: Language = Language {
+    words: SCRIPT.words,
+    line: "// ",
+    quotes: "\"`",
+    ..MARKUP
+};
+
+const PROSE: Language = Language {
+    block: Some(("<!--", "-->")),
+    quotes: "`",
+    heading: Some('#'),
+    ..PLAIN
 };
 
 impl Language {
@@ -100,7 +159,12 @@ impl Language {
             "sh" | "bash" | "zsh" | "makefile" | "dockerfile" => SHELL,
             "toml" | "yaml" | "yml" | "json" | "ini" | "cfg" => SETTINGS,
             "sql" => SQL,
-            "css" | "scss" => STYLE,
+            "css" | "scss" | "less" => STYLE,
+            "rb" | "rake" | "gemspec" | "gemfile" | "rakefile" => RUBY,
+            "lua" => LUA,
+            "html" | "htm" | "xhtml" | "xml" | "svg" | "xsd" | "xsl" => MARKUP,
+            "vue" | "svelte" => COMPONENT,
+            "md" | "markdown" => PROSE,
             _ => return None,
         })
     }
@@ -131,6 +195,13 @@ impl Paint {
         let Some(language) = self.language else {
             return vec![Span::plain(text)];
         };
+        let is_heading = |sign: char| text.trim_start().starts_with(sign);
+        if !self.is_comment && language.heading.is_some_and(is_heading) {
+            return vec![Span {
+                class: "k",
+                text: text.to_owned(),
+            }];
+        }
         let mut spans: Vec<Span> = Vec::new();
         let mut rest = text;
         while !rest.is_empty() {
@@ -166,6 +237,14 @@ impl Paint {
             return ("s", quoted(rest, first));
         }
         let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
+        if language.tag == Some(first) {
+            let is_tag = |letter: char| is_part(letter) || "/-:!?".contains(letter);
+            let name = rest.char_indices().skip(1);
+            let mut name = name.skip_while(|(_, letter)| is_tag(*letter));
+            let length = name.next().map_or(rest.len(), |(at, _)| at);
+            let class = if length > 1 { "k" } else { "" };
+            return (class, length);
+        }
         if first.is_ascii_digit() {
             let is_number = |letter: char| is_part(letter) || letter == '.';
             return (
@@ -236,9 +315,36 @@ mod tests {
             ("a.toml", "x = true", "k:true"),
             ("a.txt", "let x = 1", ""),
             ("Makefile", "if x # y", "k:if|c:# y"),
+            (
+                "a.html",
+                "<p class=\"x\">don't <b>1</b></p> <!-- c -->",
+                "k:<p|s:\"x\"|k:<b|n:1|k:</b|k:</p|c:<!-- c -->",
+            ),
+            ("a.xml", "<?xml version=\"1.0\"?>", "k:<?xml|s:\"1.0\""),
+            ("README.md", "## A heading `x`", "k:## A heading `x`"),
+            ("a.md", "It's `code` here", "s:`code`"),
+            (
+                "a.rb",
+                "def x = 'a' unless nil # no",
+                "k:def|s:'a'|k:unless|k:nil|c:# no",
+            ),
+            ("a.lua", "local x = \"a\" -- no", "k:local|s:\"a\"|c:-- no"),
+            (
+                "a.vue",
+                "<a href=\"https://x\"> const a = 1 // b",
+                "k:<a|s:\"https://x\"|k:const|n:1|c:// b",
+            ),
+            ("a.svelte", "{#if open}</script>", "k:if|k:</script"),
         ] {
             assert_eq!(painted(name, &[line]), [expected], "{name}");
         }
+        let lines = ["--[[ a", "# b", "]] end"];
+        assert_eq!(
+            painted("a.lua", &lines),
+            ["c:--[[ a", "c:# b", "c:]]|k:end"]
+        );
+        let lines = ["<!-- a", "# b -->", "# c"];
+        assert_eq!(painted("a.md", &lines), ["c:<!-- a", "c:# b -->", "k:# c"]);
         let lines = ["a /* b", "c */ if"];
         assert_eq!(painted("a.c", &lines), ["c:/* b", "c:c */|k:if"]);
     }
@@ -246,13 +352,18 @@ mod tests {
     #[test]
     fn no_character_is_lost() {
         let mut random = Random::of_seed(7);
-        let letters = ['"', '\'', '/', '*', '#', '\\', 'a', '1', ' ', 'é', '-', '`'];
-        for name in ["a.rs", "a.py", "a.js", "a.sql", "a.css", "a.txt"] {
+        let letters = [
+            '"', '\'', '/', '*', '#', '\\', 'a', '1', ' ', 'é', '-', '`', '<', '>', '!', '[',
+        ];
+        for name in [
+            "a.rs", "a.py", "a.js", "a.sql", "a.css", "a.txt", "a.html", "a.md", "a.rb", "a.lua",
+            "a.vue",
+        ] {
             let mut paint = Paint::new(Language::of(name));
             for _ in 0..200 {
                 let length = random.below(30);
                 let line: String = (0..length)
-                    .map(|_| letters[usize::try_from(random.below(12)).unwrap()])
+                    .map(|_| letters[usize::try_from(random.below(16)).unwrap()])
                     .collect();
                 let spans = paint.line(&line);
                 let joined: String = spans.iter().map(|span| span.text.as_str()).collect();

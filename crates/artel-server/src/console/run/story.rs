@@ -11,6 +11,8 @@ pub(in crate::console) struct Milestone {
     pub(in crate::console) sign: &'static str,
     pub(in crate::console) class: &'static str,
     pub(in crate::console) text: String,
+    /// The event of the call that it is about: there is a page with all of it.
+    pub(in crate::console) call: Option<u64>,
 }
 
 /// One attempt at a step.
@@ -54,6 +56,7 @@ impl From<&Remark> for Milestone {
             sign,
             class,
             text: it.text.clone(),
+            call: it.call,
         }
     }
 }

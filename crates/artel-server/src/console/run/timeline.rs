@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use artel_journal::Record;
 use artel_types::{Failure, RunId};
-use artel_workshop::{Eyes, Workshop, seen};
+use artel_workshop::{Eyes, Workshop, brief, seen};
 
 use super::subject::Subject;
 use crate::console::words;
@@ -19,6 +19,8 @@ pub(in crate::console) struct EventRow {
     pub(in crate::console) at: String,
     pub(in crate::console) kind: String,
     pub(in crate::console) actor: String,
+    /// What it is about, in a few words.
+    pub(in crate::console) what: String,
     /// Whether the run can be gone on with differently from here.
     pub(in crate::console) is_point: bool,
 }
@@ -92,6 +94,7 @@ pub(super) fn events(
         seq: record.seq,
         at: words::moment(record.at),
         is_point: points.is_some_and(|points| points.has(&record)),
+        what: brief(eyes, &record),
         kind: record.kind,
         actor: record.actor,
     };

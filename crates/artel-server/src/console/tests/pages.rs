@@ -16,8 +16,8 @@ use super::super::questions::{AllUnplanned, Call, Card, Choice, Needs, Query, Sh
 use super::super::words::{self, When};
 use super::super::wrong::{Held, Wrong};
 use super::super::{
-    agents, changeset, changesets, graph, journal, plan, plans, policies, prose, reports, run,
-    runs, settings, skills, usage,
+    agents, call, changeset, changesets, graph, journal, plan, plans, policies, prose, reports,
+    run, runs, settings, skills, usage,
 };
 use super::{check, hostile};
 
@@ -78,6 +78,7 @@ fn needs() -> Needs {
         title: hostile(),
         text: hostile(),
         choices,
+        elsewhere: vec![hostile()],
         suggested: String::new(),
         since: when(),
     };
@@ -145,6 +146,8 @@ fn now_shows_text_as_text() {
         portals: vec![hostile()],
         needs: needs(),
         cards: vec![card.clone()],
+        theirs: vec![card.clone()],
+        theirs_left_out: 1,
         queue: vec![card],
         unplanned: unplanned(),
         left_out: 1,
@@ -279,6 +282,7 @@ fn a_run_shows_text_as_text() {
         sign: "✓",
         class: "good",
         text: hostile(),
+        call: Some(7),
     };
     let tale = || run::Tale {
         run: hostile(),
@@ -338,6 +342,7 @@ fn a_run_shows_text_as_text() {
             at: hostile(),
             kind: hostile(),
             actor: hostile(),
+            what: hostile(),
             is_point: true,
         }],
         is_cut: true,
@@ -432,7 +437,7 @@ fn a_changeset_shows_text_as_text() {
                 path: hostile(),
                 kind: "new",
                 lines: hostile(),
-                at: Some(1),
+                href: Some(hostile()),
             }],
             proofs: vec![changeset::ProofRow {
                 state: true.into(),
@@ -452,6 +457,7 @@ fn a_changeset_shows_text_as_text() {
             }],
             can_decide: true,
             is_side,
+            only: Some(1),
             diff: changeset::parse(&diff),
             no_diff: Some(hostile()),
         };
@@ -474,6 +480,7 @@ fn figures() -> skills::Figures {
 fn skills_show_text_as_text() {
     let row = skills::Row {
         name: hostile(),
+        portal: Some(hostile()),
         description: hostile(),
         scope: hostile(),
         is_trusted: false,
@@ -733,4 +740,31 @@ fn reports_show_text_as_text() {
         )),
     };
     check(&page, 14);
+}
+
+#[test]
+fn a_call_shows_text_as_text() {
+    let part = || call::Part {
+        text: hostile(),
+        left_out: 7,
+        event: 3,
+    };
+    let page = call::CallPage {
+        frame: frame(),
+        run: hostile(),
+        trace: hostile(),
+        event: 3,
+        tool: hostile(),
+        call: hostile(),
+        at: hostile(),
+        decision: hostile(),
+        input: Some(part()),
+        result: Some(call::Came {
+            state: words::state("done"),
+            how: hostile(),
+            changed: vec![hostile()],
+            text: Some(part()),
+        }),
+    };
+    check(&page, 12);
 }

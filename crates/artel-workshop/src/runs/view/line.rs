@@ -47,6 +47,9 @@ pub struct Line {
     /// How far the run has come, where it is about that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub progress: Option<Progress>,
+    /// The event that asked for the call that it is about, where more can be told of that.
+    #[serde(skip)]
+    pub call: Option<u64>,
 }
 
 /// How far a run has come, by the steps that it set itself.

@@ -90,6 +90,10 @@ impl Narrator {
             return Vec::new();
         };
         let told = self.told(run, &event);
+        let call = match &event.fact {
+            Fact::ToolRequested(asked) if !self.eyes.hides(&asked.tool) => Some(event.seq),
+            _ => None,
+        };
         let tale = self.runs.entry(run).or_default();
         let mut lines = Vec::new();
         if !told.is_empty() || matches!(event.fact, Fact::ModelRequested(_)) {
@@ -104,6 +108,7 @@ impl Narrator {
             turn: tale.turn,
             run,
             progress: None,
+            call: call.filter(|_| mark == Mark::Call),
         };
         let mut lines: Vec<Line> = lines.into_iter().map(line).collect();
         if let Some(last) = lines.last_mut() {

@@ -114,22 +114,38 @@ pub(super) fn hidden(tool: &str) -> String {
 
 /// Returns the arguments of a call on one line, long texts cut and secrets left out.
 pub(super) fn arguments(input: &Value) -> String {
-    serde_json::to_string(&shortened(input)).unwrap_or_default()
+    serde_json::to_string(&unveiled(input, shortened)).unwrap_or_default()
 }
 
-fn shortened(value: &Value) -> Value {
+/// Returns the arguments of a call as JSON on as many lines as it takes, with nothing left out but
+/// secrets.
+pub(super) fn whole(input: &str) -> String {
+    let Ok(input) = serde_json::from_str(input) else {
+        // What is no JSON is the model's mistake, and shown as it is.
+        return input.to_owned();
+    };
+    serde_json::to_string_pretty(&unveiled(&input, str::to_owned)).unwrap_or_default()
+}
+
+fn shortened(text: &str) -> String {
+    if text.len() <= LONG {
+        return text.to_owned();
+    }
+    let begins: String = text.chars().take(SHOWN).collect();
+    format!("{begins}… [{} bytes]", text.len())
+}
+
+/// Returns a value without what is named like a secret, each of its texts as `shown`.
+fn unveiled(value: &Value, shown: fn(&str) -> String) -> Value {
     match value {
-        Value::String(text) if text.len() > LONG => {
-            let begins: String = text.chars().take(SHOWN).collect();
-            Value::from(format!("{begins}… [{} bytes]", text.len()))
-        }
-        Value::Array(items) => items.iter().map(shortened).collect(),
+        Value::String(text) => Value::from(shown(text)),
+        Value::Array(items) => items.iter().map(|item| unveiled(item, shown)).collect(),
         Value::Object(fields) => {
             let field = |(name, value): (&String, &Value)| {
                 let value = if is_secret(name) && value.is_string() {
                     Value::from("***")
                 } else {
-                    shortened(value)
+                    unveiled(value, shown)
                 };
                 (name.clone(), value)
             };

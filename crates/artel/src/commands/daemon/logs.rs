@@ -30,7 +30,14 @@ pub(super) fn run(
     let log = workshop.daemon_said_last();
     let lines: Vec<&str> = log.text.lines().collect();
     if lines.is_empty() && !args.follow {
-        screen.say("the daemon has said nothing yet");
+        let log = workshop.daemon_log();
+        screen.say(match log.exists() {
+            true => "the daemon has said nothing yet".to_owned(),
+            false => format!(
+                "there is no log: no daemon has run for this workshop (it would be `{}`)",
+                harmless(&log.display().to_string())
+            ),
+        });
     }
     for line in &lines[lines.len().saturating_sub(args.lines)..] {
         show(line, screen)?;

@@ -127,6 +127,15 @@ mod tests {
         assert!(is_refused(Path::new("/home/ada")));
     }
 
+    /// `artel serve` writes its log by itself: the unit must send nothing of it elsewhere instead.
+    #[test]
+    fn what_the_unit_runs_keeps_its_own_log() {
+        let unit = super::unit(Path::new("/opt/artel"), Path::new("/home/ada/Artel"));
+        let start = unit.lines().find(|it| it.starts_with("ExecStart="));
+        assert!(start.is_some_and(|it| it.ends_with(" serve")), "{unit}");
+        assert!(!unit.contains("StandardError="), "{unit}");
+    }
+
     #[test]
     fn paths_are_written_as_systemd_reads_them() {
         let unit = super::unit(Path::new("/opt/a b/artel"), Path::new("/home/ada/100%$\"x"));

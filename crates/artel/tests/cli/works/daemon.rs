@@ -152,7 +152,7 @@ impl Drop for Served {
 fn it_starts_once_says_where_it_is_and_ends_when_told() {
     let town = Served::new();
     let logs = town.0.artel(["daemon", "logs"]).run().expect(0);
-    assert!(logs.err.contains("said nothing"), "{}", logs.err);
+    assert!(logs.err.contains("there is no log"), "{}", logs.err);
     town.0.artel(["daemon", "stop"]).run().fails(4, "H003");
     town.0.artel(["open"]).run().fails(4, "H003");
 
@@ -179,6 +179,52 @@ fn it_starts_once_says_where_it_is_and_ends_when_told() {
     assert_eq!(town.status()["running"], Value::Null);
     let logs = town.0.artel(["daemon", "logs"]).run().expect(0);
     assert!(logs.out.contains("listening on"), "{}", logs.out);
+}
+
+/// In a terminal as under systemd it is told to whoever started it, and kept for whoever asks.
+#[test]
+fn what_it_says_in_a_terminal_is_in_its_log_too() {
+    let town = Served::new();
+    let serve = town.0.artel(["serve", "--listen", "127.0.0.1:0"]);
+    let mut child = serve.command().stderr(Stdio::piped()).spawn().unwrap();
+    until("it is up", || !town.status()["running"].is_null());
+    let pid = child.id().to_string();
+    let told = Command::new("kill").args(["-TERM", &pid]).status();
+    assert!(told.unwrap().success());
+    let mut said = String::new();
+    let mut stderr = child.stderr.take().unwrap();
+    stderr.read_to_string(&mut said).unwrap();
+    assert!(child.wait().unwrap().success(), "{said}");
+    let logs = town.0.artel(["daemon", "logs"]).run().expect(0).out;
+    let notes: Vec<&str> = said.lines().filter(|it| it.starts_with("note: ")).collect();
+    assert!(notes.iter().any(|it| it.contains("listening on")), "{said}");
+    let kept: Vec<&str> = logs.lines().collect();
+    assert_eq!(kept, notes);
+    // One that is started in the background says each of its lines there once.
+    town.start();
+    town.0.artel(["daemon", "stop"]).run().expect(0);
+    let logs = town.0.artel(["daemon", "logs"]).run().expect(0).out;
+    assert_eq!(logs.matches("listening on").count(), 2, "{logs}");
+}
+
+#[test]
+fn started_anew_it_listens_where_it_was_told_to() {
+    let town = Served::new();
+    let first = town.start();
+    let anew = ["daemon", "restart", "--json"];
+    let again = || town.0.artel(anew).run().expect(0).json();
+    let second = again();
+    assert_ne!(second["pid"], first["pid"]);
+    assert_eq!(second["listen"], first["listen"]);
+    // Whoever let others reach it has said so, too.
+    let [daemon, restart, json] = anew;
+    let public = [daemon, restart, json, "--listen", "0.0.0.0:0", "--public"];
+    let public = town.0.artel(public).run().expect(0).json();
+    assert_eq!(again()["listen"], public["listen"]);
+    let elsewhere = [daemon, restart, json, "--listen", "127.0.0.1:0"];
+    let elsewhere = town.0.artel(elsewhere).run().expect(0).json();
+    assert_ne!(elsewhere["listen"], public["listen"]);
+    town.0.artel(["daemon", "stop"]).run().expect(0);
 }
 
 #[test]
@@ -376,6 +422,34 @@ fn settings_that_change_are_in_force_or_said_to_be_wrong() {
 }
 
 /// A role, a skill, the policy and the settings are each spoilt after the daemon has seen them.
+/// Runs use skills of projects and of the person, too.
+#[test]
+fn skills_that_go_wrong_elsewhere_are_told_of() {
+    let town = Served::new();
+    town.0.asked();
+    town.0.artel(["daemon", "pause"]).run().expect(0);
+    town.start();
+    // It has looked at everything once it looks at everything anew.
+    town.0.artel(["daemon", "reload"]).run().expect(0);
+    until("it has looked", || {
+        town.payloads("daemon.reloaded").len() == 1
+    });
+    let said = |name: &str| {
+        let all = town.payloads("daemon.reloaded").into_iter();
+        all.last().unwrap()["problems"].to_string().contains(name)
+    };
+    let home = town.0.house.home.join(".agents/skills/tidy-home");
+    let project = town.0.project.join(".claude/skills/tidy-project");
+    for (folder, name) in [(home, "tidy-home"), (project, "tidy-project")] {
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("SKILL.md"), "No frontmatter.\n").unwrap();
+        until("it is said to be wrong", || said(name));
+        fs::remove_dir_all(&folder).unwrap();
+        until("it is gone", || !said(name));
+    }
+    town.0.artel(["daemon", "stop"]).run().expect(0);
+}
+
 #[test]
 fn what_is_changed_and_wrong_leaves_the_old_in_force() {
     let town = Served::new();

@@ -1,0 +1,107 @@
+//! One call of a tool, with everything it was given and gave: the page of a run has of each call no
+//! more than fits a line, so that it stays small however long the run is.
+
+use std::sync::Arc;
+
+use artel_workshop::{CallTold, Cut, Problems, View};
+use askama::Template;
+use axum::extract::State;
+use axum::response::Response;
+
+use super::frame::{Frame, Named, Site, show};
+use super::words;
+use crate::desk::Desk;
+use crate::door::Who;
+
+/// The page.
+#[derive(Template)]
+#[template(path = "call.html")]
+pub(super) struct CallPage {
+    pub(super) frame: Frame,
+    pub(super) run: String,
+    pub(super) trace: String,
+    /// The event that asked for it.
+    pub(super) event: u64,
+    pub(super) tool: String,
+    pub(super) call: String,
+    pub(super) at: String,
+    pub(super) decision: String,
+    /// Nothing where the tool is hidden.
+    pub(super) input: Option<Part>,
+    /// Nothing while it goes on.
+    pub(super) result: Option<Came>,
+}
+
+/// A text, or how it begins.
+#[derive(Debug, Clone)]
+pub(super) struct Part {
+    pub(super) text: String,
+    /// How many bytes are not shown.
+    pub(super) left_out: usize,
+    /// The event that has all of it.
+    pub(super) event: u64,
+}
+
+/// What came of a call.
+#[derive(Debug, Clone)]
+pub(super) struct Came {
+    pub(super) state: words::State,
+    /// How it ended, in a few words.
+    pub(super) how: String,
+    pub(super) changed: Vec<String>,
+    /// Nothing where the tool is hidden.
+    pub(super) text: Option<Part>,
+}
+
+/// Shows the page.
+pub(super) async fn page(
+    State(desk): State<Arc<Desk>>,
+    who: Who,
+    Named((id, event)): Named<(String, u64)>,
+) -> Response {
+    show(desk, who, move |site| gather(site, &id, event)).await
+}
+
+fn gather(site: &Site, id: &str, event: u64) -> Result<CallPage, Problems> {
+    let run = site.workshop.run_named(id)?;
+    let told = site
+        .workshop
+        .call_told(run, event, &site.eyes(View::Full))?;
+    Ok(CallPage {
+        frame: site.frame("runs", format!("Call of {}", told.tool)),
+        run: run.short(),
+        result: came(&told),
+        input: told.input.map(|it| part(it, event)),
+        trace: told.trace,
+        event,
+        tool: told.tool,
+        call: told.call,
+        at: words::moment(told.at),
+        decision: told.decision,
+    })
+}
+
+fn came(told: &CallTold) -> Option<Came> {
+    let it = told.result.as_ref()?;
+    let is_well = it.trouble.is_none() && it.exit.is_none_or(|code| code == 0);
+    let mut how = vec![format!("{} ms", it.millis)];
+    how.extend(it.exit.map(|code| format!("exit code {code}")));
+    how.extend(it.trouble.clone());
+    Some(Came {
+        state: words::state(match is_well {
+            true => "done",
+            false => "failed",
+        }),
+        how: how.join(" · "),
+        changed: it.changed.clone(),
+        text: it.text.clone().map(|text| part(text, it.seq)),
+    })
+}
+
+fn part(cut: Cut, event: u64) -> Part {
+    Part {
+        text: cut.text,
+        left_out: cut.left_out,
+        event,
+    }
+}

@@ -1,0 +1,130 @@
+//! Who decides about what waits. The routes say by their types who may come in; this is the same
+//! rule for lists and pages, which must call nothing theirs that a route would refuse them. A test
+//! holds the two against each other.
+
+use artel_types::RunAsked;
+use artel_workshop::{Viewer, WaitSort, Waits, answer_settles};
+
+use crate::door::Who;
+
+/// What somebody has to be to decide.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Needed {
+    /// The least role.
+    pub(crate) role: Viewer,
+    /// Whether it has to be a person, and no program.
+    pub(crate) in_person: bool,
+}
+
+impl Needed {
+    const fn of(role: Viewer) -> Self {
+        Self {
+            role,
+            in_person: false,
+        }
+    }
+
+    const fn person(role: Viewer) -> Self {
+        Self {
+            role,
+            in_person: true,
+        }
+    }
+
+    fn is_met_by(self, who: &Who) -> bool {
+        who.pass.role >= self.role && !(self.in_person && who.pass.is_program)
+    }
+}
+
+/// Returns who decides about a sort of thing that waits, by the first thing that is done about it:
+/// a plan that failed can be called off by whoever asked for it, but what it waits for is that
+/// somebody tries it again.
+pub(crate) fn needed(sort: WaitSort) -> Needed {
+    match sort {
+        WaitSort::Question | WaitSort::Plan => Needed::person(Viewer::User),
+        WaitSort::Failed => Needed::of(Viewer::User),
+        WaitSort::Call | WaitSort::Changeset | WaitSort::Unfinished => {
+            Needed::person(Viewer::Developer)
+        }
+        WaitSort::Left | WaitSort::Paused => Needed::of(Viewer::Developer),
+    }
+}
+
+/// Returns the role that an answer needs. What becomes of a plan's step is a developer's to say, as
+/// it is by the routes for it; what an agent asks is for anybody.
+pub(crate) fn needed_to_answer(asked: &RunAsked, answer: &str) -> Viewer {
+    match answer_settles(asked, answer) {
+        true => Viewer::Developer,
+        false => Viewer::User,
+    }
+}
+
+/// Returns the choices of a question that somebody may make.
+pub(crate) fn choices_of(who: &Who, waits: &Waits) -> Vec<String> {
+    let may_settle = who.pass.role >= Viewer::Developer;
+    let choices = waits.choices.iter();
+    let choices = choices.filter(|choice| may_settle || !waits.settling.contains(choice));
+    choices.cloned().collect()
+}
+
+/// Tells whether somebody may decide about what waits. A question of which every answer is another's
+/// to give is not theirs.
+pub(crate) fn decides(who: &Who, waits: &Waits) -> bool {
+    let has_answer = waits.choices.is_empty() || !choices_of(who, waits).is_empty();
+    needed(waits.kind).is_met_by(who) && has_answer
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is done about each sort of thing that waits.
+    fn route(sort: WaitSort) -> &'static str {
+        match sort {
+            WaitSort::Call => "/api/v1/waiting/calls/{id}",
+            WaitSort::Question => "/api/v1/runs/{id}/answer",
+            WaitSort::Plan => "/api/v1/plans/{id}/approve",
+            WaitSort::Changeset => "/api/v1/changesets/{id}/approve",
+            WaitSort::Failed => "/api/v1/plans/{id}/revise",
+            WaitSort::Unfinished => "/api/v1/plans/{id}/retry",
+            WaitSort::Left | WaitSort::Paused => "/api/v1/requests/{id}/resume",
+        }
+    }
+
+    #[test]
+    fn whoever_decides_is_whom_the_route_lets_in() {
+        let description = crate::openapi();
+        for sort in WaitSort::ALL {
+            let about = &description["paths"][route(sort)]["post"];
+            let needed = needed(sort);
+            assert_eq!(about["x-role"], needed.role.as_str(), "{sort:?}");
+            assert_eq!(about["x-person"] == true, needed.in_person, "{sort:?}");
+        }
+    }
+
+    #[test]
+    fn what_becomes_of_a_step_is_a_developers_to_say() {
+        let asked = |call: Option<&str>| RunAsked {
+            question: "mend/3/0".to_owned(),
+            text: "Step 1 did not pass".to_owned(),
+            choices: ["more", "waive-tester", "skip", "cancel"]
+                .map(str::to_owned)
+                .to_vec(),
+            call: call.map(str::to_owned),
+            suggested: None,
+        };
+        let needed = |answer: &str| needed_to_answer(&asked(None), answer);
+        assert_eq!(needed("more: look at the log"), Viewer::User);
+        for answer in [
+            "skip",
+            "3",
+            "skip: not now",
+            "waive-tester: known",
+            "2",
+            "cancel",
+        ] {
+            assert_eq!(needed(answer), Viewer::Developer, "{answer}");
+        }
+        assert_eq!(needed_to_answer(&asked(Some("1.1")), "skip"), Viewer::User);
+    }
+}

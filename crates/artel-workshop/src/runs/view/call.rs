@@ -1,0 +1,269 @@
+//! One call of a tool with everything it was given and gave: what the story of a run cuts short is
+//! looked up here when somebody asks for it.
+
+use std::ops::ControlFlow;
+
+use artel_journal::{Filter, Query, Record};
+use artel_types::{Code, Fact, Failure, RunId, Text, Timestamp, ToolFinished, ToolRequested};
+use serde_json::Value;
+
+use super::{Eyes, View, seen, tools};
+use crate::workshop::Workshop;
+
+/// So much of each text is shown, in bytes.
+const MOST: usize = 64 * 1024;
+
+/// A call, as far as somebody may see it.
+#[derive(Debug, Clone)]
+pub struct CallTold {
+    /// The run that made it.
+    pub run: RunId,
+    /// The piece of work, as the journal names it.
+    pub trace: String,
+    /// What names it in its run.
+    pub call: String,
+    /// The tool.
+    pub tool: String,
+    /// When it was asked for.
+    pub at: Timestamp,
+    /// What policy answered, and why.
+    pub decision: String,
+    /// What it was given; nothing where the tool is hidden.
+    pub input: Option<Cut>,
+    /// What came of it; nothing while it goes on.
+    pub result: Option<ResultTold>,
+}
+
+/// What came of a call.
+#[derive(Debug, Clone)]
+pub struct ResultTold {
+    /// What the model was shown; nothing where the tool is hidden.
+    pub text: Option<Cut>,
+    /// The kind of trouble, where there was any.
+    pub trouble: Option<String>,
+    /// The exit code, where a program was run.
+    pub exit: Option<i64>,
+    /// How long it took, in milliseconds.
+    pub millis: u64,
+    /// Files that were made, changed or deleted; none where the tool is hidden.
+    pub changed: Vec<String>,
+    /// Where in the journal it is.
+    pub seq: u64,
+}
+
+/// A text, or how it begins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cut {
+    /// What is shown.
+    pub text: String,
+    /// How many bytes are not.
+    pub left_out: usize,
+}
+
+impl Cut {
+    fn of(mut text: String) -> Self {
+        let whole = text.len();
+        text.truncate(text.floor_char_boundary(MOST));
+        Self {
+            left_out: whole - text.len(),
+            text,
+        }
+    }
+}
+
+impl Workshop {
+    /// Returns a call of a run by the event that asked for it, as far as these eyes see it.
+    pub fn call_told(&self, run: RunId, seq: u64, eyes: &Eyes) -> Result<CallTold, Failure> {
+        if eyes.view != View::Full {
+            let what = "what a call was given and gave is part of the full view";
+            return Err(Failure::new(Code::H004, what)
+                .because("your role sees summaries")
+                .advise("an admin says who sees what"));
+        }
+        let asked = Query::of(of_calls(run)).after(seq.saturating_sub(1));
+        let mut told: Option<CallTold> = None;
+        self.reader()?.visit(&asked, |record| {
+            let Some(known) = &mut told else {
+                told = self.requested(run, seq, &record, eyes);
+                return match told {
+                    Some(_) => ControlFlow::Continue(()),
+                    None => ControlFlow::Break(()),
+                };
+            };
+            match self.finished(&known.call, &record, eyes) {
+                Some(result) => {
+                    known.result = Some(result);
+                    ControlFlow::Break(())
+                }
+                None => ControlFlow::Continue(()),
+            }
+        })?;
+        told.ok_or_else(|| {
+            let what = format!("event {seq} is no call of run {}", run.short());
+            Failure::new(Code::R004, what).advise("the page of the run leads to its calls")
+        })
+    }
+
+    fn requested(&self, run: RunId, seq: u64, record: &Record, eyes: &Eyes) -> Option<CallTold> {
+        let Fact::ToolRequested(it) = shown(eyes, record).filter(|_| record.seq == seq)? else {
+            return None;
+        };
+        let ToolRequested {
+            call,
+            tool,
+            input,
+            decision,
+            reason,
+            ..
+        } = it;
+        let is_hidden = eyes.hides(&tool);
+        Some(CallTold {
+            input: (!is_hidden).then(|| Cut::of(tools::whole(&self.call_text(&input)))),
+            decision: match is_hidden || reason.is_empty() {
+                true => decision,
+                false => format!("{decision}: {reason}"),
+            },
+            trace: record.trace.clone(),
+            at: record.at,
+            result: None,
+            run,
+            call,
+            tool,
+        })
+    }
+
+    fn finished(&self, call: &str, record: &Record, eyes: &Eyes) -> Option<ResultTold> {
+        let Fact::ToolFinished(it) = shown(eyes, record)? else {
+            return None;
+        };
+        let ToolFinished {
+            observation,
+            trouble,
+            exit,
+            millis,
+            changed,
+            ..
+        } = it;
+        if it.call != call {
+            return None;
+        }
+        let is_hidden = eyes.hides(&it.tool);
+        Some(ResultTold {
+            text: (!is_hidden).then(|| Cut::of(self.call_text(&observation))),
+            changed: if is_hidden { Vec::new() } else { changed },
+            seq: record.seq,
+            trouble,
+            exit,
+            millis,
+        })
+    }
+
+    fn call_text(&self, text: &Text) -> String {
+        let read = self.whole_text(text);
+        read.unwrap_or_else(|failure| format!("[{}]", failure.what))
+    }
+}
+
+fn of_calls(run: RunId) -> Filter {
+    Filter {
+        run: Some(run.to_string()),
+        kind: Some("tool.".to_owned()),
+        ..Filter::default()
+    }
+}
+
+/// Returns what an event says, where these eyes see it at all.
+fn shown(eyes: &Eyes, record: &Record) -> Option<Fact> {
+    // What is hidden of a call is taken out here and not by its form: a text stands where a list was.
+    let open = Eyes {
+        hidden: Vec::new(),
+        ..eyes.clone()
+    };
+    Some(seen(&open, record)?.event().ok()?.fact)
+}
+
+/// Says in a few words what an event is about, as [`seen`] left it for these eyes.
+pub fn brief(eyes: &Eyes, record: &Record) -> String {
+    let Ok(fact) = serde_json::from_str::<Value>(&record.payload) else {
+        return String::new();
+    };
+    let text = |field: &str| fact[field].as_str().unwrap_or_default();
+    let tool = text("tool");
+    let words = match record.kind.as_str() {
+        "tool.requested" | "tool.asked" | "tool.finished" if eyes.hides(tool) => {
+            tools::hidden(tool)
+        }
+        "tool.requested" => {
+            let input = serde_json::from_str(text("input")).unwrap_or(Value::Null);
+            tools::doing(tool, &input)
+        }
+        "tool.finished" => match fact["trouble"].as_str() {
+            Some(trouble) => format!("{tool}: {trouble}"),
+            None => format!("{tool}: {}", text("observation")),
+        },
+        "model.requested" => format!("{}:{}", text("provider"), text("model")),
+        "model.replied" => replied(text("reply")),
+        "model.failed" => text("message").to_owned(),
+        _ => {
+            let said = TELLING.iter().map(|field| text(field));
+            let said: Vec<&str> = said.filter(|it| !it.is_empty()).take(2).collect();
+            match said.is_empty() {
+                true => record.target.clone().unwrap_or_default(),
+                false => said.join(": "),
+            }
+        }
+    };
+    super::line::first_line(&words, BRIEF)
+}
+
+/// No event is told with more letters.
+const BRIEF: usize = 90;
+
+/// The fields that say best what an event is about, the most telling first.
+const TELLING: &[&str] = &[
+    "step", "phase", "tool", "title", "act", "question", "text", "answer", "why", "summary",
+    "path", "name", "state",
+];
+
+/// Says what a reply is: its words, or what it calls.
+fn replied(reply: &str) -> String {
+    let reply: Value = serde_json::from_str(reply).unwrap_or(Value::Null);
+    let parts = reply["parts"].as_array().map(Vec::as_slice);
+    let parts = parts.unwrap_or_default();
+    let said = parts.iter().find_map(|part| {
+        let text = part["text"].as_str()?.trim();
+        (!text.is_empty() && part["part"] != "thinking").then_some(text)
+    });
+    let called = parts.iter().filter_map(|part| part["name"].as_str());
+    let called: Vec<&str> = called.collect();
+    match (said, called.is_empty()) {
+        (Some(said), true) => said.to_owned(),
+        (Some(said), false) => format!("{} · {said}", called.join(", ")),
+        (None, _) => called.join(", "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Cut, MOST, replied};
+
+    #[test]
+    fn a_long_text_is_cut_between_letters_and_says_how_much_is_missing() {
+        let text = "é".repeat(MOST);
+        let cut = Cut::of(text.clone());
+        assert_eq!(cut.text.len() + cut.left_out, text.len());
+        assert!(cut.text.len() <= MOST && text.starts_with(&cut.text));
+        assert_eq!(Cut::of("short".to_owned()).left_out, 0);
+    }
+
+    #[test]
+    fn a_reply_is_told_by_its_words_and_what_it_calls() {
+        let told = |parts: &str| replied(&format!("{{\"parts\":[{parts}]}}"));
+        let say = r#"{"part":"text","text":"I look first.\nThen I mend."}"#;
+        let call = r#"{"part":"tool_call","name":"read","arguments":{}}"#;
+        assert_eq!(told(say), "I look first.\nThen I mend.");
+        assert_eq!(told(&format!("{call},{call}")), "read, read");
+        assert!(told(&format!("{say},{call}")).starts_with("read · I look"));
+        assert_eq!(replied("[hidden]"), "");
+    }
+}
