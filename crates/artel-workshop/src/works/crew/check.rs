@@ -2,7 +2,7 @@
 //! exercised.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use artel_engine::Did;
@@ -457,12 +457,12 @@ impl Look<'_> {
     /// Tells whether nothing of what was changed is run, and the plan leaves open what shows it.
     fn is_plain(&self) -> bool {
         let mut changed = self.changed.iter();
-        self.spot.spec.evidence.is_empty() && changed.all(is_plain)
+        self.spot.spec.evidence.is_empty() && changed.all(|path| is_plain(path))
     }
 
     /// Tells whether nothing but tests among what was changed is run.
     fn is_plain_beside_tests(&self) -> bool {
-        self.production.iter().all(is_plain)
+        self.production.iter().all(|path| is_plain(path))
     }
 
     /// Tells whether something has to notice the change: code always, and whatever rests on tests,
@@ -483,7 +483,7 @@ impl Look<'_> {
     }
 }
 
-fn is_plain(path: &PathBuf) -> bool {
+fn is_plain(path: &Path) -> bool {
     is_plain_path(&path.to_string_lossy())
 }
 

@@ -48,10 +48,10 @@ impl Workers {
             why: denied.told(),
             impact: "the step is tried again with it, on the files as they are".to_owned(),
         };
-        let known = self.house.workshop.known();
-        let known = |_: &Plan| known.clone();
+        let plan = spot.state.plan();
+        let judge = |next: &Plan| self.named.check(next, Some(plan));
         // What makes no plan is nothing to ask about: the next attempt is told why it failed.
-        let fact = proposed(spot.state.plan(), step, Vec::new(), known, words);
+        let fact = proposed(plan, step, Vec::new(), judge, words);
         Ok(fact.ok().map(Fact::from))
     }
 }

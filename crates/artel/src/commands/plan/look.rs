@@ -219,7 +219,7 @@ fn labelled(label: &str, text: &str, screen: &mut Screen) -> Result<(), Problems
     let text = harmless_lines(text.trim());
     for (at, line) in text.lines().enumerate() {
         let label = if at == 0 { label } else { "" };
-        screen.line(format!("  {label:<9} {line}").trim_end().to_owned())?;
+        screen.line(format!("  {label:<9} {line}").trim_end())?;
     }
     Ok(())
 }
