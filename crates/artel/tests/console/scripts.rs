@@ -89,6 +89,7 @@ pub(crate) fn busy() -> String {
               check: It breaks.
               verify: evaluator
               scope: { paths: [BROKEN.md] }
+              evidence: [{ kind: tests, what: the tests show that add breaks }]
       - finish: { answer: planned }
   - expect: { matches: "(?s)step 1 of 1.*You may change" }
     call: { write: { path: BROKEN.md, content: "add breaks\n" } }
