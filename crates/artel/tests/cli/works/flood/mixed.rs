@@ -70,12 +70,6 @@ impl Mix {
     /// Puts all of them in, and returns those that are not finished.
     fn drop_in(&self, flooded: &Flooded) -> Vec<fs::File> {
         let inbox = flooded.town.house.workshop.join("Inbox/Requests");
-        let begun = |number: usize| {
-            let mut piece = fs::File::create(inbox.join(format!("slow{number}.md"))).unwrap();
-            write!(piece, "Write down slow {number}").unwrap();
-            piece
-        };
-        let pieces = (0..self.slow).map(begun).collect();
         for number in 0..self.good {
             let text = format!("Write down good {number}.\n");
             flooded.drop_in(&format!("good{number}.md"), &text);
@@ -96,7 +90,13 @@ impl Mix {
             let (name, text, _) = BAD[number % BAD.len()];
             flooded.drop_in(&format!("{name}{number}.md"), text);
         }
-        pieces
+        // Last, so that none of them rests for longer than its writer does.
+        let begun = |number: usize| {
+            let mut piece = fs::File::create(inbox.join(format!("slow{number}.md"))).unwrap();
+            write!(piece, "Write down slow {number}").unwrap();
+            piece
+        };
+        (0..self.slow).map(begun).collect()
     }
 }
 
