@@ -1,5 +1,6 @@
 //! Who did it, and through which door.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
@@ -15,9 +16,24 @@ pub enum ActorKind {
     Agent,
     /// Artel itself; the id is the part that acted.
     System,
+    /// A program of a person's, by a token made for it; the id is the token's name. It approves
+    /// nothing.
+    Program,
 }
 
-/// The surface a person acted through. Every human act has one.
+impl ActorKind {
+    /// Returns the word that stands in the journal.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Human => "human",
+            Self::Agent => "agent",
+            Self::System => "system",
+            Self::Program => "program",
+        }
+    }
+}
+
+/// The surface a person or a program acted through. Every act of theirs has one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Via {
@@ -46,18 +62,20 @@ impl Via {
 /// Who did something.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Actor {
-    /// Person, agent or Artel itself.
+    /// Person, agent, Artel itself or a program.
     pub kind: ActorKind,
     /// Which one.
     pub id: String,
-    /// The surface; always set for a person.
+    /// The surface; always set for a person or a program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub via: Option<Via>,
 }
 
 /// Text that does not name an actor.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` does not name an actor: expected `human:<id>`, `agent:<id>` or `system:<id>`")]
+#[error(
+    "`{0}` does not name an actor: expected `human:<id>`, `agent:<id>`, `system:<id>` or `program:<id>`"
+)]
 pub struct BadActor(String);
 
 impl Actor {
@@ -88,6 +106,23 @@ impl Actor {
         }
     }
 
+    /// Returns a program that acted by a token of its own.
+    pub fn program(id: impl Into<String>) -> Self {
+        Self {
+            kind: ActorKind::Program,
+            id: id.into(),
+            via: Some(Via::Api),
+        }
+    }
+
+    /// Returns the name that people are shown: that of a program says that it is one.
+    pub fn label(&self) -> Cow<'_, str> {
+        match self.kind {
+            ActorKind::Program => Cow::Owned(format!("program {}", self.id)),
+            ActorKind::Human | ActorKind::Agent | ActorKind::System => Cow::Borrowed(&self.id),
+        }
+    }
+
     /// Reads the two stored columns back.
     pub fn from_columns(actor: &str, via: Option<&str>) -> Result<Self, BadActor> {
         let bad = || BadActor(actor.chars().take(100).collect());
@@ -96,6 +131,7 @@ impl Actor {
             "human" => ActorKind::Human,
             "agent" => ActorKind::Agent,
             "system" => ActorKind::System,
+            "program" => ActorKind::Program,
             _ => return Err(bad()),
         };
         let via = via.map(|via| via.parse().map_err(|()| bad())).transpose()?;
@@ -120,12 +156,7 @@ impl FromStr for Via {
 
 impl fmt::Display for Actor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kind = match self.kind {
-            ActorKind::Human => "human",
-            ActorKind::Agent => "agent",
-            ActorKind::System => "system",
-        };
-        write!(f, "{kind}:{}", self.id)
+        write!(f, "{}:{}", self.kind.as_str(), self.id)
     }
 }
 
@@ -139,10 +170,21 @@ mod tests {
             Actor::human("ada@example.org", Via::Cli),
             Actor::agent("engineer"),
             Actor::system("a:b"),
+            Actor::program("ci"),
         ] {
             let via = actor.via.map(Via::as_str);
             assert_eq!(Actor::from_columns(&actor.to_string(), via), Ok(actor));
         }
+    }
+
+    #[test]
+    fn a_program_is_told_from_the_person_of_the_same_name() {
+        let (program, person) = (Actor::program("ada"), Actor::human("ada", Via::Api));
+        assert_eq!(
+            (&*program.label(), &*person.label()),
+            ("program ada", "ada")
+        );
+        assert_ne!(program, person);
     }
 
     #[test]

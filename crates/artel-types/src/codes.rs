@@ -94,15 +94,21 @@ codes! {
         "No event carries an id that begins like that. `artel journal tail` shows recent ids."
     W006 Usage "the id is not unique"
         "Several ids begin like that. Type more characters."
-    W007 Refused "the workshop's state folder is not safe to use"
+    W007 Refused "somebody else could change the workshop"
         "`.artel` must be a real folder that belongs to you and that nobody else can write; \
-         otherwise another user could change what Artel remembers."
+         otherwise another user could change what Artel remembers. What decides about agents \
+         (`artel.toml`, `Policy`, `Agents`, `Tools`, `Skills`, `Knowledge/Context`) must be yours, \
+         too: the message says what is not, and how to mend it. For the root user, files of the \
+         user who owns the workshop's folder count as well."
     W008 Failed "a file of the workshop could not be read or written"
         "The message names the file and what the system said."
     W009 Refused "the workshop is not one you made or trusted"
         "The folder holds a workshop that came from elsewhere, for example with a repository. Its \
          settings could send your work to other machines. Look at its `artel.toml`, then run \
-         `artel workshop trust DIR`."
+         `artel workshop trust DIR`. Where a folder that is no workshop has settings, policy, roles, \
+         skills or the like, `artel init` shows them and makes it yours once you say yes. Or a run \
+         put roles, tools or policy into your own workshop, as older versions let it: look at the \
+         files that are named, then `artel workshop trust`."
     W010 NotFound "the named file does not exist"
         "The command line names a file that is not there. The message says where such files are \
          kept."
@@ -228,11 +234,12 @@ codes! {
          others `artel policy list` shows what is granted, and `artel policy check -- COMMAND` why a \
          command is not."
     P002 Refused "a person has to be asked, and nobody can answer"
-        "It needs a yes, and there is no terminal to ask at. Run it where you can answer, or grant \
-         it beforehand: `artel policy grant RULE --reason WHY`."
+        "It needs a yes, and there is no terminal to ask at. Run it where you can answer. Where a \
+         rule would allow it from now on, the message names it; `artel policy grant RULE --reason \
+         WHY` grants it."
     P003 Usage "a rule cannot be read"
         "A rule that does not parse grants nothing. The message shows the place and what a rule \
-         looks like, such as `Bash(git status:*)`, `Edit(src/**)`, `Read`, `mcp__server__tool`."
+         looks like, such as `Bash(git status:*)`, `Edit(src/**)`, `Read`, `git_log`."
     P004 Usage "a policy file cannot be used"
         "A file in `Policy/` is not what it should be, so nothing in it counts. The message names \
          line and column."
@@ -264,12 +271,21 @@ codes! {
         "It ended right after it was started. The message shows what it said; `artel daemon logs` \
          shows more."
     H007 Refused "the request is not from the console or a program of yours"
-        "Its Host, Origin or Sec-Fetch-Site names another site. Call the server by its own address."
+        "Its Host, Origin or Sec-Fetch-Site names another site, or it came from a page without the \
+         key that a sign-in gives. Call the server by its own address. A page that has no key can \
+         be read; `artel open` prints a link that gives this browser one."
     H008 Refused "a token is needed"
         "Send `Authorization: Bearer TOKEN`; `artel token create --role ROLE` makes one. For the \
          console, `artel open` prints a link."
     H009 Refused "too much at once"
         "The server bounds sizes, connections and failed tokens. The message names the bound."
+    H010 Refused "a fresh sign-in is needed"
+        "Tokens, grants and trust are given at the console within five minutes of a sign-in, so that \
+         a browser somebody left open cannot give them. `artel open` prints a link: follow it in the \
+         same browser, then repeat what you did. In a terminal no sign-in is needed."
+    H011 Usage "a browser has no name for the console"
+        "The console is reached at a name of its own below `localhost`, which leads to 127.0.0.1 and \
+         [::1] alone. Where the server listens elsewhere, `server.hosts` names the proxy before it."
     B001 Refused "the sandbox does not reach the level that is demanded"
         "The message names each missing layer and what would help; `artel doctor` shows all of \
          them. Nothing was run."
@@ -298,7 +314,8 @@ codes! {
         "Its `SKILL.md` is not right. The message names the file, the line, the field and the \
          remedy; `artel skill validate` checks it as a whole."
     R003 Refused "the skill is not trusted"
-        "It comes from outside the workshop, and you have not yet said that you trust it as it is. \
+        "It comes from outside the workshop, or a run put it there, and you have not yet said that \
+         you trust it as it is. \
          `artel skill show NAME` shows what it may run; `artel skill trust NAME` trusts it until a \
          file of it changes."
     R004 NotFound "no such run"
@@ -313,7 +330,9 @@ codes! {
     R007 Interrupted "the run was left and can be taken up"
         "Nothing is lost: `artel resume RUN` goes on from the last event."
     R008 Refused "the run is not in a state for that"
-        "A run that is over cannot be steered, and one that is under way cannot be applied."
+        "A run that is over cannot be steered, and one that is under way cannot be applied. A run \
+         whose recorded limits are missing or cannot be read cannot be resumed alone: the message \
+         says what to do instead."
     R009 Usage "a hook cannot be used"
         "Its declaration is not right. The message names the file and the remedy."
     F001 NotFound "no such portal"
@@ -323,8 +342,8 @@ codes! {
         "Each portal says which roles may work there and what they may do: read, write, git. \
          `artel portal show NAME` shows it; `artel portal add PATH` with other flags changes it."
     F003 Refused "the folder is not opened to agents"
-        "It would open more than a project (your home folder, the whole machine, Artel's own \
-         state), or you have not said yes to it. The message says which."
+        "It would open more than a project (your home folder, the whole machine, a workshop in it, \
+         Artel's own state), or you have not said yes to it. The message says which."
     X001 Bug "a mistake in Artel"
         "This should not have happened. Please report it with the message and what you did."
     X002 Interrupted "interrupted"

@@ -9,8 +9,9 @@ use serde::{Deserialize, Serialize};
 use crate::model::{Attribution, FaultKind, Priority, Privacy, Provider, Stop, Usage};
 use crate::plan::{Claim, FailedTest, Finding, PlanState, ProofPlace, Size, Urgency, Verify};
 use crate::{
-    Amount, Class, FileChange, KeptImage, Level, Money, Objective, PromptPart, RunId, RunMetrics,
-    SessionId, Text, Timestamp, WorkshopId,
+    Amount, Class, DecidedBy, FileChange, ForeignSource, GrantOffer, Granted, KeptImage,
+    LeftOutPath, Level, Money, Objective, PromptPart, RecordedInheritance, RunId, RunMetrics,
+    SessionId, Text, Timestamp, WallOpening, WorkshopId,
 };
 
 /// Why a stored fact could not be read.
@@ -227,7 +228,7 @@ facts! {
         id: SessionId,
     }
     /// A run began.
-    "run.started" schema 3 RunStarted {
+    "run.started" schema 4 RunStarted {
         /// Which one.
         id: RunId,
         /// What it does, in a line.
@@ -250,6 +251,8 @@ facts! {
         plan: Option<u32>,
         /// The step of a plan that it belongs to.
         step: Option<String>,
+        /// What bounds it and all that it begins, as handed down by whatever began it.
+        inherits: Option<RecordedInheritance>,
     }
     /// What a run starts from is settled: with this and its later events any process can go on.
     "run.prepared" schema 2 RunPrepared {
@@ -402,6 +405,23 @@ facts! {
         /// BLAKE3 of its files, in hex.
         hash: String,
     }
+    /// A skill of the workshop's own that was used before counts as known as it was then.
+    "skill.known" schema 1 SkillKnown {
+        /// Its name.
+        skill: String,
+        /// Where it is.
+        folder: String,
+        /// BLAKE3 of its files, in hex.
+        hash: String,
+    }
+    /// A person looked at a file that a run or plan had put among the workshop's own, and said that
+    /// it counts.
+    "workshop.file_trusted" schema 1 WorkshopFileTrusted {
+        /// The file.
+        file: String,
+        /// BLAKE3 of its bytes, in hex.
+        hash: String,
+    }
     /// A person trusted a hook as it is.
     "hook.trusted" schema 1 HookTrusted {
         /// The file that declares it.
@@ -427,7 +447,7 @@ facts! {
         millis: u64,
     }
     /// A run ended; the outcome of the event says how.
-    "run.finished" schema 2 (final) RunFinished {
+    "run.finished" schema 3 (final) RunFinished {
         /// Which one.
         id: RunId,
         /// What came of it, in a line.
@@ -446,6 +466,8 @@ facts! {
         snapshot: Option<String>,
         /// What it took.
         metrics: Option<RunMetrics>,
+        /// What of its tree is kept nowhere and never put in place.
+        left_out: Option<Vec<LeftOutPath>>,
     }
     /// A person had the files of a run put in place.
     "run.applied" schema 1 RunApplied {
@@ -584,13 +606,21 @@ facts! {
         until: Timestamp,
     }
     /// Somebody signed in at the console by a link, which is used up by that.
-    "login.used" schema 1 LoginUsed {
+    "login.used" schema 2 LoginUsed {
         /// Which link.
         id: String,
         /// BLAKE3 of what the browser shows from then on, in hex.
         hash: String,
         /// It holds until then.
         until: Timestamp,
+        /// BLAKE3 of the key without which pages are read and nothing is changed, in hex. A sign-in
+        /// from before there were keys has none, and holds no more. Since schema 2.
+        key: Option<String>,
+    }
+    /// The console of this workshop was given a host name of its own.
+    "console.named" schema 1 ConsoleNamed {
+        /// The name, below `localhost` and without a port.
+        name: String,
     }
     /// Somebody signed out at the console.
     "login.ended" schema 1 LoginEnded {
@@ -901,6 +931,20 @@ facts! {
         criteria: Vec<Claim>,
         /// The git tree it left.
         tree: String,
+    }
+    /// A part of a step left files changed that it is held to, or that are not its to change; they
+    /// are again as they were. Whoever did it, the attempt answers for the tests it is held to.
+    "step.put_back" schema 1 StepPutBack {
+        /// The step.
+        step: String,
+        /// Which attempt.
+        round: u32,
+        /// tests or work.
+        part: String,
+        /// The run that left them so.
+        run: RunId,
+        /// The files, from the root of the repository.
+        files: Vec<String>,
     }
     /// The runtime checked what an attempt left; its proofs are recorded beside it.
     "step.checked" schema 1 StepChecked {
@@ -1306,7 +1350,7 @@ facts! {
         why: String,
     }
     /// An agent wants to use a tool. It is on record before anything is done.
-    "tool.requested" schema 1 ToolRequested {
+    "tool.requested" schema 2 ToolRequested {
         /// Names the call; the events of one call share it.
         call: String,
         /// The tool.
@@ -1325,9 +1369,13 @@ facts! {
         record: String,
         /// What an intent without a result means: pure, idempotent, probe, restore, once.
         unknown: String,
+        /// Whether a rule decided, or the walls of the run.
+        decided_by: Option<DecidedBy>,
+        /// What the call lets through the walls, once it is carried out; nothing where it lets nothing.
+        opens: Option<Vec<WallOpening>>,
     }
     /// A person is asked whether a call may be carried out; whoever answers first decides.
-    "tool.asked" schema 1 ToolAsked {
+    "tool.asked" schema 2 ToolAsked {
         /// Names the call.
         call: String,
         /// The tool.
@@ -1338,17 +1386,24 @@ facts! {
         shown: Text,
         /// Why it is asked.
         why: String,
+        /// What a yes may grant beyond this once; nothing where it is asked about every time.
+        offer: Option<GrantOffer>,
     }
     /// A person answered whether a call may be carried out.
-    "tool.answered" schema 1 ToolAnswered {
+    "tool.answered" schema 2 ToolAnswered {
         /// Names the call.
         call: String,
         /// The record that was shown.
         record: String,
-        /// What was answered: once, run, session, always, no.
+        /// What was answered: once, run, always, no; nobody where nobody could be asked. Older
+        /// journals also have session, which held for one agent's run.
         answer: String,
         /// Why, in the person's words.
         reason: String,
+        /// What was granted with it, for the run's whole tree or for good.
+        granted: Option<Granted>,
+        /// The rules that would allow it for good, where nobody could be asked.
+        offered: Option<Vec<String>>,
     }
     /// A call was carried out, or could not be; the outcome says which.
     "tool.finished" schema 2 ToolFinished {
@@ -1374,6 +1429,14 @@ facts! {
         memory: Option<Text>,
         /// Pictures for the model, by where they are kept.
         images: Option<Vec<KeptImage>>,
+    }
+    /// A run read something that nobody vouched for. From then on a secret and a way out together are
+    /// asked about in all of its piece of work.
+    "foreign.read" schema 1 ForeignRead {
+        /// The call that brought it; nothing where the run began with it.
+        call: Option<String>,
+        /// What was read for the first time.
+        sources: Vec<ForeignSource>,
     }
     /// The walls that stand around the processes of a run, tested before the first of them.
     "sandbox.engaged" schema 1 SandboxEngaged {

@@ -10,7 +10,7 @@ mod provider;
 mod reply;
 mod request;
 
-pub use call::{Attribution, Period, Priority, Privacy};
+pub use call::{Attribution, CallReason, Period, Priority, Privacy};
 pub use chunk::Chunk;
 pub use fault::{Fault, FaultKind};
 pub use provider::{

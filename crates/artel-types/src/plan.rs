@@ -113,6 +113,12 @@ pub struct StepScope {
     /// Hosts that it may reach.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub network: Vec<String>,
+    /// Declared tools that it may use.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<String>,
+    /// Secrets of the key store that its tools and commands may be given, by name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub secrets: Vec<String>,
     /// How many turns one attempt has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turns: Option<u32>,
@@ -126,13 +132,19 @@ pub struct StepScope {
 
 impl StepScope {
     /// Returns what an approval lets the step do: the act, what is named for it, and what it means
-    /// where nothing is.
-    pub fn admits(&self) -> [(&'static str, &[String], &'static str); 3] {
-        [
+    /// where nothing is. Tools and secrets are told where there are any: few steps have them.
+    pub fn admits(&self) -> Vec<(&'static str, &[String], &'static str)> {
+        let mut admits: Vec<(_, &[String], _)> = vec![
             ("change", &self.paths, "any file of the project"),
             ("run", &self.commands, "any command that policy allows"),
             ("reach", &self.network, "no host"),
-        ]
+        ];
+        let seldom: [(_, &[String], _); 2] = [
+            ("use", &self.tools, "no declared tool"),
+            ("use the secret", &self.secrets, "no secret"),
+        ];
+        admits.extend(seldom.into_iter().filter(|(_, names, _)| !names.is_empty()));
+        admits
     }
 
     /// Returns what the step may cost.

@@ -4,6 +4,7 @@
 //! *looks* like a secret is told by [`Formats`], which are handed in. Both say which places hide a
 //! secret; the places are put together, so that neither can spoil what the other has to see.
 
+mod escapes;
 mod formats;
 mod known;
 mod stream;
@@ -298,6 +299,105 @@ mod tests {
                 "{clean}"
             );
         }
+    }
+
+    /// Spells the letters that `which` names as numbers behind so many backslashes.
+    fn in_numbers(
+        text: &str,
+        slashes: &str,
+        which: fn(char) -> bool,
+        digits: fn(u16) -> String,
+    ) -> String {
+        let mut units = [0; 2];
+        let spelt = |letter: char| match which(letter) {
+            true => {
+                let units = letter.encode_utf16(&mut units).iter();
+                units
+                    .map(|unit| format!("{slashes}u{}", digits(*unit)))
+                    .collect()
+            }
+            false => letter.to_string(),
+        };
+        text.chars().map(spelt).collect()
+    }
+
+    fn lower(unit: u16) -> String {
+        format!("{unit:04x}")
+    }
+
+    fn upper(unit: u16) -> String {
+        format!("{unit:04X}")
+    }
+
+    #[test]
+    fn letters_spelt_as_numbers_are_removed_at_every_level_of_json() {
+        let secret = "gr\u{fc}n-\u{1f511}-0123456789";
+        let redactor = Redactor::of_known_values([&Secret::new(secret)]);
+        let every: fn(char) -> bool = |_| true;
+        let odd: fn(char) -> bool = |letter| !letter.is_ascii();
+        let some: fn(char) -> bool = |letter| u32::from(letter) % 2 == 1;
+        for slashes in [r"\", r"\\", r"\\\\"] {
+            for which in [every, odd, some] {
+                for digits in [lower as fn(u16) -> String, upper] {
+                    let spelt = in_numbers(secret, slashes, which, digits);
+                    let text = format!("before {spelt} after {spelt}");
+                    assert!(redactor.finds_in(text.as_bytes()), "{text}");
+                    let clean = redactor.redact(&text).into_owned();
+                    assert_eq!(clean, "before [REDACTED] after [REDACTED]", "{text}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn letters_spelt_as_numbers_are_removed_wherever_the_text_is_cut() {
+        let secret = "gr\u{fc}n-\u{1f511}-0123456789";
+        let redactor = Redactor::of_known_values([&Secret::new(secret)]);
+        let spelt = in_numbers(secret, r"\\", |_| true, lower);
+        let mixed = in_numbers(secret, r"\", |letter| !letter.is_ascii(), upper);
+        let text = format!(r"a\\ {spelt}{mixed}\u00fc gr\u00fcn-\ud83d\u0041 {secret} \\\u00");
+        let whole = redactor.redact(&text).into_owned();
+        let expected = r"a\\ [REDACTED][REDACTED]\u00fc gr\u00fcn-\ud83d\u0041 [REDACTED] \\\u00";
+        assert_eq!(whole, expected);
+        for first in 0..=text.len() {
+            for second in [first, (first + 3).min(text.len()), text.len()] {
+                let bytes = text.as_bytes();
+                let mut stream = redactor.stream();
+                let mut shown = Vec::new();
+                for piece in [&bytes[..first], &bytes[first..second], &bytes[second..]] {
+                    shown.extend_from_slice(&stream.push_bytes(piece));
+                }
+                shown.extend(stream.finish_bytes());
+                let shown = String::from_utf8(shown).unwrap();
+                assert_eq!(shown, whole, "cut at {first} and {second}");
+            }
+        }
+    }
+
+    #[test]
+    fn json_within_json_of_letters_beyond_ascii_hides_nothing() {
+        let secret = "p\u{e4}ss/w\u{f6}rd \"1\"\\2";
+        let redactor = Redactor::of_known_values([&Secret::new(secret)]);
+        let odd: fn(char) -> bool = |letter| !letter.is_ascii();
+        let mut text = secret.to_owned();
+        for level in 1..=3 {
+            let quoted = serde_json::Value::String(text).to_string();
+            text = in_numbers(&quoted, r"\", odd, lower);
+            let clean = redactor.redact(&text).into_owned();
+            assert!(
+                clean.contains(REDACTED) && !clean.contains("ss"),
+                "level {level}: {text} became {clean}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_stream_of_backslashes_is_shown_as_it_comes() {
+        let mut stream = redactor().stream();
+        let piece = "\\".repeat(10_000);
+        let shown: usize = (0..10).map(|_| stream.push(&piece).len()).sum();
+        assert!(shown > 99_000, "{shown} of 100,000 were shown");
+        assert_eq!(shown + stream.finish().len(), 100_000);
     }
 
     #[test]

@@ -115,6 +115,35 @@ impl FileChange {
     }
 }
 
+/// Something in a run's tree that no snapshot holds and that is never put in place.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOutPath {
+    /// The path, relative to the tree, or the beginning of a very long one.
+    pub path: String,
+    /// Why.
+    pub why: LeftOutReason,
+    /// How many bytes or files it has, where that is the reason.
+    pub amount: Option<u64>,
+}
+
+/// Why something in a run's tree is left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LeftOutReason {
+    /// It is called `.git`, or stands in the place of a file of git's.
+    GitMetadata,
+    /// Git takes the folder for a repository by what is in it.
+    Repository,
+    /// It is a pipe, a socket or a device.
+    SpecialFile,
+    /// It lies too deep below the root.
+    TooDeep,
+    /// It has more bytes than are kept.
+    TooLarge,
+    /// It holds too many new files.
+    TooMany,
+}
+
 /// A picture that a tool showed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeptImage {
@@ -176,6 +205,21 @@ pub struct RunMetrics {
     pub compactions: u64,
     /// Runs that it called.
     pub children: u64,
+    /// What the runs below it took, which is no part of the numbers above.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub below: Option<MetricsBelow>,
+}
+
+/// What the runs took that a run called, and those that they called.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MetricsBelow {
+    /// How many there were.
+    pub runs: u64,
+    /// Tokens read and written by models.
+    pub tokens: u64,
+    /// What it cost; nothing if a price is not known.
+    pub cost: Option<Money>,
 }
 
 impl RunMetrics {
@@ -217,6 +261,7 @@ impl RunStarted {
             depth: None,
             plan: None,
             step: None,
+            inherits: None,
         }
     }
 }
@@ -234,6 +279,7 @@ impl RunFinished {
             changed: None,
             snapshot: None,
             metrics: None,
+            left_out: None,
         }
     }
 }

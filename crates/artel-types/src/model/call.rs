@@ -24,6 +24,14 @@ pub enum Priority {
     User,
 }
 
+impl Privacy {
+    /// Returns the narrower of two labels.
+    #[must_use]
+    pub fn narrowed(self, other: Self) -> Self {
+        if self == Self::LocalOnly { self } else { other }
+    }
+}
+
 impl Priority {
     /// Every priority, the most urgent first.
     pub const ALL: [Self; 5] = [
@@ -43,6 +51,50 @@ impl Priority {
             Self::Validation => 40,
             Self::Background => 20,
         }
+    }
+}
+
+/// Why a model is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum CallReason {
+    /// A person waits at a screen for what comes of it.
+    PersonWaits,
+    /// A plan is written, or a request is understood: everything else waits for it.
+    Planning,
+    /// Work is done: changes, their tests, mending.
+    Work,
+    /// Criteria are named, or work is judged.
+    Judging,
+    /// Somebody is advised who can also go on without.
+    Advice,
+    /// What runs need beside their work: conversations are made shorter.
+    Upkeep,
+}
+
+impl CallReason {
+    /// Every reason, the most urgent first.
+    pub const ALL: [Self; 6] = [
+        Self::PersonWaits,
+        Self::Planning,
+        Self::Work,
+        Self::Judging,
+        Self::Advice,
+        Self::Upkeep,
+    ];
+}
+
+impl Priority {
+    /// Returns how urgent a call is that is made for this reason, for whoever is so urgent: what
+    /// waits for a call is never more urgent than the call.
+    pub fn of_call(reason: CallReason, asker: Self) -> Self {
+        let by_reason = match reason {
+            CallReason::PersonWaits => Self::User,
+            CallReason::Planning => Self::Planning,
+            CallReason::Work => Self::Execution,
+            CallReason::Judging | CallReason::Advice => Self::Validation,
+            CallReason::Upkeep => Self::Background,
+        };
+        by_reason.max(asker)
     }
 }
 
@@ -133,5 +185,46 @@ impl FromStr for Period {
 impl fmt::Display for Period {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_is_as_urgent_as_its_reason_and_never_less_than_whoever_waits_for_it() {
+        for reason in CallReason::ALL {
+            let alone = Priority::of_call(reason, Priority::Background).value();
+            let wanted = match reason {
+                CallReason::PersonWaits => 100,
+                CallReason::Planning => 80,
+                CallReason::Work => 60,
+                CallReason::Judging | CallReason::Advice => 40,
+                CallReason::Upkeep => 20,
+            };
+            assert_eq!(alone, wanted, "{reason:?}");
+            for asker in Priority::ALL {
+                let asked = Priority::of_call(reason, asker);
+                assert_eq!(
+                    asked.value(),
+                    wanted.max(asker.value()),
+                    "{reason:?} {asker:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn of_two_labels_the_narrower_holds() {
+        use Privacy::{Any, LocalOnly};
+        for (one, other, both) in [
+            (Any, Any, Any),
+            (Any, LocalOnly, LocalOnly),
+            (LocalOnly, Any, LocalOnly),
+            (LocalOnly, LocalOnly, LocalOnly),
+        ] {
+            assert_eq!(one.narrowed(other), both);
+        }
     }
 }

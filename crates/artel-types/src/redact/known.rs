@@ -7,6 +7,7 @@ use aho_corasick::automaton::{Automaton, StateID};
 use aho_corasick::nfa::noncontiguous::NFA;
 use aho_corasick::{AhoCorasick, Anchored, MatchKind};
 
+use super::escapes::Unescaped;
 use crate::Secret;
 
 /// Shorter known values are not removed: they would tear holes into ordinary text.
@@ -53,8 +54,8 @@ impl Known {
     pub(super) fn is_in(&self, bytes: &[u8]) -> bool {
         match &self.search {
             Some(search) => {
-                search.quick.is_match(bytes)
-                    || one_case(bytes).is_some_and(|text| search.quick.is_match(&text))
+                search.is_in(bytes)
+                    || Unescaped::of(bytes, 0).is_some_and(|it| search.is_in(&it.text))
             }
             None => !bytes.is_empty(),
         }
@@ -69,6 +70,24 @@ impl Known {
             found.extend((!rest.is_empty()).then_some(from..text.len()));
             return text.len();
         };
+        let settled = self.find_in_one_case(search, text, from, found);
+        // What reads as an escape may also be the value itself, so both texts count.
+        let Some(unescaped) = Unescaped::of(text, from) else {
+            return settled;
+        };
+        let mut read = Vec::new();
+        let settled_there = self.find_in_one_case(search, &unescaped.text, 0, &mut read);
+        found.extend(read.iter().map(|place| unescaped.came(place)));
+        settled.min(unescaped.settled(settled_there))
+    }
+
+    fn find_in_one_case(
+        &self,
+        search: &Search,
+        text: &[u8],
+        from: usize,
+        found: &mut Vec<Range<usize>>,
+    ) -> usize {
         let settled = self.find_as_is(search, text, from, found);
         // Behind a percent sign may stand a value as well as an escape, so both texts count.
         one_case(text).map_or(settled, |text| {
@@ -123,6 +142,10 @@ impl Search {
         Some(search)
     }
 
+    fn is_in(&self, bytes: &[u8]) -> bool {
+        self.quick.is_match(bytes) || one_case(bytes).is_some_and(|text| self.quick.is_match(&text))
+    }
+
     /// Every proper beginning of a value is open for as many bytes as it has. The end of a whole
     /// value is open only for what it shares with the beginning of another.
     fn measure(&mut self, needles: &BTreeSet<Vec<u8>>) {
@@ -174,7 +197,7 @@ fn one_case(text: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Most text has no escape at all, which a search through whole blocks tells quickly.
-fn find_byte(text: &[u8], wanted: u8) -> Option<usize> {
+pub(super) fn find_byte(text: &[u8], wanted: u8) -> Option<usize> {
     const BLOCK: usize = 64;
     let block = text
         .chunks(BLOCK)
@@ -243,36 +266,21 @@ fn html_escaped(value: &str) -> String {
         .replace('\'', "&#39;")
 }
 
-/// JSON often travels as text within JSON, and writers differ in what they escape.
+/// JSON often travels as text within JSON, and writers differ in whether they escape a slash. Letters
+/// that they spell as numbers are put back before the search.
 fn json_forms(value: &str) -> impl Iterator<Item = Vec<u8>> {
+    /// A request holds a body, which holds the arguments of a call.
+    const LEVELS: usize = 3;
     let escaped = |text: &str| {
         let quoted = serde_json::Value::String(text.to_owned()).to_string();
         quoted[1..quoted.len() - 1].to_owned()
     };
     let once = escaped(value);
-    let unicode = |text: &str, escape: fn(char) -> bool| -> String {
-        let mut units = [0; 2];
-        text.chars()
-            .map(|char| match escape(char) {
-                true => char
-                    .encode_utf16(&mut units)
-                    .iter()
-                    .map(|unit| format!("\\u{unit:04x}"))
-                    .collect(),
-                false => char.to_string(),
-            })
-            .collect()
-    };
-    [
-        escaped(&once),
-        once.replace('/', r"\/"),
-        unicode(&once, |char| !char.is_ascii()),
-        unicode(&once, |char| matches!(char, '<' | '>' | '&')),
-        unicode(&once, |char| matches!(char, '<' | '>' | '&' | '\'')),
-        once,
-    ]
-    .into_iter()
-    .map(String::into_bytes)
+    let firsts = [once.replace('/', r"\/"), once];
+    firsts.into_iter().flat_map(move |first| {
+        let levels = std::iter::successors(Some(first), move |before| Some(escaped(before)));
+        levels.take(LEVELS).map(String::into_bytes)
+    })
 }
 
 /// Writers of URLs differ in what they encode and in the space; the case of the digits is made one

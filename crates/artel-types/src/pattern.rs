@@ -1,0 +1,196 @@
+//! Patterns for files: the one that means a single file, and characters that are spelt out.
+//!
+//! A pattern is a glob that knows one thing more: `\u{1b}` is the character of that number. So a
+//! pattern can mean any file by its name, and still be read by a person.
+
+use std::borrow::Cow;
+
+/// Signs that mean something else than themselves in a pattern.
+const SIGNS: [char; 7] = ['*', '?', '[', ']', '{', '}', '\\'];
+
+/// Returns the pattern that matches this path and no other: a path from the root of a project, as
+/// git names it. Whoever makes a rule or a scope from the name of a file makes it with this.
+pub fn literal_pattern(path: &str) -> String {
+    let pattern = escaped(path, Dots::Plain);
+    match pattern.split(['/', '\\']).any(|part| part == "..") {
+        // What only looks as if it led out of the project is not to be taken for it.
+        true => escaped(path, Dots::Escaped),
+        false => pattern,
+    }
+}
+
+/// How a dot behind a dot is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Dots {
+    Plain,
+    Escaped,
+}
+
+fn escaped(path: &str, dots: Dots) -> String {
+    let mut pattern = String::with_capacity(path.len());
+    let mut before = None;
+    let last = path.char_indices().next_back().map(|(at, _)| at);
+    for (at, letter) in path.char_indices() {
+        let is_edge = at == 0 || Some(at) == last;
+        let is_home = letter == '~' && at == 0;
+        let is_drive = letter == ':' && at == 1;
+        let is_dot = letter == '.' && before == Some('.') && dots == Dots::Escaped;
+        if is_unclear(letter) || (is_edge && letter == ' ') {
+            pattern.extend(letter.escape_unicode());
+        } else {
+            if SIGNS.contains(&letter) || is_home || is_drive || is_dot {
+                pattern.push('\\');
+            }
+            pattern.push(letter);
+        }
+        before = Some(letter);
+    }
+    pattern
+}
+
+/// Tells whether a character has no look of its own, or changes that of others.
+fn is_unclear(letter: char) -> bool {
+    let is_blank = letter.is_whitespace() && letter != ' ';
+    let is_odd = !letter.is_ascii() && letter.escape_debug().len() > 1;
+    let is_filler = matches!(letter, '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}');
+    letter.is_control() || is_blank || is_odd || is_filler
+}
+
+/// Returns the names of files as a sentence lists them: nothing in a name ends it, hides it or reads
+/// as words of the sentence.
+pub fn listed_paths(paths: &[String]) -> String {
+    let is_plain = |letter: char| letter.is_alphanumeric() || "/._-+@".contains(letter);
+    let listed = paths.iter().map(|path| match path.chars().all(is_plain) {
+        true => path.clone(),
+        false => format!("`{}`", shown_path(path)),
+    });
+    listed.collect::<Vec<_>>().join(", ")
+}
+
+/// Returns the name of a file as it stands between backticks: nothing in it ends them or is unseen.
+pub fn shown_path(path: &str) -> String {
+    let mut shown = String::with_capacity(path.len());
+    for letter in path.chars() {
+        match is_unclear(letter) || letter == '`' {
+            true => shown.extend(letter.escape_unicode()),
+            false => shown.push(letter),
+        }
+    }
+    shown
+}
+
+/// Returns the path that a pattern means; nothing where it may mean several.
+pub fn path_of_pattern(pattern: &str) -> Option<String> {
+    let pattern = spelt_out(pattern.trim());
+    let pattern = pattern.strip_prefix("./").unwrap_or(&pattern);
+    let mut path = String::with_capacity(pattern.len());
+    let mut letters = pattern.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' => path.push(letters.next()?),
+            '*' | '?' | '[' | '{' | '}' => return None,
+            letter => path.push(letter),
+        }
+    }
+    (!path.is_empty()).then_some(path)
+}
+
+/// Returns a pattern with each `\u{…}` as the character that it stands for, escaped as globs do it.
+pub fn spelt_out(pattern: &str) -> Cow<'_, str> {
+    if !pattern.contains("\\u{") {
+        return Cow::Borrowed(pattern);
+    }
+    let mut glob = String::with_capacity(pattern.len());
+    let mut rest = pattern;
+    while let Some(at) = rest.find('\\') {
+        let (plain, escape) = rest.split_at(at + 1);
+        glob.push_str(plain);
+        if let Some((letter, behind)) = number(escape) {
+            glob.push(letter);
+            rest = behind;
+            continue;
+        }
+        // What stands behind a backslash begins no escape of its own.
+        let mut letters = escape.chars();
+        glob.extend(letters.next());
+        rest = letters.as_str();
+    }
+    glob.push_str(rest);
+    Cow::Owned(glob)
+}
+
+/// Reads `u{1b}` at the beginning of a text; returns the character and the rest.
+fn number(text: &str) -> Option<(char, &str)> {
+    let (digits, behind) = text.strip_prefix("u{")?.split_once('}')?;
+    let letter = u32::from_str_radix(digits, 16)
+        .ok()
+        .and_then(char::from_u32)?;
+    Some((letter, behind))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn plain_paths_are_their_own_patterns() {
+        for path in [
+            "a",
+            "src/lib.rs",
+            "a b/c-d_e.txt",
+            "x..y",
+            "docs/größe.md",
+            "a!b,c(d)",
+        ] {
+            assert_eq!(literal_pattern(path), path);
+        }
+    }
+
+    #[test]
+    fn odd_names_stay_readable() {
+        for (path, pattern) in [
+            ("**", r"\*\*"),
+            ("pages/[id].tsx", r"pages/\[id\].tsx"),
+            ("pages/[...all].tsx", r"pages/\[...all\].tsx"),
+            ("b\u{1b}[2Kc.txt", r"b\u{1b}\[2Kc.txt"),
+            ("two\nlines", r"two\u{a}lines"),
+            (" x ", r"\u{20}x\u{20}"),
+            ("~/x", r"\~/x"),
+            ("c:x", r"c\:x"),
+            (r"\u{1b}", r"\\u\{1b\}"),
+            ("..*", r".\.\*"),
+            ("gpj.\u{202e}exe", r"gpj.\u{202e}exe"),
+        ] {
+            assert_eq!(literal_pattern(path), pattern);
+            assert_eq!(path_of_pattern(pattern).as_deref(), Some(path));
+        }
+    }
+
+    #[test]
+    fn what_may_mean_several_files_means_no_path() {
+        for pattern in ["**", "a/*.rs", "[ab].rs", "{a,b}", "a?", "", "a\\"] {
+            assert_eq!(path_of_pattern(pattern), None, "{pattern}");
+        }
+        assert_eq!(path_of_pattern(" ./a.rs ").as_deref(), Some("a.rs"));
+        assert_eq!(spelt_out(r"\u{zz}\\u{1b}"), r"\u{zz}\\u{1b}");
+    }
+
+    #[test]
+    fn names_in_a_sentence_cannot_pass_for_words_of_it() {
+        let names = ["src/a.rs", "x\nWhy: fine", "a`b", "**", "größe.md"].map(str::to_owned);
+        assert_eq!(
+            listed_paths(&names),
+            r"src/a.rs, `x\u{a}Why: fine`, `a\u{60}b`, `**`, größe.md"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn a_path_comes_back_from_its_pattern(path in "[^\0/](.*[^\0])?") {
+            prop_assume!(!path.starts_with("./"));
+            prop_assert_eq!(path_of_pattern(&literal_pattern(&path)), Some(path));
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! Letters that JSON spells as `\uXXXX`, put back, with where each stood.
+//!
+//! Writers differ in which letters they spell so, and JSON travels within JSON, which doubles the
+//! backslashes at every level. There are too many such spellings to look for each; the text that
+//! they spell is one.
+
+use std::ops::Range;
+
+use super::known::find_byte;
+
+/// How many letters an escape has behind its backslashes: `u` and four digits.
+const LENGTH: usize = 5;
+
+/// No more backslashes are held back at the end of a text: JSON six times within JSON has 64.
+const MOST_HELD: usize = 64;
+
+/// A text with its escapes put back.
+#[derive(Debug, Default)]
+pub(super) struct Unescaped {
+    pub(super) text: Vec<u8>,
+    /// How much of `text` is certain: behind it an escape may begin that has not come whole yet.
+    pub(super) certain: usize,
+    spans: Vec<Span>,
+    /// Where in the text as it came the part behind `certain` begins.
+    open_from: usize,
+}
+
+/// What stood where.
+#[derive(Debug)]
+struct Span {
+    /// The place in the text that came.
+    came: Range<usize>,
+    /// The place in the text as it reads.
+    reads: Range<usize>,
+}
+
+impl Unescaped {
+    /// Puts the escapes of a text back; nothing where it has none and none can begin at its end.
+    /// Places count from the beginning of `text`, of which only what is behind `from` is read.
+    pub(super) fn of(text: &[u8], from: usize) -> Option<Self> {
+        let mut unescaped = Self::default();
+        let mut copied = from;
+        let mut at = from;
+        let mut open_from = None;
+        while let Some(next) = text.get(at..).and_then(|rest| find_byte(rest, b'\\')) {
+            let begins = at + next;
+            match Escape::at(text, begins) {
+                Escape::None { until } => at = until,
+                Escape::Letter { letter, until } => {
+                    unescaped.copy(text, copied..begins);
+                    unescaped.put(letter, begins..until);
+                    (copied, at) = (until, until);
+                }
+                Escape::Open { begins } => {
+                    open_from = Some(begins);
+                    break;
+                }
+            }
+        }
+        if unescaped.spans.is_empty() && open_from.is_none() {
+            return None;
+        }
+        let ends = open_from.unwrap_or(text.len());
+        unescaped.copy(text, copied..ends);
+        unescaped.certain = unescaped.text.len();
+        unescaped.open_from = ends;
+        Some(unescaped)
+    }
+
+    /// Returns the place in the text that came of a place in the text as it reads.
+    pub(super) fn came(&self, reads: &Range<usize>) -> Range<usize> {
+        self.start(reads.start)..self.end(reads.end)
+    }
+
+    /// Returns how far the text that came is settled, if the text as it reads is so far.
+    pub(super) fn settled(&self, reads: usize) -> usize {
+        if reads >= self.certain {
+            return self.open_from;
+        }
+        self.start(reads)
+    }
+
+    fn start(&self, reads: usize) -> usize {
+        let index = self.spans.partition_point(|span| span.reads.start <= reads);
+        let span = index.checked_sub(1).and_then(|at| self.spans.get(at));
+        span.map_or(reads, |span| match span.is_letter() {
+            true => span.came.start,
+            false => span.came.start + (reads - span.reads.start),
+        })
+    }
+
+    fn end(&self, reads: usize) -> usize {
+        let index = self.spans.partition_point(|span| span.reads.start < reads);
+        let span = index.checked_sub(1).and_then(|at| self.spans.get(at));
+        span.map_or(reads, |span| match span.is_letter() {
+            true => span.came.end,
+            false => span.came.start + (reads - span.reads.start),
+        })
+    }
+
+    fn copy(&mut self, text: &[u8], came: Range<usize>) {
+        if came.is_empty() {
+            return;
+        }
+        let begins = self.text.len();
+        self.text.extend_from_slice(&text[came.clone()]);
+        let reads = begins..self.text.len();
+        self.spans.push(Span { came, reads });
+    }
+
+    fn put(&mut self, letter: char, came: Range<usize>) {
+        let begins = self.text.len();
+        let mut bytes = [0; 4];
+        self.text
+            .extend_from_slice(letter.encode_utf8(&mut bytes).as_bytes());
+        let reads = begins..self.text.len();
+        self.spans.push(Span { came, reads });
+    }
+}
+
+impl Span {
+    /// An escape is always longer than what it spells.
+    fn is_letter(&self) -> bool {
+        self.came.len() != self.reads.len()
+    }
+}
+
+/// What begins at a backslash.
+enum Escape {
+    /// Something else, which is read on from `until`.
+    None { until: usize },
+    /// A letter.
+    Letter { letter: char, until: usize },
+    /// The text ends before it can be told.
+    Open { begins: usize },
+}
+
+impl Escape {
+    fn at(text: &[u8], begins: usize) -> Self {
+        let Unit { unit, until } = match Unit::at(text, begins) {
+            Ok(unit) => unit,
+            Err(other) => return other,
+        };
+        if let Some(letter) = char::from_u32(u32::from(unit)) {
+            return Self::Letter { letter, until };
+        }
+        // A letter beyond the first 65,536 is spelt as two units.
+        let low = match Unit::at(text, until) {
+            Ok(low) => low,
+            Err(Self::Open { .. }) => return Self::Open { begins },
+            Err(_) => return Self::None { until },
+        };
+        let mut letters = char::decode_utf16([unit, low.unit]);
+        match letters.next() {
+            Some(Ok(letter)) => Self::Letter {
+                letter,
+                until: low.until,
+            },
+            _ => Self::None { until },
+        }
+    }
+}
+
+/// One `\uXXXX`, behind however many backslashes.
+struct Unit {
+    unit: u16,
+    until: usize,
+}
+
+impl Unit {
+    fn at(text: &[u8], begins: usize) -> Result<Self, Escape> {
+        let rest = text.get(begins..).unwrap_or_default();
+        let slashes = rest.iter().take_while(|byte| **byte == b'\\').count();
+        let until = begins + slashes;
+        let letters = &rest[slashes..rest.len().min(slashes + LENGTH)];
+        let is_part = |(index, byte): (usize, &u8)| match index {
+            0 => *byte == b'u',
+            _ => byte.is_ascii_hexdigit(),
+        };
+        let is_so_far = letters.iter().enumerate().all(is_part);
+        if is_so_far && letters.len() < LENGTH {
+            let held = slashes.min(MOST_HELD);
+            return Err(Escape::Open {
+                begins: until - held,
+            });
+        }
+        let digits = (slashes > 0 && is_so_far)
+            .then(|| letters.get(1..))
+            .flatten();
+        let digits = digits.and_then(|it| std::str::from_utf8(it).ok());
+        let unit = digits.and_then(|it| u16::from_str_radix(it, 16).ok());
+        match unit {
+            Some(unit) => Ok(Self {
+                unit,
+                until: until + LENGTH,
+            }),
+            None => Err(Escape::None {
+                until: until.max(begins + 1),
+            }),
+        }
+    }
+}
