@@ -155,8 +155,21 @@ pub(crate) fn quoted(text: &str) -> String {
 
 /// Writes a text in quotes.
 pub(crate) fn always_quoted(text: &str) -> String {
-    // A string of JSON is a string of YAML.
-    serde_json::Value::from(text).to_string()
+    // A string of JSON is a string of YAML, but for characters that YAML does not take as they are.
+    let json = serde_json::Value::from(text).to_string();
+    let is_unprintable = |letter: char| {
+        matches!(
+            letter,
+            '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}'
+        )
+    };
+    json.chars().fold(String::new(), |mut quoted, letter| {
+        match is_unprintable(letter) {
+            true => quoted.push_str(&format!("\\u{:04x}", u32::from(letter))),
+            false => quoted.push(letter),
+        }
+        quoted
+    })
 }
 
 /// Writes a list on one line.

@@ -1,5 +1,5 @@
 //! The pure machines: the turns of an agent, what of a conversation is sent, what a run took,
-//! what holds for requests and plans, budget, usage, queue, limiter, breaker, retry, classification,
+//! what holds for requests and plans, budget, usage, queue, limiter, breaker, retry,
 //! the gathering of streams, the wait for commands and the view of their output. No tokio, no files,
 //! no randomness.
 //!
@@ -10,7 +10,6 @@
 
 pub mod breaker;
 pub mod budget;
-pub mod classify;
 pub mod conduct;
 pub mod context;
 pub mod excerpt;

@@ -22,7 +22,6 @@ pub use check::{
 pub use difference::{USUAL_TURNS, difference, widened};
 pub use graph::Graph;
 pub use normal::normalise;
-pub(crate) use problem::shown;
 pub use problem::{Place, Problem};
 
 #[cfg(test)]

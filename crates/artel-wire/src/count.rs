@@ -26,8 +26,8 @@ impl Counter {
     }
 }
 
-/// Returns the usage if it can be true. Parts are never more than their whole, and nothing at all
-/// is not a count: every call reads something.
+/// Returns the usage if it can be true. Parts are never more than their whole, and nothing that was
+/// read is not a count: every call reads something.
 pub(crate) fn believed(usage: Usage) -> Option<Usage> {
     let Usage {
         input,
@@ -37,7 +37,7 @@ pub(crate) fn believed(usage: Usage) -> Option<Usage> {
         thinking,
     } = usage;
     let all = [input, cache_read, cache_write, output, thinking];
-    let is_sane = usage.total() > 0 && all.iter().all(|count| *count <= MOST_TOKENS);
+    let is_sane = input > 0 && all.iter().all(|count| *count <= MOST_TOKENS);
     if !is_sane {
         return None;
     }
@@ -110,6 +110,7 @@ mod tests {
         assert_eq!(believed(largest), Some(largest));
         for absurd in [
             Usage::default(),
+            Usage { input: 0, ..usage },
             Usage {
                 input: MOST_TOKENS + 1,
                 ..usage

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use artel_types::plan::StepState;
 use artel_types::{
-    Fact, PlanDecided, PlanProposed, RunAnswered, StepAdvised, StepChecked, StepJudged, StepWorked,
-    Text,
+    Fact, PlanDecided, PlanProposed, RunAnswered, StepAdvised, StepChecked, StepJudged,
+    StepPutBack, StepWorked, Text,
 };
 
 use super::order::{Judge, Part};
@@ -64,6 +64,7 @@ impl Conduct {
                 }
             }
             Fact::StepWorked(it) => self.worked(it),
+            Fact::StepPutBack(it) => self.put_back(it),
             Fact::StepChecked(it) => self.checked(it),
             Fact::StepJudged(it) => self.judged(it),
             Fact::StepFailed(it) => self.in_round(&it.step, it.round, |step| {
@@ -129,6 +130,21 @@ impl Conduct {
                 step.fault(part, inline(&it.summary).to_owned(), &[]);
             }
         });
+    }
+
+    /// Charges the work of an attempt with what it did to the tests that it is held to, by whatever
+    /// means: a command, a build or a skill that it called counts as its own.
+    fn put_back(&mut self, it: &StepPutBack) {
+        if it.part != Part::Work.as_str() {
+            return;
+        }
+        let files: Vec<String> = it.files.iter().map(|file| format!("`{file}`")).collect();
+        let text = format!(
+            "{TESTS_CHANGED} {}. They were put back as the tester left them: make them pass as they \
+             are",
+            files.join(", ")
+        );
+        self.in_round(&it.step, it.round, |step| step.fault(Part::Work, text, &[]));
     }
 
     fn checked(&mut self, it: &StepChecked) {
@@ -415,6 +431,9 @@ impl Conduct {
         }
     }
 }
+
+/// How the reason begins that an attempt changed its own tests.
+const TESTS_CHANGED: &str = "the attempt changed the tests that it is held to:";
 
 /// How questions about mending begin: no step can be called so.
 const MENDING: &str = "mend.";

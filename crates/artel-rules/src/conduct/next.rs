@@ -99,6 +99,12 @@ impl Conduct {
         proposals.any(|it| it.step == step && it.is_blocking && !it.is_settled)
     }
 
+    /// Returns the steps that take a place.
+    pub fn steps_at_work(&self) -> impl Iterator<Item = &str> {
+        let active = self.steps().filter(|(spec, _)| self.is_active(spec));
+        active.map(|(spec, _)| spec.id.as_str())
+    }
+
     /// Returns the parts of steps that can be done.
     fn work(&self) -> Vec<Order> {
         let mut orders = Vec::new();

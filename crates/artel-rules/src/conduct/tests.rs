@@ -1,4 +1,5 @@
 mod advice;
+mod kept;
 mod proposals;
 mod urgent;
 mod waivers;

@@ -82,6 +82,12 @@ pub fn widened(old: &PlanStep, new: &PlanStep) -> Vec<String> {
     more("may reach", &after.network, &|host| {
         covers_host(&before.network, host)
     });
+    more("may use the tool", &after.tools, &|tool| {
+        before.tools.iter().any(|it| it == tool)
+    });
+    more("may use the secret", &after.secrets, &|secret| {
+        before.secrets.iter().any(|it| it == secret)
+    });
     let turns = |turns: Option<u32>| turns.unwrap_or(USUAL_TURNS);
     if turns(after.turns) > turns(before.turns) {
         let (before, after) = (turns(before.turns), turns(after.turns));
@@ -137,6 +143,8 @@ pub(super) fn changed_fields(old: &PlanStep, new: &PlanStep) -> Vec<&'static str
         ("paths", before.paths != after.paths),
         ("commands", before.commands != after.commands),
         ("network", before.network != after.network),
+        ("tools", before.tools != after.tools),
+        ("secrets", before.secrets != after.secrets),
         ("turns", before.turns != after.turns),
         ("cost", before.cost_usd != after.cost_usd),
         ("criteria", before.criteria != after.criteria),

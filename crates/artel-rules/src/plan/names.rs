@@ -1,7 +1,7 @@
 //! Names that people see in git: branches, commits, and which files count as what.
 
-use artel_types::TraceId;
 use artel_types::plan::{ChangeSort, PlanStep};
+use artel_types::{TraceId, shown_path};
 
 /// How many characters the readable part of a branch may have.
 const LONGEST_SLUG: usize = 50;
@@ -255,7 +255,7 @@ pub fn commit_message(
     if !shown.is_empty() {
         message.push_str("\nModified files:\n");
         for file in &shown {
-            message.push_str(&format!("- {}\n", file.replace(['\n', '\r'], " ")));
+            message.push_str(&format!("- {}\n", shown_path(file)));
         }
         if files.len() > shown.len() {
             message.push_str(&format!("- and {} more\n", files.len() - shown.len()));

@@ -45,6 +45,8 @@ fn step(step: &mut PlanStep) {
         &mut scope.paths,
         &mut scope.commands,
         &mut scope.network,
+        &mut scope.tools,
+        &mut scope.secrets,
     ] {
         entries(list);
     }

@@ -96,13 +96,15 @@ fn word<T: Copy + std::fmt::Debug + 'static>(all: &'static [T]) -> impl Strategy
 
 fn scopes() -> impl Strategy<Value = StepScope> {
     let claim = (hostile(), word(Source::ALL)).prop_map(|(text, source)| Claim { text, source });
-    let lists = (texts(3), texts(3), texts(2));
+    let lists = (texts(3), texts(3), texts(2), texts(2), texts(2));
     let numbers = (any::<Option<u32>>(), proptest::option::of(0.0..1e6f64));
     (lists, numbers, proptest::collection::vec(claim, 0..3)).prop_map(
-        |((paths, commands, network), (turns, cost_usd), criteria)| StepScope {
+        |((paths, commands, network, tools, secrets), (turns, cost_usd), criteria)| StepScope {
             paths,
             commands,
             network,
+            tools,
+            secrets,
             turns,
             cost_usd,
             criteria,

@@ -3,6 +3,7 @@
 //! Where it cannot be told whether one pattern covers another, it does not: a person is then shown
 //! one line too many, never one too few.
 
+use artel_types::{path_of_pattern, spelt_out};
 use globset::GlobBuilder;
 
 /// Signs by which a shell would compute or join something.
@@ -10,6 +11,11 @@ const SHELL_SIGNS: &[char] = &['|', '&', ';', '<', '>', '$', '`', '(', ')', '\n'
 
 /// Says what is wrong with a pattern for files.
 pub(super) fn fault_in_path(pattern: &str) -> Option<String> {
+    fault_in_name(pattern).or_else(|| glob(pattern).err())
+}
+
+/// Says what is wrong with the name of a file.
+pub(super) fn fault_in_name(pattern: &str) -> Option<String> {
     if pattern.trim().is_empty() {
         return Some("it names nothing".to_owned());
     }
@@ -19,7 +25,7 @@ pub(super) fn fault_in_path(pattern: &str) -> Option<String> {
     if pattern.split(['/', '\\']).any(|part| part == "..") {
         return Some("it leads out of the project with `..`".to_owned());
     }
-    glob(pattern).err()
+    None
 }
 
 /// Says what is wrong with a rule for commands: plain words, with a star only at the end.
@@ -122,7 +128,7 @@ pub(super) fn covers_path(wide: &[String], narrow: &str) -> bool {
             let rest = narrow.strip_prefix(folder);
             return rest.is_some_and(|rest| rest.starts_with('/'));
         }
-        !has_wildcard(narrow) && matches(wide, narrow)
+        path_of_pattern(narrow).is_some_and(|path| matches(wide, &path))
     })
 }
 
@@ -187,7 +193,7 @@ fn matches(pattern: &str, path: &str) -> bool {
 
 /// Compiles a pattern in which `*` stops at a slash, as policy does.
 fn glob(pattern: &str) -> Result<globset::GlobMatcher, String> {
-    GlobBuilder::new(plain(pattern))
+    GlobBuilder::new(&spelt_out(plain(pattern)))
         .literal_separator(true)
         .backslash_escape(true)
         .build()

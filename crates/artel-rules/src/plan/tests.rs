@@ -1,10 +1,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use artel_types::TraceId;
 use artel_types::plan::{
     ChangeSort, Claim, Evidence, EvidenceKind, FileAction, Plan, PlanStep, PlannedFile, Source,
     Verify,
 };
+use artel_types::{TraceId, literal_pattern};
 use proptest::prelude::*;
 
 use super::names::{
@@ -701,6 +701,16 @@ proptest! {
         let message = commit_message(&step, ChangeSort::Fix, &[], TraceId::from_random([1; 16]));
         let (_, subject) = message.lines().next().unwrap().split_once(": ").unwrap();
         prop_assert!(subject.chars().count() <= 50, "{subject}");
+    }
+
+    #[test]
+    fn a_plan_can_name_any_file(path in r"[ab*?\[\]{}!,\\.~:u1 \n\x1b\u{202e}]{1,8}") {
+        prop_assume!(path != "." && path != "..");
+        let mut step = step("a", &[]);
+        step.scope.paths = vec!["docs/**".to_owned(), literal_pattern(&path)];
+        let plan = plan(vec![step]);
+        prop_assert!(check(&plan, &known()).is_ok());
+        prop_assert_eq!(&normalise(plan.clone()).steps[0].scope.paths, &plan.steps[0].scope.paths);
     }
 
     #[test]

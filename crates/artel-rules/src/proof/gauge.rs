@@ -6,13 +6,16 @@
 
 mod loads;
 mod settings;
+mod stand_ins;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use artel_types::ProofRecorded;
 use artel_types::plan::{Evidence, EvidenceKind, PlanStep};
+use artel_types::{ProofRecorded, path_of_pattern};
 
 use crate::plan::names::is_test_path;
+
+use stand_ins::{ModuleFolders, StandIn};
 
 /// No more words of commands are looked up as files.
 const MOST_WORDS: usize = 64;
@@ -35,12 +38,24 @@ pub struct Gauges {
     by_name: bool,
     /// Whether there is anything that tests and settings decide about.
     has_checks: bool,
+    /// Where a runner looks for modules.
+    modules: ModuleFolders,
 }
 
 impl Gauges {
     /// Finds the files that the checks before the first step, and the proofs that a step names,
     /// are made with. `read` returns a file as it was before.
     pub fn of(
+        before: &[ProofRecorded],
+        evidence: &[Evidence],
+        read: impl Fn(&str) -> Option<String>,
+    ) -> Self {
+        Self::of_folder("", before, evidence, read)
+    }
+
+    /// The same where commands are started in a folder of the repository.
+    pub fn of_folder(
+        start: &str,
         before: &[ProofRecorded],
         evidence: &[Evidence],
         read: impl Fn(&str) -> Option<String>,
@@ -56,6 +71,8 @@ impl Gauges {
                 .map(|it| it.what.as_str()),
         );
         let mut found = Found::default();
+        let mut modules = ModuleFolders::default();
+        modules.add(commands.clone(), start, &read);
         let words: BTreeSet<String> = commands.flat_map(files_in).collect();
         for word in words.into_iter().take(MOST_WORDS) {
             follow(word, DEEPEST, &read, &mut found);
@@ -65,13 +82,19 @@ impl Gauges {
             loaded: found.loaded,
             by_name,
             has_checks: !before.is_empty(),
+            modules,
         }
     }
 
-    /// Tells whether a file decides what checks do: a test, a script they start, a setting.
+    /// Tells whether a file decides what checks do: a test, a script they start, a setting, a module
+    /// that a runner loads in place of another.
     pub fn include(&self, path: &str) -> bool {
-        let is_set = self.has_checks && (settings::is_setting(path) || is_test_path(path));
-        is_set || self.scripts.contains(path)
+        let decides = || self.is_of_tests(path) || self.modules.stand_in(path).is_some();
+        self.scripts.contains(path) || (self.has_checks && decides())
+    }
+
+    fn is_of_tests(&self, path: &str) -> bool {
+        self.has_checks && (settings::is_setting(path) || is_test_path(path))
     }
 
     /// Tells whether a check takes a file into itself, as a shell script does with `.`: such a file
@@ -99,6 +122,13 @@ impl Gauges {
             let differs = settings::decide_differently(path, old, new);
             return differs.then(|| "decides what checks do".to_owned());
         }
+        let stand_in = self.modules.stand_in(path);
+        if stand_in == Some(StandIn::Module) && old.is_none() {
+            return Some("shadows the module of the same name during checks".to_owned());
+        }
+        if !is_test_path(path) {
+            return None;
+        }
         match (old, new) {
             (None, _) => None,
             (_, None) => gone(),
@@ -118,7 +148,7 @@ impl Gauges {
         let only_sets = settings::is_setting(path) && !self.scripts.contains(path);
         match only_sets {
             true => self.touched(path, Some(old), new).is_some(),
-            false => self.include(path),
+            false => self.scripts.contains(path) || self.is_of_tests(path),
         }
     }
 }
@@ -127,7 +157,7 @@ impl Gauges {
 /// of, a path is something a person has read and agreed to.
 pub fn names(step: &PlanStep, path: &str) -> bool {
     let mut paths = step.scope.paths.iter();
-    paths.any(|it| it.trim().trim_start_matches("./") == path)
+    paths.any(|it| path_of_pattern(it).as_deref() == Some(path))
 }
 
 /// What checks start.

@@ -1,14 +1,15 @@
 //! A request as a file in `Inbox/Requests`: frontmatter, then the words as they were said.
+//!
+//! It is written here. It is read by `artel_skills::read_request`, the one reader of frontmatter:
+//! what the strict check takes and what the inbox takes cannot drift apart.
 
 use artel_types::plan::{Urgency, Verify};
 use artel_types::{Timestamp, TraceId};
 
-use crate::front::{self, Entry, Parts};
+use crate::front;
 
 /// The heading before the words.
 const HEADING: &str = "# Request";
-/// How many characters a value may have.
-const LONGEST_VALUE: usize = 500;
 
 /// How a request stands.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
@@ -71,7 +72,7 @@ pub struct Request {
     pub tags: Vec<String>,
     /// How its steps are to be verified.
     pub verify: Option<Verify>,
-    /// The flow that it goes through.
+    /// The flow that it names; requests with one are not taken up yet.
     pub flow: Option<String>,
     /// Other lines of the frontmatter, as a person wrote them.
     pub other: Vec<String>,
@@ -81,7 +82,7 @@ pub struct Request {
 
 /// What was read from a file: where a field is missing, whoever takes the file up completes it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Read {
+pub struct RequestFields {
     /// Whether there was frontmatter at all.
     pub has_front: bool,
     /// The piece of work.
@@ -104,26 +105,12 @@ pub struct Read {
     pub tags: Vec<String>,
     /// How its steps are to be verified.
     pub verify: Option<Verify>,
-    /// The flow that it goes through.
+    /// The flow that it names; requests with one are not taken up yet.
     pub flow: Option<String>,
     /// Other lines of the frontmatter, as a person wrote them.
     pub other: Vec<String>,
     /// The words, verbatim.
     pub words: String,
-}
-
-/// A field of a file that cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}: `{field}` {what}; {remedy}")]
-pub struct Wrong {
-    /// The field.
-    pub field: String,
-    /// Its line, from 1.
-    pub line: usize,
-    /// What is wrong with it.
-    pub what: String,
-    /// What to do.
-    pub remedy: String,
 }
 
 impl Status {
@@ -157,7 +144,8 @@ impl Status {
         }
     }
 
-    fn read(word: &str) -> Option<Self> {
+    /// Returns the status that a word stands for.
+    pub fn of(word: &str) -> Option<Self> {
         // Other tools say `completed` for what is done.
         let word = if word == "completed" { "done" } else { word };
         Self::ALL.into_iter().find(|it| it.as_str() == word)
@@ -167,6 +155,11 @@ impl Status {
 impl Origin {
     /// Every one there is.
     pub const ALL: [Self; 3] = [Self::Cli, Self::File, Self::Interactive];
+
+    /// Returns the origin that a word stands for.
+    pub fn of(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|it| it.as_str() == word)
+    }
 
     /// Returns the word for it.
     pub fn as_str(self) -> &'static str {
@@ -209,158 +202,14 @@ pub fn render(request: &Request) -> String {
     text
 }
 
-/// Reads a request. Plain Markdown without frontmatter is one too; a field that is there and
-/// cannot be used is said with its line and what it may be.
-pub fn parse(text: &str) -> Result<Read, Vec<Wrong>> {
-    let broken = |broken: front::Broken| {
-        vec![Wrong {
-            field: "frontmatter".to_owned(),
-            line: broken.line,
-            what: broken.what,
-            remedy: broken.remedy.to_owned(),
-        }]
-    };
-    let (entries, body, body_line) = match front::split(text).map_err(broken)? {
-        Some(Parts {
-            entries,
-            body,
-            body_line,
-        }) => (Some(entries), body, body_line),
-        None => (None, text.strip_prefix('\u{feff}').unwrap_or(text), 1),
-    };
-    let mut wrong = Vec::new();
-    let mut read = Read {
-        has_front: entries.is_some(),
-        words: words(body),
-        ..Read::default()
-    };
-    for entry in entries.iter().flatten() {
-        if let Err((what, remedy)) = take(&mut read, entry) {
-            wrong.push(Wrong {
-                field: entry.key.clone(),
-                line: entry.line,
-                what,
-                remedy,
-            });
-        }
-    }
-    if read.words.trim().is_empty() {
-        wrong.push(Wrong {
-            field: "body".to_owned(),
-            line: body_line,
-            what: "says nothing".to_owned(),
-            remedy: "write below the frontmatter what is wanted".to_owned(),
-        });
-    }
-    if wrong.is_empty() {
-        Ok(read)
-    } else {
-        Err(wrong)
-    }
-}
-
 /// Returns the words without the heading that was put before them, and without the line ends
 /// around them.
-fn words(body: &str) -> String {
+pub fn words_of(body: &str) -> String {
     let body = body.trim_start_matches(['\n', '\r']);
     let rest = body.strip_prefix(HEADING);
     let rest = rest.filter(|rest| rest.is_empty() || rest.starts_with(['\n', '\r']));
     let words = rest.unwrap_or(body).trim_start_matches(['\n', '\r']);
     words.trim_end_matches(['\n', '\r']).to_owned()
-}
-
-fn take(read: &mut Read, entry: &Entry) -> Result<(), (String, String)> {
-    match &*entry.key {
-        "trace_id" => {
-            let form = "a UUID of version 4 such as `3f0c9a52-7d1e-4b8a-9c40-5e6f7a8b9c0d`";
-            read.trace = value(entry, form, |text| text.parse().ok().filter(is_version_4))?;
-        }
-        "created" => {
-            let form = "a moment such as `2026-11-15T08:30:00Z`";
-            read.created = value(entry, form, |text| {
-                text.parse().ok().filter(|_| text.len() > 10)
-            })?;
-        }
-        "status" => {
-            let words = Status::ALL.map(Status::as_str).join(", ");
-            read.status = value(entry, &format!("one of {words}"), Status::read)?;
-        }
-        "priority" => {
-            let form = one_of(Urgency::ALL.iter().map(|it| it.as_str()));
-            read.priority = value(entry, &form, |text| text.parse().ok())?;
-        }
-        "source" => {
-            let form = one_of(Origin::ALL.iter().map(|it| it.as_str()));
-            let find = |text: &str| Origin::ALL.into_iter().find(|it| it.as_str() == text);
-            read.source = value(entry, &form, find)?;
-        }
-        "verify" => {
-            let form = one_of(Verify::ALL.iter().map(|it| it.as_str()));
-            read.verify = value(entry, &form, |text| text.parse().ok())?;
-        }
-        "agent" => read.agent = value(entry, "the name of a role", name)?,
-        "created_by" => read.created_by = value(entry, "a name", filled)?,
-        "portal" => read.portal = value(entry, "the name of a portal", filled)?,
-        "flow" => read.flow = value(entry, "the name of a flow", name)?,
-        "tags" => {
-            let list = "write a list such as `[a, b]`".to_owned();
-            let tags = entry
-                .texts()
-                .map_err(|why| (format!("cannot be used: {why}"), list.clone()))?;
-            if tags.iter().any(|tag| filled(tag).is_none()) {
-                return Err(("holds an empty or too long tag".to_owned(), list));
-            }
-            read.tags = tags;
-        }
-        _ => read.other.extend(entry.raw.iter().cloned()),
-    }
-    Ok(())
-}
-
-/// Reads a value that may not be empty where its key stands.
-fn value<T>(
-    entry: &Entry,
-    expected: &str,
-    parse: impl Fn(&str) -> Option<T>,
-) -> Result<Option<T>, (String, String)> {
-    let remedy = format!("write {expected}");
-    let shown = crate::plan::shown;
-    match entry.text() {
-        Ok(None) => Err((
-            "is empty".to_owned(),
-            format!("{remedy}, or take the line out"),
-        )),
-        Ok(Some(text)) => match parse(&text) {
-            Some(value) => Ok(Some(value)),
-            None => Err((format!("cannot be `{}`", shown(&text)), remedy)),
-        },
-        Err(why) => Err((format!("cannot be used: {why}"), remedy)),
-    }
-}
-
-fn one_of<'w>(words: impl Iterator<Item = &'w str>) -> String {
-    let words: Vec<&str> = words.collect();
-    format!("one of {}", words.join(", "))
-}
-
-fn is_version_4(trace: &TraceId) -> bool {
-    let text = trace.to_string();
-    let is_variant = text
-        .chars()
-        .nth(19)
-        .is_some_and(|c| matches!(c, '8' | '9' | 'a' | 'b'));
-    text.chars().nth(14) == Some('4') && is_variant
-}
-
-fn filled(text: &str) -> Option<String> {
-    let is_good = !text.trim().is_empty() && text.chars().count() <= LONGEST_VALUE;
-    is_good.then(|| text.to_owned())
-}
-
-fn name(text: &str) -> Option<String> {
-    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
-    let is_good = !text.is_empty() && text.len() <= 100 && text.chars().all(is_plain);
-    is_good.then(|| text.to_owned())
 }
 
 #[cfg(test)]

@@ -68,6 +68,8 @@ impl Told {
             reason: String::new(),
             record: String::new(),
             unknown: "pure".into(),
+            decided_by: None,
+            opens: None,
         });
     }
 
@@ -421,6 +423,8 @@ fn time_is_split_between_models_tools_people_and_artel() {
         record: String::new(),
         answer: "once".into(),
         reason: String::new(),
+        granted: None,
+        offered: None,
     });
     told.after(10).gets("2.1", "bash", "", End::Well);
     told.tell(RunAsked {

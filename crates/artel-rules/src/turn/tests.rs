@@ -408,6 +408,8 @@ fn an_intent_without_a_result_is_settled_by_its_rule() {
             reason: String::new(),
             record: String::new(),
             unknown: unknown.to_owned(),
+            decided_by: None,
+            opens: None,
         };
         world.turn.fold(&requested.into()).unwrap();
         let flight = world.turn.in_flight();

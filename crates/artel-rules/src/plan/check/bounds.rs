@@ -43,6 +43,8 @@ pub(super) fn of_step(step: &PlanStep) -> Vec<Fault> {
         ("paths", &scope.paths),
         ("commands", &scope.commands),
         ("network", &scope.network),
+        ("tools", &scope.tools),
+        ("secrets", &scope.secrets),
     ] {
         faults.extend(entries(name, list.iter().map(String::as_str)));
     }

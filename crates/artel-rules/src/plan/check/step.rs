@@ -121,6 +121,15 @@ fn scope_faults(step: &PlanStep) -> Vec<Fault> {
             ));
         }
     }
+    for (sort, names) in [("tool", &scope.tools), ("secret", &scope.secrets)] {
+        let bad = names.iter().filter(|name| !is_plain_name(name));
+        faults.extend(bad.map(|name| {
+            (
+                format!("its {sort} `{}` is no name", shown(name)),
+                format!("write the name of the {sort} alone"),
+            )
+        }));
+    }
     if scope
         .turns
         .is_some_and(|turns| turns == 0 || turns > MOST_TURNS)
@@ -141,6 +150,12 @@ fn scope_faults(step: &PlanStep) -> Vec<Fault> {
     faults
 }
 
+/// Tells whether a text can be the name of a tool or secret.
+fn is_plain_name(name: &str) -> bool {
+    let is_part = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
+    !name.is_empty() && name.len() <= 64 && name.chars().all(is_part)
+}
+
 /// Finds tools that are named and not there: in the scope, and in words that leave no doubt.
 fn tools(step: &PlanStep, known: &Known) -> Vec<Fault> {
     let has = |tool: &str| known.tools.iter().any(|it| it.eq_ignore_ascii_case(tool));
@@ -159,6 +174,8 @@ fn tools(step: &PlanStep, known: &Known) -> Vec<Fault> {
             .map(String::as_str)
             .filter(|rule| !covers_any(rule, known)),
     );
+    let declared = step.scope.tools.iter().map(String::as_str);
+    named.extend(declared.filter(|tool| !has(tool)));
     for text in [&step.work, &step.check] {
         if let Some(mcp) = MCP.as_ref() {
             named.extend(
@@ -207,7 +224,7 @@ fn evidence(step: &PlanStep) -> Vec<Fault> {
         let fault = match evidence.kind {
             EvidenceKind::Command if is_empty => Some("names no command".to_owned()),
             EvidenceKind::File if is_empty => Some("names no file".to_owned()),
-            EvidenceKind::File => scope::fault_in_path(&evidence.what)
+            EvidenceKind::File => scope::fault_in_name(&evidence.what)
                 .map(|why| format!("names a file that cannot be used: {why}")),
             EvidenceKind::Command | EvidenceKind::Tests | EvidenceKind::Red => None,
         };

@@ -6,8 +6,8 @@ use super::text::{code, take_code, word};
 
 /// The names of all fields that are read.
 pub(super) const NAMES: &[&str] = &[
-    "id", "role", "after", "verify", "paths", "commands", "network", "turns", "cost", "evidence",
-    "gives", "uses", "tokens", "priority", "criteria",
+    "id", "role", "after", "verify", "paths", "commands", "network", "tools", "secrets", "turns",
+    "cost", "evidence", "gives", "uses", "tokens", "priority", "criteria",
 ];
 
 /// Fields that are only shown.
@@ -29,6 +29,8 @@ pub(super) fn write(step: &PlanStep) -> String {
     field("paths", codes(&scope.paths));
     field("commands", codes(&scope.commands));
     field("network", codes(&scope.network));
+    field("tools", codes(&scope.tools));
+    field("secrets", codes(&scope.secrets));
     field("turns", or_nothing(scope.turns));
     field("cost", or_nothing(scope.cost_usd));
     let evidence: Vec<String> = step.evidence.iter().map(evidence_text).collect();
@@ -61,6 +63,8 @@ pub(super) fn set(step: &mut PlanStep, name: &str, value: &str) -> Result<(), St
         "paths" => scope.paths = many(value)?,
         "commands" => scope.commands = many(value)?,
         "network" => scope.network = many(value)?,
+        "tools" => scope.tools = many(value)?,
+        "secrets" => scope.secrets = many(value)?,
         "turns" => scope.turns = number(value)?,
         "cost" => scope.cost_usd = dollars(value)?,
         "evidence" => step.evidence = evidence(value)?,

@@ -9,6 +9,8 @@ const NAMES: &[&str] = &[
     "conftest.py",
     "pytest.ini",
     ".pytest.ini",
+    "pytest.toml",
+    ".pytest.toml",
     "tox.ini",
     "noxfile.py",
     "setup.cfg",

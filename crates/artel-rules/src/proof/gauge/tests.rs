@@ -1,5 +1,7 @@
 //! Hostile and honest changes of what checks a project.
 
+use std::cell::Cell;
+
 use artel_types::plan::ProofPlace;
 
 use super::*;
@@ -231,6 +233,11 @@ fn a_path_names_a_file_and_a_pattern_does_not() {
         ..serde_json::from_str(r#"{"id":"a","title":"A","work":"Do it."}"#).unwrap()
     };
     assert!(names(&step(&["src/**", "./tests/run.sh"]), "tests/run.sh"));
+    assert!(names(&step(&[r"\*\*"]), "**"));
+    assert!(
+        !names(&step(&["**"]), "**"),
+        "whoever said any file named none"
+    );
     for paths in [
         &["tests/**"][..],
         &["**"],
@@ -284,4 +291,59 @@ fn tests_go_back_whatever_was_added_and_settings_only_where_they_decide() {
         assert_eq!(gauges.goes_back(path, old, new), goes, "{path}: {new:?}");
     }
     assert!(by_script().goes_back("check.sh", "cmp out want", Some("true")));
+}
+
+#[test]
+fn a_new_module_that_takes_the_name_of_one_a_runner_loads_decides_what_checks_do() {
+    let files = ["tests/unit/__init__.py", "shop/__init__.py"];
+    let read = |path: &str| files.contains(&path).then(String::new);
+    let before = [
+        proof("tests", "python3 -m unittest", Some("{}")),
+        proof("tests", "cd api && PYTHONPATH=more:shop pytest", Some("{}")),
+    ];
+    let gauges = Gauges::of_folder("part", &before, &[], read);
+    for (path, is_touched) in [
+        ("pprint.py", true),
+        ("pprint.cpython-311-x86_64-linux-gnu.so", true),
+        ("pprint/__init__.py", true),
+        ("part/difflib.pyc", true),
+        ("part/src/_pytest/__init__.py", true),
+        ("part/tests/pprint.py", true),
+        ("part/api/json.py", true),
+        ("part/more/json.py", true),
+        ("part/shop/json.py", true),
+        ("shop/json.py", false),
+        ("pprint/other.py", false),
+        ("pprint.md", false),
+        ("part/deep/pprint.py", false),
+        ("part/calc.py", false),
+        ("test.py", false),
+        ("site", false),
+    ] {
+        let touched = gauges.touched(path, None, Some("x = 1\n"));
+        assert_eq!(touched.is_some(), is_touched, "{path}: {touched:?}");
+    }
+    // A link of that name can lead to a folder.
+    assert!(gauges.include("pprint"));
+    // What was there before is the work.
+    assert_eq!(gauges.touched("queue.py", Some("a"), Some("b")), None);
+    assert!(!gauges.goes_back("queue.py", "a", Some("b")));
+}
+
+#[test]
+fn a_long_command_has_a_bounded_number_of_folders_looked_at() {
+    let words: Vec<String> = (0..1000).map(|it| format!("{it:04}")).collect();
+    let before = [proof("tests", &words.join(" "), Some("{}"))];
+    let asked = Cell::new(0);
+    let read = |_: &str| {
+        asked.set(asked.get() + 1);
+        None
+    };
+    let gauges = Gauges::of(&before, &[], read);
+    // Each word as a file, and with the usual folders as a folder and as one with those in it.
+    let most = MOST_WORDS + (MOST_WORDS + 6) * 7;
+    assert!(asked.get() <= most, "{} > {most}", asked.get());
+    // No number of words hides the folders that runners look in by themselves.
+    assert!(gauges.include("src/pprint.py"));
+    assert!(gauges.include("0000/src/pprint.py"));
 }

@@ -1,0 +1,130 @@
+//! Modules that take the name of one that a runner loads from elsewhere.
+//!
+//! Python looks for modules in the folder of the tests first. A `pprint.py` there is loaded by
+//! `unittest` in place of the library's, and can disarm every assertion.
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+/// Names of Python's standard library, one on each line.
+const LIBRARY: &str = include_str!("../../../data/python-modules.txt");
+
+/// What runners of Python's tests are made of, beside its library.
+const RUNNERS: [&str; 12] = [
+    "pytest",
+    "_pytest",
+    "py",
+    "pluggy",
+    "iniconfig",
+    "exceptiongroup",
+    "coverage",
+    "nose",
+    "nose2",
+    "hypothesis",
+    "tox",
+    "nox",
+];
+
+/// Endings of files that Python loads as modules.
+const ENDINGS: [&str; 4] = ["py", "pyc", "so", "pyd"];
+
+/// Folders in which runners look for modules, unless they are packages themselves.
+const FOLDERS: [&str; 6] = ["src", "lib", "python", "py", "test", "tests"];
+
+/// Words of commands after which a folder follows that modules are looked for in.
+const BEFORE_FOLDERS: [&str; 7] = [
+    "cd",
+    "-C",
+    "-s",
+    "--start-directory",
+    "-t",
+    "--top-level-directory",
+    "PYTHONPATH",
+];
+
+static NAMES: LazyLock<BTreeSet<&str>> = LazyLock::new(|| {
+    let lines = LIBRARY.lines().filter(|line| !line.starts_with('#'));
+    lines.chain(RUNNERS).collect()
+});
+
+/// The folders that a project's runner looks for modules in.
+#[derive(Debug, Clone)]
+pub(super) struct ModuleFolders(BTreeSet<String>);
+
+impl Default for ModuleFolders {
+    fn default() -> Self {
+        Self(BTreeSet::from([String::new()]))
+    }
+}
+
+impl ModuleFolders {
+    /// Finds them by the words of commands that are started in a folder. `read` returns a file as
+    /// it was before.
+    pub(super) fn add<'c>(
+        &mut self,
+        commands: impl Iterator<Item = &'c str>,
+        start: &str,
+        read: impl Fn(&str) -> Option<String>,
+    ) {
+        let start = start.trim_matches('/');
+        self.0.insert(start.to_owned());
+        let below = |folder: &str| match (start, folder) {
+            (start, "" | ".") => start.to_owned(),
+            ("", folder) => folder.to_owned(),
+            (start, folder) => format!("{start}/{folder}"),
+        };
+        let is_package = |folder: &str| read(&format!("{folder}/__init__.py")).is_some();
+        let mut named = BTreeSet::new();
+        for command in commands {
+            let mut last = "";
+            for word in super::words(command).flat_map(|word| word.split(':')) {
+                let folder = word.trim_start_matches("./").trim_end_matches('/');
+                match BEFORE_FOLDERS.contains(&last) {
+                    true => _ = self.0.insert(below(folder)),
+                    false => _ = named.insert(below(folder)),
+                }
+                last = word;
+            }
+        }
+        let mut named: BTreeSet<String> = named.into_iter().take(super::MOST_WORDS).collect();
+        named.extend(FOLDERS.map(below));
+        let inner = named
+            .iter()
+            .flat_map(|folder| FOLDERS.map(|it| format!("{folder}/{it}")));
+        let mut open: BTreeSet<String> = inner.collect();
+        open.extend(named);
+        open.retain(|folder| !is_package(folder));
+        self.0.extend(open);
+    }
+
+    /// Tells whether a file, a folder's first file or a link is loaded in place of a module that a
+    /// runner loads from elsewhere.
+    pub(super) fn stand_in(&self, path: &str) -> Option<StandIn> {
+        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let (stem, ending) = match name.split_once('.') {
+            Some((stem, rest)) => (stem, rest.rsplit('.').next().unwrap_or(rest)),
+            None => (name, ""),
+        };
+        let is_module = ENDINGS.contains(&ending);
+        let (folder, stem) = match stem {
+            "__init__" if is_module => folder.rsplit_once('/').unwrap_or(("", folder)),
+            stem => (folder, stem),
+        };
+        let is_looked_for = NAMES.contains(stem) && self.0.contains(folder);
+        match (is_looked_for, is_module, ending) {
+            (false, ..) => None,
+            (_, true, _) => Some(StandIn::Module),
+            (_, _, "") => Some(StandIn::Link),
+            _ => None,
+        }
+    }
+}
+
+/// What would take the place of a module.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum StandIn {
+    /// A file that is loaded.
+    Module,
+    /// Nothing as a file; as a link it can lead to a folder that is loaded.
+    Link,
+}
