@@ -7,6 +7,7 @@ use artel_types::WorkshopId;
 use rusqlite::{Connection, OptionalExtension as _};
 
 use crate::anchor::Anchor;
+use crate::connect;
 use crate::error::JournalError;
 use crate::head::{self, Head};
 use crate::home::Home;
@@ -48,6 +49,7 @@ pub(crate) fn check(
     if let Some(anchor) = &anchor {
         head::check_anchor(connection, home, anchor, keys, head)?;
     }
+    connect::move_log_at_close(connection).map_err(failed)?;
     Ok(Admitted {
         head,
         anchored: anchor.as_ref().map_or(0, |anchor| anchor.seq),

@@ -295,6 +295,7 @@ fn write_archive(
     let temporary = path.with_extension("tmp");
     durable::remove_database(&temporary)
         .map_err(|cause| JournalError::file("remove", &temporary, cause))?;
+    durable::make_private(&temporary)?;
     let fill = || -> rusqlite::Result<(Hash, u64, (i64, i64))> {
         let target = Connection::open(&temporary)?;
         migrate::create(&target, MIGRATIONS)?;

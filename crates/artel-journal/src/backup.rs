@@ -170,8 +170,8 @@ fn free_name(folder: &Path, at: Timestamp) -> PathBuf {
 fn copy(journal: &Path, to: &Path) -> Result<u64, JournalError> {
     let source = connect::reader(journal)?;
     let failed = |error: rusqlite::Error| JournalError::sqlite(to, &error);
+    durable::make_private(to)?;
     let mut target = Connection::open(to).map_err(failed)?;
-    durable::protect(to)?;
     {
         let copy = Copy::new(&source, &mut target).map_err(failed)?;
         // In one step: between two steps a writer's commit would begin the copy anew, for ever.

@@ -59,12 +59,17 @@ impl Blobs {
             hash: blob.to_string(),
             what: what.to_owned(),
         };
-        let bytes = match fs::read(self.path(blob)) {
+        let path = self.path(blob);
+        // A pipe or a device in its place would keep us reading for ever.
+        if path.metadata().is_ok_and(|about| !about.is_file()) {
+            return Err(wrong("not a regular file"));
+        }
+        let bytes = match fs::read(&path) {
             Ok(bytes) => bytes,
             Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => {
                 return Err(wrong("missing"));
             }
-            Err(cause) => return Err(JournalError::file("read", self.path(blob), cause)),
+            Err(cause) => return Err(JournalError::file("read", path, cause)),
         };
         if BlobHash::from_bytes(*blake3::hash(&bytes).as_bytes()) != *blob {
             return Err(wrong("damaged"));

@@ -39,22 +39,32 @@ pub(crate) fn writer(
     }
     let failed = |error: rusqlite::Error| JournalError::sqlite(path, &error);
     refuse_odd(path)?;
+    if create == Create::Yes && !path.exists() {
+        durable::make_private(path)?;
+    }
     let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
+    // Its log is kept beside it until the whole is admitted.
+    let keep_log = connection.set_db_config(KEEP_LOG, true);
+    keep_log.map_err(failed)?;
     set_up(&connection).map_err(failed)?;
-    // Setting up a writer changes the file, and so does moving its log into it at the end: one
-    // that is not ours is refused before.
-    let keep_log = |keeps| connection.set_db_config(KEEP_LOG, keeps).map_err(failed);
-    keep_log(true)?;
+    // Setting up a writer changes the file: one that is not ours is refused before.
     if create == Create::No || !is_blank(&connection).map_err(failed)? {
         refuse_unknown(&connection, path)?;
     }
-    keep_log(false)?;
     if create == Create::Yes {
         // The logs beside it get the same mode.
         durable::protect(path)?;
     }
     set_up_writer(&connection, durability).map_err(failed)?;
     Ok(connection)
+}
+
+/// Has the log moved into the file when the last connection closes. A log that belongs to another
+/// file, or to an older state of this one, would ruin it: what is looked at is only read until all
+/// of it fits.
+pub(crate) fn move_log_at_close(connection: &Connection) -> rusqlite::Result<()> {
+    connection.set_db_config(KEEP_LOG, false)?;
+    Ok(())
 }
 
 /// Tells whether nothing was ever put into the file.
@@ -64,8 +74,15 @@ fn is_blank(connection: &Connection) -> rusqlite::Result<bool> {
     Ok(tables == 0)
 }
 
-/// A link could name somebody else's file, and a pipe would keep us waiting for ever.
+/// A link could name somebody else's file, and a pipe would keep us waiting for ever. The same goes
+/// for the logs beside it.
 fn refuse_odd(path: &Path) -> Result<(), JournalError> {
+    refuse_odd_file(path)?;
+    refuse_odd_file(&durable::beside(path, "-wal"))?;
+    refuse_odd_file(&durable::beside(path, "-shm"))
+}
+
+fn refuse_odd_file(path: &Path) -> Result<(), JournalError> {
     let Ok(about) = path.symlink_metadata() else {
         return Ok(());
     };

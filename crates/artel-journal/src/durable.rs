@@ -77,6 +77,21 @@ pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
+/// Makes an empty file that only its owner reads, for a database to be opened in: SQLite would make
+/// one with the mode that the umask leaves, and others could read it until it is protected.
+pub(crate) fn make_private(path: &Path) -> Result<(), JournalError> {
+    let made = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path);
+    match made {
+        Ok(_) => Ok(()),
+        Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => protect(path),
+        Err(cause) => Err(JournalError::file("make", path, cause)),
+    }
+}
+
 /// Lets nobody but its owner read a file. It goes by the name: opening and closing a database by
 /// other means would release SQLite's locks on it.
 pub(crate) fn protect(path: &Path) -> Result<(), JournalError> {

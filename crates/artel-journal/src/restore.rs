@@ -219,8 +219,8 @@ impl Candidate {
         };
         let failed = |error: rusqlite::Error| JournalError::sqlite(fresh, &error);
         let source = connect::reader(&source)?;
+        durable::make_private(fresh)?;
         let target = Connection::open(fresh).map_err(failed)?;
-        durable::protect(fresh)?;
         migrate::create_with(&target, MIGRATIONS, |target| {
             let owner = "INSERT INTO meta VALUES ('workshop', ?)";
             target.execute(owner, [workshop.to_string()])?;

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use artel_types::WorkshopId;
+use artel_types::{BlobHash, WorkshopId};
 use rusqlite::Connection;
 use serde::Serialize;
 
@@ -35,6 +35,8 @@ pub struct Verified {
     pub signatures: u64,
     /// The first event that does not fit.
     pub first_bad: Option<FirstBad>,
+    /// The stored value that is gone or changed, if that is what is wrong.
+    pub bad_value: Option<BlobHash>,
     /// Up to where the events can be trusted, for a restore.
     #[serde(skip)]
     pub(crate) intact: u64,
@@ -80,6 +82,12 @@ impl Verified {
     pub fn has_unknown_signer(&self) -> bool {
         let is_unknown = |bad: &FirstBad| bad.what.contains(UNKNOWN_SIGNER);
         self.first_bad.as_ref().is_some_and(is_unknown)
+    }
+
+    /// Notes that an event names a stored value which cannot be read as it was stored.
+    pub fn blame_value(&mut self, seq: u64, value: BlobHash, error: &JournalError) {
+        self.blame(seq, error.to_string());
+        self.bad_value = Some(value);
     }
 
     fn blame(&mut self, seq: u64, what: impl Into<String>) {
@@ -145,6 +153,7 @@ fn follow(
         events: 0,
         signatures: 0,
         first_bad: None,
+        bad_value: None,
         intact: 0,
     };
     let format = connect::format(view, &home.journal())?;

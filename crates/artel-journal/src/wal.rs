@@ -23,8 +23,13 @@ const LONGEST: u64 = 128 << 20;
 ///
 /// The caller has the write turn, so nobody is in the middle of a write now.
 pub(crate) fn torn_bytes(journal: &Path) -> u64 {
-    // Without a log, or with one that cannot be looked at, there is nothing to report.
-    let Ok(log) = File::open(durable::beside(journal, "-wal")) else {
+    // Without a log, or with one that cannot be looked at, there is nothing to report. Opening a
+    // pipe would have no end.
+    let log = durable::beside(journal, "-wal");
+    if !log.symlink_metadata().is_ok_and(|about| about.is_file()) {
+        return 0;
+    }
+    let Ok(log) = File::open(log) else {
         return 0;
     };
     look(&log).unwrap_or(0)
