@@ -14,6 +14,7 @@ mod directory;
 mod error;
 mod guard;
 mod read;
+mod remove;
 mod room;
 mod root;
 mod temp;
@@ -23,6 +24,7 @@ pub use directory::{make_dir, make_dirs};
 pub use error::{FileError, Found};
 pub use guard::{Guard, Op, Refusal};
 pub use read::read_bounded;
+pub use remove::remove_tree;
 pub use room::{shortage, shortage_by_writing};
 pub use root::{
     About, Entry, Identity, Listing, MOST_ENTRIES_SEARCHED, Opened, Resolved, Root, RootError,
