@@ -14,6 +14,7 @@
 //! a long option), because then it cannot turn into an option or a sub-command.
 
 mod batch;
+mod concern;
 mod course;
 mod guard;
 mod launch;
@@ -25,6 +26,7 @@ mod soften;
 mod verdict;
 
 pub use batch::judge_line;
+pub use concern::{Concern, concern, sensitive_read};
 pub use reading::{Part, Reading, Redirection, Word};
 pub use verdict::{is_covered, judge};
 

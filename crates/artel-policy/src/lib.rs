@@ -16,9 +16,11 @@ pub mod redact;
 pub mod rules;
 
 pub use action::{Action, GitOperation, Place, Target};
+pub use artel_types::{DecidedBy, WallOpening};
 pub use decision::{Answer, Decision};
 pub use policy::{
-    Admits, Bound, Changes, Commands, Grant, GrantEntry, GrantFile, Operation, Policy, Scope,
-    Situation, StepBound, git_may, too_broad,
+    Admits, Bound, Changes, Commands, Containment, Grant, GrantEntry, GrantFile, OpenConnection,
+    Operation, PathKeep, PathWall, Policy, SandboxWalls, Scope, Situation, StepBound, Uncontained,
+    Walls, WorkFiles, git_may, openings, too_broad,
 };
 pub use record::{Record, RecordHash, Resolved};

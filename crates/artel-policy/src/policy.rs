@@ -4,18 +4,25 @@
 //! admit. A *grant* allows, when every bound admits; a rule that denies or asks beats it. What
 //! nobody granted is asked about. Nothing here widens by itself: all layers are values handed in.
 
+mod containment;
 mod git;
 mod grants;
 mod never;
+mod own;
+mod path_walls;
 
 use std::path::PathBuf;
 
+use artel_types::{ForeignSource, WallOpening};
+
+pub use containment::{Containment, OpenConnection, SandboxWalls, Uncontained, Walls, WorkFiles};
 pub use git::may as git_may;
 pub use grants::{Grant, GrantEntry, GrantFile, Scope, too_broad};
+pub use path_walls::{PathKeep, PathWall};
 
 use crate::command::{self, Setting};
 use crate::rules::{Rule, RuleSet};
-use crate::{Action, Answer, Decision, Place, Target, path};
+use crate::{Action, Answer, Decision, GitOperation, Place, Target, path};
 
 /// Everything that decides for one run.
 #[derive(Debug, Clone, Default)]
@@ -30,10 +37,17 @@ pub struct Policy {
     pub deny: Vec<Rule>,
     /// Whether commands that can be judged run in the sandbox without a question.
     pub commands: Commands,
+    /// Whether the walls judge commands that would be asked about.
+    pub contained: Containment,
     /// Whose call it is.
     pub role: String,
+    /// The secrets that the role's own file names; what is built in holds where it names none.
+    pub role_secrets: Option<Vec<String>>,
     /// The portal that the run works on, which it may read.
     pub portal: Option<String>,
+    /// Paths in the run's tree that are a workshop's own, found by what they are: its policy,
+    /// roles, skills and inbox. Whatever is in them is never changed.
+    pub own_folders: Vec<PathBuf>,
 }
 
 /// What is done with commands that can be judged.
@@ -66,6 +80,13 @@ pub enum Admits {
     Step(StepBound),
     /// Of commands those in which `git` does nothing that this role may not do; everything else.
     GitOf(String),
+    /// Of what tools do in git, and of secrets, what this role may; everything else.
+    RightsOf {
+        /// The role.
+        role: String,
+        /// The secrets that its own file names; what is built in holds where it names none.
+        secrets: Option<Vec<String>>,
+    },
 }
 
 /// What a step of a plan may touch. Reading is not limited by it.
@@ -79,6 +100,12 @@ pub struct StepBound {
     pub commands: Vec<Rule>,
     /// Hosts that may be reached.
     pub hosts: Vec<Rule>,
+    /// Declared tools that may be used, with the hosts that they declare.
+    pub tools: Vec<String>,
+    /// The declared tools that there are; others are not bounded by their names.
+    pub declared: Vec<String>,
+    /// Secrets that may be used.
+    pub secrets: Vec<String>,
     /// Whether anything may change at all.
     pub changes: Changes,
 }
@@ -113,10 +140,15 @@ pub struct Situation {
     pub has_network: bool,
     /// Whether its processes get secrets.
     pub has_secrets: bool,
-    /// Whether the run has read what nobody vouched for.
-    pub read_untrusted: bool,
+    /// What the run, or one that it belongs with, has read that nobody vouched for.
+    pub foreign: Vec<ForeignSource>,
+    /// The secrets that processes of the run, or of one that it belongs with, were given: what they
+    /// left in its files may hold them.
+    pub held_secrets: Vec<String>,
     /// The root of the run's tree.
     pub workspace: Option<PathBuf>,
+    /// What the run's commands are kept in; nothing where no command is ever contained.
+    pub walls: Option<Walls>,
 }
 
 impl Policy {
@@ -126,6 +158,7 @@ impl Policy {
         // declared tool does was written down by whoever declared it.
         let open = Situation {
             has_network: situation.has_network || actions.iter().any(reaches),
+            walls: situation.walls.clone().map(|walls| opened(walls, actions)),
             ..situation.clone()
         };
         let each = actions.iter().map(|action| match action {
@@ -143,6 +176,12 @@ impl Policy {
         strictest.unwrap_or_else(|| allow("shipped.nothing", "it touches nothing"))
     }
 
+    /// Tells whether a call is asked about each time, whatever a person allowed before: what it
+    /// could carry away is another thing each time.
+    pub fn asks_every_time(actions: &[Action], situation: &Situation) -> bool {
+        trifecta(actions, situation).is_some()
+    }
+
     /// Returns the command rules that name secrets for the commands they are about.
     pub fn secret_rules(&self) -> impl Iterator<Item = &Rule> {
         let granted = self.grants.iter().map(|grant| &grant.rule);
@@ -151,7 +190,35 @@ impl Policy {
     }
 
     fn decide_one(&self, tool: &str, action: &Action, situation: &Situation) -> Decision {
+        let decision = self.decide_by_layers(tool, action, situation);
+        match action {
+            Action::Nothing => decision,
+            _ => self.heed_unreadable(decision),
+        }
+    }
+
+    /// Nobody knows what a ban or a question was about that cannot be read: nothing is allowed past it.
+    fn heed_unreadable(&self, decision: Decision) -> Decision {
+        let why = |rule: &Rule| rule.reason().unwrap_or_default().to_owned();
+        let unreadable = |rule: &&Rule| rule.is_unreadable();
+        if decision.answer != Answer::Deny
+            && let Some(rule) = self.deny.iter().find(unreadable)
+        {
+            return deny(rule.text(), why(rule));
+        }
+        if decision.answer == Answer::Allow
+            && let Some(rule) = self.ask.iter().find(unreadable)
+        {
+            return ask(rule.text(), why(rule));
+        }
+        decision
+    }
+
+    fn decide_by_layers(&self, tool: &str, action: &Action, situation: &Situation) -> Decision {
         if let Some(never) = never::denies(action) {
+            return never;
+        }
+        if let Some(never) = own::denies(&self.own_folders, action) {
             return never;
         }
         if let Action::Read(target) = action
@@ -176,7 +243,7 @@ impl Policy {
             Action::Network(host) => self.named("fetch", host, "network"),
             Action::Secret(name) => self.secret(name),
             Action::Trust { what, .. } => self.named("trust", what, "trust"),
-            Action::Git(operation) => git::decide(&self.role, *operation),
+            Action::Git(operation) => self.git(tool, *operation),
         }
     }
 
@@ -239,18 +306,23 @@ impl Policy {
                 "shipped.commands",
                 "it can be judged, and runs in the sandbox without network and secrets",
             ),
-            _ => decision,
+            Answer::Ask => match containment::blanket(&rules) {
+                Some(ruled) => ruled,
+                None => self.contain((reading, &rules), decision, situation),
+            },
+            Answer::Allow | Answer::Deny => decision,
         }
     }
 
     fn words(&self, tool: &str, words: &[String], situation: &Situation) -> Decision {
-        let covers = |rule: &&Rule| rule.admits_tool(tool) || rule.admits_command(words);
-        if let Some(rule) = self.deny.iter().find(covers) {
+        let catches = |rule: &&Rule| rule.admits_tool(tool) || rule.catches_command(words);
+        if let Some(rule) = self.deny.iter().find(catches) {
             return deny(rule.text(), "a rule denies it");
         }
-        if let Some(rule) = self.ask.iter().find(covers) {
+        if let Some(rule) = self.ask.iter().find(catches) {
             return ask(rule.text(), "a rule says to ask");
         }
+        let covers = |rule: &&Rule| rule.admits_tool(tool) || rule.admits_command(words);
         let granted = self.grants.iter().map(|grant| &grant.rule).find(covers);
         if let Some(rule) = granted {
             return allow(rule.text(), "it was granted");
@@ -264,11 +336,34 @@ impl Policy {
         ask("default.ask", "nobody granted it")
     }
 
+    fn git(&self, tool: &str, operation: GitOperation) -> Decision {
+        let by_role = git::decide(&self.role, operation);
+        if by_role.answer == Answer::Deny {
+            return by_role;
+        }
+        let is_about = |rule: &&Rule| git::is_about(rule, tool);
+        if let Some(rule) = self.deny.iter().find(is_about) {
+            return deny(rule.text(), "a rule denies it");
+        }
+        match self.ask.iter().find(is_about) {
+            Some(rule) => ask(rule.text(), "a rule says to ask"),
+            None => by_role,
+        }
+    }
+
     fn secret(&self, name: &str) -> Decision {
-        if !grants::may_hold(&self.role, name) {
+        let may_hold = match &self.role_secrets {
+            Some(named) => named.iter().any(|it| it == name),
+            None => grants::may_hold(&self.role, name),
+        };
+        if !may_hold {
+            let role = &self.role;
             return deny(
                 "never.secret-of-another-role",
-                format!("the role `{}` does not use `{name}`", self.role),
+                format!(
+                    "the role `{role}` does not use `{name}`; a person can name it in `secrets:` \
+                     of `Agents/{role}.md`"
+                ),
             );
         }
         self.named("secret", name, "secret")
@@ -299,6 +394,14 @@ impl Bound {
         match &self.admits {
             Admits::Rules(rules) => rules_admit(rules, tool, action),
             Admits::GitOf(role) => git::admits(role, action),
+            Admits::RightsOf { role, secrets } => match action {
+                Action::Git(operation) => git::may(role, *operation),
+                Action::Secret(name) => match secrets {
+                    Some(named) => named.contains(name),
+                    None => grants::may_hold(role, name),
+                },
+                _ => true,
+            },
             Admits::Step(step) => step.admits(tool, action),
             Admits::Operations(operations) => match action {
                 Action::Read(_) => operations.contains(&Operation::Read),
@@ -318,8 +421,14 @@ impl StepBound {
     fn admits(&self, tool: &str, action: &Action) -> bool {
         let any =
             |rules: &[Rule], path: &str| rules.iter().any(|rule| covers_path(rule, tool, path));
+        let is_declared = self.declared.iter().any(|name| name == tool);
+        let is_listed = self.tools.iter().any(|name| name == tool);
+        if is_declared && !is_listed {
+            return false;
+        }
         match action {
-            Action::Nothing | Action::Read(_) | Action::Trust { .. } | Action::Secret(_) => true,
+            Action::Nothing | Action::Read(_) | Action::Trust { .. } => true,
+            Action::Secret(name) => self.secrets.contains(name),
             Action::Write(target) | Action::Delete(target) => {
                 self.changes == Changes::Some
                     && !any(&self.kept, &target.path)
@@ -329,17 +438,27 @@ impl StepBound {
                 self.commands.is_empty()
                     || command::is_covered(&command::read(text), &self.commands)
             }
-            Action::Words(_) => true,
+            Action::Words(words) => tool != SCRIPT || self.admits_script(words),
             Action::Network(host) => {
                 let mut hosts = self.hosts.iter();
-                hosts.any(|rule| rule.admits_name("fetch", host))
+                is_declared || hosts.any(|rule| rule.admits_name("fetch", host))
             }
             Action::Git(operation) => {
                 self.changes == Changes::Some || *operation == crate::GitOperation::Read
             }
         }
     }
+
+    /// Tells whether a script of a skill may run: where commands are listed, it is one of them.
+    fn admits_script(&self, words: &[String]) -> bool {
+        let mut commands = self.commands.iter();
+        self.commands.is_empty()
+            || commands.any(|rule| rule.admits_tool(SCRIPT) || rule.admits_command(words))
+    }
 }
+
+/// The tool that runs what a skill brings.
+const SCRIPT: &str = "script";
 
 fn rules_admit(rules: &[Rule], tool: &str, action: &Action) -> bool {
     match action {
@@ -365,6 +484,8 @@ fn covers_path(rule: &Rule, tool: &str, path: &str) -> bool {
         "write" | "edit" | "multi_edit" | "batch_write" | "apply_patch" | "format" => {
             &["edit", "write"]
         }
+        // What a tool of git shows of a file is read too.
+        _ if tool.starts_with("git_") => &["read"],
         _ => &[],
     };
     let names = family.iter().copied().chain([tool]);
@@ -381,17 +502,81 @@ fn reaches(action: &Action) -> bool {
     matches!(action, Action::Network(_))
 }
 
-/// What was read from strangers, a secret, and a way out: together they need a person.
-fn trifecta(actions: &[Action], situation: &Situation) -> Option<Decision> {
-    let holds = |action: &Action| matches!(action, Action::Secret(_));
-    let has_network = situation.has_network || actions.iter().any(reaches);
-    let has_secrets = situation.has_secrets || actions.iter().any(holds);
-    (situation.read_untrusted && has_network && has_secrets).then(|| {
-        ask(
-            "ask.untrusted-network-secret",
-            "this run has read untrusted content, and would use the network and a secret together",
-        )
+/// Returns the walls as they stand for a call that lets something through them itself.
+fn opened(mut walls: Walls, actions: &[Action]) -> Walls {
+    walls.openings.extend(openings(actions));
+    walls
+}
+
+/// Returns what a call lets through the walls of its run.
+pub fn openings(actions: &[Action]) -> impl Iterator<Item = WallOpening> + '_ {
+    actions.iter().filter_map(|action| match action {
+        Action::Network(_) => Some(WallOpening::Network),
+        Action::Secret(_) => Some(WallOpening::Secret),
+        _ => None,
     })
+}
+
+/// What was read from strangers, a secret, and a way out: together they need a person. They are told
+/// what was read, which secret it is and where it could go.
+fn trifecta(actions: &[Action], situation: &Situation) -> Option<Decision> {
+    if situation.foreign.is_empty() {
+        return None;
+    }
+    let hosts = actions.iter().filter_map(|action| match action {
+        Action::Network(host) => Some(format!("`{host}`")),
+        _ => None,
+    });
+    let hosts: Vec<String> = hosts.collect();
+    let used = actions.iter().filter_map(|action| match action {
+        Action::Secret(name) => Some(name),
+        _ => None,
+    });
+    let used: Vec<&String> = used.collect();
+    let held = situation.held_secrets.iter();
+    let held = held.filter(|name| !used.contains(name));
+    let held = held.map(|name| format!("`{name}` (given to an earlier command)"));
+    let secrets = used.iter().map(|name| format!("`{name}`"));
+    let secrets: Vec<String> = secrets.chain(held).collect();
+    let walls = situation.walls.as_ref();
+    let keeps_one = walls.is_some_and(|walls| walls.connection == OpenConnection::Held);
+    let has_network = situation.has_network || keeps_one || !hosts.is_empty();
+    let has_secrets = situation.has_secrets || !secrets.is_empty();
+    if !(has_network && has_secrets) {
+        return None;
+    }
+    let hosts = match hosts.is_empty() {
+        true => "the hosts that its processes reach".to_owned(),
+        false => hosts.join(", "),
+    };
+    Some(ask(
+        "ask.untrusted-network-secret",
+        format!(
+            "this run has read untrusted content ({}), and this call could send {} to {}",
+            sources_shown(&situation.foreign),
+            secrets_shown(&secrets),
+            hosts,
+        ),
+    ))
+}
+
+fn secrets_shown(secrets: &[String]) -> String {
+    match secrets {
+        [] => "a secret of its processes".to_owned(),
+        [one] => format!("the secret {one}"),
+        many => format!("the secrets {}", many.join(", ")),
+    }
+}
+
+fn sources_shown(sources: &[ForeignSource]) -> String {
+    /// A question that lists everything is not read.
+    const MOST: usize = 5;
+    let shown = sources.iter().take(MOST).map(ForeignSource::to_string);
+    let mut shown: Vec<String> = shown.collect();
+    if sources.len() > MOST {
+        shown.push(format!("{} more", sources.len() - MOST));
+    }
+    shown.join(", ")
 }
 
 fn allow(rule: impl Into<String>, reason: impl Into<String>) -> Decision {

@@ -56,6 +56,9 @@ mod view;
 mod why;
 mod wrappers;
 
+pub(crate) use view::is_known;
+pub(crate) use why::is_about_effects;
+
 use view::View;
 
 /// Something about a command that keeps it from being allowed without a question.
@@ -112,6 +115,28 @@ pub(crate) fn launched_by(code: &str) -> Vec<Inner> {
     let mut view = View::new("");
     inline::note_launches(&mut view, code);
     view.finding.starts
+}
+
+/// Returns the other names of the same program, as far as one can tell: with or without a version, or
+/// the `g` of GNU.
+pub(crate) fn same_program(name: &str) -> Vec<&'static str> {
+    const SAME: [&str; 3] = [
+        "make gmake bmake remake",
+        "awk gawk mawk nawk",
+        "vi vim nvim",
+    ];
+    let bare =
+        name.trim_end_matches(|letter: char| letter.is_ascii_digit() || ".-".contains(letter));
+    let Some(program) = table::find(name).or_else(|| table::find(bare)) else {
+        return Vec::new();
+    };
+    let is_gnu = |long: &str, short: &str| long.strip_prefix('g') == Some(short);
+    let is_same = |other: &str| {
+        let is_listed = |names: &&str| table::lists(names, bare) && table::lists(names, other);
+        other == bare || is_gnu(other, name) || is_gnu(name, other) || SAME.iter().any(is_listed)
+    };
+    let others = program.names.split(' ').filter(|other| *other != name);
+    others.filter(|other| is_same(other)).collect()
 }
 
 /// Names every part of the table, so that a test can leave each out in turn and see it missed.

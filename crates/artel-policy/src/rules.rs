@@ -6,20 +6,24 @@
 //! `git logx`. As a grant a rule is read narrowly, as a ban widely: a ban on `rm` also catches
 //! `/bin/rm`, one on `git push` also catches `git -C . push --force`.
 //!
-//! What does not parse grants nothing. As a ban it cannot simply be dropped: it then stands for
-//! every command, which asks.
+//! What does not parse grants nothing. As a ban it cannot simply be dropped: nobody knows what it was
+//! about, so it stands for everything.
 
 mod bad;
+mod names;
 mod pattern;
 mod set;
 
 use globset::GlobMatcher;
 
-pub use bad::BadRule;
+pub use bad::{BadRule, RuleFault};
 pub use set::RuleSet;
 
 use crate::command::words_of;
 use pattern::{Form, Words};
+
+/// The tool that command rules are about.
+const BASH: &str = "bash";
 
 /// One rule, with the text it was written as.
 #[derive(Debug, Clone)]
@@ -32,7 +36,7 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// Parses a rule. Tool names are compared without regard to case.
+    /// Parses a rule. Tool names are compared letter by letter: `bash(ls)` names no tool.
     pub fn parse(text: &str) -> Result<Self, BadRule> {
         let trimmed = text.trim();
         let (tool, argument) = match trimmed.split_once('(') {
@@ -45,11 +49,15 @@ impl Rule {
         if !is_tool_name(tool) {
             return Err(BadRule::tool(text, tool));
         }
-        let tool = tool.to_ascii_lowercase();
+        let tool = match names::tool_of(tool) {
+            Ok(tool) => tool.to_owned(),
+            Err(right) => return Err(BadRule::misspelled(text, tool, right)),
+        };
         let form = match argument.map(str::trim) {
             None => Form::Any,
             Some("*") => Form::Any,
-            Some(argument) if tool == "bash" => Form::Command(pattern::command(text, argument)?),
+            Some("" | ":*") => return Err(BadRule::empty(text)),
+            Some(argument) if tool == BASH => Form::Command(pattern::command(text, argument)?),
             Some(argument) => Form::Glob(pattern::glob(text, argument)?),
         };
         Ok(Self {
@@ -61,12 +69,23 @@ impl Rule {
         })
     }
 
+    /// Makes the rule about all that one tool does, by the name that calls use.
+    pub fn of_tool(name: &str) -> Self {
+        Self {
+            text: names::written(name).to_owned(),
+            tool: name.to_owned(),
+            form: Form::Any,
+            reason: None,
+            secrets: Vec::new(),
+        }
+    }
+
     /// Returns the rule as it was written.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Returns the name of the tool it is about, in lower case.
+    /// Returns the name of the tool it is about, as calls use it.
     pub fn tool(&self) -> &str {
         &self.tool
     }
@@ -99,9 +118,38 @@ impl Rule {
         !matches!(self.form, Form::Any)
     }
 
+    /// Tells whether its tool is built in, and not one that somebody declared.
+    pub fn is_about_built_in(&self) -> bool {
+        names::is_built_in(&self.tool)
+    }
+
+    /// Tells whether it is about commands at all.
+    pub fn is_about_commands(&self) -> bool {
+        self.tool == BASH
+    }
+
+    /// Tells whether it stops every command as a ban or a question, whatever its words: one about all
+    /// of them, or one that nobody can read.
+    pub fn catches_everything(&self) -> bool {
+        self.tool == BASH && matches!(self.form, Form::Any | Form::Unreadable)
+    }
+
+    /// Returns the pattern of the files it names, if it names any.
+    pub fn path_pattern(&self) -> Option<&str> {
+        match &self.form {
+            Form::Glob(glob) => Some(glob.glob().glob()),
+            Form::Any | Form::Command(_) | Form::Unreadable => None,
+        }
+    }
+
+    /// Tells whether it stands in for a ban or a question that nobody can read.
+    pub fn is_unreadable(&self) -> bool {
+        matches!(self.form, Form::Unreadable)
+    }
+
     /// Tells whether it is about every command: `Bash`, `Bash(*)`.
     pub fn is_blanket(&self) -> bool {
-        self.tool == "bash" && matches!(self.form, Form::Any)
+        self.tool == BASH && matches!(self.form, Form::Any)
     }
 
     /// Tells whether it grants this command, given by its literal words.
@@ -109,7 +157,7 @@ impl Rule {
     /// A program is granted by its bare name or by a path in the directories of the system, never
     /// by a path that only ends the same.
     pub fn admits_command(&self, words: &[String]) -> bool {
-        self.tool == "bash"
+        self.tool == BASH
             && match &self.form {
                 Form::Any => !words.is_empty(),
                 Form::Command(rule) => rule.admits(words),
@@ -126,7 +174,7 @@ impl Rule {
     /// spelling.
     pub fn catches_command(&self, words: &[String]) -> bool {
         match &self.form {
-            Form::Any => self.tool == "bash" && !words.is_empty(),
+            Form::Any => self.tool == BASH && !words.is_empty(),
             Form::Command(rule) => rule.catches(words),
             Form::Glob(_) => false,
             Form::Unreadable => true,
@@ -135,7 +183,7 @@ impl Rule {
 
     /// Tells whether it grants this tool a path, relative to the workspace and resolved.
     pub fn admits_path(&self, tool: &str, path: &str) -> bool {
-        self.tool.eq_ignore_ascii_case(tool)
+        self.tool == tool
             && match &self.form {
                 Form::Any => true,
                 Form::Glob(glob) => glob.is_match(path.strip_prefix("./").unwrap_or(path)),
@@ -148,7 +196,6 @@ impl Rule {
         if !matches!(self.form, Form::Any) {
             return false;
         }
-        let tool = tool.to_ascii_lowercase();
         match self.tool.strip_suffix('*') {
             Some(start) => tool.len() > start.len() && tool.starts_with(start),
             None => tool == self.tool,
@@ -157,7 +204,7 @@ impl Rule {
 
     /// Tells whether it is about this host or secret: `Fetch(docs.rs)`, `Secret(github)`.
     pub fn admits_name(&self, tool: &str, name: &str) -> bool {
-        self.tool.eq_ignore_ascii_case(tool)
+        self.tool == tool
             && match &self.form {
                 Form::Any => true,
                 Form::Glob(glob) => glob.is_match(name),
@@ -165,8 +212,8 @@ impl Rule {
             }
     }
 
-    /// Makes the rule that stands in for a ban nobody could read: it catches every command.
-    fn unreadable(text: &str) -> Self {
+    /// Makes the rule that stands in for a ban nobody could read: it is about whatever is done.
+    pub fn unreadable(text: &str) -> Self {
         let text = if text.trim().is_empty() {
             "an empty rule"
         } else {
@@ -174,7 +221,7 @@ impl Rule {
         };
         Self {
             text: text.to_owned(),
-            tool: "bash".to_owned(),
+            tool: BASH.to_owned(),
             form: Form::Unreadable,
             reason: Some("this rule could not be read, so nothing runs without a question".into()),
             secrets: Vec::new(),
@@ -185,7 +232,7 @@ impl Rule {
     fn prefix_of(words: Vec<String>, reason: Option<String>, secrets: Vec<String>) -> Self {
         Self {
             text: format!("Bash({}:*)", words.join(" ")),
-            tool: "bash".to_owned(),
+            tool: BASH.to_owned(),
             form: Form::Command(Words {
                 words,
                 is_open: true,

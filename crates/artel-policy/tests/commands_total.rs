@@ -183,7 +183,7 @@ proptest! {
 fn bash_words(folder: &str, texts: &[String]) -> Vec<Vec<Vec<String>>> {
     const SCRIPT: &str = r#"FUNCNEST=10; w() { for word; do printf '%s\0' "$word" >&3; done; printf '\1\0' >&3; }
         exec 3>&1 >/dev/null 2>&1
-        for text; do (eval "$text"; wait); printf '\2\0' >&3; done"#;
+        for text; do (trap wait EXIT; eval "$text"; wait); printf '\2\0' >&3; done"#;
     let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(folder);
     std::fs::create_dir_all(&folder).unwrap();
     let output = Command::new("bash")

@@ -1,6 +1,6 @@
 //! One line in, one line out: the form in which decisions are checked in bulk.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Setting, judge, read};
 use crate::rules::{BadRule, RuleSet};
@@ -25,6 +25,14 @@ enum Context {
     SkillUntrusted,
 }
 
+/// What is printed of a decision. Batch checks are always by rule, so they need not say so.
+#[derive(Serialize)]
+struct Printed<'d> {
+    decision: Answer,
+    rule: &'d str,
+    reason: &'d str,
+}
+
 /// Decides about one JSON object and returns the decision as one line of JSON.
 ///
 /// The rules of the object are the whole policy. A line that cannot be judged is denied.
@@ -37,7 +45,12 @@ pub fn judge_line(line: &str) -> String {
             format!("this line cannot be judged: {cause}"),
         ),
     };
-    serde_json::to_string(&decision).unwrap_or_else(|_| {
+    let printed = Printed {
+        decision: decision.answer,
+        rule: &decision.rule,
+        reason: &decision.reason,
+    };
+    serde_json::to_string(&printed).unwrap_or_else(|_| {
         r#"{"decision":"deny","rule":"batch.unwritable","reason":"the decision cannot be written"}"#
             .to_owned()
     })

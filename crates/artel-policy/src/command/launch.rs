@@ -7,13 +7,19 @@ use super::opinion;
 use super::reading::{Launch, Part, Reading};
 use super::scan::{Found, MAX_PARTS, scan};
 use super::soften::soften;
-use crate::programs::{Doubt, Inner, launched_by, look};
+use crate::programs::{Doubt, Inner, is_known, launched_by, look, same_program};
 
 /// Programs that run shell text they are handed.
 const SHELLS: &[&str] = &[
     "sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "rbash", "busybox", "toybox", "eval",
     "source", ".", "xargs", "parallel", "at", "batch",
 ];
+
+/// Programs that give a file another name.
+const COPIES: &[&str] = &["cp", "gcp", "ln", "gln", "link", "mv", "gmv", "install"];
+
+/// How many words of a program that nobody knows may begin a command that it starts.
+const MAX_TAILS: usize = 8;
 
 /// How many new names of commands are remembered.
 const MAX_RENAMED: usize = 64;
@@ -92,7 +98,7 @@ fn follow(reading: &mut Reading, found: &Found, depth: usize) {
 struct Renamed(HashMap<String, String>);
 
 impl Renamed {
-    /// Notes `alias a=rm`, `BASH_ALIASES[a]=rm` and `hash -p /bin/rm a`.
+    /// Notes `alias a=rm`, `BASH_ALIASES[a]=rm`, `hash -p /bin/rm a` and `ln -s /bin/rm a`.
     fn note(&mut self, part: &Part, words: &[String]) {
         for assignment in &part.assignments {
             let entry = assignment.strip_prefix("BASH_ALIASES[");
@@ -109,6 +115,12 @@ impl Renamed {
             [first, option, path, name, ..] if first == "hash" && option == "-p" => {
                 self.insert(name, path);
             }
+            [first, rest @ ..] if COPIES.contains(&base_name(first)) => {
+                let operands: Vec<_> = rest.iter().filter(|word| !word.starts_with('-')).collect();
+                if let [.., path, name] = operands.as_slice() {
+                    self.insert(base_name(name), path);
+                }
+            }
             _ => {}
         }
     }
@@ -122,7 +134,8 @@ impl Renamed {
     /// Returns what a command means whose name is such a new one.
     fn meant(&self, words: &[String]) -> Option<String> {
         let (name, rest) = words.split_first()?;
-        let meaning = self.0.get(name)?;
+        let known = self.0.get(name).or_else(|| self.0.get(base_name(name)));
+        let meaning = known.filter(|meaning| *meaning != name)?;
         Some(format!("{meaning} {}", rest.join(" ")))
     }
 }
@@ -131,6 +144,10 @@ fn launch(reading: &mut Reading, mut launched: Launch, depth: usize) {
     if depth > guard::MAX_WRAPPERS || reading.launches.len() > 2 * MAX_PARTS {
         reading.refusal.get_or_insert_with(guard::too_many_wrappers);
         return;
+    }
+    reading.also.extend(other_names(&launched.words));
+    if launched.words.first().is_some_and(|word| !is_known(word)) {
+        reading.also.extend(tails(&launched.words));
     }
     let mut finding = look(&launched.words);
     let starts = std::mem::take(&mut finding.starts);
@@ -169,6 +186,35 @@ fn launch(reading: &mut Reading, mut launched: Launch, depth: usize) {
     }
 }
 
+/// Returns a command by the other names of its program: a ban on `make` is about `gmake` too, one on
+/// `git commit` about `git-commit`.
+fn other_names(words: &[String]) -> Vec<Vec<String>> {
+    let Some((program, arguments)) = words.split_first() else {
+        return Vec::new();
+    };
+    let name = base_name(program);
+    let by = |words: Vec<&str>| {
+        let words = words.into_iter().map(str::to_owned);
+        words.chain(arguments.iter().cloned()).collect()
+    };
+    let subcommand = name.strip_prefix("git-").filter(|it| !it.is_empty());
+    let mut others: Vec<Vec<String>> = same_program(name)
+        .into_iter()
+        .map(|it| by(vec![it]))
+        .collect();
+    others.extend(subcommand.map(|it| by(vec!["git", it])));
+    others
+}
+
+/// Returns what a program that nobody knows may start: `ccache make` and whatever else wraps commands.
+fn tails(words: &[String]) -> Vec<Vec<String>> {
+    let begins = (1..words.len()).filter(|at| !words[*at].starts_with('-'));
+    begins
+        .take(MAX_TAILS)
+        .map(|at| words[at..].to_vec())
+        .collect()
+}
+
 fn script(reading: &mut Reading, text: &str, depth: usize) {
     if depth > guard::MAX_WRAPPERS {
         reading.refusal.get_or_insert_with(guard::too_many_wrappers);
@@ -197,6 +243,7 @@ fn hint(reading: &mut Reading, text: &str, depth: usize) {
     let found = scan(text);
     follow(&mut inner, &found, depth);
     reading.hints.extend(inner.words().map(<[String]>::to_vec));
+    reading.also.append(&mut inner.also);
     if let Some(refusal) = inner.refusal {
         reading.refusal.get_or_insert(refusal);
     }

@@ -66,6 +66,9 @@ pub struct Reading {
     pub(super) launches: Vec<Launch>,
     /// Commands in text that may be fed to a shell; bans apply to them too.
     pub(super) hints: Vec<Vec<String>>,
+    /// Commands that it may come to by other names, or through programs that nobody knows. Only bans
+    /// and questions of a person count for them.
+    pub(super) also: Vec<Vec<String>>,
     pub(super) doubts: Vec<Doubt>,
     /// Why it is not judged at all.
     pub(super) refusal: Option<Doubt>,
@@ -204,6 +207,11 @@ impl Reading {
     pub fn words(&self) -> impl Iterator<Item = &[String]> {
         let launched = self.launches.iter().map(|launch| launch.words.as_slice());
         launched.chain(self.hints.iter().map(Vec::as_slice))
+    }
+
+    /// The same with what it may come to.
+    pub(super) fn likely_words(&self) -> impl Iterator<Item = &[String]> {
+        self.words().chain(self.also.iter().map(Vec::as_slice))
     }
 
     /// Returns why it cannot be allowed without a question, as far as the text itself goes.

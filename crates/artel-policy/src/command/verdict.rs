@@ -139,13 +139,22 @@ fn path_rule<'a>(
         }
     }
     let course = Course::new(workspace);
-    let parts = reading.parts.iter().flat_map(|part| &part.redirections);
-    let targets = || {
-        parts
-            .clone()
-            .flat_map(|redirection| course.places(&redirection.target.text))
-    };
-    rules().find(|rule| targets().any(|place| is_written(rule, &place)))
+    let redirections = reading.parts.iter().flat_map(|part| &part.redirections);
+    // A here-document names no file.
+    let redirected: Vec<_> = redirections
+        .filter(|one| one.is_write() || one.operator == "<")
+        .map(|one| (one.is_write(), course.places(&one.target.text)))
+        .collect();
+    rules().find(|rule| {
+        redirected.iter().any(|(is_write, places)| {
+            let mut places = places.iter();
+            if *is_write {
+                places.any(|place| is_written(rule, place))
+            } else {
+                places.any(|place| rule.admits_path("read", place))
+            }
+        })
+    })
 }
 
 fn is_written(rule: &Rule, place: &str) -> bool {
@@ -156,11 +165,13 @@ fn denied(reading: &Reading, rules: &RuleSet, workspace: Option<&Path>) -> Optio
     if let Some(refusal) = &reading.refusal {
         return Some(Decision::new(Answer::Deny, refusal.rule, &refusal.reason));
     }
-    for words in reading.words() {
+    for words in reading.likely_words() {
         if let Some(rule) = rules.deny.iter().find(|rule| rule.catches_command(words)) {
             let reason = format!("`{}` is denied", shown(words));
             return Some(Decision::new(Answer::Deny, rule.text(), reason));
         }
+    }
+    for words in reading.words() {
         if own_command(words) == Some(Answer::Deny) {
             let reason = "an agent cannot change what it may do";
             return Some(Decision::new(Answer::Deny, "never.self-grant", reason));
@@ -172,6 +183,22 @@ fn denied(reading: &Reading, rules: &RuleSet, workspace: Option<&Path>) -> Optio
     })
 }
 
+/// What the person's own rules say to ask about.
+pub(super) fn asking_rule(
+    reading: &Reading,
+    rules: &RuleSet,
+    workspace: Option<&Path>,
+) -> Option<Decision> {
+    for words in reading.likely_words() {
+        if let Some(rule) = rules.ask.iter().find(|rule| rule.catches_command(words)) {
+            let reason = rule.reason().unwrap_or("a rule says to ask");
+            return Some(ask(rule.text(), reason));
+        }
+    }
+    let rule = path_rule(reading, &rules.ask, workspace)?;
+    Some(ask(rule.text(), "it touches a file that a rule asks about"))
+}
+
 /// What makes the whole text a question, whatever is granted.
 fn question(
     reading: &Reading,
@@ -179,18 +206,12 @@ fn question(
     setting: Setting,
     workspace: Option<&Path>,
 ) -> Option<Decision> {
-    for words in reading.words() {
-        if let Some(rule) = rules.ask.iter().find(|rule| rule.catches_command(words)) {
-            let reason = rule.reason().unwrap_or("a rule says to ask");
-            return Some(ask(rule.text(), reason));
-        }
-        if own_command(words).is_some() {
-            let reason = "it uses Artel's own command line or interface";
-            return Some(ask("ask.own-command", reason));
-        }
+    if let Some(decision) = asking_rule(reading, rules, workspace) {
+        return Some(decision);
     }
-    if let Some(rule) = path_rule(reading, &rules.ask, workspace) {
-        return Some(ask(rule.text(), "it touches a file that a rule asks about"));
+    if reading.words().any(|words| own_command(words).is_some()) {
+        let reason = "it uses Artel's own command line or interface";
+        return Some(ask("ask.own-command", reason));
     }
     let course = Course::new(workspace);
     for redirection in reading.parts.iter().flat_map(|part| &part.redirections) {
@@ -238,7 +259,7 @@ impl<'a> Bench<'a> {
         if launch.finding.is_wrapper {
             return Ok(None);
         }
-        if launch.is_open && !HARMLESS.contains(&launch.words[0].as_str()) {
+        if is_open_ended(launch) {
             let reason = format!("nobody knows what `{}` would work on", shown(&launch.words));
             return Err(ask("program.open", reason));
         }
@@ -255,8 +276,14 @@ impl<'a> Bench<'a> {
     }
 }
 
+/// Tells whether a program that could do harm gets words that nobody knows yet.
+pub(super) fn is_open_ended(launch: &Launch) -> bool {
+    let program = launch.words.first().map(String::as_str);
+    launch.is_open && !program.is_some_and(|program| HARMLESS.contains(&program))
+}
+
 /// Asks about words that are not what they seem.
-fn odd_words(launch: &Launch) -> Option<Decision> {
+pub(super) fn odd_words(launch: &Launch) -> Option<Decision> {
     let program = launch.words.first()?;
     if !program.is_ascii() || program.is_empty() || program.contains(char::is_whitespace) {
         return Some(ask(
@@ -301,7 +328,7 @@ fn paths(launch: &Launch, course: &mut Course<'_>) -> Option<Ground> {
     written.or_else(|| reads.filter_map(|path| course.read(path)).next())
 }
 
-fn is_change(launch: &Launch) -> bool {
+pub(super) fn is_change(launch: &Launch) -> bool {
     matches!(launch.words[0].as_str(), "cd" | "pushd")
 }
 

@@ -2,6 +2,7 @@
 
 use super::never::git_subcommand;
 use super::{allow, deny};
+use crate::rules::Rule;
 use crate::{Action, Decision, GitOperation, command};
 
 /// Tells whether a role may do this in git. A role that the matrix does not know may read.
@@ -29,6 +30,49 @@ pub(super) fn decide(role: &str, operation: GitOperation) -> Decision {
         format!("matrix.{what}"),
         format!("the role `{role}` may not {what} in git"),
     )
+}
+
+/// Tells whether a ban or a question is about a tool of git: by its name, by `Git` for all of them, or
+/// by the command that does the same. A rule about every command is not about tools.
+pub(super) fn is_about(rule: &Rule, tool: &str) -> bool {
+    let Some(does) = tool.strip_prefix("git_") else {
+        return rule.admits_tool(tool);
+    };
+    let is_about_all = rule.tool() == "git" && !rule.names_something();
+    let lines = commands_of(does).iter();
+    let mut lines = lines.map(|line| line.split(' ').map(str::to_owned).collect::<Vec<_>>());
+    rule.admits_tool(tool)
+        || is_about_all
+        || (!rule.prefix().is_empty() && lines.any(|words| rule.catches_command(&words)))
+}
+
+/// Returns the commands that do what a tool of git does, by the name of the tool behind `git_`.
+fn commands_of(does: &str) -> &'static [&'static str] {
+    match does {
+        "status" => &["git status"],
+        "diff" | "diff_between" => &["git diff"],
+        "log" => &["git log"],
+        "show" => &["git show"],
+        "blame" => &["git blame", "git annotate"],
+        "ls_files" => &["git ls-files"],
+        "ls_tree" => &["git ls-tree"],
+        "branch_list" => &["git branch --list"],
+        "tag_list" => &["git tag --list"],
+        "remote_list" => &["git remote --verbose"],
+        "add" => &["git add", "git stage"],
+        "commit" => &["git commit"],
+        "stash" => &["git stash push"],
+        "stash_pop" => &["git stash pop"],
+        "branch_create" => &["git branch", "git checkout -b", "git switch -c"],
+        "checkout" | "switch" => &["git checkout", "git switch"],
+        "revert" => &["git revert"],
+        "cherry_pick" => &["git cherry-pick"],
+        "reset_soft" => &["git reset --soft"],
+        "fetch" => &["git fetch"],
+        "pull" => &["git pull", "git fetch"],
+        // What is not known here is never done.
+        _ => &["git"],
+    }
 }
 
 /// Tells whether every `git` that a command would start is something the role may do: the shell is

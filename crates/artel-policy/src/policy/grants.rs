@@ -21,10 +21,8 @@ pub struct Grant {
 pub enum Scope {
     /// This one call.
     Once,
-    /// This run.
+    /// This run, with all runs of its tree.
     Run,
-    /// This session.
-    Session,
     /// This workshop, for good.
     Always,
 }
@@ -58,25 +56,37 @@ impl Scope {
         match self {
             Self::Once => "once",
             Self::Run => "run",
-            Self::Session => "session",
             Self::Always => "always",
         }
     }
 }
 
 impl GrantFile {
-    /// Reads the file. One broken rule, and none of them counts.
+    /// Reads the file. One broken rule, and none of them counts; one that is outdated grants nothing
+    /// and leaves the others as they are.
     pub fn parse(text: &str) -> Result<(Self, Vec<Grant>), BadRule> {
         let file: Self = toml::from_str(text).map_err(|cause| BadRule::in_file(text, &cause))?;
-        let grants = file.grants.iter().map(|entry| {
-            Ok(Grant {
-                rule: Rule::parse(&entry.rule)?,
-                scope: Scope::Always,
-                reason: entry.reason.clone(),
-            })
-        });
-        let grants = grants.collect::<Result<_, BadRule>>()?;
+        let mut grants = Vec::new();
+        for entry in &file.grants {
+            match Rule::parse(&entry.rule) {
+                Ok(rule) => grants.push(Grant {
+                    rule,
+                    scope: Scope::Always,
+                    reason: entry.reason.clone(),
+                }),
+                Err(bad) if bad.is_outdated() => {}
+                Err(bad) => return Err(bad),
+            }
+        }
         Ok((file, grants))
+    }
+
+    /// Returns the rules of it that grant nothing any more.
+    pub fn outdated(&self) -> Vec<BadRule> {
+        let rules = self.grants.iter();
+        rules
+            .filter_map(|entry| Rule::parse(&entry.rule).err())
+            .collect()
     }
 
     /// Returns the text of the file.

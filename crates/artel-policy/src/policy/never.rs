@@ -46,7 +46,12 @@ fn command_denied(words: &[String]) -> Option<Decision> {
             "an agent cannot use Artel's own commands to change what it may do",
         )),
         "git" => git_denied(arguments),
-        _ => None,
+        // `git-push` is how git calls its own subcommands.
+        _ => {
+            let subcommand = name.strip_prefix("git-")?.to_owned();
+            let whole: Vec<String> = [subcommand].into_iter().chain(arguments.to_vec()).collect();
+            git_denied(&whole)
+        }
     }
 }
 

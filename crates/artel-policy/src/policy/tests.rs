@@ -418,6 +418,82 @@ fn secrets_are_for_some_roles_and_the_first_use_asks() {
     );
 }
 
+/// A custom role holds what its own file names, and is told how to get more.
+#[test]
+fn the_file_of_a_role_says_which_secrets_it_may_use() {
+    let policy = |role: &str, named: Option<&[&str]>| Policy {
+        role: role.to_owned(),
+        role_secrets: named.map(|names| names.iter().map(|it| (*it).to_owned()).collect()),
+        grants: vec![grant("Secret(github)")],
+        ..Policy::default()
+    };
+    let github = || Action::Secret("github".to_owned());
+    for (role, named, expected) in [
+        ("deployer", None, Answer::Deny),
+        ("deployer", Some(&["github"][..]), Answer::Allow),
+        ("deployer", Some(&["bank"]), Answer::Deny),
+        ("engineer", None, Answer::Allow),
+        ("engineer", Some(&["bank"]), Answer::Deny),
+        ("tester", Some(&["github"]), Answer::Allow),
+    ] {
+        let decision = policy(role, named).decide("x", &[github()], &walled());
+        assert_eq!(decision.answer, expected, "{role} {named:?}");
+        if expected == Answer::Deny {
+            let way = format!("in `secrets:` of `Agents/{role}.md`");
+            assert!(decision.reason.contains(&way), "{}", decision.reason);
+        }
+    }
+}
+
+/// Secrets and declared tools are the step's to list; a listed tool brings the hosts it declares.
+#[test]
+fn a_step_uses_the_secrets_and_declared_tools_that_it_lists() {
+    let words = |list: &[&str]| list.iter().map(|it| (*it).to_owned()).collect();
+    let step = |tools: &[&str], secrets: &[&str]| Policy {
+        bounds: vec![Bound {
+            name: "step deploy".to_owned(),
+            admits: Admits::Step(StepBound {
+                tools: words(tools),
+                declared: words(&["deploy", "lint"]),
+                secrets: words(secrets),
+                ..StepBound::default()
+            }),
+        }],
+        grants: vec![
+            grant("Secret(github)"),
+            grant("deploy"),
+            grant("Fetch(api.github.com)"),
+        ],
+        ..engineer()
+    };
+    let deploy = || {
+        vec![
+            Action::Words(words(&["deploy", "now"])),
+            Action::Network("api.github.com".to_owned()),
+            Action::Secret("github".to_owned()),
+        ]
+    };
+    let secret = || vec![Action::Secret("github".to_owned())];
+    let fetch = || vec![Action::Network("api.github.com".to_owned())];
+    for (tools, secrets, tool, actions, expected) in [
+        (&[][..], &[][..], "deploy", deploy(), Answer::Deny),
+        (&["deploy"], &[], "deploy", deploy(), Answer::Deny),
+        (&[], &["github"], "deploy", deploy(), Answer::Deny),
+        (&["lint"], &["github"], "deploy", deploy(), Answer::Deny),
+        (&["deploy"], &["bank"], "deploy", deploy(), Answer::Deny),
+        (&["deploy"], &["github"], "deploy", deploy(), Answer::Allow),
+        (&[], &[], "bash", secret(), Answer::Deny),
+        (&[], &["github"], "bash", secret(), Answer::Allow),
+        (&["deploy"], &["github"], "fetch", fetch(), Answer::Deny),
+    ] {
+        let decision = step(tools, secrets).decide(tool, &actions, &walled());
+        assert_eq!(decision.answer, expected, "{tools:?} {secrets:?} {tool}");
+        if expected == Answer::Deny {
+            assert_eq!(decision.rule, "bound.step deploy");
+        }
+    }
+}
+
 #[test]
 fn strangers_words_a_secret_and_a_way_out_ask_together() {
     let policy = Policy {
@@ -432,18 +508,43 @@ fn strangers_words_a_secret_and_a_way_out_ask_together() {
         policy.decide("x", &actions, &walled()).answer,
         Answer::Allow
     );
+    let foreign = [
+        ForeignSource::host("docs.rs"),
+        ForeignSource::skill("helper"),
+        ForeignSource::file("@Other/notes.md"),
+    ];
     let stained = Situation {
-        read_untrusted: true,
+        foreign: foreign.to_vec(),
         ..walled()
     };
+    let decision = policy.decide("x", &actions, &stained);
+    assert_eq!(decision.rule, "ask.untrusted-network-secret");
     assert_eq!(
-        policy.decide("x", &actions, &stained).rule,
-        "ask.untrusted-network-secret"
+        decision.reason,
+        "this run has read untrusted content (content from `docs.rs`, the skill `helper`, the file \
+         `@Other/notes.md`), and this call could send the secret `github` to `api.github.com`"
     );
-    assert_eq!(
-        policy.decide("x", &actions[..1], &stained).answer,
-        Answer::Allow
+    for alone in [&actions[..1], &actions[1..]] {
+        assert_eq!(policy.decide("x", alone, &stained).answer, Answer::Allow);
+    }
+    let holding = Situation {
+        held_secrets: vec!["github".to_owned()],
+        ..stained
+    };
+    let decision = policy.decide("x", &actions[1..], &holding);
+    assert_eq!(decision.rule, "ask.untrusted-network-secret");
+    assert!(
+        decision
+            .reason
+            .contains("`github` (given to an earlier command)"),
+        "{}",
+        decision.reason
     );
+    let unread = Situation {
+        foreign: Vec::new(),
+        ..holding
+    };
+    assert_eq!(policy.decide("x", &actions, &unread).answer, Answer::Allow);
 }
 
 #[test]

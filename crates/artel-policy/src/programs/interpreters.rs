@@ -395,8 +395,6 @@ fn sql(view: &mut View<'_>, text: &str) {
         "attach",
         "readfile",
         "writefile",
-        "load_extension",
-        "edit(",
         "vacuum into",
         "fsdir",
         "copy ",
@@ -414,6 +412,14 @@ fn sql(view: &mut View<'_>, text: &str) {
     }
     if words.iter().any(|word| lower.contains(word)) {
         view.doubt_word(Why::Writes, text);
+    }
+    if lower.contains("load_extension") {
+        view.doubt_word(Why::Loads, text);
+    }
+    // `edit(text, program)`, with blanks wherever.
+    let is_call = |rest: &str| rest.trim_start().starts_with('(');
+    if lower.split("edit").skip(1).any(is_call) {
+        view.doubt_word(Why::Starts, text);
     }
 }
 

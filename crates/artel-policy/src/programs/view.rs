@@ -253,6 +253,11 @@ impl<'a> View<'a> {
     }
 }
 
+/// Tells whether the table has a program, by the word that starts it.
+pub(crate) fn is_known(program: &str) -> bool {
+    find_program(base_name(program)).is_some()
+}
+
 /// Finds a program by its name, or by its name without the version behind it: `python3.7`,
 /// `gcc-12`.
 fn find_program(name: &str) -> Option<&'static Program> {

@@ -92,3 +92,19 @@ impl Why {
         }
     }
 }
+
+/// Tells whether a ground of this name leaves no doubt about which programs are started: it is about
+/// what they touch.
+pub(crate) fn is_about_effects(rule: &str) -> bool {
+    // Not a link that leads out: it may be another name for a program.
+    const EFFECTS: [Why; 7] = [
+        Why::Writes,
+        Why::Elsewhere,
+        Why::Sends,
+        Why::Socket,
+        Why::Process,
+        Why::Device,
+        Why::Loses,
+    ];
+    EFFECTS.iter().any(|why| why.rule() == rule)
+}

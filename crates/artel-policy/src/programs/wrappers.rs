@@ -138,7 +138,11 @@ pub(super) const TABLE: &[Program] = &[
             asks("--config", Why::Loads),
         ])
         .operands(Operands::Command(0)),
-    Program::doubtful("gdb lldb rr perf bpftrace gcore", Why::Process),
+    Program::doubtful("gdb lldb bpftrace", Why::Starts).entries(&[asks("-p --pid", Why::Process)]),
+    Program::doubtful("perf rr", Why::Starts)
+        .style(Style::Posix)
+        .operands(Operands::Call(traced)),
+    Program::doubtful("gcore", Why::Process),
     Program::works("hyperfine")
         .values(&[
             "-w --warmup -r --runs -m --min-runs -M --max-runs -P --parameter-scan -n",
@@ -238,6 +242,17 @@ fn parallel(view: &mut View<'_>, parsed: &Parsed<'_>) {
     if !words.is_empty() {
         view.start_script(&words.join(" "));
     }
+}
+
+/// `perf stat -e cycles make`: behind the subcommand and its options stands a command. Where it begins
+/// nobody can tell from an option's value, so each word that may begin it is taken.
+fn traced(view: &mut View<'_>, parsed: &Parsed<'_>) {
+    const MOST: usize = 4;
+    let rest = parsed.operands.get(1..).unwrap_or_default();
+    let begins = (0..rest.len()).filter(|at| !rest[*at].starts_with('-'));
+    begins
+        .take(MOST)
+        .for_each(|at| view.start_words(&rest[at..]));
 }
 
 fn sudo(view: &mut View<'_>, parsed: &Parsed<'_>) {

@@ -16,6 +16,8 @@ pub enum BadRule {
         why: String,
         /// What to write instead.
         instead: String,
+        /// What sort of fault it is.
+        fault: RuleFault,
     },
     /// A place in a file.
     File {
@@ -28,7 +30,29 @@ pub enum BadRule {
     },
 }
 
+/// What sort of fault a rule has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RuleFault {
+    /// It was never a rule.
+    Form,
+    /// It was taken by earlier versions, or looks like what they took: the name of its tool in other
+    /// letters, or nothing between its parentheses. Where it is stored it grants nothing, and what
+    /// stands beside it counts.
+    Outdated,
+}
+
 impl BadRule {
+    /// Tells whether it may be stored from earlier on, so that it is no reason to refuse a start.
+    pub fn is_outdated(&self) -> bool {
+        matches!(
+            self,
+            Self::Text {
+                fault: RuleFault::Outdated,
+                ..
+            }
+        )
+    }
+
     /// Makes the error of a file that is not the TOML it should be.
     pub fn in_file(text: &str, cause: &toml::de::Error) -> Self {
         let start = cause.span().map_or(0, |span| span.start);
@@ -56,11 +80,12 @@ impl BadRule {
 
     pub(super) fn tool(rule: &str, tool: &str) -> Self {
         let why = format!("`{}` is no name of a tool", shorten(tool));
-        Self::text(
-            rule,
-            &why,
-            "`Bash(git:*)`, `Edit(src/**)` or `mcp__server__tool`",
-        )
+        Self::text(rule, &why, "`Bash(git:*)`, `Edit(src/**)` or `Read`")
+    }
+
+    pub(super) fn misspelled(rule: &str, tool: &str, right: &str) -> Self {
+        let why = format!("`{}` names no tool; capital letters count", shorten(tool));
+        Self::text(rule, &why, &format!("`{right}`")).outdated()
     }
 
     pub(super) fn words(rule: &str) -> Self {
@@ -69,7 +94,7 @@ impl BadRule {
     }
 
     pub(super) fn empty(rule: &str) -> Self {
-        Self::text(rule, "it names nothing", "`Bash(*)` for every command")
+        Self::text(rule, "it names nothing", "`Bash(*)` for every command").outdated()
     }
 
     pub(super) fn star(rule: &str) -> Self {
@@ -92,14 +117,24 @@ impl BadRule {
             rule: shorten(rule),
             why: why.to_owned(),
             instead: instead.to_owned(),
+            fault: RuleFault::Form,
         }
+    }
+
+    fn outdated(mut self) -> Self {
+        if let Self::Text { fault, .. } = &mut self {
+            *fault = RuleFault::Outdated;
+        }
+        self
     }
 }
 
 impl fmt::Display for BadRule {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Text { rule, why, instead } => {
+            Self::Text {
+                rule, why, instead, ..
+            } => {
                 write!(
                     formatter,
                     "the rule `{rule}` grants nothing: {why}; try {instead}"

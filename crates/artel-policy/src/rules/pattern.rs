@@ -1,5 +1,6 @@
 //! What stands between the parentheses of a rule, and what it matches.
 
+use artel_types::spelt_out;
 use globset::GlobMatcher;
 
 use super::{BadRule, compile, literal_words};
@@ -138,7 +139,7 @@ pub(super) fn command(text: &str, argument: &str) -> Result<Words, BadRule> {
         None if spaced.contains('*') => return Err(BadRule::star(text)),
         None => return Err(BadRule::words(text)),
     };
-    if words.is_empty() {
+    if words.first().is_none_or(String::is_empty) {
         return Err(BadRule::empty(text));
     }
     Ok(Words {
@@ -150,15 +151,15 @@ pub(super) fn command(text: &str, argument: &str) -> Result<Words, BadRule> {
 
 /// Parses the argument of any other rule.
 pub(super) fn glob(text: &str, argument: &str) -> Result<GlobMatcher, BadRule> {
-    if argument.is_empty() {
+    let pattern = argument.strip_prefix("./").unwrap_or(argument);
+    if pattern.is_empty() {
         return Err(BadRule::empty(text));
     }
-    let pattern = argument.strip_prefix("./").unwrap_or(argument);
     let leaves = pattern.starts_with(['/', '~']) || pattern.split('/').any(|part| part == "..");
     if leaves {
         return Err(BadRule::leaves(text));
     }
-    compile(pattern).map_err(|cause| BadRule::glob(text, &cause))
+    compile(&spelt_out(pattern)).map_err(|cause| BadRule::glob(text, &cause))
 }
 
 /// Tells whether a word starts the program that a grant names.

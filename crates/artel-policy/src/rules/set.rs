@@ -62,9 +62,18 @@ impl RuleSet {
     ///
     /// A rule that names secrets has them put into the environment of the command it is about,
     /// if that command stands alone and policy lets the role have them.
+    ///
+    /// Bans and questions of any form stand in two lists before the entries:
+    ///
+    /// ```toml
+    /// deny = ["Bash(git commit:*)", "Read(private/**)"]
+    /// ask = ["Bash(make:*)"]
+    /// ```
+    ///
+    /// One of these that cannot be read does not vanish: it makes every command a question.
     pub fn from_toml(text: &str) -> Result<Self, BadRule> {
         let file: File = toml::from_str(text).map_err(|cause| BadRule::in_file(text, &cause))?;
-        let mut set = Self::default();
+        let (mut set, _) = Self::parse(&[], &file.ask, &file.deny);
         for entry in file.rule {
             let decision = entry.decision;
             let rule = entry.into_rule(text)?;
@@ -76,11 +85,23 @@ impl RuleSet {
         }
         Ok(set)
     }
+
+    /// Returns the bans and questions of such a file that cannot be read.
+    pub fn unread_in_toml(text: &str) -> Vec<BadRule> {
+        let Ok(file) = toml::from_str::<File>(text) else {
+            return Vec::new();
+        };
+        Self::parse(&[], &file.ask, &file.deny).1
+    }
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
+    #[serde(default)]
+    deny: Vec<String>,
+    #[serde(default)]
+    ask: Vec<String>,
     #[serde(default)]
     rule: Vec<Entry>,
 }

@@ -1,3 +1,6 @@
+use artel_types::literal_pattern;
+use proptest::prelude::*;
+
 use super::*;
 
 fn words(text: &str) -> Vec<String> {
@@ -17,7 +20,7 @@ fn a_grant_is_read_narrowly() {
     let cases = [
         ("Bash", "rm -rf x", true),
         ("Bash(*)", "rm -rf x", true),
-        ("bash( * )", "rm", true),
+        ("Bash( * )", "rm", true),
         ("Bash(git:*)", "git", true),
         ("Bash(git:*)", "git push", true),
         ("Bash(git *)", "git push", true),
@@ -69,7 +72,7 @@ fn a_ban_is_read_widely() {
 fn paths_and_tools_are_matched_by_their_own_kind() {
     let edit = Rule::parse("Edit(src/**)").unwrap();
     assert!(edit.admits_path("edit", "src/a/b.rs"));
-    assert!(edit.admits_path("EDIT", "./src/a.rs"));
+    assert!(edit.admits_path("edit", "./src/a.rs"));
     assert!(!edit.admits_path("edit", "tests/a.rs"));
     assert!(!edit.admits_path("write", "src/a.rs"));
     assert!(!edit.admits_tool("edit"));
@@ -78,7 +81,7 @@ fn paths_and_tools_are_matched_by_their_own_kind() {
     let server = Rule::parse("mcp__git__*").unwrap();
     assert!(server.admits_tool("mcp__git__log"));
     assert!(!server.admits_tool("mcp__github__log"));
-    assert!(Rule::parse("READ").unwrap().admits_tool("read"));
+    assert!(Rule::parse("Read").unwrap().admits_tool("read"));
     assert!(
         Rule::parse("Fetch(docs.rs)")
             .unwrap()
@@ -202,5 +205,111 @@ fn a_mistake_in_a_file_has_its_place() {
         };
         assert_eq!((*line, *column), (at_line, at_column), "{error}");
         assert!(why.contains(part), "{error}");
+    }
+}
+
+#[test]
+fn names_of_tools_are_compared_letter_by_letter() {
+    for text in [
+        "bash",
+        "BASH",
+        "bAsh(ls)",
+        "read",
+        "READ(src/**)",
+        "edit(a)",
+        "fetch(docs.rs)",
+        "git",
+        "JOB",
+        "secret(x)",
+        "trust(x)",
+    ] {
+        let bad = Rule::parse(text).unwrap_err();
+        assert!(bad.is_outdated(), "{text}");
+        assert!(bad.to_string().contains("names no tool"), "{text}: {bad}");
+    }
+    for text in [
+        "Bash",
+        "Read(src/**)",
+        "Job",
+        "job",
+        "run_tests",
+        "WebFetch(x)",
+        "greet",
+    ] {
+        assert!(Rule::parse(text).is_ok(), "{text}");
+    }
+    let greet = Rule::parse("greet").unwrap();
+    assert!(greet.admits_tool("greet") && !greet.admits_tool("Greet"));
+    let bash = Rule::of_tool("bash");
+    assert_eq!((bash.text(), bash.is_blanket()), ("Bash", true));
+}
+
+#[test]
+fn what_names_nothing_is_outdated_and_other_faults_are_not() {
+    for text in [
+        "Bash()",
+        "Bash(:*)",
+        "Bash( :* )",
+        "Bash('')",
+        "Bash('':*)",
+        "Read()",
+        "Edit(:*)",
+    ] {
+        assert!(Rule::parse(text).unwrap_err().is_outdated(), "{text}");
+    }
+    for text in ["Bash(", "Bash(a; b)", "Edit(/x)", "*", "Bash(* ls)"] {
+        assert!(!Rule::parse(text).unwrap_err().is_outdated(), "{text}");
+    }
+}
+
+#[test]
+fn a_file_of_rules_holds_bans_of_any_form() {
+    let file = "deny = [\"Bash(git commit:*)\", \"Read(private/**)\"]\nask = [\"Bash(make:*)\"]\n\
+                [[rule]]\nprefix = [\"ls\"]\ndecision = \"allow\"\n";
+    let set = RuleSet::from_toml(file).unwrap();
+    assert_eq!((set.allow.len(), set.ask.len(), set.deny.len()), (1, 1, 2));
+    assert!(RuleSet::unread_in_toml(file).is_empty());
+    let broken = "deny = [\"bash(rm:*)\"]\nask = [\"Bash(\"]\n";
+    let set = RuleSet::from_toml(broken).unwrap();
+    assert_eq!((set.ask.len(), set.deny.len()), (2, 0));
+    assert!(set.ask.iter().all(Rule::catches_everything));
+    assert_eq!(RuleSet::unread_in_toml(broken).len(), 2);
+}
+
+#[test]
+fn a_number_in_a_pattern_stands_for_its_character() {
+    let rule = Rule::parse(r"Edit(a\u{1b}[cd]\u{2a}*)").unwrap();
+    assert!(rule.admits_path("edit", "a\u{1b}c*x"));
+    assert!(
+        !rule.admits_path("edit", "a\u{1b}cx"),
+        "a star that is spelt out is a star"
+    );
+    let rule = Rule::parse(r"Edit(\\u{a,b})").unwrap();
+    assert!(rule.admits_path("edit", r"\ua") && rule.admits_path("edit", r"\ub"));
+}
+
+/// Names of files made of what means something in patterns and rules, so that they come close.
+fn odd_path() -> impl Strategy<Value = String> {
+    let part = r"[ab*?\[\]{}()!^,\\.~:u1 \n\x1b\u{202e}-]{1,4}";
+    let parts = proptest::collection::vec(part, 1..3);
+    let path = parts.prop_map(|parts| parts.join("/"));
+    path.prop_filter("a path as git names it", |path| {
+        !path.split('/').any(|part| part == "." || part == "..")
+    })
+}
+
+proptest! {
+    #[test]
+    fn the_pattern_of_a_path_matches_it_and_no_other(path in odd_path(), other in odd_path()) {
+        let rule = Rule::parse(&format!("Edit({})", literal_pattern(&path))).unwrap();
+        prop_assert!(rule.admits_path("edit", &path));
+        prop_assert_eq!(rule.admits_path("edit", &other), path == other);
+    }
+
+    #[test]
+    fn the_pattern_of_any_path_matches_it(path in "[^\0./~][^\0/]*", other in "[^\0]*") {
+        let rule = Rule::parse(&format!("Edit({})", literal_pattern(&path))).unwrap();
+        prop_assert!(rule.admits_path("edit", &path));
+        prop_assert!(path == other || !rule.admits_path("edit", &other));
     }
 }

@@ -1,0 +1,434 @@
+//! What walls decide, beside everything that comes before them.
+
+use super::*;
+use crate::{Action, Changes, DecidedBy, Grant, Operation, Scope, StepBound};
+
+const EVERYDAY: [&str; 16] = [
+    "sed -i s/a/b/ calc/stats.py",
+    "cat <<EOF > g.txt\n$HOME\nEOF",
+    "python3 - <<'EOF'\nprint(1)\nEOF",
+    "pytest -q; echo $?",
+    "ls *.py",
+    "FOO=1 python3 -m unittest",
+    "echo hi > /tmp/x",
+    "cd calc && python3 -c 'import stats'",
+    "x=$(git rev-parse HEAD); echo $x",
+    "node -e 'console.log(1)'",
+    "for f in *.py; do wc -l $f; done",
+    "if [ -f a ]; then cat a; fi",
+    "export A=1",
+    "echo $HOME",
+    "python3 -c \"print(1)\"",
+    "cat a.txt b.txt | sort > c.txt",
+];
+
+fn rule(text: &str) -> Rule {
+    Rule::parse(text).unwrap()
+}
+
+fn rules(texts: &[&str]) -> Vec<Rule> {
+    texts.iter().map(|text| rule(text)).collect()
+}
+
+fn engineer() -> Policy {
+    Policy {
+        role: "engineer".to_owned(),
+        ..Policy::default()
+    }
+}
+
+fn bounded(name: &str, admits: Admits) -> Policy {
+    Policy {
+        bounds: vec![Bound {
+            name: name.to_owned(),
+            admits,
+        }],
+        ..engineer()
+    }
+}
+
+fn inside() -> Situation {
+    Situation {
+        is_walled: true,
+        workspace: Some("/work/tree".into()),
+        walls: Some(Walls::whole()),
+        ..Situation::default()
+    }
+}
+
+fn outside() -> Situation {
+    Situation {
+        walls: None,
+        ..inside()
+    }
+}
+
+fn decide(policy: &Policy, command: &str, situation: &Situation) -> Decision {
+    policy.decide("bash", &[Action::Shell(command.to_owned())], situation)
+}
+
+fn is_contained(policy: &Policy, situation: &Situation) -> bool {
+    decide(policy, "echo $HOME", situation).decided_by == DecidedBy::Contained
+}
+
+#[test]
+fn everyday_commands_run_inside_the_walls() {
+    for command in EVERYDAY {
+        let decision = decide(&engineer(), command, &inside());
+        assert_eq!(decision.answer, Answer::Allow, "{command}: {decision:?}");
+        let by_rule = decide(&engineer(), command, &outside());
+        let decided_by = match by_rule.answer {
+            Answer::Allow => DecidedBy::Rule,
+            _ => DecidedBy::Contained,
+        };
+        assert_eq!(decision.decided_by, decided_by, "{command}: {decision:?}");
+    }
+}
+
+fn step(commands: &[&str], changes: Changes) -> Policy {
+    let bound = StepBound {
+        commands: rules(commands),
+        changes,
+        ..StepBound::default()
+    };
+    bounded("step a", Admits::Step(bound))
+}
+
+fn listed(name: &str, texts: &[&str]) -> Policy {
+    bounded(name, Admits::Rules(rules(texts)))
+}
+
+fn portal(operations: &[Operation]) -> Policy {
+    bounded("portal p", Admits::Operations(operations.to_vec()))
+}
+
+fn every_bound() -> Vec<(&'static str, Policy)> {
+    use Operation::{Git, Read, Write};
+    let list = ["Bash(ls:*)", "Bash(echo:*)"];
+    let git = Admits::GitOf("inspector".to_owned());
+    let asks = Policy {
+        ask: rules(&["Bash(ls:*)"]),
+        ..engineer()
+    };
+    let denies = |text: &str| Policy {
+        deny: rules(&[text]),
+        ..engineer()
+    };
+    vec![
+        ("no bound", engineer()),
+        ("role with Bash", listed("role a", &["Read", "Bash"])),
+        ("role without Bash", listed("role b", &["Read"])),
+        ("skill with a list", listed("skill s", &list)),
+        ("step without a list", step(&[], Changes::Some)),
+        ("step with a list", step(&list, Changes::Some)),
+        ("judge of a step", step(&[], Changes::None)),
+        ("portal, read only", portal(&[Read])),
+        ("portal, all", portal(&[Read, Write, Git])),
+        ("git of inspector", bounded("git of inspector", git)),
+        ("person asks about ls", asks),
+        ("person denies git commit", denies("Bash(git commit:*)")),
+        ("person denies Bash", denies("Bash")),
+    ]
+}
+
+/// Every bound beside walls that judge and walls that do not, for commands that rules allow, ask about
+/// and deny.
+#[test]
+fn bounds_come_before_walls() {
+    let commands = [
+        "ls -l",
+        "ls *.py",
+        "echo $x",
+        "$x",
+        "git commit -m x",
+        "git push",
+        "cat .env",
+    ];
+    let mut table = format!("{:<26}{:<11}", "", "");
+    for command in commands {
+        table.push_str(&format!("{command:<17}"));
+    }
+    for (name, policy) in &every_bound() {
+        for (walls, situation) in [("walls", inside()), ("no walls", outside())] {
+            table.push_str(&format!("\n{name:<26}{walls:<11}"));
+            for command in commands {
+                let decision = decide(policy, command, &situation);
+                let word = match (decision.answer, decision.decided_by) {
+                    (_, DecidedBy::Contained) => "contained",
+                    (Answer::Allow, DecidedBy::Rule) => "allow",
+                    (Answer::Ask, DecidedBy::Rule) => "ask",
+                    (Answer::Deny, DecidedBy::Rule) => "deny",
+                };
+                table.push_str(&format!("{word:<17}"));
+            }
+        }
+    }
+    let table: Vec<&str> = table.lines().map(str::trim_end).collect();
+    insta::assert_snapshot!(table.join("\n"));
+}
+
+#[test]
+fn each_condition_ends_it() {
+    assert!(is_contained(&engineer(), &inside()));
+    let walls = |change: fn(&mut Walls)| {
+        let mut walls = Walls::whole();
+        change(&mut walls);
+        Situation {
+            walls: Some(walls),
+            ..inside()
+        }
+    };
+    let situations = [
+        (Uncontained::Never, outside()),
+        (
+            Uncontained::Level,
+            walls(|it| it.sandbox = SandboxWalls::Lower),
+        ),
+        (Uncontained::Files, walls(|it| it.files = WorkFiles::Person)),
+        (
+            Uncontained::Network,
+            walls(|it| it.openings.extend([WallOpening::Network])),
+        ),
+        (
+            Uncontained::Secret,
+            walls(|it| it.openings.extend([WallOpening::Secret])),
+        ),
+        (
+            Uncontained::Connection,
+            walls(|it| it.connection = OpenConnection::Held),
+        ),
+        (
+            Uncontained::Network,
+            Situation {
+                has_network: true,
+                ..inside()
+            },
+        ),
+        (
+            Uncontained::Secret,
+            Situation {
+                has_secrets: true,
+                ..inside()
+            },
+        ),
+        (
+            Uncontained::Secret,
+            Situation {
+                held_secrets: vec!["github".to_owned()],
+                ..inside()
+            },
+        ),
+    ];
+    for (why, situation) in situations {
+        assert_eq!(engineer().uncontained(&situation), Some(why));
+        assert!(!is_contained(&engineer(), &situation), "{why}");
+    }
+}
+
+#[test]
+fn settings_and_grants_end_it() {
+    let grant = Grant {
+        rule: rule("Fetch(docs.rs)"),
+        scope: Scope::Run,
+        reason: String::new(),
+    };
+    let policies = [
+        (
+            Uncontained::Setting,
+            Policy {
+                contained: Containment::Off,
+                ..engineer()
+            },
+        ),
+        (
+            Uncontained::Questions,
+            Policy {
+                commands: Commands::Ask,
+                ..engineer()
+            },
+        ),
+        (
+            Uncontained::Network,
+            Policy {
+                grants: vec![grant.clone()],
+                ..engineer()
+            },
+        ),
+    ];
+    for (why, policy) in policies {
+        assert_eq!(policy.uncontained(&inside()), Some(why));
+        assert!(!is_contained(&policy, &inside()), "{why}");
+    }
+    // A bound that admits no host makes nothing of the grant.
+    let step = Policy {
+        grants: vec![grant],
+        ..bounded("step a", Admits::Step(StepBound::default()))
+    };
+    assert!(is_contained(&step, &inside()));
+}
+
+/// A call that lets something through the walls itself is no longer within them.
+#[test]
+fn a_command_with_a_host_or_a_secret_is_judged_by_rules() {
+    for opens in [
+        Action::Network("docs.rs".to_owned()),
+        Action::Secret("github".to_owned()),
+    ] {
+        let policy = Policy {
+            grants: ["Fetch(docs.rs)", "Secret(github)"]
+                .map(|text| Grant {
+                    rule: rule(text),
+                    scope: Scope::Once,
+                    reason: String::new(),
+                })
+                .into(),
+            ..engineer()
+        };
+        let actions = [Action::Shell("echo $HOME".to_owned()), opens];
+        let decision = policy.decide("bash", &actions, &inside());
+        assert_eq!(decision.answer, Answer::Ask, "{decision:?}");
+    }
+}
+
+const COMMITS: &[&str] = &[
+    "git commit -m x",
+    "/usr/bin/git commit -m x",
+    "g\\it commit -m x",
+    "'git' \"commit\" -m x",
+    "env git commit -m x",
+    "git -C . -c a=b commit -m x",
+    "sh -c 'git commit -m x'",
+    "$(echo git) commit -m x",
+    "g=git; $g commit -m x",
+    "eval \"git com\"mit",
+    "echo commit | xargs git",
+    "python3 -c \"import os; os.system('gi' + 't commit')\"",
+    "bash <<< 'git commit'",
+    "alias c='git commit'; c -m x",
+    "for w in commit; do git $w; done",
+    "printf '%s' 'git commit' | sh",
+    "bash script.sh",
+    "/usr/lib/git-core/git-commit -m x",
+    "git-commit -m x",
+    "ln -s /usr/bin/git g && ./g commit -m x",
+    "cp /usr/bin/git g; ./g commit -m x",
+    "eatmydata git commit -m x",
+];
+
+const MAKES: &[&str] = &[
+    "make",
+    "make -j4 all",
+    "/usr/bin/make",
+    "m'a'ke all",
+    "env make",
+    "timeout 5 make",
+    "sh -c make",
+    "$(echo make)",
+    "m=make; $m",
+    "eval make",
+    "xargs make < list",
+    "find . -name Makefile -exec make \\;",
+    "python3 -c \"import os; os.system('ma' + 'ke')\"",
+    "ma\"\"ke",
+    "{ make; }",
+    "gmake all",
+    "gdb -batch -ex 'shell make all'",
+    "perf stat make",
+    "perf record -o out make",
+    "rr record make",
+    "sqlite3 :memory: \"select edit('x', 'make all')\"",
+    "sqlite3 :memory: \"select edit ('x', 'make all')\"",
+    "sqlite3 :memory: \"select load_extension('x')\"",
+    "ln -s /usr/bin/make m && ./m all",
+    "cp /usr/bin/make m; ./m all",
+    "install -m 755 /usr/bin/make m; m all",
+    "ccache make all",
+    "gpg-agent --daemon make",
+    "logsave log make",
+    "chronic make",
+    "bear -- make",
+    "bear --output x -- make",
+];
+
+const READS: &[&str] = &[
+    "cat private/key",
+    "cat ./private/key",
+    "cat src/../private/key",
+    "cd private && cat key",
+    "head -1 'private/key'",
+    "sort private/key -o out",
+    "cp private/key out",
+    "cat /work/tree/private/key",
+    "grep x private/key",
+    "sh -c 'cat private/key'",
+    "env cat private/key",
+    "cat < private/key",
+];
+
+#[test]
+fn what_the_person_wrote_is_not_talked_around() {
+    let policy = Policy {
+        deny: rules(&["Bash(git commit:*)", "Read(private/**)"]),
+        ask: rules(&["Bash(make:*)"]),
+        ..engineer()
+    };
+    for command in COMMITS.iter().chain(MAKES) {
+        let answer = decide(&policy, command, &inside()).answer;
+        assert_ne!(answer, Answer::Allow, "{command}");
+    }
+    for command in READS {
+        // What names the file is refused; walls keep the rest, as `path_walls` says.
+        let decision = decide(&policy, command, &inside());
+        let is_refused = decision.answer == Answer::Deny || decision.answer == Answer::Ask;
+        assert!(is_refused, "{command}: {decision:?}");
+    }
+    assert_eq!(policy.path_walls().len(), 1);
+    for command in ["git-push", "/usr/lib/git-core/git-push origin"] {
+        let decision = decide(&engineer(), command, &inside());
+        assert_eq!(decision.rule, "never.git-push", "{command}: {decision:?}");
+    }
+    // Commands that can be read, and are not among those, run as ever.
+    for command in [
+        "ls -l",
+        "sed -i s/a/b/ x.py",
+        "echo hi > /tmp/x",
+        "git status",
+        "cp a.txt b.txt && cat b.txt",
+        "someone --with make=no x",
+    ] {
+        let decision = decide(&policy, command, &inside());
+        assert_eq!(decision.answer, Answer::Allow, "{command}: {decision:?}");
+    }
+}
+
+#[test]
+fn a_ban_that_nobody_can_read_stops_everything() {
+    let (set, bad) = RuleSet::parse(&[], &[], &["bash(rm:*)".to_owned()]);
+    assert_eq!(bad.len(), 1);
+    let policy = Policy {
+        ask: set.ask,
+        ..engineer()
+    };
+    for command in ["ls", "echo $HOME", "$x", "x=1"] {
+        let decision = decide(&policy, command, &inside());
+        assert_eq!(decision.answer, Answer::Ask, "{command}: {decision:?}");
+    }
+}
+
+/// The question says what it is about, not the first thing that rules would stumble over.
+#[test]
+fn a_file_that_may_hold_keys_is_asked_about_by_name() {
+    for command in [
+        "cat .env",
+        "x=1; cat .env; echo $x",
+        "cat < .env",
+        "for i in 1; do cat .env; done",
+    ] {
+        let decision = decide(&engineer(), command, &inside());
+        assert_eq!(decision.answer, Answer::Ask, "{command}: {decision:?}");
+        assert!(
+            decision.reason.contains("`.env` may hold secrets"),
+            "{command}: {decision:?}"
+        );
+    }
+}

@@ -1,0 +1,96 @@
+//! How rules spell the names of tools.
+//!
+//! People write the tools that every agent has with a capital letter, as skills for other agents do:
+//! `Bash`, `Read`. Calls use `bash`, `read`. All other names are written as calls use them.
+
+/// Names as rules spell them, with the name that calls use.
+const SPELLED: [(&str, &str); 11] = [
+    ("Bash", "bash"),
+    ("Edit", "edit"),
+    ("Fetch", "fetch"),
+    ("Git", "git"),
+    ("Glob", "glob"),
+    ("Grep", "grep"),
+    ("List", "list"),
+    ("Read", "read"),
+    ("Secret", "secret"),
+    ("Trust", "trust"),
+    ("Write", "write"),
+];
+
+/// Tools of our own that may be written with a capital letter too.
+const ALSO_SPELLED: [(&str, &str); 4] = [
+    ("Job", "job"),
+    ("Output", "output"),
+    ("Script", "script"),
+    ("Skill", "skill"),
+];
+
+/// All other tools that are built in, as calls and rules write them.
+const PLAIN: [&str; 35] = [
+    "apply_patch",
+    "ask_person",
+    "batch_write",
+    "diagnostics",
+    "find_tools",
+    "finish",
+    "format",
+    "git_add",
+    "git_blame",
+    "git_branch_create",
+    "git_branch_list",
+    "git_checkout",
+    "git_cherry_pick",
+    "git_commit",
+    "git_diff",
+    "git_diff_between",
+    "git_fetch",
+    "git_log",
+    "git_ls_files",
+    "git_ls_tree",
+    "git_pull",
+    "git_remote_list",
+    "git_reset_soft",
+    "git_revert",
+    "git_show",
+    "git_stash",
+    "git_stash_pop",
+    "git_status",
+    "git_switch",
+    "git_tag_list",
+    "multi_edit",
+    "propose_change",
+    "remember",
+    "run_tests",
+    "todo",
+];
+
+/// Returns the name that calls use for a name in a rule, or how a rule has to spell it.
+pub(super) fn tool_of(spelled: &str) -> Result<&str, &'static str> {
+    let mut all = SPELLED.iter().chain(&ALSO_SPELLED);
+    let known = all.find(|(rule, _)| rule.eq_ignore_ascii_case(spelled));
+    let plain = PLAIN.iter().find(|it| it.eq_ignore_ascii_case(spelled));
+    match (known, plain) {
+        (Some((rule, call)), _) if *rule == spelled => Ok(call),
+        (Some((_, call)), _) if *call == spelled && !is_capital_only(call) => Ok(call),
+        (Some((rule, _)), _) => Err(rule),
+        (None, Some(plain)) if *plain != spelled => Err(plain),
+        (None, _) => Ok(spelled),
+    }
+}
+
+/// Tells whether calls know a tool of this name that is built in.
+pub(super) fn is_built_in(call: &str) -> bool {
+    let mut spelled = SPELLED.iter().chain(&ALSO_SPELLED);
+    PLAIN.contains(&call) || spelled.any(|(_, name)| *name == call)
+}
+
+/// Returns how a rule spells the tool that calls name like this.
+pub(super) fn written(call: &str) -> &str {
+    let known = SPELLED.iter().find(|(_, name)| *name == call);
+    known.map_or(call, |(rule, _)| rule)
+}
+
+fn is_capital_only(call: &str) -> bool {
+    SPELLED.iter().any(|(_, name)| *name == call)
+}
