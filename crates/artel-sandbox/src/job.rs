@@ -34,6 +34,10 @@ pub struct View {
     pub write: Vec<PathBuf>,
     /// Folders and files below the others that stay absent, such as credential files.
     pub hidden: Vec<PathBuf>,
+    /// Files and folders below the writable ones that stay as they are; one that does not exist
+    /// cannot be made. A path outside of every writable folder has no effect.
+    #[serde(default)]
+    pub read_only: Vec<PathBuf>,
     /// Names that stay read-only at the root of each writable folder and in each repository
     /// found there, also where they do not exist yet: `.git`, `.artel`, shell start-up files.
     pub protected: Vec<String>,
@@ -87,6 +91,9 @@ pub struct Limits {
     /// Bytes on disk written by all of it together, less what it took away again. It is looked at
     /// several times a second, so somewhat more may be written.
     pub written: u64,
+    /// Files and folders that the writable folders hold together. They are counted while many are
+    /// made, so somewhat more may be.
+    pub files: u64,
     /// Seconds of processor time per process; none means no limit besides the wall clock.
     pub cpu_seconds: Option<u64>,
     /// Share of the processors in percent of one, where a cgroup can hold it.
@@ -101,6 +108,7 @@ impl Default for Limits {
             open_files: 4096,
             file_size: 4 << 30,
             written: 32 << 30,
+            files: 1_000_000,
             cpu_seconds: None,
             cpu_percent: None,
         }

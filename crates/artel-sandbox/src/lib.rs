@@ -30,4 +30,4 @@ pub use level::{Demand, Engaged, Layer, Level};
 pub use process::{Exit, Limited, Process, Usage};
 pub use rustix::process::Signal;
 pub use sandbox::{Door, DoorKind, Sandbox, Setup, Started};
-pub use standard::Standard;
+pub use standard::{OpenedByPath, Standard};

@@ -57,6 +57,8 @@ pub enum Limited {
     Processes,
     /// The size of a file, or of all that was written.
     FileSize,
+    /// The number of files.
+    Files,
     /// Processor time.
     CpuTime,
 }

@@ -1,6 +1,7 @@
 //! The default view: what programs need to run, and nothing of the person's own.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -61,6 +62,58 @@ const TOOL_CHAINS: &[(&str, &[&str])] = &[
     ),
 ];
 
+/// What lies beside a `bin` where programs need it.
+const BESIDE: &[&str] = &["lib", "lib32", "lib64", "libexec", "share", "include"];
+
+/// Tool chains that are known by what lies at their root, wherever that is: each with what is needed
+/// of it. Dot files of their own do not count against them.
+const KNOWN_ROOTS: &[(&[&str], &[&str])] = &[
+    // A virtual environment.
+    (
+        &["pyvenv.cfg"],
+        &["pyvenv.cfg", "lib", "lib64", "share", "include"],
+    ),
+    // Conda.
+    (
+        &["conda-meta"],
+        &["conda-meta", "lib", "libexec", "share", "include", "ssl"],
+    ),
+    // Go.
+    (
+        &["VERSION", "src/runtime", "pkg"],
+        &["VERSION", "go.env", "lib", "pkg", "src"],
+    ),
+    // A Java development kit.
+    (
+        &["release", "lib/modules"],
+        &["release", "conf", "include", "jmods", "legal", "lib"],
+    ),
+    // Version managers in the form of pyenv and rbenv: their shims start what lies in `versions`.
+    (
+        &["libexec", "shims", "versions"],
+        &[
+            "libexec", "plugins", "pyenv.d", "rbenv.d", "shims", "version", "versions",
+        ],
+    ),
+    // Maven.
+    (&["boot", "lib", "conf/m2.conf"], &["boot", "lib", "conf"]),
+    (&["boot", "lib", "bin/m2.conf"], &["boot", "lib"]),
+];
+
+/// Folders in which no tool chain lies, whatever shape they have.
+const NEVER: &[&str] = &[
+    ".artel",
+    ".aws",
+    ".azure",
+    ".config",
+    ".docker",
+    ".git",
+    ".gnupg",
+    ".kube",
+    ".password-store",
+    ".ssh",
+];
+
 /// Files below tool chains that hold what opens doors elsewhere.
 const CREDENTIALS: &[&str] = &[
     ".cargo/credentials",
@@ -111,6 +164,28 @@ pub struct Standard {
     pub path: Vec<PathBuf>,
     /// What the settings name beyond that.
     pub read: Vec<PathBuf>,
+    /// Folders of which the path opens nothing but programs: those that people work in.
+    pub closed: Vec<PathBuf>,
+}
+
+/// What a folder of the path opens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenedByPath {
+    /// The folder, as the path names it.
+    pub folder: PathBuf,
+    /// Folders and files that can be read because of it.
+    pub shown: Vec<PathBuf>,
+}
+
+impl Standard {
+    /// Returns what each folder of the path opens beyond the system's own.
+    pub fn opened_by_path(&self) -> Vec<OpenedByPath> {
+        let opened = self.path.iter().map(|folder| OpenedByPath {
+            folder: folder.clone(),
+            shown: self.program_folder(folder),
+        });
+        opened.filter(|opened| !opened.shown.is_empty()).collect()
+    }
 }
 
 impl View {
@@ -119,11 +194,12 @@ impl View {
     /// Nothing can be written. It looks at the disk and is to be made once for many commands.
     pub fn standard(from: &Standard) -> Self {
         let mut read: BTreeSet<PathBuf> = SYSTEM.iter().map(PathBuf::from).collect();
-        for folder in &from.path {
-            read.extend(program_folder(folder, from.home.as_deref()));
+        let mut hidden: BTreeSet<PathBuf> = KEYS.iter().map(PathBuf::from).collect();
+        for shown in from.opened_by_path().into_iter().flat_map(|it| it.shown) {
+            hidden.extend(private_entries(&shown));
+            read.insert(shown);
         }
         read.extend(from.read.iter().cloned());
-        let mut hidden: BTreeSet<PathBuf> = KEYS.iter().map(PathBuf::from).collect();
         if let Some(home) = &from.home {
             hidden.extend(CREDENTIALS.iter().map(|name| home.join(name)));
         }
@@ -145,46 +221,103 @@ impl View {
     }
 }
 
-/// Returns what the programs of one folder of the path need.
-fn program_folder(folder: &Path, home: Option<&Path>) -> Vec<PathBuf> {
-    let Ok(real) = fs::canonicalize(folder) else {
-        return Vec::new();
-    };
-    if !folder.is_absolute() || real == Path::new("/") {
-        return Vec::new();
+impl Standard {
+    /// Returns what the programs of one folder of the path need.
+    fn program_folder(&self, folder: &Path) -> Vec<PathBuf> {
+        let home = self.home.as_deref();
+        let Ok(real) = fs::canonicalize(folder) else {
+            return Vec::new();
+        };
+        if !folder.is_absolute() || real == Path::new("/") {
+            return Vec::new();
+        }
+        if SYSTEM.iter().any(|system| real.starts_with(system)) {
+            return Vec::new();
+        }
+        let in_home = home.and_then(|home| real.strip_prefix(fs::canonicalize(home).ok()?).ok());
+        if let (Some(home), Some(inside)) = (home, in_home) {
+            let chain = TOOL_CHAINS
+                .iter()
+                .find(|(name, _)| inside.starts_with(name));
+            if let Some((_, parts)) = chain {
+                let mut shown: Vec<_> = parts.iter().map(|part| home.join(part)).collect();
+                shown.extend(real_programs(&real));
+                return shown;
+            }
+        }
+        let holds_home = home.is_some_and(|home| home.starts_with(&real));
+        let is_for_programs = real.ends_with("bin") || real.ends_with("shims");
+        if holds_home || (in_home.is_some() && !is_for_programs) || self.is_closed(&real) {
+            // More lies there than programs: a home folder on the path opens none of the rest.
+            return own_programs(&real);
+        }
+        let mut shown = vec![folder.to_owned()];
+        if let Some(root) = real.parent().filter(|_| is_for_programs) {
+            shown.extend(self.beside(root));
+        }
+        shown.extend(real_programs(&real));
+        shown
     }
-    let is_systems = SYSTEM.iter().any(|system| real.starts_with(system));
-    if is_systems {
-        return Vec::new();
-    }
-    let in_home = home.and_then(|home| real.strip_prefix(fs::canonicalize(home).ok()?).ok());
-    if let (Some(home), Some(inside)) = (home, in_home) {
-        let chain = TOOL_CHAINS
-            .iter()
-            .find(|(name, _)| inside.starts_with(name));
-        if let Some((_, parts)) = chain {
-            let mut shown: Vec<_> = parts.iter().map(|part| home.join(part)).collect();
-            shown.extend(real_programs(&real));
-            return shown;
+
+    /// Returns what a folder such as `tools/node/bin` needs of what lies beside it: only where that
+    /// has the shape of a tool chain, and only the parts of one. A project has a `bin` too, and
+    /// beside it what is nobody else's.
+    fn beside(&self, root: &Path) -> Vec<PathBuf> {
+        let is_home = self
+            .home
+            .as_ref()
+            .is_some_and(|home| home.starts_with(root));
+        let is_never = |name: &OsStr| NEVER.iter().any(|never| name == *never);
+        if is_home || root.parent().is_none() || root.iter().any(is_never) || self.is_closed(root) {
+            return Vec::new();
+        }
+        let there = |parts: &[&str]| -> Vec<PathBuf> {
+            let parts = parts.iter().map(|part| root.join(part));
+            parts.filter(|part| is_own(part, root)).collect()
+        };
+        let has_all = |signs: &[&str]| signs.iter().all(|sign| root.join(sign).exists());
+        let known = KNOWN_ROOTS.iter().find(|(signs, _)| has_all(signs));
+        if let Some((_, parts)) = known {
+            return there(parts);
+        }
+        match has_dot_file(root) {
+            true => Vec::new(),
+            false => there(BESIDE),
         }
     }
-    let holds_home = home.is_some_and(|home| home.starts_with(&real));
-    let is_for_programs = real.ends_with("bin") || real.ends_with("shims");
-    if holds_home || (in_home.is_some() && !is_for_programs) {
-        // More lies there than programs: a home folder on the path opens none of the rest.
-        return own_programs(&real);
+
+    /// Tells whether a folder lies in one that is closed, or holds one.
+    fn is_closed(&self, folder: &Path) -> bool {
+        let closed = self.closed.iter().flat_map(fs::canonicalize);
+        closed
+            .into_iter()
+            .any(|closed| folder.starts_with(&closed) || closed.starts_with(folder))
     }
-    let mut shown = vec![folder.to_owned()];
-    let prefix = real.parent().filter(|_| real.ends_with("bin"));
-    // A folder such as `tools/node/bin` needs what lies beside it; a home folder does not count.
-    let is_home = |prefix: &Path| home.is_some_and(|home| home.starts_with(prefix));
-    shown.extend(
-        prefix
-            .filter(|prefix| !is_home(prefix) && prefix.parent().is_some())
-            .map(Path::to_owned),
-    );
-    shown.extend(real_programs(&real));
-    shown
+}
+
+/// Tells whether something is there and no link that leads out of its root.
+fn is_own(part: &Path, root: &Path) -> bool {
+    fs::canonicalize(part).is_ok_and(|real| real.starts_with(root))
+}
+
+/// Tells whether a folder holds dot files, as projects and home folders do; what cannot be listed
+/// may.
+fn has_dot_file(folder: &Path) -> bool {
+    use std::os::unix::ffi::OsStrExt as _;
+    let Ok(mut entries) = fs::read_dir(folder) else {
+        return true;
+    };
+    entries.any(|entry| entry.is_ok_and(|entry| entry.file_name().as_bytes().starts_with(b".")))
+}
+
+/// Returns what in a shown folder is never shown: settings with secrets, and metadata.
+fn private_entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let is_private = |name: &str| {
+        name.starts_with(".env") || NEVER.contains(&name) || name == ".netrc" || name == ".npmrc"
+    };
+    let private = entries.filter(|entry| entry.file_name().to_str().is_some_and(is_private));
+    private.map(|entry| entry.path()).collect()
 }
 
 /// Returns the programs that lie in a folder, without all else that does.
@@ -246,7 +379,14 @@ mod tests {
     fn tool_chains_are_shown_without_credentials_and_the_home_is_not() {
         let home = tempfile::tempdir().unwrap();
         let home = fs::canonicalize(home.path()).unwrap();
-        for folder in [".cargo/bin", ".rustup", ".ssh", "bin", "tools/node/bin"] {
+        for folder in [
+            ".cargo/bin",
+            ".rustup",
+            ".ssh",
+            "bin",
+            "tools/node/bin",
+            "tools/node/lib",
+        ] {
             fs::create_dir_all(home.join(folder)).unwrap();
         }
         fs::write(home.join(".cargo/credentials.toml"), "token").unwrap();
@@ -256,9 +396,11 @@ mod tests {
                 .map(|name| home.join(name))
                 .into(),
             read: vec!["/srv/data".into()],
+            closed: Vec::new(),
         });
         let shown = |name: &str| view.read.contains(&home.join(name));
-        assert!(shown(".cargo") && shown(".rustup") && shown("bin") && shown("tools/node"));
+        assert!(shown(".cargo") && shown(".rustup") && shown("bin") && shown("tools/node/bin"));
+        assert!(shown("tools/node/lib") && !shown("tools/node"));
         assert!(!view.read.contains(&home) && !shown(".ssh") && !shown("tools"));
         assert!(view.read.contains(&"/srv/data".into()));
         assert!(view.hidden.contains(&home.join(".cargo/credentials.toml")));
@@ -288,6 +430,126 @@ mod tests {
         assert_eq!(shown, [&home.join("tool")]);
         let opens = |path: &PathBuf| home.starts_with(path);
         assert!(!view.read.iter().any(opens), "{:?}", view.read);
+    }
+
+    /// A folder with these entries, `/` at the end of folders, and what its `bin` opens besides.
+    fn beside(entries: &[&str]) -> Vec<String> {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        let app = root.join("home/code/app");
+        fs::create_dir_all(app.join("bin")).unwrap();
+        for entry in entries {
+            let path = app.join(entry);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            match entry.ends_with('/') {
+                true => fs::create_dir_all(&path).unwrap(),
+                false => fs::write(&path, "x").unwrap(),
+            }
+        }
+        let standard = Standard {
+            home: Some(root.join("home")),
+            path: vec![app.join("bin")],
+            ..Standard::default()
+        };
+        let opened = standard.opened_by_path();
+        let shown = opened.iter().flat_map(|opened| &opened.shown);
+        let shown = shown.filter_map(|path| path.strip_prefix(&app).ok()?.to_str());
+        shown
+            .filter(|name| *name != "bin")
+            .map(str::to_owned)
+            .collect()
+    }
+
+    #[test]
+    fn a_bin_opens_what_lies_beside_it_only_where_that_is_a_tool_chain() {
+        let cases: &[(&[&str], &[&str])] = &[
+            // A project, in the ways that projects look.
+            (&[".env", "lib/"], &[]),
+            (&[".git/", "lib/", "share/"], &[]),
+            (&[".gitignore", "lib/"], &[]),
+            (&["src/", "config/", "notes.txt"], &[]),
+            (&["other/.env", "third/.git/"], &[]),
+            (&[".git/", ".env", "bin/", "shims/", "versions/"], &[]),
+            // Tool chains.
+            (
+                &[
+                    ".git/",
+                    ".vimrc",
+                    "libexec/",
+                    "shims/",
+                    "src/",
+                    "version",
+                    "versions/",
+                ],
+                &["libexec", "shims", "version", "versions"],
+            ),
+            (&["lib/", "share/", "README", "secrets/"], &["lib", "share"]),
+            (&["libexec/", "include/", "etc/"], &["libexec", "include"]),
+            (
+                &["pyvenv.cfg", "lib/", ".gitignore"],
+                &["pyvenv.cfg", "lib"],
+            ),
+            (
+                &["VERSION", "src/runtime/", "pkg/", ".gitattributes"],
+                &["VERSION", "pkg", "src"],
+            ),
+            (
+                &["release", "lib/modules", "conf/"],
+                &["release", "conf", "lib"],
+            ),
+        ];
+        for (entries, expected) in cases {
+            assert_eq!(beside(entries), *expected, "{entries:?}");
+        }
+    }
+
+    #[test]
+    fn the_path_opens_nothing_of_settings_and_of_folders_that_people_work_in() {
+        let root = tempfile::tempdir().unwrap();
+        let home = root.path().canonicalize().unwrap().join("home");
+        for folder in [
+            ".config/bin",
+            ".config/lib",
+            "code/bin",
+            "code/lib",
+            "code/portal/bin",
+        ] {
+            fs::create_dir_all(home.join(folder)).unwrap();
+        }
+        for file in [
+            "code/bin/.env",
+            "code/portal/bin/notes",
+            "code/bin/.env.local",
+        ] {
+            fs::write(home.join(file), "x").unwrap();
+        }
+        std::os::unix::fs::symlink(home.join(".config"), home.join("code/share")).unwrap();
+        let names = [".config/bin", "code/bin", "code/portal/bin"];
+        let standard = Standard {
+            path: names.map(|name| home.join(name)).into(),
+            home: Some(home.clone()),
+            closed: vec![home.join("code/portal")],
+            ..Standard::default()
+        };
+        let view = View::standard(&standard);
+        let below = |list: &[PathBuf]| -> Vec<String> {
+            let below = list.iter().filter_map(|path| path.strip_prefix(&home).ok());
+            below
+                .map(|path| path.to_str().unwrap().to_owned())
+                .collect()
+        };
+        assert_eq!(below(&view.read), [".config/bin", "code/bin"]);
+        assert_eq!(
+            below(&view.hidden),
+            ["code/bin/.env", "code/bin/.env.local"]
+        );
+        let open = Standard {
+            closed: Vec::new(),
+            ..standard
+        };
+        let view = View::standard(&open);
+        let expected = [".config/bin", "code/bin", "code/lib", "code/portal/bin"];
+        assert_eq!(below(&view.read), expected, "a link leads nowhere else");
     }
 
     #[test]

@@ -27,7 +27,7 @@ fn job() -> Job {
             write: vec!["/w".into()],
             hidden: vec!["/usr/keys".into(), "/usr/keys.pem".into()],
             protected: vec![".git".to_owned()],
-            overlays: Vec::new(),
+            ..View::default()
         },
         network: Network::None,
         limits: Limits {
@@ -112,8 +112,7 @@ fn the_stricter_word_decides_where_two_speak_of_one_path() {
         read: vec!["/w".into()],
         write: vec!["/w".into(), "/w/.git".into(), "/w/x.pem".into()],
         hidden: vec!["/w/x.pem".into()],
-        protected: Vec::new(),
-        overlays: Vec::new(),
+        ..View::default()
     };
     let mounts = |job: &Job| -> Vec<String> {
         let call = call(job, &engine(), kind).unwrap();

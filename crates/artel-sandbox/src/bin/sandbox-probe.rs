@@ -296,7 +296,7 @@ fn time(folder: &str, program: &str) {
     let view = View::standard(&Standard {
         home: std::env::var_os("HOME").map(Into::into),
         path,
-        read: Vec::new(),
+        ..Standard::default()
     });
     let job = Job {
         argv: vec![program.into()],

@@ -61,7 +61,8 @@ pub(super) fn prepare(view: &View, roots: &[PathBuf]) -> Result<Protected, Faile
     }
     let prepared = roots
         .iter()
-        .try_for_each(|root| protected.root(root, roots, names));
+        .try_for_each(|root| protected.root(root, roots, names))
+        .and_then(|()| protected.keep(&view.read_only, roots));
     // Sockets that stand for nothing, of starters that run or were killed, are masked and not hidden.
     let masked = &protected.masked;
     protected.sockets.retain(|path| !masked.contains(path));
@@ -103,6 +104,27 @@ impl Protected {
         Ok(())
     }
 
+    /// Keeps single paths below the writable folders as they are.
+    fn keep(&mut self, paths: &[PathBuf], roots: &[PathBuf]) -> Result<(), Failed> {
+        for path in paths {
+            // A writable folder may be named through a link; what lies in it is taken by its name.
+            let found = path.ancestors().skip(1).find_map(|above| {
+                let real = fs::canonicalize(above).ok()?;
+                let rest = path.strip_prefix(above).ok()?;
+                Some(real.join(rest))
+            });
+            let Some(path) = found else { continue };
+            for root in roots {
+                match path.strip_prefix(root) {
+                    Ok(name) if name.as_os_str().is_empty() => self.freeze(path.clone()),
+                    Ok(name) => self.name(root, name, roots)?,
+                    Err(_) => {}
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Protects every name in one folder.
     fn repository(
         &mut self,
@@ -123,12 +145,11 @@ impl Protected {
             self.name(folder, Path::new(name), roots)?;
         }
         if names.iter().any(|name| name == ".git") {
-            let metadata = linked_metadata(folder);
-            let inside = |path: &&PathBuf| roots.iter().any(|root| path.starts_with(root));
-            for path in metadata.iter().filter(inside) {
-                self.freeze(path.clone());
+            match linked_metadata(folder, roots) {
+                Linked::Inside(own) => self.freeze(own),
+                Linked::Outside(metadata) => self.readable.push(metadata),
+                Linked::Nowhere => {}
             }
-            self.readable.extend(metadata);
         }
         Ok(())
     }
@@ -257,33 +278,56 @@ fn search(root: &Path) -> Found {
     found
 }
 
-/// Returns where the metadata of a linked worktree or a submodule really lies: its own folder and
-/// the one it shares. A `.git` file is the repository's word and could name anything, so only what
-/// names this worktree in return is believed.
-fn linked_metadata(worktree: &Path) -> Vec<PathBuf> {
+/// Where the metadata of a linked worktree or a submodule really lies.
+enum Linked {
+    /// Below a writable folder: it is there to be read anyway, and its words are those of whoever
+    /// could write there. They open nothing.
+    Inside(PathBuf),
+    /// Elsewhere, with what it shares.
+    Outside(PathBuf),
+    /// There is none, or nothing that says so in return.
+    Nowhere,
+}
+
+/// Finds the metadata of a linked worktree or a submodule. A `.git` file is the repository's word
+/// and could name anything, so only what names this worktree in return is believed, and what it
+/// shares is the repository that it lies in.
+fn linked_metadata(worktree: &Path, roots: &[PathBuf]) -> Linked {
     let pointer = worktree.join(".git");
-    let Some(own) = follow(&pointer, "gitdir: ", worktree) else {
-        return Vec::new();
+    let Some(own) = follow(&pointer, "gitdir: ", worktree).filter(|own| own.is_dir()) else {
+        return Linked::Nowhere;
     };
     if !own.join("HEAD").is_file() {
-        return Vec::new();
+        return Linked::Nowhere;
+    }
+    let is_inside = |path: &PathBuf| roots.iter().any(|root| path.starts_with(root));
+    if is_inside(&own) {
+        let whole = shared_by(&own).filter(is_inside).unwrap_or(own);
+        return match worktree.starts_with(&whole) {
+            true => Linked::Nowhere,
+            false => Linked::Inside(whole),
+        };
     }
     let returned = follow(&own.join("gitdir"), "", &own);
     if returned.as_deref() == Some(&pointer) {
-        let shared = follow(&own.join("commondir"), "", &own);
-        let is_metadata =
-            |path: &PathBuf| path.join("objects").is_dir() && path.join("HEAD").is_file();
-        return match shared.filter(is_metadata) {
-            // What is shared usually holds what is its own.
-            Some(shared) if own.starts_with(&shared) => vec![shared],
-            Some(shared) => vec![own, shared],
-            None => Vec::new(),
-        };
+        return shared_by(&own).map_or(Linked::Nowhere, Linked::Outside);
     }
     let is_submodule = own.ancestors().any(|above| above.ends_with(".git/modules"))
         && own.join("objects").is_dir()
         && names_worktree(&own, worktree);
-    if is_submodule { vec![own] } else { Vec::new() }
+    match is_submodule {
+        true => Linked::Outside(own),
+        false => Linked::Nowhere,
+    }
+}
+
+/// Returns the repository that the metadata of a linked worktree lies in, if that is the one it
+/// shares.
+fn shared_by(own: &Path) -> Option<PathBuf> {
+    let shared = follow(&own.join("commondir"), "", own)?;
+    let is_metadata = shared.join("objects").is_dir() && shared.join("HEAD").is_file();
+    let lies_in_it = own.parent()?.parent()? == shared;
+    (is_metadata && lies_in_it).then_some(shared)
 }
 
 /// Whether a submodule's settings name this worktree.

@@ -110,7 +110,12 @@ impl Private {
     /// Makes the file system where the processes will be shown, so that only its parts are seen.
     pub(super) fn mount(root: BorrowedFd<'_>, limits: &Limits) -> Result<Self, Failed> {
         let size = (limits.memory / 2).max(1 << 20).to_string();
-        let options = [("mode", Some("0700")), ("size", Some(size.as_str()))];
+        let files = limits.files.max(1024).to_string();
+        let options = [
+            ("mode", Some("0700")),
+            ("size", Some(size.as_str())),
+            ("nr_inodes", Some(files.as_str())),
+        ];
         let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
         let made = || {
             let all = tree::fresh("tmpfs", &options, attributes)?;

@@ -15,7 +15,7 @@ use super::program::Streams;
 use super::protect::{self, Protected};
 use super::step::{At, Failed};
 use super::view::{self, Resolved};
-use super::written::{Kept, Meter, PERIOD};
+use super::written::{FileCount, Kept, Meter, PERIOD};
 use crate::cgroup;
 use crate::control::{self, Said};
 use crate::level::Level;
@@ -168,19 +168,20 @@ fn tree(
         pid,
         groups: &groups,
         most: limits.written,
+        files: FileCount::of(resolved.writable(), limits.files),
         kept: Kept::Yes,
     };
     if let Some(pump) = pump {
         pump.run(&mut meter);
     }
     await_end(&mut meter);
-    let kept = meter.kept;
     let ended = sys::wait(pid, 0)
         .at("starter", "wait for the command")
         .and_then(|ended| ended.ok_or_else(|| Failed::new("starter", "lost the command")));
+    meter.look_at_the_end();
     let left = Left {
         set_aside: protected.set_aside(),
-        kept,
+        kept: meter.kept,
     };
     finish(&groups, control, ended, left)
 }
@@ -226,7 +227,8 @@ fn finish(
         cpu: ended.cpu,
         limited: match left.kept {
             Kept::Yes => used.1,
-            Kept::No => Some(Limited::FileSize),
+            Kept::TooMuch => Some(Limited::FileSize),
+            Kept::TooMany => Some(Limited::Files),
         },
         set_aside: left.set_aside,
     };

@@ -82,6 +82,17 @@ impl Resolved {
         Ok(resolved)
     }
 
+    /// Returns the folders that can be written, besides the private ones.
+    pub(super) fn writable(&self) -> Vec<PathBuf> {
+        let writable = |(path, rights): (&PathBuf, &Rights)| {
+            (*rights == Rights::Writable).then(|| path.clone())
+        };
+        let folders = self.pieces.iter().filter_map(writable);
+        folders
+            .chain(self.overlays.iter().map(|overlay| overlay.upper.clone()))
+            .collect()
+    }
+
     /// Returns where a private home folder can be, if nothing that is shown is in its way.
     fn own_home(&mut self, home: &Path) -> Option<PathBuf> {
         let special = ["/proc", "/dev", "/sys", "/tmp"].map(Path::new);
@@ -209,10 +220,10 @@ pub(super) fn build(
             .at(STEP, &format!("show `{}`", path.display()))?;
         shown.push((path, rights));
     }
-    for (path, tree) in overlays {
+    for (path, rights, tree) in overlays {
         tree::place(root.as_fd(), &path, tree.as_fd())
             .at("overlay", &format!("show `{}`", path.display()))?;
-        shown.push((path, Rights::Writable));
+        shown.push((path, rights));
     }
     make_links(root.as_fd(), &resolved.links);
     special::mount_devices(root.as_fd(), devices)?;
@@ -265,7 +276,9 @@ fn make_links(root: BorrowedFd<'_>, links: &BTreeMap<PathBuf, PathBuf>) {
     }
 }
 
-fn open_overlays(overlays: &[Overlay]) -> Result<Vec<(PathBuf, OwnedFd)>, Failed> {
+/// Lays a writable layer over each folder. Not every file system can lie on top, that of a container
+/// for one: then the folder can only be read.
+fn open_overlays(overlays: &[Overlay]) -> Result<Vec<(PathBuf, Rights, OwnedFd)>, Failed> {
     let open = |overlay: &Overlay| {
         let part = |path: &Path| {
             path.to_string_lossy()
@@ -285,8 +298,13 @@ fn open_overlays(overlays: &[Overlay]) -> Result<Vec<(PathBuf, OwnedFd)>, Failed
         ];
         let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
         let what = format!("lay `{upper}` over `{lower}`");
-        let made = tree::fresh("overlay", &options, attributes).at("overlay", &what)?;
-        Ok((overlay.at.clone(), made))
+        if let Ok(made) = tree::fresh("overlay", &options, attributes) {
+            return Ok((overlay.at.clone(), Rights::Writable, made));
+        }
+        let made = tree::open_host(&overlay.lower)
+            .and_then(|source| tree::copy(source.as_fd(), Rights::ReadOnly))
+            .at("overlay", &what)?;
+        Ok((overlay.at.clone(), Rights::ReadOnly, made))
     };
     overlays.iter().map(open).collect()
 }

@@ -251,7 +251,7 @@ fn view() -> &'static View {
         ..View::standard(&Standard {
             home: std::env::var_os("HOME").map(PathBuf::from),
             path: path(),
-            read: Vec::new(),
+            ..Standard::default()
         })
     })
 }

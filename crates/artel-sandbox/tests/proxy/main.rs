@@ -10,5 +10,6 @@ mod doors;
 mod ends;
 mod hosts;
 mod http;
+mod rebinding;
 mod socks;
 mod support;

@@ -236,6 +236,27 @@ fn an_overlay_is_changed_above_and_not_below() {
 }
 
 #[test]
+fn a_folder_that_nothing_can_be_laid_over_is_only_read() {
+    let place = Place::new();
+    let [lower, upper] = ["lower", "upper"].map(|name| place.outside.join(name));
+    for folder in [&lower, &upper] {
+        fs::create_dir(folder).unwrap();
+    }
+    fs::write(lower.join("file"), "below").unwrap();
+    let script = "cd /work/tree && cat file; echo above > file || touch new || echo kept";
+    let mut job = place.job(&["/bin/sh", "-c", script]);
+    job.view.overlays.push(Overlay {
+        lower: lower.clone(),
+        upper,
+        work: place.outside.join("missing"),
+        at: std::path::PathBuf::from("/work/tree"),
+    });
+    let inside = run(&job);
+    assert_eq!(inside.stdout, "belowkept\n", "{inside:?}");
+    assert_eq!(fs::read_to_string(lower.join("file")).unwrap(), "below");
+}
+
+#[test]
 fn links_of_the_system_work_inside() {
     let place = Place::new();
     let outside = place.outside.join("real");

@@ -156,6 +156,25 @@ fn level_partial_keeps_files_sockets_and_calls() {
 }
 
 #[test]
+fn at_level_partial_pointers_that_were_made_inside_open_nothing() {
+    let place = Place::new();
+    let other = place.outside.join("other/.git");
+    fs::create_dir_all(other.join("objects")).unwrap();
+    fs::write(other.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+    fs::write(other.join("private"), "PRIVATE-MARK").unwrap();
+    for folder in ["work/sub", "work/fake"] {
+        fs::create_dir_all(place.inside.join(folder)).unwrap();
+    }
+    let make = "cd work && echo x > fake/HEAD && echo ../sub/.git > fake/gitdir && \
+                echo $OUTSIDE/other/.git > fake/commondir && echo 'gitdir: ../fake' > sub/.git";
+    let said = start(&place, "partial", &["namespaces"], make);
+    assert!(said.ends_with("Code(0)\n"), "{said}");
+    let script = "cat $OUTSIDE/other/.git/private";
+    let said = start(&place, "partial", &["namespaces"], script);
+    assert!(!said.contains("PRIVATE-MARK"), "{said}");
+}
+
+#[test]
 fn level_partial_leaves_no_orphan() {
     let place = Place::new();
     let mark = format!("artel-orphan-{}", std::process::id());

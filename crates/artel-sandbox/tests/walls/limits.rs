@@ -112,3 +112,28 @@ fn all_that_is_written_has_a_bound() {
     assert_eq!(writer.usage.limited, Some(Limited::FileSize));
     assert_eq!(writer.stdout, "");
 }
+
+#[test]
+fn who_makes_too_many_files_is_ended_and_the_limit_named() {
+    let endless = "i=0; while :; do : > f$i; mkdir d$i; : > d$i/f; i=$((i+1)); done";
+    let maker = limited(&["/bin/sh", "-c", endless], |limits| limits.files = 2000);
+    assert_eq!(maker.exit, Exit::Signal(libc::SIGKILL), "{maker:?}");
+    assert_eq!(maker.usage.limited, Some(Limited::Files));
+    // Faster than anybody looks: it is told all the same.
+    let quick = "i=0; while test $i -lt 600; do : > f$i; i=$((i+1)); done";
+    let maker = limited(&["/bin/sh", "-c", quick], |limits| limits.files = 500);
+    assert_eq!(maker.usage.limited, Some(Limited::Files), "{maker:?}");
+    let maker = limited(&["/bin/sh", "-c", quick], |limits| limits.files = 700);
+    assert_eq!((maker.exit, maker.usage.limited), (Exit::Code(0), None));
+    // Deeper than anybody counts.
+    let deep = "for i in $(seq 210); do mkdir d && cd d; done; \
+                i=0; while :; do : > f$i; i=$((i+1)); done";
+    let maker = limited(&["/bin/sh", "-c", deep], |limits| limits.files = 2000);
+    assert_eq!(maker.usage.limited, Some(Limited::Files), "{maker:?}");
+    for folder in ["/tmp", "/dev/shm"] {
+        let fill = format!("cd {folder} && i=0; while true > f$i; do i=$((i+1)); done; echo $i");
+        let maker = limited(&["/bin/sh", "-c", &fill], |limits| limits.files = 3000);
+        let made: u64 = maker.stdout.trim().parse().unwrap_or(u64::MAX);
+        assert!(made <= 3000, "{folder}: {maker:?}");
+    }
+}

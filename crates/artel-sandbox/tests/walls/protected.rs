@@ -180,6 +180,37 @@ fn a_linked_worktree_reads_its_metadata_and_a_lying_pointer_shows_nothing() {
     assert_eq!(run(&job).stdout, "");
 }
 
+/// Pointers that a command made name each other, and a repository of the person as the one they share.
+#[test]
+fn pointers_that_were_made_inside_open_no_other_repository() {
+    for shared in ["$OUTSIDE/other/.git", "../../outside/other/.git", "link"] {
+        let place = Place::new();
+        let other = place.outside.join("other");
+        init(&other, &[]);
+        fs::write(other.join(".git/private"), "private").unwrap();
+        let make = format!(
+            "mkdir sub fake && ln -s $OUTSIDE/other/.git fake/link && echo x > fake/HEAD && \
+             echo ../sub/.git > fake/gitdir && echo {shared} > fake/commondir && \
+             echo 'gitdir: ../fake' > sub/.git"
+        );
+        let made = place.inside(&make);
+        assert_eq!(made.exit, Exit::Code(0), "{made:?}");
+        let said = place.inside("cat $OUTSIDE/other/.git/private");
+        assert_eq!(said.stdout, "", "{shared}: {said:?}");
+    }
+}
+
+/// A pointer that was there before cannot take the folder away that a command works in.
+#[test]
+fn a_pointer_to_a_folder_above_it_keeps_nothing_from_being_written() {
+    let place = Place::new();
+    fs::create_dir(place.inside.join("sub")).unwrap();
+    fs::write(place.inside.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+    fs::write(place.inside.join("sub/.git"), "gitdir: ..\n").unwrap();
+    let inside = place.inside("echo x > new && echo x > sub/new");
+    assert_eq!(inside.exit, Exit::Code(0), "{inside:?}");
+}
+
 #[test]
 fn commands_in_one_folder_at_once_hold_its_names_together() {
     let place = Place::new();
@@ -322,4 +353,53 @@ fn git(folder: &Path, arguments: &[&str]) {
         .status()
         .unwrap();
     assert!(done.success());
+}
+
+/// Ways to change a single path that is to stay, there or not.
+const SINGLE: &[&str] = &[
+    "echo x > a/kept.txt",
+    "echo x >> a/kept.txt",
+    "rm a/kept.txt; ! test -e a/kept.txt",
+    "mv a/kept.txt other",
+    "mv a b && mkdir a && echo x > a/kept.txt",
+    "ln a/kept.txt linked && echo x > linked",
+    "ln -s a/kept.txt linked && echo x > linked",
+    "chmod 777 a/kept.txt",
+    "echo x > private/inner/deep.txt",
+    "mv private p2",
+    "rm -rf private/inner; ! test -e private/inner",
+    "echo x > missing/key",
+    "mkdir missing",
+    "ln -s a missing",
+    "mv other missing",
+    "echo x > a/../a/./kept.txt",
+];
+
+#[test]
+fn single_paths_stay_read_only_and_hidden_ones_absent() {
+    for way in SINGLE {
+        let place = Place::new();
+        let at = |path: &str| place.inside.join(path);
+        fs::create_dir_all(at("private/inner")).unwrap();
+        fs::create_dir(at("a")).unwrap();
+        for path in ["a/kept.txt", "private/inner/deep.txt", "other", "hidden"] {
+            fs::write(at(path), "old").unwrap();
+        }
+        let mut job = place.job(&["/bin/sh", "-c", way]);
+        job.view.read_only = ["a/kept.txt", "private", "missing/key"].map(at).into();
+        job.view.hidden.push(at("hidden"));
+        let said = run(&job);
+        assert_ne!(said.exit, Exit::Code(0), "{way}: {said:?}");
+        for path in ["a/kept.txt", "private/inner/deep.txt", "hidden"] {
+            assert_eq!(fs::read_to_string(at(path)).unwrap(), "old", "{way}");
+        }
+        assert!(fs::symlink_metadata(at("missing")).is_err(), "{way}");
+        job.argv = ["/bin/sh", "-c"].map(Into::into).into();
+        job.argv
+            .push("cat a/kept.txt private/inner/deep.txt; echo y > a/new; cat hidden".into());
+        let said = run(&job);
+        assert_eq!(said.stdout, "oldold", "{said:?}");
+        assert_ne!(said.exit, Exit::Code(0), "{said:?}");
+        assert_eq!(fs::read_to_string(at("a/new")).unwrap(), "y\n");
+    }
 }
