@@ -38,6 +38,11 @@ const FIXED: &[&str] = &[
     "maintenance.auto=false",
     "fetch.recurseSubmodules=false",
     "submodule.recurse=false",
+    "push.recurseSubmodules=no",
+    "pull.rebase=false",
+    "diff.ignoreSubmodules=all",
+    "diff.submodule=short",
+    "status.submoduleSummary=false",
     "protocol.allow=never",
     "protocol.https.allow=always",
     "protocol.ssh.allow=always",
@@ -48,6 +53,23 @@ const FIXED: &[&str] = &[
 
 /// Where git looks for other programs; nothing of a person's `PATH`.
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
+/// Where it looks if it needs none.
+const NOWHERE: &str = "/nonexistent";
+
+/// Subcommands that need other programs: a way to another machine, more of git, a filter that the
+/// person trusts. Any other cannot start a git of its own. It would do that to look at a repository
+/// within the tree, whose settings are the word of whoever made it. The first six look into none by
+/// the settings here and the words that they are called with; the last never runs over one.
+const NEEDING_PROGRAMS: &[&str] = &[
+    "fetch", "pull", "status", "diff", "blame", "ls-files", STASH,
+];
+
+/// Looks into every repository that the index names, whatever the settings say.
+const STASH: &str = "stash";
+
+/// How git lists an entry that is a repository of its own.
+const GITLINK: &[u8] = b"160000 ";
 
 /// Calls in one tree.
 #[derive(Debug, Clone)]
@@ -133,6 +155,12 @@ impl Git {
         self
     }
 
+    /// Lets every subcommand start other programs of git, as those of tests have to.
+    #[cfg(test)]
+    pub(crate) fn with_programs(self) -> Self {
+        self.variable("PATH", PATH).variable("GIT_EXEC_PATH", "")
+    }
+
     /// Adds a variable to the environment; it stands over one of the same name.
     pub(crate) fn variable(mut self, name: &str, value: impl Into<OsString>) -> Self {
         self.variables.push((name.into(), value.into()));
@@ -160,6 +188,12 @@ impl Git {
         arguments: &[impl AsRef<OsStr>],
         stdin: Vec<u8>,
     ) -> Result<Vec<u8>, GitError> {
+        if arguments
+            .first()
+            .is_some_and(|first| first.as_ref() == STASH)
+        {
+            self.looks_into_nothing(STASH)?;
+        }
         let output = trusted::run(&self.call(arguments, stdin))?;
         if output.code == Some(0) {
             return Ok(output.stdout);
@@ -183,7 +217,7 @@ impl Git {
         let command = arguments.first().map_or(OsStr::new(""), AsRef::as_ref);
         Err(GitError::Refused {
             command: command.to_string_lossy().into_owned(),
-            said,
+            said: explained(said),
         })
     }
 
@@ -213,6 +247,36 @@ impl Git {
     pub fn dangers(&self) -> Result<Dangers, GitError> {
         let listed = self.run(&["config", "--list", "--local", "--no-includes", "-z"])?;
         Ok(danger::find(&listed))
+    }
+
+    /// Refuses a subcommand where the index or the last commit names a repository in the tree.
+    /// Whether one is there now would not tell: it can be made at any moment.
+    fn looks_into_nothing(&self, command: &str) -> Result<(), GitError> {
+        let staged = self.run(&["ls-files", "--stage", "-z"])?;
+        let committed = match self.run(&["ls-tree", "-r", "-z", "HEAD"]) {
+            Ok(listed) => listed,
+            // There is no commit yet.
+            Err(GitError::Refused { .. }) => Vec::new(),
+            Err(error) => return Err(error),
+        };
+        let entries = staged
+            .split(|byte| *byte == 0)
+            .chain(committed.split(|byte| *byte == 0));
+        let mut inner = entries.filter(|entry| entry.starts_with(GITLINK));
+        match inner.next() {
+            None => Ok(()),
+            Some(entry) => {
+                let name = entry.rsplit(|byte| *byte == b'\t').next().unwrap_or(entry);
+                let inner = String::from_utf8_lossy(name);
+                Err(GitError::Refused {
+                    command: command.to_owned(),
+                    said: format!(
+                        "`{inner}` is a separate repository, and git would look into it; commit \
+                         your changes instead"
+                    ),
+                })
+            }
+        }
     }
 
     /// Returns the root of the repository that the tree is in.
@@ -246,7 +310,7 @@ impl Git {
         );
         Call {
             args,
-            env: self.environment(),
+            env: self.environment(arguments.first().map(AsRef::as_ref)),
             cwd: self.tree.clone(),
             stdin,
             timeout: self.timeout,
@@ -255,10 +319,18 @@ impl Git {
         }
     }
 
-    fn environment(&self) -> Vec<(OsString, OsString)> {
+    fn environment(&self, subcommand: Option<&OsStr>) -> Vec<(OsString, OsString)> {
         let ceiling = self.tree.parent().unwrap_or(Path::new("/"));
+        let needs_programs =
+            subcommand.is_some_and(|it| NEEDING_PROGRAMS.iter().any(|name| it == *name));
+        // Git's own programs are where it was installed, or nowhere.
+        let (path, own) = match needs_programs {
+            true => (PATH, ""),
+            false => (NOWHERE, NOWHERE),
+        };
         [
-            ("PATH", PATH),
+            ("PATH", path),
+            ("GIT_EXEC_PATH", own),
             ("LC_ALL", "C.UTF-8"),
             ("HOME", "/nonexistent"),
             ("GIT_CONFIG_NOSYSTEM", "1"),
@@ -279,4 +351,14 @@ impl Git {
         .chain(self.variables.iter().cloned())
         .collect()
     }
+}
+
+/// Says what it means that a git could not be started in a repository within the tree.
+fn explained(said: String) -> String {
+    if !said.contains("in submodule ") {
+        return said;
+    }
+    "git would look into a repository inside this one, which Artel does not allow; add files by \
+     name, then commit"
+        .to_owned()
 }

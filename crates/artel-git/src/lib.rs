@@ -22,7 +22,7 @@ pub use line::{
 };
 pub use tree::{
     Applied, ApplyError, Change, ChangeKind, Fingerprint, Making, Restored, RunTree, SHARED_NAMES,
-    Snapshot, TreeError, shared_folders,
+    SetAside, SetAsideReason, Snapshot, TreeBounds, TreeError, shared_folders,
 };
 
 #[cfg(test)]

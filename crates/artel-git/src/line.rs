@@ -37,9 +37,10 @@ pub use person::Base;
 pub use read::{Entry, FileStat, Logged, Stat, StatKind};
 pub use threeway::{Clash, Conflict};
 
+use crate::tree::TreeBounds;
 use crate::tree::beneath::Beneath;
 use crate::tree::checkout::{Checkout, Source};
-use crate::tree::copy::{self, MOST_BYTES, MOST_FILES};
+use crate::tree::copy::{self, MOST_BYTES};
 use crate::tree::layout::Layout;
 use crate::tree::listing::Listing;
 use crate::tree::own::SETTINGS;
@@ -140,7 +141,8 @@ impl Line {
     ) -> Result<RunTree, LineError> {
         let source = self.source(treeish)?;
         let repository = self.repository();
-        let common = repository.as_ref().map(|found| found.common.clone());
+        let shallow = repository.as_ref();
+        let shallow = shallow.map(|found| found.common.join("shallow"));
         Ok(RunTree::check_out(Checkout {
             git: &self.program,
             at,
@@ -150,8 +152,8 @@ impl Line {
                 .map_or(Path::new(""), Repository::prefix),
             is_private: self.is_private(),
             format: &self.format,
-            exclude: common.as_ref().map(|common| common.join("info/exclude")),
-            shallow: common.map(|common| common.join("shallow")),
+            exclude: repository.as_ref().map(Repository::exclude),
+            shallow,
             source,
             share,
         })?)
@@ -160,7 +162,7 @@ impl Line {
     /// Removes the line. The person's repository keeps what was brought there.
     pub fn remove(self) -> Result<(), LineError> {
         drop(fs::remove_file(self.at.join("line")));
-        copy::remove_all(&self.at)
+        artel_files::remove_tree(&self.at)
             .map_err(TreeError::system("remove", &self.at))
             .map_err(LineError::from)
     }
@@ -238,6 +240,10 @@ impl Line {
 
     /// Lays the repository out beside a person's.
     fn beside(&mut self, repository: &Repository) -> Result<(), LineError> {
+        if let Some(from) = repository.foreign() {
+            let folder = self.origin.clone();
+            return Err(LineError::Borrows { folder, from });
+        }
         let Some(head) = repository.head(&self.program)? else {
             return Err(LineError::NoCommit {
                 folder: self.origin.clone(),
@@ -283,7 +289,11 @@ impl Line {
             });
             there.extend(kept.map(|stat| (path, stat)));
         }
-        copy::check(&self.origin, &there, (MOST_FILES, MOST_BYTES))?;
+        copy::check(
+            &self.origin,
+            &there,
+            (TreeBounds::default().files, MOST_BYTES),
+        )?;
         let mut list = Vec::new();
         for (path, _) in &there {
             list.extend_from_slice(path.as_os_str().as_bytes());

@@ -100,6 +100,97 @@ fn nothing_that_a_repository_names_is_started() {
     }
 }
 
+/// A repository with one of its own in `sub`, whose settings start the trap when git looks there, and
+/// which is known to the index.
+fn around_another(marker: &Path, outside: &Path) -> (TempDir, Git) {
+    let (folder, outer) = repository();
+    let sub = folder.path().join("sub");
+    fs::create_dir(&sub).unwrap();
+    let inner = git(&sub);
+    inner.run(&["init", "-q", "-b", "main"]).unwrap();
+    fs::write(sub.join("x"), "x\n").unwrap();
+    fs::write(sub.join(".gitattributes"), "* filter=x\n").unwrap();
+    inner.run(&["add", "-A"]).unwrap();
+    inner.run(&["commit", "-q", "-m", "x"]).unwrap();
+    let trap = trap(outside, marker);
+    let key = ["config", "filter.x.clean", trap.to_str().unwrap()];
+    inner.run(&key).unwrap();
+    let modules = "[submodule \"sub\"]\n\tpath = sub\n\turl = ./sub\n\tignore = none\n";
+    fs::write(folder.path().join(".gitmodules"), modules).unwrap();
+    outer.run(&["add", "."]).unwrap();
+    outer.run(&["commit", "-q", "-m", "second"]).unwrap();
+    fs::write(sub.join("x"), "longer\n").unwrap();
+    fs::write(folder.path().join("a.txt"), "two\n").unwrap();
+    (folder, outer)
+}
+
+#[test]
+fn no_repository_within_the_tree_is_looked_into() {
+    let outside = TempDir::new().unwrap();
+    let marker = outside.path().join("marker");
+    for arguments in [
+        &["status", "--short", "--ignore-submodules=all"][..],
+        &["diff", "--ignore-submodules=all"],
+        &["diff", "--ignore-submodules=none", "--cached"],
+        &["log", "-p", "--ignore-submodules=none"],
+        &["show", "--ignore-submodules=none"],
+        &["add", "--update"],
+        &["add", "sub"],
+        &["add", "."],
+        &["commit", "--file=-"],
+        &["commit", "--all", "--message=x"],
+        &["stash", "push"],
+        &["stash", "pop"],
+        &["cherry-pick", "HEAD"],
+        &["cherry-pick", "--no-commit", "HEAD"],
+        &["revert", "--no-edit", "HEAD"],
+        &["switch", "--detach", "HEAD~1"],
+        &["checkout", "."],
+        &["reset", "--hard"],
+        &["rm", "-r", "sub"],
+        &["ls-files", "--modified"],
+        &["blame", "a.txt"],
+        &["update-index", "--refresh"],
+        &["diff-files", "-p"],
+        &["submodule", "status"],
+        &["submodule", "foreach", "git status"],
+    ] {
+        let (_folder, git) = around_another(&marker, outside.path());
+        let found = git.run(arguments);
+        assert!(!marker.exists(), "{arguments:?}: {found:?}");
+    }
+    let (_folder, git) = around_another(&marker, outside.path());
+    git.with_programs().run(&["add", "--update"]).unwrap();
+    assert!(marker.exists(), "the trap is none: this shows nothing");
+}
+
+#[test]
+fn files_beside_a_repository_within_the_tree_are_worked_with_as_ever() {
+    let outside = TempDir::new().unwrap();
+    let marker = outside.path().join("marker");
+    let (folder, git) = around_another(&marker, outside.path());
+    let said = git.run(&["status", "--short", "--ignore-submodules=all"]);
+    assert_eq!(String::from_utf8(said.unwrap()).unwrap(), " M a.txt\n");
+    git.run(&["add", "a.txt"]).unwrap();
+    git.run(&["commit", "--quiet", "--message=third"]).unwrap();
+    git.run(&["revert", "--no-edit", "HEAD"]).unwrap();
+    let text = fs::read_to_string(folder.path().join("a.txt")).unwrap();
+    assert_eq!(text, "one\n");
+    let said = git.run(&["stash", "push"]).unwrap_err().to_string();
+    assert!(said.contains("`sub` is a separate repository"), "{said}");
+}
+
+#[test]
+fn a_stash_is_taken_and_brought_back_where_there_is_no_other_repository() {
+    let (folder, git) = repository();
+    let file = folder.path().join("a.txt");
+    fs::write(&file, "two\n").unwrap();
+    git.run(&["stash", "push", "--quiet"]).unwrap();
+    assert_eq!(fs::read_to_string(&file).unwrap(), "one\n");
+    git.run(&["stash", "pop", "--quiet"]).unwrap();
+    assert_eq!(fs::read_to_string(&file).unwrap(), "two\n");
+}
+
 #[test]
 fn what_cannot_be_switched_off_is_reported_with_a_hash() {
     let (_folder, git) = repository();

@@ -7,6 +7,8 @@
 //! <run>/index        git's index of snapshots, so that the visible one stays the person's commit
 //! <run>/snapshots/   a record of each snapshot
 //! <run>/line         what was checked out, where the files are those of a commit
+//! <run>/bringing/    a shared folder on its way into the tree
+//! <run>/aside        what was in no snapshot from the start, and how much of a run is kept
 //! <run>/plan         what is being put in place at this moment
 //! <run>/run          what the tree was made of; written last, so a tree without it is not whole
 //! ```
@@ -16,9 +18,12 @@
 //! the person's: no token in an address, no filter, no hook. Removing a run is removing a folder.
 
 mod apply;
+pub(crate) mod aside;
 pub(crate) mod beneath;
+mod bring;
 pub(crate) mod checkout;
 pub(crate) mod copy;
+mod crowd;
 mod difference;
 pub(crate) mod error;
 mod ignores;
@@ -28,7 +33,7 @@ pub(crate) mod own;
 pub(crate) mod place;
 pub(crate) mod placing;
 pub(crate) mod plan;
-mod restore;
+pub(crate) mod restore;
 mod snapshot;
 pub(crate) mod store;
 mod walk;
@@ -41,12 +46,14 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 pub use apply::Applied;
+pub use aside::{SetAside, SetAsideReason, TreeBounds};
 pub use difference::{Change, ChangeKind};
 pub use error::{ApplyError, TreeError};
 pub use ignores::{SHARED_NAMES, shared_folders};
 pub use restore::Restored;
 pub use snapshot::{Fingerprint, Snapshot};
 
+use aside::Began;
 use beneath::Beneath;
 use copy::Copy;
 use ignores::{LeftOut, Rules};
@@ -83,6 +90,8 @@ pub struct Making<'m> {
     pub named: &'m [PathBuf],
     /// More names of folders that are shared and not copied, beside [`SHARED_NAMES`].
     pub share: &'m [String],
+    /// How much of what the run makes is kept.
+    pub bounds: TreeBounds,
 }
 
 /// A run's own tree.
@@ -97,6 +106,7 @@ pub struct RunTree {
     borrowed: Vec<PathBuf>,
     known: Mutex<Known>,
     kind: Kind,
+    began: Began,
 }
 
 /// What a tree was made from.
@@ -145,10 +155,18 @@ impl RunTree {
             borrowed: borrowed(kind, repository.as_ref()),
             known: Mutex::default(),
             kind,
+            began: Began::with(making.bounds, &[]),
         };
-        tree.start = tree.snapshot(START)?;
+        tree.begin()?;
         tree.write_record(prefix)?;
         Ok(tree)
+    }
+
+    /// Takes the first snapshot, and notes what it does not hold.
+    fn begin(&mut self) -> Result<(), TreeError> {
+        self.start = self.snapshot(START)?;
+        self.began = Began::with(self.began.bounds, self.start.set_aside());
+        self.began.write(&self.own.at, self.start.set_aside())
     }
 
     /// Opens a tree that was made before.
@@ -176,12 +194,13 @@ impl RunTree {
             start: Snapshot::unknown(START),
             left_out: LeftOut::new(&[], std::iter::empty()),
             borrowed: match checkout::Source::read(&whole)? {
-                Some(source) => source.objects,
+                Some(source) => shown(source.objects, &whole, &origin),
                 None => borrowed(kind, Repository::find(&origin).as_ref()),
             },
             known: Mutex::default(),
             origin,
             kind,
+            began: Began::read(&whole)?,
         };
         tree.start = tree.find(START)?;
         let began = tree.store().manifest(tree.start.tree())?;
@@ -225,6 +244,13 @@ impl RunTree {
         self.kind != Kind::Commit
     }
 
+    /// Returns where the person's repository borrows from or leads to, if that is not its own. The
+    /// run is shown nothing of it, and has a plain copy of the files.
+    pub fn foreign(&self) -> Option<PathBuf> {
+        let repository = Repository::find(&self.origin).filter(|_| self.is_copy());
+        repository.and_then(|found| found.foreign())
+    }
+
     /// Returns the run's own repository. What runs in the tree may read it and never writes it.
     pub fn repository(&self) -> PathBuf {
         self.own.repository()
@@ -235,28 +261,12 @@ impl RunTree {
         &self.borrowed
     }
 
-    /// Copies a shared folder into the tree, for systems that cannot show the person's own. It is
-    /// in no snapshot as long as git ignores it.
-    pub fn bring(&self, folder: &Path) -> Result<(), TreeError> {
-        let paths = Listing {
-            program: &self.own.program,
-            folder: &self.origin,
-            repository: None,
-            named: &[folder.to_owned()],
-            share: &self.share,
-            run: &self.own.at,
-        };
-        let paths = paths.named_only()?;
-        Copy::new(&self.origin, &self.own.files)?.all(&paths)?;
-        Ok(())
-    }
-
     /// Removes the tree with all its snapshots.
     pub fn remove(self) -> Result<(), TreeError> {
         let at = &self.own.at;
         // Without its record it is no tree any more, should removing the rest be cut short.
         drop(fs::remove_file(at.join("run")));
-        copy::remove_all(at).map_err(TreeError::system("remove", at))
+        artel_files::remove_tree(at).map_err(TreeError::system("remove", at))
     }
 
     /// Tells whether the files are the whole tree and not a part below it.
@@ -310,6 +320,20 @@ impl Kind {
     }
 }
 
+/// Leaves out what an older build noted of folders that are not the repository's own.
+fn shown(mut objects: Vec<PathBuf>, at: &Path, origin: &Path) -> Vec<PathBuf> {
+    let Some(repository) = Repository::find(origin) else {
+        return objects;
+    };
+    if repository.foreign().is_some() {
+        let own = repository.objects();
+        let runs = at.ancestors().find(|above| above.ends_with("worktrees"));
+        let runs = runs.or(at.parent()).unwrap_or(at);
+        objects.retain(|path| own.contains(path) || path.starts_with(runs));
+    }
+    objects
+}
+
 fn borrowed(kind: Kind, repository: Option<&Repository>) -> Vec<PathBuf> {
     let repository = repository.filter(|_| kind == Kind::Commit);
     repository.map(Repository::objects).unwrap_or_default()
@@ -323,9 +347,9 @@ fn clear_for(at: &Path) -> Result<PathBuf, TreeError> {
     artel_files::make_dirs(at, 0o700)?;
     for part in ["tree", "git", "snapshots"] {
         let part = at.join(part);
-        copy::remove_all(&part).map_err(TreeError::system("remove", &part))?;
+        artel_files::remove_tree(&part).map_err(TreeError::system("remove", &part))?;
     }
-    for file in ["index", "line"] {
+    for file in ["index", "line", "aside"] {
         drop(fs::remove_file(at.join(file)));
     }
     artel_files::make_dir(&at.join("snapshots"), 0o700)?;
@@ -347,7 +371,7 @@ fn copy_files(
         share: making.share,
         run: &own.at,
     };
-    let copied = Copy::new(origin, &own.files)?.all(&listing.paths()?)?;
+    let copied = Copy::new(origin, &own.files, making.bounds)?.all(&listing.paths()?)?;
     let Some(repository) = repository else {
         return Ok(copied);
     };

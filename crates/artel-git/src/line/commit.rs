@@ -7,7 +7,9 @@ use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
+use crate::tree::beneath::Beneath;
 use crate::tree::checkout::Work;
+use crate::tree::restore::{TEMP, is_folder, wanted_of};
 use crate::tree::store::Side;
 use crate::{Identity, RunTree, TreeError};
 
@@ -100,6 +102,28 @@ impl Line {
         Ok(id_of(&git.run(&["write-tree"])?))
     }
 
+    /// Makes these files of a checkout what they are in a tree of this line; one that is not there
+    /// goes, and so does what stands in the way of one.
+    pub fn put_back(&self, tree: &RunTree, from: &str, paths: &[PathBuf]) -> Result<(), LineError> {
+        let prefix = self.prefix();
+        let beneath = Beneath::open(tree.files())?.without_waiting();
+        for path in paths {
+            // A checkout holds the person's folder alone.
+            let Ok(inside) = path.strip_prefix(&prefix) else {
+                continue;
+            };
+            let Some(side) = self.side_at(from, path)? else {
+                beneath.remove(inside)?;
+                continue;
+            };
+            clear_way(tree, &beneath, inside)?;
+            let put = |_, bytes: &[u8]| beneath.put(inside, wanted_of(&side, bytes), TEMP.as_ref());
+            self.store()
+                .contents::<TreeError>(&[side.id.as_str()], put)?;
+        }
+        Ok(())
+    }
+
     /// Makes one commit of a change, merged three-way where other work came in between. The same
     /// order again makes the same commit.
     pub fn commit(&self, order: &CommitOrder<'_>) -> Result<Committed, LineError> {
@@ -187,6 +211,26 @@ impl Line {
         git.run(&["update-index", "-q", "--ignore-submodules", "--refresh"])?;
         Ok(())
     }
+}
+
+/// Removes what keeps a file from standing at its path: a link or file among the folders above it, a
+/// folder of its name.
+fn clear_way(tree: &RunTree, beneath: &Beneath, path: &Path) -> Result<(), TreeError> {
+    let mut above: Vec<&Path> = path.ancestors().skip(1).collect();
+    while let Some(folder) = above.pop() {
+        let stands = match folder.as_os_str().is_empty() {
+            true => None,
+            false => beneath.look(folder)?,
+        };
+        if stands.is_some_and(|stat| !is_folder(stat)) {
+            return beneath.remove(folder);
+        }
+    }
+    if beneath.look(path)?.is_some_and(is_folder) {
+        let whole = tree.files().join(path);
+        return artel_files::remove_tree(&whole).map_err(TreeError::system("remove", &whole));
+    }
+    Ok(())
 }
 
 /// Entries in words, one after the other; what is in the way of one goes.

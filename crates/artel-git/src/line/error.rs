@@ -20,6 +20,19 @@ pub enum LineError {
         /// The person's folder.
         folder: PathBuf,
     },
+    /// The person's repository needs what is not its own.
+    #[error(
+        "the repository of `{}` needs `{}`, which lies outside of it, where agents see nothing; \
+         try `git repack -a -d`, then remove `.git/objects/info/alternates`",
+        folder.display(),
+        from.display()
+    )]
+    Borrows {
+        /// The person's folder.
+        folder: PathBuf,
+        /// What it borrows from or leads to.
+        from: PathBuf,
+    },
     /// The person's folder is in no repository.
     #[error(
         "`{}` is in no git repository, so nothing can be merged there; take the patch instead, \

@@ -1,6 +1,6 @@
 //! Reading a line: its log, what differs between two commits, files of a commit.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -166,6 +166,12 @@ impl Line {
         Ok(held)
     }
 
+    /// Returns the paths of all files and links in a commit or tree.
+    pub fn paths_at(&self, treeish: &str) -> Result<BTreeSet<PathBuf>, LineError> {
+        let files = self.store().manifest(&spell(treeish)?)?;
+        Ok(files.into_keys().collect())
+    }
+
     /// Tells what a commit or tree has at a path, if it has anything there.
     pub fn entry_at(&self, treeish: &str, path: &Path) -> Result<Option<Entry>, LineError> {
         let said = self.listed(treeish, path)?;
@@ -175,6 +181,11 @@ impl Line {
             None => Entry::Other,
         };
         Ok((!said.is_empty()).then_some(entry))
+    }
+
+    /// Returns the file or link that a commit or tree has at a path.
+    pub(super) fn side_at(&self, treeish: &str, path: &Path) -> Result<Option<Side>, LineError> {
+        Ok(side_in(&self.listed(treeish, path)?))
     }
 
     fn listed(&self, treeish: &str, path: &Path) -> Result<Vec<u8>, LineError> {

@@ -95,7 +95,7 @@ impl Scene {
             name: "A Person".to_owned(),
             email: "person@localhost".to_owned(),
         };
-        let git = Git::new(&self.program, folder, identity);
+        let git = Git::new(&self.program, folder, identity).with_programs();
         String::from_utf8(git.run(arguments).unwrap()).unwrap()
     }
 

@@ -6,11 +6,12 @@
 //! process be killed, the plan is still there, and the next call goes on with it: what already is
 //! as planned counts as done.
 
-use std::collections::BTreeSet;
-use std::ffi::OsString;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
+use super::aside::{is_of_repository, is_repository};
 use super::beneath::Beneath;
 use super::placing::{Pace, Placing};
 use super::plan::Plan;
@@ -26,6 +27,8 @@ pub struct Applied {
     pub deleted: Vec<PathBuf>,
     /// Files that were as the run left them already.
     pub already: Vec<PathBuf>,
+    /// Files that were not put in place, because git would take their folder for a repository.
+    pub left_out: Vec<PathBuf>,
 }
 
 impl RunTree {
@@ -58,6 +61,8 @@ impl RunTree {
             self.store()
                 .differences(self.start.tree(), &taken.tree, Lines::Uncounted)?;
         let chosen = self.choose(differences, paths)?;
+        let (chosen, left_out) = self.without_repositories(chosen)?;
+        applied.left_out = left_out.into_iter().map(|one| one.path).collect();
         let refused = chosen.iter().filter(|one| is_protected(&one.path));
         let refused: Vec<_> = refused.map(|one| one.path.clone()).collect();
         if !refused.is_empty() {
@@ -124,6 +129,36 @@ impl RunTree {
         let asked: BTreeSet<&PathBuf> = paths.iter().collect();
         let chosen = differences.into_iter();
         Ok(chosen.filter(|one| asked.contains(&one.path)).collect())
+    }
+
+    /// Leaves out what would be part of a repository in the person's folder: what a run made is
+    /// looked at as a whole before, but what is there already may be the other half.
+    fn without_repositories(
+        &self,
+        chosen: Vec<Difference>,
+    ) -> Result<(Vec<Difference>, Vec<Difference>), TreeError> {
+        let mut folders: BTreeMap<PathBuf, BTreeSet<OsString>> = BTreeMap::new();
+        for one in chosen.iter().filter(|one| one.new.is_some()) {
+            let mut below: Option<&OsStr> = None;
+            for above in one.path.ancestors() {
+                if let Some(name) = below
+                    && is_of_repository(name)
+                {
+                    let names = folders.entry(above.to_owned()).or_default();
+                    names.insert(name.to_owned());
+                }
+                below = above.file_name();
+            }
+        }
+        folders.retain(|folder, names| {
+            let there = std::fs::read_dir(self.origin.join(folder));
+            let there = there.into_iter().flatten().flatten();
+            let there = there.map(|entry| entry.file_name());
+            names.extend(there.filter(|name| is_of_repository(name)));
+            is_repository(names.iter().map(OsString::as_os_str))
+        });
+        let is_part = |one: &Difference| one.path.ancestors().any(|it| folders.contains_key(it));
+        Ok(chosen.into_iter().partition(|one| !is_part(one)))
     }
 
     fn plan_path(&self) -> PathBuf {

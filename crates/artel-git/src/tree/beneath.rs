@@ -12,7 +12,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, FileType, Gid, Mode, OFlags, ResolveFlags, Stat, Uid};
+use rustix::fs::{AtFlags, CWD, FileType, Gid, Mode, OFlags, ResolveFlags, Stat, Uid};
 use rustix::io::Errno;
 
 use super::TreeError;
@@ -115,16 +115,18 @@ impl Beneath {
         Ok(OsString::from_vec(target.into_bytes()))
     }
 
-    /// Returns what stands at a path, with all of its bytes.
-    pub(crate) fn content(&self, path: &Path) -> Result<Content, TreeError> {
+    /// Returns what stands at a path, with its bytes. Of a file that has more than `most` bytes, one
+    /// more than these is read.
+    pub(crate) fn content(&self, path: &Path, most: u64) -> Result<Content, TreeError> {
         let Some(stat) = self.look(path)? else {
             return Ok(Content::Nothing);
         };
         Ok(match FileType::from_raw_mode(stat.st_mode) {
             FileType::RegularFile => {
                 let mut bytes = Vec::new();
-                let mut file = self.open_file(path)?;
-                file.read_to_end(&mut bytes)
+                let file = self.open_file(path)?;
+                file.take(most.saturating_add(1))
+                    .read_to_end(&mut bytes)
                     .map_err(TreeError::system("read", path))?;
                 let mode = stat.st_mode & 0o7777;
                 Content::File { bytes, mode }
@@ -164,6 +166,19 @@ impl Beneath {
             return placed;
         }
         self.sync(&folder)
+    }
+
+    /// Moves a folder of the same file system to a path where none is, with the folders above it.
+    pub(crate) fn move_in(&self, from: &Path, path: &Path) -> Result<(), TreeError> {
+        let moved = || {
+            let name = path.file_name().ok_or(Errno::INVAL)?;
+            let above = path.parent().unwrap_or(Path::new(""));
+            self.make_folders_once(above)?;
+            let folder = self.open_at(above, OFlags::RDONLY | OFlags::DIRECTORY)?;
+            rustix::fs::renameat(CWD, from, &folder, name)?;
+            self.sync(&folder)
+        };
+        moved().map_err(TreeError::beneath("move into the tree", path))
     }
 
     /// Removes a file or link; one that is gone is fine.

@@ -12,6 +12,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use super::aside::Began;
 use super::ignores::LeftOut;
 use super::layout::{Layout, alternate};
 use super::own::Own;
@@ -102,9 +103,10 @@ impl RunTree {
             } else {
                 Kind::Commit
             },
+            began: Began::default(),
         };
         tree.begin_with(&order.source.tree, &began)?;
-        tree.start = tree.snapshot(START)?;
+        tree.begin()?;
         tree.write_record(order.prefix)?;
         Ok(tree)
     }

@@ -1,19 +1,18 @@
 //! Copying files out of a person's folder: bounded, with modes and times, cloned where possible.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io;
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{self, Read, Seek as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FileType, Stat, Timespec, Timestamps};
+use rustix::fs::{FileType, SeekFrom, Stat, Timespec, Timestamps};
 use rustix::io::Errno;
 
-use super::TreeError;
 use super::beneath::Beneath;
+use super::{TreeBounds, TreeError};
 
 /// More than a run should take along.
-pub(crate) const MOST_FILES: usize = 200_000;
 pub(crate) const MOST_BYTES: u64 = 4 << 30;
 
 /// How many of the largest folders an error names.
@@ -27,17 +26,31 @@ pub(crate) struct Copy<'c> {
     /// Whether the file system shares blocks between files; found out by trying.
     clones: bool,
     made: HashSet<PathBuf>,
+    bounds: TreeBounds,
+    most_bytes: u64,
 }
 
 impl<'c> Copy<'c> {
-    pub(crate) fn new(folder: &'c Path, to: &'c Path) -> Result<Self, TreeError> {
+    pub(crate) fn new(
+        folder: &'c Path,
+        to: &'c Path,
+        bounds: TreeBounds,
+    ) -> Result<Self, TreeError> {
         Ok(Self {
             folder,
             from: Beneath::open(folder)?,
             to,
             clones: true,
             made: HashSet::new(),
+            bounds,
+            most_bytes: MOST_BYTES,
         })
+    }
+
+    /// Copies nothing where there are more bytes than these.
+    pub(crate) fn at_most(mut self, bytes: u64) -> Self {
+        self.most_bytes = bytes;
+        self
     }
 
     /// Copies what is there of these paths, and returns those that were copied. A path that leads
@@ -55,7 +68,7 @@ impl<'c> Copy<'c> {
             let kind = FileType::from_raw_mode(stat.st_mode);
             kind.is_file() || kind.is_symlink()
         });
-        check(self.folder, &there, (MOST_FILES, MOST_BYTES))?;
+        check(self.folder, &there, (self.bounds.files, self.most_bytes))?;
         for (path, stat) in &there {
             self.one(path, stat)?;
         }
@@ -92,7 +105,7 @@ impl<'c> Copy<'c> {
                 Err(_) => self.clones = false,
             }
         }
-        io::copy(source, copy).map(drop)
+        copy_data(source, copy)
     }
 
     /// Makes folders with the permissions they have in the person's folder.
@@ -158,26 +171,34 @@ pub(crate) fn check(
     })
 }
 
-/// Removes a folder, also where a folder inside may not be changed.
-pub(crate) fn remove_all(path: &Path) -> io::Result<()> {
-    match fs::remove_dir_all(path) {
-        Ok(()) => return Ok(()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(_) => open_up(path)?,
-    }
-    fs::remove_dir_all(path)
-}
-
-fn open_up(folder: &Path) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt as _;
-    fs::set_permissions(folder, fs::Permissions::from_mode(0o700))?;
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        if entry.file_type()?.is_dir() {
-            open_up(&entry.path())?;
+/// Copies what a file holds and leaves its holes holes.
+fn copy_data(source: &mut File, copy: &mut File) -> io::Result<()> {
+    let size = source.metadata()?.len();
+    let mut at = 0;
+    while at < size {
+        let data = match rustix::fs::seek(&*source, SeekFrom::Data(at)) {
+            Ok(data) => data,
+            // Nothing but a hole is left.
+            Err(Errno::NXIO) => break,
+            // Not every file system tells its holes.
+            Err(Errno::INVAL) => {
+                source.seek(io::SeekFrom::Start(at))?;
+                copy.seek(io::SeekFrom::Start(at))?;
+                return io::copy(source, copy).map(drop);
+            }
+            Err(cause) => return Err(cause.into()),
+        };
+        let hole = rustix::fs::seek(&*source, SeekFrom::Hole(data))?;
+        source.seek(io::SeekFrom::Start(data))?;
+        copy.seek(io::SeekFrom::Start(data))?;
+        let copied = io::copy(&mut Read::take(&mut *source, hole - data), copy)?;
+        // Somebody made it shorter meanwhile.
+        if copied == 0 {
+            return Ok(());
         }
+        at = data + copied;
     }
-    Ok(())
+    copy.set_len(size)
 }
 
 fn finish(copy: &File, mode: u32, stat: &Stat) -> Result<(), Errno> {

@@ -171,6 +171,17 @@ impl Rules {
         self.top.is_some() && self.matches(file, Kind::File)
     }
 
+    /// Tells whether git passes over something that it does not know yet and that lies at `path`
+    /// in the tree at `files`.
+    pub(super) fn hides(&mut self, path: &Path, files: &Path) -> bool {
+        let kind = if files.join(path).is_dir() {
+            Kind::Folder
+        } else {
+            Kind::File
+        };
+        self.matches(path, kind)
+    }
+
     /// The ignore file nearest to the path has the last word, and an ignored folder takes all that
     /// is in it along.
     fn matches(&mut self, path: &Path, kind: Kind) -> bool {

@@ -10,8 +10,11 @@ use super::TreeError;
 pub(crate) const RAW: &str =
     "* -text -filter -ident -working-tree-encoding !eol !crlf !diff !merge\n";
 
-/// Longer than an exclude file or the list of a shallow clone.
+/// Longer than an exclude file.
 const LARGEST: u64 = 1 << 20;
+
+/// Longer than any list of the commits at which a clone ends.
+const LARGEST_SHALLOW: u64 = 16 << 20;
 
 /// What a repository of our own is made of.
 #[derive(Debug)]
@@ -74,7 +77,9 @@ impl<'l> Layout<'l> {
                 .collect();
             self.put("objects/info/alternates", &lines)?;
         }
-        if let Some(Ok(shallow)) = self.shallow.as_ref().map(fs::read) {
+        let shallow = self.shallow.as_ref();
+        let shallow = shallow.map(|path| artel_files::read_bounded(path, LARGEST_SHALLOW));
+        if let Some(Ok(shallow)) = shallow {
             self.put("shallow", &shallow)?;
         }
         match self.head {

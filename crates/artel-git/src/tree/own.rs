@@ -109,7 +109,7 @@ impl Own {
             .collect();
         Layout {
             format: head.map_or("sha1", |head| &head.format),
-            exclude: repository.map(|repository| repository.common.join("info/exclude")),
+            exclude: repository.map(Repository::exclude),
             shallow: borrowed.map(|repository| repository.common.join("shallow")),
             objects: &objects,
             head: head.map(|head| (head.commit.as_str(), head.branch.as_deref())),
@@ -125,7 +125,7 @@ impl Own {
         let path = self.dot_git();
         match path.symlink_metadata() {
             Ok(about) if about.is_dir() => {
-                super::copy::remove_all(&path).map_err(TreeError::system("remove", &path))?
+                artel_files::remove_tree(&path).map_err(TreeError::system("remove", &path))?
             }
             Ok(_) if artel_files::read_bounded(&path, 64).is_ok_and(|said| said == DOT_GIT) => {
                 return Ok(());

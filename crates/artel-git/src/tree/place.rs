@@ -5,7 +5,9 @@
 //! points back, a submodule whose repository lies in that of a folder above. Anything else counts
 //! as no repository, so that nobody's other repositories are read by mistake.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::{Git, GitError, Identity};
@@ -85,6 +87,9 @@ impl Repository {
 
     /// Returns the commit that the person stands on; nothing before the first.
     pub(crate) fn head(&self, program: &Path) -> Result<Option<Head>, TreeError> {
+        if self.foreign().is_some() {
+            return Ok(None);
+        }
         let git = self.git(program);
         let said = match git.run(&["rev-parse", "--show-object-format", "HEAD^{commit}"]) {
             Ok(said) => said,
@@ -119,23 +124,80 @@ impl Repository {
     /// Returns the folders of objects that reading this repository needs: its own, and those that
     /// it borrows from itself.
     pub(crate) fn objects(&self) -> Vec<PathBuf> {
+        self.object_folders().0
+    }
+
+    /// Returns what reading this repository would need and what is not its own: the folder of
+    /// objects that it borrows from, or whatever it is that leads elsewhere. A repository is data
+    /// that came from anywhere, and names any folder it likes.
+    pub(crate) fn foreign(&self) -> Option<PathBuf> {
+        self.object_folders().1
+    }
+
+    fn object_folders(&self) -> (Vec<PathBuf>, Option<PathBuf>) {
         let mut found = vec![self.common.join("objects")];
         let mut next = 0;
-        while next < found.len() && found.len() < MOST_BORROWED {
+        while next < found.len() {
             let here = found[next].clone();
             next += 1;
-            let text = artel_files::read_bounded(&here.join("info/alternates"), LONGEST);
-            let text = text.unwrap_or_default();
-            for line in String::from_utf8_lossy(&text).lines() {
-                let borrowed = here.join(line);
-                let is_new = !line.is_empty() && !line.starts_with('#') && borrowed.is_dir();
-                if is_new && !found.contains(&borrowed) {
-                    found.push(borrowed);
+            if let Some(link) = leads_away(&here) {
+                return (found, Some(link));
+            }
+            let list = here.join("info/alternates");
+            if list.symlink_metadata().is_err() {
+                continue;
+            }
+            let Ok(text) = artel_files::read_bounded(&list, LONGEST) else {
+                return (found, Some(list));
+            };
+            for line in text.split(|byte| *byte == b'\n') {
+                if line.is_empty() || line.starts_with(b"#") {
+                    continue;
+                }
+                let named = here.join(OsStr::from_bytes(line));
+                let own = named.canonicalize().ok().filter(|it| self.is_own(it));
+                match own {
+                    Some(own) if found.contains(&own) => {}
+                    Some(own) if found.len() < MOST_BORROWED => found.push(own),
+                    _ => return (found, Some(named)),
                 }
             }
         }
-        found
+        (found, None)
     }
+
+    /// Tells whether a folder of objects lies in this repository or in one below the same root.
+    fn is_own(&self, objects: &Path) -> bool {
+        let lies_here = objects.starts_with(&self.common) || objects.starts_with(&self.top);
+        let about = |name: &str| objects.parent().is_some_and(|git| git.join(name).is_file());
+        lies_here && objects.ends_with("objects") && about("HEAD")
+    }
+
+    /// Returns the file of names that are ignored here, unless something else stands in its place.
+    pub(crate) fn exclude(&self) -> PathBuf {
+        let info = self.common.join("info");
+        match is_folder(&info) {
+            true => info.join("exclude"),
+            false => PathBuf::from("/dev/null"),
+        }
+    }
+}
+
+/// Returns a link in a folder of objects or below it: in the place of a pack, of a single object, of
+/// a list. Git makes none, and follows every one.
+fn leads_away(objects: &Path) -> Option<PathBuf> {
+    let mut waiting = vec![objects.to_owned()];
+    while let Some(folder) = waiting.pop() {
+        // What cannot be listed here, git cannot read here either.
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            match entry.file_type() {
+                Ok(kind) if kind.is_symlink() => return Some(entry.path()),
+                Ok(kind) if kind.is_dir() => waiting.push(entry.path()),
+                _ => {}
+            }
+        }
+    }
+    None
 }
 
 /// Follows a `.git` file, if what it names points back.
@@ -152,8 +214,21 @@ fn pointed_to(top: &Path, dot_git: &Path) -> Option<(PathBuf, PathBuf)> {
     }
     let is_module = |above: &Path| own.starts_with(above.join(".git/modules"));
     let has_no_other = own.join("commondir").symlink_metadata().is_err();
-    let is_module = has_no_other && top.ancestors().skip(1).any(is_module);
+    let is_module =
+        has_no_other && top.ancestors().skip(1).any(is_module) && names_worktree(&own, top);
     is_module.then(|| (own.clone(), own.clone()))
+}
+
+/// Tells whether the settings of a submodule name this working tree: its neighbours lie in the same
+/// folder, and are not for it to read.
+fn names_worktree(own: &Path, top: &Path) -> bool {
+    let text = artel_files::read_bounded(&own.join("config"), LONGEST).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    let mut values = text.lines().filter_map(|line| {
+        let (key, value) = line.split_once('=')?;
+        (key.trim() == "worktree").then(|| value.trim().trim_matches('"').to_owned())
+    });
+    values.any(|value| own.join(value).canonicalize().is_ok_and(|it| it == top))
 }
 
 fn line_of(file: &Path) -> Option<String> {

@@ -5,14 +5,14 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
+use super::aside::SetAsideReason;
 use super::beneath::{Beneath, FileMode, Wanted};
-use super::copy::remove_all;
 use super::snapshot::Taken;
 use super::store::{Difference, Lines, Side};
 use super::{RunTree, Snapshot, TreeError};
 
 /// The name of a file on its way. A leftover of it is replaced by the next.
-const TEMP: &str = ".artel-tmp-restore";
+pub(crate) const TEMP: &str = ".artel-tmp-restore";
 
 /// What a restore did.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -40,10 +40,9 @@ impl RunTree {
             left: taken.walk.left_out.clone(),
             ..Restored::default()
         };
-        for path in &taken.walk.set_aside {
-            self.clear(&beneath, path)?;
-            restored.removed.push(path.clone());
-        }
+        let cleared = self.clear_aside(&beneath, &taken)?;
+        let differences = self.with_cleared(differences, snapshot, &cleared)?;
+        restored.removed.extend(cleared);
         for gone in differences.iter().filter(|one| one.new.is_none()) {
             beneath.remove(&gone.path)?;
             restored.removed.push(gone.path.clone());
@@ -61,6 +60,65 @@ impl RunTree {
             beneath.make_folders(folder)?;
         }
         Ok(restored)
+    }
+
+    /// Removes what no snapshot holds, except what was there when the run began.
+    fn clear_aside(&self, beneath: &Beneath, taken: &Taken) -> Result<Vec<PathBuf>, TreeError> {
+        let mut cleared = Vec::new();
+        for one in &taken.walk.set_aside {
+            if self.began.held(&one.path) {
+                continue;
+            }
+            if let SetAsideReason::TooManyIn(_) = one.why {
+                self.clear_files_of(beneath, &one.path, taken)?;
+                continue;
+            }
+            self.clear(beneath, &one.path)?;
+            cleared.push(one.path.clone());
+        }
+        Ok(cleared)
+    }
+
+    /// Removes the files directly in a folder that no snapshot holds.
+    fn clear_files_of(
+        &self,
+        beneath: &Beneath,
+        folder: &Path,
+        taken: &Taken,
+    ) -> Result<(), TreeError> {
+        let whole = self.own.files.join(folder);
+        let failed = || TreeError::system("list", &whole);
+        for entry in std::fs::read_dir(&whole).map_err(failed())? {
+            let entry = entry.map_err(failed())?;
+            let path = folder.join(entry.file_name());
+            let is_folder = entry.file_type().map_err(failed())?.is_dir();
+            let is_git = entry.file_name().eq_ignore_ascii_case(".git");
+            if !is_folder && !is_git && !taken.walk.files.contains_key(&path) {
+                beneath.remove(&path)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds what the snapshot holds below what was removed: it was in no comparison.
+    fn with_cleared(
+        &self,
+        mut differences: Vec<Difference>,
+        snapshot: &Snapshot,
+        cleared: &[PathBuf],
+    ) -> Result<Vec<Difference>, TreeError> {
+        if cleared.is_empty() {
+            return Ok(differences);
+        }
+        let cleared: BTreeSet<&Path> = cleared.iter().map(PathBuf::as_path).collect();
+        let known: BTreeSet<PathBuf> = differences.iter().map(|one| one.path.clone()).collect();
+        for (path, side) in self.store().manifest(snapshot.tree())? {
+            let is_cleared = path.ancestors().any(|above| cleared.contains(above));
+            if is_cleared && !known.contains(&path) {
+                differences.push(Difference::written_again(path, side));
+            }
+        }
+        Ok(differences)
     }
 
     /// Returns the folders that were empty at the snapshot; those of today where its name has
@@ -106,15 +164,15 @@ impl RunTree {
             return beneath.remove(path);
         }
         let whole = self.own.files.join(path);
-        remove_all(&whole).map_err(TreeError::system("remove", &whole))
+        artel_files::remove_tree(&whole).map_err(TreeError::system("remove", &whole))
     }
 }
 
-fn is_folder(stat: rustix::fs::Stat) -> bool {
+pub(crate) fn is_folder(stat: rustix::fs::Stat) -> bool {
     rustix::fs::FileType::from_raw_mode(stat.st_mode).is_dir()
 }
 
-fn wanted_of<'w>(side: &Side, bytes: &'w [u8]) -> Wanted<'w> {
+pub(crate) fn wanted_of<'w>(side: &Side, bytes: &'w [u8]) -> Wanted<'w> {
     if side.is_link() {
         return Wanted::Link(OsStr::from_bytes(bytes));
     }

@@ -1,5 +1,6 @@
 //! Snapshots: git trees of a run's files, and the list of folders that git does not keep.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -7,7 +8,11 @@ use std::sync::PoisonError;
 
 use crate::GitError;
 
-use super::walk::{Files, Look, Seen, Walk};
+use super::aside::SetAside;
+use super::copy::MOST_BYTES;
+use super::crowd::{Chosen, Without};
+use super::store::Side;
+use super::walk::{Files, Look, Looked, Seen, Walk};
 use super::{RunTree, TreeError};
 
 /// How the record of a snapshot begins.
@@ -19,6 +24,9 @@ const LARGEST_RECORD: u64 = 64 << 20;
 /// So many new contents are worth a pack.
 const MANY: usize = 64;
 
+/// More often than folders have to be chosen before few enough files are left.
+const MOST_CHOICES: usize = 8;
+
 /// More names than that are handed over on the input, in a call of their own.
 const LONGEST_ARGUMENTS: usize = 64 * 1024;
 
@@ -27,7 +35,7 @@ const LONGEST_ARGUMENTS: usize = 64 * 1024;
 pub struct Snapshot {
     label: String,
     tree: String,
-    set_aside: Vec<PathBuf>,
+    set_aside: Vec<SetAside>,
 }
 
 impl Snapshot {
@@ -50,9 +58,9 @@ impl Snapshot {
         &self.tree
     }
 
-    /// Returns what was found and is in no snapshot: metadata of repositories that the run made,
-    /// pipes, devices. It is known only to the call that took the snapshot.
-    pub fn set_aside(&self) -> &[PathBuf] {
+    /// Returns what was found and is in no snapshot. It is known only to the call that took the
+    /// snapshot.
+    pub fn set_aside(&self) -> &[SetAside] {
         &self.set_aside
     }
 }
@@ -96,6 +104,19 @@ impl RunTree {
         })
     }
 
+    /// Returns what is in no snapshot now and was not there, or not so, when the run began. What git
+    /// ignores is no part of the run's work, and does not count.
+    pub fn set_aside(&self) -> Result<Vec<SetAside>, TreeError> {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut aside = self.look(&known.files)?.set_aside;
+        let mut rules = self.rules();
+        aside.retain(|one| {
+            let is_new = !self.began.holds(one);
+            is_new && !rules.hides(&one.path, &self.own.files)
+        });
+        Ok(aside)
+    }
+
     /// Finds a snapshot by its name.
     pub fn find(&self, label: &str) -> Result<Snapshot, TreeError> {
         check(label)?;
@@ -107,16 +128,66 @@ impl RunTree {
         })
     }
 
+    /// Looks at every file. Where there are too many, folders with most of the new ones are left
+    /// out.
     pub(super) fn look(&self, known: &Files) -> Result<Walk, TreeError> {
-        Look {
-            files: &self.own.files,
-            ours: self.is_whole().then_some(Path::new(".git")),
-            left_out: &self.left_out,
-            rules: self.rules(),
-            clock: &self.own.at.join("clock"),
-            known,
+        let clock = self.own.at.join("clock");
+        let mut without = Without::default();
+        let mut seen = 0;
+        for _ in 0..MOST_CHOICES {
+            let mut look = Look {
+                files: &self.own.files,
+                ours: self.is_whole().then_some(Path::new(".git")),
+                left_out: &self.left_out,
+                rules: self.rules(),
+                clock: &clock,
+                known,
+                bounds: self.began.bounds,
+                without: &without,
+            };
+            match look.all()? {
+                Looked::All(walk) => return Ok(walk),
+                Looked::TooMany { bytes } => seen = bytes,
+            }
+            // What the run begins with is the person's, and none of it is left out.
+            if self.start.tree().is_empty() {
+                break;
+            }
+            let began = self.start_files()?.into_keys().collect();
+            let mut more = without.clone();
+            if more.choose(&mut look, began) == Chosen::Nothing {
+                break;
+            }
+            without = more;
         }
-        .all()
+        Err(TreeError::TooLarge {
+            folder: self.own.files.clone(),
+            files: self.began.bounds.files + 1,
+            bytes: seen,
+            most_files: self.began.bounds.files,
+            most_bytes: MOST_BYTES,
+            largest: format!("`{}`", self.own.files.display()),
+        })
+    }
+
+    /// Returns what the run began with; nothing as long as that is not known.
+    fn start_files(&self) -> Result<BTreeMap<PathBuf, Side>, TreeError> {
+        match self.start.tree() {
+            "" => Ok(BTreeMap::new()),
+            tree => self.store().manifest(tree),
+        }
+    }
+
+    /// Returns what the run began with below what is set aside: it counts as unchanged.
+    fn unchanged_aside(&self, walk: &Walk) -> Result<Vec<(PathBuf, Side)>, TreeError> {
+        let aside = walk.set_aside.iter().filter(|one| one.why.keeps_start());
+        let aside: BTreeSet<&Path> = aside.map(|one| one.path.as_path()).collect();
+        if aside.is_empty() {
+            return Ok(Vec::new());
+        }
+        let files = self.start_files()?.into_iter();
+        let is_aside = |path: &Path| path.ancestors().any(|above| aside.contains(above));
+        Ok(files.filter(|(path, _)| is_aside(path)).collect())
     }
 
     /// Writes the files as they are into the object database.
@@ -128,10 +199,10 @@ impl RunTree {
                 let changed = Changed::between(&known.files, &walk.files);
                 match changed.old.is_empty() && changed.new.is_empty() {
                     true => tree.clone(),
-                    false => self.write(&changed)?,
+                    false => self.write(&changed, &self.unchanged_aside(&walk)?)?,
                 }
             }
-            None => self.write_all(&walk.files)?,
+            None => self.write_all(&walk)?,
         };
         known.files.clone_from(&walk.files);
         known.tree = Some(tree.clone());
@@ -139,7 +210,8 @@ impl RunTree {
     }
 
     /// Brings the whole private index up to date, with git's own memory of what is unchanged.
-    fn write_all(&self, files: &Files) -> Result<String, TreeError> {
+    fn write_all(&self, walk: &Walk) -> Result<String, TreeError> {
+        let files = &walk.files;
         let listed = self.own.private().run(&["ls-files", "-z"]);
         let indexed = match listed {
             Err(GitError::Refused { .. }) => {
@@ -152,14 +224,20 @@ impl RunTree {
         let indexed = indexed.split(|byte| *byte == 0);
         let indexed = indexed.filter(|path| !path.is_empty());
         let old = indexed.map(|path| Path::new(OsStr::from_bytes(path)));
-        self.write(&Changed {
+        let changed = Changed {
             old: old.filter(|path| !files.contains_key(*path)).collect(),
             new: files.keys().map(PathBuf::as_path).collect(),
-        })
+        };
+        self.write(&changed, &self.unchanged_aside(walk)?)
     }
 
-    /// Brings these paths of the private index up to date and writes its tree.
-    fn write(&self, changed: &Changed<'_>) -> Result<String, TreeError> {
+    /// Brings these paths of the private index up to date, puts what is unchanged back into it, and
+    /// writes its tree.
+    fn write(
+        &self,
+        changed: &Changed<'_>,
+        unchanged: &[(PathBuf, Side)],
+    ) -> Result<String, TreeError> {
         let mut git = self.own.private();
         if changed.new.len() > MANY {
             // Git writes what it takes for large into one pack, and not each into a file.
@@ -184,6 +262,9 @@ impl RunTree {
         let add = ["--add", "--remove", "--replace", "-z", "--stdin"];
         arguments.extend(add.map(OsString::from));
         git.run_on(&arguments, list(&changed.new))?;
+        if !unchanged.is_empty() {
+            git.run_with(&["update-index", "-z", "--index-info"], entries(unchanged))?;
+        }
         let said = git.run(&["write-tree"])?;
         Ok(String::from_utf8_lossy(&said).trim().to_owned())
     }
@@ -270,6 +351,17 @@ impl<'f> Changed<'f> {
 fn list(paths: &[&Path]) -> Vec<u8> {
     let mut list = Vec::new();
     for path in paths {
+        list.extend_from_slice(path.as_os_str().as_bytes());
+        list.push(0);
+    }
+    list
+}
+
+/// Writes entries as git reads them into its index.
+fn entries(files: &[(PathBuf, Side)]) -> Vec<u8> {
+    let mut list = Vec::new();
+    for (path, side) in files {
+        list.extend_from_slice(format!("{:o} {}\t", side.mode, side.id).as_bytes());
         list.extend_from_slice(path.as_os_str().as_bytes());
         list.push(0);
     }

@@ -57,6 +57,16 @@ pub(crate) struct Difference {
 }
 
 impl Difference {
+    /// A file that is the same in both trees and has to be written all the same.
+    pub(super) fn written_again(path: PathBuf, side: Side) -> Self {
+        Self {
+            path,
+            old: Some(side.clone()),
+            new: Some(side),
+            lines: None,
+        }
+    }
+
     pub(super) fn kind(&self) -> ChangeKind {
         match (&self.old, &self.new) {
             (None, _) => ChangeKind::Made,
@@ -125,9 +135,18 @@ impl Store {
     pub(crate) fn contents<E: From<TreeError>>(
         &self,
         ids: &[&str],
+        each: impl FnMut(usize, &[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.contents_of_sizes(ids, &self.sizes(ids)?, each)
+    }
+
+    /// The same where the sizes are known already.
+    pub(crate) fn contents_of_sizes<E: From<TreeError>>(
+        &self,
+        ids: &[&str],
+        sizes: &[u64],
         mut each: impl FnMut(usize, &[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
-        let sizes = self.sizes(ids)?;
         let mut first = 0;
         while first < ids.len() {
             let mut bytes = sizes[first];

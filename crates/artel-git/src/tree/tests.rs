@@ -1,6 +1,7 @@
 //! A run's tree against real git, in temporary folders.
 
 mod applying;
+mod aside;
 mod hostile;
 mod making;
 mod restoring;
@@ -78,6 +79,7 @@ impl Scene {
             at: &self.at(),
             named,
             share: &[],
+            bounds: TreeBounds::default(),
         })
         .unwrap()
     }
@@ -90,6 +92,7 @@ fn git_in(folder: &Path, arguments: &[&str]) -> String {
     };
     let said = Git::new(program(), folder, identity)
         .set("protocol.file.allow=always")
+        .with_programs()
         .run(arguments)
         .unwrap();
     String::from_utf8(said).unwrap()

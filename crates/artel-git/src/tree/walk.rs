@@ -16,12 +16,17 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
-use super::TreeError;
-use super::copy::MOST_FILES;
+use super::aside::{self, SetAside, SetAsideReason};
+use super::crowd::Without;
 use super::ignores::{LeftOut, Rules};
+use super::{TreeBounds, TreeError};
 
 /// Each level holds a handle.
-const DEEPEST: usize = 200;
+pub(super) const DEEPEST: usize = 200;
+
+/// Longer than the path of any folder that people made; with a name below it, git and the system
+/// still take it.
+const LONGEST_PATH: usize = 3000;
 
 /// What is known of a file without reading it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,8 +59,8 @@ pub(super) struct Walk {
     pub(super) folders: Vec<PathBuf>,
     /// Folders with nothing in them.
     pub(super) empty: Vec<PathBuf>,
-    /// What no snapshot may hold: metadata of repositories, pipes and devices.
-    pub(super) set_aside: Vec<PathBuf>,
+    /// What no snapshot holds.
+    pub(super) set_aside: Vec<SetAside>,
     /// Ignored folders of dependencies and build results.
     pub(super) left_out: Vec<PathBuf>,
 }
@@ -70,18 +75,47 @@ pub(super) struct Look<'l> {
     /// The file whose change tells the time of the file system.
     pub(super) clock: &'l Path,
     pub(super) known: &'l Files,
+    pub(super) bounds: TreeBounds,
+    /// What is left out because the tree would hold too many files.
+    pub(super) without: &'l Without,
+}
+
+/// What came of a look.
+pub(super) enum Looked {
+    All(Walk),
+    /// The tree holds more files than are kept; those that were seen have so many bytes.
+    TooMany {
+        bytes: u64,
+    },
+}
+
+/// Why a look ended early.
+enum Halt {
+    TooMany,
+    Failed(TreeError),
+}
+
+impl From<TreeError> for Halt {
+    fn from(error: TreeError) -> Self {
+        Self::Failed(error)
+    }
 }
 
 impl Look<'_> {
     /// Looks at the whole tree.
-    pub(super) fn all(mut self) -> Result<Walk, TreeError> {
+    pub(super) fn all(&mut self) -> Result<Looked, TreeError> {
         let now = tick(self.clock)?;
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let top = rustix::fs::open(self.files, flags, Mode::empty())
             .map_err(TreeError::system("open the folder", self.files))?;
         let mut walk = Walk::default();
-        self.folder(top, Path::new(""), now, &mut walk)?;
-        Ok(walk)
+        match self.folder(top, Path::new(""), now, &mut walk) {
+            Ok(()) => Ok(Looked::All(walk)),
+            Err(Halt::TooMany) => Ok(Looked::TooMany {
+                bytes: walk.files.values().map(|seen| seen.stamp.size).sum(),
+            }),
+            Err(Halt::Failed(error)) => Err(error),
+        }
     }
 
     fn folder(
@@ -90,12 +124,9 @@ impl Look<'_> {
         at: &Path,
         now: (i64, u64),
         walk: &mut Walk,
-    ) -> Result<(), TreeError> {
+    ) -> Result<(), Halt> {
         let whole = self.files.join(at);
         let failed = |doing| TreeError::beneath(doing, &whole);
-        if at.iter().count() > DEEPEST {
-            return Err(failed("go as deep as")(Errno::NAMETOOLONG));
-        }
         let mut dir = Dir::new(handle).map_err(failed("list"))?;
         let mut names: Vec<OsString> = Vec::new();
         while let Some(entry) = dir.read() {
@@ -105,17 +136,36 @@ impl Look<'_> {
                 names.push(name.to_owned());
             }
         }
-        if names.is_empty() && !at.as_os_str().is_empty() {
+        let is_top = at.as_os_str().is_empty();
+        if names.is_empty() && !is_top {
             walk.empty.push(at.to_owned());
         }
         let handle = dir.fd().map_err(failed("list"))?;
+        let is_repository = aside::is_repository(names.iter().map(OsString::as_os_str));
+        if is_repository && !is_top {
+            let stamp = aside::stamp_of(handle);
+            walk.set_aside.push(SetAside {
+                path: at.to_owned(),
+                why: SetAsideReason::BareRepository,
+                stamp,
+            });
+            return Ok(());
+        }
+        if !is_top {
+            walk.folders.push(at.to_owned());
+        }
         for name in names {
             let path = at.join(&name);
+            if is_repository && aside::is_of_repository(&name) {
+                // The root itself stays; without these it is no repository.
+                walk.set_aside(path, SetAsideReason::BareRepository);
+                continue;
+            }
             match rustix::fs::statat(handle, &name, AtFlags::SYMLINK_NOFOLLOW) {
                 Ok(stat) => self.entry(&handle, &name, path, &stat, now, walk)?,
                 // Gone since it was listed.
                 Err(Errno::NOENT) => {}
-                Err(cause) => return Err(TreeError::beneath("look at", &path)(cause)),
+                Err(cause) => return Err(TreeError::beneath("look at", &path)(cause).into()),
             }
         }
         Ok(())
@@ -129,33 +179,34 @@ impl Look<'_> {
         stat: &Stat,
         now: (i64, u64),
         walk: &mut Walk,
-    ) -> Result<(), TreeError> {
+    ) -> Result<(), Halt> {
         let kind = FileType::from_raw_mode(stat.st_mode);
-        if is_set_aside(name, kind) {
-            if self.ours != Some(&path) || kind != FileType::RegularFile {
-                walk.set_aside.push(path);
+        if let Some(why) = metadata_or_special(name, kind) {
+            let is_ours = self.ours == Some(&path) && kind == FileType::RegularFile;
+            if !is_ours && !is_placeholder(stat) {
+                walk.set_aside(path, why);
             }
             return Ok(());
         }
         if kind == FileType::Directory {
-            if self.left_out.is_left_out(&path, &mut self.rules) {
-                walk.left_out.push(path);
-                return Ok(());
-            }
-            let inner = open_folder(folder, name, stat);
-            let inner = inner.map_err(TreeError::beneath("open the folder", &path))?;
-            walk.folders.push(path.clone());
-            return self.folder(inner, &path, now, walk);
+            return self.inner(folder, name, path, stat, now, walk);
         }
-        if walk.files.len() >= MOST_FILES {
-            return Err(TreeError::TooLarge {
-                folder: self.files.to_owned(),
-                files: walk.files.len() + 1,
-                bytes: walk.files.values().map(|seen| seen.stamp.size).sum(),
-                most_files: MOST_FILES,
-                most_bytes: super::copy::MOST_BYTES,
-                largest: format!("`{}`", path.parent().unwrap_or(&path).display()),
+        if let Some(files) = self.without.file(&path) {
+            let folder = path.parent().unwrap_or(&path);
+            walk.set_aside_once(folder, SetAsideReason::TooManyIn(files));
+            return Ok(());
+        }
+        let stamp = Stamp::of(stat);
+        if kind == FileType::RegularFile && stamp.size > self.bounds.file_bytes {
+            walk.set_aside.push(SetAside {
+                path,
+                why: SetAsideReason::TooLarge(stamp.size),
+                stamp: stamp.short(),
             });
+            return Ok(());
+        }
+        if walk.files.len() >= self.bounds.files {
+            return Err(Halt::TooMany);
         }
         // Git cannot keep what its owner may not read, and keeps no such mode either.
         let is_closed = kind == FileType::RegularFile && stat.st_mode & 0o400 == 0;
@@ -165,6 +216,32 @@ impl Look<'_> {
         let seen = seen.map_err(TreeError::beneath("read", &path))?;
         walk.files.insert(path, seen);
         Ok(())
+    }
+
+    fn inner(
+        &mut self,
+        folder: &impl std::os::fd::AsFd,
+        name: &OsStr,
+        path: PathBuf,
+        stat: &Stat,
+        now: (i64, u64),
+        walk: &mut Walk,
+    ) -> Result<(), Halt> {
+        if self.left_out.is_left_out(&path, &mut self.rules) {
+            walk.left_out.push(path);
+            return Ok(());
+        }
+        if let Some(files) = self.without.folder(&path) {
+            walk.set_aside(path, SetAsideReason::TooMany(files));
+            return Ok(());
+        }
+        if is_too_deep(&path) {
+            walk.set_aside(path, SetAsideReason::TooDeep);
+            return Ok(());
+        }
+        let inner = open_folder(folder, name, stat);
+        let inner = inner.map_err(TreeError::beneath("open the folder", &path))?;
+        self.folder(inner, &path, now, walk)
     }
 
     fn seen(
@@ -213,6 +290,18 @@ impl Stamp {
         }
     }
 
+    /// Returns a number that changes when the file does.
+    fn short(&self) -> u64 {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&self.size.to_le_bytes());
+        hasher.update(&self.modified.0.to_le_bytes());
+        hasher.update(&self.modified.1.to_le_bytes());
+        hasher.update(&self.mode.to_le_bytes());
+        let mut bytes = [0; 8];
+        hasher.finalize_xof().fill(&mut bytes);
+        u64::from_le_bytes(bytes)
+    }
+
     /// Feeds all of it to a hash.
     fn feed(&self, hasher: &mut blake3::Hasher) {
         for number in [self.size, self.modified.1, self.changed.1, self.inode] {
@@ -225,6 +314,19 @@ impl Stamp {
 }
 
 impl Walk {
+    fn set_aside(&mut self, path: PathBuf, why: SetAsideReason) {
+        let stamp = 0;
+        self.set_aside.push(SetAside { path, why, stamp });
+    }
+
+    /// Names a folder once for all the files in it.
+    fn set_aside_once(&mut self, folder: &Path, why: SetAsideReason) {
+        let is_it = |one: &SetAside| one.path == folder && one.why == why;
+        if !self.set_aside.iter().any(is_it) {
+            self.set_aside(folder.to_owned(), why);
+        }
+    }
+
     /// Returns one hash of all that was seen.
     pub(super) fn hash(&self) -> blake3::Hash {
         let mut hasher = blake3::Hasher::new();
@@ -240,9 +342,12 @@ impl Walk {
                 hasher.update(content.as_bytes());
             }
         }
-        for list in [&self.empty, &self.set_aside] {
-            hasher.update(&(list.len() as u64).to_le_bytes());
-            list.iter().for_each(|name| path(&mut hasher, name));
+        hasher.update(&(self.empty.len() as u64).to_le_bytes());
+        self.empty.iter().for_each(|name| path(&mut hasher, name));
+        hasher.update(&(self.set_aside.len() as u64).to_le_bytes());
+        for one in &self.set_aside {
+            path(&mut hasher, &one.path);
+            hasher.update(&one.stamp.to_le_bytes());
         }
         hasher.finalize()
     }
@@ -250,18 +355,29 @@ impl Walk {
 
 /// Metadata of a repository however it is written, a link where git wants a file, and what is
 /// neither file, folder nor link.
-fn is_set_aside(name: &OsStr, kind: FileType) -> bool {
-    let is_plain = matches!(
-        kind,
-        FileType::RegularFile | FileType::Directory | FileType::Symlink
-    );
-    !is_plain
-        || name.eq_ignore_ascii_case(".git")
-        || (kind == FileType::Symlink && name.eq_ignore_ascii_case(".gitmodules"))
+fn metadata_or_special(name: &OsStr, kind: FileType) -> Option<SetAsideReason> {
+    let is_link = kind == FileType::Symlink;
+    let is_plain = is_link || matches!(kind, FileType::RegularFile | FileType::Directory);
+    let is_metadata =
+        name.eq_ignore_ascii_case(".git") || (is_link && name.eq_ignore_ascii_case(".gitmodules"));
+    if is_metadata {
+        return Some(SetAsideReason::GitMetadata);
+    }
+    (!is_plain).then_some(SetAsideReason::SpecialFile)
+}
+
+/// Tells whether it stands for a name that commands may not make, as long as one runs.
+fn is_placeholder(stat: &Stat) -> bool {
+    let is_socket = FileType::from_raw_mode(stat.st_mode) == FileType::Socket;
+    is_socket && stat.st_mode & 0o777 == 0
+}
+
+pub(super) fn is_too_deep(folder: &Path) -> bool {
+    folder.as_os_str().len() > LONGEST_PATH || folder.iter().count() > DEEPEST
 }
 
 /// Opens a folder, also one that its maker closed for its owner.
-fn open_folder(
+pub(super) fn open_folder(
     folder: &impl std::os::fd::AsFd,
     name: &OsStr,
     stat: &Stat,

@@ -1,5 +1,6 @@
 //! Checkouts, what is taken over from them, and one commit per step.
 
+use std::collections::BTreeSet;
 use std::os::unix::fs::symlink;
 
 use super::*;
@@ -216,6 +217,8 @@ fn what_is_at_a_path_is_told_also_where_it_cannot_be_read() {
         assert_eq!(work.line.file_at(&tree, path, 4).unwrap(), None);
         assert_eq!(work.line.entry_at(&tree, path).unwrap(), entry, "{path:?}");
     }
+    let there = ["a.txt", "in/b.txt", "link"].map(PathBuf::from);
+    assert_eq!(work.line.paths_at(&tree).unwrap(), BTreeSet::from(there));
 }
 
 #[test]
@@ -329,4 +332,57 @@ fn a_graft_takes_these_paths_from_another_tree() {
     ] {
         assert_eq!(grafted(paths), expected, "{paths:?}");
     }
+}
+
+#[test]
+fn files_of_a_checkout_are_put_back_whatever_stands_in_their_place() {
+    let scene = Scene::committed(&[
+        ("src/a", "old\n"),
+        ("tests/deep/t", "old\n"),
+        ("tests/u", "old\n"),
+    ]);
+    let work = Work::new(&scene);
+    let put_back = |name: &str, change: &dyn Fn(&Path)| {
+        let tree = work
+            .line
+            .checkout(&work.head, &scene.path(name), &[])
+            .unwrap();
+        let at = tree.files().to_owned();
+        put(&at, "src/a", "new\n");
+        change(&at);
+        let paths = ["tests/deep/t", "tests/u", "tests/made"].map(PathBuf::from);
+        work.line.put_back(&tree, &work.head, &paths).unwrap();
+        let left = work.line.take(&tree).unwrap();
+        let changed = work.line.changed(&work.head, &left).unwrap();
+        assert_eq!(names(&changed), ["src/a"], "{name}");
+        assert!(
+            fs::symlink_metadata(at.join("tests")).unwrap().is_dir(),
+            "{name}"
+        );
+    };
+    put_back("changed", &|at| {
+        put(at, "tests/deep/t", "new\n");
+        put(at, "tests/made", "new\n");
+    });
+    put_back("gone", &|at| fs::remove_dir_all(at.join("tests")).unwrap());
+    put_back("mode", &|at| {
+        let mode = fs::Permissions::from_mode(0o755);
+        fs::set_permissions(at.join("tests/u"), mode).unwrap();
+    });
+    put_back("a link for the file", &|at| {
+        fs::remove_file(at.join("tests/u")).unwrap();
+        std::os::unix::fs::symlink("../src/a", at.join("tests/u")).unwrap();
+    });
+    put_back("a link for the folder", &|at| {
+        fs::remove_dir_all(at.join("tests")).unwrap();
+        std::os::unix::fs::symlink("src", at.join("tests")).unwrap();
+    });
+    put_back("a file for the folder", &|at| {
+        fs::remove_dir_all(at.join("tests/deep")).unwrap();
+        put(at, "tests/deep", "new\n");
+    });
+    put_back("a folder for the file", &|at| {
+        fs::remove_file(at.join("tests/u")).unwrap();
+        put(at, "tests/u/inner", "new\n");
+    });
 }

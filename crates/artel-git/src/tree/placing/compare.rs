@@ -1,16 +1,24 @@
 //! Comparing the person's folder with what a run began with and what it left.
 
 use std::collections::BTreeSet;
+use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-use rustix::fs::Stat;
+use ring::digest;
+use rustix::fs::{FileType, Stat};
 
 use super::super::TreeError;
 use super::super::beneath::{Content, is_executable};
 use super::super::plan::Step;
 use super::super::store::Side;
 use super::{Placing, is_folder};
+
+/// Files up to so many bytes are compared with what git has of them; larger ones by their hash.
+const COMPARED_AS_A_WHOLE: u64 = 1 << 20;
+
+/// So many bytes of a large file are in memory at a time.
+const PIECE: usize = 64 << 10;
 
 /// How the person's file stands to a step.
 pub(crate) enum State {
@@ -20,6 +28,12 @@ pub(crate) enum State {
     After,
     /// Neither: the person's.
     Touched,
+}
+
+/// A step, and what may be at its path.
+struct Candidate {
+    number: usize,
+    side: Side,
 }
 
 impl Placing {
@@ -36,32 +50,94 @@ impl Placing {
             }
             states.push(state);
         }
-        // What is there has to be compared byte by byte, first with the old, then with the new.
+        // What is there has to be compared, first with the old, then with the new.
         for side in [
             |step: &Step| step.old.clone(),
             |step: &Step| step.new.clone(),
         ] {
-            let sides: Vec<(usize, Side)> = asked
+            let candidates = asked
                 .iter()
                 .filter(|number| matches!(states[**number], State::Touched))
-                .filter_map(|number| Some((*number, side(&steps[*number])?)))
-                .collect();
-            let ids: Vec<&str> = sides.iter().map(|(_, side)| side.id.as_str()).collect();
-            self.store.contents(&ids, |index, bytes| {
-                let (number, side) = &sides[index];
-                let step = &steps[*number];
-                let stat = self.origin.look(&step.path)?;
-                if holds(&self.origin.content(&step.path)?, side, bytes) {
-                    states[*number] = if step.old.as_ref() == Some(side) {
-                        State::Before(stat.map(Box::new))
-                    } else {
-                        State::After
-                    };
-                }
-                Ok::<(), TreeError>(())
-            })?;
+                .filter_map(|number| {
+                    let side = side(&steps[*number])?;
+                    Some(Candidate {
+                        number: *number,
+                        side,
+                    })
+                });
+            let candidates: Vec<Candidate> = candidates.collect();
+            for (number, stat) in self.equal(steps, &candidates)? {
+                let step = &steps[number];
+                states[number] = if step.old == side(step) {
+                    State::Before(Some(Box::new(stat)))
+                } else {
+                    State::After
+                };
+            }
         }
         Ok(states)
+    }
+
+    /// Finds those steps at whose path there is what the side of the candidate says. What is of
+    /// another size is not read, and what is large is not held in memory.
+    fn equal(
+        &self,
+        steps: &[Step],
+        candidates: &[Candidate],
+    ) -> Result<Vec<(usize, Stat)>, TreeError> {
+        let ids: Vec<&str> = candidates.iter().map(|one| one.side.id.as_str()).collect();
+        let sizes = self.store.sizes(&ids)?;
+        let mut equal = Vec::new();
+        let mut small = Vec::new();
+        for (Candidate { number, side }, size) in candidates.iter().zip(sizes) {
+            let path = &steps[*number].path;
+            let Some(stat) = self.origin.look(path)? else {
+                continue;
+            };
+            if !may_hold(&stat, side, size) {
+                continue;
+            }
+            if side.is_link() || size <= COMPARED_AS_A_WHOLE {
+                small.push((*number, side, size, stat));
+            } else if self.has_hash(path, side, size)? {
+                equal.push((*number, stat));
+            }
+        }
+        let ids: Vec<&str> = small.iter().map(|one| one.1.id.as_str()).collect();
+        let sizes: Vec<u64> = small.iter().map(|one| one.2).collect();
+        self.store.contents_of_sizes(&ids, &sizes, |index, bytes| {
+            let (number, side, size, stat) = small[index];
+            let there = self.origin.content(&steps[number].path, size)?;
+            if holds(&there, side, bytes) {
+                equal.push((number, stat));
+            }
+            Ok::<(), TreeError>(())
+        })?;
+        Ok(equal)
+    }
+
+    /// Tells whether a file has the hash by which git knows the side, reading it in pieces.
+    fn has_hash(&self, path: &Path, side: &Side, size: u64) -> Result<bool, TreeError> {
+        // A repository has one of two hashes, and they differ in length.
+        let algorithm = match side.id.len() {
+            40 => &digest::SHA1_FOR_LEGACY_USE_ONLY,
+            _ => &digest::SHA256,
+        };
+        let mut hash = digest::Context::new(algorithm);
+        hash.update(format!("blob {size}\0").as_bytes());
+        // A file that grows meanwhile is another one.
+        let mut file = self.origin.open_file(path)?.take(size.saturating_add(1));
+        let mut piece = vec![0; PIECE];
+        loop {
+            let read = file.read(&mut piece);
+            match read.map_err(TreeError::system("read", path))? {
+                0 => break,
+                length => hash.update(&piece[..length]),
+            }
+        }
+        let hash = hash.finish();
+        let hex = hash.as_ref().iter().map(|byte| format!("{byte:02x}"));
+        Ok(hex.collect::<String>() == side.id)
     }
 
     /// Says what can be said without comparing bytes, and whether they have to be compared.
@@ -111,6 +187,19 @@ impl Placing {
                     gone.contains(path.as_path()) || (is_folder && self.will_be_empty(&path, gone))
                 })
             })
+    }
+}
+
+/// Tells from what the system knows whether a side can be there.
+fn may_hold(stat: &Stat, side: &Side, size: u64) -> bool {
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => {
+            !side.is_link()
+                && is_executable(stat.st_mode) == side.is_executable()
+                && u64::try_from(stat.st_size) == Ok(size)
+        }
+        FileType::Symlink => side.is_link(),
+        _ => false,
     }
 }
 

@@ -116,6 +116,38 @@ fn ignored_files_are_put_in_place_only_by_name() {
 }
 
 #[test]
+fn large_files_are_compared_by_their_hash() {
+    for format in ["sha1", "sha256"] {
+        let scene = Scene::new();
+        let format = format!("--object-format={format}");
+        scene.git(&["init", "-q", "-b", "main", &format]);
+        let large = |end: &str| format!("{}{end}", "x".repeat(2 << 20));
+        for name in ["kept.bin", "theirs.bin"] {
+            scene.write(name, &large("old"));
+        }
+        scene.git(&["add", "-A"]);
+        scene.git(&["commit", "-q", "-m", "first"]);
+        let tree = scene.make();
+        for name in ["kept.bin", "theirs.bin", "made.bin"] {
+            fs::write(tree.files().join(name), large("new")).unwrap();
+        }
+        // As large as what the run began with, and other bytes.
+        scene.write("theirs.bin", &large("own"));
+        let said = tree.put_in_place(None, &nobody);
+        let Err(ApplyError::Touched { paths }) = said else {
+            panic!("{format}: {said:?}");
+        };
+        assert_eq!(paths, [PathBuf::from("theirs.bin")], "{format}");
+        scene.write("theirs.bin", &large("old"));
+        scene.write("made.bin", &large("new"));
+        let applied = tree.put_in_place(None, &nobody).unwrap();
+        let written = ["kept.bin", "theirs.bin"].map(PathBuf::from);
+        assert_eq!(applied.written, written, "{format}");
+        assert_eq!(applied.already, [PathBuf::from("made.bin")], "{format}");
+    }
+}
+
+#[test]
 fn what_the_person_touched_is_refused_by_name_and_nothing_is_written() {
     let outside = TempDir::new().unwrap();
     let away = outside.path().to_owned();

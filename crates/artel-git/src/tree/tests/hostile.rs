@@ -99,20 +99,167 @@ fn a_repository_that_is_not_the_folders_own_is_not_borrowed() {
     }
 }
 
+/// What is done to the objects of a repository, with its name.
+type Way<'a> = (&'static str, &'a dyn Fn(&Path));
+
+/// A repository that borrows objects from another, by whatever way.
+fn borrowing(from: &Path) -> Vec<(&'static str, Scene)> {
+    let objects = from.join(".git/objects");
+    let text = format!("{}\n", objects.display());
+    let ways: [Way<'_>; 9] = [
+        ("alternates", &|git| {
+            fs::write(git.join("info/alternates"), &text).unwrap()
+        }),
+        ("the home folder", &|git| {
+            let home = from.parent().unwrap();
+            fs::write(git.join("info/alternates"), format!("{}\n", home.display())).unwrap();
+        }),
+        ("a relative path", &|git| {
+            let up = "../".repeat(git.components().count() + 3);
+            let text = format!("# a note\n\n{up}{}\n", text.trim_start_matches('/'));
+            fs::write(git.join("info/alternates"), text).unwrap();
+        }),
+        ("a quoted path", &|git| {
+            fs::write(
+                git.join("info/alternates"),
+                format!("\"{}\"\n", objects.display()),
+            )
+            .unwrap();
+        }),
+        ("a link to the list", &|git| {
+            let list = from.join("list");
+            fs::write(&list, &text).unwrap();
+            symlink(list, git.join("info/alternates")).unwrap();
+        }),
+        ("a link to the folder of the list", &|git| {
+            let info = from.join("info");
+            fs::create_dir_all(&info).unwrap();
+            fs::write(info.join("alternates"), &text).unwrap();
+            fs::remove_dir_all(git.join("info")).unwrap();
+            symlink(info, git.join("info")).unwrap();
+        }),
+        ("a link to the packs", &|git| {
+            fs::remove_dir_all(git.join("pack")).unwrap();
+            symlink(objects.join("pack"), git.join("pack")).unwrap();
+        }),
+        ("links to single packs", &|git| {
+            for pack in fs::read_dir(objects.join("pack")).unwrap().flatten() {
+                symlink(pack.path(), git.join("pack").join(pack.file_name())).unwrap();
+            }
+        }),
+        ("a link to a single object", &|git| {
+            let folder = git.join("00");
+            fs::create_dir_all(&folder).unwrap();
+            symlink(from.join("list"), folder.join("0".repeat(38))).unwrap();
+        }),
+    ];
+    let scene = |(name, way): Way<'_>| {
+        let scene = Scene::committed(&[("a.txt", "a\n"), (".gitignore", "secret\n")]);
+        scene.write("secret", "ignored");
+        way(&scene.origin().join(".git/objects"));
+        (name, scene)
+    };
+    ways.into_iter().map(scene).collect()
+}
+
 #[test]
-fn objects_that_the_person_borrows_are_named() {
-    let base = Scene::committed(&[("a.txt", "a\n")]);
-    let scene = Scene::new();
-    let (from, to) = (base.origin(), scene.origin());
-    let (from, to) = (from.to_str().unwrap(), to.to_str().unwrap());
-    git_in(base.folder.path(), &["clone", "-q", "--shared", from, to]);
+fn a_repository_that_borrows_gets_a_plain_copy_and_nothing_foreign_is_shown() {
+    let other = Scene::committed(&[("private.txt", "private\n")]);
+    other.git(&["repack", "-adq"]);
+    for (way, scene) in borrowing(&other.origin().canonicalize().unwrap()) {
+        let tree = scene.make();
+        assert!(tree.is_copy() && tree.borrowed().is_empty(), "{way}");
+        assert!(tree.foreign().is_some(), "{way}");
+        assert_eq!(names(&tree), [".gitignore", "a.txt"], "{way}");
+        let list = tree.repository().join("objects/info/alternates");
+        assert!(!list.exists(), "{way}");
+        fs::write(tree.files().join("a.txt"), "b\n").unwrap();
+        assert_eq!(
+            changed(&tree),
+            [("a.txt".to_owned(), ChangeKind::Changed)],
+            "{way}"
+        );
+        tree.put_in_place(None, &|_| false).unwrap();
+        assert_eq!(
+            fs::read_to_string(scene.origin().join("a.txt")).unwrap(),
+            "b\n",
+            "{way}"
+        );
+    }
+}
+
+#[test]
+fn objects_below_the_same_root_are_borrowed() {
+    let scene = Scene::committed(&[("a.txt", "a\n"), (".gitignore", "base\n")]);
+    let (from, to) = (scene.origin(), scene.origin().join("base"));
+    git_in(&from, &["clone", "-q", ".", to.to_str().unwrap()]);
+    let list = scene.origin().join(".git/objects/info/alternates");
+    fs::write(list, "../../base/.git/objects\n").unwrap();
     let tree = scene.make();
-    let expected = [scene.origin(), base.origin()].map(|origin| origin.join(".git/objects"));
-    assert_eq!(
-        tree.borrowed(),
-        expected.map(|path| path.canonicalize().unwrap())
-    );
+    let expected = [scene.origin(), to].map(|origin| origin.join(".git/objects"));
+    let expected = expected.map(|path| path.canonicalize().unwrap());
+    assert_eq!(tree.borrowed(), expected);
     assert_eq!(git_in(tree.files(), &["show", "HEAD:a.txt"]), "a\n");
+}
+
+#[test]
+fn a_tree_of_an_older_build_is_shown_nothing_foreign_either() {
+    let other = Scene::committed(&[("private.txt", "private\n")]);
+    let scene = Scene::committed(&[("a.txt", "a\n")]);
+    drop(scene.make());
+    let foreign = other.origin().join(".git/objects");
+    let list = scene.origin().join(".git/objects/info/alternates");
+    fs::write(list, format!("{}\n", foreign.display())).unwrap();
+    fs::remove_file(scene.at().join("aside")).unwrap();
+    let tree = RunTree::open(&program(), &scene.at()).unwrap();
+    let own = scene.origin().join(".git/objects").canonicalize().unwrap();
+    assert_eq!(tree.borrowed(), [own]);
+}
+
+#[test]
+fn a_submodules_folder_leads_only_to_its_own_repository() {
+    let scene = Scene::committed(&[("a.txt", "a\n")]);
+    let inner = Scene::committed(&[("inner.txt", "i\n")]);
+    let from = inner.origin();
+    for name in ["one", "two"] {
+        scene.git(&["submodule", "add", "-q", from.to_str().unwrap(), name]);
+    }
+    let part = |name: &str| {
+        RunTree::make(&Making {
+            git: &program(),
+            from: &scene.origin().join(name),
+            at: &scene.folder.path().join("runs").join(name),
+            named: &[],
+            share: &[],
+            bounds: TreeBounds::default(),
+        })
+    };
+    assert!(
+        !part("one").unwrap().is_copy(),
+        "its own repository is borrowed"
+    );
+    // The other submodule's repository lies beside, and its settings name another folder.
+    fs::write(
+        scene.origin().join("two/.git"),
+        "gitdir: ../.git/modules/one\n",
+    )
+    .unwrap();
+    let tree = part("two").unwrap();
+    assert!(tree.is_copy() && tree.borrowed().is_empty());
+}
+
+#[test]
+fn lists_that_are_links_are_not_copied_to_where_commands_read() {
+    let scene = Scene::committed(&[("a.txt", "a\n")]);
+    let secrets = scene.folder.path().join("secrets");
+    fs::create_dir(&secrets).unwrap();
+    fs::write(secrets.join("exclude"), "private\n").unwrap();
+    let info = scene.origin().join(".git/info");
+    fs::remove_dir_all(&info).unwrap();
+    symlink(&secrets, &info).unwrap();
+    let tree = scene.make();
+    let copied = fs::read_to_string(tree.repository().join("info/exclude"));
+    assert_eq!(copied.unwrap_or_default(), "");
 }
 
 #[test]
@@ -159,7 +306,8 @@ fn repositories_and_pipes_that_a_run_makes_are_set_aside_and_go_with_a_restore()
     )
     .unwrap();
     fs::create_dir(at("sub/target")).unwrap();
-    let mut aside = tree.snapshot("one").unwrap().set_aside().to_vec();
+    let aside = tree.snapshot("one").unwrap().set_aside().to_vec();
+    let mut aside: Vec<_> = aside.into_iter().map(|one| one.path).collect();
     aside.sort();
     let expected = [".git", ".gitmodules", "pipe", "sub/.GIT", "sub/.gitignore"];
     assert_eq!(aside, expected.map(PathBuf::from));

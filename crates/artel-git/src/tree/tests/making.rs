@@ -229,6 +229,7 @@ fn what_is_named_must_lie_below_and_be_no_metadata() {
             at: &scene.at(),
             named: &[bad.into()],
             share: &[],
+            bounds: TreeBounds::default(),
         });
         let is_refused = matches!(
             made,
@@ -249,6 +250,7 @@ fn what_is_named_must_lie_below_and_be_no_metadata() {
         at: &scene.at(),
         named: &[],
         share: &[],
+        bounds: TreeBounds::default(),
     });
     assert!(matches!(again, Err(TreeError::Exists { .. })));
 }
@@ -319,6 +321,51 @@ fn shared_folders_are_found_where_they_are_ignored() {
 }
 
 #[test]
+fn a_shared_folder_is_brought_whole_or_not_at_all() {
+    let scene = Scene::committed(&[(".gitignore", "node_modules/\ntarget/\nempty/\n")]);
+    scene.write("node_modules/a/b.js", "x");
+    scene.write("target/large", "x");
+    let large = fs::File::options()
+        .write(true)
+        .open(scene.origin().join("target/large"));
+    large.unwrap().set_len((500 << 20) + 1).unwrap();
+    fs::create_dir(scene.origin().join("empty")).unwrap();
+    let tree = scene.make();
+    let bringing = scene.at().join("bringing");
+    fs::create_dir_all(bringing.join("node_modules/a")).unwrap();
+    fs::write(bringing.join("node_modules/a/cut.js"), "").unwrap();
+
+    tree.bring(Path::new("node_modules")).unwrap();
+    tree.bring(Path::new("empty")).unwrap();
+    let refused = tree.bring(Path::new("target")).unwrap_err().to_string();
+
+    assert!(refused.contains("524288000 bytes"), "{refused}");
+    assert!(!tree.files().join("target").exists());
+    assert!(tree.files().join("empty").is_dir());
+    assert!(!tree.files().join("node_modules/a/cut.js").exists());
+    assert!(!bringing.exists());
+    // What the run made of it stays.
+    let copied = tree.files().join("node_modules/a/b.js");
+    fs::write(&copied, "y").unwrap();
+    tree.bring(Path::new("node_modules")).unwrap();
+    assert_eq!(fs::read_to_string(&copied).unwrap(), "y");
+    assert_eq!(changed(&tree), []);
+}
+
+#[test]
+fn a_shared_folder_is_brought_through_no_link() {
+    let scene = Scene::committed(&[(".gitignore", "node_modules/\n"), ("part/a.js", "x")]);
+    scene.write("part/node_modules/b.js", "x");
+    let tree = scene.make();
+    let outside = scene.folder.path().join("outside");
+    fs::create_dir(&outside).unwrap();
+    fs::remove_dir_all(tree.files().join("part")).unwrap();
+    symlink(&outside, tree.files().join("part")).unwrap();
+    assert!(tree.bring(Path::new("part/node_modules")).is_err());
+    assert_eq!(fs::read_dir(&outside).unwrap().count(), 0);
+}
+
+#[test]
 fn runs_kept_inside_or_beside_the_folder_are_not_taken_along() {
     let scene = Scene::new();
     scene.write("a.txt", "a\n");
@@ -334,6 +381,7 @@ fn runs_kept_inside_or_beside_the_folder_are_not_taken_along() {
             at: &at,
             named: &[],
             share: &[],
+            bounds: TreeBounds::default(),
         };
         assert_eq!(names(&RunTree::make(&making).unwrap()), ["a.txt"]);
     }

@@ -1,0 +1,55 @@
+//! Copies of shared folders in a run's tree, for systems that cannot show the person's own.
+
+use std::path::Path;
+
+use super::beneath::Beneath;
+use super::copy::Copy;
+use super::listing::Listing;
+use super::{RunTree, TreeError};
+
+/// More than a folder may hold that every run gets a copy of: 500 MB.
+const MOST_BYTES: u64 = 500 << 20;
+
+/// Where a copy is made, beside the tree. What is in the tree is whole.
+const UNFINISHED: &str = "bringing";
+
+impl RunTree {
+    /// Copies a shared folder into the tree, unless one is there. The copy is in no snapshot as long
+    /// as git ignores it.
+    pub fn bring(&self, folder: &Path) -> Result<(), TreeError> {
+        let files = Beneath::open(&self.own.files)?.without_waiting();
+        if files.look(folder)?.is_some_and(super::restore::is_folder) {
+            return Ok(());
+        }
+        let paths = Listing {
+            program: &self.own.program,
+            folder: &self.origin,
+            repository: None,
+            named: &[folder.to_owned()],
+            share: &self.share,
+            run: &self.own.at,
+        };
+        let paths = paths.named_only()?;
+        let unfinished = self.own.at.join(UNFINISHED);
+        let clear = || {
+            artel_files::remove_tree(&unfinished).map_err(TreeError::system("remove", &unfinished))
+        };
+        // An attempt that was cut short left a part of it.
+        clear()?;
+        artel_files::make_dir(&unfinished, 0o700)?;
+        let copy = || {
+            Copy::new(&self.origin, &unfinished, self.began.bounds)?
+                .at_most(MOST_BYTES)
+                .all(&paths)?;
+            // An empty folder holds no path that would be copied.
+            Beneath::open(&unfinished)?
+                .without_waiting()
+                .make_folders(folder)?;
+            files.move_in(&unfinished.join(folder), folder)
+        };
+        let copied = copy();
+        // What is left of it is in nobody's way.
+        drop(clear());
+        copied
+    }
+}

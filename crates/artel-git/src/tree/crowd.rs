@@ -1,0 +1,206 @@
+//! Choosing what to leave out of a tree that holds too many files: as few folders as possible, and
+//! nothing that the run began with.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
+
+use super::walk::{Look, is_too_deep, open_folder};
+
+/// Folders are told apart so far below the root; what lies deeper counts for the one above it.
+const DEPTH: usize = 6;
+
+/// As many folders are told apart; files of others count for those above them.
+const MOST_FOLDERS: usize = 50_000;
+
+/// As many files are counted; a tree that holds more is as good as endless.
+const MOST_COUNTED: u64 = 4_000_000;
+
+/// What is left out of a tree for want of room.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Without {
+    /// Whole folders, with how many new files they hold.
+    folders: BTreeMap<PathBuf, u64>,
+    /// Folders whose own new files are left out.
+    files_of: BTreeMap<PathBuf, u64>,
+    /// What the run began with, which stays.
+    began: BTreeSet<PathBuf>,
+}
+
+impl Without {
+    pub(super) fn folder(&self, path: &Path) -> Option<u64> {
+        self.folders.get(path).copied()
+    }
+
+    pub(super) fn file(&self, path: &Path) -> Option<u64> {
+        let files = self.files_of.get(path.parent()?)?;
+        (!self.began.contains(path)).then_some(*files)
+    }
+
+    /// Chooses what to leave out besides, so that no more than `most` files are left. It tells
+    /// whether anything could be chosen.
+    pub(super) fn choose(&mut self, look: &mut Look<'_>, began: BTreeSet<PathBuf>) -> Chosen {
+        let most = u64::try_from(look.bounds.files).unwrap_or(u64::MAX);
+        self.began = began;
+        let mut count = Count::of(&self.began);
+        count.tree(look);
+        let mut excess = count.all.saturating_sub(most);
+        let mut chosen = Chosen::Nothing;
+        while excess > 0 {
+            let Some((place, files)) = count.best(excess) else {
+                break;
+            };
+            count.take(&place, files);
+            excess = excess.saturating_sub(files);
+            chosen = Chosen::Something;
+            match place {
+                Place::Folder(path) => self.folders.insert(path, files),
+                Place::FilesOf(path) => self.files_of.insert(path, files),
+            };
+        }
+        chosen
+    }
+}
+
+/// Whether there was anything to leave out.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Chosen {
+    Something,
+    Nothing,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Place {
+    Folder(PathBuf),
+    FilesOf(PathBuf),
+}
+
+/// New files by folder.
+struct Count<'b> {
+    began: &'b BTreeSet<PathBuf>,
+    all: u64,
+    /// In the folder and all below it.
+    below: BTreeMap<PathBuf, u64>,
+    /// In the folder itself.
+    own: BTreeMap<PathBuf, u64>,
+}
+
+impl<'b> Count<'b> {
+    fn of(began: &'b BTreeSet<PathBuf>) -> Self {
+        Self {
+            began,
+            all: 0,
+            below: BTreeMap::new(),
+            own: BTreeMap::new(),
+        }
+    }
+
+    fn tree(&mut self, look: &mut Look<'_>) {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        if let Ok(top) = rustix::fs::open(look.files, flags, Mode::empty()) {
+            self.folder(look, top, Path::new(""));
+        }
+    }
+
+    fn folder(&mut self, look: &mut Look<'_>, handle: OwnedFd, at: &Path) {
+        let Ok(mut dir) = Dir::new(handle) else {
+            return;
+        };
+        let mut folders = Vec::new();
+        while let Some(Ok(entry)) = dir.read() {
+            let name = OsStr::from_bytes(entry.file_name().to_bytes());
+            if name == "." || name == ".." || self.all >= MOST_COUNTED {
+                continue;
+            }
+            if entry.file_type() == FileType::Directory {
+                folders.push(name.to_owned());
+            } else {
+                self.add(at, &at.join(name));
+            }
+        }
+        let Ok(handle) = dir.fd() else { return };
+        for name in folders {
+            let path = at.join(&name);
+            let is_skipped = name.eq_ignore_ascii_case(".git")
+                || is_too_deep(&path)
+                || look.without.folder(&path).is_some()
+                || look.left_out.is_left_out(&path, &mut look.rules);
+            let stat = rustix::fs::statat(handle, &name, AtFlags::SYMLINK_NOFOLLOW);
+            if let (false, Ok(stat)) = (is_skipped, stat)
+                && let Ok(inner) = open_folder(&handle.as_fd(), &name, &stat)
+            {
+                self.folder(look, inner, &path);
+            }
+        }
+    }
+
+    fn add(&mut self, folder: &Path, file: &Path) {
+        self.all += 1;
+        if self.began.contains(file) {
+            return;
+        }
+        let known: PathBuf = folder.iter().take(DEPTH).collect();
+        for above in known.ancestors() {
+            if self.below.len() < MOST_FOLDERS || self.below.contains_key(above) {
+                *self.below.entry(above.to_owned()).or_default() += 1;
+            }
+        }
+        if known == folder && (self.own.len() < MOST_FOLDERS || self.own.contains_key(folder)) {
+            *self.own.entry(known).or_default() += 1;
+        }
+    }
+
+    /// Returns the smallest place that is enough, or else the largest that there is. The root
+    /// itself is never left out, only new files in it.
+    fn best(&self, excess: u64) -> Option<(Place, u64)> {
+        let folders = self.below.iter();
+        let folders = folders.filter(|(path, _)| !path.as_os_str().is_empty());
+        let folders = folders.map(|(path, files)| (Place::Folder(path.clone()), *files));
+        let own = self.own.iter();
+        let own = own.map(|(path, files)| (Place::FilesOf(path.clone()), *files));
+        // Of two that hold as much, one without anything of the person's comes first, then the deeper
+        // one, which is the more exact.
+        let rank = |place: &Place| match place {
+            Place::Folder(path) if self.holds_began(path) => (0, path.iter().count()),
+            Place::FilesOf(path) => (1, path.iter().count()),
+            Place::Folder(path) => (2, path.iter().count()),
+        };
+        let all: Vec<_> = folders.chain(own).filter(|(_, files)| *files > 0).collect();
+        let enough = all.iter().filter(|(_, files)| *files >= excess);
+        let enough = enough.min_by_key(|(place, files)| (*files, std::cmp::Reverse(rank(place))));
+        let largest = || {
+            all.iter()
+                .max_by_key(|(place, files)| (*files, rank(place)))
+        };
+        enough.or_else(largest).cloned()
+    }
+
+    /// Tells whether a folder holds anything that the run began with.
+    fn holds_began(&self, folder: &Path) -> bool {
+        let mut after = self.began.range(folder.to_owned()..);
+        after.next().is_some_and(|path| path.starts_with(folder))
+    }
+
+    /// Counts a place no more.
+    fn take(&mut self, place: &Place, files: u64) {
+        let (Place::Folder(path) | Place::FilesOf(path)) = place;
+        for above in path.ancestors() {
+            if let Some(count) = self.below.get_mut(above) {
+                *count = count.saturating_sub(files);
+            }
+        }
+        match place {
+            Place::Folder(path) => {
+                self.below.retain(|other, _| !other.starts_with(path));
+                self.own.retain(|other, _| !other.starts_with(path));
+            }
+            Place::FilesOf(path) => {
+                self.own.remove(path);
+            }
+        }
+    }
+}
