@@ -17,7 +17,7 @@ mod live;
 mod settle;
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use artel_rules::breaker::Thresholds;
@@ -73,15 +73,21 @@ impl Setup {
 
 /// The one door to all models. Clones share everything.
 #[derive(Clone)]
-pub struct Gateway(Arc<Inner>);
+pub struct Gateway {
+    inner: Arc<Inner>,
+    /// How many calls are under way of those that were begun by this handle and its clones.
+    under_way: Arc<watch::Sender<usize>>,
+}
+
+/// A gateway that is not kept open by this handle alone.
+#[derive(Debug, Clone)]
+pub struct WeakGateway(Weak<Inner>);
 
 pub(crate) struct Inner {
     setup: Setup,
     /// The actor by which this gateway knows its own words in the journal.
     name: String,
     desk: Desk,
-    /// How many calls are under way.
-    under_way: watch::Sender<usize>,
     health: Mutex<BTreeMap<String, Arc<Health>>>,
 }
 
@@ -89,13 +95,24 @@ impl Gateway {
     /// Opens the door: reads what was spent so far and which providers are not well.
     pub fn open(setup: Setup) -> Result<Self, Failure> {
         let desk = Desk::open(&*setup.book)?;
-        Ok(Self(Arc::new(Inner {
+        Ok(Self::of(Arc::new(Inner {
             setup,
             name: format!("gateway-{}", &drive::random_id()[..8]),
             desk,
-            under_way: watch::Sender::new(0),
             health: Mutex::default(),
         })))
+    }
+
+    fn of(inner: Arc<Inner>) -> Self {
+        Self {
+            inner,
+            under_way: Arc::new(watch::Sender::new(0)),
+        }
+    }
+
+    /// Returns a handle that does not keep the gateway open.
+    pub fn downgrade(&self) -> WeakGateway {
+        WeakGateway(Arc::downgrade(&self.inner))
     }
 
     /// Begins a call. It runs on by itself, on the runtime of whoever calls this; dropping the
@@ -113,7 +130,7 @@ impl Gateway {
     fn begin(&self, call: Call, owed: Option<Owed>) -> Calling {
         let (sender, pieces) = mpsc::channel(PIECES_IN_FLIGHT);
         let drive = Drive::new(self.clone(), call, owed, sender);
-        let counted = UnderWay::begin(&self.0);
+        let counted = UnderWay::begin(&self.under_way);
         tokio::spawn(async move {
             drive.run().await;
             drop(counted);
@@ -121,25 +138,25 @@ impl Gateway {
         Calling::new(pieces)
     }
 
-    /// Waits until no call is under way any more, so that what was called off is settled before
-    /// the process ends; not longer than `patience`.
+    /// Waits until none of the calls of this handle is under way any more, so that what was called
+    /// off is settled before the process ends; not longer than `patience`.
     pub async fn rest(&self, patience: Duration) {
-        let mut under_way = self.0.under_way.subscribe();
+        let mut under_way = self.under_way.subscribe();
         let quiet = under_way.wait_for(|count| *count == 0);
         // Who is not done by then stays charged as unknown, as if the process had died.
         drop(tokio::time::timeout(patience, quiet).await);
     }
 
     pub(crate) fn setup(&self) -> &Setup {
-        &self.0.setup
+        &self.inner.setup
     }
 
     pub(crate) fn desk(&self) -> &Desk {
-        &self.0.desk
+        &self.inner.desk
     }
 
     pub(crate) fn name(&self) -> &str {
-        &self.0.name
+        &self.inner.name
     }
 
     /// Returns the health of a provider, known from the first time it is asked for. A rehearsal
@@ -154,10 +171,10 @@ impl Gateway {
         if let Some(health) = self.known_health(&key) {
             return Ok(health);
         }
-        let setup = &self.0.setup;
+        let setup = &self.inner.setup;
         let standing = match is_rehearsal {
             true => Standing::default(),
-            false => self.0.desk.turn(self).await?.standing(&name),
+            false => self.inner.desk.turn(self).await?.standing(&name),
         };
         let mut known = self.lock_health();
         let clock = setup.clock.clone();
@@ -186,30 +203,40 @@ impl Gateway {
     }
 
     fn lock_health(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Health>>> {
-        self.0.health.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner
+            .health
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl WeakGateway {
+    /// Returns the gateway if somebody has it open, with a count of calls of its own.
+    pub fn upgrade(&self) -> Option<Gateway> {
+        self.0.upgrade().map(Gateway::of)
     }
 }
 
 /// Counts a call while it is under way.
-struct UnderWay(Arc<Inner>);
+struct UnderWay(Arc<watch::Sender<usize>>);
 
 impl UnderWay {
-    fn begin(inner: &Arc<Inner>) -> Self {
-        inner.under_way.send_modify(|count| *count += 1);
-        Self(inner.clone())
+    fn begin(under_way: &Arc<watch::Sender<usize>>) -> Self {
+        under_way.send_modify(|count| *count += 1);
+        Self(Arc::clone(under_way))
     }
 }
 
 impl Drop for UnderWay {
     fn drop(&mut self) {
-        self.0.under_way.send_modify(|count| *count -= 1);
+        self.0.send_modify(|count| *count -= 1);
     }
 }
 
 impl std::fmt::Debug for Gateway {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Gateway")
-            .field("limits", &self.0.setup.limits)
+            .field("limits", &self.inner.setup.limits)
             .finish_non_exhaustive()
     }
 }

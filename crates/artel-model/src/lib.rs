@@ -19,7 +19,7 @@ pub use book::{Account, Book, BookError, Entries, Standing};
 pub use catalogue::{Catalogue, Class, Known};
 pub use choose::{Chosen, Listed, Menu};
 pub use gateway::{
-    Answer, Call, CallError, Calling, Context, Gateway, Owed, Progress, Setup, Wait,
+    Answer, Call, CallError, Calling, Context, Gateway, Owed, Progress, Setup, Wait, WeakGateway,
 };
 pub use model::{ChunkStream, Model};
 pub use recorded::{Asked, Prior};

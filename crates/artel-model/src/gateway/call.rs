@@ -52,8 +52,10 @@ pub struct Context {
     pub session: Option<SessionId>,
     /// The run, if any.
     pub run: Option<RunId>,
-    /// The run that its step is one of, where that is another one: several agents work at a step.
-    pub step_of: Option<RunId>,
+    /// The runs above it, the one that began it first: what it takes counts against each of them.
+    pub above: Vec<RunId>,
+    /// The step that it is a part of, as budgets name it.
+    pub step: Option<String>,
 }
 
 impl Answer {
@@ -64,15 +66,6 @@ impl Answer {
             request: self.request.clone(),
             print: self.print.clone(),
         }
-    }
-}
-
-impl Call {
-    /// Lets a consultation be as urgent as whoever asked for it; never less than it was.
-    #[must_use]
-    pub fn on_behalf_of(mut self, asker: Priority) -> Self {
-        self.priority = self.priority.max(asker);
-        self
     }
 }
 

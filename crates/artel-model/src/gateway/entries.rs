@@ -40,28 +40,47 @@ pub(super) struct Lost<'a> {
     pub(super) partial: Option<Text>,
 }
 
-impl Pen<'_> {
-    /// Returns the budgets that the call counts against.
-    pub(super) fn levels(&self) -> Vec<Level> {
-        let Context {
+impl Context {
+    /// Returns the budgets that a call of this provider counts against. `own_step` is the step on
+    /// whose account it is, where no plan named one.
+    pub fn levels(&self, provider: Provider, own_step: Option<&str>) -> Vec<Level> {
+        let Self {
             session,
             run,
-            step_of,
+            above,
+            step,
             ..
-        } = &self.call.context;
-        let provider = Level::Provider(self.provider().to_string());
+        } = self;
+        let provider = Level::Provider(provider.to_string());
         // A step is one of its run: the second step of two runs is not the same.
-        let step = self.call.account.step.as_ref();
-        let step = step.map(|step| match step_of.as_ref().or(run.as_ref()) {
-            Some(run) => Level::Step(format!("{run}/{step}")),
-            None => Level::Step(step.clone()),
-        });
+        let own = || {
+            let step = own_step?;
+            Some(match run {
+                Some(run) => format!("{run}/{step}"),
+                None => step.to_owned(),
+            })
+        };
+        let step = step.clone().or_else(own).map(Level::Step);
         [Level::Global, provider]
             .into_iter()
             .chain(session.map(|session| Level::Session(session.to_string())))
-            .chain(run.map(|run| Level::Run(run.to_string())))
+            .chain(
+                run.iter()
+                    .chain(above)
+                    .map(|run| Level::Run(run.to_string())),
+            )
             .chain(step)
             .collect()
+    }
+}
+
+impl Pen<'_> {
+    /// Returns the budgets that the call counts against.
+    pub(super) fn levels(&self) -> Vec<Level> {
+        let Call {
+            context, account, ..
+        } = self.call;
+        context.levels(self.provider(), account.step.as_deref())
     }
 
     /// Names a reservation of this attempt; an answer that grows needs several.

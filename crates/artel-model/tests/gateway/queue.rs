@@ -163,21 +163,6 @@ async fn background_work_is_not_starved_for_ever() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_consultation_is_as_urgent_as_who_asked_for_it() {
-    let model = Puppet::new(|_, _| says("yes"));
-    let call = urgent(&model, Priority::Background, "look it up");
-    assert_eq!(
-        call.clone().on_behalf_of(Priority::User).priority,
-        Priority::User
-    );
-    let planning = urgent(&model, Priority::Planning, "plan");
-    assert_eq!(
-        planning.on_behalf_of(Priority::Background).priority,
-        Priority::Planning
-    );
-}
-
-#[tokio::test(start_paused = true)]
 async fn nobody_waits_for_ever() {
     let house = house(|setup| {
         setup.slots = 1;
