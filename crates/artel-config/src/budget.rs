@@ -49,12 +49,12 @@ pub(crate) const FIELDS: &[Field] = &[
     limit(
         "budget.session.tokens",
         TOKENS,
-        "How many tokens each session may use.",
+        "Limits nothing yet, as there are no sessions; `budget.run` limits each run.",
     ),
     limit(
         "budget.session.usd",
         Kind::Usd,
-        "How many US dollars each session may spend.",
+        "Limits nothing yet, as there are no sessions; `budget.run` limits each run.",
     ),
     limit(
         "budget.run.tokens",
@@ -100,9 +100,6 @@ pub(crate) const EXAMPLE: &str = "\
 #tokens = 50000000
 #usd = 50
 #period = \"month\"
-#[budget.session]
-#tokens = 10000000
-#usd = 10
 #[budget.run]
 #tokens = 5000000
 #usd = 5
@@ -129,7 +126,8 @@ pub(crate) fn limits(values: &Values) -> Result<Limits, Vec<Failure>> {
     let mut level = |name: &str| read(&format!("budget.{name}"), values.below(&["budget", name]));
     let limits = Limits {
         global: level("global"),
-        session: level("session"),
+        // Nothing begins a session yet; `warnings` says so.
+        session: None,
         run: level("run"),
         step: level("step"),
         providers: values
@@ -146,6 +144,19 @@ pub(crate) fn limits(values: &Values) -> Result<Limits, Vec<Failure>> {
         return Ok(limits);
     }
     Err(problems)
+}
+
+/// Says what of the limits has no effect.
+pub(crate) fn warnings(values: &Values) -> Vec<String> {
+    let session = values.below(&["budget", "session"]);
+    if session.is_empty() {
+        return Vec::new();
+    }
+    vec![format!(
+        "`[budget.session]` limits nothing yet, as there are no sessions ({}); `[budget.run]` \
+         limits each run with all that it starts",
+        session.origin()
+    )]
 }
 
 impl Below<'_> {

@@ -200,7 +200,7 @@ pub(crate) fn given(value: &DeValue<'_>) -> Given {
         DeValue::String(text) => Given::Text(text.to_string()),
         DeValue::Integer(number) => Given::Whole(whole(number)),
         DeValue::Float(number) => Given::Point(number.as_str().to_owned()),
-        DeValue::Boolean(_) => Given::Other("true or false"),
+        DeValue::Boolean(flag) => Given::Flag(*flag),
         DeValue::Datetime(_) => Given::Other("a date or time"),
         DeValue::Array(items) => {
             let texts: Option<Vec<_>> = items.iter().map(text_of).collect();

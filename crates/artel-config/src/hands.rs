@@ -27,6 +27,14 @@ pub(crate) const FIELDS: &[Field] = &[
                 without network and secrets, in the run's own tree.",
     },
     Field {
+        key: "policy.contained",
+        kind: Kind::Flag,
+        default: Some("true"),
+        about: "Whether a command that would be asked about runs without a question where the full \
+                sandbox holds it: in a copy, without network grants and secrets. Never in profile \
+                production.",
+    },
+    Field {
         key: "policy.secret_fields",
         kind: Kind::List(Form::Line),
         default: Some(""),
@@ -64,6 +72,8 @@ pub struct Hands {
     pub profile: Setting<Profile>,
     /// Whether judged commands in the sandbox run without a question.
     pub commands: Setting<Commands>,
+    /// Whether the walls of a run judge commands that would be asked about.
+    pub contained: Setting<Contained>,
     /// More names of fields that hold secrets.
     pub secret_fields: Setting<Vec<String>>,
     /// The lowest level of the sandbox that the person accepts in profile local.
@@ -81,6 +91,15 @@ pub enum Commands {
     Ask,
 }
 
+/// Whether walls judge commands that would be asked about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Contained {
+    /// They do, where they stand in full.
+    On,
+    /// Rules judge every command.
+    Off,
+}
+
 /// A level of the sandbox that a person accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Accept {
@@ -93,9 +112,18 @@ pub enum Accept {
 impl Hands {
     pub(crate) fn from_values(values: &Values) -> Result<Self, Failure> {
         let read = values.list("sandbox.read")?;
+        let contained = values.flag("policy.contained")?;
         Ok(Self {
             profile: values.word("profile")?,
             commands: values.word("policy.commands")?,
+            contained: Setting {
+                value: if contained.value {
+                    Contained::On
+                } else {
+                    Contained::Off
+                },
+                origin: contained.origin,
+            },
             secret_fields: values.list("policy.secret_fields")?,
             accept: values.word("sandbox.accept")?,
             read: Setting {

@@ -45,7 +45,7 @@ pub use clock::system_clock;
 pub use edit::with_setting;
 pub use environment::Environment;
 pub use gateway::Gateway;
-pub use hands::{Accept, Commands, Hands, Profile};
+pub use hands::{Accept, Commands, Contained, Hands, Profile};
 pub use hooks::{HOOK_EVENTS, HookEntry, OnFailure};
 pub use identity::person;
 pub use journal::{Durability, Journal};

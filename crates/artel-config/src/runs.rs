@@ -46,6 +46,25 @@ pub(crate) const FIELDS: &[Field] = &[
                 node_modules, .venv, target, vendor and .gradle.",
     },
     Field {
+        key: "portal.most_files",
+        kind: Kind::Whole {
+            least: 100,
+            most: 10_000_000,
+        },
+        default: Some("200000"),
+        about: "How many files a run's own tree may hold. Beyond that, the folders with most new \
+                files are left out.",
+    },
+    Field {
+        key: "portal.largest_file",
+        kind: Kind::Whole {
+            least: 1,
+            most: 1_000_000,
+        },
+        default: Some("100"),
+        about: "How many MiB a file may have that a run makes or changes; larger ones are left out.",
+    },
+    Field {
         key: "context.max_tokens",
         kind: Kind::Whole {
             least: 1_000,
@@ -102,7 +121,7 @@ pub(crate) const FIELDS: &[Field] = &[
         key: "visibility.hidden_tools",
         kind: Kind::List(Form::Line),
         default: Some(""),
-        about: "Tools, or sorts of tools such as `mcp__db__*`, of which is shown only that they ran.",
+        about: "Tools, or sorts of tools such as `git_*`, of which is shown only that they ran.",
     },
 ];
 
@@ -119,6 +138,10 @@ pub struct Runs {
     pub size_limit: Setting<SizeLimit>,
     /// More folders that runs share.
     pub share: Setting<Vec<String>>,
+    /// How many files a run's tree may hold.
+    pub most_files: Setting<u64>,
+    /// How many MiB a file of a run may have.
+    pub largest_file: Setting<u64>,
     /// How many tokens of context the architect may be given.
     pub context_tokens: Setting<u64>,
     /// What is left out where it does not fit.
@@ -238,6 +261,8 @@ impl Runs {
             max_retries: values.whole("agents.max_retries")?,
             size_limit: values.word("skills.size_limit")?,
             share: values.list("portal.share")?,
+            most_files: values.whole("portal.most_files")?,
+            largest_file: values.whole("portal.largest_file")?,
             context_tokens: values.whole("context.max_tokens")?,
             context_strategy: values.word("context.strategy")?,
             context_file_tokens: values.whole("context.file_tokens")?,

@@ -41,6 +41,8 @@ pub struct Settings {
     pub hooks: Vec<HookEntry>,
     /// Variables that begin with `ARTEL_` and mean nothing to this build.
     pub unknown_variables: Vec<String>,
+    /// Settings that are accepted and have no effect, a sentence each.
+    pub warnings: Vec<String>,
     /// The settings files that were read, lowest layer first.
     pub files: Vec<PathBuf>,
     values: Values,
@@ -122,6 +124,7 @@ impl Settings {
             server: Server::from_values(&values).map_err(one)?,
             hooks,
             unknown_variables,
+            warnings: budget::warnings(&values),
             files,
             values,
         })

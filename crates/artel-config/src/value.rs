@@ -25,6 +25,8 @@ pub(crate) enum Kind {
     UsdOrNever,
     /// Text of some form.
     Text(Form),
+    /// True or false.
+    Flag,
     /// Any number of texts of some form; on a command line and in a variable a colon separates.
     List(Form),
 }
@@ -38,6 +40,8 @@ pub(crate) enum Given {
     Whole(i128),
     /// A number with a point in a file, as it is written there.
     Point(String),
+    /// True or false in a file.
+    Flag(bool),
     /// A list of texts in a file.
     List(Vec<String>),
     /// Anything else in a file, by the name of its type.
@@ -63,6 +67,7 @@ pub(crate) enum Value {
     Whole(u64),
     Usd { text: String, micros: u64 },
     Text(String),
+    Flag(bool),
     List(Vec<String>),
 }
 
@@ -96,6 +101,10 @@ impl Kind {
             (Self::Text(form), Given::Text(text) | Given::Bare(text)) => {
                 form.read(text).map(Value::Text).ok_or(Wrong::Value)
             }
+            (Self::Flag, Given::Flag(flag)) => Ok(Value::Flag(*flag)),
+            (Self::Flag, Given::Bare(text)) => {
+                text.parse().map(Value::Flag).map_err(|_| Wrong::Value)
+            }
             (Self::List(form), Given::List(texts)) => list(form, texts.iter().map(String::as_str)),
             (Self::List(form), Given::Bare(text)) => {
                 list(form, text.split(':').filter(|text| !text.is_empty()))
@@ -105,6 +114,7 @@ impl Kind {
                 Given::Text(_)
                 | Given::Whole(_)
                 | Given::Point(_)
+                | Given::Flag(_)
                 | Given::List(_)
                 | Given::Other(_),
             ) => Err(Wrong::Type),
@@ -131,6 +141,7 @@ impl Kind {
             Self::Usd => "US dollars with at most six decimals, such as 20 or 0.50".to_owned(),
             Self::UsdOrNever => format!("{}, or \"never\"", Self::Usd.allowed()),
             Self::Text(form) => form.allowed().to_owned(),
+            Self::Flag => "true or false, without quotes".to_owned(),
             Self::List(form) => {
                 format!("a list such as [\"one\", \"two\"], each {}", form.allowed())
             }
@@ -204,6 +215,7 @@ impl Given {
             Self::Text(_) => "a string",
             Self::Whole(_) => "a whole number",
             Self::Point(_) => "a number with a point",
+            Self::Flag(_) => "true or false",
             Self::List(_) => "a list",
             Self::Other(sort) => sort,
             Self::Bare(_) => "text",
@@ -214,7 +226,9 @@ impl Given {
     pub(crate) fn text(&self) -> Option<&str> {
         match self {
             Self::Text(text) | Self::Bare(text) => Some(text),
-            Self::Whole(_) | Self::Point(_) | Self::List(_) | Self::Other(_) => None,
+            Self::Whole(_) | Self::Point(_) | Self::Flag(_) | Self::List(_) | Self::Other(_) => {
+                None
+            }
         }
     }
 }
@@ -229,6 +243,7 @@ impl Value {
             Self::Whole(number) => number.to_string(),
             Self::Usd { text, .. } => text.clone(),
             Self::Text(text) => quoted(text),
+            Self::Flag(flag) => flag.to_string(),
             Self::List(texts) => {
                 let texts: Vec<_> = texts.iter().map(|text| quoted(text)).collect();
                 format!("[{}]", texts.join(", "))
@@ -241,7 +256,9 @@ impl Value {
         match self {
             Self::Span { length, .. } => format!("{}ms", length.as_millis()),
             Self::Usd { micros, .. } => to_dollars(*micros),
-            Self::Word(_) | Self::Whole(_) | Self::Text(_) | Self::List(_) => self.to_toml(),
+            Self::Word(_) | Self::Whole(_) | Self::Text(_) | Self::Flag(_) | Self::List(_) => {
+                self.to_toml()
+            }
         }
     }
 }

@@ -107,6 +107,10 @@ impl Values {
         self.take(key, |value| value.text().map(str::to_owned))
     }
 
+    pub(crate) fn flag(&self, key: &str) -> Result<Setting<bool>, Failure> {
+        self.take(key, Value::flag)
+    }
+
     pub(crate) fn list(&self, key: &str) -> Result<Setting<Vec<String>>, Failure> {
         self.take(key, Value::list)
     }
@@ -195,6 +199,13 @@ impl Value {
     fn text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    fn flag(&self) -> Option<bool> {
+        match self {
+            Self::Flag(flag) => Some(*flag),
             _ => None,
         }
     }

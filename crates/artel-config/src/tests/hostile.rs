@@ -59,7 +59,7 @@ fn many_and_long_entries_are_all_answered() {
     let loaded = House::new().workshop(whole).load().unwrap();
     assert_eq!(
         (loaded.models.len(), loaded.rows().len()),
-        (2_000, 4_000 + 35)
+        (2_000, 4_000 + 38)
     );
     let empty: String = (0..5_000).map(|n| format!("[prices.m{n}]\n")).collect();
     assert_eq!(load(empty), 5_000);

@@ -42,7 +42,13 @@ fn limits_are_read_level_by_level() {
         )
         .variable("ARTEL_BUDGET_GLOBAL_TOKENS", "9")
         .flag("budget.provider.google.usd", "0.25");
-    let budget = house.load().unwrap().budget;
+    let settings = house.load().unwrap();
+    let [warning] = settings.warnings.as_slice() else {
+        panic!("one warning: {:?}", settings.warnings);
+    };
+    assert!(warning.starts_with("`[budget.session]` limits nothing yet"));
+    assert!(warning.contains("artel.toml"), "it says where: {warning}");
+    let budget = settings.budget;
     let limit = |tokens: Option<u64>, micros: Option<u64>, period| Limit {
         tokens: tokens.map(Tokens),
         money: micros.map(Money),
@@ -50,7 +56,7 @@ fn limits_are_read_level_by_level() {
     };
     let month = limit(Some(9), Some(50_000_000), Some(Period::Month));
     assert_eq!(budget.global, Some(month));
-    assert_eq!(budget.session, Some(limit(Some(1_000_000), None, None)));
+    assert_eq!(budget.session, None, "no session ever begins");
     assert_eq!(budget.run, None);
     assert_eq!(budget.step, Some(limit(None, Some(0), None)));
     assert_eq!(budget.run_warning, Some(Money(2_000_000)));
