@@ -12,7 +12,7 @@ use artel_types::Money;
 use serde::Serialize;
 
 pub(crate) use read::{Manner, Reading, read};
-pub(crate) use value::{Exactness, Fault, bounded_text, one_of, text, texts, word};
+pub(crate) use value::{Exactness, Fault, bounded_text, text, texts};
 
 /// The fields of a `SKILL.md`, apart from its name and description.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]

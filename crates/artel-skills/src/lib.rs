@@ -34,6 +34,7 @@ pub use complaint::{Complaint, Remark};
 pub use discover::{Broken, Found, Shadowed, Source, discover};
 pub use front::{AgentKind, Context, Front, Mode};
 pub use load::{MOST_LINES, SizeLimit, load};
-pub use request::validate_request;
+pub use request::{read_request, validate_request};
 pub use skill::{Scope, Script, Skill, Supporting};
+pub use split::empty_body;
 pub use validate::validate_skill;

@@ -1,49 +1,37 @@
-//! The strict judgement of a request: what a person asked, with its frontmatter.
+//! Requests: what a person asked, with its frontmatter. One reader with two manners.
+//!
+//! The strict one is the batch command's: every required field has to be there. The lenient one is
+//! the inbox's: what is missing is completed later, and plain Markdown is a request, too. What a
+//! field may hold is decided in one place for both.
+
+use std::collections::BTreeMap;
+
+use artel_rules::request::file::{Origin, RequestFields, Status, words_of};
+use artel_types::plan::{Urgency, Verify};
+use artel_types::{Timestamp, TraceId};
 
 use crate::Complaint;
-use crate::complaint::shown;
-use crate::front::Exactness;
-use crate::front::{Fault, texts, word};
-use crate::split::check_body;
+use crate::complaint::{is_invisible, shown};
+use crate::front::{Exactness, Fault, Manner, bounded_text, text, texts};
+use crate::split::{check_body, split};
 use crate::validate::{broken, map, open};
 use crate::yaml::{self, Key, Node, Value};
 
-/// How a request may stand.
-const STATUSES: &[&str] = &[
-    "pending",
-    "processing",
-    "planned",
-    "active",
-    "answered",
-    "done",
-    "completed",
-    "failed",
-    "rejected",
-    "cancelled",
-    "archived",
-];
-const SOURCES: &[&str] = &["cli", "file", "interactive"];
-const PRIORITIES: &[&str] = &["low", "normal", "high", "critical"];
-
-/// What a field of a request must be.
-type Check = fn(&Node) -> Result<(), Fault>;
-
-const REQUIRED: &[(&str, Check)] = &[
-    ("trace_id", trace),
-    ("created", moment),
-    ("status", |node| among(node, STATUSES)),
-    ("agent", |node| word(node, Exactness::Exact).map(drop)),
-    ("source", |node| among(node, SOURCES)),
-    ("created_by", filled),
-];
-const OPTIONAL: &[(&str, Check)] = &[
-    ("priority", |node| among(node, PRIORITIES)),
-    ("portal", filled),
-    ("tags", tags),
+/// Longer names help nobody.
+const LONGEST_NAME: usize = 100;
+/// How many letters a free text may have.
+const LONGEST_TEXT: usize = 500;
+const REQUIRED: [&str; 6] = [
+    "trace_id",
+    "created",
+    "status",
+    "agent",
+    "source",
+    "created_by",
 ];
 
-/// Returns everything that is wrong with the text of a request; nothing means that it can be
-/// taken. Keys that are not known are left alone.
+/// Returns everything that is wrong with the text of a request; nothing means that it has the form
+/// of one. Keys that are not known are left alone. Whether what it names exists is another question.
 pub fn validate_request(text: &str) -> Vec<Complaint> {
     let (parts, mut complaints) = match open(text) {
         Ok(opened) => opened,
@@ -53,69 +41,267 @@ pub fn validate_request(text: &str) -> Vec<Complaint> {
         Err(error) => complaints.push(broken(error)),
         Ok(node) => {
             let map = map(&node, &mut complaints);
-            complaints.extend(fields(map));
+            let reader = Reader::read(map, Manner::Strict);
+            complaints.extend(reader.complaints);
         }
     }
-    complaints.extend(check_body(&parts, "what is wanted"));
+    complaints.extend(check_body(&parts));
     complaints
 }
 
-fn fields(map: &[(Key, Node)]) -> Vec<Complaint> {
-    let find = |field: &str| {
-        let mut keys = map.iter();
-        keys.find(|(key, _)| key.text.replace('-', "_") == field)
+/// Reads a request as the inbox takes it, or returns what is wrong with it: never more than the
+/// strict check finds, but for a body that asks nothing.
+pub fn read_request(text: &str) -> Result<RequestFields, Vec<Complaint>> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let first = text.split('\n').next().unwrap_or_default();
+    let (mut fields, body, body_line, mut complaints) = if first.trim_end() == "---" {
+        let parts = split(text).map_err(|complaint| vec![complaint])?;
+        let (fields, complaints) = read_front(parts.front)?;
+        (fields, parts.body, parts.body_line, complaints)
+    } else {
+        (RequestFields::default(), text, 1, Vec::new())
     };
-    let missing = REQUIRED
-        .iter()
-        .filter(|(field, _)| find(field).is_none())
-        .map(|(field, _)| Complaint::new(*field, "it is missing"));
-    let wrong = REQUIRED
-        .iter()
-        .chain(OPTIONAL)
-        .filter_map(|(field, check)| {
-            let (key, node) = find(field)?;
-            let fault = check(node).err()?;
-            let complaint = Complaint::new(key.text.clone(), fault.message).at(key.line + 1);
-            Some(match fault.remedy {
-                Some(remedy) => complaint.advise(remedy),
-                None => complaint,
-            })
-        });
-    missing.chain(wrong).collect()
-}
-
-fn filled(node: &Node) -> Result<(), Fault> {
-    crate::front::bounded_text(node, Exactness::Exact, 500).map(drop)
-}
-
-fn among(node: &Node, words: &[&str]) -> Result<(), Fault> {
-    let choices: Vec<(&str, ())> = words.iter().map(|word| (*word, ())).collect();
-    crate::front::one_of(node, &choices)
-}
-
-fn trace(node: &Node) -> Result<(), Fault> {
-    let wrong = |text: &str| {
-        Fault::new(format!("`{}` is not a UUID of version 4", shown(text)))
-            .advise("it looks like `3f0c9a52-7d1e-4b8a-9c40-5e6f7a8b9c0d`")
-    };
-    let text = crate::front::text(node, Exactness::Exact)?;
-    let id = uuid::Uuid::try_parse(&text).map_err(|_| wrong(&text))?;
-    let is_version_4 = id.get_version_num() == 4 && id.get_variant() == uuid::Variant::RFC4122;
-    if text.len() != 36 || !is_version_4 {
-        return Err(wrong(&text));
+    fields.words = words_of(body);
+    if fields.words.trim().is_empty() {
+        let blank = Complaint::new("body", "it says nothing").at(body_line);
+        complaints.push(blank.advise("write below the frontmatter what is wanted"));
     }
-    Ok(())
+    match complaints.is_empty() {
+        true => Ok(fields),
+        false => Err(complaints),
+    }
 }
 
-fn moment(node: &Node) -> Result<(), Fault> {
-    let text = crate::front::text(node, Exactness::Exact)?;
-    if is_moment(&text) {
+/// Reads the frontmatter. Nothing is mended, as it is for skills of others: who wrote this is here,
+/// and is told.
+fn read_front(front: &str) -> Result<(RequestFields, Vec<Complaint>), Vec<Complaint>> {
+    let node = yaml::parse(front).map_err(|error| vec![broken(error)])?;
+    let mut complaints = Vec::new();
+    let map = match &node.value {
+        // `---` twice with nothing between: a person who fills nothing in.
+        Value::Scalar { text, .. } if text.is_empty() => &[],
+        _ => map(&node, &mut complaints),
+    };
+    let mut reader = Reader::read(map, Manner::Lenient);
+    reader.fields.has_front = true;
+    reader.fields.other = other_lines(front, map);
+    complaints.append(&mut reader.complaints);
+    Ok((reader.fields, complaints))
+}
+
+struct Reader {
+    exactness: Exactness,
+    fields: RequestFields,
+    complaints: Vec<Complaint>,
+}
+
+impl Reader {
+    fn read(map: &[(Key, Node)], manner: Manner) -> Self {
+        let mut reader = Self {
+            exactness: match manner {
+                Manner::Strict => Exactness::Exact,
+                Manner::Lenient => Exactness::Loose,
+            },
+            fields: RequestFields::default(),
+            complaints: Vec::new(),
+        };
+        let mut seen: BTreeMap<String, &str> = BTreeMap::new();
+        for (key, node) in map {
+            let plain = key.text.replace('-', "_");
+            let result = match seen.get(&plain) {
+                Some(first) => Err(
+                    Fault::new(format!("it says the same as `{}`", shown(first)))
+                        .advise("keep one of them"),
+                ),
+                None => reader.take(&plain, node),
+            };
+            if let Err(fault) = result {
+                let complaint = Complaint::new(shown(&key.text), fault.message).at(key.line + 1);
+                reader.complaints.push(match fault.remedy {
+                    Some(remedy) => complaint.advise(remedy),
+                    None => complaint,
+                });
+            }
+            seen.entry(plain).or_insert(&key.text);
+        }
+        if manner == Manner::Strict {
+            let missing = REQUIRED.iter().filter(|field| !seen.contains_key(**field));
+            let missing = missing.map(|field| Complaint::new(*field, "it is missing"));
+            reader.complaints.splice(0..0, missing);
+        }
+        reader
+    }
+
+    /// Reads one field into its place; what has no meaning here is left alone.
+    fn take(&mut self, field: &str, node: &Node) -> Result<(), Fault> {
+        let how = self.exactness;
+        let fields = &mut self.fields;
+        match field {
+            "trace_id" => fields.trace = Some(trace(node, how)?),
+            "created" => fields.created = Some(moment(node, how)?),
+            "status" => {
+                let words = Status::ALL.map(Status::as_str);
+                fields.status = Some(among(node, how, &words, Status::of)?);
+            }
+            "priority" => {
+                let words: Vec<&str> = Urgency::ALL.iter().map(|it| it.as_str()).collect();
+                let of = |word: &str| word.parse().ok();
+                fields.priority = Some(among(node, how, &words, of)?);
+            }
+            "source" => {
+                let words = Origin::ALL.map(Origin::as_str);
+                fields.source = Some(among(node, how, &words, Origin::of)?);
+            }
+            "verify" => {
+                let words: Vec<&str> = Verify::ALL.iter().map(|it| it.as_str()).collect();
+                let of = |word: &str| word.parse().ok();
+                fields.verify = Some(among(node, how, &words, of)?);
+            }
+            "created_by" => fields.created_by = Some(bounded_text(node, how, LONGEST_TEXT)?),
+            "agent" => fields.agent = Some(name(node, how, "role")?),
+            "portal" => fields.portal = Some(portal(node, how)?),
+            "flow" => fields.flow = Some(name(node, how, "flow")?),
+            // Read by nobody yet: only its form is judged.
+            "skill" => drop(name(node, how, "skill")?),
+            "skills" => {
+                for skill in texts(node, how, by_commas)? {
+                    check_name(&skill, "skill")?;
+                }
+            }
+            "tags" => fields.tags = tags(node, how)?,
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// Says whether a key is read into a field, and written from it again.
+fn is_field(key: &str) -> bool {
+    let plain = key.replace('-', "_");
+    REQUIRED.contains(&&*plain)
+        || matches!(&*plain, "priority" | "portal" | "tags" | "verify" | "flow")
+}
+
+/// Returns the lines of what a person keeps in the frontmatter besides, as they stand there.
+fn other_lines(front: &str, map: &[(Key, Node)]) -> Vec<String> {
+    let lines: Vec<&str> = front.lines().map(str::trim_end).collect();
+    let mut starts: Vec<(usize, bool)> = map
+        .iter()
+        .map(|(key, _)| (key.line.saturating_sub(1), !is_field(&key.text)))
+        .collect();
+    starts.sort_unstable();
+    let first = starts.first().map_or(lines.len(), |(line, _)| *line);
+    let is_comment = |line: &&str| line.starts_with('#');
+    let head = lines.iter().take(first).filter(|line| is_comment(line));
+    let mut kept: Vec<String> = head.map(|line| (*line).to_owned()).collect();
+    for (at, (start, is_theirs)) in starts.iter().enumerate() {
+        let end = starts.get(at + 1).map_or(lines.len(), |(line, _)| *line);
+        let entry = lines.get(*start..end.max(*start)).unwrap_or_default();
+        let mine = entry.iter().filter(|line| *is_theirs || is_comment(line));
+        kept.extend(mine.map(|line| (*line).to_owned()));
+    }
+    let theirs: Vec<&(Key, Node)> = map.iter().filter(|(key, _)| !is_field(&key.text)).collect();
+    match says(&kept.join("\n"), &theirs) {
+        true => kept,
+        // Several keys on a line, or a key over several: it is written another way.
+        false => theirs
+            .iter()
+            .map(|(key, node)| on_one_line(key, node))
+            .collect(),
+    }
+}
+
+/// Tells whether lines alone say what these entries say.
+fn says(lines: &str, entries: &[&(Key, Node)]) -> bool {
+    let expected = entries
+        .iter()
+        .map(|(key, node)| (&*key.text, node.to_json()));
+    match yaml::parse(lines).map(|node| node.value) {
+        Ok(Value::Map(map)) => map
+            .iter()
+            .map(|(key, node)| (&*key.text, node.to_json()))
+            .eq(expected),
+        Ok(Value::Scalar { text, .. }) => text.is_empty() && entries.is_empty(),
+        _ => false,
+    }
+}
+
+/// JSON is YAML.
+fn on_one_line(key: &Key, node: &Node) -> String {
+    let name = serde_json::Value::from(key.text.as_str());
+    format!("{name}: {}", node.to_json())
+}
+
+fn among<T>(
+    node: &Node,
+    how: Exactness,
+    words: &[&str],
+    of: impl Fn(&str) -> Option<T>,
+) -> Result<T, Fault> {
+    let given = text(node, how)?;
+    of(&given).ok_or_else(|| {
+        Fault::new(format!(
+            "`{}` is none of {}",
+            shown(&given),
+            words.join(", ")
+        ))
+    })
+}
+
+fn name(node: &Node, how: Exactness, what: &str) -> Result<String, Fault> {
+    let name = text(node, how)?;
+    check_name(&name, what)?;
+    Ok(name)
+}
+
+/// Reads the name of a portal, also as it begins a path: `@Shop`.
+fn portal(node: &Node, how: Exactness) -> Result<String, Fault> {
+    let given = text(node, how)?;
+    let name = given.strip_prefix('@').unwrap_or(&given);
+    check_name(name, "portal")?;
+    Ok(name.to_owned())
+}
+
+/// What is named here becomes part of file names and branches: a name, never a path.
+fn check_name(name: &str, what: &str) -> Result<(), Fault> {
+    let is_plain = |letter: char| letter.is_alphanumeric() || "-_. ".contains(letter);
+    let is_good = !name.trim().is_empty()
+        && name.trim() == name
+        && name.chars().count() <= LONGEST_NAME
+        && !name.starts_with(['.', '-'])
+        && !name.ends_with('.')
+        && !name.contains("..")
+        && name.chars().all(|it| is_plain(it) && !is_invisible(it))
+        && (what == "portal" || !name.contains(' '));
+    if is_good {
         return Ok(());
     }
     Err(
-        Fault::new(format!("`{}` is not a moment by RFC 3339", shown(&text)))
-            .advise("it looks like `2026-11-15T08:30:00Z`"),
+        Fault::new(format!("`{}` is not the name of a {what}", shown(name)))
+            .advise(format!("write the name of a {what}, not a path")),
     )
+}
+
+fn trace(node: &Node, how: Exactness) -> Result<TraceId, Fault> {
+    let given = text(node, how)?;
+    let is_version_4 =
+        |id: &uuid::Uuid| id.get_version_num() == 4 && id.get_variant() == uuid::Variant::RFC4122;
+    let is_good =
+        given.len() == 36 && uuid::Uuid::try_parse(&given).is_ok_and(|it| is_version_4(&it));
+    let trace = given.parse().ok().filter(|_| is_good);
+    trace.ok_or_else(|| {
+        Fault::new(format!("`{}` is not a UUID of version 4", shown(&given)))
+            .advise("it looks like `3f0c9a52-7d1e-4b8a-9c40-5e6f7a8b9c0d`")
+    })
+}
+
+fn moment(node: &Node, how: Exactness) -> Result<Timestamp, Fault> {
+    let given = text(node, how)?;
+    let moment = given.parse().ok().filter(|_| is_moment(&given));
+    moment.ok_or_else(|| {
+        Fault::new(format!("`{}` is not a moment by RFC 3339", shown(&given)))
+            .advise("it looks like `2026-11-15T08:30:00Z`")
+    })
 }
 
 /// Says whether a text is a moment exactly as RFC 3339 writes it, with an offset, on a day that
@@ -160,13 +346,19 @@ fn is_moment(text: &str) -> bool {
     is_offset && is_time && text[..10].parse::<jiff::civil::Date>().is_ok()
 }
 
-fn tags(node: &Node) -> Result<(), Fault> {
+fn by_commas(text: &str) -> Vec<String> {
+    text.split(',').map(|it| it.trim().to_owned()).collect()
+}
+
+fn tags(node: &Node, how: Exactness) -> Result<Vec<String>, Fault> {
+    let list = |message: &str| Fault::new(message).advise("write a list such as `[a, b]`");
     let Value::List(_) = &node.value else {
-        return Err(Fault::new("it is not a list of texts").advise("write `tags: [a, b]`"));
+        return Err(list("it is not a list of texts"));
     };
-    let tags = texts(node, Exactness::Exact, |text| vec![text.to_owned()])?;
-    match tags.iter().any(|tag| tag.trim().is_empty()) {
-        true => Err(Fault::new("a tag is blank")),
-        false => Ok(()),
+    let tags = texts(node, how, by_commas).map_err(|fault| list(&fault.message))?;
+    let is_bad = |tag: &String| tag.trim().is_empty() || tag.chars().count() > LONGEST_TEXT;
+    match tags.iter().any(is_bad) {
+        true => Err(list("a tag is blank or too long")),
+        false => Ok(tags),
     }
 }

@@ -1,6 +1,6 @@
 //! Where the frontmatter ends and the body begins.
 
-use crate::Complaint;
+use crate::{Complaint, Remark};
 
 /// More than any skill or request holds: beyond it, nothing is read.
 pub(crate) const MOST_BYTES: usize = 1024 * 1024;
@@ -58,22 +58,25 @@ pub(crate) fn split(text: &str) -> Result<Parts<'_>, Complaint> {
 }
 
 /// Returns what is wrong with a body on its own.
-pub(crate) fn check_body(parts: &Parts<'_>, what: &str) -> Option<Complaint> {
+pub(crate) fn check_body(parts: &Parts<'_>) -> Option<Complaint> {
     if parts.body.len() > MOST_BYTES {
         let message = format!("it is larger than {} KiB", MOST_BYTES / 1024);
         return Some(Complaint::new("body", message));
     }
-    if parts.body.trim().is_empty() {
-        let message = "there is no text after the frontmatter";
-        return Some(
-            Complaint::new("body", message)
-                .at(parts.body_line)
-                .advise(format!("write {what} there")),
-        );
-    }
     let at = parts.body.find('\0')?;
     let line = parts.body_line + parts.body[..at].matches('\n').count();
     Some(Complaint::new("body", "it holds a NUL character").at(line))
+}
+
+/// Returns the warning that a file says nothing below its frontmatter: allowed by the format, and
+/// hardly meant.
+pub fn empty_body(text: &str) -> Option<Remark> {
+    let parts = split(text).ok()?;
+    parts.body.trim().is_empty().then(|| {
+        Complaint::new("body", "there is no text after the frontmatter")
+            .at(parts.body_line)
+            .advise("write there what is to be done")
+    })
 }
 
 #[cfg(test)]

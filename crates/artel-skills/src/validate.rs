@@ -21,7 +21,7 @@ pub fn validate_skill(text: &str, dir: Option<&str>) -> Vec<Complaint> {
             complaints.extend(front::read(map, name, Manner::Strict, 1).complaints);
         }
     }
-    complaints.extend(check_body(&parts, "the skill's instructions"));
+    complaints.extend(check_body(&parts));
     complaints
 }
 

@@ -1,6 +1,9 @@
 //! The strict judgement, field by field: what is taken, what is not, and which field is named.
 
-use artel_skills::{validate_request, validate_skill};
+use artel_rules::request::file::{Origin, Request, RequestFields, Status, render};
+use artel_skills::{empty_body, read_request, validate_request, validate_skill};
+use artel_types::plan::{Urgency, Verify};
+use artel_types::{Timestamp, TraceId};
 use proptest::prelude::*;
 
 /// A skill with these lines added to what every skill needs.
@@ -105,6 +108,12 @@ fn what_it_does_not_allow_names_the_field() {
         ("allowed-tools: {Read: true}", "allowed-tools"),
         ("allowed-tools: [Read, 5]", "allowed-tools"),
         ("allowed-tools: Bash(git", "allowed-tools"),
+        ("allowed-tools: bash", "allowed-tools"),
+        ("allowed-tools: Read bash(git:*)", "allowed-tools"),
+        ("allowed-tools: [read]", "allowed-tools"),
+        ("allowed-tools: Bash()", "allowed-tools"),
+        ("allowed-tools: Bash(:*)", "allowed-tools"),
+        ("allowed-tools: Read, Edit()", "allowed-tools"),
         ("allowed-tools: [\"\"]", "allowed-tools"),
         ("allowed_tools: [[Read]]", "allowed_tools"),
         ("model: \"\"", "model"),
@@ -184,8 +193,8 @@ fn names_descriptions_and_structure() {
             "---\nname: a\ndescription: {b: c}\n---\nbody",
             &["description"],
         ),
-        ("---\nname: a\ndescription: x\n---\n", &["body"]),
-        ("---\nname: a\ndescription: x\n---\n \n\n", &["body"]),
+        ("---\nname: a\ndescription: x\n---\n", &[]),
+        ("---\nname: a\ndescription: x\n---\n \n\n", &[]),
         ("---\nname: a\ndescription: x\n---\nbo\0dy", &["body"]),
         (
             "\u{feff}---\nname: a\ndescription: x\n---\nbody",
@@ -284,6 +293,9 @@ fn requests_are_judged_field_by_field() {
         "tags: [a, b]",
         "tags: []",
         "flow: review",
+        "portal: \"@My App\"",
+        "skills: [pdf, csv-report]",
+        "agent-notes: {a: [1]}",
     ];
     for lines in good {
         assert_eq!(validate_request(&request("", lines)), [], "{lines}");
@@ -361,13 +373,173 @@ fn a_wrong_value_of_a_request_names_its_field() {
     }
     let twice = validate_request(&request("", "status: pending"));
     assert_eq!((&*twice[0].field, twice.len()), ("status", 1));
-    let empty = "---\ntrace_id: x\n---\n";
-    assert!(
-        validate_request(empty)
-            .iter()
-            .any(|one| one.field == "body")
-    );
+    let blank = request("", "").replace("Add rate limiting.", "");
+    assert_eq!(validate_request(&blank), []);
+    assert_eq!(empty_body(&blank).unwrap().field, "body");
+    assert_eq!(read_request(&blank).unwrap_err()[0].field, "body");
     assert_eq!(validate_request("hello")[0].field, "frontmatter");
+}
+
+/// A request in which every field is set.
+fn full(words: &str) -> Request {
+    Request {
+        trace: TraceId::from_random([7; 16]),
+        created: Timestamp::from_micros(1_794_732_600_000_000),
+        status: Status::Pending,
+        priority: Urgency::High,
+        agent: "default".to_owned(),
+        source: Origin::Cli,
+        created_by: "ann@host".to_owned(),
+        portal: Some("my-app".to_owned()),
+        tags: vec!["a".to_owned(), "b, c".to_owned()],
+        verify: Some(Verify::Tdd),
+        flow: None,
+        other: vec![
+            "cssclass: wide".to_owned(),
+            "list:".to_owned(),
+            "  - 1".to_owned(),
+        ],
+        words: words.to_owned(),
+    }
+}
+
+fn same(request: &Request, read: &RequestFields) {
+    let expected = RequestFields {
+        has_front: true,
+        trace: Some(request.trace),
+        created: Some(request.created),
+        status: Some(request.status),
+        priority: Some(request.priority),
+        agent: Some(request.agent.clone()),
+        source: Some(request.source),
+        created_by: Some(request.created_by.clone()),
+        portal: request.portal.clone(),
+        tags: request.tags.clone(),
+        verify: request.verify,
+        flow: request.flow.clone(),
+        other: request.other.clone(),
+        words: request.words.clone(),
+    };
+    assert_eq!(*read, expected);
+}
+
+#[test]
+fn the_inbox_takes_plain_markdown_and_what_is_incomplete() {
+    for (text, words) in [
+        ("Add it", "Add it"),
+        ("\n# Request\n\nAdd it\n", "Add it"),
+        ("\u{feff}# Add it\nmore\n", "# Add it\nmore"),
+        ("# Requests\nx", "# Requests\nx"),
+    ] {
+        let read = read_request(text).unwrap();
+        assert_eq!((read.has_front, &*read.words), (false, words));
+    }
+    let read = read_request("---\npriority: low\n---\nAdd it").unwrap();
+    assert_eq!(
+        (read.has_front, read.priority, read.trace),
+        (true, Some(Urgency::Low), None)
+    );
+    let read = read_request("---\nstatus: completed\n---\nx").unwrap();
+    assert_eq!(read.status, Some(Status::Done));
+    let read = read_request("---\n---\nx").unwrap();
+    assert!(read.has_front && read.other.is_empty());
+    assert_eq!(
+        read_request("---\nportal: \"@Shop\"\n---\nx")
+            .unwrap()
+            .portal,
+        Some("Shop".to_owned())
+    );
+}
+
+#[test]
+fn what_a_person_keeps_besides_stays_as_it_stands() {
+    let table: [(&str, &[&str]); 6] = [
+        ("mine: 7\nagent: x", &["mine: 7"]),
+        (
+            "# note\nagent: x # why\n# more\nmine: |\n  a\n\n  b",
+            &["# note", "# more", "mine: |", "  a", "", "  b"],
+        ),
+        (
+            "list:\n- 1\n- 2\nagent: x\ntags:\n- y\nz: {a: b}",
+            &["list:", "- 1", "- 2", "z: {a: b}"],
+        ),
+        (
+            "{mine: 7, agent: x, two: [a]}",
+            &["\"mine\": 7", "\"two\": [\"a\"]"],
+        ),
+        ("agent: x\n? mine\n: 7", &["? mine", ": 7"]),
+        ("skill: pdf", &["skill: pdf"]),
+    ];
+    for (front, other) in table {
+        let read = read_request(&format!("---\n{front}\n---\nx")).unwrap();
+        assert_eq!(read.other, other, "{front}");
+        let mut again = full("x");
+        again.other = read.other.clone();
+        same(&again, &read_request(&render(&again)).unwrap());
+    }
+}
+
+#[test]
+fn both_manners_name_the_same_field_and_say_what_may_be() {
+    let table = [
+        ("trace_id: 5", "version 4"),
+        (
+            "trace_id: 3f0c9a52-7d1e-1b8a-9c40-5e6f7a8b9c0d",
+            "version 4",
+        ),
+        ("created: yesterday", "2026-11-15T08:30:00Z"),
+        ("created: 2026-11-15", "2026-11-15T08:30:00Z"),
+        ("status: banana", "pending, processing, planned"),
+        ("status:", "no value"),
+        ("priority: urgent", "low, normal, high, critical"),
+        ("priority: 5", ""),
+        ("source: web", "cli, file, interactive"),
+        ("verify: maybe", "none, evaluator, tdd"),
+        ("agent: [a]", "not text"),
+        ("agent: a b", "name of a role"),
+        ("agent: ../../x", "not a path"),
+        ("agent: a/b", "not a path"),
+        ("agent: .hidden", "name of a role"),
+        ("agent: --yes", "name of a role"),
+        ("created_by: \" \"", "blank"),
+        ("portal: {a: b}", "not text"),
+        ("portal: /etc", "not a path"),
+        ("portal: 'C:\\x'", "not a path"),
+        ("portal: \"@a/b\"", "not a path"),
+        ("flow: ../x", "not a path"),
+        ("flow: [a]", "not text"),
+        ("skill: ../x", "not a path"),
+        ("skills: [good, ../x]", "not a path"),
+        ("tags: a", "[a, b]"),
+        ("tags: [\" \"]", "[a, b]"),
+        ("tags: {a: b}", "[a, b]"),
+        ("agent: |\n  a", "name of a role"),
+        ("created_by: ann\ncreated-by: bob", "keep one"),
+    ];
+    for (line, expected) in table {
+        let field = line.split(':').next().unwrap();
+        let field = if expected == "keep one" {
+            "created-by"
+        } else {
+            field
+        };
+        let lenient = read_request(&format!("---\nother: 1\n{line}\n---\nx")).unwrap_err();
+        assert_eq!((lenient.len(), &*lenient[0].field), (1, field), "{line}");
+        assert!(lenient[0].to_string().contains(expected), "{}", lenient[0]);
+        let without = line.split(':').next().unwrap();
+        let strict = validate_request(&request(without, line));
+        assert_eq!((strict.len(), &*strict[0].field), (1, field), "{line}");
+    }
+    for (text, field) in [
+        ("---\nstatus: pending\n", "frontmatter"),
+        ("---\nnonsense\n---\nx", "frontmatter"),
+        ("---\nstatus: done\nstatus: done\n---\nx", "status"),
+        ("---\nstatus: done\n---\n\n# Request\n", "body"),
+        ("", "body"),
+    ] {
+        let wrong = read_request(text).unwrap_err();
+        assert_eq!(&*wrong[0].field, field, "{text:?}");
+    }
 }
 
 proptest! {
@@ -377,6 +549,23 @@ proptest! {
         validate_request(&text);
         let wrapped = format!("---\n{front}\n---\nbody");
         validate_skill(&wrapped, Some("a"));
-        validate_request(&wrapped);
+        let strict = validate_request(&wrapped);
+        if let Err(lenient) = read_request(&wrapped) {
+            // Whatever the inbox refuses, the strict check names, too.
+            let names = |field: &str| strict.iter().any(|it| it.field == field);
+            assert!(lenient.iter().all(|it| names(&it.field)), "{wrapped}");
+        }
+    }
+
+    #[test]
+    fn what_is_written_reads_back(
+        words in "(?s)[^\n\r].{0,80}[^\n\r\\s]",
+        name in "[^\\s\n\r\u{0}]{1,20}",
+        tag in "\\PC{0,10}x",
+    ) {
+        let mut request = full(&words);
+        request.created_by = name;
+        request.tags.push(tag);
+        same(&request, &read_request(&render(&request)).unwrap());
     }
 }

@@ -83,14 +83,12 @@ fn tools(
         Err(fault) => return (Weight::Grave, Err(fault)),
     };
     let found = found.iter().map(|rule| rule.trim().to_owned());
-    let (good, bad): (Vec<_>, Vec<_>) = found.partition(|rule| rules::is_rule(rule));
+    let (good, bad): (Vec<_>, Vec<_>) = found.partition(|rule| rules::fault(rule).is_none());
     *place = Some(good);
-    let wrong = bad.first().map(|rule| {
-        let rule = shown(rule);
-        Fault::new(format!(
-            "`{rule}` is not a rule of the form `Tool` or `Tool(…)`"
-        ))
-    });
+    let wrong = bad
+        .first()
+        .and_then(|rule| rules::fault(rule))
+        .map(Fault::new);
     (Weight::Light, wrong.map_or(Ok(()), Err))
 }
 

@@ -1,5 +1,9 @@
 //! `allowed-tools`: a list of rules, or all of them in one text.
 
+use artel_policy::rules::Rule;
+
+use crate::complaint::shown;
+
 /// Splits a text of rules at spaces and commas outside of parentheses.
 pub(super) fn split(text: &str) -> Vec<String> {
     let mut rules = vec![String::new()];
@@ -21,8 +25,21 @@ pub(super) fn split(text: &str) -> Vec<String> {
     rules
 }
 
+/// Says what is wrong with a rule, if anything is.
+pub(super) fn fault(rule: &str) -> Option<String> {
+    if !is_rule(rule) {
+        let rule = shown(rule);
+        return Some(format!(
+            "`{rule}` is not a rule of the form `Tool` or `Tool(…)`"
+        ));
+    }
+    // What else policy cannot use may be meant for another agent; it grants nothing here.
+    let bad = Rule::parse(rule).err()?;
+    bad.is_outdated().then(|| bad.to_string())
+}
+
 /// Says whether a rule has the form `Tool` or `Tool(…)`.
-pub(super) fn is_rule(rule: &str) -> bool {
+fn is_rule(rule: &str) -> bool {
     let (name, rest) = match rule.find('(') {
         Some(at) => rule.split_at(at),
         None => (rule, "()"),
