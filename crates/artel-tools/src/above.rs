@@ -6,8 +6,8 @@
 
 use std::path::Path;
 
-use ignore::DirEntry;
 use ignore::gitignore::Gitignore;
+use ignore::{DirEntry, WalkBuilder};
 
 /// The files that hold such rules.
 const FILES: [&str; 2] = [".gitignore", ".ignore"];
@@ -38,15 +38,31 @@ impl Above {
     pub(crate) fn hides(&self, entry: &DirEntry) -> bool {
         let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
         let hides = |rules: &Gitignore| rules.matched(entry.path(), is_folder).is_ignore();
-        entry.depth() > 0 && self.0.iter().any(hides)
+        let is_hidden =
+            || self.0.iter().any(hides) || is_folder && !rules_can_be_read(entry.path());
+        entry.depth() > 0 && is_hidden()
     }
+}
+
+/// Has a walk that begins in a folder heed the rules there, if there is no pipe in their place.
+pub(crate) fn heed_rules(walk: &mut WalkBuilder, folder: &Path) {
+    let can_be_read = rules_can_be_read(folder);
+    walk.git_ignore(can_be_read).ignore(can_be_read);
+}
+
+/// Tells whether reading the rules in a folder has an end. Commands can put a pipe in their place,
+/// and opening that waits for somebody who writes.
+fn rules_can_be_read(folder: &Path) -> bool {
+    let has_end = |name: &str| {
+        let about = folder.join(name).metadata();
+        about.map_or(true, |about| about.is_file() || about.is_dir())
+    };
+    FILES.iter().all(|name| has_end(name))
 }
 
 #[cfg(test)]
 mod tests {
     use std::fs;
-
-    use ignore::WalkBuilder;
 
     use super::*;
 

@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use artel_files::{Guard, Op, Refusal, Root};
 use artel_policy::rules::Rule;
-use artel_policy::{Place, Target};
+use artel_policy::{PathWall, Place, Target};
 
 use crate::notes::Notes;
-use crate::process::{Jobs, Workroom};
+use crate::process::{Consent, Jobs, Workroom};
 use crate::seen::Seen;
 use crate::{Trouble, TroubleKind};
 
@@ -32,10 +32,16 @@ pub struct Bench {
     pub workroom: Option<Arc<Workroom>>,
     /// The folder of the skill that is active.
     pub skill: Option<Arc<Root>>,
+    /// What says whether the active skill is still as it was trusted; nothing where nobody has to
+    /// trust it.
+    pub skill_held: Option<Arc<SkillHeld>>,
     /// The secrets that the active skill's declaration names for its scripts.
     pub skill_secrets: Vec<String>,
     /// The command rules that name secrets; the run's policy fills it.
     pub secret_rules: Arc<[Rule]>,
+    /// What the person's rules keep commands from; tools of git leave out the same. The run's policy
+    /// fills it.
+    pub path_walls: Arc<[PathWall]>,
     /// Commands in the background.
     pub jobs: Arc<Jobs>,
     /// Who can be asked; nobody where no person is there.
@@ -44,6 +50,8 @@ pub struct Bench {
     pub stands_for: Vec<PathBuf>,
     /// What fills in the variables of a skill's files when they are read.
     pub fill_in: Option<Arc<FillIn>>,
+    /// What the person said yes to, where they were asked about the call that is carried out.
+    pub consent: Consent,
     /// The call that is carried out, by its name in the journal.
     pub call: String,
     seen: Arc<Mutex<Seen>>,
@@ -54,6 +62,9 @@ pub struct Bench {
 
 /// Fills in the variables of a text.
 pub type FillIn = dyn Fn(&str) -> String + Send + Sync;
+
+/// Says why nothing of a skill may be started now; nothing if it may.
+pub type SkillHeld = dyn Fn() -> Option<String> + Send + Sync;
 
 /// Judges a resolved path in a place. The policy of the run stands behind it.
 pub trait Judge: Send + Sync {
@@ -107,16 +118,27 @@ impl Bench {
             git: None,
             workroom: None,
             skill: None,
+            skill_held: None,
             skill_secrets: Vec::new(),
             secret_rules: Arc::default(),
+            path_walls: Arc::default(),
             jobs: Arc::default(),
             person: None,
             stands_for: Vec::new(),
             fill_in: None,
+            consent: Consent::None,
             call: String::new(),
             seen: Arc::default(),
             notes: Arc::default(),
             written: Arc::default(),
+        }
+    }
+
+    /// Refuses to start anything of a skill that is not as it was trusted any more.
+    pub fn ensure_skill_as_trusted(&self) -> Result<(), Trouble> {
+        match self.skill_held.as_ref().and_then(|why_not| why_not()) {
+            Some(why) => Err(Trouble::new(TroubleKind::Refused, why)),
+            None => Ok(()),
         }
     }
 

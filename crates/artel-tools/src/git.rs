@@ -3,11 +3,12 @@
 
 mod arguments;
 mod cards;
+mod left_out;
 
 use std::sync::Arc;
 
 use artel_git::{Git, GitError, Identity};
-use artel_policy::{Action, GitOperation};
+use artel_policy::{Action, GitOperation, Place, Target};
 use serde_json::{Value, json};
 
 use crate::{Bench, Card, Observation, Tool, Trouble, TroubleKind};
@@ -53,8 +54,14 @@ impl Tool for GitTool {
 
     fn intends(&self, input: &Value, bench: &Bench) -> Result<Vec<Action>, Trouble> {
         // What does not fit is said before policy is asked.
-        arguments::of(&self.card.name, input)?;
+        let call = arguments::of(&self.card.name, input)?;
         let mut actions = vec![Action::Git(self.operation)];
+        actions.extend(call.reads.into_iter().map(|path| {
+            Action::Read(Target {
+                place: Place::Worktree,
+                path,
+            })
+        }));
         let git = repository(bench)?;
         let dangers = git.dangers().map_err(trouble)?;
         if !dangers.0.is_empty() {
@@ -76,7 +83,8 @@ impl Tool for GitTool {
     fn run(&self, input: &Value, bench: &Bench) -> Result<Observation, Trouble> {
         let git = repository(bench)?;
         let call = arguments::of(&self.card.name, input)?;
-        let words: Vec<&str> = call.words.iter().map(String::as_str).collect();
+        let words = left_out::words(&call, bench)?;
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let said = git.run_with(&words, call.stdin);
         let said = said.map_err(|error| advised(&git, input, trouble(error)))?;
         let text = String::from_utf8_lossy(&said);

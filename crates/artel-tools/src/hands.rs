@@ -6,7 +6,10 @@
 //! before anyone sees it.
 
 mod fit;
+mod granted;
 mod judge;
+mod marks;
+mod openings;
 mod question;
 mod record;
 mod written;
@@ -14,13 +17,17 @@ mod written;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use artel_policy::redact::find_in_json;
-use artel_policy::{Action, Answer, Decision, Policy, Record, Scope, Situation};
+use artel_policy::{Action, Answer, Decision, OpenConnection, Policy, Record, Situation, openings};
 use artel_types::{Actor, BlobRef, Clock, Fact, Outcome, REDACTED, Redactor};
 use serde_json::Value;
 
+use granted::ALLOWED_BEFORE;
+pub use granted::{CallIntent, GrantedPolicy, RunGrant, exact_call};
+pub use marks::ContentMarks;
+pub use openings::{Openings, RecordedOpenings};
 pub use question::{Offer, Question, Reply, Said};
 
-use crate::{Bench, Hints, Observation, Registry, Tool, Trouble, TroubleKind};
+use crate::{Bench, Consent, Hints, Observation, Registry, Tool, Trouble, TroubleKind};
 
 /// How often a question is put again because what it was about changed meanwhile.
 const MOST_QUESTIONS: usize = 3;
@@ -31,10 +38,16 @@ pub struct Hands {
     pub registry: Registry,
     /// Where calls work.
     pub bench: Bench,
-    /// What decides; a person's answer adds to it.
-    policy: Mutex<Arc<Policy>>,
+    /// What decides, without what a person allowed meanwhile.
+    policy: Policy,
+    /// The same with what a person allowed for the run's tree, as far as the journal was looked at.
+    granted: Mutex<Arc<GrantedPolicy>>,
     /// Facts about the run that policy asks for.
     pub situation: Situation,
+    /// What was let through the walls of the run; all runs that work on the same files share it.
+    pub openings: Arc<Openings>,
+    /// What the run and those that it belongs with have read and been given.
+    pub marks: ContentMarks,
     /// Where everything is written down.
     pub log: Arc<dyn Log>,
     /// Who can say yes.
@@ -55,6 +68,12 @@ pub trait Log: Send + Sync {
     /// Appends what the run's agent did.
     fn append(&self, fact: Fact, outcome: Outcome) -> Result<(), String> {
         self.append_by(None, fact, outcome)
+    }
+
+    /// Returns what a person allowed so far for all runs of the tree. What cannot be read allows
+    /// nothing.
+    fn granted(&self) -> Vec<RunGrant> {
+        Vec::new()
     }
 
     /// Keeps bytes where an event can name them; nothing where there is no such place.
@@ -99,6 +118,12 @@ struct Call<'c> {
     input: &'c Value,
 }
 
+impl Call<'_> {
+    fn exactly(&self, actions: &[Action]) -> String {
+        exact_call(&self.tool.card().name, self.input, actions)
+    }
+}
+
 impl Hands {
     /// Puts the hands of a run together.
     pub fn new(
@@ -110,11 +135,15 @@ impl Hands {
         clock: Clock,
     ) -> Self {
         bench.secret_rules = policy.secret_rules().cloned().collect();
+        bench.path_walls = policy.path_walls().into();
         Self {
             registry,
             bench,
-            policy: Mutex::new(Arc::new(policy)),
+            granted: Mutex::new(Arc::new(GrantedPolicy::new(&policy, Vec::new()))),
+            policy,
             situation: Situation::default(),
+            openings: Arc::default(),
+            marks: ContentMarks::default(),
             log,
             approver: None,
             redactor,
@@ -126,14 +155,17 @@ impl Hands {
     /// Puts hands together for another place: the same tools and grants, other files.
     #[must_use]
     pub fn moved(&self, bench: Bench, change: impl FnOnce(&mut Policy, &mut Situation)) -> Self {
-        let mut policy = Policy::clone(&self.policy());
+        let mut policy = self.policy.clone();
         let mut situation = self.situation.clone();
         change(&mut policy, &mut situation);
         Self {
             registry: self.registry.clone(),
             bench,
-            policy: Mutex::new(Arc::new(policy)),
+            granted: Mutex::new(Arc::new(GrantedPolicy::new(&policy, Vec::new()))),
+            policy,
             situation,
+            openings: Arc::clone(&self.openings),
+            marks: self.marks.clone(),
             log: Arc::clone(&self.log),
             approver: self.approver.clone(),
             redactor: self.redactor.clone(),
@@ -158,17 +190,17 @@ impl Hands {
         };
         if let Some(trouble) = secret_in(input) {
             let decision = Decision::new(Answer::Deny, "never.secret-in-argument", &trouble.what);
-            self.requested(&call, &decision, "")?;
+            self.requested(&call, &[], &decision, "")?;
             return self.not_done(&call, decision, trouble);
         }
         let intended = self.intended(&call);
         let (actions, decision) = match intended {
             Ok(actions) => {
-                let decision = self.decide(name, &actions);
+                let decision = self.decide(&call, &actions);
                 (actions, decision)
             }
             Err((decision, trouble)) => {
-                self.requested(&call, &decision, "")?;
+                self.requested(&call, &[], &decision, "")?;
                 return self.not_done(&call, decision, trouble);
             }
         };
@@ -184,7 +216,7 @@ impl Hands {
         let mut record = self.record(call, &actions);
         for _ in 0..MOST_QUESTIONS {
             let hash = record.hash();
-            self.requested(call, &decision, hash.as_str())?;
+            self.requested(call, &actions, &decision, hash.as_str())?;
             match decision.answer {
                 Answer::Allow => return self.perform(call, &actions, decision),
                 Answer::Deny => {
@@ -201,7 +233,7 @@ impl Hands {
             {
                 return Err(Unfinished::Left);
             }
-            self.answered(call, hash.as_str(), said.as_ref())?;
+            self.answered(&question, said.as_ref())?;
             let reply = said.map_or(Reply::Nobody, |said| said.reply);
             if matches!(reply, Reply::Nobody) {
                 let hint = "nobody can be asked now; go on without it, or finish and say what is \
@@ -219,11 +251,10 @@ impl Hands {
             };
             record = self.record(call, &now);
             if record.hash() == hash {
-                self.grant(&reply);
                 return self.perform(call, &now, decision);
             }
             actions = now;
-            decision = self.decide(&call.tool.card().name, &actions);
+            decision = self.decide(call, &actions);
         }
         let hint = "what it would touch changes while the question is open";
         self.refuse(call, &actions, decision, &[hint])
@@ -237,12 +268,30 @@ impl Hands {
     ) -> Result<Called, Unfinished> {
         let mut bench = self.bench.clone();
         call.id.clone_into(&mut bench.call);
+        bench.consent = match decision.answer {
+            Answer::Ask => Consent::To(decision.rule.clone()),
+            // The person was asked about this very call before, and allowed it for the run.
+            Answer::Allow if decision.rule == ALLOWED_BEFORE => {
+                let (policy, situation) = (self.granted(), self.situation_now());
+                Consent::To(policy.asked_rule(&call.tool.card().name, actions, &situation))
+            }
+            Answer::Allow | Answer::Deny => Consent::None,
+        };
         bench.guard = Arc::new(judge::CallJudge::new(
-            self.policy(),
+            self.granted(),
             Arc::clone(&bench.tree),
             call.tool,
             actions,
         ));
+        // Before the deed: what it lets through is open while it works.
+        self.openings.extend(openings(actions));
+        self.openings.watch(&self.bench.jobs);
+        // A process may keep what it was given before its call comes back.
+        for action in actions {
+            if let Action::Secret(name) = action {
+                self.marks.handed_out(name);
+            }
+        }
         let began = self.clock.uptime();
         let result = match call.tool.run(call.input, &bench) {
             Ok(observation) => Ok(self.hints.told(observation)),
@@ -250,6 +299,7 @@ impl Hands {
         };
         let millis = self.clock.uptime().saturating_sub(began).as_millis();
         let result = self.redacted(result);
+        self.foreign_read(call, actions)?;
         self.finished(call, &result, u64::try_from(millis).unwrap_or(u64::MAX))?;
         Ok(Called { decision, result })
     }
@@ -305,20 +355,54 @@ impl Hands {
         self.hints.kept(trouble)
     }
 
-    fn decide(&self, tool: &str, actions: &[Action]) -> Decision {
-        self.policy().decide(tool, actions, &self.situation)
+    /// Decides about a call. Only what would be asked depends on what a person allowed meanwhile,
+    /// here or from elsewhere, for this run or another of its tree; so that is looked up then.
+    fn decide(&self, call: &Call<'_>, actions: &[Action]) -> Decision {
+        let decision = self.decide_by(&self.granted(), call, actions);
+        if decision.answer != Answer::Ask {
+            return decision;
+        }
+        let granted = Arc::new(GrantedPolicy::new(&self.policy, self.log.granted()));
+        let decision = self.decide_by(&granted, call, actions);
+        *self.lock() = granted;
+        decision
     }
 
-    fn policy(&self) -> Arc<Policy> {
+    /// Returns the facts of the run as they are now: what was let through its walls meanwhile counts,
+    /// and what was read.
+    fn situation_now(&self) -> Situation {
+        let mut situation = self.marks.in_situation(&self.situation);
+        if let Some(walls) = &mut situation.walls {
+            walls.openings.extend(self.openings.all());
+            // What one run of this piece of work keeps open, a command of another can write to.
+            if self.bench.jobs.keeps_connection() || self.openings.keeps_connection() {
+                walls.connection = OpenConnection::Held;
+            }
+        }
+        situation
+    }
+
+    fn decide_by(&self, by: &GrantedPolicy, call: &Call<'_>, actions: &[Action]) -> Decision {
+        let intent = CallIntent {
+            tool: &call.tool.card().name,
+            actions,
+            exactly: &call.exactly(actions),
+        };
+        by.decide(intent, &self.situation_now())
+    }
+
+    /// Returns the policy with what was granted as far as the journal was looked at.
+    fn granted(&self) -> Arc<GrantedPolicy> {
         Arc::clone(&self.lock())
     }
 
-    fn lock(&self) -> MutexGuard<'_, Arc<Policy>> {
-        self.policy.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Arc<GrantedPolicy>> {
+        self.granted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes the question. Only what nobody allowed yet is offered, and only if that would spare the
-    /// next question: some are put every time, whatever was granted.
+    /// Makes the question. A rule is offered only if it would spare the next question; where none
+    /// would, the very call can be allowed for the run. Some are put every time, whatever was
+    /// granted.
     fn question(
         &self,
         call: &Call<'_>,
@@ -327,22 +411,23 @@ impl Hands {
         actions: &[Action],
     ) -> Question {
         let name = &call.tool.card().name;
+        let granted = self.granted();
+        let (policy, situation) = (granted.policy(), self.situation_now());
         let is_open = |action: &&Action| {
-            self.decide(name, std::slice::from_ref(*action)).answer == Answer::Ask
+            let one = std::slice::from_ref(*action);
+            policy.decide(name, one, &situation).answer == Answer::Ask
         };
         let open = actions.iter().filter(is_open);
         let mut question = Question::about((call.id, name), decision, record, open);
-        let wider = widened(&self.policy(), &question.yes(Scope::Run, ""));
-        if wider.decide(name, actions, &self.situation).answer != Answer::Allow {
+        let mut wider = policy.clone();
+        wider.grants.extend(question.grants());
+        if wider.decide(name, actions, &situation).answer != Answer::Allow {
             question.offers.clear();
         }
+        if !Policy::asks_every_time(actions, &situation) {
+            question.exactly = Some(call.exactly(actions));
+        }
         question
-    }
-
-    /// Takes a person's yes into the policy of the run; what holds longer is the surface's to keep.
-    fn grant(&self, reply: &Reply) {
-        let mut policy = self.lock();
-        *policy = Arc::new(widened(&policy, reply));
     }
 
     /// Takes secrets out of what a model gets to see.
@@ -376,16 +461,6 @@ impl Called {
             result: Err(trouble),
         }
     }
-}
-
-/// Adds what a person granted beyond this once.
-fn widened(policy: &Policy, reply: &Reply) -> Policy {
-    let mut wider = policy.clone();
-    if let Reply::Yes { grants } = reply {
-        let longer = grants.iter().filter(|grant| grant.scope != Scope::Once);
-        wider.grants.extend(longer.cloned());
-    }
-    wider
 }
 
 /// Tells whether a secret was taken out of it: what is left would be wrong wherever it is put.

@@ -23,15 +23,21 @@ mod similar;
 mod talk;
 mod tool;
 
-pub use bench::{Bench, FillIn, Judge, NoGuard, Person};
+pub use bench::{Bench, FillIn, Judge, NoGuard, Person, SkillHeld};
 pub use checks::check_tools;
 pub use declared::{BadDeclaration, Declared};
 pub use fetch::fetch_tools;
 pub use files::file_tools;
 pub use git::git_tools;
-pub use hands::{Approver, Called, Hands, Log, Offer, Question, Reply, Said, Unfinished};
+pub use hands::{
+    Approver, CallIntent, Called, ContentMarks, GrantedPolicy, Hands, Log, Offer, Openings,
+    Question, RecordedOpenings, Reply, RunGrant, Said, Unfinished, exact_call,
+};
 pub use notes::{Finish, Memory, Notes, Task, TaskState};
-pub use process::{Audience, JobState, Jobs, Keys, Order, Workroom, run as run_order, workroom};
+pub use process::{
+    Audience, Consent, JobState, Jobs, Keys, Order, StartedFor, Workroom, keep_from_reading_in,
+    run as run_order, workroom,
+};
 pub use registry::{FindTools, Line, MOST_FOUND, Registry, Viewer};
 pub use seen::{Part, Seen, Standing};
 pub use shell::shell_tools;

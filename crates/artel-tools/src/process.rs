@@ -1,6 +1,8 @@
 //! Where processes run: the sandbox of a run with its view, its environment and its limits.
 
 mod jobs;
+mod path_walls;
+mod started_for;
 
 use std::ffi::OsString;
 use std::fs::DirBuilder;
@@ -10,12 +12,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use artel_policy::Record;
+use artel_policy::{PathWall, Record};
 use artel_rules::excerpt;
 use artel_rules::patience::{self, Graces};
 use artel_sandbox::proxy::{Passage, Proxy, Reach as NetworkReach};
 use artel_sandbox::run::{By, Cancel, Finished, Live, Spool, Watch};
-use artel_sandbox::slots::{Slot, SlotError, Slots, Waiting, Who};
+use artel_sandbox::slots::{Slot, SlotError, Slots, Waiting};
 use artel_sandbox::{
     Demand, Exit, Host, Job, Limited, Limits, Network, Sandbox, SandboxError, Stdin, View,
 };
@@ -23,6 +25,8 @@ use artel_types::{Clock, Formats, Redactor, Secret};
 use serde_json::json;
 
 pub use jobs::{JobState, Jobs};
+pub use path_walls::{Consent, keep_from_reading_in};
+pub use started_for::StartedFor;
 
 use crate::checks::Programs;
 use crate::{Bench, Observation, Trouble, TroubleKind, nearest};
@@ -35,6 +39,8 @@ pub struct Workroom {
     pub demand: Demand,
     /// What every command sees; the run's tree is writable in it.
     pub view: View,
+    /// What the person's rules about paths keep from commands.
+    pub path_walls: Vec<PathWall>,
     /// The environment of every command.
     pub environment: Vec<(OsString, OsString)>,
     /// What a command may use.
@@ -57,8 +63,8 @@ pub struct Workroom {
     pub audience: Arc<dyn Audience>,
     /// How many commands run at once, over all runs.
     pub slots: Slots,
-    /// On whose behalf commands start.
-    pub who: Who,
+    /// Why commands start.
+    pub started_for: StartedFor,
     /// Ends everything that runs here.
     pub cancel: Cancel,
     /// Counts the commands, for the names of their folders.
@@ -216,7 +222,9 @@ impl Workroom {
             turn(Turn::Awaited(&what));
             self.audience.waiting(&format!("`{label}` {what}"));
         };
-        let slot = self.slots.acquire(self.who, &label, cancel, &mut waiting);
+        let slot = self
+            .slots
+            .acquire(self.started_for.on_behalf(), &label, cancel, &mut waiting);
         slot.map_err(|error| match error {
             SlotError::Cancelled => Trouble::new(TroubleKind::Cancelled, error.to_string()),
             SlotError::Unusable { .. } => Trouble::new(TroubleKind::Machine, error.to_string()),
@@ -249,6 +257,12 @@ impl Workroom {
         let mut view = self.view.clone();
         view.read.extend(order.read.iter().cloned());
         view.write.extend(order.write.iter().cloned());
+        path_walls::raise(
+            &mut view,
+            bench.tree.path(),
+            &self.path_walls,
+            &bench.consent,
+        )?;
         let job = Job {
             argv: order.words.iter().map(OsString::from).collect(),
             cwd: bench.tree.path().join(cwd.path),
@@ -476,6 +490,7 @@ fn limit_text(limited: Limited) -> &'static str {
         Limited::Memory => "it used more memory than it may",
         Limited::Processes => "it started more processes than it may",
         Limited::FileSize => "it wrote a larger file than it may",
+        Limited::Files => "it made more files than it may",
         Limited::CpuTime => "it used more processor time than it may",
     }
 }

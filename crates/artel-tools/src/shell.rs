@@ -5,7 +5,7 @@ mod advice;
 mod cards;
 mod script;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -92,7 +92,7 @@ impl Tool for Bash {
         } = parse(input)?;
         let room = process::workroom(bench)?;
         let folder = room.state_folder()?;
-        let end = folder.join("cwd");
+        let end = place_of_end(&folder)?;
         let order = Order {
             words: shell_words(&end, &command),
             cwd: bench.notes().cwd.clone(),
@@ -288,6 +288,22 @@ fn time_for(command: &str, asked: Option<u64>) -> Duration {
     }
     let reading = command::read(command);
     patience::Limits::of_commands(reading.words()).base
+}
+
+/// Returns where the shell says where it ended up. At level partial nothing can be made in a writable
+/// folder itself, only further down.
+fn place_of_end(folder: &Path) -> Result<PathBuf, Trouble> {
+    let below = folder.join("end");
+    // A run that is taken up again counts its folders from the start.
+    let is_there = || below.symlink_metadata().is_ok_and(|about| about.is_dir());
+    match std::fs::create_dir(&below) {
+        Err(error) if !is_there() => {
+            let what = format!("cannot make a folder for the command: {error}");
+            return Err(Trouble::new(TroubleKind::Machine, what));
+        }
+        _ => {}
+    }
+    Ok(below.join("cwd"))
 }
 
 /// Returns where the shell ended up, if that is inside the tree.

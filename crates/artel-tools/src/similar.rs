@@ -4,7 +4,7 @@ use std::path::Path;
 
 use ignore::WalkBuilder;
 
-use crate::above::Above;
+use crate::above::{Above, heed_rules};
 
 /// How many entries of a tree are looked at for similar paths.
 const MOST_ENTRIES: usize = 20_000;
@@ -39,8 +39,9 @@ pub(crate) fn nearest_paths(root: &Path, wanted: &str, most: usize) -> Vec<Strin
 /// Walks a folder without what is ignored or hidden, with and without git.
 pub(crate) fn walk(root: &Path) -> ignore::Walk {
     let above = Above::of(root, root);
-    WalkBuilder::new(root)
-        .parents(false)
+    let mut walk = WalkBuilder::new(root);
+    heed_rules(&mut walk, root);
+    walk.parents(false)
         .require_git(false)
         .git_global(false)
         .filter_entry(move |entry| !above.hides(entry))

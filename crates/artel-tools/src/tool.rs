@@ -25,7 +25,7 @@ pub trait Tool: Send + Sync {
 /// What the registry, the model and policy know about a tool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Card {
-    /// The name a model calls it by: `read`, `git_commit`, `mcp__server__tool`.
+    /// The name a model calls it by: `read`, `git_commit`, `deploy`.
     pub name: String,
     /// What it does in one line of at most 100 characters; all that is sent until it is found.
     pub line: String,

@@ -8,7 +8,7 @@ use artel_files::Root;
 use ignore::WalkBuilder;
 
 use super::runner::Language;
-use crate::above::Above;
+use crate::above::{Above, heed_rules};
 
 /// Names that are looked at; a larger tree is cut, and that is said.
 const MOST_ENTRIES: usize = 50_000;
@@ -50,7 +50,8 @@ impl Survey {
         let mut survey = Self::default();
         let start = root.path().join(folder);
         let above = Above::of(root.path(), &start);
-        let mut walk = WalkBuilder::new(start);
+        let mut walk = WalkBuilder::new(&start);
+        heed_rules(&mut walk, &start);
         walk.hidden(false)
             .parents(false)
             .git_global(false)

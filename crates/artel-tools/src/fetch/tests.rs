@@ -256,3 +256,36 @@ fn a_certificate_that_nobody_vouches_for_is_refused() {
     let (heard, is_broken) = server.join().unwrap();
     assert!(heard.is_empty() && is_broken, "{heard:?}");
 }
+
+#[test]
+fn a_name_that_leads_elsewhere_by_the_next_call_is_judged_by_where_it_leads_now() {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    for later in ["127.0.0.1", "10.0.0.7", "::1", "fd00::1"] {
+        let turns = AtomicUsize::new(0);
+        let dials = Arc::new(AtomicUsize::new(0));
+        let (counted, to) = (Arc::clone(&dials), server(JSON));
+        let way = Way {
+            resolver: Resolver::new(move |_| {
+                let address = match turns.fetch_add(1, Ordering::Relaxed) {
+                    0 => PUBLIC,
+                    _ => later,
+                };
+                Ok(vec![address.parse().unwrap()])
+            }),
+            dialer: Dialer::new(move |_| {
+                counted.fetch_add(1, Ordering::Relaxed);
+                to
+            }),
+            ..Way::default()
+        };
+        let page = Page::parse("http://docs.example/").unwrap();
+        let fetch = || {
+            let answer = get::get(&page, 100, &way, Arc::new(|_| {}), &Cancel::new().unwrap())?;
+            told(&page, answer)
+        };
+        fetch().unwrap();
+        assert_eq!(dials.load(Ordering::Relaxed), 1, "one look-up, one dial");
+        assert_eq!(fetch().unwrap_err().kind, TroubleKind::Refused, "{later}");
+        assert_eq!(dials.load(Ordering::Relaxed), 1, "{later}");
+    }
+}

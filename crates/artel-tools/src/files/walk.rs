@@ -17,7 +17,7 @@ use ignore::{DirEntry, WalkBuilder};
 use rustix::fs::{Mode, OFlags, ResolveFlags};
 
 use super::spot::{Spot, shown};
-use crate::above::Above;
+use crate::above::{Above, heed_rules};
 use crate::{Bench, Trouble};
 
 /// Where a walk begins.
@@ -73,7 +73,8 @@ impl<'b> Start<'b> {
     pub(crate) fn walk(&self, hidden: Hidden) -> WalkBuilder {
         let folder = self.folder();
         let above = Above::of(self.root.path(), &folder);
-        let mut walk = WalkBuilder::new(folder);
+        let mut walk = WalkBuilder::new(&folder);
+        heed_rules(&mut walk, &folder);
         walk.hidden(hidden == Hidden::Skipped)
             .parents(false)
             .git_global(false)

@@ -13,7 +13,30 @@ pub(super) struct Call {
     pub(super) stdin: Vec<u8>,
     /// What is said when git says nothing.
     pub(super) nothing: &'static str,
+    /// The files and folders that it names, in the tree or in a commit.
+    pub(super) reads: Vec<String>,
+    /// What of the contents of files it shows.
+    pub(super) shows: Shows,
 }
+
+/// What of the contents of files a call shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Shows {
+    /// Nothing, or only of files that it names.
+    #[default]
+    Named,
+    /// Whatever changed; the words end with paths.
+    Changes,
+    /// One file as a commit has it.
+    FileOfCommit,
+}
+
+/// Keeps git from starting itself in a repository within the tree, by the settings that it has there.
+const LOOKS_INTO_NONE: &str = "--ignore-submodules=all";
+
+/// Has git name a repository within the tree that differs between commits; it looks into none for
+/// that.
+const NAMES_ALL: &str = "--ignore-submodules=none";
 
 /// Every field that any git tool has; the schema of each says which are its own.
 #[derive(Debug, Default, Deserialize)]
@@ -62,6 +85,7 @@ pub(super) fn of(tool: &str, input: &Value) -> Result<Call, Trouble> {
     let nothing = match tool {
         "git_status" => {
             call.put(&["status", "--short", "--branch", "--untracked-files=all"]);
+            call.put(&[LOOKS_INTO_NONE]);
             "nothing to report"
         }
         "git_diff" => call.diff(&fields)?,
@@ -117,6 +141,8 @@ pub(super) fn of(tool: &str, input: &Value) -> Result<Call, Trouble> {
         words: call.words,
         stdin: call.stdin,
         nothing,
+        reads: call.reads,
+        shows: call.shows,
     })
 }
 
@@ -124,6 +150,8 @@ pub(super) fn of(tool: &str, input: &Value) -> Result<Call, Trouble> {
 struct Words {
     words: Vec<String>,
     stdin: Vec<u8>,
+    reads: Vec<String>,
+    shows: Shows,
 }
 
 impl Words {
@@ -142,7 +170,7 @@ impl Words {
     }
 
     fn forms(&mut self, fields: &Fields) {
-        self.put(&["--no-ext-diff", "--no-textconv"]);
+        self.put(&["--no-ext-diff", "--no-textconv", NAMES_ALL]);
         self.when(fields.stat, "--stat");
         self.when(fields.name_only, "--name-only");
     }
@@ -151,13 +179,23 @@ impl Words {
         self.put(&["--"]);
         if let Some(path) = &fields.path {
             self.put(&[path]);
+            self.reads.push(path.clone());
         }
+    }
+
+    /// Puts a commit, and nothing else that has a name in git: no folder, no file.
+    fn put_commit(&mut self, revision: &str) {
+        self.put(&[&format!("{revision}^{{commit}}")]);
     }
 
     fn diff(&mut self, fields: &Fields) -> Result<&'static str, Trouble> {
         self.put(&["diff"]);
+        self.shows = Shows::Changes;
         self.forms(fields);
-        self.when(fields.staged, "--cached");
+        match fields.staged {
+            true => self.put(&["--cached"]),
+            false => self.put(&[LOOKS_INTO_NONE]),
+        }
         self.path(fields);
         Ok("no differences")
     }
@@ -166,8 +204,10 @@ impl Words {
         let from = revision("from", fields.from.as_deref().unwrap_or_default())?;
         let to = revision("to", fields.to.as_deref().unwrap_or("HEAD"))?;
         self.put(&["diff"]);
+        self.shows = Shows::Changes;
         self.forms(fields);
-        self.put(&[from, to]);
+        self.put_commit(from);
+        self.put_commit(to);
         self.path(fields);
         Ok("no differences")
     }
@@ -197,7 +237,19 @@ impl Words {
         let commit = revision("commit", fields.commit.as_deref().unwrap_or("HEAD"))?;
         self.put(&["show", "--no-show-signature"]);
         self.forms(fields);
-        self.put(&[commit]);
+        match commit.split_once(':') {
+            // `HEAD:src/lib.rs`, `:0:src/lib.rs`
+            Some((_, path)) => {
+                self.put(&[commit]);
+                self.shows = Shows::FileOfCommit;
+                let file = path.rsplit(':').next().unwrap_or(path);
+                self.reads.push(file.trim_start_matches('/').to_owned());
+            }
+            None => {
+                self.put_commit(commit);
+                self.shows = Shows::Changes;
+            }
+        }
         self.path(fields);
         Ok("nothing to show")
     }
@@ -215,6 +267,7 @@ impl Words {
             self.put(&["-L", lines]);
         }
         self.put(&["--", path]);
+        self.reads.push(path.clone());
         Ok("the file is empty")
     }
 

@@ -16,12 +16,12 @@ fn inputs_become_words() {
         (
             "git_diff",
             json!({"staged": true, "path": "-x"}),
-            "diff --no-ext-diff --no-textconv --cached -- -x",
+            "diff --no-ext-diff --no-textconv --ignore-submodules=none --cached -- -x",
         ),
         (
             "git_show",
             json!({}),
-            "show --no-show-signature --no-ext-diff --no-textconv HEAD --",
+            "show --no-show-signature --no-ext-diff --no-textconv --ignore-submodules=none HEAD^{commit} --",
         ),
         (
             "git_blame",

@@ -4,14 +4,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 use artel_files::{Guard, Op, Refusal, Root};
-use artel_policy::{Action, Answer, Place, Policy, Situation, Target};
+use artel_policy::{Action, Answer, Place, Situation, Target};
 
+use super::GrantedPolicy;
 use crate::pathcheck::Metadata;
 use crate::{Judge, Tool};
 
 /// Judges what one call touches. What the person approved for it is allowed, as it resolved then.
 pub(super) struct CallJudge {
-    policy: Arc<Policy>,
+    granted: Arc<GrantedPolicy>,
     tree: Arc<Root>,
     tool: String,
     approved: Arc<Vec<Action>>,
@@ -19,7 +20,7 @@ pub(super) struct CallJudge {
 
 struct PlaceGuard {
     tree: Arc<Root>,
-    policy: Arc<Policy>,
+    granted: Arc<GrantedPolicy>,
     tool: String,
     approved: Arc<Vec<Action>>,
     place: Place,
@@ -27,13 +28,13 @@ struct PlaceGuard {
 
 impl CallJudge {
     pub(super) fn new(
-        policy: Arc<Policy>,
+        granted: Arc<GrantedPolicy>,
         tree: Arc<Root>,
         tool: &dyn Tool,
         approved: &[Action],
     ) -> Self {
         Self {
-            policy,
+            granted,
             tree,
             tool: tool.card().name.clone(),
             approved: Arc::new(approved.to_vec()),
@@ -44,7 +45,7 @@ impl CallJudge {
 impl Judge for CallJudge {
     fn in_place(&self, place: &Place) -> Arc<dyn Guard + Send + Sync> {
         Arc::new(PlaceGuard {
-            policy: Arc::clone(&self.policy),
+            granted: Arc::clone(&self.granted),
             tree: Arc::clone(&self.tree),
             tool: self.tool.clone(),
             approved: Arc::clone(&self.approved),
@@ -67,9 +68,10 @@ impl Guard for PlaceGuard {
             Op::Delete => Action::Delete(target),
         };
         let situation = Situation::default();
-        let decision = self
-            .policy
-            .decide(&self.tool, std::slice::from_ref(&action), &situation);
+        let decision =
+            self.granted
+                .policy()
+                .decide(&self.tool, std::slice::from_ref(&action), &situation);
         match decision.answer {
             Answer::Allow => Ok(()),
             // Never and bounds hold also for what was approved; a question was answered.

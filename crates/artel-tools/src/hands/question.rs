@@ -2,7 +2,7 @@
 
 use artel_policy::rules::Rule;
 use artel_policy::{Action, Decision, Grant, Place, Record, Scope, command, too_broad};
-use artel_types::{Actor, Outcome, ToolAnswered};
+use artel_types::{Actor, GrantOffer, GrantReach, Granted, Outcome, ToolAnswered, literal_pattern};
 
 /// A question whether a call may be carried out.
 #[derive(Debug, Clone)]
@@ -15,9 +15,12 @@ pub struct Question {
     pub decision: Decision,
     /// What would be done, completely.
     pub record: Record,
-    /// What may be granted beyond this once, narrow rules only; together they spare the whole
-    /// question, so where one part has none, nothing is offered.
+    /// The rules that may be granted beyond this once, narrow ones only; together they spare the
+    /// whole question, so where one part has none, there are none.
     pub offers: Vec<Offer>,
+    /// Names the very call, which can be allowed for the run where no rule can say it; nothing
+    /// where it is asked about every time.
+    pub exactly: Option<String>,
 }
 
 /// A rule that would spare the next question.
@@ -32,10 +35,12 @@ pub struct Offer {
 /// What a person answered.
 #[derive(Debug, Clone)]
 pub enum Reply {
-    /// Yes, once, or with grants that hold longer.
+    /// Yes.
     Yes {
-        /// What is granted besides this call; nothing for once.
-        grants: Vec<Grant>,
+        /// How far it reaches: what the question offers is granted that far.
+        scope: Scope,
+        /// Why, in the person's words.
+        reason: String,
     },
     /// No.
     No {
@@ -61,6 +66,14 @@ pub struct Said {
 }
 
 impl Reply {
+    /// A yes for this once.
+    pub fn once() -> Self {
+        Self::Yes {
+            scope: Scope::Once,
+            reason: String::new(),
+        }
+    }
+
     /// Says who answered.
     pub fn by(self, actor: Actor) -> Said {
         Said {
@@ -83,21 +96,34 @@ impl From<Reply> for Said {
 
 impl Said {
     /// Returns what is put on record about it, and how it came out.
-    pub fn fact(&self, call: &str, record: &str) -> (ToolAnswered, Outcome) {
-        let (answer, reason, outcome) = match &self.reply {
-            // Where nobody can answer, the answer is no.
-            Reply::Left | Reply::Nobody => ("nobody", "", Outcome::Denied),
-            Reply::No { reason } => ("no", reason.as_str(), Outcome::Denied),
-            Reply::Yes { grants } => match grants.first() {
-                None => ("once", "", Outcome::Allowed),
-                Some(grant) => (grant.scope.word(), grant.reason.as_str(), Outcome::Allowed),
-            },
+    pub fn fact(&self, question: &Question) -> (ToolAnswered, Outcome) {
+        let mut fact = ToolAnswered {
+            call: question.call.clone(),
+            record: question.record.hash().as_str().to_owned(),
+            answer: String::new(),
+            reason: String::new(),
+            granted: None,
+            offered: None,
         };
-        let fact = ToolAnswered {
-            call: call.to_owned(),
-            record: record.to_owned(),
-            answer: answer.to_owned(),
-            reason: reason.to_owned(),
+        let outcome = match &self.reply {
+            // Where nobody can answer, the answer is no.
+            Reply::Left | Reply::Nobody => {
+                "nobody".clone_into(&mut fact.answer);
+                fact.offered = question.storable();
+                Outcome::Denied
+            }
+            Reply::No { reason } => {
+                "no".clone_into(&mut fact.answer);
+                fact.reason.clone_from(reason);
+                Outcome::Denied
+            }
+            Reply::Yes { scope, reason } => {
+                fact.granted = question.granted(*scope);
+                let reach = fact.granted.as_ref().map(|granted| granted.reach.as_str());
+                reach.unwrap_or("once").clone_into(&mut fact.answer);
+                fact.reason.clone_from(reason);
+                Outcome::Allowed
+            }
         };
         (fact, outcome)
     }
@@ -119,34 +145,65 @@ impl Question {
                 .map(|action| offer(tool, action))
                 .collect::<Option<_>>()
                 .unwrap_or_default(),
+            exactly: None,
         }
     }
 
-    /// Returns how far a yes to all of the offers may reach; nothing beyond once without offers.
+    /// Returns how far a yes may reach beyond once, nearest first.
     pub fn scopes(&self) -> Vec<Scope> {
         let Some((first, rest)) = self.offers.split_first() else {
-            return Vec::new();
+            return self.exactly.iter().map(|_| Scope::Run).collect();
         };
         let is_everywhere = |scope: &&Scope| rest.iter().all(|offer| offer.scopes.contains(scope));
         first.scopes.iter().filter(is_everywhere).copied().collect()
     }
 
-    /// Returns the yes that grants every offer as far as said.
+    /// Returns the yes that reaches as far as said.
     pub fn yes(&self, scope: Scope, reason: &str) -> Reply {
-        let grant = |offer: &Offer| {
+        Reply::Yes {
+            scope,
+            reason: reason.to_owned(),
+        }
+    }
+
+    /// Returns what is on record of it, for whoever answers from elsewhere.
+    pub fn offer(&self) -> Option<GrantOffer> {
+        let reaches = self.scopes().into_iter().filter_map(reach_of);
+        Some(GrantOffer {
+            rules: self.offers.iter().map(|it| it.rule.clone()).collect(),
+            exactly: self.exactly.clone()?,
+            reaches: reaches.collect(),
+        })
+    }
+
+    /// Returns what a yes grants that reaches as far as said; nothing beyond what is offered.
+    fn granted(&self, scope: Scope) -> Option<Granted> {
+        self.offer()?.taken(reach_of(scope)?)
+    }
+
+    /// Returns the rules that would allow it for good; nothing where there are none.
+    fn storable(&self) -> Option<Vec<String>> {
+        let granted = self.granted(Scope::Always)?;
+        (!granted.rules.is_empty()).then_some(granted.rules)
+    }
+
+    /// Returns the offers as grants for the run.
+    pub(super) fn grants(&self) -> impl Iterator<Item = Grant> {
+        self.offers.iter().filter_map(|offer| {
             Some(Grant {
                 rule: Rule::parse(&offer.rule).ok()?,
-                scope,
-                reason: reason.to_owned(),
+                scope: Scope::Run,
+                reason: String::new(),
             })
-        };
-        let grants = match scope {
-            Scope::Once => Vec::new(),
-            Scope::Run | Scope::Session | Scope::Always => {
-                self.offers.iter().filter_map(grant).collect()
-            }
-        };
-        Reply::Yes { grants }
+        })
+    }
+}
+
+fn reach_of(scope: Scope) -> Option<GrantReach> {
+    match scope {
+        Scope::Once => None,
+        Scope::Run => Some(GrantReach::Run),
+        Scope::Always => Some(GrantReach::Always),
     }
 }
 
@@ -161,7 +218,7 @@ fn offer(tool: &str, action: &Action) -> Option<Offer> {
         Action::Words(_) if tool != "script" => tool.to_owned(),
         // A rule says nothing of the tree that a file is in.
         Action::Read(target) if target.place == Place::Worktree => {
-            format!("Read({})", globset::escape(&target.path))
+            format!("Read({})", literal_pattern(&target.path))
         }
         _ => return None,
     };
@@ -169,7 +226,7 @@ fn offer(tool: &str, action: &Action) -> Option<Offer> {
     if matches!(action, Action::Read(target) if !parsed.admits_path("read", &target.path)) {
         return None;
     }
-    let mut scopes = vec![Scope::Run, Scope::Session];
+    let mut scopes = vec![Scope::Run];
     if too_broad(&parsed).is_none() {
         scopes.push(Scope::Always);
     }

@@ -67,49 +67,54 @@ impl Hands {
             input: call.input.to_string(),
             ..Record::default()
         };
-        for action in actions {
-            let (operation, target) = match action {
-                Action::Read(target) => ("read", target),
-                Action::Write(target) => ("write", target),
-                Action::Delete(target) => ("delete", target),
-                Action::Shell(text) => {
-                    let words = command::plain_argv(&command::read(text));
-                    let shell = || vec!["bash".to_owned(), "-c".to_owned(), text.clone()];
-                    record.argv = words.unwrap_or_else(shell);
-                    continue;
-                }
-                Action::Words(words) => {
-                    record.argv.clone_from(words);
-                    continue;
-                }
-                Action::Network(host) => {
-                    record.sandbox.push(format!("network {host}"));
-                    continue;
-                }
-                Action::Secret(name) => {
-                    record.environment.push(format!("secret {name}"));
-                    continue;
-                }
-                Action::Git(operation) => {
-                    record.argv = vec!["git".to_owned(), operation.phrase().to_owned()];
-                    continue;
-                }
-                Action::Trust { what, shown } => {
-                    let shown = shown.iter().map(|line| (line.clone(), what.clone()));
-                    record.contents.extend(shown);
-                    continue;
-                }
-                Action::Nothing => continue,
-            };
-            record.targets.push(Resolved {
-                operation: operation.to_owned(),
-                place: target.place.to_string(),
-                path: target.path.clone(),
-            });
-        }
+        describe(&mut record, actions);
         if let Some(workroom) = &self.bench.workroom {
             workroom.describe(&mut record);
         }
         record
+    }
+}
+
+/// Puts into a record what a call would do.
+pub(super) fn describe(record: &mut Record, actions: &[Action]) {
+    for action in actions {
+        let (operation, target) = match action {
+            Action::Read(target) => ("read", target),
+            Action::Write(target) => ("write", target),
+            Action::Delete(target) => ("delete", target),
+            Action::Shell(text) => {
+                let words = command::plain_argv(&command::read(text));
+                let shell = || vec!["bash".to_owned(), "-c".to_owned(), text.clone()];
+                record.argv = words.unwrap_or_else(shell);
+                continue;
+            }
+            Action::Words(words) => {
+                record.argv.clone_from(words);
+                continue;
+            }
+            Action::Network(host) => {
+                record.sandbox.push(format!("network {host}"));
+                continue;
+            }
+            Action::Secret(name) => {
+                record.environment.push(format!("secret {name}"));
+                continue;
+            }
+            Action::Git(operation) => {
+                record.argv = vec!["git".to_owned(), operation.phrase().to_owned()];
+                continue;
+            }
+            Action::Trust { what, shown } => {
+                let shown = shown.iter().map(|line| (line.clone(), what.clone()));
+                record.contents.extend(shown);
+                continue;
+            }
+            Action::Nothing => continue,
+        };
+        record.targets.push(Resolved {
+            operation: operation.to_owned(),
+            place: target.place.to_string(),
+            path: target.path.clone(),
+        });
     }
 }

@@ -1,22 +1,28 @@
 //! What the journal gets of a call: the request with its decision, the answer, the secrets that were
 //! not given, the result.
 
-use artel_policy::{Action, Answer, Decision};
+use std::collections::BTreeSet;
+
+use artel_policy::{Action, Answer, Decision, openings};
 use artel_types::{
-    Fact, KeptImage, Outcome, PortalRefused, SecretUsed, Text, ToolFinished, ToolRequested,
+    Fact, ForeignRead, KeptImage, Outcome, PortalRefused, SecretUsed, Text, ToolFinished,
+    ToolRequested,
 };
 use serde_json::Value;
 
-use super::{Call, Hands, Reply, Said, Unfinished};
+use super::marks::foreign_in;
+use super::{Call, Hands, Question, Reply, Said, Unfinished};
 use crate::{Observation, Trouble, TroubleKind};
 
 impl Hands {
     pub(super) fn requested(
         &self,
         call: &Call<'_>,
+        actions: &[Action],
         decision: &Decision,
         record: &str,
     ) -> Result<(), Unfinished> {
+        let opens: BTreeSet<_> = openings(actions).collect();
         let input = call.input.to_string();
         let card = call.tool.card();
         let outcome = match decision.answer {
@@ -36,6 +42,8 @@ impl Hands {
                 reason: self.redactor.redact(&decision.reason).into_owned(),
                 record: record.to_owned(),
                 unknown: format!("{:?}", card.unknown).to_lowercase(),
+                decided_by: Some(decision.decided_by),
+                opens: (!opens.is_empty()).then(|| opens.into_iter().collect()),
             },
             outcome,
         )?;
@@ -47,7 +55,7 @@ impl Hands {
 
     /// Says so where it is the portal that does not admit a call.
     fn portal_refused(&self, call: &Call<'_>, decision: &Decision) -> Result<(), Unfinished> {
-        let Some(name) = self.policy().portal.clone() else {
+        let Some(name) = self.policy.portal.clone() else {
             return Ok(());
         };
         let bound = decision.rule.strip_prefix("bound.portal ");
@@ -67,8 +75,7 @@ impl Hands {
 
     pub(super) fn answered(
         &self,
-        call: &Call<'_>,
-        record: &str,
+        question: &Question,
         said: Option<&Said>,
     ) -> Result<(), Unfinished> {
         let nobody = Said::from(Reply::Nobody);
@@ -76,7 +83,7 @@ impl Hands {
         if said.is_recorded {
             return Ok(());
         }
-        let (mut fact, outcome) = said.fact(call.id, record);
+        let (mut fact, outcome) = said.fact(question);
         fact.reason = self.redactor.redact(&fact.reason).into_owned();
         let by = said.by.clone();
         let appended = self.log.append_by(by, fact.into(), outcome);
@@ -119,6 +126,21 @@ impl Hands {
         )
     }
 
+    /// Puts on record what a call brought that nobody vouched for, before anybody sees it.
+    pub(super) fn foreign_read(
+        &self,
+        call: &Call<'_>,
+        actions: &[Action],
+    ) -> Result<(), Unfinished> {
+        let portal = self.policy.portal.as_deref();
+        let sources = self.marks.read(foreign_in(actions, portal));
+        if sources.is_empty() {
+            return Ok(());
+        }
+        let call = Some(call.id.to_owned());
+        self.append(ForeignRead { call, sources }, Outcome::Done)
+    }
+
     /// Returns what the run remembers since the last call.
     fn news(&self) -> Option<Text> {
         let news = self.bench.news()?;
@@ -144,12 +166,14 @@ impl Hands {
         call: &Call<'_>,
         actions: &[Action],
     ) -> Result<(), Unfinished> {
-        let tool = &call.tool.card().name;
+        let (tool, granted) = (&call.tool.card().name, self.granted());
+        let situation = self.situation_now();
         for action in actions {
             let Action::Secret(name) = action else {
                 continue;
             };
-            if self.decide(tool, std::slice::from_ref(action)).answer == Answer::Allow {
+            let one = std::slice::from_ref(action);
+            if granted.policy().decide(tool, one, &situation).answer == Answer::Allow {
                 continue;
             }
             let used = SecretUsed {

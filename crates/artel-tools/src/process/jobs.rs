@@ -29,6 +29,8 @@ pub enum JobState {
 
 struct Entry {
     label: String,
+    /// Whether it was started with a network grant.
+    reaches: bool,
     cancel: Cancel,
     state: Arc<Mutex<JobState>>,
     thread: Option<JoinHandle<()>>,
@@ -48,6 +50,7 @@ impl Jobs {
             Cancel::new().map_err(|error| Trouble::new(TroubleKind::Machine, error.to_string()))?;
         let state = Arc::new(Mutex::new(JobState::Running));
         let label = order.label();
+        let reaches = !order.network.is_empty();
         let watch = {
             let (room, bench, cancel) = (Arc::clone(room), bench.clone(), cancel.clone());
             let state = Arc::clone(&state);
@@ -74,12 +77,20 @@ impl Jobs {
             number,
             Entry {
                 label,
+                reaches,
                 cancel,
                 state,
                 thread: Some(thread),
             },
         );
         Ok(number)
+    }
+
+    /// Tells whether a command that has not ended can reach a host.
+    pub fn keeps_connection(&self) -> bool {
+        let jobs = lock(&self.jobs);
+        let is_open = |entry: &Entry| !matches!(*lock(&entry.state), JobState::Ended(_));
+        jobs.values().any(|entry| entry.reaches && is_open(entry))
     }
 
     /// Returns every command, as its order names it, with how far it is.

@@ -39,6 +39,7 @@ pub(super) fn after(command: &str, text: &str, bench: &Bench, room: &Workroom) -
     hints.extend(missing_target(text, bench));
     hints.extend(other_encoding(command, text, bench));
     hints.extend(wrong_name(text, bench));
+    hints.extend(mount_point(text));
     hints.extend(passing(text));
     hints.extend(lacks_network(text).then(|| network_hint(command)));
     hints.dedup();
@@ -228,12 +229,27 @@ fn missing_target(text: &str, bench: &Bench) -> Option<String> {
     ))
 }
 
+/// Says of what was busy that it may be a mount point: what is kept read-only in a sandbox is one,
+/// and no second try moves it.
+fn mount_point(text: &str) -> Option<String> {
+    const SAID: &str = "Device or resource busy";
+    let line = text.lines().find(|line| line.contains(SAID))?;
+    let quoted = line.split(['\'', '`', '\u{2018}', '\u{2019}']).nth(1);
+    let named = match quoted {
+        Some(name) if !name.is_empty() => format!("`{name}`"),
+        _ => "it".to_owned(),
+    };
+    Some(format!(
+        "\"{SAID}\": {named} may be a mount point of the sandbox, which can be neither moved nor \
+         removed; trying again does not help, so leave it where it is"
+    ))
+}
+
 /// Says that trouble of this sort may pass by itself.
 fn passing(text: &str) -> Option<String> {
-    const SAID: [&str; 5] = [
+    const SAID: [&str; 4] = [
         "Connection reset by peer",
         "temporarily unavailable",
-        "Device or resource busy",
         "database is locked",
         "Could not get lock",
     ];

@@ -46,6 +46,7 @@ impl Tool for Script {
         let input: Input = parse(input)?;
         let words = words(&input, bench)?;
         let skill = bench.skill.as_ref().ok_or_else(no_skill)?;
+        bench.ensure_skill_as_trusted()?;
         process::run(
             bench,
             Order {

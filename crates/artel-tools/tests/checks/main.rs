@@ -40,6 +40,18 @@ const TESTS: &[(&str, fn())] = &[
         checks_that_are_too_many_are_counted,
     ),
     (
+        "a_job_with_a_host_keeps_a_connection",
+        shell::a_job_with_a_host_keeps_a_connection,
+    ),
+    (
+        "a_connection_that_the_caller_keeps_counts_for_whoever_it_calls",
+        shell::a_connection_that_the_caller_keeps_counts_for_whoever_it_calls,
+    ),
+    (
+        "a_connection_that_is_kept_ends_containment_by_itself",
+        shell::a_connection_that_is_kept_ends_containment_by_itself,
+    ),
+    (
         "whoever_waits_is_told_for_what",
         shell::whoever_waits_is_told_for_what,
     ),

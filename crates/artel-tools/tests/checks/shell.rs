@@ -8,14 +8,14 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
 
 use artel_files::Root;
-use artel_policy::Action;
-use artel_policy::rules::RuleSet;
+use artel_policy::rules::{Rule, RuleSet};
+use artel_policy::{Action, Answer, DecidedBy, Grant, Policy, Scope, Situation, Walls};
 use artel_sandbox::Level;
 use artel_sandbox::proxy::{Dialer, Passage, Reach, Resolver};
 use artel_sandbox::run::{Cancel, Live};
 use artel_sandbox::slots::Who;
-use artel_tools::{Audience, Keys};
-use artel_types::Secret;
+use artel_tools::{Audience, Bench, Declared, Hands, Keys, Log, Registry};
+use artel_types::{Actor, Clock, Fact, ForeignSource, Outcome, Secret, Timestamp};
 use serde_json::json;
 
 use crate::shop::{Shop, has, tool};
@@ -32,6 +32,126 @@ impl Audience for Heard {
     fn waiting(&self, what: &str) {
         self.said.lock().unwrap().push(what.to_owned());
         self.bell.lock().unwrap().send(()).ok();
+    }
+}
+
+pub(crate) fn a_job_with_a_host_keeps_a_connection() {
+    let Some(shop) = Shop::with(&[("x.sh", "")], |_| {}) else {
+        return;
+    };
+    let begin = |input: serde_json::Value| tool("bash").run(&input, &shop.bench);
+    if begin(json!({"command": "sleep 60", "background": true})).is_err() {
+        // Below level full there are no background commands.
+        return;
+    }
+    assert!(!shop.bench.jobs.keeps_connection(), "it reaches nothing");
+    let reaching = json!({
+        "command": "sleep 60", "background": true, "network": ["127.0.0.1:9"],
+    });
+    begin(reaching).unwrap();
+    assert!(shop.bench.jobs.keeps_connection());
+    shop.bench.jobs.kill(2).unwrap();
+    assert!(!shop.bench.jobs.keeps_connection(), "it has ended");
+}
+
+/// A journal that nobody reads.
+struct Unread;
+
+impl Log for Unread {
+    fn append_by(&self, _: Option<Actor>, _: Fact, _: Outcome) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+/// The hands of a run of this tree, which may do what these rules say.
+fn hands(bench: Bench, granted: &[&str]) -> Hands {
+    let grant = |rule: &&str| Grant {
+        rule: Rule::parse(rule).unwrap(),
+        scope: Scope::Always,
+        reason: String::new(),
+    };
+    let policy = Policy {
+        role: "engineer".to_owned(),
+        grants: granted.iter().map(grant).collect(),
+        ..Policy::default()
+    };
+    let clock = Clock::fixed(Timestamp::from_micros(0));
+    let redactor = artel_policy::redact::redactor(&[]);
+    let registry = Registry::of(artel_tools::built_in());
+    let mut hands = Hands::new(registry, bench, policy, Arc::new(Unread), redactor, clock);
+    hands.situation = Situation {
+        is_walled: true,
+        workspace: Some(hands.bench.tree.path().to_owned()),
+        walls: Some(Walls::whole()),
+        ..Situation::default()
+    };
+    hands
+}
+
+/// A run has read a stranger's words and keeps a connection; a skill that it calls asks for a key.
+pub(crate) fn a_connection_that_the_caller_keeps_counts_for_whoever_it_calls() {
+    let Some(shop) = Shop::with(&[("x.sh", "")], |_| {}) else {
+        return;
+    };
+    let caller = hands(shop.bench.clone(), &["Bash(sleep:*)", "Fetch(127.0.0.1)"]);
+    let sleep = json!({
+        "command": "sleep 60", "background": true, "network": ["127.0.0.1:9"],
+    });
+    let begun = caller.call("c-1", "bash", &sleep).unwrap();
+    if begun.result.is_err() && shop.bench.jobs.list().is_empty() {
+        println!("not run: there are no background commands: {begun:?}");
+        return;
+    }
+    caller.marks.read([ForeignSource::host("example.org")]);
+    let mut bench = shop.bench.clone();
+    bench.jobs = Arc::default();
+    let mut called = hands(bench, &["greet", "Secret(github)"]);
+    called.openings = Arc::clone(&caller.openings);
+    called.marks = caller.marks.clone();
+    let greet = "description = \"Greets\"\ncommand = [\"env\"]\nsecrets = [\"github\"]\n";
+    let greet = Declared::parse("greet", greet).unwrap();
+    called.registry.add(Arc::new(greet)).unwrap();
+    let rule = || {
+        called
+            .call("c-2", "greet", &json!({}))
+            .unwrap()
+            .decision
+            .rule
+    };
+    assert_eq!(rule(), "ask.untrusted-network-secret");
+    shop.bench.jobs.kill(1).unwrap();
+    assert_ne!(rule(), "ask.untrusted-network-secret", "it has ended");
+}
+
+/// Nothing was let through the walls on record, and a background command reaches a host all the same.
+pub(crate) fn a_connection_that_is_kept_ends_containment_by_itself() {
+    let Some(shop) = Shop::with(&[("x.sh", "")], |_| {}) else {
+        return;
+    };
+    let sleep = json!({
+        "command": "sleep 60", "background": true, "network": ["127.0.0.1:9"],
+    });
+    if tool("bash").run(&sleep, &shop.bench).is_err() {
+        println!("not run: there are no background commands");
+        return;
+    }
+    let own = hands(shop.bench.clone(), &[]);
+    let mut bench = shop.bench.clone();
+    bench.jobs = Arc::default();
+    let called = hands(bench, &[]);
+    called.openings.watch(&shop.bench.jobs);
+    let decided = |hands: &Hands| {
+        assert!(hands.openings.all().is_empty());
+        let echo = json!({ "command": "echo $HOME" });
+        let called = hands.call("c-1", "bash", &echo).unwrap();
+        (called.decision.answer, called.decision.decided_by)
+    };
+    for hands in [&own, &called] {
+        assert_eq!(decided(hands), (Answer::Ask, DecidedBy::Rule));
+    }
+    shop.bench.jobs.kill(1).unwrap();
+    for hands in [&own, &called] {
+        assert_eq!(decided(hands), (Answer::Allow, DecidedBy::Contained));
     }
 }
 

@@ -12,9 +12,9 @@ use artel_policy::{Place, redact};
 use artel_rules::patience::Graces;
 use artel_sandbox::proxy::{Passage, Reach};
 use artel_sandbox::run::{Cancel, Live};
-use artel_sandbox::slots::{Slots, Who};
+use artel_sandbox::slots::Slots;
 use artel_sandbox::{Demand, Level, Limits, Sandbox, Setup, Standard, View};
-use artel_tools::{Audience, Bench, Judge, Keys, Tool, Workroom, built_in};
+use artel_tools::{Audience, Bench, Judge, Keys, StartedFor, Tool, Workroom, built_in};
 use artel_types::{Clock, Secret, Timestamp};
 
 /// A tree with a sandbox around it.
@@ -76,6 +76,7 @@ impl Shop {
             home: None,
             path: path.clone(),
             read: toolchain.into_iter().collect(),
+            ..Standard::default()
         });
         view.write.push(root.path().to_owned());
         let mut bench = Bench::new(root, Arc::new(Anything), "tester");
@@ -83,6 +84,7 @@ impl Shop {
             sandbox,
             demand: Demand(level),
             view,
+            path_walls: Vec::new(),
             environment: vec![
                 ("PATH".into(), std::env::join_paths(path).unwrap()),
                 ("HOME".into(), "/tmp".into()),
@@ -97,7 +99,7 @@ impl Shop {
             keys: Arc::new(Nobody),
             audience: Arc::new(Nobody),
             slots: Slots::of_cores(dir.path().join("slots"), NonZeroUsize::MIN).unwrap(),
-            who: Who::Person,
+            started_for: StartedFor::TypedCommand,
             cancel: Cancel::new().unwrap(),
             count: AtomicU64::new(1),
         };

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use artel_policy::rules::Rule;
-use artel_policy::{Commands, Policy, Scope};
-use artel_tools::{Approver, Question, Reply};
+use artel_policy::{Commands, Grant, Policy, Scope};
+use artel_tools::{Approver, Question, Reply, Said};
+use artel_types::ForeignSource;
 use artel_types::Outcome::{Allowed, Denied, Done};
 use serde_json::{Value, json};
 
@@ -32,7 +33,7 @@ fn asked(policy: Policy, tool: &str, input: Value) -> Question {
 
 #[test]
 fn offers_are_narrow_and_would_spare_the_next_question() {
-    let all = [Scope::Run, Scope::Session, Scope::Always];
+    let all = [Scope::Run, Scope::Always];
     let cases: [(&str, Value, &[&str], &[Scope]); 6] = [
         (
             "bash",
@@ -46,12 +47,13 @@ fn offers_are_narrow_and_would_spare_the_next_question() {
             &["Bash(python3 x.py:*)"],
             &all,
         ),
-        ("bash", json!({"command": "ls; ls"}), &[], &[]),
+        // No rule can say it; the very call can be allowed all the same.
+        ("bash", json!({"command": "ls; ls"}), &[], &[Scope::Run]),
         ("read", json!({"path": ".env"}), &["Read(.env)"], &all),
         (
             "read",
             json!({"path": "a[1]/.env"}),
-            &["Read(a[[]1[]]/.env)"],
+            &[r"Read(a\[1\]/.env)"],
             &all,
         ),
         (
@@ -66,18 +68,59 @@ fn offers_are_narrow_and_would_spare_the_next_question() {
         let offered: Vec<_> = question.offers.iter().map(|it| it.rule.as_str()).collect();
         assert_eq!(offered, rules, "{input}");
         assert_eq!(question.scopes(), scopes, "{input}");
-        let Reply::Yes { grants } = question.yes(Scope::Session, "why") else {
-            panic!("a yes");
-        };
-        assert_eq!(grants.len(), rules.len());
-        assert!(
-            grants
-                .iter()
-                .all(|it| it.scope == Scope::Session && it.reason == "why")
-        );
-        let once = question.yes(Scope::Once, "");
-        assert!(matches!(once, Reply::Yes { grants } if grants.is_empty()));
+        let (once, _) = Said::from(Reply::once()).fact(&question);
+        assert_eq!((once.answer.as_str(), once.granted), ("once", None));
+        let (run, _) = Said::from(question.yes(Scope::Run, "why")).fact(&question);
+        let granted = run.granted.unwrap();
+        assert_eq!(granted.rules, rules, "{input}");
+        assert_eq!(granted.exactly.is_some(), rules.is_empty(), "{input}");
+        assert_eq!((run.answer.as_str(), run.reason.as_str()), ("run", "why"));
     }
+}
+
+/// What no rule can say is allowed as it is, in this run, and nothing that is like it.
+#[test]
+fn the_very_call_can_be_allowed_for_the_run() {
+    let take = Box::new(|question: &Question| Some(question.yes(Scope::Run, "")));
+    let script = Script::of(vec![take]);
+    let mut run = Run::with(Policy {
+        ask: vec![Rule::parse("Read(notes.txt)").unwrap()],
+        ..engineer()
+    });
+    run.hands.approver = Some(Arc::clone(&script) as Arc<dyn Approver>);
+    run.file("notes.txt", "one\n");
+    for _ in 0..2 {
+        assert!(
+            run.call("read", json!({"path": "notes.txt"}))
+                .result
+                .is_ok()
+        );
+    }
+    assert_eq!(script.asked.lock().unwrap().len(), 1);
+    let other = run.call("read", json!({"path": "notes.txt", "limit": 1}));
+    assert!(other.result.is_err(), "it is another call");
+}
+
+/// What was read elsewhere, a secret and a way out: each time is another one.
+#[test]
+fn what_is_asked_about_every_time_offers_nothing() {
+    let script = Script::of(vec![]);
+    let mut run = Run::with(Policy {
+        grants: vec![Grant {
+            rule: Rule::parse("Fetch(docs.rs)").unwrap(),
+            scope: Scope::Always,
+            reason: String::new(),
+        }],
+        ..engineer()
+    });
+    drop(run.hands.marks.read([ForeignSource::host("example.org")]));
+    run.hands.marks.handed_out("github");
+    run.hands.approver = Some(Arc::clone(&script) as Arc<dyn Approver>);
+    drop(run.call("fetch", json!({"url": "https://docs.rs/x"})));
+    let asked = script.asked.lock().unwrap().remove(0);
+    assert_eq!((asked.scopes(), asked.offer()), (Vec::new(), None));
+    let (fact, _) = Said::from(asked.yes(Scope::Run, "")).fact(&asked);
+    assert_eq!((fact.answer.as_str(), fact.granted), ("once", None));
 }
 
 #[test]
@@ -100,15 +143,16 @@ fn an_offer_that_was_taken_spares_the_next_question_and_no_other() {
     assert!(run.call("read", json!({"path": "a1/.env"})).result.is_err());
 }
 
-/// Where a rule says to ask, no grant helps, so none is offered.
+/// Where a rule says to ask, no rule helps; a person who was asked may allow the very call.
 #[test]
-fn what_is_always_asked_about_offers_nothing() {
+fn what_a_rule_asks_about_can_be_allowed_as_it_is() {
     let policy = Policy {
         ask: vec![Rule::parse("Bash(cargo build:*)").unwrap()],
         ..engineer()
     };
     let question = asked(policy, "bash", json!({"command": "cargo build"}));
-    assert!(question.offers.is_empty() && question.scopes().is_empty());
+    assert!(question.offers.is_empty());
+    assert_eq!(question.scopes(), [Scope::Run]);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use artel_policy::rules::Rule;
-use artel_policy::{Grant, Policy, Scope};
+use artel_policy::{Policy, Scope};
 use artel_tools::{Approver, Reply, Unfinished};
 use artel_types::{Actor, Via};
 use serde_json::json;
@@ -81,15 +81,8 @@ fn a_question_that_is_left_stays_open() {
 
 #[test]
 fn a_grant_for_the_run_spares_the_next_question() {
-    let grant = Grant {
-        rule: Rule::parse("Read(.env)").unwrap(),
-        scope: Scope::Run,
-        reason: "needed".to_owned(),
-    };
-    let script = Script::of(vec![Box::new(move |_| {
-        Some(Reply::Yes {
-            grants: vec![grant],
-        })
+    let script = Script::of(vec![Box::new(|question| {
+        Some(question.yes(Scope::Run, "needed"))
     })]);
     let run = with_person(
         Policy {
@@ -124,7 +117,7 @@ fn a_link_that_turns_meanwhile_is_asked_about_again() {
         Box::new(move |_: &artel_tools::Question| {
             std::fs::remove_file(&link).unwrap();
             std::os::unix::fs::symlink("second.txt", &link).unwrap();
-            Some(Reply::Yes { grants: Vec::new() })
+            Some(Reply::once())
         })
     };
     let no = Box::new(|_: &artel_tools::Question| {

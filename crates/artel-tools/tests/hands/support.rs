@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 use artel_files::Root;
 use artel_policy::{Policy, Situation};
 use artel_tools::{
-    Approver, Bench, Called, FindTools, Hands, Log, NoGuard, Question, Registry, Reply, Said,
-    Viewer, built_in,
+    Approver, Bench, Called, FindTools, Hands, Log, NoGuard, Question, Registry, Reply, RunGrant,
+    Said, Viewer, built_in,
 };
 use artel_types::{Actor, Clock, Fact, Outcome, Secret, Timestamp, Via};
 use serde_json::Value;
@@ -87,6 +87,15 @@ impl Log for Journal {
         facts.push((fact, outcome));
         Ok(())
     }
+
+    fn granted(&self) -> Vec<RunGrant> {
+        let facts = self.facts.lock().unwrap();
+        let answers = facts.iter().filter_map(|(fact, _)| match fact {
+            Fact::ToolAnswered(answered) => Some(RunGrant::of(answered)),
+            _ => None,
+        });
+        answers.flatten().collect()
+    }
 }
 
 /// Answers each question in turn, after doing something meanwhile.
@@ -116,7 +125,7 @@ impl Approver for Script {
 }
 
 pub(crate) fn yes() -> Answering {
-    Box::new(|_| Some(Reply::Yes { grants: Vec::new() }))
+    Box::new(|_| Some(Reply::once()))
 }
 
 impl Run {

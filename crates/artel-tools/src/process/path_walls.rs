@@ -1,0 +1,283 @@
+//! Puts the person's rules about paths into the view of one command.
+//!
+//! A pattern is turned into paths when the command starts. A folder that lies wholly behind a wall is
+//! kept as a folder, so what is not there yet is kept too; of other patterns what is there now.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use artel_policy::{Answer, PathKeep, PathWall};
+use artel_sandbox::View;
+
+use crate::{Trouble, TroubleKind};
+
+/// How many files and folders are looked at for one pattern. A tree with more is not searched in
+/// part: the command does not start.
+const MOST_ENTRIES: usize = 300_000;
+
+/// What the person said yes to.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Consent {
+    /// Nobody was asked.
+    #[default]
+    None,
+    /// The question that this rule put. A yes to one question answers no other.
+    To(String),
+}
+
+impl Consent {
+    /// Tells whether a wall stands for the call. One that asks is lifted by a yes to its own question.
+    pub(crate) fn leaves_up(&self, wall: &PathWall) -> bool {
+        let is_lifted = matches!(self, Self::To(rule) if rule == wall.rule.text());
+        wall.answer == Answer::Deny || !is_lifted
+    }
+}
+
+/// Hides and keeps in a view what the walls name below the root of the tree.
+pub(super) fn raise(
+    view: &mut View,
+    root: &Path,
+    walls: &[PathWall],
+    consent: &Consent,
+) -> Result<(), Trouble> {
+    for wall in walls.iter().filter(|wall| consent.leaves_up(wall)) {
+        let paths = paths_of(root, wall)?;
+        match wall.keeps {
+            PathKeep::Reading => view.hidden.extend(paths),
+            PathKeep::Writing => view.read_only.extend(paths),
+        }
+    }
+    Ok(())
+}
+
+/// Tells whether a wall keeps commands from reading something in a folder that is there below the root,
+/// or the whole folder. Where there is too much to look through, it counts as kept.
+pub fn keep_from_reading_in(root: &Path, folder: &Path, walls: &[PathWall]) -> bool {
+    let whole = root.join(folder);
+    // Most patterns begin anywhere: for all of these the folder is looked through once.
+    let mut searches: BTreeMap<PathBuf, Vec<&PathWall>> = BTreeMap::new();
+    for wall in walls.iter().filter(|wall| wall.keeps == PathKeep::Reading) {
+        let written = Start::of(root, wall);
+        // Where a pattern begins with what is not there, nothing lies behind it.
+        let Ok(start) = written.path.canonicalize() else {
+            continue;
+        };
+        if start.starts_with(&whole) {
+            searches.entry(written.path).or_default().push(wall);
+        } else if let Ok(rest) = whole.strip_prefix(&start) {
+            let here = written.path.join(rest);
+            searches.entry(here).or_default().push(wall);
+        } else {
+            continue;
+        }
+        if written.extent == Extent::Whole {
+            return true;
+        }
+    }
+    searches.into_iter().any(|(here, walls)| {
+        let covers = |path: &Path| walls.iter().any(|wall| covers(wall, root, path));
+        let mut above = here.ancestors().take_while(|it| *it != root);
+        above.any(covers) || found_below(here, covers).is_none_or(|it| !it.is_empty())
+    })
+}
+
+/// Where the search for what a wall covers begins.
+struct Start {
+    path: PathBuf,
+    extent: Extent,
+}
+
+/// How much of a folder a wall covers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Extent {
+    Whole,
+    Part,
+}
+
+impl Start {
+    /// Goes as far into the tree as the pattern names folders.
+    fn of(root: &Path, wall: &PathWall) -> Self {
+        let names: Vec<&str> = wall.pattern().split('/').collect();
+        let is_open = |name: &&str| name.contains(['*', '?', '[', '{', '\\']);
+        let fixed = names.iter().position(is_open).unwrap_or(names.len());
+        Self {
+            path: root.join(names[..fixed].join("/")),
+            extent: match &names[fixed..] {
+                [] | ["**"] => Extent::Whole,
+                _ => Extent::Part,
+            },
+        }
+    }
+}
+
+/// Returns the paths that lie behind a wall.
+fn paths_of(root: &Path, wall: &PathWall) -> Result<Vec<PathBuf>, Trouble> {
+    let start = Start::of(root, wall);
+    match start.extent {
+        Extent::Whole => Ok(vec![start.path]),
+        Extent::Part => {
+            let found = found_below(start.path, |path| covers(wall, root, path));
+            found.ok_or_else(|| too_many(wall))
+        }
+    }
+}
+
+fn covers(wall: &PathWall, root: &Path, path: &Path) -> bool {
+    let inside = path.strip_prefix(root).unwrap_or(path);
+    wall.covers(&inside.to_string_lossy())
+}
+
+/// Looks for everything below a folder that is covered, unless there is too much to look through. Links
+/// are not followed: what they lead to is found where it lies.
+fn found_below(start: PathBuf, covers: impl Fn(&Path) -> bool) -> Option<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    let mut waiting = vec![start];
+    let mut seen = 0;
+    while let Some(folder) = waiting.pop() {
+        // A folder that cannot be read by us cannot be read by a command of ours either.
+        let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();
+        for entry in entries {
+            seen += 1;
+            if seen > MOST_ENTRIES {
+                return None;
+            }
+            let path = entry.path();
+            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            if covers(&path) {
+                found.push(path);
+            } else if is_folder && entry.file_name() != ".git" {
+                waiting.push(path);
+            }
+        }
+    }
+    Some(found)
+}
+
+fn too_many(wall: &PathWall) -> Trouble {
+    let what = format!(
+        "the tree holds more than {MOST_ENTRIES} files, too many to keep `{}` from a command",
+        wall.pattern()
+    );
+    Trouble::new(TroubleKind::Refused, what)
+        .hint("name a folder in the rule, such as `Read(private/**)`")
+}
+
+#[cfg(test)]
+mod tests {
+    use artel_policy::Policy;
+    use artel_policy::rules::Rule;
+    use tempfile::TempDir;
+
+    use super::*;
+
+    #[test]
+    fn patterns_become_folders_and_files() {
+        let folder = TempDir::new().unwrap();
+        let root = folder.path();
+        for file in [
+            "a/x.key",
+            "a/b/y.key",
+            "a/b/z.txt",
+            "private/k",
+            ".git/w.key",
+        ] {
+            let path = root.join(file);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "").unwrap();
+        }
+        let below = |pattern: &str| {
+            let policy = Policy {
+                deny: vec![Rule::parse(&format!("Read({pattern})")).unwrap()],
+                ..Policy::default()
+            };
+            let mut view = View::default();
+            raise(&mut view, root, &policy.path_walls(), &Consent::None).unwrap();
+            let mut names: Vec<String> = view
+                .hidden
+                .iter()
+                .map(|path| path.strip_prefix(root).unwrap().display().to_string())
+                .collect();
+            names.sort();
+            names.join(" ")
+        };
+        assert_eq!(below("private/**"), "private");
+        assert_eq!(below("gone/**"), "gone");
+        assert_eq!(below("a/x.key"), "a/x.key");
+        assert_eq!(below("**/*.key"), "a/b/y.key a/x.key");
+        assert_eq!(below("a/*.key"), "a/x.key");
+        assert_eq!(below("a/*/**"), "a/b/y.key a/b/z.txt");
+    }
+
+    #[test]
+    fn a_folder_is_kept_from_commands_by_what_lies_in_it() {
+        let folder = TempDir::new().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        for file in ["deps/m/one.key", "deps/m/plain.txt", "private/k"] {
+            let path = root.join(file);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "").unwrap();
+        }
+        std::os::unix::fs::symlink("deps", root.join("link")).unwrap();
+        let is_kept = |rule: &str| {
+            let policy = Policy {
+                deny: vec![Rule::parse(rule).unwrap()],
+                ..Policy::default()
+            };
+            keep_from_reading_in(&root, Path::new("deps"), &policy.path_walls())
+        };
+        for pattern in [
+            "**",
+            "**/*.key",
+            "*/m/**",
+            "d*",
+            "deps",
+            "deps/**",
+            "deps/m/**",
+            "deps/m/one.key",
+            "deps/*/*.key",
+            "link/m/**",
+            "link/**/*.key",
+            "link/*/one.key",
+        ] {
+            assert!(is_kept(&format!("Read({pattern})")), "{pattern}");
+        }
+        for pattern in [
+            "**/.env",
+            "*.key",
+            "*/*.key",
+            "deps/*.key",
+            "deps/gone/**",
+            "dep/**",
+            "private/**",
+        ] {
+            assert!(!is_kept(&format!("Read({pattern})")), "{pattern}");
+        }
+        assert!(!is_kept("Edit(deps/**)"));
+    }
+
+    #[test]
+    fn a_yes_lifts_what_asks_and_nothing_else() {
+        let policy = Policy {
+            deny: vec![Rule::parse("Edit(kept/**)").unwrap()],
+            ask: vec![
+                Rule::parse("Read(private/**)").unwrap(),
+                Rule::parse("Bash(make:*)").unwrap(),
+                Rule::parse("Read").unwrap(),
+            ],
+            ..Policy::default()
+        };
+        let walls = policy.path_walls();
+        let raised = |consent: Consent| {
+            let mut view = View::default();
+            raise(&mut view, Path::new("/tree"), &walls, &consent).unwrap();
+            (view.hidden, view.read_only)
+        };
+        let (private, kept) = (PathBuf::from("/tree/private"), PathBuf::from("/tree/kept"));
+        let all = (vec![private], vec![kept.clone()]);
+        assert_eq!(raised(Consent::None), all);
+        let yes_to = |rule: &str| raised(Consent::To(rule.to_owned()));
+        assert_eq!(yes_to("Bash(make:*)"), all, "it was about something else");
+        assert_eq!(yes_to("Edit(kept/**)"), all, "a ban is lifted by nobody");
+        assert_eq!(yes_to("Read(private/**)"), (vec![], vec![kept]));
+    }
+}
