@@ -37,7 +37,10 @@ impl Driver {
         let Some(first) = acts.first() else {
             return Ok(Acted::Done);
         };
-        let hands = self.ready(&first.tool).await?;
+        let workplace = &self.setup.workplace;
+        let needs = acts.iter().find(|act| workplace.needs_ground(&act.tool));
+        let needs = needs.unwrap_or(first).tool.clone();
+        let hands = self.ready(&needs).await?;
         let kinds = &self.setup.turn.rules().tools;
         let is_pure = kinds.get(&first.tool).is_some_and(|kind| kind.is_pure);
         let gathers = if is_pure { Gathers::Yes } else { Gathers::No };

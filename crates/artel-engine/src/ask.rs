@@ -6,7 +6,9 @@ use artel_model::{Answer, Call, CallError, Chosen, Context, Gateway, Model, Prog
 use artel_rules::tokens;
 use artel_rules::turn::{Calls, Ending};
 use artel_types::Failure;
-use artel_types::model::{Attribution, Cache, Chunk, FaultKind, Priority, Privacy, Request};
+use artel_types::model::{
+    Attribution, Cache, CallReason, Chunk, FaultKind, Priority, Privacy, Request,
+};
 
 use crate::drive::{Driver, Left};
 use crate::family::Family;
@@ -26,6 +28,8 @@ pub struct Voice {
     pub chosen: Chosen,
     /// How urgent it is.
     pub priority: Priority,
+    /// How urgent a call is at least that is made for it beside its work.
+    pub least_priority: Priority,
     /// Where content may go.
     pub privacy: Privacy,
     /// On whose account.
@@ -79,6 +83,7 @@ impl Driver {
         match self.hear(request).await? {
             Heard::Answer(answer) => {
                 self.owed = None;
+                self.is_hinted = false;
                 self.prior = Some(answer.prior());
                 let turns = self.setup.turn.turns();
                 self.setup.turn.replied(&answer.call, &answer.reply);
@@ -150,6 +155,11 @@ impl Driver {
             context,
             ..
         } = self.setup.voice.clone();
+        // Who gave a hint waits for what becomes of it.
+        let priority = match self.is_hinted {
+            true => Priority::of_call(CallReason::PersonWaits, priority),
+            false => priority,
+        };
         let call = Call {
             request,
             model,

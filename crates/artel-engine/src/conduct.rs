@@ -94,13 +94,23 @@ struct Underway {
 impl Underway {
     /// Tells whether an order can begin beside those that have. The machine does not know of them:
     /// a step that a person lets go on may find its place taken.
-    fn has_room_for(&self, order: &Order, at_once: usize) -> bool {
+    fn has_room_for(&self, order: &Order, conduct: &Conduct) -> bool {
+        let at_once = conduct.rules().at_once;
         let mut begun = self.orders.values().flatten();
         match order {
-            Order::Do { step, .. } => {
+            Order::Do { step, part, .. } => {
                 let at_work = begun.filter(|order| !self.is_resting(order));
-                let steps: BTreeSet<_> = at_work.filter_map(step_of).collect();
-                steps.contains(step.as_str()) || steps.len() < at_once
+                let mut steps: BTreeSet<_> = at_work.filter_map(step_of).collect();
+                if steps.contains(step.as_str()) {
+                    return true;
+                }
+                let is_new = *part == Part::Start && conduct.steps_at_work().all(|it| it != step);
+                if is_new {
+                    // A step that waits for its turn to commit has nothing under way, and keeps its
+                    // place before those that have not begun.
+                    steps.extend(conduct.steps_at_work());
+                }
+                steps.len() < at_once
             }
             // What is on its way to the branch belongs to what the run ends with.
             Order::Close { .. } => !begun.any(moves_branch),
@@ -190,13 +200,12 @@ impl<C: Crew> Conductor<C> {
     /// Begins what can be done now; true if something went on record instead.
     async fn order(&mut self, underway: &mut Underway) -> Result<bool, Failure> {
         let mut state = None;
-        let at_once = self.conduct.rules().at_once;
         for order in self.conduct.next() {
             if let Order::Record(fact) = order {
                 self.conclude(*fact, underway).await?;
                 return Ok(true);
             }
-            if !underway.has_room_for(&order, at_once) {
+            if !underway.has_room_for(&order, &self.conduct) {
                 continue;
             }
             let step = step_of(&order).filter(|step| underway.resting.remove(*step));

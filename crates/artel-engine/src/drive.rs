@@ -18,6 +18,7 @@ use artel_types::{
 use crate::act::Acted;
 use crate::ask::{Asked, Voice};
 use crate::audience::Audience;
+use crate::below::taken_below;
 use crate::chronicle::{Chronicle, Entry};
 use crate::family::Family;
 use crate::first::{First, answer_own, told_first};
@@ -86,6 +87,8 @@ pub struct Driver {
     pub(crate) slow: u32,
     /// Whether the conversation was made shorter because the provider refused it.
     pub(crate) has_shortened: bool,
+    /// Whether a person gave a hint that no model has seen.
+    pub(crate) is_hinted: bool,
     /// What it goes past.
     pub(crate) hooked: Hooked,
     /// Who goes on where its conversation is worn out.
@@ -121,6 +124,7 @@ impl Driver {
             owed: None,
             slow: 0,
             has_shortened: false,
+            is_hinted: false,
             hooked: Hooked::none(),
             succession: None,
         }
@@ -241,6 +245,9 @@ impl Driver {
     }
 
     pub(crate) fn fold(&mut self, fact: &Fact) -> Result<(), Failure> {
+        if let Fact::RunSaid(said) = fact {
+            self.is_hinted |= said.why == "hint";
+        }
         self.setup.turn.fold(fact).map_err(|unreadable| {
             Failure::new(Code::X001, unreadable.to_string()).advise("`artel journal verify`")
         })
@@ -421,18 +428,21 @@ impl Driver {
         let hands = Arc::clone(self.setup.workplace.hands());
         let ground = self.setup.workplace.ground().cloned();
         let ground = ground.filter(|_| self.setup.is_root);
-        let (entry, changed) = blocking(move || {
+        let (entry, changed, left_out) = blocking(move || {
             hands.bench.jobs.end();
             let Some(ground) = ground else {
-                return Ok((None, Vec::new()));
+                return Ok((None, Vec::new(), Vec::new()));
             };
-            Ok((ground.snap("end")?, ground.changes()?))
+            Ok((ground.snap("end")?, ground.changes()?, ground.left_out()?))
         })
         .await?;
         if let Some(entry) = entry {
             self.record(entry).await?;
         }
-        let finished = self.finished(ending, changed).await?;
+        let finished = RunFinished {
+            left_out: Some(left_out).filter(|left_out| !left_out.is_empty()),
+            ..self.finished(ending, changed).await?
+        };
         let outcome = match ending.state() {
             RunState::Complete => Outcome::Done,
             RunState::Cancelled => Outcome::Cancelled,
@@ -462,6 +472,7 @@ impl Driver {
             let later = events_of_heirs(&chronicle, heir)?;
             later.iter().for_each(|event| tally.fold(event));
             let mut metrics = tally.metrics(Some(state));
+            metrics.below = Some(taken_below(&chronicle)?).filter(|below| below.runs > 0);
             metrics.saved_percent = all.and_then(|all| saved_percent(&metrics, all));
             Ok((answer, metrics))
         })

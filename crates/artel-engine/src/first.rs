@@ -16,7 +16,7 @@ pub(crate) enum First {
 
 /// Says whose answer counts, to whoever answered after them.
 pub(crate) fn told_first(event: &Event) -> String {
-    let who = &event.actor.id;
+    let who = event.actor.label();
     match &event.fact {
         Fact::RunAnswered(it) => {
             format!("already decided: {who} answered first: {}", it.answer)

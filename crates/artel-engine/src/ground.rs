@@ -4,10 +4,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use artel_git::{Change, Fingerprint, Making, RunTree, Snapshot, TreeError};
-use artel_tools::{Effect, Hands, Unknown};
+use artel_git::{
+    Change, Fingerprint, Making, RunTree, SetAside, SetAsideReason, Snapshot, TreeBounds, TreeError,
+};
+use artel_tools::{Effect, Hands, Openings, Unknown};
 use artel_types::{
-    ChangeKind, Clock, Code, Failure, FileChange, TreeMade, TreeRestored, TreeSnapped,
+    ChangeKind, Clock, Code, Failure, FileChange, LeftOutPath, LeftOutReason, TreeMade,
+    TreeRestored, TreeSnapped,
 };
 
 use crate::chronicle::Entry;
@@ -25,10 +28,13 @@ pub struct Ground {
     named: Vec<PathBuf>,
     /// More folders that are shared and not copied.
     share: Vec<String>,
+    bounds: TreeBounds,
     clock: Clock,
     /// How the names of its snapshots begin.
     prefix: String,
     state: Mutex<State>,
+    /// What was let through the walls around these files.
+    openings: Arc<Openings>,
 }
 
 /// Where a run's files come from and where its own tree is made.
@@ -44,6 +50,8 @@ pub struct Plot {
     pub named: Vec<PathBuf>,
     /// More folders that are shared and not copied.
     pub share: Vec<String>,
+    /// How much of what the run makes is kept.
+    pub bounds: TreeBounds,
 }
 
 #[derive(Default)]
@@ -79,6 +87,7 @@ impl Ground {
             at,
             named,
             share,
+            bounds,
         } = plot;
         Self {
             git,
@@ -86,10 +95,17 @@ impl Ground {
             at,
             named,
             share,
+            bounds,
             clock,
             prefix: "snap".to_owned(),
             state: Mutex::default(),
+            openings: Arc::default(),
         }
+    }
+
+    /// Returns what was let through the walls around these files, by whichever run.
+    pub fn openings(&self) -> &Arc<Openings> {
+        &self.openings
     }
 
     /// Stands on a tree that was made before and that several runs work in, one after another;
@@ -141,6 +157,7 @@ impl Ground {
             at: &self.at,
             named: &self.named,
             share: &self.share,
+            bounds: self.bounds,
         })
         .map_err(|error| failed(&error))?;
         let fingerprint = tree.fingerprint().map_err(|error| failed(&error))?;
@@ -150,11 +167,7 @@ impl Ground {
             origin: self.origin.display().to_string(),
             path: tree.files().display().to_string(),
             snapshot: snapshot.clone(),
-            how: if tree.is_copy() {
-                "a plain copy: the folder is in no git repository".to_owned()
-            } else {
-                "a tree with its own repository".to_owned()
-            },
+            how: how_made(&tree),
             millis: self.millis_since(began),
         };
         let mut state = self.lock();
@@ -215,6 +228,15 @@ impl Ground {
         Ok(changes.iter().filter(is_wanted).map(change_of).collect())
     }
 
+    /// Returns what of the run's files is kept nowhere and never put in place.
+    pub fn left_out(&self) -> Result<Vec<LeftOutPath>, Failure> {
+        let Some(tree) = self.tree() else {
+            return Ok(Vec::new());
+        };
+        let aside = tree.set_aside().map_err(|error| failed(&error))?;
+        Ok(aside.iter().map(left_out_of).collect())
+    }
+
     fn git(&self) -> Result<&Path, Failure> {
         self.git.as_deref().ok_or_else(|| {
             Failure::new(Code::W008, "a run needs git for a tree of its own")
@@ -242,7 +264,10 @@ impl Ground {
 
 impl Workplace {
     /// Begins with hands that only read; without a ground they stay as they are.
-    pub fn new(hands: Hands, ground: Option<Arc<Ground>>, furnish: Arc<Furnish>) -> Self {
+    pub fn new(mut hands: Hands, ground: Option<Arc<Ground>>, furnish: Arc<Furnish>) -> Self {
+        if let Some(ground) = &ground {
+            hands.openings = Arc::clone(&ground.openings);
+        }
         Self {
             hands: Arc::new(hands),
             ground,
@@ -268,9 +293,11 @@ impl Workplace {
         self.ground.as_ref()
     }
 
-    /// Tells whether a call changes files or starts a process.
+    /// Tells whether a call changes files, starts a process or reaches the network: the last goes
+    /// through the filter of the sandbox, which stands around the run's own tree.
     pub(crate) fn needs_ground(&self, tool: &str) -> bool {
-        let touches = |effect: &Effect| matches!(effect, Effect::Write | Effect::Process);
+        let touches =
+            |effect: &Effect| matches!(effect, Effect::Write | Effect::Process | Effect::Network);
         let tool = self.hands.registry.get(tool);
         let Some(ground) = &self.ground else {
             return false;
@@ -331,6 +358,46 @@ pub(crate) fn failed(error: &TreeError) -> Failure {
         failure.because(why.join(": "))
     }
 }
+
+/// Says what a tree is, for the record.
+fn how_made(tree: &RunTree) -> String {
+    match (tree.is_copy(), tree.foreign()) {
+        (false, _) => "a tree with its own repository".to_owned(),
+        (true, None) => "a plain copy: the folder is in no git repository".to_owned(),
+        (true, Some(from)) => format!(
+            "a plain copy: the repository needs `{}`, which lies outside of it, where agents see \
+             nothing",
+            from.display()
+        ),
+    }
+}
+
+fn left_out_of(one: &SetAside) -> LeftOutPath {
+    let (why, amount) = match one.why {
+        SetAsideReason::GitMetadata => (LeftOutReason::GitMetadata, None),
+        SetAsideReason::BareRepository => (LeftOutReason::Repository, None),
+        SetAsideReason::SpecialFile => (LeftOutReason::SpecialFile, None),
+        SetAsideReason::TooDeep => (LeftOutReason::TooDeep, None),
+        SetAsideReason::TooLarge(bytes) => (LeftOutReason::TooLarge, Some(bytes)),
+        SetAsideReason::TooMany(files) | SetAsideReason::TooManyIn(files) => {
+            (LeftOutReason::TooMany, Some(files))
+        }
+    };
+    let path = one.path.to_string_lossy();
+    let shown: String = path.chars().take(LONGEST_SHOWN).collect();
+    LeftOutPath {
+        path: if shown.is_empty() {
+            ".".to_owned()
+        } else {
+            shown
+        },
+        why,
+        amount,
+    }
+}
+
+/// Deep folders have names of thousands of letters; the beginning tells which it is.
+const LONGEST_SHOWN: usize = 200;
 
 fn change_of(change: &Change) -> FileChange {
     FileChange {

@@ -278,7 +278,7 @@ pub fn record_hooks(chronicle: Chronicle) -> Arc<RecordHook> {
 /// Returns hands that ask about a call whatever policy says.
 pub(crate) fn asking(hands: &Hands, tool: &str) -> Hands {
     hands.moved(hands.bench.clone(), |policy, _| {
-        policy.ask.extend(Rule::parse(tool).ok());
+        policy.ask.push(Rule::of_tool(tool));
     })
 }
 

@@ -7,12 +7,14 @@
 //! record before its answer is used.
 
 mod answer;
+mod beside;
 mod declared;
 mod event;
 mod fire;
 mod gate;
 mod hook;
 mod input;
+mod loads;
 mod matcher;
 mod runner;
 mod transcript;
@@ -112,8 +114,7 @@ impl Hooks {
         if hooks.is_empty() {
             return Self::none();
         }
-        let tree = runner.tree.clone();
-        Self(Some(Arc::new(Shared::new(hooks, runner, tree))))
+        Self(Some(Arc::new(Shared::new(hooks, runner))))
     }
 
     /// No hooks.
@@ -132,8 +133,7 @@ impl Hooks {
             record,
             ..shared.runner.clone()
         };
-        let hooks = shared.hooks.clone();
-        Self(Some(Arc::new(Shared::new(hooks, runner, shared.tree()))))
+        Self(Some(Arc::new(shared.for_child(runner))))
     }
 
     /// Says where the run's files are from now on.

@@ -160,6 +160,7 @@ impl Knock {
             record: question.record.hash().as_str().to_owned(),
             shown: chronicle.keep(self.redactor.redact(&shown).into_owned())?,
             why: self.redactor.redact(&question.decision.reason).into_owned(),
+            offer: question.offer(),
         };
         let draft = chronicle.quiet(asked);
         let batch = fenced(Batch::of([draft]), chronicle.fence());
@@ -191,7 +192,7 @@ impl Knock {
             };
             match &event.fact {
                 Fact::ToolAnswered(it) if is_answer(it, question) => {
-                    let (who, answer) = (&event.actor.id, &it.answer);
+                    let (who, answer) = (event.actor.label(), &it.answer);
                     return Some(format!("already decided: {who} answered {answer}"));
                 }
                 Fact::RunSteered(it) if it.act == "cancel" => {
@@ -207,7 +208,6 @@ impl Knock {
     /// also where nobody answered.
     fn first(&self, question: &Question, asked: u64, said: Option<Said>) -> Option<Said> {
         let chronicle = self.log.chronicle();
-        let record = question.record.hash();
         let mine = said.unwrap_or_else(|| Reply::Nobody.into());
         if matches!(mine.reply, Reply::Left) {
             // Nothing was said here; an answer may have come all the same.
@@ -215,7 +215,7 @@ impl Knock {
             let told = found.ok().flatten().map(|event| told(&event));
             return Some(told.unwrap_or(mine));
         }
-        let (mut fact, outcome) = mine.fact(&question.call, record.as_str());
+        let (mut fact, outcome) = mine.fact(question);
         fact.reason = self.redactor.redact(&fact.reason).into_owned();
         let mut draft = chronicle.quiet(fact);
         draft.actor = mine.by.clone().unwrap_or(draft.actor);
@@ -242,7 +242,7 @@ fn found(
     question: &Question,
     asked: u64,
 ) -> Result<Option<Event>, Failure> {
-    let (fact, _) = Said::from(Reply::Nobody).fact(&question.call, question.record.hash().as_str());
+    let (fact, _) = Said::from(Reply::Nobody).fact(question);
     answer_to(journal, run, asked, &fact.into())
 }
 
@@ -250,10 +250,10 @@ fn is_answer(answered: &ToolAnswered, question: &Question) -> bool {
     answered.call == question.call && answered.record == question.record.hash().as_str()
 }
 
-/// Returns what an answer on record says. From elsewhere a yes is for this once.
+/// Returns what an answer on record says. How far a yes reaches is on record with it.
 fn told(event: &Event) -> Said {
     let reply = match (&event.fact, event.outcome) {
-        (Fact::ToolAnswered(_), Some(Outcome::Allowed)) => Reply::Yes { grants: Vec::new() },
+        (Fact::ToolAnswered(_), Some(Outcome::Allowed)) => Reply::once(),
         (Fact::ToolAnswered(it), _) if it.answer == "nobody" => Reply::Nobody,
         (Fact::ToolAnswered(it), _) => Reply::No {
             reason: it.reason.clone(),

@@ -7,10 +7,11 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use artel_tools::Log;
+use artel_tools::{Log, RunGrant};
 use artel_types::{Actor, BlobRef, Fact, Outcome, Text, ToolFinished};
 
 use crate::chronicle::{Chronicle, Entry};
+use crate::granted::TreeGrants;
 
 /// The journal as the tools of a run see it.
 pub struct CallLog {
@@ -136,6 +137,13 @@ impl Log for CallLog {
         appended.map_err(|failure| failure.to_string())
     }
 
+    fn granted(&self) -> Vec<RunGrant> {
+        let chronicle = &self.chronicle;
+        let granted = TreeGrants::read(chronicle.journal().reader(), chronicle.trace());
+        // What cannot be read allows nothing: the person is asked.
+        granted.map_or_else(|_| Vec::new(), |all| all.of(chronicle.run(), u64::MAX))
+    }
+
     fn keep(&self, bytes: &[u8]) -> Option<BlobRef> {
         self.chronicle.journal().blobs().put(bytes).ok()
     }
@@ -148,6 +156,7 @@ fn call_of(fact: &Fact) -> Option<&str> {
         Fact::ToolFinished(fact) => Some(&fact.call),
         Fact::SecretUsed(fact) => Some(&fact.call),
         Fact::PortalRefused(fact) => fact.call.as_deref(),
+        Fact::ForeignRead(fact) => fact.call.as_deref(),
         _ => None,
     }
 }

@@ -5,7 +5,7 @@
 use artel_model::{Call, CallError};
 use artel_rules::context::{Plan, fallback_summary, plan, summary_request, with_summary};
 use artel_rules::tokens;
-use artel_types::model::{Message, Request};
+use artel_types::model::{CallReason, Message, Priority, Request};
 use artel_types::{ContextCompacted, Failure};
 
 use crate::chronicle::Entry;
@@ -94,7 +94,7 @@ impl Driver {
             },
             model: voice.model,
             chosen: voice.chosen,
-            priority: voice.priority,
+            priority: Priority::of_call(CallReason::Upkeep, voice.least_priority),
             privacy: voice.privacy,
             account,
             context: voice.context,

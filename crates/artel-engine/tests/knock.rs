@@ -46,6 +46,7 @@ impl Scene {
                 decision: Decision::new(Answer::Ask, "default.ask", "it is asked"),
                 record: Record::default(),
                 offers: Vec::new(),
+                exactly: None,
             },
         }
     }
@@ -90,8 +91,7 @@ impl Scene {
 
     /// Says yes from another process; returns who was first, if somebody was.
     fn yes(&self, asked: u64) -> Option<Event> {
-        let yes = Said::from(Reply::Yes { grants: Vec::new() });
-        let (fact, outcome) = yes.fact(&self.question.call, self.question.record.hash().as_str());
+        let (fact, outcome) = Said::from(Reply::once()).fact(&self.question);
         let mut draft = self.draft(fact);
         draft.outcome = Some(outcome);
         answer_first(&self.journal, self.run, asked, draft).unwrap()

@@ -1,5 +1,6 @@
 //! Runs the hooks of an event, one after another, and puts each on record.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -12,6 +13,7 @@ use super::event::Event;
 use super::hook::{Action, Hook, OnFailure};
 use super::matcher::names_of;
 use super::runner::{self, Task};
+use super::trust::ScriptPrint;
 use super::{Heard, Runner, ToolCall, input, transcript, trust};
 
 /// The hooks of a run, in order, with what they need.
@@ -22,16 +24,61 @@ pub(super) struct Shared {
     tree: Mutex<PathBuf>,
     /// The conversation as it is now.
     conversation: Mutex<Vec<Message>>,
+    /// What each hook runs, as it was trusted.
+    trusted: Arc<Prints>,
+    /// The same in each tree of the run, as it was when the run came there.
+    copies: Arc<Mutex<BTreeMap<PathBuf, Arc<Prints>>>>,
+}
+
+/// What each hook runs, in their order.
+type Prints = Vec<Option<ScriptPrint>>;
+
+fn prints(hooks: &[Hook], tree: &Path) -> Arc<Prints> {
+    let prints = hooks.iter().map(|hook| ScriptPrint::of(hook, tree));
+    Arc::new(prints.collect())
 }
 
 impl Shared {
-    pub(super) fn new(hooks: Vec<Hook>, runner: Runner, tree: PathBuf) -> Self {
+    pub(super) fn new(hooks: Vec<Hook>, runner: Runner) -> Self {
         Self {
+            trusted: prints(&hooks, &runner.tree),
+            copies: Arc::default(),
+            tree: Mutex::new(runner.tree.clone()),
+            conversation: Mutex::default(),
             hooks,
             runner,
-            tree: Mutex::new(tree),
-            conversation: Mutex::default(),
         }
+    }
+
+    /// The same hooks for a run that this one calls, where this one works.
+    pub(super) fn for_child(&self, runner: Runner) -> Self {
+        Self {
+            hooks: self.hooks.clone(),
+            runner,
+            tree: Mutex::new(self.tree()),
+            conversation: Mutex::default(),
+            trusted: Arc::clone(&self.trusted),
+            copies: Arc::clone(&self.copies),
+        }
+    }
+
+    /// Tells whether the run changed what a hook runs, or what lies beside that. In the person's own
+    /// folder it is what a person trusted; a run's tree is a copy of that.
+    fn is_changed(&self, hook: &Hook, tree: &Path) -> bool {
+        if tree == self.runner.tree {
+            return trust::stranger(hook, tree, &self.runner.trusted).is_some();
+        }
+        let at = self
+            .hooks
+            .iter()
+            .position(|known| std::ptr::eq(known, hook));
+        let print = |prints: &Prints| at.and_then(|at| prints.get(at).cloned().flatten());
+        let (Some(trusted), Some(now)) = (print(&self.trusted), ScriptPrint::of(hook, tree)) else {
+            return ScriptPrint::of(hook, tree).is_some();
+        };
+        let copies = self.copies.lock().unwrap_or_else(PoisonError::into_inner);
+        let first = copies.get(tree).and_then(|prints| print(prints));
+        !trusted.is_copied_to(&now) || first.is_some_and(|first| first != now)
     }
 
     /// Runs the hooks of an event in order. What one changes, the next one is told.
@@ -127,10 +174,11 @@ impl Shared {
                 return (None, answer.map_err(Trouble::open));
             }
         };
-        if trust::stranger(hook, tree, &self.runner.trusted).is_some() {
+        if self.is_changed(hook, tree) {
             // The run itself may have changed it: a guard is not switched off that way.
-            let why = "a file that it runs is not as it was trusted; put it back, or end the run \
-                       and have a person trust it again";
+            let why = "a file that it runs, or one beside it, has changed since a person trusted \
+                       the hook; restore the file, or end the run and ask a person to trust the \
+                       hook again";
             return (None, Err(Trouble::shut(why)));
         }
         let Some(room) = &self.runner.room else {
@@ -198,6 +246,12 @@ impl Shared {
     pub(super) fn works_in(&self, tree: &Path) {
         let mut now = self.tree.lock().unwrap_or_else(PoisonError::into_inner);
         tree.clone_into(&mut now);
+        drop(now);
+        if tree != self.runner.tree {
+            let mut copies = self.copies.lock().unwrap_or_else(PoisonError::into_inner);
+            let fresh = || prints(&self.hooks, tree);
+            copies.entry(tree.to_owned()).or_insert_with(fresh);
+        }
     }
 
     pub(super) fn tree(&self) -> PathBuf {

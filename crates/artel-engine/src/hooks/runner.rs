@@ -9,7 +9,7 @@ use artel_rules::{excerpt, patience};
 use artel_sandbox::proxy::{Passage, Proxy};
 use artel_sandbox::run::{By, Finished, Live, Spool, Spooled, Watch};
 use artel_sandbox::{Exit, Host, Job, Network, Stdin, View};
-use artel_tools::Workroom;
+use artel_tools::{StartedFor, Workroom};
 use artel_types::Redactor;
 
 use super::answer::Ended;
@@ -57,7 +57,12 @@ fn run_in(room: &Workroom, task: Task<'_>, folder: &Path) -> Result<Ended, Strin
     };
     let slot = room
         .slots
-        .acquire(room.who, &label, &room.cancel, &mut waiting)
+        .acquire(
+            started_for(task.hook).on_behalf(),
+            &label,
+            &room.cancel,
+            &mut waiting,
+        )
         .map_err(|error| error.to_string())?;
     let hosts = hosts(task.hook)?;
     let job = job(room, task, hosts.clone());
@@ -88,6 +93,13 @@ fn run_in(room: &Workroom, task: Task<'_>, folder: &Path) -> Result<Ended, Strin
     drop(slot);
     let finished = finished.map_err(|error| error.to_string())?;
     Ended::of(&finished, time)
+}
+
+fn started_for(hook: &Hook) -> StartedFor {
+    match &hook.source {
+        Source::User(_) => StartedFor::OwnHook,
+        Source::BuiltIn | Source::Other(_) => StartedFor::OtherHook,
+    }
 }
 
 impl Ended {

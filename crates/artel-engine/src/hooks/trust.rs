@@ -1,15 +1,16 @@
 //! Trust: a hook that came with the work runs only as a person saw it.
 //!
 //! The hash is over what it is run for, what is run, what it can write, and the content of every
-//! file among the run's that its command names. Files that those load are not followed: the sandbox
-//! bounds what any of it can do.
+//! file among the run's that its command names, with what lies beside those (see `beside`).
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
 use artel_types::HookTrusted;
 
+use super::beside::Beside;
 use super::hook::{Action, Hook, Source};
+use super::loads::Loads;
 
 /// Larger files are not scripts; a hook that names one is not trusted.
 const LARGEST: u64 = 4 << 20;
@@ -33,6 +34,8 @@ pub struct Stranger {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Named {
     word: String,
+    /// Where it is, without links.
+    path: PathBuf,
     /// Its content, if it could be read whole.
     hash: Option<blake3::Hash>,
 }
@@ -54,8 +57,10 @@ pub(super) fn stranger(hook: &Hook, tree: &Path, trusted: &BTreeSet<String>) -> 
         return None;
     };
     let files = named(command, tree);
-    let hash = hash(hook, command, &files);
-    if trusted.contains(&hash) && files.iter().all(|file| file.hash.is_some()) {
+    let beside = beside(command, &files, tree);
+    let hash = hash(hook, command, (&files, &beside));
+    let is_whole = files.iter().all(|file| file.hash.is_some()) && !beside.is_cut;
+    if trusted.contains(&hash) && is_whole {
         return None;
     }
     let mut lines = vec![
@@ -69,6 +74,7 @@ pub(super) fn stranger(hook: &Hook, tree: &Path, trusted: &BTreeSet<String>) -> 
         Some(hash) => format!("file      {} {}", file.word, &hash.to_hex()[..16]),
         None => format!("file      {} cannot be read whole", file.word),
     }));
+    lines.extend(shown(&beside));
     Some(Stranger {
         fact: HookTrusted {
             file: file.display().to_string(),
@@ -79,14 +85,75 @@ pub(super) fn stranger(hook: &Hook, tree: &Path, trusted: &BTreeSet<String>) -> 
     })
 }
 
+/// Returns what lies beside the files that a command names, and what else it may load.
+fn beside(command: &str, files: &[Named], tree: &Path) -> Beside {
+    let Ok(tree) = tree.canonicalize() else {
+        return Beside::default();
+    };
+    let scripts: Vec<_> = files.iter().map(|file| file.path.clone()).collect();
+    let loads = Loads::of(&in_tree(command), &tree);
+    Beside::of(&scripts, &loads, &tree)
+}
+
+fn shown(beside: &Beside) -> Option<String> {
+    if beside.is_cut {
+        return Some(
+            "beside    too much to check; move the script to a folder of its own".to_owned(),
+        );
+    }
+    if beside.files.is_empty() {
+        return None;
+    }
+    let mut hasher = blake3::Hasher::new();
+    for (path, hash) in &beside.files {
+        hasher.update(path.as_os_str().as_encoded_bytes());
+        hasher.update(hash.as_bytes());
+    }
+    let hash = &hasher.finalize().to_hex()[..16];
+    let count = artel_types::counted(beside.files.len() as u64, "file");
+    Some(format!("beside    {count} {hash}"))
+}
+
+/// What a hook's command names in a tree, with what lies beside that.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct ScriptPrint {
+    named: Vec<(String, Option<blake3::Hash>)>,
+    beside: Beside,
+}
+
+impl ScriptPrint {
+    /// Looks at what a hook that came with the work runs; nothing for others.
+    pub(super) fn of(hook: &Hook, tree: &Path) -> Option<Self> {
+        let (Action::Command(command), Source::Other(_)) = (&hook.action, &hook.source) else {
+            return None;
+        };
+        let files = named(command, tree);
+        Some(Self {
+            beside: beside(command, &files, tree),
+            named: files.into_iter().map(|it| (it.word, it.hash)).collect(),
+        })
+    }
+
+    /// Tells whether a copy of the tree has the same scripts, and nothing beside them that was not
+    /// there.
+    pub(super) fn is_copied_to(&self, copy: &Self) -> bool {
+        let is_read = copy.named.iter().all(|(_, hash)| hash.is_some());
+        self.named == copy.named && is_read && copy.beside.is_part_of(&self.beside)
+    }
+}
+
 /// Returns the hash that trust is bound to. Every part is written with its length.
-fn hash(hook: &Hook, command: &str, files: &[Named]) -> String {
+fn hash(hook: &Hook, command: &str, (files, beside): (&[Named], &Beside)) -> String {
     let mut hasher = blake3::Hasher::new();
     let mut put = |bytes: &[u8]| {
         hasher.update(&(bytes.len() as u64).to_le_bytes());
         hasher.update(bytes);
     };
-    put(b"artel hook 1");
+    // Trust in a command that names no file was never about files.
+    put(match files {
+        [] if beside.files.is_empty() => b"artel hook 1",
+        _ => b"artel hook 2",
+    });
     put(hook.event.name().as_bytes());
     put(hook.matcher.text().as_bytes());
     put(command.as_bytes());
@@ -100,6 +167,10 @@ fn hash(hook: &Hook, command: &str, files: &[Named]) -> String {
             Some(hash) => put(hash.as_bytes()),
             None => put(b""),
         }
+    }
+    for (path, hash) in &beside.files {
+        put(path.as_os_str().as_encoded_bytes());
+        put(hash.as_bytes());
     }
     hasher.finalize().to_hex().to_string()
 }
@@ -124,7 +195,7 @@ fn named(command: &str, tree: &Path) -> Vec<Named> {
         let path = found(&word).filter(|path| path.is_file())?;
         let bytes = artel_files::read_bounded(&path, LARGEST).ok();
         let hash = bytes.map(|bytes| blake3::hash(&bytes));
-        Some(Named { word, hash })
+        Some(Named { word, path, hash })
     };
     let mut files: Vec<_> = all.filter_map(file).take(MOST_FILES + 1).collect();
     if files.len() > MOST_FILES {
@@ -146,15 +217,19 @@ fn inside(word: &str, tree: &Path) -> Option<PathBuf> {
     is_named.then(|| tree.join(path))
 }
 
+/// Leaves away what stands for the tree in a command.
+fn in_tree(command: &str) -> String {
+    let names = ["CLAUDE_PROJECT_DIR", "ARTEL_PROJECT_DIR", "PWD"];
+    names.iter().fold(command.to_owned(), |text, name| {
+        text.replace(&format!("${{{name}}}"), ".")
+            .replace(&format!("${name}"), ".")
+    })
+}
+
 /// Takes a command apart, roughly: whatever could be a path is a word, quoted or not, and what
 /// stands for the tree is left away.
 fn words(command: &str) -> Vec<String> {
-    let plain = command
-        .replace("${CLAUDE_PROJECT_DIR}", ".")
-        .replace("$CLAUDE_PROJECT_DIR", ".")
-        .replace("${ARTEL_PROJECT_DIR}", ".")
-        .replace("$ARTEL_PROJECT_DIR", ".")
-        .replace(['"', '\''], "");
+    let plain = in_tree(command).replace(['"', '\''], "");
     let splits = |letter: char| letter.is_whitespace() || ";|&()<>=`:,".contains(letter);
     let words = plain.split(splits).filter(|word| !word.is_empty());
     words.map(str::to_owned).collect()

@@ -135,7 +135,7 @@ struct Yes;
 
 impl Approver for Yes {
     fn approve(&self, _: &Question) -> Option<Said> {
-        Some(Reply::Yes { grants: Vec::new() }.into())
+        Some(Reply::once().into())
     }
 }
 
@@ -150,6 +150,7 @@ pub(crate) fn questions_pass_hooks_first() {
             ..Record::default()
         },
         offers: Vec::new(),
+        exactly: None,
     };
     let gate = |command: &str, person: Option<Arc<dyn Approver>>| Gate {
         hooks: place.hooks(vec![on(Event::PermissionRequest, command)]),

@@ -15,9 +15,9 @@ use artel_policy::redact;
 use artel_rules::patience::Graces;
 use artel_sandbox::proxy::{Passage, Reach};
 use artel_sandbox::run::{Cancel, Live};
-use artel_sandbox::slots::{Slots, Who};
+use artel_sandbox::slots::Slots;
 use artel_sandbox::{Demand, Level, Limits, Sandbox, Setup, Standard, View};
-use artel_tools::{Audience, Keys, Workroom};
+use artel_tools::{Audience, Keys, StartedFor, Workroom};
 use artel_types::{Clock, Failure, HookRan, Outcome, Secret, Timestamp};
 use serde_json::Value;
 
@@ -65,7 +65,7 @@ impl Place {
         let mut view = View::standard(&Standard {
             home: None,
             path: path.clone(),
-            read: Vec::new(),
+            ..Standard::default()
         });
         // As the room of a run: what hooks may not write is theirs to take away.
         view.write.push(tree.clone());
@@ -73,6 +73,7 @@ impl Place {
             sandbox,
             demand: Demand(level),
             view,
+            path_walls: Vec::new(),
             environment: vec![
                 ("PATH".into(), std::env::join_paths(path).unwrap()),
                 ("HOME".into(), home.clone().into()),
@@ -90,7 +91,7 @@ impl Place {
             keys: Arc::new(Nobody),
             audience: Arc::new(Nobody),
             slots: Slots::of_cores(dir.path().join("slots"), NonZeroUsize::MIN).unwrap(),
-            who: Who::Person,
+            started_for: StartedFor::TypedCommand,
             cancel: Cancel::new().unwrap(),
             count: AtomicU64::new(1),
         };

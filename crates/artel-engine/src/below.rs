@@ -1,0 +1,67 @@
+//! What the runs took that a run called.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use artel_journal::{Filter, Query};
+use artel_rules::tally::Tally;
+use artel_types::{Event, Fact, Failure, MetricsBelow, Money, RunId};
+
+use crate::chronicle::Chronicle;
+
+/// Adds up what the runs below a run took, as it is on record by now. Those that took over from it
+/// are the run itself.
+pub(crate) fn taken_below(chronicle: &Chronicle) -> Result<MetricsBelow, Failure> {
+    let below = runs_below(chronicle.run(), &of_kind(chronicle, "run.started")?);
+    if below.is_empty() {
+        return Ok(MetricsBelow::default());
+    }
+    let mut tallies: BTreeMap<RunId, Tally> = BTreeMap::new();
+    for event in of_kind(chronicle, "model.")? {
+        if let Some(run) = event.run.filter(|run| below.contains(run)) {
+            tallies.entry(run).or_default().fold(&event);
+        }
+    }
+    let mut sum = MetricsBelow {
+        runs: below.len() as u64,
+        tokens: 0,
+        cost: Some(Money::default()),
+    };
+    for tally in tallies.values() {
+        let taken = tally.metrics(None);
+        let tokens = taken.tokens_input.saturating_add(taken.tokens_output);
+        sum.tokens = sum.tokens.saturating_add(tokens);
+        sum.cost = sum.cost.zip(taken.cost).map(|(one, more)| one + more);
+    }
+    Ok(sum)
+}
+
+/// Returns the runs that a run called, and those that they called.
+fn runs_below(top: RunId, started: &[Event]) -> BTreeSet<RunId> {
+    let (mut itself, mut below) = (BTreeSet::from([top]), BTreeSet::new());
+    // A run begins after the one that it is begun by.
+    for event in started {
+        let Fact::RunStarted(started) = &event.fact else {
+            continue;
+        };
+        let Some(parent) = started.parent else {
+            continue;
+        };
+        if itself.contains(&parent) && started.takes_over() {
+            itself.insert(started.id);
+        } else if itself.contains(&parent) || below.contains(&parent) {
+            below.insert(started.id);
+        }
+    }
+    below
+}
+
+fn of_kind(chronicle: &Chronicle, kind: &str) -> Result<Vec<Event>, Failure> {
+    let filter = Filter {
+        trace: Some(chronicle.trace().to_string()),
+        kind: Some(kind.to_owned()),
+        ..Filter::default()
+    };
+    let records = chronicle.journal().reader().records(&Query::of(filter))?;
+    let events = records.iter().map(|record| record.event());
+    Ok(events.collect::<Result<_, _>>()?)
+}

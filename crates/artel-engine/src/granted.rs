@@ -1,0 +1,198 @@
+//! What people allowed for whole trees of runs, folded from the answers on record.
+//!
+//! A tree is a run that nobody called and all that lie below it: the agents of a plan's run with
+//! their later rounds and judges, called skills, and whoever takes over. A yes for the run holds
+//! in all of it, whichever of its runs asked and whichever process drives it.
+
+use std::collections::BTreeMap;
+
+use artel_journal::{Filter, Query, Reader};
+use artel_tools::RunGrant;
+use artel_types::{Event, Fact, Failure, Outcome, RunId, TraceId};
+
+/// The grants of one piece of work, each with the run that asked.
+#[derive(Debug, Default)]
+pub struct TreeGrants {
+    parents: BTreeMap<RunId, Option<RunId>>,
+    given: Vec<Given>,
+}
+
+#[derive(Debug)]
+struct Given {
+    seq: u64,
+    run: RunId,
+    grants: Vec<RunGrant>,
+}
+
+impl TreeGrants {
+    /// Reads what was allowed in a piece of work.
+    pub fn read(reader: &Reader, trace: TraceId) -> Result<Self, Failure> {
+        let mut all = Self::default();
+        for kind in ["run.started", "tool.answered"] {
+            let filter = Filter {
+                trace: Some(trace.to_string()),
+                kind: Some(kind.to_owned()),
+                ..Filter::default()
+            };
+            for record in reader.records(&Query::of(filter))? {
+                all.fold(&record.event()?);
+            }
+        }
+        Ok(all)
+    }
+
+    /// Takes an event in.
+    pub fn fold(&mut self, event: &Event) {
+        match &event.fact {
+            Fact::RunStarted(started) => {
+                self.parents.insert(started.id, started.parent);
+            }
+            Fact::ToolAnswered(answered) if event.outcome == Some(Outcome::Allowed) => {
+                let grants = RunGrant::of(answered);
+                if let Some(run) = event.run.filter(|_| !grants.is_empty()) {
+                    let seq = event.seq;
+                    self.given.push(Given { seq, run, grants });
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Returns what holds for a run at a place in the journal: what was allowed in its tree before.
+    pub fn of(&self, run: RunId, before: u64) -> Vec<RunGrant> {
+        let root = self.root_of(run);
+        let given = self.given.iter();
+        given
+            .filter(|given| given.seq < before && self.root_of(given.run) == root)
+            .flat_map(|given| given.grants.iter().cloned())
+            .collect()
+    }
+
+    /// Returns the run at the top of the tree; the run itself where its parent is not on record.
+    fn root_of(&self, run: RunId) -> RunId {
+        let mut root = run;
+        // A journal cannot hold a circle of parents; one that does ends here all the same.
+        for _ in 0..=self.parents.len() {
+            match self.parents.get(&root) {
+                Some(Some(parent)) if self.parents.contains_key(parent) => root = *parent,
+                _ => break,
+            }
+        }
+        root
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use artel_types::{
+        Actor, GrantReach, Granted, RunStarted, Stream, Timestamp, ToolAnswered, Visibility,
+    };
+
+    use super::*;
+
+    fn run(number: u8) -> RunId {
+        RunId::from_random([number; 16])
+    }
+
+    fn event(seq: u64, of: RunId, fact: impl Into<Fact>) -> Event {
+        Event {
+            seq,
+            stream: Stream::run(of),
+            stream_seq: seq,
+            at: Timestamp::from_micros(0),
+            trace: TraceId::from_random([9; 16]),
+            session: None,
+            run: Some(of),
+            cause: None,
+            actor: Actor::agent("default"),
+            target: None,
+            outcome: Some(Outcome::Allowed),
+            visibility: Visibility::Full,
+            fact: fact.into(),
+        }
+    }
+
+    fn began(child: u8, parent: Option<u8>) -> Event {
+        let started = RunStarted {
+            parent: parent.map(run),
+            ..RunStarted::new(run(child), "works")
+        };
+        event(0, run(child), started)
+    }
+
+    fn answer(rule: &str, exactly: Option<&str>) -> ToolAnswered {
+        ToolAnswered {
+            call: "1.1".to_owned(),
+            record: "r".to_owned(),
+            answer: "run".to_owned(),
+            reason: String::new(),
+            granted: Some(Granted {
+                reach: GrantReach::Run,
+                rules: Some(rule.to_owned())
+                    .filter(|rule| !rule.is_empty())
+                    .into_iter()
+                    .collect(),
+                exactly: exactly.map(str::to_owned),
+            }),
+            offered: None,
+        }
+    }
+
+    /// A plan's run 1 with two agents, 2 and 3; 2 called 4. Another run of the same work, 5.
+    fn trees() -> TreeGrants {
+        let mut all = TreeGrants::default();
+        for (child, parent) in [
+            (1, None),
+            (2, Some(1)),
+            (3, Some(1)),
+            (4, Some(2)),
+            (5, None),
+        ] {
+            all.fold(&began(child, parent));
+        }
+        all
+    }
+
+    #[test]
+    fn a_yes_for_the_run_holds_in_all_of_its_tree_and_nowhere_else() {
+        let mut all = trees();
+        all.fold(&event(10, run(4), answer("Read(.env)", None)));
+        all.fold(&event(12, run(3), answer("", Some("5a1e"))));
+        let given = |number: u8, before: u64| all.of(run(number), before).len();
+        for number in 1..=4 {
+            assert_eq!(given(number, u64::MAX), 2, "run {number}");
+            // Played again, a call is decided by what was allowed before it.
+            assert_eq!(
+                (given(number, 10), given(number, 11)),
+                (0, 1),
+                "run {number}"
+            );
+        }
+        assert_eq!(given(5, u64::MAX), 0, "another tree");
+        assert_eq!(given(6, u64::MAX), 0, "a run that is not on record");
+    }
+
+    #[test]
+    fn what_is_no_yes_or_cannot_be_read_grants_nothing() {
+        let mut all = trees();
+        let mut denied = event(10, run(4), answer("Read(.env)", None));
+        denied.outcome = Some(Outcome::Denied);
+        all.fold(&denied);
+        all.fold(&event(11, run(4), answer("Read(", None)));
+        let old = ToolAnswered {
+            granted: None,
+            ..answer("", None)
+        };
+        all.fold(&event(12, run(4), old));
+        assert!(all.of(run(1), u64::MAX).is_empty());
+    }
+
+    #[test]
+    fn parents_that_go_in_a_circle_are_no_tree_of_everything() {
+        let mut all = TreeGrants::default();
+        all.fold(&began(1, Some(2)));
+        all.fold(&began(2, Some(1)));
+        all.fold(&event(10, run(1), answer("Read(.env)", None)));
+        assert!(all.of(run(3), u64::MAX).is_empty());
+    }
+}
