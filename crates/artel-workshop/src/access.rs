@@ -2,14 +2,22 @@
 //!
 //! Secrets are 256 random bits that are shown once. The journal has their hashes, so that a server
 //! that runs knows of a new token, and of one that was taken back, with the next request.
+//!
+//! A sign-in at the console gives two secrets. The cookie goes with every request, so whoever can
+//! have a browser call them may get to see it: it shows pages and does nothing else. The key is
+//! held by the pages alone, and nothing is changed without it.
+
+mod console_name;
+
+pub use console_name::ConsoleName;
 
 use std::collections::HashMap;
 
 use artel_config::Viewer;
 use artel_journal::{AppendError, Batch, Filter, Query, Reader, Record};
 use artel_types::{
-    Actor, Code, Draft, Fact, Failure, LoginEnded, LoginOffered, LoginUsed, Stream, Timestamp,
-    TokenCreated, TokenRevoked, Visibility,
+    Actor, Code, ConsoleNamed, Draft, Fact, Failure, LoginEnded, LoginOffered, LoginUsed, Stream,
+    Timestamp, TokenCreated, TokenRevoked, Visibility,
 };
 use serde::Serialize;
 
@@ -20,6 +28,12 @@ const LINK_HOLDS: i64 = 60 * 1_000_000;
 
 /// How long somebody stays signed in.
 const LOGIN_HOLDS: i64 = 7 * 24 * 3_600 * 1_000_000;
+
+/// How far a clock is set back when it is only set right.
+const CLOCK_STEP: i64 = 60 * 1_000_000;
+
+/// How long a sign-in counts as fresh.
+const SIGN_IN_FRESH: i64 = 5 * 60 * 1_000_000;
 
 /// How what people copy begins, so that it is known for what it is wherever it turns up.
 const TOKEN_MARK: &str = "artel_";
@@ -46,6 +60,59 @@ pub struct Pass {
     pub sort: PassSort,
     /// Whether it is a program, which approves nothing.
     pub is_program: bool,
+}
+
+/// Whether somebody signed in a moment ago, or may have left their browser open since.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SignInAge {
+    /// Within the last five minutes.
+    Fresh,
+    /// Longer ago, or in the future: then nobody knows how long ago it was.
+    Older,
+}
+
+/// A sign-in at the console that holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SignIn {
+    /// Who signed in.
+    pub pass: Pass,
+    key_hash: String,
+    since: Timestamp,
+    until: Timestamp,
+}
+
+impl SignIn {
+    /// Tells whether this is the key that the sign-in gave.
+    pub fn has_key(&self, shown: &str) -> bool {
+        let wanted = blake3::Hash::from_hex(&self.key_hash);
+        // Hashes are compared in constant time.
+        wanted.is_ok_and(|wanted| wanted == blake3::hash(shown.as_bytes()))
+    }
+
+    /// Tells how long ago it was.
+    pub fn age(&self, now: Timestamp) -> SignInAge {
+        match self.since <= now && now < later(self.since, SIGN_IN_FRESH) {
+            true => SignInAge::Fresh,
+            false => SignInAge::Older,
+        }
+    }
+
+    /// Tells whether it holds. Clocks are set right by a moment here and there; one that was set
+    /// back by more makes no sign-in longer.
+    fn holds(&self, now: Timestamp) -> bool {
+        later(self.until, -LOGIN_HOLDS - CLOCK_STEP) <= now && now < self.until
+    }
+}
+
+/// What somebody's browser is given when they sign in: the only time it is seen.
+#[derive(Debug, Clone)]
+pub struct SignInGiven {
+    /// Names the sign-in; no secret.
+    pub id: String,
+    /// What the browser shows with every request.
+    pub cookie: String,
+    /// What its pages show when they change something.
+    pub key: String,
 }
 
 /// Who holds a token.
@@ -101,7 +168,8 @@ pub struct Access {
     end: u64,
     tokens: HashMap<String, (TokenRow, Viewer)>,
     offers: HashMap<String, (LoginOffered, Viewer)>,
-    logins: HashMap<String, (Pass, Timestamp)>,
+    sign_ins: HashMap<String, SignIn>,
+    console: Option<ConsoleName>,
 }
 
 impl Access {
@@ -129,10 +197,10 @@ impl Access {
         })
     }
 
-    /// Returns who signed in with this cookie.
-    pub fn login(&self, shown: &str, now: Timestamp) -> Option<Pass> {
-        let (pass, until) = self.logins.get(&hash(shown))?;
-        (now < *until).then(|| pass.clone())
+    /// Returns the sign-in that gave this cookie.
+    pub fn sign_in(&self, shown: &str, now: Timestamp) -> Option<&SignIn> {
+        let found = self.sign_ins.get(&hash(shown));
+        found.filter(|sign_in| sign_in.holds(now))
     }
 
     /// Tells whether somebody who came in may still be here.
@@ -140,8 +208,8 @@ impl Access {
         match pass.sort {
             PassSort::Token => self.tokens.values().any(|(row, _)| row.id == pass.id),
             PassSort::Login => {
-                let mut logins = self.logins.values();
-                logins.any(|(login, until)| login.id == pass.id && now < *until)
+                let mut sign_ins = self.sign_ins.values();
+                sign_ins.any(|it| it.pass.id == pass.id && it.holds(now))
             }
         }
     }
@@ -162,7 +230,7 @@ impl Access {
                     name: it.name,
                     role: it.role,
                     created: event.at,
-                    by: event.actor.id,
+                    by: event.actor.label().into_owned(),
                     program: it.program == Some(true),
                 };
                 self.tokens.insert(it.hash, (row, role));
@@ -177,6 +245,9 @@ impl Access {
                 let Some((_, (offer, role))) = used.next() else {
                     return;
                 };
+                // Before there were keys a cookie alone did everything: such a browser signs in
+                // once more.
+                let Some(key_hash) = it.key else { return };
                 let pass = Pass {
                     id: offer.id,
                     name: offer.name,
@@ -184,9 +255,16 @@ impl Access {
                     sort: PassSort::Login,
                     is_program: false,
                 };
-                self.logins.insert(it.hash, (pass, it.until));
+                let sign_in = SignIn {
+                    pass,
+                    key_hash,
+                    since: event.at,
+                    until: it.until,
+                };
+                self.sign_ins.insert(it.hash, sign_in);
             }
-            Fact::LoginEnded(it) => self.logins.retain(|_, (pass, _)| pass.id != it.id),
+            Fact::LoginEnded(it) => self.sign_ins.retain(|_, sign_in| sign_in.pass.id != it.id),
+            Fact::ConsoleNamed(it) => self.console = ConsoleName::parse(&it.name),
             _ => {}
         }
     }
@@ -268,29 +346,68 @@ impl Workshop {
 
     /// Lets somebody in by the code of a link, and returns what their browser shows from then on.
     /// Of two who come with the same code, one is let in.
-    pub fn use_login(&self, code: &str) -> Result<Option<String>, Failure> {
+    pub fn use_login(&self, code: &str) -> Result<Option<SignInGiven>, Failure> {
         let journal = self.open()?.journal;
         loop {
             let mut access = Access::default();
             access.refresh(journal.reader())?;
             let now = self.caller.clock.now();
             let offer = access.offers.get(&hash(code)).map(|(offer, _)| offer);
-            let Some(offer) = offer.filter(|offer| now < offer.until) else {
+            let Some(offer) = offer.filter(|offer| holds_now(offer, now)) else {
                 return Ok(None);
             };
-            let cookie = secret()?;
-            let fact = LoginUsed {
+            let given = SignInGiven {
                 id: offer.id.clone(),
-                hash: hash(&cookie),
+                cookie: secret()?,
+                key: secret()?,
+            };
+            let fact = LoginUsed {
+                id: given.id.clone(),
+                hash: hash(&given.cookie),
                 until: later(now, LOGIN_HOLDS),
+                key: Some(hash(&given.key)),
             };
             let actor = Actor::human(offer.name.clone(), self.caller.via);
             let draft = Draft::new(Stream::access(), self.trace_id(), actor, Fact::from(fact))
                 .shown(Visibility::Hidden);
             let batch = Batch::of([draft]).expecting(Stream::access(), access.end);
             match journal.append(batch).wait() {
-                Ok(_) => return Ok(Some(cookie)),
+                Ok(_) => return Ok(Some(given)),
                 // Something else about access came first; whether the code still holds is seen anew.
+                Err(AppendError::Conflict { .. }) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// Returns the host name of the console, once a daemon has given it one.
+    pub fn console_name(&self) -> Result<Option<ConsoleName>, Failure> {
+        Ok(self.access()?.console)
+    }
+
+    /// Returns the host name of the console, and gives it one the first time. It stays the same from
+    /// then on, so that tabs survive a restart of the daemon.
+    pub fn name_console(&self) -> Result<ConsoleName, Failure> {
+        let journal = self.open()?.journal;
+        loop {
+            let mut access = Access::default();
+            access.refresh(journal.reader())?;
+            if let Some(name) = access.console {
+                return Ok(name);
+            }
+            let mut bytes = [0; 16];
+            fill(&mut bytes)?;
+            let name = ConsoleName::new(&self.id(), bytes);
+            let fact = ConsoleNamed {
+                name: name.as_str().to_owned(),
+            };
+            let actor = self.caller.actor();
+            let draft = Draft::new(Stream::access(), self.trace_id(), actor, Fact::from(fact))
+                .shown(Visibility::Hidden);
+            let batch = Batch::of([draft]).expecting(Stream::access(), access.end);
+            match journal.append(batch).wait() {
+                Ok(_) => return Ok(name),
+                // Somebody else named it, or a token was made meanwhile.
                 Err(AppendError::Conflict { .. }) => {}
                 Err(error) => return Err(error.into()),
             }
@@ -313,6 +430,12 @@ impl Workshop {
     }
 }
 
+/// Tells whether a link holds. One that was offered in what is now the future would hold as long as
+/// the clock was set back.
+fn holds_now(offer: &LoginOffered, now: Timestamp) -> bool {
+    later(offer.until, -LINK_HOLDS) <= now && now < offer.until
+}
+
 fn nameless() -> Failure {
     Failure::new(Code::C004, "such a name cannot be used")
         .because("a token's name is one line of at most 100 characters")
@@ -330,17 +453,75 @@ fn later(now: Timestamp, micros: i64) -> Timestamp {
 fn secret() -> Result<String, Failure> {
     let mut bytes = [0; 32];
     fill(&mut bytes)?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hex(&bytes))
 }
 
 fn short_id() -> Result<String, Failure> {
     let mut bytes = [0; 4];
     fill(&mut bytes)?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hex(&bytes))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn fill(bytes: &mut [u8]) -> Result<(), Failure> {
     getrandom::fill(bytes).map_err(|error| {
         Failure::new(Code::X001, "the system gave no random bytes").because(error.to_string())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sign_in(since: i64) -> SignIn {
+        SignIn {
+            pass: Pass {
+                id: "m2x7".to_owned(),
+                name: "ada".to_owned(),
+                role: Viewer::Admin,
+                sort: PassSort::Login,
+                is_program: false,
+            },
+            key_hash: hash("the key"),
+            since: Timestamp::from_micros(since),
+            until: Timestamp::from_micros(since + LOGIN_HOLDS),
+        }
+    }
+
+    #[test]
+    fn a_sign_in_is_fresh_for_five_minutes_and_not_before_it_was() {
+        let since = 1_000_000_000_000;
+        let age = |at: i64| sign_in(since).age(Timestamp::from_micros(at));
+        assert_eq!(age(since), SignInAge::Fresh);
+        assert_eq!(age(since + SIGN_IN_FRESH - 1), SignInAge::Fresh);
+        assert_eq!(age(since + SIGN_IN_FRESH), SignInAge::Older);
+        // Somebody set the clock back: that makes no old sign-in a fresh one.
+        assert_eq!(age(since - 1), SignInAge::Older);
+        assert_eq!(age(i64::MAX), SignInAge::Older);
+    }
+
+    #[test]
+    fn a_sign_in_holds_no_longer_because_the_clock_was_set_back() {
+        let since = 1_000_000_000_000;
+        let holds = |at: i64| sign_in(since).holds(Timestamp::from_micros(at));
+        assert!(holds(since) && holds(since - CLOCK_STEP) && holds(since + LOGIN_HOLDS - 1));
+        assert!(!holds(since - CLOCK_STEP - 1) && !holds(since + LOGIN_HOLDS));
+    }
+
+    #[test]
+    fn only_its_own_key_fits() {
+        let sign_in = sign_in(0);
+        assert!(sign_in.has_key("the key"));
+        for other in ["", "The key", "the key ", &hash("the key")] {
+            assert!(!sign_in.has_key(other), "{other}");
+        }
+        let broken = SignIn {
+            key_hash: String::new(),
+            ..sign_in
+        };
+        assert!(!broken.has_key(""));
+    }
 }

@@ -35,7 +35,7 @@ pub struct Caller {
     pub(crate) flags: Flags,
     pub(crate) via: Via,
     /// Who acts, where it is not the person whose process this is.
-    person: Option<String>,
+    acts_as: Option<Actor>,
     /// The stored keys, read once: asking the system for them takes its time.
     stored: Arc<OnceLock<Vec<Secret>>>,
     /// What stays in force although its file is wrong by now.
@@ -70,27 +70,26 @@ impl Caller {
             room: Room::unwaited(),
             flags,
             via,
-            person: None,
+            acts_as: None,
             stored: Arc::default(),
             in_force: InForce::default(),
         })
     }
 
-    /// Returns the person on whose behalf this happens.
+    /// Returns the person, or the program of theirs, on whose behalf this happens.
     pub fn actor(&self) -> Actor {
-        let id = match &self.person {
-            Some(name) => name.clone(),
-            None => person(&self.environment),
-        };
-        Actor::human(id, self.via)
+        match &self.acts_as {
+            Some(actor) => actor.clone(),
+            None => Actor::human(person(&self.environment), self.via),
+        }
     }
 
     /// Returns the caller for somebody who acts through a surface of this process.
     #[must_use]
-    pub fn acting(&self, person: &str, via: Via) -> Self {
+    pub fn acting_as(&self, actor: Actor) -> Self {
         Self {
-            person: Some(person.to_owned()),
-            via,
+            via: actor.via.unwrap_or(self.via),
+            acts_as: Some(actor),
             ..self.clone()
         }
     }

@@ -69,7 +69,7 @@ impl Workshop {
         let mut cleaned = Cleaned::default();
         for item in rubbish {
             let removed = if item.sort == Sort::Worktree {
-                fs::remove_dir_all(&item.path)
+                artel_files::remove_tree(&item.path)
             } else {
                 fs::remove_file(&item.path)
             };
@@ -158,12 +158,7 @@ impl Workshop {
     fn named_blobs(&self) -> Result<BTreeSet<BlobHash>, Failure> {
         let mut named = BTreeSet::new();
         self.reader()?.visit(&Query::all(), |record| {
-            let mut rest = record.payload.as_str();
-            while let Some(at) = rest.find("\"blob\":\"") {
-                rest = &rest[at + 8..];
-                let address = rest.get(..64).unwrap_or_default();
-                named.extend(BlobHash::try_from(address.to_owned()).ok());
-            }
+            named.extend(blobs_in(&record.payload));
             ControlFlow::Continue(())
         })?;
         Ok(named)
@@ -222,6 +217,19 @@ impl Workshop {
     }
 }
 
+/// Returns the addresses of stored values that the payload of an event names. Words of a model are
+/// not taken for one: in text the quotes are escaped, and among named texts a size is no number.
+pub(crate) fn blobs_in(payload: &str) -> impl Iterator<Item = BlobHash> {
+    let named = payload.split("\"blob\":\"").skip(1);
+    named.filter_map(|rest| {
+        let (address, rest) = rest.split_at_checked(64)?;
+        let size = rest.strip_prefix("\",\"bytes\":")?;
+        let has_size = size.starts_with(|first: char| first.is_ascii_digit());
+        let blob = BlobHash::try_from(address.to_owned()).ok();
+        blob.filter(|_| has_size)
+    })
+}
+
 /// Returns what is in a folder; a folder that is not there is empty, and so is a link: what it
 /// names is somebody else's.
 fn entries(folder: &Path) -> Vec<PathBuf> {
@@ -245,5 +253,28 @@ fn size_of(path: &Path) -> u64 {
         entries(path).iter().map(|path| size_of(path)).sum()
     } else {
         about.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::blobs_in;
+
+    #[test]
+    fn only_references_to_stored_values_are_taken_for_one() {
+        let address = "0f".repeat(32);
+        let count = |payload: &str| blobs_in(payload).count();
+        assert_eq!(
+            count(&format!(r#"{{"a":{{"blob":"{address}","bytes":7}}}}"#)),
+            1
+        );
+        for words in [
+            format!(r#"{{"values":{{"blob":"{address}","bytes":"7"}}}}"#),
+            format!(r#"{{"text":"{{\"blob\":\"{address}\",\"bytes\":7}}"}}"#),
+            format!(r#"{{"blob":"{address}"}}"#),
+            r#"{"blob":"short","bytes":7}"#.to_owned(),
+        ] {
+            assert_eq!(count(&words), 0, "{words}");
+        }
     }
 }

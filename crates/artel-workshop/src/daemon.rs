@@ -18,6 +18,7 @@ use serde::Serialize;
 
 use crate::find::Place;
 use crate::hands::command_rules;
+use crate::private::PRIVATE_FILE;
 use crate::runs::{LEASE, cannot_load};
 use crate::trouble::{Problems, file_failure};
 use crate::workshop::{Noted, Workshop};
@@ -136,7 +137,7 @@ impl Workshop {
             }
         })?;
         let text = format!("{}\n", std::process::id());
-        artel_files::write_atomic(&self.daemon_pid_file(), text.as_bytes(), 0o644)
+        artel_files::write_atomic(&self.daemon_pid_file(), text.as_bytes(), PRIVATE_FILE)
             .map_err(|error| file_failure(Code::W008, &error))?;
         Ok(lease.fence)
     }
@@ -236,7 +237,8 @@ impl Workshop {
 
     /// Has the daemon begin nothing new; what is under way goes on.
     pub fn pause_daemon(&self, why: Option<&str>) -> Result<Noted<bool>, Failure> {
-        let why = why.map(|why| self.redactor().redact(why).into_owned());
+        self.refuse_secret_in(why.unwrap_or_default())?;
+        let why = why.map(str::to_owned);
         self.hold(DaemonPaused { why }.into())
     }
 

@@ -129,10 +129,8 @@ impl Caller {
     }
 
     fn laid_out(&self, sample: &Sample, folder: PathBuf) -> Result<Demo, Problems> {
-        let state = folder.join(STATE);
-        make_dirs(&state, 0o700).map_err(|error| file_failure(Code::W008, &error))?;
-        write(&folder.join(SCRIPT), sample.script)?;
         self.init(Some(&folder), Init::Complete)?;
+        write(&folder.join(SCRIPT), sample.script)?;
         let folder = folder.canonicalize().map_err(|error| {
             Failure::new(Code::W008, format!("`{}` is not there", folder.display()))
                 .because(error.to_string())

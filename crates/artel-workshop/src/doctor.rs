@@ -3,7 +3,9 @@
 mod machine;
 mod models;
 mod profile;
+mod rules;
 mod state;
+mod upgrade;
 
 use artel_config::Profile;
 use artel_types::{Failure, FailureKind};
@@ -92,6 +94,7 @@ impl Caller {
         let mut checks = machine::checks(self);
         checks.extend(models::checks(self));
         checks.extend(state::checks(self));
+        checks.extend(rules::checks(self));
         checks
     }
 

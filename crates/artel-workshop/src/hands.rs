@@ -10,12 +10,13 @@ mod run;
 mod scratch;
 mod tools;
 
-pub(crate) use policy::command_rules;
+pub(crate) use grants::outdated_grants;
+pub(crate) use policy::{command_rules, unread_bans};
 pub(crate) use role::{Role, parse as parse_role};
 pub(crate) use run::{CallKeys, Recorder};
 pub(crate) use scratch::Scratch;
 pub(crate) use tools::layer_text;
 
 pub use command::{SandboxRun, Sandboxed};
-pub use policy::{CommandCheck, PolicyShown, RuleShown};
+pub use policy::{CommandCheck, CommandJudged, PolicyShown, RuleShown};
 pub use tools::{ToolDone, ToolRun, ToolShown};

@@ -7,12 +7,16 @@ use artel_journal::{AppendError, Batch, Filter, Journal, Options, Query};
 use artel_types::{Code, Failure, Stream, WorkshopCreated};
 use serde::Serialize;
 
+use crate::brought::{Brought, skills_in};
 use crate::caller::Caller;
 use crate::find::{Found, Place};
 use crate::marker::Marker;
+use crate::private::{OpenModes, PRIVATE, PRIVATE_FILE, PRIVATE_FOLDER};
 use crate::registry;
 use crate::safety;
+use crate::strangers;
 use crate::trouble::{Problems, file_failure, path_text, shell_word};
+use crate::upgrade;
 use crate::works::{DASHBOARD, dashboard, outside};
 
 /// The folders of a workshop that people see.
@@ -30,7 +34,6 @@ pub(crate) const FOLDERS: &[&str] = &[
     "Knowledge/Portals",
     "Agents",
     "Skills",
-    "Flows",
     "Tools",
     "Policy",
 ];
@@ -62,29 +65,80 @@ pub struct Made {
     pub notes: Vec<String>,
 }
 
+/// Whose workshop a folder is.
+enum Standing {
+    /// Nobody's yet.
+    None,
+    /// This user's.
+    Ours(Marker),
+    /// It has a marker that this user did not make, and no journal that would go with it.
+    Foreign,
+}
+
 impl Caller {
-    /// Makes a workshop in `folder`, or in the named one, or here.
+    /// Makes a workshop in `folder`, or in the named one, or here. What already has something that
+    /// would decide in it is refused.
     pub fn init(&self, folder: Option<&Path>, how: Init) -> Result<Made, Problems> {
+        match self.brought(folder)? {
+            Some(brought) => Err(brought.refusal().into()),
+            None => self.make(self.target(folder)?, how),
+        }
+    }
+
+    /// Makes a workshop in a folder with what is already there, as a person saw it.
+    pub fn init_with(&self, seen: &Brought, how: Init) -> Result<Made, Problems> {
+        match self.brought(Some(&seen.root))? {
+            Some(brought) if brought != *seen => Err(brought.refusal().into()),
+            _ => self.make(seen.root.clone(), how),
+        }
+    }
+
+    /// Returns what a folder that is no workshop of this user's already has and that would decide
+    /// if it became one. Nothing is written.
+    pub fn brought(&self, folder: Option<&Path>) -> Result<Option<Brought>, Problems> {
         let wanted = self.target(folder)?;
         // A folder may be reached through a link; what counts is where it really is.
         let wanted = wanted.canonicalize().unwrap_or(wanted);
-        let old = self.own_marker(&wanted)?;
+        let is_ours = || Ok::<_, Failure>(matches!(self.standing(&wanted)?, Standing::Ours(_)));
+        if is_ours()? {
+            return Ok(None);
+        }
         // A setting that is wrong ends the command before anything is made.
+        self.settings_in(&wanted)?;
+        match Brought::find(&wanted) {
+            // Another process may have made a workshop of it meanwhile.
+            Some(brought) if !is_ours()? => Ok(Some(brought)),
+            _ => Ok(None),
+        }
+    }
+
+    fn make(&self, wanted: PathBuf, how: Init) -> Result<Made, Problems> {
+        let wanted = wanted.canonicalize().unwrap_or(wanted);
+        let standing = self.standing(&wanted)?;
         self.settings_in(&wanted)?;
         let root = make_root(&wanted)?;
         let mut made = Made {
             path: root.clone(),
             id: String::new(),
-            is_new: old.is_none(),
+            is_new: !matches!(standing, Standing::Ours(_)),
             made: Vec::new(),
             kept: Vec::new(),
             notes: Vec::new(),
         };
         lay_out(&root, &mut made)?;
-        let mut marker = self.mark(&root, old)?;
+        let mut marker = self.mark(&root, standing)?;
         made.id = marker.id.to_string();
+        if made.is_new {
+            // Folders that were here before are the workshop's from now on.
+            OpenModes::find(&root).tighten(&root);
+            let no_longer_written = strangers::stop_writing(&root);
+            if !no_longer_written.is_empty() {
+                let named = upgrade::named(&no_longer_written);
+                let note = format!("others could write {named} and no longer can");
+                made.notes.push(note);
+            }
+        }
         write_templates(&root, &mut marker, how, &mut made)?;
-        registry::note(self.places.data(), marker.id, &root, &self.redactor())?;
         let workshop = self.at(Place {
             root,
             marker,
@@ -93,27 +147,25 @@ impl Caller {
         // A whole workshop is only looked at: opening its journal for writing would already leave
         // traces, such as the daily backup.
         if !made.made.is_empty() || !workshop.has_begun() {
-            made.notes = workshop.begin_journal()?;
+            made.notes.extend(workshop.begin_journal()?);
         }
         Ok(made)
     }
 
-    /// Returns the marker of a workshop that is this user's to complete; nothing if the folder is
-    /// no workshop yet.
-    fn own_marker(&self, root: &Path) -> Result<Option<Marker>, Failure> {
+    /// Tells whose workshop a folder is. One with a journal that is not this user's is refused.
+    fn standing(&self, root: &Path) -> Result<Standing, Failure> {
         let state = root.join(".artel");
         safety::check(&state)?;
         let has_journal = state.join("journal.db").exists();
         match Marker::read(root)? {
-            Some(marker) if has_journal => {
-                if registry::knows(self.places.data(), marker.id, root)? {
-                    return Ok(Some(marker));
-                }
-                Err(not_ours(root))
+            Some(marker) if registry::knows(self.places.data(), marker.id, root)? => {
+                Ok(Standing::Ours(marker))
             }
+            Some(_) if has_journal => Err(not_ours(root)),
+            Some(_) => Ok(Standing::Foreign),
             // A new id would part the journal from its workshop.
             None if has_journal => Err(Marker::missing(root)),
-            marker => Ok(marker),
+            None => Ok(Standing::None),
         }
     }
 
@@ -131,14 +183,32 @@ impl Caller {
         })
     }
 
-    fn mark(&self, root: &Path, old: Option<Marker>) -> Result<Marker, Failure> {
-        if let Some(old) = old {
-            return Ok(old);
+    /// Marks the folder as this user's workshop. It is noted as theirs first: a marker that is not
+    /// noted came from elsewhere.
+    fn mark(&self, root: &Path, standing: Standing) -> Result<Marker, Failure> {
+        let fresh = match &standing {
+            Standing::Ours(marker) => return Ok(marker.clone()),
+            Standing::None | Standing::Foreign => Marker {
+                skills_found: skills_in(root),
+                ..Marker::fresh()?
+            },
+        };
+        let data = self.places.data();
+        registry::note(data, fresh.id, root, &self.redactor())?;
+        if matches!(standing, Standing::Foreign) {
+            // No journal goes with it, so nothing names its id.
+            fresh.write(root)?;
+            return Ok(fresh);
         }
-        let fresh = Marker::fresh()?;
         fresh.create(root)?;
         // Another process may have been first; its marker counts.
-        Ok(Marker::read(root)?.unwrap_or(fresh))
+        match Marker::read(root)? {
+            Some(first) if first.id != fresh.id => {
+                registry::forget(data, fresh.id, root)?;
+                Ok(first)
+            }
+            _ => Ok(fresh),
+        }
     }
 }
 
@@ -217,22 +287,25 @@ fn lay_out(root: &Path, made: &mut Made) -> Result<(), Failure> {
     let failed = |error| file_failure(Code::W004, &error);
     for folder in FOLDERS {
         if !root.join(folder).is_dir() {
-            make_dir(&root.join(folder), 0o755).map_err(failed)?;
+            let top = folder.split('/').next().unwrap_or(folder);
+            let is_private = PRIVATE.contains(&top);
+            let mode = if is_private { PRIVATE_FOLDER } else { 0o755 };
+            make_dir(&root.join(folder), mode).map_err(failed)?;
             made.made.push(format!("{folder}/"));
         }
     }
     let state = root.join(".artel");
     if !state.is_dir() {
-        make_dir(&state, 0o700).map_err(failed)?;
+        make_dir(&state, PRIVATE_FOLDER).map_err(failed)?;
         made.made.push(".artel/".to_owned());
     }
     for folder in ["blobs", "worktrees", "logs", "run"] {
-        make_dir(&state.join(folder), 0o700).map_err(failed)?;
+        make_dir(&state.join(folder), PRIVATE_FOLDER).map_err(failed)?;
     }
     let ignore = state.join(".gitignore");
     if !ignore.exists() {
         // A workshop may lie in a repository; its machine state never belongs into it.
-        make_new(&ignore, b"*\n", 0o600)?;
+        make_new(&ignore, b"*\n", PRIVATE_FILE)?;
     }
     Ok(())
 }
@@ -260,7 +333,7 @@ fn write_templates(
         let path = root.join(name);
         let hash = hash_of(&text);
         if path.symlink_metadata().is_err() {
-            make_new(&path, text.as_bytes(), 0o644)?;
+            make_new(&path, text.as_bytes(), mode_of(name))?;
             made.made.push(name.to_owned());
             marker.templates.insert(name.to_owned(), hash);
         } else if how == Init::Regenerate {
@@ -292,10 +365,28 @@ fn regenerate(
         made.kept.push(name.to_owned());
         return Ok(());
     }
-    write_atomic(path, text.as_bytes(), 0o644).map_err(|error| file_failure(Code::W004, &error))?;
+    write_atomic(path, text.as_bytes(), mode_of(name))
+        .map_err(|error| file_failure(Code::W004, &error))?;
     made.made.push(name.to_owned());
     marker.templates.insert(name.to_owned(), hash);
     Ok(())
+}
+
+/// Settings may be shared; what stands in a private folder is not.
+fn mode_of(template: &str) -> u32 {
+    match template {
+        DASHBOARD => PRIVATE_FILE,
+        _ => 0o644,
+    }
+}
+
+/// Tells whether a file is a template as `init` writes it.
+pub(crate) fn is_own_template(root: &Path, name: &Path) -> bool {
+    if name != Path::new(DASHBOARD) {
+        return false;
+    }
+    let now = read_bounded(&root.join(name), 4 << 20).unwrap_or_default();
+    hash_of(&String::from_utf8_lossy(&now)) == hash_of(&dashboard())
 }
 
 /// Returns the hash of a template without what Artel writes into it later.

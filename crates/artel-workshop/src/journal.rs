@@ -1,14 +1,18 @@
 //! Upkeep of the journal: verify, back up, restore, prune, trust.
 
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use artel_journal::{
-    Backup, Candidate, Keys, Options, Pruned, Restored, Source, Verified, backups, verify,
+    Backup, Blobs, Candidate, Keys, Options, Pruned, Query, Reader, Restored, Source, Verified,
+    backups, verify,
 };
 use artel_types::{Fact, Failure, Timestamp, WorkshopTrusted};
 use serde::Serialize;
 
 use crate::caller::Caller;
+use crate::clean::blobs_in;
 use crate::find::{Found, named_place};
 use crate::registry;
 use crate::trouble::Problems;
@@ -35,11 +39,40 @@ pub struct PrunePlan {
 }
 
 impl Workshop {
-    /// Checks everything: chain, signatures, archives, file, signed head.
+    /// Checks everything: chain, signatures, archives, file, signed head, and the stored values
+    /// that events name.
     pub fn verify(&self) -> Result<Verified, Failure> {
+        let mut verified = self.verify_events()?;
+        let reader = self.reader_as_it_is()?;
+        // A chain that is broken cannot be read to its end, and is the first thing to mend.
+        if verified.ok {
+            self.verify_values(&reader, &mut verified)?;
+        }
+        Ok(verified)
+    }
+
+    /// Checks everything but the stored values, which take as long to read as they are large.
+    pub fn verify_events(&self) -> Result<Verified, Failure> {
         drop(self.reader_as_it_is()?);
         let keys = Keys::load(self.home.data(), self.marker.id)?;
         Ok(verify(&self.home, self.marker.id, &keys)?)
+    }
+
+    /// Looks for the first event that names a value which is gone or not the one that was stored.
+    fn verify_values(&self, reader: &Reader, verified: &mut Verified) -> Result<(), Failure> {
+        let blobs = Blobs::at(self.home.blobs());
+        let mut known = BTreeSet::new();
+        reader.visit(&Query::all(), |record| {
+            let new = blobs_in(&record.payload).filter(|blob| known.insert(blob.clone()));
+            for blob in new.collect::<Vec<_>>() {
+                if let Err(error) = blobs.get(&blob) {
+                    verified.blame_value(record.seq, blob, &error);
+                    return ControlFlow::Break(());
+                }
+            }
+            ControlFlow::Continue(())
+        })?;
+        Ok(())
     }
 
     /// Takes a copy of the journal.

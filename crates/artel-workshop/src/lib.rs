@@ -6,6 +6,7 @@ mod access;
 mod agents;
 mod board;
 mod book;
+mod brought;
 mod caller;
 mod cassette;
 mod clean;
@@ -13,6 +14,7 @@ mod daemon;
 mod demo;
 mod doctor;
 mod find;
+mod gateways;
 mod hands;
 mod in_force;
 mod init;
@@ -23,24 +25,33 @@ mod lock;
 mod marker;
 mod models;
 mod notes;
+mod own_folders;
+mod placed;
 mod portals;
+mod private;
 mod providers;
 mod registry;
 mod repository;
 mod room;
 mod runs;
 mod safety;
+mod secret_words;
 mod skills;
 mod stats;
+mod strangers;
 mod trace;
 mod trial;
 mod trouble;
+mod upgrade;
 mod usage;
 mod visibility;
 mod works;
 mod workshop;
 
-pub use access::{Access, Holder, LoginOffer, NewToken, Pass, PassSort, TokenRow};
+pub use access::{
+    Access, ConsoleName, Holder, LoginOffer, NewToken, Pass, PassSort, SignIn, SignInAge,
+    SignInGiven, TokenRow,
+};
 pub use agents::{
     AGENT_TEMPLATES, AgentCheck, AgentReport, AgentRow, AgentShown, AgentSource, AgentText,
     NewAgent,
@@ -56,6 +67,7 @@ pub use board::{
     BUCKETS, Board, Damage, Drivers, Histogram, Kinship, Meter, ModelTimes, Page, RunsWanted,
     SkillSums, Stage, WorkRow, WorksWanted,
 };
+pub use brought::Brought;
 pub use caller::{Caller, Flags};
 pub use clean::{Cleaned, Rubbish, Sort};
 pub use daemon::{
@@ -65,13 +77,15 @@ pub use demo::{DEMO_REQUEST, Demo};
 pub use doctor::{Check, Health};
 pub use find::Found;
 pub use hands::{
-    CommandCheck, PolicyShown, RuleShown, SandboxRun, Sandboxed, ToolDone, ToolRun, ToolShown,
+    CommandCheck, CommandJudged, PolicyShown, RuleShown, SandboxRun, Sandboxed, ToolDone, ToolRun,
+    ToolShown,
 };
 pub use init::{Init, Made};
 pub use journal::{PrunePlan, RestorePlan};
 pub use keys::{Account, KeyReport, KeyStatus, Stored};
 pub use marker::Marker;
 pub use models::{Models, key_origin};
+pub use placed::UnseenFile;
 pub use portals::{FirstUse, NewPortal, Portal, PortalCheck, PortalOperation, PortalQuestion};
 pub use providers::{Card, HeldBack, HeldBy, ModelRow, ModelShown, Prices};
 pub use runs::{
@@ -91,11 +105,11 @@ pub use trouble::Problems;
 pub use usage::{UsageQuery, UsageReport};
 pub use visibility::{RoleSees, SeeOtherwise, WhoSees};
 pub use works::{
-    Again, AskOrder, CallSeen, CallShown, Carried, ChangesetCommit, ChangesetDecision,
-    ChangesetDone, ChangesetRow, ChangesetShown, Drafted, Due, Edited, Estimate, InboxFound,
-    InboxName, Merging, OpenCall, OpenQuestion, Overview, PlanDifference, Planning, Prospect,
-    ReportRow, ReportShown, Scanned, Settled, WaitSort, Waits, Went, Work, YesNo, answer_meant,
-    answer_settles, put_in_place,
+    Again, AskOrder, CallReply, CallSeen, CallShown, CallWords, Carried, ChangesetCommit,
+    ChangesetDecision, ChangesetDone, ChangesetRow, ChangesetShown, Drafted, Due, Edited, Estimate,
+    InboxFound, InboxName, Merging, NO_SESSIONS, OpenCall, OpenQuestion, Overview, PlanDifference,
+    Planning, Prospect, ReportRow, ReportShown, Scanned, Settled, WaitSort, Waits, Went, Work,
+    answer_meant, answer_settles, put_in_place,
 };
 pub use works::{
     AgentTale, Attempt, Chapter, Evidence, StepStory, Telling, TraceWanted, Traced, TurnTale,

@@ -5,6 +5,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 use artel_types::{Code, Failure};
+use rustix::fs::OFlags;
 
 /// Waits for the lock, and holds it for as long as the file is open. It is for one small write: what
 /// is read before and written then is nobody else's in between.
@@ -16,6 +17,8 @@ pub(crate) fn hold(path: &Path) -> Result<File, Failure> {
             .create(true)
             .truncate(false)
             .mode(0o600)
+            // A pipe in its place would keep us waiting for whoever reads it.
+            .custom_flags(OFlags::NONBLOCK.bits().cast_signed())
             .open(path)?;
         file.lock()?;
         Ok(file)

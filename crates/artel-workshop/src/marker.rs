@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::caller::fresh_workshop;
 use crate::trouble::file_failure;
+use crate::upgrade::UPGRADES;
 
 /// The identity of a workshop, and which templates were written into it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,6 +21,13 @@ pub struct Marker {
     /// The hash of each template as it was written: a file that still has it was never edited.
     #[serde(default)]
     pub templates: BTreeMap<String, String>,
+    /// How many of the changes that a newer Artel makes to an older workshop were made here.
+    #[serde(default)]
+    pub upgrades: u32,
+    /// The skills that were there before the workshop was, relative to it: somebody has to trust
+    /// them first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub skills_found: Vec<std::path::PathBuf>,
 }
 
 const LARGEST: u64 = 64 << 10;
@@ -36,6 +44,8 @@ impl Marker {
             id: fresh_workshop()?,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             templates: BTreeMap::default(),
+            upgrades: UPGRADES,
+            skills_found: Vec::new(),
         })
     }
 

@@ -20,6 +20,7 @@ use artel_wire::Wire;
 
 use crate::book::{ACCOUNT, JournalBook};
 use crate::caller::Caller;
+use crate::gateways::{GatewayTerms, shared_gateway};
 use crate::providers::ModelRow;
 use crate::trouble::file_failure;
 use crate::workshop::Workshop;
@@ -54,23 +55,31 @@ impl Workshop {
         Ok(Models::find(&self.caller, &self.settings, named).await)
     }
 
-    /// Opens the gateway of this workshop on its journal.
+    /// Returns the gateway of this workshop on its journal: the one that is open in this process,
+    /// if one is that was opened with the same settings and keys.
     pub async fn gateway(&self, journal: &Journal, models: &Models) -> Result<Gateway, Failure> {
         // So that the next opening folds only what comes from here on.
         journal.keep(&ACCOUNT).await?;
         let settings = &self.settings;
         let mut secrets = self.secrets();
         secrets.extend(models.used_keys());
-        Gateway::open(Setup {
-            formats: Some(self.caller.formats()),
-            book: Arc::new(JournalBook::new(journal.clone())),
-            clock: self.caller.clock.clone(),
-            redactor: Redactor::of_known_values(&secrets),
+        let terms = GatewayTerms {
             limits: settings.budget.clone(),
             slots: usize::try_from(settings.gateway.slots.value).unwrap_or(usize::MAX),
             max_wait: settings.gateway.max_wait.value,
+            secrets,
+        };
+        let setup = Setup {
+            formats: Some(self.caller.formats()),
+            book: Arc::new(JournalBook::new(journal.clone())),
+            clock: self.caller.clock.clone(),
+            redactor: Redactor::of_known_values(&terms.secrets),
+            limits: terms.limits.clone(),
+            slots: terms.slots,
+            max_wait: terms.max_wait,
             thresholds: Thresholds::MODEL,
-        })
+        };
+        shared_gateway(self.home.state(), terms, || Gateway::open(setup))
     }
 
     /// Returns what takes secrets out: those of the environment, those that are stored, and those

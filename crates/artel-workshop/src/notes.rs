@@ -25,6 +25,7 @@ impl Workshop {
                 ))
                 .advise("say it in fewer words, or put it into a file"));
         }
+        self.refuse_secret_in(text)?;
         let trace = match about {
             Some(id) => {
                 let trace = self.resolve(id)?;
@@ -33,9 +34,7 @@ impl Workshop {
             }
             None => self.trace_id(),
         };
-        let note = NoteAdded {
-            text: self.redactor().redact(text).as_ref().into(),
-        };
+        let note = NoteAdded { text: text.into() };
         let opened = self.open()?;
         let draft = Draft::new(Stream::workshop(), trace, self.caller.actor(), note);
         let receipt = opened.journal.append(Batch::of([draft])).wait()?;

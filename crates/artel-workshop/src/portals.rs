@@ -8,6 +8,7 @@ mod card;
 mod first_use;
 mod furnish;
 mod homebound;
+mod label;
 mod name;
 mod open;
 mod stack;
@@ -26,6 +27,7 @@ use serde::Serialize;
 pub use first_use::{FirstUse, PortalQuestion};
 pub(crate) use furnish::trees;
 pub(crate) use homebound::Homebound;
+pub(crate) use label::{label_of, with_labels_that_count};
 pub use open::NewPortal;
 pub use verify::PortalCheck;
 

@@ -41,6 +41,16 @@ pub(crate) fn knows_place(data: &Path, root: &Path) -> Result<bool, Failure> {
     Ok(read(data)?.iter().any(|entry| entry.is_at(root)))
 }
 
+/// Returns where the workshops are that this user made or trusted, as far as they still are there
+/// under the path that was noted.
+pub(crate) fn places(data: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let places = read(data)?.into_iter().map(|entry| {
+        let path = PathBuf::from(&entry.path);
+        entry.is_at(&path).then_some(path)
+    });
+    Ok(places.flatten().filter(|path| path.is_dir()).collect())
+}
+
 /// Notes a workshop.
 pub(crate) fn note(
     data: &Path,

@@ -5,11 +5,14 @@ mod child;
 mod excerpt;
 mod fork;
 mod furnish;
+mod held_skill;
 mod hooks;
 mod house;
+pub(crate) mod inheritance;
 mod inject;
 pub(crate) mod lessons;
 mod list;
+mod marks;
 mod order;
 mod prepare;
 mod replay;
@@ -39,15 +42,17 @@ pub use story::{Follower, StoryPage, StoryWanted, ToldLine};
 pub use trust::{Trust, TrustQuestion};
 
 pub(crate) use child::Kin;
-pub(crate) use furnish::{Outfit, skill_rules};
+pub(crate) use furnish::{Outfit, skill_rules, walls_of_a_copy};
 pub(crate) use house::House;
+pub(crate) use inheritance::ChildTerms;
 pub(crate) use inject::admitted;
+pub(crate) use lessons::LessonsTold;
 #[cfg(test)]
 pub(crate) use list::State;
 pub(crate) use list::started_runs_of;
 pub(crate) use skills::cannot_load;
 pub(crate) use start::{Beginning, LAST_REST, LEASE, RENEW};
-pub(crate) use trust::untrusted;
+pub(crate) use trust::SkillTrust;
 pub(crate) use view::grouped;
 pub use view::{
     CallTold, Cut, Eyes, Line, Mark, Narrator, Progress, ResultTold, View, Words, brief, price,

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use artel_model::{Answer, Call, CallError, Chosen, Context, Gateway, Progress, Wait};
 use artel_types::model::{
-    Attribution, Chunk, Fault, FaultKind, Part, Priority, Privacy, Request, ToolCall,
+    Attribution, CallReason, Chunk, Fault, FaultKind, Part, Priority, Privacy, Request, ToolCall,
 };
-use artel_types::{Code, Failure, Money};
+use artel_types::{ActorKind, Code, Failure, Money};
 use artel_vault::Origin;
 use serde::Serialize;
 
@@ -111,23 +111,25 @@ impl Workshop {
     ) -> Result<Trial, Failure> {
         let chosen = models.choose(alias)?;
         let key = models.key_of(&chosen.entry)?.map(|found| found.from);
-        let model = models.connect(&chosen, self)?;
         let Open { journal, notes } = self.open()?;
         notes.into_iter().for_each(&mut *say);
+        // Before the model is connected: its key would make this gateway another than that of runs.
         let gateway = self.gateway(&journal, &models).await?;
+        let model = models.connect(&chosen, self)?;
         let call = Call {
             request: Request::default(),
             prior: None,
             model,
             chosen: chosen.clone(),
-            priority: Priority::User,
+            priority: Priority::of_call(self.reason_to_try(), Priority::Background),
             privacy: Privacy::Any,
             account: Attribution {
                 person: Some(self.caller.actor().id),
                 ..Attribution::default()
             },
             context: Context {
-                step_of: None,
+                above: Vec::new(),
+                step: None,
                 trace: self.trace_id(),
                 actor: self.caller.actor(),
                 session: None,
@@ -145,6 +147,16 @@ impl Workshop {
         gateway.rest(LAST_REST).await;
         trial.conclude(say);
         Ok(trial)
+    }
+}
+
+impl Workshop {
+    /// Returns why a model is tried: nobody waits at a screen for what a program tries.
+    fn reason_to_try(&self) -> CallReason {
+        match self.caller.actor().kind {
+            ActorKind::Human => CallReason::PersonWaits,
+            ActorKind::Program | ActorKind::Agent | ActorKind::System => CallReason::Work,
+        }
     }
 }
 

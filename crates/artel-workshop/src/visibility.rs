@@ -8,6 +8,7 @@ use artel_files::{read_bounded, write_atomic};
 use artel_types::{Code, Failure};
 use serde::Serialize;
 
+use crate::lock;
 use crate::trouble::{Problems, file_failure};
 use crate::workshop::{Noted, Workshop};
 
@@ -95,12 +96,7 @@ impl Workshop {
         }
         let file = self.settings_file();
         // One change at a time: none is lost, and what is taken back is one's own.
-        let lock = self.root().join(".artel/settings.lock");
-        let locked = std::fs::File::create(&lock).and_then(|lock| lock.lock().map(|()| lock));
-        let _locked = locked.map_err(|error| {
-            let what = format!("`{}` cannot be locked", lock.display());
-            Failure::new(Code::W008, what).because(error.to_string())
-        })?;
+        let _lock = lock::hold(&self.root().join(".artel/settings.lock"))?;
         let old = match file.exists() {
             true => {
                 read_bounded(&file, LARGEST).map_err(|error| file_failure(Code::W008, &error))?
@@ -202,7 +198,7 @@ fn check_tools(tools: &[String]) -> Result<(), Failure> {
         .because(format!(
             "at most {MOST_TOOLS} names of one line and {LONGEST_TOOL} characters each"
         ))
-        .advise("such as `bash`, or `mcp__db__*` for a sort of tools"))
+        .advise("such as `bash`, or `git_*` for a sort of tools"))
 }
 
 /// Writes a list as TOML.

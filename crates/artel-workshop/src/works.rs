@@ -33,7 +33,7 @@ mod work;
 
 pub use acts::{Again, Edited, PlanDifference};
 pub use ask::{AskOrder, Planning, Prospect, Settled};
-pub use calls::{CallSeen, CallShown, OpenCall, YesNo};
+pub use calls::{CallReply, CallSeen, CallShown, CallWords, NO_SESSIONS, OpenCall};
 pub use carry::Carried;
 pub use changeset::{
     ChangesetCommit, ChangesetDecision, ChangesetDone, ChangesetRow, ChangesetShown, Merging,
@@ -52,6 +52,7 @@ pub use traced::{TraceWanted, Traced};
 pub use waiting::{OpenQuestion, WaitSort, Waits, answer_meant, answer_settles};
 pub use work::{Drafted, Work};
 
+pub(crate) use architect::nothing_changes_yet;
 pub(crate) use changeset::{approval, changeset_row, word as changeset_word};
 pub(crate) use contract::{Brings, Contract};
 pub(crate) use crew::deferred;

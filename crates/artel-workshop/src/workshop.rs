@@ -7,7 +7,7 @@ use std::time::Duration;
 use artel_config::{Durability, Settings};
 use artel_journal::{self as journal, Filter, Home, Journal, Options, Query, Reader};
 use artel_types::{
-    Code, ConfigLoaded, Draft, Fact, Failure, Stream, TraceId, Via, Visibility, WorkshopId,
+    Actor, Code, ConfigLoaded, Draft, Fact, Failure, Stream, TraceId, Via, Visibility, WorkshopId,
 };
 
 use crate::caller::{Caller, fresh_trace};
@@ -119,10 +119,15 @@ impl Caller {
 }
 
 impl Workshop {
-    /// Returns the workshop for somebody who acts through a surface of this process.
+    /// Returns the workshop for a person who acts through a surface of this process.
     pub fn acting(&self, person: &str, via: Via) -> Result<Self, Failure> {
+        self.acting_as(Actor::human(person, via))
+    }
+
+    /// Returns the workshop for a person or a program that acts through a surface of this process.
+    pub fn acting_as(&self, actor: Actor) -> Result<Self, Failure> {
         Ok(Self {
-            caller: self.caller.acting(person, via),
+            caller: self.caller.acting_as(actor),
             trace: fresh_trace()?,
             ..self.clone()
         })
@@ -205,20 +210,26 @@ impl Workshop {
 
     pub(crate) fn open_with(&self, options: Options) -> Result<Open, Failure> {
         let kept = self.kept.as_ref();
-        let open = match kept.and_then(|kept| kept.journal(&options)) {
+        let mut open = match kept.and_then(|kept| kept.journal(&options)) {
             Some(journal) => Open {
                 journal,
                 notes: Vec::new(),
             },
             None => {
                 let opened = Journal::open(&self.home, self.marker.id, options)?;
+                let warnings = self.settings.warnings.iter().cloned();
                 Open {
                     journal: opened.journal,
-                    notes: opened.notes,
+                    notes: opened.notes.into_iter().chain(warnings).collect(),
                 }
             }
         };
         self.record_settings(&open.journal)?;
+        if let Err(failure) = self.upgrade(&open.journal, &mut open.notes) {
+            // What is refused because of what is still as it was is said where it is met.
+            let note = format!("the upgrade is not complete: {}", failure.what);
+            open.notes.push(note);
+        }
         Ok(open)
     }
 

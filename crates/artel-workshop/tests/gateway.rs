@@ -2,13 +2,16 @@
 #![expect(clippy::unwrap_used, reason = "a step that fails, fails the test")]
 
 use std::path::Path;
+use std::sync::Arc;
 
 use artel_config::Environment;
-use artel_model::{Call, Context, Gateway};
+use artel_model::{Call, ChunkStream, Context, Gateway, Model, Progress, Wait};
 use artel_types::model::{Attribution, Message, Priority, Privacy, Request};
 use artel_types::{Actor, Failure, RunId, TraceId, Via};
 use artel_workshop::{Caller, Flags, Init, Open, UsageQuery, Workshop};
 use futures_util::future::join_all;
+use futures_util::{StreamExt as _, stream};
+use tokio::sync::Semaphore;
 
 const SCRIPT: &str = "\
 otherwise:
@@ -62,7 +65,8 @@ async fn call(workshop: &Workshop, words: &str) -> Result<Call, Failure> {
             ..Attribution::default()
         },
         context: Context {
-            step_of: None,
+            above: Vec::new(),
+            step: None,
             trace: TraceId::from_random([1; 16]),
             actor: Actor::agent("engineer"),
             session: None,
@@ -149,4 +153,69 @@ async fn a_recording_goes_back_to_where_its_conversation_began() {
     };
     assert_eq!(requests(10), sent[..2]);
     assert_eq!(requests(11), sent[2..]);
+}
+
+/// A model that answers when it is let.
+struct Slow {
+    gate: Arc<Semaphore>,
+    inner: Arc<dyn Model>,
+}
+
+impl Model for Slow {
+    fn reply(&self, request: &Request) -> ChunkStream {
+        let (gate, answer) = (Arc::clone(&self.gate), self.inner.reply(request));
+        let waits = async move {
+            gate.acquire().await.unwrap().forget();
+            answer
+        };
+        Box::pin(stream::once(waits).flatten())
+    }
+}
+
+/// Whatever opens the workshop again in the same process stands in the same line: the places of a
+/// provider are places of the process. Other settings get a gateway of their own.
+#[tokio::test]
+async fn all_of_a_process_stand_in_one_line_before_a_provider() {
+    let home = tempfile::tempdir().unwrap();
+    let narrow = workshop(home.path(), "[gateway]\nslots = 1\n");
+    let gate = Arc::new(Semaphore::new(0));
+    let open = async |workshop: &Workshop| {
+        let journal = workshop.open().unwrap().journal;
+        let models = workshop.models(None).await.unwrap();
+        workshop.gateway(&journal, &models).await.unwrap()
+    };
+    let (first, second) = (open(&narrow).await, open(&narrow).await);
+    let slow = async |workshop: &Workshop| {
+        let call = call(workshop, "one").await.unwrap();
+        let slow = Slow {
+            gate: Arc::clone(&gate),
+            inner: Arc::clone(&call.model),
+        };
+        Call {
+            model: Arc::new(slow),
+            ..call
+        }
+    };
+    let mut begun = first.call(slow(&narrow).await);
+    let mut waits = second.call(slow(&narrow).await);
+    let waited = loop {
+        let progress = tokio::select! {
+            progress = begun.next() => progress,
+            progress = waits.next() => progress,
+        };
+        match progress.unwrap() {
+            Progress::Waiting(wait) => break wait,
+            Progress::Failed(error) => panic!("{error:?}"),
+            _ => {}
+        }
+    };
+    assert!(matches!(waited, Wait::Turn { .. }), "{waited:?}");
+    std::fs::write(narrow.root().join("artel.toml"), "[gateway]\nslots = 2\n").unwrap();
+    let wider = caller(home.path()).workshop().unwrap();
+    let third = open(&wider).await;
+    gate.add_permits(3);
+    assert!(third.call(slow(&wider).await).answer().await.is_ok());
+    // The one before serves out what it has begun.
+    drop((first, second));
+    assert!(begun.answer().await.is_ok() && waits.answer().await.is_ok());
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use artel_config::Environment;
 use artel_journal::{Filter, Query};
-use artel_rules::request::file::{Origin, Request, parse, render};
+use artel_rules::request::file::{Origin, Request, render};
 use artel_testkit::plan_of_one_step;
 use artel_types::plan::{PlanState, Urgency, Verify};
 use artel_types::{
@@ -134,14 +134,17 @@ async fn one_file_is_one_request_however_it_is_saved() {
     assert_eq!((scanned.files.len(), scanned.due.len()), (1, 1));
     let trace = scanned.due[0];
     let whole = place.read("Requests/idea.md");
-    assert_eq!(parse(&whole).unwrap().trace, Some(trace));
+    assert_eq!(
+        artel_skills::read_request(&whole).unwrap().trace,
+        Some(trace)
+    );
     // Its completion is no new save, and neither is a save of what it became.
     assert_eq!(place.take(&["Requests/idea.md"]).await, []);
     // An editor that had it open before saves what it had.
     place.put("Requests/idea.md", words);
     let again = place.take(&["Requests/idea.md"]).await;
     assert_eq!(again, [("Requests/idea.md".to_owned(), "rewritten")]);
-    let now = parse(&place.read("Requests/idea.md")).unwrap();
+    let now = artel_skills::read_request(&place.read("Requests/idea.md")).unwrap();
     assert_eq!(now.trace, Some(trace));
     // It is renamed, twice.
     fs::rename(place.file("Requests/idea.md"), place.file("Requests/b.md")).unwrap();
@@ -606,7 +609,10 @@ fn every_status_that_is_written_can_be_read_by_the_strict_judge() {
         });
         let complaints = artel_skills::validate_request(&text);
         assert!(complaints.is_empty(), "{status:?}: {complaints:?}");
-        assert_eq!(parse(&text).unwrap().status, Some(status));
+        assert_eq!(
+            artel_skills::read_request(&text).unwrap().status,
+            Some(status)
+        );
     }
 }
 

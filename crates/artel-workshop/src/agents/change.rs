@@ -66,6 +66,7 @@ impl Workshop {
                     .into(),
             );
         }
+        self.refuse_secret_in(text)?;
         let mut done = self.caller.validated(id, text, &self.settings);
         if let Some(failure) = done.first_failure() {
             return Err(failure.into());

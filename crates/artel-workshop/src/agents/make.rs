@@ -100,6 +100,7 @@ impl Workshop {
                 .advise(format!("`artel agent edit {}`, or another id", new.id)));
         }
         let text = self.agent_text(new)?;
+        self.refuse_secret_in(&text)?;
         let report = self.caller.validated(&new.id, &text, &self.settings);
         if let Some(failure) = report.first_failure() {
             return Err(failure);

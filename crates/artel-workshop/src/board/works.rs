@@ -154,7 +154,7 @@ impl WorkCard {
     fn created(&mut self, event: &Event, created: &RequestCreated, names: &mut Names) {
         self.seq = event.seq;
         self.at = event.at;
-        self.by = Some(names.keep(&event.actor.id));
+        self.by = Some(names.keep(&event.actor.label()));
         self.title = created.title.as_str().into();
         self.portal = created.portal.as_deref().map(|name| names.keep(name));
         self.source = Some(names.keep(&created.source));

@@ -10,7 +10,7 @@ use super::Check;
 use crate::caller::Caller;
 
 pub(super) fn checks(caller: &Caller) -> Vec<Check> {
-    vec![sandbox(caller), git(caller)]
+    vec![sandbox(caller), path(caller), git(caller)]
 }
 
 /// The walls around processes, tried out.
@@ -42,6 +42,31 @@ fn sandbox(caller: &Caller) -> Check {
         return Check::ok("sandbox", format!("{found}; without {missing}"));
     }
     Check::warning("sandbox", found, missing)
+}
+
+/// What the folders of `PATH` open to commands, besides the system's own.
+fn path(caller: &Caller) -> Check {
+    let Ok(standard) = caller.standard(&[]) else {
+        return Check::problem(
+            "path",
+            "not looked at",
+            "`artel config show` says what is wrong",
+        );
+    };
+    let opened = standard.opened_by_path().into_iter().map(|opened| {
+        let beside = opened.shown.iter().filter(|path| !path.is_file());
+        let beside: Vec<_> = beside.map(|path| format!("`{}`", path.display())).collect();
+        let folder = opened.folder.display();
+        match beside.len() {
+            0 => format!("`{folder}` shows commands its programs"),
+            _ => format!("`{folder}` shows commands {}", beside.join(", ")),
+        }
+    });
+    let opened: Vec<_> = opened.collect();
+    match opened.is_empty() {
+        true => Check::ok("path", "shows commands only the system's own programs"),
+        false => Check::ok("path", opened.join("; ")),
+    }
 }
 
 /// Returns the walls that stand: namespaces as one, and how the others stand only where there is

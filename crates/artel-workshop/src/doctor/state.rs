@@ -3,11 +3,16 @@
 use std::time::Duration;
 
 use artel_config::Durability;
+use artel_skills::Scope;
 use artel_types::{Timestamp, counted};
 
-use super::Check;
+use super::{Check, upgrade};
 use crate::caller::Caller;
 use crate::find::Found;
+use crate::private::OpenModes;
+use crate::strangers;
+use crate::trouble::shell_word;
+use crate::upgrade::files_or_folders;
 use crate::workshop::Workshop;
 
 pub(super) fn checks(caller: &Caller) -> Vec<Check> {
@@ -29,6 +34,8 @@ pub(super) fn checks(caller: &Caller) -> Vec<Check> {
         }
     };
     let mut checks = vec![place(&workshop), settings(&workshop), journal(&workshop)];
+    checks.extend(upgrade::checks(&workshop));
+    checks.extend(own_files(&workshop));
     checks.push(backups(&workshop, caller.clock().now()));
     checks.push(disk(&workshop));
     checks
@@ -45,6 +52,79 @@ fn place(workshop: &Workshop) -> Check {
     Check::ok("workshop", format!("{} ({how})", workshop.root().display()))
 }
 
+/// Looks whether only the workshop's person decides in it, and reads it.
+fn own_files(workshop: &Workshop) -> Vec<Check> {
+    let mut checks = Vec::new();
+    let open = OpenModes::find(workshop.root()).paths;
+    checks.push(match open.first() {
+        None => Check::ok(
+            "privacy",
+            "nobody else reads requests, plans, reports and policy",
+        ),
+        Some(first) => Check::warning(
+            "privacy",
+            format!(
+                "others can get at {}, such as `{}`",
+                files_or_folders(open.len()),
+                first.display()
+            ),
+            format!(
+                "`chmod -R go= {}`",
+                shell_word(&workshop.root().join(first))
+            ),
+        ),
+    });
+    checks.extend(written_by_others(workshop));
+    let skills = workshop.find_skills(workshop.root()).skills;
+    for skill in skills.iter().filter(|it| it.scope == Scope::Workshop) {
+        if let Some(open) = strangers::in_skill(workshop.root(), &skill.folder) {
+            let found = format!("{}, so `{}` is asked about", open.said(), skill.name);
+            checks.push(Check::warning("trust", found, open.advice()));
+        }
+    }
+    let Ok(reader) = workshop.reader() else {
+        return checks;
+    };
+    for portal in workshop
+        .portals_around_workshops(&reader)
+        .unwrap_or_default()
+    {
+        let (name, path) = (&portal.name, portal.path.display());
+        checks.push(Check::problem(
+            "portal",
+            format!("a workshop lies in `{name}` (`{path}`), so no agent works there"),
+            format!("`artel portal remove {name}`, then `artel portal add DIR` for each project"),
+        ));
+    }
+    for unseen in workshop.unseen_files(&reader).unwrap_or_default() {
+        checks.push(Check::problem(
+            "trust",
+            format!(
+                "a run put `{}` into the workshop, and you have not reviewed it",
+                unseen.file.display()
+            ),
+            "review it, then delete it or run `artel workshop trust`",
+        ));
+    }
+    checks
+}
+
+/// Looks whether somebody else could write what decides about agents. A first start takes that
+/// away from them.
+fn written_by_others(workshop: &Workshop) -> Option<Check> {
+    let open = strangers::written_by_others(workshop.root());
+    if open.is_empty() {
+        return None;
+    }
+    let (said, advice) = (open.said(), open.advice());
+    if workshop.needs_upgrade() && open.ends_with_upgrade() {
+        let found = format!("{said}, which ends when the workshop is upgraded");
+        return Some(Check::warning("trust", found, advice));
+    }
+    let found = format!("{said}, so no agent works here");
+    Some(Check::problem("trust", found, advice))
+}
+
 fn settings(workshop: &Workshop) -> Check {
     let settings = &workshop.settings;
     let files = match settings.files.len() {
@@ -52,6 +132,13 @@ fn settings(workshop: &Workshop) -> Check {
         1 => "1 file".to_owned(),
         several => format!("{several} files"),
     };
+    if !settings.warnings.is_empty() {
+        return Check::warning(
+            "settings",
+            format!("{files}; {}", settings.warnings.join("; ")),
+            "`artel config show` says where each setting comes from",
+        );
+    }
     if settings.unknown_variables.is_empty() {
         return Check::ok("settings", files);
     }
@@ -68,7 +155,7 @@ fn journal(workshop: &Workshop) -> Check {
         Durability::Full => "durability full",
         Durability::Normal => "durability normal: a power cut may lose the last events",
     };
-    match workshop.verify() {
+    match workshop.verify_events() {
         Err(failure) => Check::of_failure("journal", &failure),
         Ok(verified) => match verified.first_bad {
             None => Check::ok(

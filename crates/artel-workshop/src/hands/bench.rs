@@ -11,9 +11,9 @@ use artel_policy::path::protected_names;
 use artel_rules::patience::Graces;
 use artel_sandbox::proxy::{Reach, Resolver};
 use artel_sandbox::run::Cancel;
-use artel_sandbox::slots::{Slots, Who};
+use artel_sandbox::slots::Slots;
 use artel_sandbox::{Demand, Level, Limits, Sandbox, SandboxError, Setup, Standard, View};
-use artel_tools::{Audience, Keys, Workroom};
+use artel_tools::{Audience, Keys, StartedFor, Workroom};
 use artel_types::{Code, Failure};
 
 use crate::caller::Caller;
@@ -36,14 +36,17 @@ impl Caller {
         spool: PathBuf,
         audience: Arc<dyn Audience>,
         keys: Arc<dyn Keys>,
+        started_for: StartedFor,
+        closed: &[PathBuf],
     ) -> Result<Workroom, Problems> {
         let (sandbox, demand) = self.sandbox()?;
-        let mut view = self.view()?;
+        let mut view = self.view(closed)?;
         view.write.push(tree.to_owned());
         Ok(Workroom {
             sandbox,
             demand,
             view,
+            path_walls: Vec::new(),
             environment: self.child_environment(),
             limits: Limits::default(),
             clock: self.clock.clone(),
@@ -54,18 +57,26 @@ impl Caller {
             keys,
             audience,
             slots: self.slots()?,
-            who: Who::Person,
+            started_for,
             cancel: cancel()?,
             count: AtomicU64::new(first_free(&spool)),
             spool,
         })
     }
 
-    /// Returns what a command in the sandbox can see, without anything of its own.
-    pub(crate) fn view(&self) -> Result<View, Problems> {
+    /// Returns what a command in the sandbox can see, without anything of its own. Of the closed
+    /// folders the `PATH` opens nothing but programs.
+    pub(crate) fn view(&self, closed: &[PathBuf]) -> Result<View, Problems> {
+        let mut view = View::standard(&self.standard(closed)?);
+        view.protected = protected_names().map(str::to_owned).collect();
+        Ok(view)
+    }
+
+    /// Returns what that is made of.
+    pub(crate) fn standard(&self, closed: &[PathBuf]) -> Result<Standard, Problems> {
         let settings = self.settings_here()?;
         let path = self.environment.get("PATH").unwrap_or_default();
-        let standard = Standard {
+        Ok(Standard {
             home: Some(self.places.home().to_owned()),
             path: std::env::split_paths(path).collect(),
             read: settings
@@ -75,10 +86,8 @@ impl Caller {
                 .iter()
                 .map(|folder| self.below_home(folder))
                 .collect(),
-        };
-        let mut view = View::standard(&standard);
-        view.protected = protected_names().map(str::to_owned).collect();
-        Ok(view)
+            closed: closed.to_vec(),
+        })
     }
 
     /// Returns the environment of a command: a list of names, nothing that holds a secret.

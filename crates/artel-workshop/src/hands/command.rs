@@ -55,7 +55,7 @@ impl Caller {
             .collect::<Result<Vec<_>, _>>()?;
         let (sandbox, demand) = self.sandbox()?;
         let scratch = Scratch::new(self, "sandbox")?;
-        let mut view = self.view()?;
+        let mut view = self.view(&[])?;
         for folder in &run.write {
             view.write.push(self.writable(folder)?);
         }
@@ -186,6 +186,7 @@ fn ended(finished: &Finished, run: &SandboxRun) -> Result<Sandboxed, Problems> {
                 }
                 Limited::Processes => "it started more processes than it may",
                 Limited::FileSize => "ended: it wrote a larger file than it may",
+                Limited::Files => "ended: it made more files than it may",
                 Limited::CpuTime => "ended: it used more processor time than it may",
             };
             return done(code_of(finished.exit.as_ref()), Some(note.to_owned()));

@@ -2,10 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use artel_policy::rules::BadRule;
 use artel_policy::{Grant, GrantEntry, GrantFile, too_broad};
 use artel_types::{Code, Fact, Failure, PolicyGranted, PolicyRevoked};
 
 use super::policy::{broken, parse, rule};
+use crate::lock;
+use crate::private::{PRIVATE_FILE, PRIVATE_FOLDER};
 use crate::trouble::Problems;
 use crate::workshop::{Open, Workshop};
 
@@ -28,6 +31,11 @@ pub(super) fn read(root: &Path) -> Result<(GrantFile, Vec<Grant>), Failure> {
     parse(&file, &text)
 }
 
+/// Returns the stored grants that grant nothing any more.
+pub(crate) fn outdated_grants(root: &Path) -> Vec<BadRule> {
+    read(root).map_or(Vec::new(), |(file, _)| file.outdated())
+}
+
 impl Workshop {
     /// Returns what was granted for good, oldest first.
     pub fn grants(&self) -> Result<Vec<GrantEntry>, Problems> {
@@ -36,21 +44,7 @@ impl Workshop {
 
     /// Grants a rule for good. Only a person does this; the reason is theirs.
     pub fn grant(&self, text: &str, reason: &str) -> Result<(), Problems> {
-        let parsed = rule(text)?;
-        if let Some(why) = too_broad(&parsed) {
-            return Err(Failure::new(
-                Code::P007,
-                format!("`{text}` is too broad to be granted for good"),
-            )
-            .because(why)
-            .advise("name what you need: `Bash(git status:*)`, `Bash(npm run build)`")
-            .into());
-        }
-        if reason.trim().is_empty() {
-            return Err(Failure::new(Code::C005, "a grant needs a reason")
-                .advise("add `--reason WHY`: it is shown whenever the grant is listed")
-                .into());
-        }
+        self.refuse_grant(text, reason)?;
         let fact = PolicyGranted {
             rule: text.to_owned(),
             reason: reason.to_owned(),
@@ -66,6 +60,28 @@ impl Workshop {
             file.grants.push(entry);
             Ok((fact.into(), ()))
         })
+    }
+
+    /// Refuses what cannot be granted for good: a rule that is too broad, or without a reason.
+    pub(crate) fn refuse_grant(&self, text: &str, reason: &str) -> Result<(), Problems> {
+        let parsed = rule(text)?;
+        if let Some(why) = too_broad(&parsed) {
+            return Err(Failure::new(
+                Code::P007,
+                format!("`{text}` is too broad to be granted for good"),
+            )
+            .because(why)
+            .advise("name what you need: `Bash(git status:*)`, `Bash(npm run build)`")
+            .into());
+        }
+        if reason.trim().is_empty() {
+            return Err(Failure::new(Code::C005, "a grant needs a reason")
+                .advise("add `--reason WHY`: it is shown whenever the grant is listed")
+                .into());
+        }
+        self.refuse_secret_in(text)?;
+        self.refuse_secret_in(reason)?;
+        Ok(())
     }
 
     /// Takes a grant back: by its number in the list, or by its rule. A number is a place, and
@@ -92,9 +108,7 @@ impl Workshop {
     ) -> Result<T, Problems> {
         let file = file_in(self.root());
         let Open { journal, .. } = self.open()?;
-        let lock = self.root().join(".artel/grants.lock");
-        let lock = std::fs::File::create(&lock).map_err(|error| broken(&lock, &error))?;
-        lock.lock().map_err(|error| broken(&file, &error))?;
+        let _lock = lock::hold(&self.root().join(".artel/grants.lock"))?;
         let (mut grants, _) = read(self.root())?;
         let (fact, done) = change(&mut grants)?;
         let draft = self.draft(fact);
@@ -102,8 +116,8 @@ impl Workshop {
             .append(artel_journal::Batch::of(vec![draft]))
             .wait()?;
         let folder = self.root().join("Policy");
-        artel_files::make_dirs(&folder, 0o755).map_err(|error| broken(&file, &error))?;
-        artel_files::write_atomic(&file, grants.to_text().as_bytes(), 0o600)
+        artel_files::make_dirs(&folder, PRIVATE_FOLDER).map_err(|error| broken(&file, &error))?;
+        artel_files::write_atomic(&file, grants.to_text().as_bytes(), PRIVATE_FILE)
             .map_err(|error| broken(&file, &error))?;
         Ok(done)
     }

@@ -2,17 +2,19 @@
 
 use std::path::Path;
 
-use artel_config::Settings;
+use artel_config::{Profile, Settings};
 use artel_policy::rules::{BadRule, Rule, RuleSet};
 use artel_policy::{
-    Action, Admits, Bound, Commands, Decision, Grant, GrantFile, Policy, Scope, Situation,
-    too_broad,
+    Action, Admits, Bound, Commands, Containment, Decision, Grant, GrantFile, Policy, Scope,
+    Situation, Uncontained, too_broad,
 };
+use artel_sandbox::Level;
 use artel_types::{Code, Failure};
 
 use super::role::Role;
 use crate::agents::shipped;
 use crate::caller::Caller;
+use crate::runs::walls_of_a_copy;
 use crate::trouble::Problems;
 use crate::workshop::Workshop;
 
@@ -28,6 +30,17 @@ pub struct CommandCheck {
     pub allow: Vec<String>,
     /// The role; `default` if not given.
     pub role: Option<String>,
+}
+
+/// What is decided about a command by the rules, and in a run whose walls may judge.
+#[derive(Debug, Clone)]
+pub struct CommandJudged {
+    /// By the rules alone.
+    pub by_rule: Decision,
+    /// In a run of its own tree, on this machine, with these settings and grants.
+    pub in_a_run: Decision,
+    /// Why the walls would not be the judge there, if they would not.
+    pub uncontained: Option<Uncontained>,
 }
 
 /// The part of the policy that people set, for readers.
@@ -87,7 +100,7 @@ impl Workshop {
 
 impl Caller {
     /// Says what policy would answer to a command that an agent wants to run in its own tree.
-    pub fn check_command(&self, check: &CommandCheck) -> Result<Decision, Problems> {
+    pub fn check_command(&self, check: &CommandCheck) -> Result<CommandJudged, Problems> {
         let mut policy = self.policy(check.role.as_deref())?;
         for text in &check.allow {
             policy.grants.push(Grant {
@@ -96,15 +109,25 @@ impl Caller {
                 reason: "named on the command line".to_owned(),
             });
         }
-        let situation = Situation {
-            is_walled: self
-                .sandbox()
-                .is_ok_and(|(sandbox, demand)| sandbox.engaged().level >= demand.0),
+        let engaged = self.sandbox().ok();
+        let level = engaged
+            .as_ref()
+            .map_or(Level::None, |(sandbox, _)| sandbox.engaged().level);
+        let outside = Situation {
+            is_walled: engaged.is_some_and(|(_, demand)| level >= demand.0),
             workspace: self.environment.current_dir().map(ToOwned::to_owned),
             ..Situation::default()
         };
+        let inside = Situation {
+            walls: Some(walls_of_a_copy(level)),
+            ..outside.clone()
+        };
         let action = [Action::Shell(check.command.clone())];
-        Ok(policy.decide("bash", &action, &situation))
+        Ok(CommandJudged {
+            by_rule: policy.decide("bash", &action, &outside),
+            in_a_run: policy.decide("bash", &action, &inside),
+            uncontained: policy.uncontained(&inside),
+        })
     }
 
     /// Puts the policy together that holds here. Without a workshop, settings and what is built
@@ -113,6 +136,7 @@ impl Caller {
         let settings = self.settings_here()?;
         let mut policy = Policy {
             commands: commands(&settings),
+            contained: containment(&settings),
             grants: self.stored_grants()?,
             role: role.unwrap_or("default").to_owned(),
             ..Policy::default()
@@ -158,7 +182,16 @@ trait Apply {
 impl Apply for Policy {
     fn apply(&mut self, role: Role) {
         self.deny.extend(role.deny);
-        self.bounds.extend(bounds_of(&self.role, role.tools));
+        let mut tools = role.tools;
+        if let (Some(tools), Some(secrets)) = (&mut tools, &role.secrets) {
+            // What its file lets it hold need not stand in the list of its tools as well.
+            let rules = secrets
+                .iter()
+                .map(|name| Rule::parse(&format!("Secret({name})")));
+            tools.extend(rules.filter_map(Result::ok));
+        }
+        self.role_secrets = role.secrets;
+        self.bounds.extend(bounds_of(&self.role, tools));
     }
 
     fn obey(&mut self, rules: RuleSet) {
@@ -176,10 +209,7 @@ impl Apply for Policy {
 /// Returns what bounds a role: its own list, and for the roles of the git matrix that the shell is
 /// no way around it.
 pub(super) fn bounds_of(role: &str, tools: Option<Vec<Rule>>) -> Vec<Bound> {
-    let listed = tools.map(|tools| Bound {
-        name: format!("role {role}"),
-        admits: Admits::Rules(tools),
-    });
+    let listed = tools.map(|tools| Bound::of_role(role, tools));
     // `default` is what people's own skills run as, and other roles have their own lists.
     let is_in_matrix = role != "default" && shipped::text(role).is_some();
     let git = is_in_matrix.then(|| Bound {
@@ -199,8 +229,7 @@ pub(crate) fn command_rules(root: &Path) -> Result<RuleSet, Failure> {
     let unread = |why: &dyn std::fmt::Display| {
         broken(&file, &why).advise("mend that place; until then agents run nothing here")
     };
-    let bytes = artel_files::read_bounded(&file, LARGEST).map_err(|error| unread(&error))?;
-    let text = String::from_utf8(bytes).map_err(|error| unread(&error))?;
+    let text = text_of(&file).map_err(|why| unread(&why))?;
     let rules = RuleSet::from_toml(&text).map_err(|bad| unread(&bad))?;
     let broad = |rule: &&Rule| too_broad(rule).is_some();
     match rules.allow.iter().find(broad) {
@@ -212,10 +241,30 @@ pub(crate) fn command_rules(root: &Path) -> Result<RuleSet, Failure> {
     }
 }
 
+/// Returns the bans and questions of `Policy/rules.toml` that cannot be read.
+pub(crate) fn unread_bans(root: &Path) -> Vec<BadRule> {
+    let text = text_of(&root.join("Policy/rules.toml"));
+    text.map_or(Vec::new(), |text| RuleSet::unread_in_toml(&text))
+}
+
+fn text_of(file: &Path) -> Result<String, String> {
+    let bytes = artel_files::read_bounded(file, LARGEST).map_err(|error| error.to_string())?;
+    String::from_utf8(bytes).map_err(|error| error.to_string())
+}
+
 fn commands(settings: &Settings) -> Commands {
     match settings.hands.commands.value {
         artel_config::Commands::Allow => Commands::Allow,
         artel_config::Commands::Ask => Commands::Ask,
+    }
+}
+
+fn containment(settings: &Settings) -> Containment {
+    let is_on = settings.hands.contained.value == artel_config::Contained::On;
+    if is_on && settings.hands.profile.value != Profile::Production {
+        Containment::On
+    } else {
+        Containment::Off
     }
 }
 

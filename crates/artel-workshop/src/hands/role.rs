@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use artel_policy::rules::Rule;
+use artel_policy::rules::{BadRule, Rule};
 use artel_types::{Code, Failure};
 use serde::Deserialize;
 
@@ -22,7 +22,7 @@ const USUAL_CALLS: u32 = 8;
 const MOST_CALLS: u32 = 100;
 
 /// What stands for all git tools in a role's list; the matrix says which of them it may use.
-const GIT: &str = "git";
+const GIT: &str = "Git";
 
 /// A role.
 #[derive(Debug, Clone, Default)]
@@ -43,6 +43,12 @@ pub(crate) struct Role {
     pub(crate) tools: Option<Vec<Rule>>,
     /// What it may not.
     pub(crate) deny: Vec<Rule>,
+    /// What is wrong with rules of what it may use that earlier versions took, and this one does not.
+    pub(crate) outdated: Vec<String>,
+    /// The same for what it may not: the rules, each of which denies nearly everything.
+    pub(crate) unread_bans: Vec<String>,
+    /// The secrets that it may use, if its file says so.
+    pub(crate) secrets: Option<Vec<String>>,
     /// What its runs go past, as it is written, and the file that says so.
     pub(crate) hooks: Option<(PathBuf, serde_json::Value)>,
     /// How it works, in words.
@@ -60,6 +66,7 @@ struct Front {
     tools: Option<Names>,
     #[serde(alias = "disallowedTools", alias = "disallowed-tools")]
     disallowed_tools: Option<Names>,
+    secrets: Option<Names>,
     hooks: Option<serde_json::Value>,
 }
 
@@ -149,23 +156,43 @@ pub(crate) fn parse(file: Option<&Path>, text: &str) -> Result<Role, Failure> {
                 .advise("`tools: [Read, Grep, \"Bash(cargo test:*)\"]` is what it may say")
         })?
     };
+    let secrets = front.secrets.map(Names::items);
+    if let Some(bad) = secrets.iter().flatten().find(|name| !is_secret_name(name)) {
+        let why = format!("`secrets` names `{bad}`, which is no name of a secret");
+        return Err(broken(file, &why).advise("`secrets: [github]` is what it may say"));
+    }
     let calls = front.calls.unwrap_or(USUAL_CALLS);
     if !(1..=MOST_CALLS).contains(&calls) {
         let why = format!("`calls` is {calls}");
         return Err(broken(file, &why).advise(format!("write a number from 1 to {MOST_CALLS}")));
     }
+    let unread = |names: &Option<Names>| names.as_ref().map(outdated).unwrap_or_default();
+    let unread_bans = unread(&front.disallowed_tools).into_iter();
     Ok(Role {
+        outdated: unread(&front.tools)
+            .iter()
+            .map(|(_, bad)| bad.to_string())
+            .collect(),
+        unread_bans: unread_bans.map(|(rule, _)| rule).collect(),
         file: file.map(Path::to_owned),
         name: front.name.trim().to_owned(),
         description: front.description.trim().to_owned(),
         model: front.model.filter(|model| !model.trim().is_empty()),
         capabilities: front.capabilities.map(Names::items).unwrap_or_default(),
         calls,
-        tools: front.tools.map(rules).transpose()?,
-        deny: front.disallowed_tools.map_or(Ok(Vec::new()), rules)?,
+        tools: front.tools.map(|it| rules(it, granting)).transpose()?,
+        deny: front
+            .disallowed_tools
+            .map_or(Ok(Vec::new()), |it| rules(it, banning))?,
+        secrets,
         hooks: file.and_then(|file| Some((file.to_owned(), front.hooks?))),
         persona: body.trim().to_owned(),
     })
+}
+
+fn is_secret_name(name: &str) -> bool {
+    let is_part = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
+    name.len() <= 64 && name.chars().all(is_part)
 }
 
 /// Parts the frontmatter, after its first line, from what follows it.
@@ -190,9 +217,13 @@ fn broken(file: Option<&Path>, why: &str) -> Failure {
 
 impl Names {
     fn items(self) -> Vec<String> {
+        self.listed()
+    }
+
+    fn listed(&self) -> Vec<String> {
         let texts = match self {
-            Self::List(texts) => texts,
-            Self::Text(text) => split(&text),
+            Self::List(texts) => texts.clone(),
+            Self::Text(text) => split(text),
         };
         let texts = texts.iter().map(|text| text.trim());
         let texts = texts.filter(|text| !text.is_empty());
@@ -200,18 +231,47 @@ impl Names {
     }
 }
 
-fn rules(names: Names) -> Result<Vec<Rule>, Failure> {
+/// Returns the rules of a list that earlier versions took and this one does not, and what is wrong
+/// with each.
+fn outdated(names: &Names) -> Vec<(String, BadRule)> {
+    let listed = names.listed().into_iter().filter(|text| text != GIT);
+    let judged = listed.filter_map(|text| Some((Rule::parse(&text).err()?, text)));
+    let outdated = judged.filter(|(bad, _)| bad.is_outdated());
+    outdated.map(|(bad, text)| (text, bad)).collect()
+}
+
+/// Reads a list of rules. What earlier versions took and this one does not is `read` by what the list
+/// is for: nobody is refused a start because of it.
+fn rules(
+    names: Names,
+    read: fn(&str) -> Result<Option<Rule>, Failure>,
+) -> Result<Vec<Rule>, Failure> {
     let mut rules = Vec::new();
     for text in names.items() {
-        if !text.eq_ignore_ascii_case(GIT) {
-            rules.push(rule(&text)?);
+        if text != GIT {
+            rules.extend(read(&text)?);
             continue;
         }
-        for tool in artel_tools::git_tools() {
-            rules.push(rule(&tool.card().name)?);
-        }
+        let tools = artel_tools::git_tools();
+        rules.extend(tools.iter().map(|tool| Rule::of_tool(&tool.card().name)));
     }
     Ok(rules)
+}
+
+/// A rule that says what may be used: one that is outdated grants nothing.
+fn granting(text: &str) -> Result<Option<Rule>, Failure> {
+    match Rule::parse(text) {
+        Err(bad) if bad.is_outdated() => Ok(None),
+        _ => rule(text).map(Some),
+    }
+}
+
+/// A rule that says what may not: one that is outdated stops every command.
+fn banning(text: &str) -> Result<Option<Rule>, Failure> {
+    match Rule::parse(text) {
+        Err(bad) if bad.is_outdated() => Ok(Some(Rule::unreadable(text))),
+        _ => rule(text).map(Some),
+    }
 }
 
 /// Splits at commas outside of parentheses.

@@ -7,9 +7,9 @@ use artel_files::Root;
 use artel_policy::{Decision, Situation};
 use artel_tools::{
     Approver, Bench, Card, Declared, FindTools, Hands, Log, NoGuard, Observation, Reach, Registry,
-    Tool, Trouble, Unfinished, Viewer, built_in,
+    StartedFor, Tool, Trouble, Unfinished, Viewer, built_in,
 };
-use artel_types::{Code, Failure, SandboxEngaged};
+use artel_types::{ActorKind, Code, Failure, SandboxEngaged};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -96,14 +96,7 @@ impl Caller {
                 .because(error.to_string())
                 .advise(format!("`artel tool show {}` prints the schema", run.name))
         })?;
-        let root = match &run.root {
-            Some(root) => self.absolute(root),
-            None => self
-                .environment
-                .current_dir()
-                .unwrap_or(Path::new("/"))
-                .to_owned(),
-        };
+        let root = self.root_of(run);
         let role = run.role.as_deref().unwrap_or("default");
         let registry = self.registry(role)?;
         registry.get(&run.name).map_err(unknown)?;
@@ -125,7 +118,16 @@ impl Caller {
             told,
         });
         let spool = scratch.path().join("spool");
-        let workroom = self.workroom(tree.path(), spool, audience, Arc::new(keys))?;
+        let policy = self.policy(run.role.as_deref())?;
+        let mut workroom = self.workroom(
+            tree.path(),
+            spool,
+            audience,
+            Arc::new(keys),
+            self.tries_tools_for(),
+            &[],
+        )?;
+        workroom.path_walls = policy.path_walls();
         let engaged = workroom.sandbox.engaged().clone();
         let is_walled = engaged.level >= workroom.demand.0;
         self.log_engaged(log.as_ref(), &engaged, workroom.demand)?;
@@ -137,7 +139,6 @@ impl Caller {
         let mut bench = Bench::new(tree, Arc::new(NoGuard), role);
         bench.git = self.program("git");
         bench.workroom = Some(Arc::new(workroom));
-        let policy = self.policy(run.role.as_deref())?;
         let mut hands = Hands::new(
             registry,
             bench,
@@ -165,6 +166,25 @@ impl Caller {
             difference: differences.iter().map(|it| it.text.as_str()).collect(),
             changed: differences.into_iter().map(|it| it.path).collect(),
         })
+    }
+
+    /// Returns for whom a tool is tried: what a program starts, no person typed.
+    fn tries_tools_for(&self) -> StartedFor {
+        match self.actor().kind {
+            ActorKind::Human => StartedFor::TypedCommand,
+            ActorKind::Program | ActorKind::Agent | ActorKind::System => StartedFor::Agent,
+        }
+    }
+
+    /// Returns the folder that a tool is tried on: the current one if none is named.
+    fn root_of(&self, run: &ToolRun) -> PathBuf {
+        match &run.root {
+            Some(root) => self.absolute(root),
+            None => {
+                let current = self.environment.current_dir();
+                current.unwrap_or(Path::new("/")).to_owned()
+            }
+        }
     }
 
     /// Puts the registry of a role together.
@@ -297,4 +317,23 @@ fn unknown(trouble: Trouble) -> Failure {
     let failure = Failure::new(Code::T001, trouble.what);
     let hint = trouble.hints.into_iter().next();
     failure.advise(hint.unwrap_or_else(|| "`artel tool list` shows what there is".to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use artel_config::Environment;
+    use artel_types::{Actor, Via};
+
+    use super::*;
+    use crate::caller::Flags;
+
+    #[test]
+    fn what_a_program_tries_no_person_typed() {
+        let environment = Environment::of([("HOME", "/nowhere".to_owned())], "/nowhere");
+        let clock = artel_config::system_clock();
+        let person = Caller::new(environment, clock, Flags::default(), Via::Cli).unwrap();
+        assert_eq!(person.tries_tools_for(), StartedFor::TypedCommand);
+        let program = person.acting_as(Actor::program("ci"));
+        assert_eq!(program.tries_tools_for(), StartedFor::Agent);
+    }
 }

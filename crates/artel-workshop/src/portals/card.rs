@@ -1,12 +1,16 @@
 //! The card of a portal: a page in `Knowledge/Portals` that tells agents and people what the
-//! project is. Everything from `## Notes` on is the person's, and stays byte for byte.
+//! project is. Everything from `## Notes` on is the person's, and stays byte for byte. What they wrote
+//! above it is put under it.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use artel_files::{make_dirs, read_bounded, write_atomic};
-use artel_types::{Code, Failure};
+use artel_journal::{Filter, Query};
+use artel_types::{Code, Fact, Failure};
 
 use super::Portal;
+use crate::private::{PRIVATE_FILE, PRIVATE_FOLDER};
 use crate::trouble::file_failure;
 use crate::workshop::Workshop;
 
@@ -23,14 +27,25 @@ impl Workshop {
             .join(format!("{name}.md"))
     }
 
-    /// Writes the card of a portal, with the notes that are in it already.
-    pub(super) fn write_card(&self, portal: &Portal) -> Result<(), Failure> {
+    /// Writes the card of a portal, with the notes that are in it already. Says so where words were
+    /// put under the heading of the notes.
+    pub(super) fn write_card(&self, portal: &Portal) -> Result<Option<String>, Failure> {
         let file = self.portal_card(&portal.name);
         let failed = |error| file_failure(Code::W008, &error);
         let old = self.read_card(&portal.name)?;
         let mut text = head(portal).into_bytes();
+        let mut moved = None;
         match old.as_deref().map(notes) {
-            Some(Kept::Notes(notes)) => text.extend_from_slice(notes),
+            Some(Kept::Notes(notes)) => {
+                let page = old.as_deref().unwrap_or_default();
+                let above = &page[..page.len() - notes.len()];
+                let theirs = self.lines_of_a_person(&portal.name, above)?;
+                text.extend_from_slice(&with_lines_on_top(notes, &theirs));
+                moved = (!theirs.is_empty()).then(|| {
+                    let card = self.in_workshop(&file);
+                    format!("what you wrote above *Notes* in `{card}` stands below it now")
+                });
+            }
             Some(Kept::Whole(page)) => {
                 text.extend_from_slice(b"## Notes\n\n");
                 text.extend_from_slice(page);
@@ -38,10 +53,34 @@ impl Workshop {
             None => text.extend_from_slice(b"## Notes\n"),
         }
         if old.as_deref() == Some(text.as_slice()) {
-            return Ok(());
+            return Ok(moved);
         }
-        make_dirs(&self.root.join("Knowledge/Portals"), 0o755).map_err(failed)?;
-        write_atomic(&file, &text, 0o644).map_err(failed)
+        make_dirs(&self.root.join("Knowledge/Portals"), PRIVATE_FOLDER).map_err(failed)?;
+        write_atomic(&file, &text, PRIVATE_FILE).map_err(failed)?;
+        Ok(moved)
+    }
+
+    /// Returns the lines above the notes that no card of this name ever had.
+    fn lines_of_a_person(&self, name: &str, above: &[u8]) -> Result<Vec<u8>, Failure> {
+        let filter = Filter {
+            kind: Some("portal.opened".to_owned()),
+            ..Filter::default()
+        };
+        let mut known = BTreeSet::new();
+        for record in self.reader()?.records(&Query::of(filter))? {
+            if let Fact::PortalOpened(fact) = record.event()?.fact
+                && fact.name == name
+            {
+                let head = head(&Portal::from(fact));
+                known.extend(head.lines().map(str::to_owned));
+            }
+        }
+        let lines = above.split_inclusive(|&byte| byte == b'\n');
+        let theirs = lines.filter(|line| {
+            let line = line.trim_ascii_end();
+            !line.is_empty() && !str::from_utf8(line).is_ok_and(|it| known.contains(it))
+        });
+        Ok(theirs.flatten().copied().collect())
     }
 
     /// Removes the card of a portal, unless a person wrote into it.
@@ -96,6 +135,16 @@ fn notes(page: &[u8]) -> Kept<'_> {
         start += line.len();
     }
     Kept::Whole(page)
+}
+
+/// Returns notes with more lines right below their heading.
+fn with_lines_on_top(notes: &[u8], lines: &[u8]) -> Vec<u8> {
+    if lines.is_empty() {
+        return notes.to_vec();
+    }
+    let end = notes.iter().position(|&byte| byte == b'\n');
+    let (heading, rest) = notes.split_at(end.unwrap_or(notes.len()));
+    [heading, b"\n\n", lines, rest.get(1..).unwrap_or_default()].concat()
 }
 
 /// Returns the part that is written anew: frontmatter and what it says in words.

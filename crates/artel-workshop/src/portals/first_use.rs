@@ -60,6 +60,8 @@ impl Workshop {
         let folder = self.project_folder(folder)?;
         let portals = portals_in(&*self.reader()?)?;
         if let Some(portal) = holding(portals.clone(), &folder) {
+            // A workshop may have been made in it since it was opened.
+            self.refuse_portal(&portal)?;
             return Ok(portal);
         }
         let around = folder.ancestors().find(|it| it.join(".git").exists());

@@ -25,18 +25,18 @@ impl Portal {
     }
 }
 
-/// Returns the trees that a run in the portal `own` may name as `@Name/…`: those that are open to
-/// its role for reading. What has to stay on this machine is named only where the run stays there.
+/// Returns the trees that a run in the portal `own` may name as `@Name/…`: those that are open for
+/// reading to each of these roles, its own and those of the runs that called it. What has to stay on this machine is named only where the run stays there.
 pub(crate) fn trees(
     portals: &[Portal],
     own: Option<&Portal>,
-    role: &str,
+    roles: &[&str],
 ) -> BTreeMap<String, Root> {
     let stays = own.map_or(Privacy::Any, Portal::privacy) == Privacy::LocalOnly;
     let may = |portal: &&Portal| {
         let is_own = own.is_some_and(|own| own.name == portal.name);
-        let is_open = portal.admit(role, PortalOperation::Read).is_ok();
-        is_open && (is_own || stays || portal.privacy() == Privacy::Any)
+        let admits = |role: &&str| portal.admit(role, PortalOperation::Read).is_ok();
+        roles.iter().all(admits) && (is_own || stays || portal.privacy() == Privacy::Any)
     };
     // A folder that is gone has nothing to name.
     let tree = |portal: &Portal| Some((portal.name.clone(), root(&portal.path)?));
@@ -71,13 +71,14 @@ mod tests {
             portal("gone", "*", Privacy::Any),
         ];
         portals[3].path = path.join("gone");
-        let names = |own: Option<usize>, role: &str| -> Vec<String> {
+        let names = |own: Option<usize>, roles: &[&str]| -> Vec<String> {
             let own = own.map(|at| &portals[at]);
-            trees(&portals, own, role).into_keys().collect()
+            trees(&portals, own, roles).into_keys().collect()
         };
-        assert_eq!(names(None, "engineer"), ["open"]);
-        assert_eq!(names(Some(0), "tester"), ["open", "tests"]);
-        assert_eq!(names(Some(2), "engineer"), ["home", "open"]);
+        assert_eq!(names(None, &["engineer"]), ["open"]);
+        assert_eq!(names(Some(0), &["tester"]), ["open", "tests"]);
+        assert_eq!(names(Some(0), &["tester", "engineer"]), ["open"]);
+        assert_eq!(names(Some(2), &["engineer"]), ["home", "open"]);
         let mut policy = Policy {
             role: "engineer".to_owned(),
             ..Policy::default()

@@ -8,10 +8,10 @@ use artel_journal::{Filter, Query, Reader};
 use artel_types::model::Privacy;
 use artel_types::{Fact, Failure, RunId, TraceId};
 
-use super::{Portal, holding};
+use super::{Portal, label_of};
 
-/// The last word on every portal there ever was. One that was closed keeps its label: what came of
-/// it is still there.
+/// The last word on every folder that ever was a portal. One that was closed keeps its label: what
+/// came of it is still there.
 pub(crate) struct Homebound(Vec<Portal>);
 
 impl Homebound {
@@ -24,17 +24,15 @@ impl Homebound {
         let mut last = BTreeMap::new();
         for record in reader.records(&Query::of(filter).few())? {
             if let Fact::PortalOpened(fact) = record.event()?.fact {
-                last.insert(fact.name.clone(), Portal::from(fact));
+                last.insert(fact.path.clone(), Portal::from(fact));
             }
         }
         Ok(Self(last.into_values().collect()))
     }
 
-    /// Tells whether what comes of a portal, or of a folder that is in none, stays here.
-    fn has(&self, name: Option<&str>, folder: &Path) -> bool {
-        let named = name.and_then(|name| self.0.iter().find(|portal| portal.name == name));
-        let portal = named.cloned().or_else(|| holding(self.0.clone(), folder));
-        portal.is_some_and(|portal| portal.privacy() == Privacy::LocalOnly)
+    /// Tells whether what comes of a folder stays here.
+    fn has(&self, folder: &Path) -> bool {
+        label_of(folder, &self.0) == Privacy::LocalOnly
     }
 
     fn is_empty(&self) -> bool {
@@ -55,7 +53,7 @@ impl Homebound {
         for record in reader.records(&Query::of(filter))? {
             let event = record.event()?;
             if let Fact::RequestCreated(request) = &event.fact
-                && self.has(request.portal.as_deref(), Path::new(&request.folder))
+                && self.has(Path::new(&request.folder))
             {
                 works.insert(event.trace);
             }
@@ -77,7 +75,7 @@ impl Homebound {
         for record in reader.records(&Query::of(filter).few())? {
             if let Fact::RunStarted(started) = record.event()?.fact {
                 let folder = started.folder.as_deref().map(Path::new);
-                return Ok(folder.is_none_or(|folder| self.has(None, folder)));
+                return Ok(folder.is_none_or(|folder| self.has(folder)));
             }
         }
         Ok(true)
@@ -89,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_label_outlives_its_portal_and_the_nearest_counts() {
+    fn a_label_outlives_its_portal_and_counts_for_what_holds_it() {
         let portal = |name: &str, path: &str, privacy| Portal {
             name: name.to_owned(),
             path: path.into(),
@@ -103,18 +101,14 @@ mod tests {
             portal("home", "/home", Privacy::LocalOnly),
             portal("open", "/home/open", Privacy::Any),
         ]);
-        for (name, folder, stays) in [
-            (Some("home"), "/home", true),
-            (Some("open"), "/home/open", false),
-            (Some("gone"), "/home/x", true),
-            (None, "/home/open/src", false),
-            (None, "/elsewhere", false),
+        for (folder, stays) in [
+            ("/home", true),
+            ("/home/open", true),
+            ("/home/x", true),
+            ("/", true),
+            ("/elsewhere", false),
         ] {
-            assert_eq!(
-                labels.has(name, Path::new(folder)),
-                stays,
-                "{name:?} {folder}"
-            );
+            assert_eq!(labels.has(Path::new(folder)), stays, "{folder}");
         }
         assert!(!labels.is_empty() && Homebound(Vec::new()).is_empty());
     }

@@ -6,6 +6,7 @@ use artel_journal::{AppendError, Batch, Filter, Query, Reader};
 use artel_types::model::Privacy;
 use artel_types::{Code, Failure, PortalClosed, Stream};
 
+use super::label::told_of_labels;
 use super::{Portal, PortalOperation, name, portals_in, stack};
 use crate::trouble::shell_word;
 use crate::workshop::{Noted, Open, Workshop};
@@ -43,12 +44,13 @@ impl Workshop {
             let portals = portals_in(journal.reader())?;
             let old = portals.iter().find(|portal| portal.path == folder).cloned();
             let portal = settled(&new, &folder, old.clone(), &portals)?;
+            let told = told_of_labels(&portal, &portals);
             if old.as_ref() == Some(&portal) {
                 notes.push(format!(
                     "`{}` is open already, and nothing changes",
                     portal.name
                 ));
-                self.write_card(&portal)?;
+                notes.extend(self.write_card(&portal)?);
                 return Ok(Noted {
                     done: portal,
                     notes,
@@ -58,7 +60,8 @@ impl Workshop {
             let batch = Batch::of([draft]).expecting(Stream::workshop(), at);
             match journal.append(batch).wait() {
                 Ok(_) => {
-                    self.write_card(&portal)?;
+                    notes.extend(told);
+                    notes.extend(self.write_card(&portal)?);
                     return Ok(Noted {
                         done: portal,
                         notes,
@@ -137,8 +140,45 @@ impl Workshop {
             .advise("name the folder of one project"))
     }
 
+    /// Refuses a portal that was opened before a workshop was made in it.
+    pub(crate) fn refuse_portal(&self, portal: &Portal) -> Result<(), Failure> {
+        let Some(why) = self.why_closed_by_workshop(&portal.path) else {
+            return Ok(());
+        };
+        let (name, path) = (&portal.name, portal.path.display());
+        let what = format!("agents cannot work in the portal `{name}` (`{path}`)");
+        Err(Failure::new(Code::F003, what).because(why).advise(format!(
+            "`artel portal remove {name}`, then `artel portal add DIR` for each project in it"
+        )))
+    }
+
     /// Says why a folder is never opened to agents, if it is not.
-    pub(crate) fn why_closed(&self, folder: &Path) -> Option<&'static str> {
+    pub(crate) fn why_closed(&self, folder: &Path) -> Option<String> {
+        self.why_closed_by_place(folder)
+            .map(str::to_owned)
+            .or_else(|| self.why_closed_by_workshop(folder))
+    }
+
+    /// Says so where a workshop lies in the folder: its policy, roles and skills would be files
+    /// of the project. A folder that is itself a workshop is open; what is the workshop's own
+    /// there is read-only.
+    pub(crate) fn why_closed_by_workshop(&self, folder: &Path) -> Option<String> {
+        let known = match self.own_folders() {
+            Ok(known) => known,
+            // Nobody can say then where workshops are.
+            Err(failure) => return Some(failure.what),
+        };
+        if let Some(own) = known.around(folder) {
+            let own = own.display();
+            return Some(format!(
+                "`{own}` is a workshop's own, which agents never change"
+            ));
+        }
+        let held = known.workshop_beneath(folder)?;
+        Some(format!("it holds the workshop `{}`", held.display()))
+    }
+
+    fn why_closed_by_place(&self, folder: &Path) -> Option<&'static str> {
         let places = &self.caller.places;
         let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let own = [places.data(), places.config(), places.state()].map(real);
@@ -171,6 +211,9 @@ impl Workshop {
                     "`--operations read`, `read,write` or `read,write,git`",
                 );
             }
+        }
+        for check in new.checks.iter().flatten() {
+            self.refuse_secret_in(check)?;
         }
         if let Some(agents) = &mut new.agents {
             if agents.is_empty() {

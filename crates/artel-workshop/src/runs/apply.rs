@@ -1,14 +1,15 @@
 //! What becomes of a run's files: shown, put in place by a person's word, removed.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
+use artel_engine::prepared;
 use artel_git::{ApplyError, RunTree, TreeError};
 use artel_policy::path::protected;
+use artel_policy::{Answer, PathKeep, PathWall};
 use artel_types::{ChangeKind, Code, Draft, Failure, FileChange, RunApplied, RunId, Stream};
 use serde::Serialize;
 
+use super::inheritance::Inheritance;
 use super::list::applied;
 use super::order::RunDone;
 use super::steer::refuse_running;
@@ -69,19 +70,24 @@ impl Workshop {
     }
 
     /// Puts the files of a run in place. Only a person's act leads here. Files that were touched
-    /// meanwhile are refused by name, and then nothing is written.
+    /// meanwhile are refused by name, and then nothing is written. Files that a rule of the person
+    /// keeps as they are stay so, by whatever means the run changed its own, and a note names them.
     pub async fn apply_run(&self, run: RunId) -> Result<Noted<Placed>, Failure> {
         let tree = self.tree_to_apply(run)?;
         let (_, trace) = self.started(run)?;
-        let Open { journal, notes } = self.open()?;
+        let Open { journal, mut notes } = self.open()?;
         let origin = tree.origin().to_owned();
+        let Choice { banned, free } = self.choice(run, &tree)?;
         let prefix = self.inside_workshop(&origin);
+        let own = self.own_folders()?;
         let is_protected = |path: &Path| {
-            let path = prefix.join(path);
-            protected(&path.to_string_lossy()).is_some()
+            let inside = prefix.join(path);
+            protected(&inside.to_string_lossy()).is_some() || own.owns(&origin.join(path))
         };
-        let done = tree.put_in_place(None, &is_protected);
+        let chosen = (!banned.is_empty()).then_some(&free[..]);
+        let done = tree.put_in_place(chosen, &is_protected);
         let done = done.map_err(|error| apply_failure(&error, run))?;
+        notes.extend(left_out_note(&banned));
         let placed = Placed {
             run,
             folder: origin.display().to_string(),
@@ -105,6 +111,36 @@ impl Workshop {
         })
     }
 
+    /// Sorts what a run changed by whether a rule of the person's keeps it as it is: one that holds
+    /// now, or one that the run was begun under.
+    fn choice(&self, run: RunId, tree: &RunTree) -> Result<Choice, Failure> {
+        let walls = self.kept_by_rules(run)?;
+        let is_kept = |path: &PathBuf| {
+            let path = path.to_string_lossy();
+            walls.iter().any(|wall| wall.covers(&path))
+        };
+        let changes = tree.changes(tree.start());
+        let changes = changes.map_err(|error| tree_failure(&error))?;
+        let wanted = changes.into_iter().filter(|change| !change.is_ignored);
+        let (banned, free) = wanted.map(|change| change.path).partition(is_kept);
+        Ok(Choice { banned, free })
+    }
+
+    fn kept_by_rules(&self, run: RunId) -> Result<Vec<PathWall>, Failure> {
+        let state = self.state_of(run)?;
+        let role = prepared(&state.events).map(|facts| facts.role.clone());
+        // A role that is gone since has no say any more; the person's own rules have.
+        let policy = self.caller.policy(role.as_deref());
+        let policy = policy.or_else(|_| self.caller.policy(None));
+        let mut policy = policy.map_err(|problems| problems.first())?;
+        if let Some(recorded) = &state.started.inherits {
+            Inheritance::of_record(recorded, Vec::new())?.hold_in(&mut policy);
+        }
+        let mut walls = policy.path_walls();
+        walls.retain(|wall| wall.keeps == PathKeep::Writing && wall.answer == Answer::Deny);
+        Ok(walls)
+    }
+
     /// Removes what a run needed only while it ran; all of it, where nothing waits for a word.
     pub(crate) fn tidy_run(&self, done: &RunDone) {
         let Some(finished) = &done.finished else {
@@ -114,11 +150,11 @@ impl Workshop {
         let has_files = finished.changed.as_ref().is_some_and(|it| !it.is_empty());
         // What cannot be removed now is found by `artel clean`.
         if has_files {
-            drop(remove_all(&at.join("spool")));
-            drop(remove_all(&at.join("layers")));
-            drop(remove_all(&at.join("transcripts")));
+            drop(artel_files::remove_tree(&at.join("spool")));
+            drop(artel_files::remove_tree(&at.join("layers")));
+            drop(artel_files::remove_tree(&at.join("transcripts")));
         } else {
-            drop(remove_all(&at));
+            drop(artel_files::remove_tree(&at));
         }
     }
 
@@ -179,6 +215,27 @@ impl Workshop {
             .map(Path::to_owned)
             .unwrap_or_default()
     }
+}
+
+/// What a run changed.
+struct Choice {
+    /// What a rule keeps as it is.
+    banned: Vec<PathBuf>,
+    /// The rest.
+    free: Vec<PathBuf>,
+}
+
+/// Names what stays as it is.
+fn left_out_note(banned: &[PathBuf]) -> Option<String> {
+    let (first, others) = banned.split_first()?;
+    let more = match others.len() {
+        0 => String::new(),
+        count => format!(" and {count} more"),
+    };
+    let first = first.display();
+    Some(format!(
+        "not applied, because a rule forbids changing: `{first}`{more}"
+    ))
 }
 
 fn changes(tree: &RunTree) -> Result<Vec<FileChange>, TreeError> {
@@ -246,25 +303,4 @@ fn causes(error: &dyn std::error::Error) -> String {
         next = cause.source();
     }
     causes.join(": ")
-}
-
-/// Removes a folder, also one whose parts were closed to everybody, as layers are.
-fn remove_all(path: &Path) -> io::Result<()> {
-    if fs::remove_dir_all(path).is_ok() || !path.exists() {
-        return Ok(());
-    }
-    open_up(path)?;
-    fs::remove_dir_all(path)
-}
-
-fn open_up(folder: &Path) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt as _;
-    fs::set_permissions(folder, fs::Permissions::from_mode(0o700))?;
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        if entry.file_type()?.is_dir() {
-            open_up(&entry.path())?;
-        }
-    }
-    Ok(())
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use artel_engine::{Family, Ground};
 use artel_journal::{Filter, Query};
-use artel_policy::Action;
+use artel_policy::{Action, Admits, Bound, Operation};
 use artel_skills::{AgentKind, Context, Skill};
 use artel_tools::{
     Bench, Card, Observation, Reach, Registry, Tool, Trouble, TroubleKind, Unknown, parse,
@@ -16,11 +16,23 @@ use serde_json::{Value, json};
 use tokio::runtime::Handle;
 
 use super::house::House;
+use super::inheritance::{ChildTerms, Inheritance};
 use super::order::{RunDone, RunOrder};
 use super::prepare::Limits;
 use super::start::Beginning;
 use crate::caller::random_run;
 use crate::works::Contract;
+
+/// The role of a run that plays none in particular.
+pub(super) const DEFAULT_ROLE: &str = "default";
+
+/// Returns what a kind of sub-agent may do at most.
+pub(super) fn bound_of_kind(agent: Option<&AgentKind>) -> Option<Bound> {
+    matches!(agent, Some(AgentKind::Explore | AgentKind::Plan)).then(|| Bound {
+        name: "read-only agent".to_owned(),
+        admits: Admits::Operations(vec![Operation::Read]),
+    })
+}
 
 /// What a run has from the runs above it.
 #[derive(Clone)]
@@ -39,8 +51,12 @@ pub(crate) struct Kin {
     pub(crate) depth: u32,
     pub(crate) family: Family,
     pub(crate) ground: Option<Arc<Ground>>,
+    /// The role that it plays.
+    pub(crate) role: String,
     /// What kind of sub-agent it is.
     pub(crate) agent: Option<AgentKind>,
+    /// What it was handed down.
+    pub(crate) inherits: Inheritance,
     /// How many turns it gets at most, as a fork.
     pub(crate) share: Option<u32>,
     /// What the run that called it wants it to know.
@@ -53,7 +69,7 @@ pub(crate) struct Kin {
 
 impl Kin {
     /// A run that nobody called.
-    pub(crate) fn root(chain: Vec<String>) -> Self {
+    pub(crate) fn root(chain: Vec<String>, inherits: Inheritance) -> Self {
         Self {
             parent: None,
             call: None,
@@ -63,19 +79,13 @@ impl Kin {
             depth: 0,
             family: Family::default(),
             ground: None,
+            role: DEFAULT_ROLE.to_owned(),
             agent: None,
+            inherits,
             share: None,
             told: None,
             contract: None,
             place: None,
-        }
-    }
-
-    /// Returns the role that it plays.
-    pub(super) fn role(&self) -> String {
-        match &self.agent {
-            Some(AgentKind::Custom(role)) => role.clone(),
-            _ => "default".to_owned(),
         }
     }
 
@@ -98,9 +108,9 @@ impl House {
         kin: &Kin,
         (run, trace): (RunId, TraceId),
         ground: &Arc<Ground>,
-        left: &Arc<AtomicU32>,
+        (left, terms): (&Arc<AtomicU32>, ChildTerms),
     ) -> Result<Registry, Failure> {
-        let registry = self.workshop.caller.registry(&kin.role());
+        let registry = self.workshop.caller.registry(&kin.role);
         let mut registry = registry.map_err(|problems| problems.first())?;
         for tool in kin.contract.iter().flat_map(|contract| &contract.tools) {
             let added = registry.add(Arc::clone(tool));
@@ -117,6 +127,7 @@ impl House {
             trace,
             ground: Arc::clone(ground),
             left: Arc::clone(left),
+            terms,
             runtime: Handle::current(),
         };
         let added = registry.add(Arc::new(tool));
@@ -157,6 +168,8 @@ struct SkillTool {
     trace: TraceId,
     ground: Arc<Ground>,
     left: Arc<AtomicU32>,
+    /// What holds for whatever the run calls.
+    terms: ChildTerms,
     runtime: Handle,
 }
 
@@ -227,6 +240,7 @@ impl SkillTool {
         }
         chain.push(skill.name.clone());
         let left = self.left.load(Ordering::Relaxed);
+        let agent = is_fork.then(|| skill.front.agent.clone().unwrap_or(AgentKind::General));
         Ok(Kin {
             parent: Some(self.run),
             call: Some(call.to_owned()),
@@ -236,7 +250,12 @@ impl SkillTool {
             depth,
             family: self.kin.family.clone(),
             ground: Some(Arc::clone(&self.ground)),
-            agent: is_fork.then(|| skill.front.agent.clone().unwrap_or(AgentKind::General)),
+            role: match &agent {
+                Some(AgentKind::Custom(role)) => role.clone(),
+                _ => self.kin.role.clone(),
+            },
+            inherits: self.handed_down(agent.as_ref()),
+            agent,
             share: is_fork.then(|| (left / 2).max(1)),
             told: None,
             contract: None,
@@ -244,15 +263,28 @@ impl SkillTool {
         })
     }
 
+    /// Returns what a skill that is called here is handed down.
+    fn handed_down(&self, agent: Option<&AgentKind>) -> Inheritance {
+        let mut terms = self.terms.clone();
+        terms.bounds.extend(bound_of_kind(agent));
+        self.kin.inherits.for_child(terms)
+    }
+
     async fn carry_out(
         &self,
         skill: Arc<Skill>,
         input: &Input,
-        kin: Kin,
+        mut kin: Kin,
     ) -> Result<RunDone, Failure> {
         self.house.ensure_trust(&skill).await?;
         let call = kin.call.clone().unwrap_or_default();
         if let Some(run) = self.house.child_of(self.trace, Some(self.run), &call)? {
+            let (started, _) = self.house.workshop.started(run)?;
+            // What its skill says now is no way out of what bounded it when it began.
+            if started.inherits.is_some() {
+                let recorded = self.house.inheritance_of(&started)?;
+                kin.inherits = kin.inherits.narrowed_by(&recorded);
+            }
             return self.house.take_up(run, Some(kin)).await;
         }
         let order = RunOrder {
@@ -261,6 +293,8 @@ impl SkillTool {
                 .filter(|text| !text.trim().is_empty())
                 .into_iter()
                 .collect(),
+            // What a person named for all that goes on beats what the skill says.
+            model: kin.inherits.model().map(str::to_owned),
             ..RunOrder::default()
         };
         let beginning = Beginning {
@@ -304,6 +338,13 @@ impl Tool for SkillTool {
 impl SkillTool {
     fn find(&self, name: &str) -> Result<Skill, Trouble> {
         let found = self.house.skills.get(name).cloned();
+        if let Ok(skill) = &found
+            && skill.front.disable_model_invocation
+        {
+            let what = format!("the skill `{name}` is for people to call, not for models");
+            let hint = "ask the person to run it, or do it another way";
+            return Err(Trouble::new(TroubleKind::Refused, what).hint(hint));
+        }
         found.map_err(|failure| {
             let trouble = Trouble::new(TroubleKind::NotFound, failure.what.clone());
             match &failure.advice {

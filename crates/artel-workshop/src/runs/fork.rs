@@ -11,7 +11,8 @@ use artel_engine::Chronicle;
 use artel_git::{RunTree, TreeError};
 use artel_journal::Batch;
 use artel_types::{
-    Code, Draft, Event, Fact, Failure, RunForked, RunId, RunStarted, RunSteered, Stream, TreeMade,
+    Amount, BudgetLimited, Code, Draft, Event, Fact, Failure, Level, RunForked, RunId, RunStarted,
+    RunSteered, Stream, TreeMade, Visibility,
 };
 
 use self::step::{ON_ITS_OWN, Stand};
@@ -90,14 +91,19 @@ impl Workshop {
             at: order.at,
             model: order.model.clone(),
         };
-        let begun = on_its_own(started, run);
+        let limit = self.limit_of_fork(&source, &started, &events)?;
+        let begun = on_its_own(started, run, order.model.as_deref())?;
         let draft = |fact: Fact| {
             Draft::new(Stream::run(run), self.trace_id(), actor.clone(), fact).in_run(run)
         };
         let mut drafts = vec![draft(begun.into()), draft(forked.into())];
         drafts.extend(facts.into_iter().map(draft));
+        drafts.extend(limit.map(|limit| {
+            let level = Level::Run(run.to_string());
+            draft(BudgetLimited { level, limit }.into()).shown(Visibility::Full)
+        }));
         for text in hints {
-            super::steer::refuse_secret(&text)?;
+            self.refuse_secret_in(&text)?;
             let steered = RunSteered {
                 act: "hint".to_owned(),
                 text,
@@ -106,6 +112,36 @@ impl Workshop {
         }
         journal.append(Batch::of(drafts)).await?;
         Ok(run)
+    }
+
+    /// Returns what a fork may cost: no more than the run that it goes on from, or the step that it
+    /// was a part of.
+    fn limit_of_fork(
+        &self,
+        source: &Chronicle,
+        started: &RunStarted,
+        events: &[Event],
+    ) -> Result<Option<Amount>, Failure> {
+        let of_level = |events: &[Event], level: &Level| {
+            events.iter().rev().find_map(|event| match &event.fact {
+                Fact::BudgetLimited(it) if it.level == *level => Some(it.limit),
+                _ => None,
+            })
+        };
+        let own = of_level(events, &Level::Run(source.run().to_string()));
+        let step = started
+            .inherits
+            .as_ref()
+            .and_then(|it| it.step_budget.clone());
+        let of_step = match (step, started.parent) {
+            (Some(step), Some(plan)) => of_level(&self.run_events(plan)?, &Level::Step(step)),
+            _ => None,
+        };
+        let all = own.into_iter().chain(of_step);
+        Ok(all.reduce(|one, other| Amount {
+            tokens: one.tokens.min(other.tokens),
+            money: one.money.min(other.money),
+        }))
     }
 
     /// Copies the files of a step as they were after an event. The copy borrows nothing from the
@@ -173,16 +209,29 @@ fn not_copied(what: &dyn std::fmt::Display) -> Failure {
     .advise("look at `.artel/worktrees`, then repeat")
 }
 
-/// Returns how a fork begins: it belongs to no other run and to no plan.
-fn on_its_own(started: RunStarted, run: RunId) -> RunStarted {
+/// Returns how a fork begins: it belongs to no other run and to no plan, and is bounded as the run
+/// was that it goes on from.
+fn on_its_own(started: RunStarted, run: RunId, model: Option<&str>) -> Result<RunStarted, Failure> {
     let is_part = started.parent.is_some();
-    RunStarted {
+    if is_part && started.inherits.is_none() {
+        let what = "the run is from an older Artel, which did not record its limits";
+        return Err(Failure::new(Code::R008, what)
+            .advise("`artel plan retry` repeats its step; `artel ask` starts a new run"));
+    }
+    let mut inherits = started.inherits;
+    if let Some(inherits) = &mut inherits {
+        // The plan's money is the plan's.
+        inherits.step_budget = None;
+        inherits.model = model.map(str::to_owned).or(inherits.model.take());
+    }
+    Ok(RunStarted {
         id: run,
         parent: None,
         step: None,
         call: started.call.filter(|_| !is_part),
+        inherits,
         ..started
-    }
+    })
 }
 
 /// Refuses an event at which the run had not begun or was over: from there nothing goes on.

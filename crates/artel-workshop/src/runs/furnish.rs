@@ -8,20 +8,29 @@ use artel_engine::{CallLog, Chronicle, Furnish, Knock};
 use artel_files::Root;
 use artel_git::{RunTree, shared_folders};
 use artel_policy::rules::Rule;
-use artel_policy::{Admits, Bound, Operation, Policy, Situation};
+use artel_policy::{
+    Admits, Bound, Operation, PathKeep, PathWall, Policy, SandboxWalls, Situation, Walls,
+};
 use artel_sandbox::run::Live;
-use artel_sandbox::{Overlay, proxy::Passage};
-use artel_skills::{AgentKind, Skill, prepare};
-use artel_tools::{Audience, Bench, Hands, Log, NoGuard, Registry, Workroom};
+use artel_sandbox::{Level, Overlay, proxy::Passage};
+use artel_skills::{Skill, prepare};
+use artel_tools::{
+    Audience, Bench, ContentMarks, Hands, Log, NoGuard, Registry, StartedFor, Workroom,
+    keep_from_reading_in,
+};
 use artel_types::{Code, Failure, Outcome, SandboxEngaged};
 
 use super::house::House;
+use super::inheritance::{ChildTerms, Inheritance};
 use crate::hands::{CallKeys, Recorder, layer_text};
 use crate::portals::trees;
 use crate::works::Contract;
 
 /// The bound that holds as long as a run has no tree of its own.
 const NO_TREE: &str = "no tree yet";
+
+/// A command may make so many times the files that a tree keeps: what builds throw away counts too.
+const FILES_PER_KEPT: u64 = 5;
 
 /// What the hands of a run are made from.
 pub(crate) struct Outfit {
@@ -32,12 +41,16 @@ pub(crate) struct Outfit {
     pub(crate) role: String,
     pub(crate) skill: Option<Arc<Skill>>,
     pub(crate) variables: Option<Arc<prepare::Variables>>,
-    /// What narrows the run: a kind of sub-agent.
-    pub(crate) agent: Option<AgentKind>,
+    /// What the run was handed down.
+    pub(crate) inherits: Inheritance,
     /// What a plan sets for the run.
     pub(crate) contract: Option<Arc<Contract>>,
     /// Where the run keeps its files.
     pub(crate) at: PathBuf,
+    /// What its piece of work has read that nobody vouched for, and the secrets that it was given.
+    pub(crate) marks: ContentMarks,
+    /// Why its processes start.
+    pub(crate) started_for: StartedFor,
 }
 
 impl Outfit {
@@ -49,7 +62,10 @@ impl Outfit {
         let mut bench = Bench::new(root, Arc::new(NoGuard), self.role.clone());
         bench.git = self.house.workshop.caller.program("git");
         let house = &self.house;
-        bench.portals = Arc::new(trees(&house.portals, house.portal.as_ref(), &self.role));
+        // What may not be read by whoever called the run is not read by it for them.
+        let above = self.inherits.roles();
+        let roles: Vec<&str> = std::iter::once(self.role.as_str()).chain(above).collect();
+        bench.portals = Arc::new(trees(&house.portals, house.portal.as_ref(), &roles));
         bench.person = self.house.company.person.clone();
         bench.stands_for = vec![folder.clone(), self.files(), self.at.join("tree")];
         if let Some(skill) = &self.skill {
@@ -57,6 +73,7 @@ impl Outfit {
                 .map_err(|error| Failure::new(Code::R002, error.to_string()))?;
             bench.skill = Some(Arc::new(root));
             bench.skill_secrets.clone_from(&skill.front.secrets);
+            bench.skill_held = Some(super::held_skill::ask(house, skill));
         }
         if let Some(variables) = self.variables.clone() {
             bench.fill_in = Some(Arc::new(move |text: &str| {
@@ -82,6 +99,7 @@ impl Outfit {
             caller.clock.clone(),
         );
         hands.situation.workspace = Some(folder.clone());
+        hands.marks = self.marks.clone();
         hands.hints = self.house.company.hints;
         hands.approver = self.house.company.approver.clone().map(|inner| {
             let log = Arc::clone(&self.log);
@@ -123,12 +141,24 @@ impl Outfit {
         let room = self.workroom(tree)?;
         let engaged = room.sandbox.engaged().clone();
         let demand = room.demand;
+        let missing = match engaged.level {
+            Level::Full => self.not_shown(tree, &room),
+            // There is no view of their own for commands.
+            Level::Partial => self.bring_shared(tree),
+            // No command runs.
+            Level::None => Vec::new(),
+        };
         let settings = &self.house.workshop.settings;
         let fact = SandboxEngaged {
             level: engaged.level.to_string(),
             demanded: demand.0.to_string(),
             profile: format!("{:?}", settings.hands.profile.value).to_lowercase(),
-            layers: engaged.layers.iter().map(layer_text).collect(),
+            layers: engaged
+                .layers
+                .iter()
+                .map(layer_text)
+                .chain(missing.iter().map(|it| missing_text(it)))
+                .collect(),
         };
         let recorded = self.log.append(fact.into(), Outcome::Done);
         recorded.map_err(|why| Failure::new(Code::J001, why))?;
@@ -141,6 +171,7 @@ impl Outfit {
             policy.bounds.retain(|bound| bound.name != NO_TREE);
             situation.is_walled = engaged.level >= demand.0;
             situation.workspace = Some(tree.files().to_owned());
+            situation.walls = Some(walls_of_a_copy(engaged.level));
         }))
     }
 
@@ -148,14 +179,40 @@ impl Outfit {
     /// skill's folder read, and shared folders appear with a layer of the run's own over them.
     fn workroom(&self, tree: &RunTree) -> Result<Workroom, Failure> {
         let mut room = self.room(tree.files())?;
-        room.view.write.push(tree.files().to_owned());
-        room.view.read.push(tree.repository());
-        room.view.read.extend(tree.borrowed().iter().cloned());
-        let share = &self.house.workshop.settings.runs.share.value;
-        for (index, folder) in shared_folders(tree.origin(), share).into_iter().enumerate() {
-            let Ok(inside) = folder.strip_prefix(tree.origin()) else {
+        let policy = self.policy()?;
+        if policy.changes_files() {
+            room.view.write.push(tree.files().to_owned());
+        } else {
+            room.view.read.push(tree.files().to_owned());
+        }
+        let own = self.house.own_folders.within(tree.origin()).into_iter();
+        let own = own.map(|inside| tree.files().join(inside));
+        room.view.read_only.extend(own);
+        // What may not be read stands in the history too.
+        let keeps_reading = |wall: &PathWall| wall.keeps == PathKeep::Reading;
+        if room.path_walls.iter().any(keeps_reading) {
+            room.view.hidden.push(tree.repository());
+        } else {
+            room.view.read.push(tree.repository());
+            room.view.read.extend(tree.borrowed().iter().cloned());
+        }
+        // What a step is held to, no command of its worker changes.
+        let kept = self.inherits.kept_tests().iter();
+        let kept = kept.map(|path| tree.files().join(path));
+        let there = kept.filter(|path| path.symlink_metadata().is_ok());
+        room.view.read_only.extend(there);
+        if room.sandbox.engaged().level < Level::Full {
+            return Ok(room);
+        }
+        for (index, inside) in self.shared(tree).iter().enumerate() {
+            // What a rule hides is looked for in the tree, and a shared folder is none of it.
+            if keep_from_reading_in(tree.origin(), inside, &room.path_walls) {
                 continue;
-            };
+            }
+            // In a tree that is only read, the sandbox cannot make what the folder is laid on.
+            if !policy.changes_files() && !has_ground(tree.files(), inside) {
+                continue;
+            }
             let layer = self.at.join("layers").join(index.to_string());
             let (upper, work) = (layer.join("upper"), layer.join("work"));
             for made in [&upper, &work] {
@@ -163,13 +220,35 @@ impl Outfit {
                     .map_err(|error| Failure::new(Code::W008, error.to_string()))?;
             }
             room.view.overlays.push(Overlay {
-                lower: folder.clone(),
+                lower: tree.origin().join(inside),
                 upper,
                 work,
                 at: tree.files().join(inside),
             });
         }
         Ok(room)
+    }
+
+    /// Returns the folders of the person that commands in a tree see too.
+    fn shared(&self, tree: &RunTree) -> Vec<PathBuf> {
+        let names = &self.house.workshop.settings.runs.share.value;
+        shared_folders(tree.origin(), names)
+    }
+
+    /// Copies the shared folders into a tree, and returns those that cannot be.
+    fn bring_shared(&self, tree: &RunTree) -> Vec<PathBuf> {
+        let mut folders = self.shared(tree);
+        folders.retain(|folder| tree.bring(folder).is_err());
+        folders
+    }
+
+    /// Returns the shared folders that are not in the view of commands.
+    fn not_shown(&self, tree: &RunTree, room: &Workroom) -> Vec<PathBuf> {
+        let overlays = &room.view.overlays;
+        let is_shown = |at: &Path| overlays.iter().any(|overlay| overlay.at == at);
+        let mut folders = self.shared(tree);
+        folders.retain(|folder| !is_shown(&tree.files().join(folder)));
+        folders
     }
 
     /// Makes a place where processes only read.
@@ -198,43 +277,78 @@ impl Outfit {
         };
         let watcher = Watcher { recorder, audience };
         let spool = self.at.join("spool");
-        let room = caller.workroom(tree, spool, Arc::new(watcher), Arc::new(keys));
+        // Of its own portal the run sees the files anyway; a virtual environment there is of use.
+        let own = self.house.portal.as_ref().map(|portal| &portal.path);
+        let portals = self.house.portals.iter().map(|portal| &portal.path);
+        let closed: Vec<PathBuf> = portals.filter(|it| Some(*it) != own).cloned().collect();
+        let room = caller.workroom(
+            tree,
+            spool,
+            Arc::new(watcher),
+            Arc::new(keys),
+            self.started_for,
+            &closed,
+        );
         let mut room = room.map_err(|problems| problems.first())?;
+        let files = self.house.workshop.settings.runs.most_files.value;
+        room.limits.files = files.saturating_mul(FILES_PER_KEPT);
         room.view.write.clear();
+        room.path_walls = self.policy()?.path_walls();
         if let Some(skill) = &self.skill {
             room.view.read.push(skill.folder.clone());
         }
         Ok(room)
     }
 
-    /// Puts the policy together: what holds here, bounded by the skill's list and by the kind of
-    /// sub-agent.
+    /// Puts the policy together: what holds here, bounded by the skill's list and by all that the
+    /// run was handed down.
     pub(crate) fn policy(&self) -> Result<Policy, Failure> {
+        self.policy_by(self.skill.as_deref().and_then(skill_list))
+    }
+
+    /// The same by a skill's list in these words.
+    fn policy_by(&self, listed: Option<Vec<String>>) -> Result<Policy, Failure> {
         let caller = &self.house.workshop.caller;
         let mut policy = caller
             .policy(Some(&self.role))
             .map_err(|problems| problems.first())?;
+        policy.own_folders = self.house.own_folders.within(&self.house.folder);
         if let Some(portal) = &self.house.portal {
             portal.limit(&mut policy);
         }
         if let Some(skill) = &self.skill
-            && skill.front.allowed_tools.is_some()
+            && let Some(list) = listed
         {
-            policy.bounds.push(Bound {
-                name: format!("skill {}", skill.name),
-                admits: Admits::Rules(skill_rules(skill)),
-            });
+            policy.bounds.push(bound_of_skill(&skill.name, &list));
         }
-        if matches!(self.agent, Some(AgentKind::Explore | AgentKind::Plan)) {
-            policy.bounds.push(Bound {
-                name: "read-only agent".to_owned(),
-                admits: Admits::Operations(vec![Operation::Read]),
-            });
-        }
-        if let Some(contract) = &self.contract {
-            contract.apply(&mut policy);
-        }
+        self.inherits.hold_in(&mut policy);
         Ok(policy)
+    }
+
+    /// Returns what holds for whatever the run calls, beside what it was handed down itself: the
+    /// bounds of its role, its skill and its portal. A list that names scripts of its own skill
+    /// names none of another's.
+    pub(crate) fn terms_for_child(&self) -> Result<ChildTerms, Failure> {
+        let role = self.house.workshop.caller.role(&self.role);
+        let role = role.map_err(|problems| problems.first())?;
+        let written = self.skill.as_ref();
+        let written = written.and_then(|skill| skill.front.allowed_tools.clone());
+        let policy = self.policy_by(written)?;
+        let mut bounds = policy.bounds;
+        bounds.push(Bound {
+            name: format!("rights of {}", self.role),
+            admits: Admits::RightsOf {
+                role: self.role.clone(),
+                secrets: policy.role_secrets,
+            },
+        });
+        Ok(ChildTerms {
+            parent: Some(self.chronicle.run()),
+            bounds,
+            denied: role.deny,
+            privacy: self.house.privacy(self.inherits.privacy()),
+            ..ChildTerms::default()
+        })
     }
 
     /// Returns facts for policy about commands that only read the person's folder.
@@ -247,10 +361,50 @@ impl Outfit {
     }
 }
 
+/// Says that commands do not see a shared folder, among the layers of the sandbox.
+fn missing_text(folder: &Path) -> String {
+    format!("missing: shared folder: `{}`", folder.display())
+}
+
+/// Makes a folder in a tree where it is missing; no link is followed. Tells whether it is there.
+fn has_ground(files: &Path, inside: &Path) -> bool {
+    let mut here = files.to_owned();
+    inside.components().all(|part| {
+        here.push(part);
+        match here.symlink_metadata() {
+            Ok(found) => found.is_dir(),
+            Err(_) => artel_files::make_dir(&here, 0o755).is_ok(),
+        }
+    })
+}
+
+/// Returns the walls around a run's own tree, by the level that the sandbox has reached.
+pub(crate) fn walls_of_a_copy(level: Level) -> Walls {
+    Walls {
+        sandbox: match level {
+            Level::Full => SandboxWalls::Full,
+            Level::Partial | Level::None => SandboxWalls::Lower,
+        },
+        ..Walls::whole()
+    }
+}
+
 /// Returns the rules of a skill's own list; what cannot be read admits nothing.
 pub(crate) fn skill_rules(skill: &Skill) -> Vec<Rule> {
-    let listed = skill_list(skill).into_iter().flatten();
-    listed.filter_map(|text| Rule::parse(&text).ok()).collect()
+    rules_of_list(&skill_list(skill).unwrap_or_default())
+}
+
+/// Returns what a skill's list bounds.
+pub(crate) fn bound_of_skill(name: &str, list: &[String]) -> Bound {
+    Bound {
+        name: format!("skill {name}"),
+        admits: Admits::Rules(rules_of_list(list)),
+    }
+}
+
+fn rules_of_list(list: &[String]) -> Vec<Rule> {
+    let rules = list.iter().filter_map(|text| Rule::parse(text).ok());
+    rules.collect()
 }
 
 /// Returns a skill's own list. Those written for other agents know one tool that runs programs:

@@ -8,13 +8,15 @@ use artel_journal::Journal;
 use artel_model::Gateway;
 use artel_tools::{Approver, Hints, Person};
 use artel_types::model::Privacy;
-use artel_types::{Actor, Failure};
+use artel_types::{Actor, Code, Failure};
 use tokio::sync::watch;
 
+use super::marks::MarksOfWorks;
 use super::skills::SkillsFound;
 use super::trust::Trust;
 use crate::models::Models;
-use crate::portals::{Portal, holding, portals_in};
+use crate::own_folders::OwnFolders;
+use crate::portals::{Portal, holding, label_of, portals_in, with_labels_that_count};
 use crate::workshop::{Open, Workshop};
 
 /// Who is there while a run goes on.
@@ -47,9 +49,15 @@ pub(crate) struct House {
     pub(crate) named: Option<String>,
     /// The folder that runs work on, without links.
     pub(crate) folder: PathBuf,
-    /// The portals, and the one that holds the folder.
+    /// The portals, each with the label that counts for it, and the one that holds the folder.
     pub(crate) portals: Vec<Portal>,
     pub(crate) portal: Option<Portal>,
+    /// Where content may go, by the portals that hold the folder and those that lie in it.
+    label: Privacy,
+    /// What the pieces of work that it carries out have read and been given.
+    pub(crate) marks: MarksOfWorks,
+    /// The own folders of workshops.
+    pub(crate) own_folders: OwnFolders,
 }
 
 impl House {
@@ -60,16 +68,27 @@ impl House {
         named: Option<&str>,
         company: Company,
     ) -> Result<Arc<Self>, Failure> {
+        let own_folders = workshop.own_folders()?;
+        if let Some(held) = own_folders.workshop_beneath(folder) {
+            return Err(holds_a_workshop(folder, held));
+        }
+        let company = workshop.without_secrets_said(company);
         let models = workshop.models(named).await?;
         let Open { journal, notes } = workshop.open()?;
         for note in notes {
             company.audience.notice(&note);
         }
+        workshop.refuse_written_by_others()?;
+        workshop.refuse_unseen(journal.reader())?;
         let gateway = workshop.gateway(&journal, &models).await?;
         let wheel = Wheel::listen(&journal, journal.reader().head()?);
         let skills = workshop.find_skills(folder);
         let portals = portals_in(journal.reader())?;
+        let label = label_of(folder, &portals);
+        let mut portals = with_labels_that_count(&portals);
+        // Its limits hold for what lies in it, also where it can no longer be named.
         let portal = holding(portals.clone(), folder);
+        portals.retain(|portal| own_folders.workshop_beneath(&portal.path).is_none());
         Ok(Arc::new(Self {
             workshop: Arc::clone(workshop),
             journal,
@@ -82,15 +101,17 @@ impl House {
             folder: folder.to_owned(),
             portals,
             portal,
+            label,
+            marks: MarksOfWorks::default(),
+            own_folders,
         }))
     }
 
-    /// Returns where content may go: no further than the portal says, whatever else is wanted.
+    /// Returns where content may go: no further than the portals say that the folder is part of or
+    /// holds, whatever else is wanted. Everything of its own portal can be named in a run.
     pub(crate) fn privacy(&self, wanted: Privacy) -> Privacy {
-        match self.portal.as_ref().map_or(Privacy::Any, Portal::privacy) {
-            Privacy::LocalOnly => Privacy::LocalOnly,
-            Privacy::Any => wanted,
-        }
+        let of_portal = self.portal.as_ref().map_or(Privacy::Any, Portal::privacy);
+        self.label.narrowed(of_portal).narrowed(wanted)
     }
 
     /// Returns the person on whose behalf everything happens.
@@ -102,4 +123,12 @@ impl House {
     pub(crate) fn tree_of(&self, run: artel_types::RunId) -> PathBuf {
         self.workshop.run_place(run)
     }
+}
+
+/// Refuses a folder whose agents would work on the files of a workshop.
+fn holds_a_workshop(folder: &Path, held: &Path) -> Failure {
+    let what = format!("agents cannot work on `{}`", folder.display());
+    Failure::new(Code::F003, what)
+        .because(format!("it holds the workshop `{}`", held.display()))
+        .advise("go to the folder of one project, or name it with `--folder DIR`")
 }

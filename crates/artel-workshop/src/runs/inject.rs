@@ -104,6 +104,14 @@ impl Injection {
             read: vec![self.skill.folder.clone()],
             ..Order::of(words)
         };
+        if let Err(trouble) = self.bench.ensure_skill_as_trusted() {
+            return Injected {
+                text: format!("[Command not allowed: {}]", trouble.what),
+                rule: "skill.changed".to_owned(),
+                outcome: Outcome::Denied,
+                millis: 0,
+            };
+        }
         let (text, outcome, millis) = match run_order(&self.bench, order) {
             Ok(seen) => {
                 let millis = seen.data["millis"].as_u64().unwrap_or(0);

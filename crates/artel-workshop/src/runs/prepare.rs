@@ -118,7 +118,7 @@ impl Told<'_> {
             _ => self.catalogue(),
         };
         let lessons = match self.skill {
-            Some(skill) => self.house.lessons_of(&skill.name, Privacy::Any)?,
+            Some(skill) => self.house.lessons_of(&skill.name, Privacy::Any)?.text,
             None => String::new(),
         };
         let sections = Sections {

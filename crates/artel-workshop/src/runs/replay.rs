@@ -5,19 +5,24 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use artel_engine::{Chronicle, prepared, rules_of};
+use artel_engine::{Chronicle, TreeGrants, prepared, rules_of};
 use artel_files::Root;
 use artel_journal::{Filter, Query};
-use artel_policy::rules::Rule;
-use artel_policy::{Admits, Answer, Bound, Policy, Situation};
+use artel_policy::{Answer, Policy, Situation};
 use artel_rules::turn::{Next, Turn};
-use artel_tools::{Bench, NoGuard, Registry};
+use artel_tools::{
+    Bench, CallIntent, ContentMarks, GrantedPolicy, NoGuard, RecordedOpenings, Registry, exact_call,
+};
 use artel_types::{
-    Actor, Code, Event, Fact, Failure, RunId, RunPrepared, RunSaid, Text, ToolRequested,
+    Actor, Code, Event, Fact, Failure, RunId, RunPrepared, RunSaid, RunStarted, Text,
+    ToolRequested, TraceId,
 };
 use serde::Serialize;
 use serde_json::Value;
 
+use super::furnish::{bound_of_skill, walls_of_a_copy};
+use super::inheritance::Inheritance;
+use crate::portals::{holding, trees, with_labels_that_count};
 use crate::workshop::{Open, Workshop};
 
 /// What came of playing a run again.
@@ -82,6 +87,10 @@ struct Judge {
     bench: Bench,
     policy: Policy,
     situation: Situation,
+    /// What the piece of work read and was given, with when: a call is judged by what came before.
+    marked: Vec<(u64, Fact)>,
+    /// What people allowed for the tree of the run, each from its place in the journal on.
+    grants: TreeGrants,
 }
 
 /// The machine on its way through the record.
@@ -90,6 +99,8 @@ struct Player {
     /// The calls that the machine handed out last: they come back in any order, whatever else
     /// happened meanwhile.
     batch: BTreeSet<String>,
+    /// What calls so far let through the walls.
+    opened: RecordedOpenings,
     replay: Replay,
 }
 
@@ -144,8 +155,11 @@ impl Workshop {
         let Some(facts) = prepared(&events) else {
             return Ok(None);
         };
-        let folder = started.folder.map(PathBuf::from).unwrap_or_default();
-        let judge = self.judge(facts, folder)?;
+        let grants = TreeGrants::read(chronicle.journal().reader(), trace)?;
+        let judge = Judge {
+            marked: self.marked_in(trace)?,
+            ..self.judge(&started, facts, grants)?
+        };
         let mut rules = rules_of(facts, &judge.registry);
         // The tool that calls skills is made for each run, and is no part of the others.
         rules.tools.entry("skill".to_owned()).or_default();
@@ -153,6 +167,7 @@ impl Workshop {
         let mut player = Player {
             turn: Turn::new(rules, opening),
             batch: BTreeSet::new(),
+            opened: RecordedOpenings::default(),
             replay: Replay::default(),
         };
         for event in &events {
@@ -162,17 +177,27 @@ impl Workshop {
         Ok(Some(player.replay))
     }
 
-    fn judge(&self, facts: &RunPrepared, folder: PathBuf) -> Result<Judge, Failure> {
+    fn judge(
+        &self,
+        started: &RunStarted,
+        facts: &RunPrepared,
+        grants: TreeGrants,
+    ) -> Result<Judge, Failure> {
+        let folder = started.folder.clone().map(PathBuf::from);
+        let folder = folder.unwrap_or_default();
         let registry = self.caller.registry(&facts.role);
         let registry = registry.map_err(|problems| problems.first())?;
-        let policy = self.caller.policy(Some(&facts.role));
-        let mut policy = policy.map_err(|problems| problems.first())?;
-        if let Some(rules) = &facts.allowed_tools {
-            let rules = rules.iter().filter_map(|text| Rule::parse(text).ok());
-            policy.bounds.push(Bound {
-                name: "the skill's list".to_owned(),
-                admits: Admits::Rules(rules.collect()),
-            });
+        let inherits = started.inherits.as_ref();
+        let inherits = inherits.map(|it| Inheritance::of_record(it, Vec::new()));
+        let inherits = inherits.transpose()?;
+        let mut policy = self.policy_again(started, facts, inherits.as_ref())?;
+        let own_folders = self.own_folders()?;
+        policy.own_folders = own_folders.within(&folder);
+        let mut portals = with_labels_that_count(&self.portals()?);
+        let portal = holding(portals.clone(), &folder);
+        portals.retain(|portal| own_folders.workshop_beneath(&portal.path).is_none());
+        if let Some(portal) = &portal {
+            portal.limit(&mut policy);
         }
         let root = Root::open(&folder).map_err(|error| {
             Failure::new(Code::W010, error.to_string())
@@ -181,13 +206,18 @@ impl Workshop {
         let mut bench = Bench::new(root, Arc::new(NoGuard), facts.role.clone());
         bench.git = self.caller.program("git");
         bench.stands_for = vec![folder.clone()];
+        let above = inherits.iter().flat_map(Inheritance::roles);
+        let roles: Vec<&str> = std::iter::once(facts.role.as_str()).chain(above).collect();
+        bench.portals = Arc::new(trees(&portals, portal.as_ref(), &roles));
         if let Some(skill) = &facts.skill_folder {
             bench.skill = Root::open(skill.as_ref()).ok().map(Arc::new);
         }
-        let sandbox = self.caller.sandbox();
+        let sandbox = self.caller.sandbox().ok();
+        let engaged = sandbox.map(|(sandbox, demand)| (sandbox.engaged().level, demand));
         let situation = Situation {
-            is_walled: sandbox.is_ok_and(|(sandbox, demand)| sandbox.engaged().level >= demand.0),
+            is_walled: engaged.is_some_and(|(level, demand)| level >= demand.0),
             workspace: Some(folder),
+            walls: engaged.map(|(level, _)| walls_of_a_copy(level)),
             ..Situation::default()
         };
         Ok(Judge {
@@ -195,20 +225,88 @@ impl Workshop {
             bench,
             policy,
             situation,
+            marked: Vec::new(),
+            grants,
         })
+    }
+
+    /// Returns what holds now for a run of before, within what bounded it then.
+    fn policy_again(
+        &self,
+        started: &RunStarted,
+        facts: &RunPrepared,
+        inherits: Option<&Inheritance>,
+    ) -> Result<Policy, Failure> {
+        let policy = self.caller.policy(Some(&facts.role));
+        let mut policy = policy.map_err(|problems| problems.first())?;
+        if let Some(list) = &facts.allowed_tools {
+            let name = started.skill.as_deref().unwrap_or_default();
+            policy.bounds.push(bound_of_skill(name, list));
+        }
+        if let Some(inherits) = inherits {
+            inherits.hold_in(&mut policy);
+        }
+        Ok(policy)
+    }
+
+    /// Returns what a piece of work read that nobody vouched for, and the secrets it was given.
+    fn marked_in(&self, trace: TraceId) -> Result<Vec<(u64, Fact)>, Failure> {
+        let mut marked = Vec::new();
+        for kind in ["foreign.read", "secret.used"] {
+            let filter = Filter {
+                trace: Some(trace.to_string()),
+                kind: Some(kind.to_owned()),
+                ..Filter::default()
+            };
+            for record in self.reader()?.records(&Query::of(filter))? {
+                let event = record.event()?;
+                marked.push((event.seq, event.fact));
+            }
+        }
+        Ok(marked)
     }
 }
 
 impl Judge {
+    /// Returns the facts that policy asks for as they were before an event.
+    fn situation_at(&self, seq: u64) -> Situation {
+        let marks = ContentMarks::default();
+        let before = self.marked.iter().filter(|(at, _)| *at < seq);
+        for (_, fact) in before {
+            match fact {
+                Fact::ForeignRead(it) => drop(marks.read(it.sources.clone())),
+                Fact::SecretUsed(it) if it.verdict == "granted" => marks.handed_out(&it.secret),
+                _ => {}
+            }
+        }
+        marks.in_situation(&self.situation)
+    }
+
     /// Decides a recorded call anew; nothing where that cannot be done any more.
-    fn differs(&self, seq: u64, asked: &ToolRequested) -> Option<Option<Difference>> {
+    fn differs(
+        &self,
+        event: &Event,
+        asked: &ToolRequested,
+        opened: &RecordedOpenings,
+    ) -> Option<Option<Difference>> {
         let Text::Inline(input) = &asked.input else {
             return None;
         };
         let input: Value = serde_json::from_str(input).ok()?;
         let tool = self.registry.get(&asked.tool).ok()?;
         let actions = tool.intends(&input, &self.bench).ok()?;
-        let decision = self.policy.decide(&asked.tool, &actions, &self.situation);
+        let given = event.run.map(|run| self.grants.of(run, event.seq));
+        let granted = GrantedPolicy::new(&self.policy, given.unwrap_or_default());
+        let intent = CallIntent {
+            tool: &asked.tool,
+            actions: &actions,
+            exactly: &exact_call(&asked.tool, &input, &actions),
+        };
+        let mut situation = self.situation_at(event.seq);
+        if let Some(walls) = &mut situation.walls {
+            walls.openings.extend(&opened.opened);
+        }
+        let decision = granted.decide(intent, &situation);
         let now = match decision.answer {
             Answer::Allow => "allow",
             Answer::Ask => "ask",
@@ -216,7 +314,7 @@ impl Judge {
         };
         let is_same = now == asked.decision;
         Some((!is_same).then(|| Difference {
-            seq,
+            seq: event.seq,
             tool: asked.tool.clone(),
             then: asked.decision.clone(),
             now: now.to_owned(),
@@ -231,11 +329,12 @@ impl Player {
         self.compare(event);
         if let Fact::ToolRequested(asked) = &event.fact
             && asked.rule != "default.unfit"
-            && let Some(found) = judge.differs(event.seq, asked)
+            && let Some(found) = judge.differs(event, asked, &self.opened)
         {
             self.replay.decided += 1;
             self.replay.differences.extend(found);
         }
+        self.opened.fold(event);
         let folded = if let Fact::ToolFinished(finished) = &event.fact {
             let text = chronicle.text(&finished.observation)?;
             self.turn.result(finished, text, Vec::new());

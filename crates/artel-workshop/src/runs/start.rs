@@ -9,12 +9,13 @@ use artel_engine::{
     Begins, CallLog, Chronicle, Driver, Ended, Entry, Ground, Plot, Prompt, Setup, Succession,
     Voice, Workplace, hooks::Hooks, rules_of,
 };
+use artel_git::TreeBounds;
 use artel_journal::{Fence, Owner};
 use artel_model::{Chosen, Context, Model};
 use artel_rules::turn::Turn;
 use artel_skills::Skill;
-use artel_tools::Viewer;
-use artel_types::model::{Attribution, Priority, Privacy};
+use artel_tools::{Registry, StartedFor, Viewer};
+use artel_types::model::Attribution;
 use artel_types::{
     Actor, Amount, BudgetLimited, Code, Failure, Level, RunId, RunPrepared, RunStarted, Stream,
     TraceId,
@@ -65,6 +66,7 @@ impl Workshop {
             return Err(Failure::new(Code::C004, "the task is empty")
                 .advise("say what is to be done: `artel run --task \"…\"`"));
         }
+        self.refuse_secret_in(&order.arguments.join(" "))?;
         let house = House::open(self, &folder, order.model.as_deref(), company).await?;
         let skill = match &order.skill {
             Some(name) => Some(Arc::new(house.skills.get(name)?.clone())),
@@ -78,7 +80,7 @@ impl Workshop {
         }
         let run = random_run()?;
         let names = skill.iter().map(|skill| skill.name.clone());
-        let kin = Kin::root(names.collect());
+        let kin = Kin::root(names.collect(), house.ordered_now());
         let beginning = Beginning {
             run,
             trace: self.trace_id(),
@@ -130,7 +132,7 @@ impl House {
         let by_skill = by_skill.and_then(|skill| skill.front.model.clone());
         let wanted = match beginning.order.model.clone().or(by_skill) {
             Some(wanted) => Some(wanted),
-            None => self.model_of_role(&beginning.kin.role())?,
+            None => self.model_of_role(&beginning.kin.role)?,
         };
         // Nothing is written for a run whose model cannot be asked.
         let connected = self.connect(wanted.as_deref())?;
@@ -162,7 +164,7 @@ impl House {
             run,
             trace,
             None,
-            Actor::agent(kin.role()),
+            Actor::agent(&kin.role),
         )
         .fenced(fence.clone());
         // A process that was killed before the run was ready has begun it, and no more.
@@ -214,14 +216,18 @@ impl House {
             house: Arc::clone(self),
             log: Arc::new(CallLog::new(chronicle.clone())),
             chronicle,
-            registry: self.registry(&kin, (run, trace), &ground, &left)?,
-            role: kin.role(),
+            registry: Registry::default(),
+            role: kin.role.clone(),
             skill,
             variables: None,
-            agent: kin.agent.clone(),
+            inherits: kin.inherits.clone(),
             contract: kin.contract.clone(),
             at,
+            marks: self.marks_of(trace)?,
+            started_for: StartedFor::Agent,
         };
+        let below = (&left, outfit.terms_for_child()?);
+        outfit.registry = self.registry(&kin, (run, trace), &ground, below)?;
         if let Some(skill) = &outfit.skill {
             let session = run.to_string();
             let values = variables(self, &outfit.files(), skill, &session, arguments);
@@ -270,6 +276,7 @@ impl House {
         .prompt()?;
         let facts = prepared(outfit, &prompt, &limits, calls, model, window, &standing)?;
         let mut entries = vec![Entry::quiet(facts.clone())];
+        entries.extend(self.begun_with(skill, outfit.chronicle.trace())?);
         entries.extend(limits.cost.map(|cost| {
             let limit = BudgetLimited {
                 level: Level::Run(outfit.chronicle.run().to_string()),
@@ -428,6 +435,7 @@ impl House {
             chain: Some(kin.chain.clone()),
             depth: Some(kin.depth),
             step: contract.and_then(|contract| contract.step.clone()),
+            inherits: Some(kin.inherits.recorded()),
             ..RunStarted::new(run, title.trim().chars().take(120).collect::<String>())
         }
     }
@@ -472,21 +480,36 @@ impl House {
             at: at.to_owned(),
             named: named.filter(|path| path.exists()).collect(),
             share: self.workshop.settings.runs.share.value.clone(),
+            bounds: self.bounds(),
         };
         Arc::new(Ground::new(plot, self.workshop.caller.clock.clone()))
+    }
+
+    /// Returns how much of what runs make is kept.
+    pub(crate) fn bounds(&self) -> TreeBounds {
+        let runs = &self.workshop.settings.runs;
+        TreeBounds {
+            files: usize::try_from(runs.most_files.value).unwrap_or(usize::MAX),
+            file_bytes: runs.largest_file.value.saturating_mul(1 << 20),
+        }
     }
 
     pub(super) fn voice(&self, model: Arc<dyn Model>, chosen: Chosen, outfit: &Outfit) -> Voice {
         let chronicle = &outfit.chronicle;
         let contract = outfit.contract.as_deref();
+        let inherits = &outfit.inherits;
+        // What a step's agent calls is done for the step.
+        let of_step = inherits.step_budget().and_then(|it| it.split_once('/'));
+        let of_step = of_step.map(|(_, step)| step.to_owned());
         Voice {
             gateway: self.gateway.clone(),
             model,
             chosen,
-            priority: Priority::User,
-            privacy: self.privacy(contract.map_or(Privacy::Any, |contract| contract.privacy)),
+            priority: inherits.urgency(),
+            least_priority: inherits.least_urgency(),
+            privacy: self.privacy(inherits.privacy()),
             account: Attribution {
-                step: contract.and_then(|contract| contract.step.clone()),
+                step: contract.and_then(|it| it.step.clone()).or(of_step),
                 role: Some(outfit.role.clone()),
                 skill: outfit.skill.as_ref().map(|skill| skill.name.clone()),
                 portal: self.portal.as_ref().map(|portal| portal.name.clone()),
@@ -497,7 +520,8 @@ impl House {
                 actor: Actor::agent(&outfit.role),
                 session: None,
                 run: Some(chronicle.run()),
-                step_of: contract.and_then(|contract| contract.plan),
+                above: inherits.ancestors().to_vec(),
+                step: inherits.step_budget().map(str::to_owned),
             },
             temperature: None,
         }

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use artel_engine::answer_first;
 use artel_journal::{Batch, Journal, Owner};
-use artel_policy::redact::find_secret_in;
 use artel_rules::tally::Tally;
 use artel_types::{
     Code, Draft, Fact, Failure, Outcome, RunAnswered, RunFinished, RunId, RunState, RunSteered,
@@ -32,8 +31,9 @@ pub enum Steer {
 /// Where a wish arrived.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Steered {
-    /// A process drives the run and heard it; its name.
-    Heard(String),
+    /// It is on record for the process that drives the run, whose name this is. Whether that has
+    /// read it is not known: it holds a lease, and may hang.
+    Sent(String),
     /// Nobody drives the run; it counts when somebody takes it up.
     Kept,
     /// Nobody drove the run, and now it is over.
@@ -47,6 +47,30 @@ impl Steer {
             Self::Resume => "resume",
             Self::Cancel => "cancel",
             Self::Hint(_) => "hint",
+        }
+    }
+
+    /// Says for people what became of the wish. What was sent is not said to have been read.
+    pub fn told(&self, run: RunId, steered: &Steered) -> String {
+        let (word, short) = (self.word(), run.short());
+        let (effect, then) = match self {
+            Self::Pause => ("begins nothing new", "pause"),
+            Self::Resume => ("goes on", "go on"),
+            Self::Cancel => ("ends", "end"),
+            Self::Hint(_) => (
+                "is given your hint before its next turn",
+                "be given your hint",
+            ),
+        };
+        match steered {
+            Steered::Sent(driver) => {
+                format!("{word} sent to {driver}; {short} {effect} once it has been read")
+            }
+            Steered::Kept => format!(
+                "{word} saved: {short} is not running. It will {then} when you run \
+                 `artel resume {short}`."
+            ),
+            Steered::Ended => format!("{short} was not running; it is cancelled now"),
         }
     }
 
@@ -70,7 +94,7 @@ impl Workshop {
         let state = self.state_of(run)?;
         refuse_over(&state)?;
         if let Steer::Hint(text) = steer {
-            refuse_secret(text)?;
+            self.refuse_secret_in(text)?;
         }
         let is_paused = state.is_paused();
         match steer {
@@ -95,13 +119,13 @@ impl Workshop {
             .map(|run| self.steering(*run, state.trace, steer.fact()));
         journal.append(Batch::of(drafts)).await?;
         let done = match (&state.driver, steer) {
-            (Some(driver), _) => Steered::Heard(driver.clone()),
+            (Some(driver), _) => Steered::Sent(driver.clone()),
             (None, Steer::Cancel) => match self.end_all_left(&journal, runs).await {
                 Ok(()) => Steered::Ended,
                 // Somebody took it up just now, and finds on record that it is cancelled.
                 Err(failure) if failure.code == Code::J011 => {
                     let driver = self.state_of(run)?.driver;
-                    driver.map_or(Steered::Ended, Steered::Heard)
+                    driver.map_or(Steered::Ended, Steered::Sent)
                 }
                 Err(failure) => return Err(failure),
             },
@@ -204,16 +228,17 @@ impl Workshop {
                     .advise(format!("answer one of: {choices}")),
             );
         }
+        self.refuse_secret_in(answer)?;
         let answered = RunAnswered {
             question: asked.question.clone(),
-            answer: self.redactor().redact(answer).into_owned(),
+            answer: answer.to_owned(),
         };
         let Open { journal, notes } = self.open()?;
         let draft = self.steering(run, state.trace, answered);
         if let Some(first) = answer_first(&journal, run, seq, draft)? {
             return Err(already_decided(&first, run));
         }
-        let done = state.driver.clone().map_or(Steered::Kept, Steered::Heard);
+        let done = state.driver.clone().map_or(Steered::Kept, Steered::Sent);
         Ok(Noted { done, notes })
     }
 
@@ -345,16 +370,4 @@ fn already(state: &State, what: &str) -> Failure {
         _ => "`artel runs` shows how runs stand".to_owned(),
     };
     Failure::new(Code::R008, format!("the run {run} {what}")).advise(advice)
-}
-
-/// Keys do not belong into hints: they would be sent and stored.
-pub(super) fn refuse_secret(text: &str) -> Result<(), Failure> {
-    match find_secret_in(text).first() {
-        Some(found) => Err(Failure::new(
-            Code::P006,
-            format!("the text holds what looks like a secret: {}", found.name),
-        )
-        .advise("take it out; `artel auth set --tool NAME` keeps keys for tools")),
-        None => Ok(()),
-    }
 }

@@ -14,6 +14,7 @@ use artel_types::{
 
 use super::child::Kin;
 use super::house::House;
+use super::inheritance::ChildTerms;
 use super::order::RunDone;
 use super::start::Stage;
 use crate::caller::random_run;
@@ -29,6 +30,10 @@ impl House {
             call: Some(RunStarted::HANDOVER.to_owned()),
             root_run: Some(kin.root_run.unwrap_or_else(|| from.run())),
             ground: Some(Arc::clone(&stage.ground)),
+            inherits: kin.inherits.for_child(ChildTerms {
+                parent: Some(from.run()),
+                ..ChildTerms::default()
+            }),
             share: None,
             told: None,
             ..kin

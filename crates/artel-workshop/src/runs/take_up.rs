@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use artel_engine::{Begins, Chronicle, Family, Workplace, fold, prepared, settle};
+use artel_engine::{Begins, Chronicle, Family, Ground, Workplace, fold, prepared, settle};
 use artel_journal::{Fence, Filter, Query, TracesBy};
 use artel_skills::{AgentKind, Scope, SizeLimit, Skill};
 use artel_types::{
@@ -11,8 +11,10 @@ use artel_types::{
     TreeMade,
 };
 
-use super::child::Kin;
+use super::child::{DEFAULT_ROLE, Kin};
+use super::furnish::bound_of_skill;
 use super::house::{Company, House};
+use super::inheritance::Inheritance;
 use super::order::RunDone;
 use super::start::LAST_REST;
 use super::succeed::is_fresh;
@@ -163,7 +165,10 @@ impl House {
             Failure::new(Code::R008, "the run ended before its first turn was ready")
                 .advise("begin it anew: nothing was done yet")
         })?;
-        let mut kin = kin.unwrap_or_else(|| self.kin_of(&started));
+        let mut kin = match kin {
+            Some(kin) => kin,
+            None => self.kin_of(&started, &facts)?,
+        };
         let chronicle = Chronicle::new(
             self.journal.clone(),
             run,
@@ -172,12 +177,11 @@ impl House {
             Actor::agent(&facts.role),
         )
         .fenced(fence.clone());
-        if kin.agent.is_none() && facts.role != "default" {
-            kin.agent = Some(AgentKind::Custom(facts.role.clone()));
-        }
+        kin.role.clone_from(&facts.role);
+        kin.inherits = held_to_its_list(kin.inherits, &started, &facts);
         let words = started.task.as_ref().map(|task| chronicle.text(task));
         let words: Vec<_> = words.transpose()?.into_iter().collect();
-        let skill = self.skill_again(&started, &facts)?;
+        let skill = self.skill_again(&started, &facts).await?;
         let stage = self.stage(chronicle.clone(), kin, skill, &words)?;
         if stage.ground.tree().is_none() && self.has_tree(trace, &events)? {
             let newest = newest_snapshot(&events).unwrap_or("start");
@@ -185,6 +189,8 @@ impl House {
         } else if let Some(newest) = newest_snapshot(&events) {
             stage.ground.count_from(newest);
         }
+        stage.ground.openings().fold(&events);
+        self.fold_openings(trace, stage.kin.root_run.unwrap_or(run), &stage.ground)?;
         let outfit = &stage.outfit;
         let hooks = self.hooks(outfit, &stage.kin).await?;
         let ground = Some(Arc::clone(&stage.ground));
@@ -214,17 +220,48 @@ impl House {
         Box::pin(self.drive(setup, (hooks, begins), succession, fence)).await
     }
 
+    /// Notes what the runs that work on the same files let through its walls before.
+    fn fold_openings(&self, trace: TraceId, top: RunId, ground: &Ground) -> Result<(), Failure> {
+        let filter = |kind: &str, run: Option<RunId>| Filter {
+            trace: Some(trace.to_string()),
+            kind: Some(kind.to_owned()),
+            run: run.map(|run| run.to_string()),
+            ..Filter::default()
+        };
+        let reader = self.journal.reader();
+        let mut below = vec![top];
+        for record in reader.records(&Query::of(filter("run.started", None)))? {
+            if let Fact::RunStarted(started) = record.event()?.fact
+                && started.parent.is_some_and(|parent| below.contains(&parent))
+            {
+                below.push(started.id);
+            }
+        }
+        for run in below {
+            let calls = reader.records(&Query::of(filter("tool.", Some(run))))?;
+            let calls: Vec<Event> = calls
+                .into_iter()
+                .map(|record| record.event())
+                .collect::<Result<_, _>>()?;
+            ground.openings().fold(&calls);
+        }
+        Ok(())
+    }
+
     /// Returns the place of a run that is taken up by itself.
-    fn kin_of(&self, started: &RunStarted) -> Kin {
-        Kin {
+    fn kin_of(&self, started: &RunStarted, facts: &RunPrepared) -> Result<Kin, Failure> {
+        let inherits = self.inheritance_of(started)?;
+        let is_custom = facts.role != DEFAULT_ROLE;
+        Ok(Kin {
             parent: started.parent,
             call: started.call.clone(),
             root_run: started.parent.map(|parent| self.root_of(parent)),
             is_called: self.is_called(started),
             depth: started.depth.unwrap_or(0),
             family: Family::with(self.turns_of(started.id)),
-            ..Kin::root(started.chain.clone().unwrap_or_default())
-        }
+            agent: is_custom.then(|| AgentKind::Custom(facts.role.clone())),
+            ..Kin::root(started.chain.clone().unwrap_or_default(), inherits)
+        })
     }
 
     /// Tells whether another run called it, or the one whose work it goes on with.
@@ -293,8 +330,8 @@ impl House {
     }
 
     /// Returns the skill that a run began with. What it says is on record; its files are needed
-    /// as they were.
-    fn skill_again(
+    /// as they were, or as they are trusted now.
+    async fn skill_again(
         &self,
         started: &RunStarted,
         facts: &RunPrepared,
@@ -322,8 +359,24 @@ impl House {
         {
             let notice = format!("the skill `{name}` has changed since the run began");
             self.company.audience.notice(&notice);
+            self.ensure_trust(&skill).await?;
         }
         Ok(Some(Arc::new(skill)))
+    }
+}
+
+/// What its skill listed when the run began holds, whatever the skill says now.
+fn held_to_its_list(
+    inherits: Inheritance,
+    started: &RunStarted,
+    facts: &RunPrepared,
+) -> Inheritance {
+    match &facts.allowed_tools {
+        Some(list) => {
+            let name = started.skill.as_deref().unwrap_or_default();
+            inherits.bounded(bound_of_skill(name, list))
+        }
+        None => inherits,
     }
 }
 

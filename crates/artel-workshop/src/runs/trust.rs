@@ -1,6 +1,7 @@
 //! Trust in skills that came from elsewhere: asked once for what they are now.
 
 use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 use artel_engine::Nobody;
 use artel_journal::{Filter, Query, Reader};
@@ -9,7 +10,9 @@ use artel_types::{Code, Fact, Failure, SkillTrusted};
 use serde::Serialize;
 
 use super::house::House;
+use crate::placed::PlacedFiles;
 use crate::portals::PortalQuestion;
+use crate::strangers;
 use crate::workshop::Workshop;
 
 /// What a skill may run, shown before its first use.
@@ -79,26 +82,121 @@ fn urls(text: &str) -> Vec<String> {
     found.into_iter().take(20).collect()
 }
 
-impl Workshop {
-    /// Tells whether a skill may be used as it is: it is the workshop's own, or was trusted.
-    pub fn trusts(&self, reader: &Reader, skill: &Skill) -> Result<bool, Failure> {
-        if skill.scope == Scope::Workshop {
-            return Ok(true);
-        }
-        let filter = Filter {
-            kind: Some("skill.trusted".to_owned()),
-            ..Filter::default()
-        };
+/// What is on record about trust in skills.
+#[derive(Debug, Default)]
+pub(crate) struct SkillTrust {
+    /// The workshop's folder.
+    root: PathBuf,
+    placed: PlacedFiles,
+    /// The skills that were there before the workshop was.
+    found: Vec<PathBuf>,
+    said: Vec<SaidOfSkill>,
+}
+
+#[derive(Debug)]
+struct SaidOfSkill {
+    seq: u64,
+    word: TrustWord,
+    folder: String,
+    hash: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum TrustWord {
+    /// A person looked at it.
+    Trusted,
+    /// It was in use before anybody asked.
+    Known,
+}
+
+impl SkillTrust {
+    /// Tells whether a skill may be used as it is. One of the workshop's own that a run put there,
+    /// or that was there before the workshop, has to be known or trusted since; from then on it is
+    /// the person's to change. One that others
+    /// can change has to be known or trusted as it is now.
+    pub(crate) fn trusts(&self, skill: &Skill) -> bool {
         let folder = skill.folder.display().to_string();
-        for record in reader.records(&Query::of(filter).few())? {
-            if let Fact::SkillTrusted(trusted) = record.event()?.fact
-                && trusted.hash == skill.hash
-                && trusted.folder == folder
-            {
-                return Ok(true);
+        let mut about = self.said.iter().filter(|it| it.folder == folder);
+        match skill.scope {
+            Scope::Workshop if strangers::in_skill(&self.root, &skill.folder).is_some() => {
+                about.any(|it| it.hash == skill.hash)
+            }
+            Scope::Workshop => match self.not_by_a_person(&skill.folder) {
+                Some(placed) => about.any(|it| it.hash == skill.hash || it.seq > placed),
+                None => true,
+            },
+            Scope::Portal | Scope::User => {
+                about.any(|it| it.word == TrustWord::Trusted && it.hash == skill.hash)
             }
         }
-        Ok(false)
+    }
+
+    /// Returns the event behind which a person's word counts, for a skill that no person put there.
+    fn not_by_a_person(&self, folder: &Path) -> Option<u64> {
+        let was_there = self.found.iter().any(|it| it == folder);
+        let before_all = was_there.then_some(0);
+        self.placed.newest_in(folder).or(before_all)
+    }
+}
+
+impl Workshop {
+    /// Tells whether a skill may be used as it is: it is the workshop's own and no run put it
+    /// there, or it was trusted.
+    pub fn trusts(&self, reader: &Reader, skill: &Skill) -> Result<bool, Failure> {
+        Ok(self.skill_trust(reader)?.trusts(skill))
+    }
+
+    /// Reads what is on record about trust in skills.
+    pub(crate) fn skill_trust(&self, reader: &Reader) -> Result<SkillTrust, Failure> {
+        let mut trust = SkillTrust {
+            root: self.root.clone(),
+            placed: self.placed_files(reader)?,
+            found: self.marker.found_skills(&self.root),
+            said: Vec::new(),
+        };
+        for kind in ["skill.trusted", "skill.known"] {
+            let filter = Filter {
+                kind: Some(kind.to_owned()),
+                ..Filter::default()
+            };
+            for record in reader.records(&Query::of(filter).few())? {
+                let seq = record.seq;
+                let (word, folder, hash) = match record.event()?.fact {
+                    Fact::SkillTrusted(it) => (TrustWord::Trusted, it.folder, it.hash),
+                    Fact::SkillKnown(it) => (TrustWord::Known, it.folder, it.hash),
+                    _ => continue,
+                };
+                trust.said.push(SaidOfSkill {
+                    seq,
+                    word,
+                    folder,
+                    hash,
+                });
+            }
+        }
+        Ok(trust)
+    }
+
+    /// Says that a skill is not trusted.
+    pub(crate) fn untrusted_skill(&self, skill: &Skill, why: &str) -> Failure {
+        let (name, folder) = (&skill.name, skill.folder.display());
+        Failure::new(
+            Code::R003,
+            format!("the skill `{name}` in `{folder}` is not trusted"),
+        )
+        .because(match skill.scope {
+            Scope::Workshop => match strangers::in_skill(&self.root, &skill.folder) {
+                Some(open) => format!("{}, and {why}", open.said()),
+                None => {
+                    format!("a run put it there or it was there before the workshop, and {why}")
+                }
+            },
+            Scope::Portal | Scope::User => format!("it is not the workshop's own, and {why}"),
+        })
+        .advise(format!(
+            "`artel skill show {name}` shows what it may run, `artel skill trust {name}` trusts it; \
+             `--yes` does for scripts"
+        ))
     }
 
     /// Records that a person trusts a skill as it is.
@@ -126,21 +224,10 @@ impl House {
                 self.journal.append(draft).await?;
                 Ok(())
             }
-            Some(false) => Err(untrusted(skill, "you said no")),
-            None => Err(untrusted(skill, "nobody could be asked")),
+            Some(false) => Err(self.workshop.untrusted_skill(skill, "you said no")),
+            None => Err(self
+                .workshop
+                .untrusted_skill(skill, "nobody could be asked")),
         }
     }
-}
-
-pub(crate) fn untrusted(skill: &Skill, why: &str) -> Failure {
-    let (name, folder) = (&skill.name, skill.folder.display());
-    Failure::new(
-        Code::R003,
-        format!("the skill `{name}` in `{folder}` is not trusted"),
-    )
-    .because(format!("it is not the workshop's own, and {why}"))
-    .advise(format!(
-        "`artel skill show {name}` shows what it may run, `artel skill trust {name}` trusts it; \
-             `--yes` does for scripts"
-    ))
 }

@@ -121,6 +121,7 @@ impl Workshop {
     }
 
     fn lesson_text(&self, text: &str) -> Result<String, Failure> {
+        self.refuse_secret_in(text)?;
         let redactor = self.redactor().with_formats(self.caller.formats());
         let text = one_line(&redactor.redact(text));
         if text.is_empty() {

@@ -1,17 +1,14 @@
 //! The skills that can be used from where the caller stands.
 
-use std::collections::HashSet;
 use std::path::PathBuf;
 
-use artel_journal::{Filter, Query, Reader};
 use artel_skills::{Broken, Scope, Shadowed, SizeLimit, Skill, discover};
-use artel_types::{Code, Fact, Failure};
+use artel_types::Code;
 use serde::Serialize;
 
 use crate::caller::Caller;
-use crate::runs::SkillsFound;
+use crate::runs::{SkillTrust, SkillsFound};
 use crate::trouble::{Problems, path_text};
-use crate::workshop::Workshop;
 
 /// One line of a list of skills.
 #[derive(Debug, Clone, Serialize)]
@@ -44,20 +41,16 @@ pub struct SkillList {
     pub broken: Vec<Broken>,
 }
 
-/// The skills seen from somewhere, with the workshop where there is one.
+/// The skills seen from somewhere, with what is on record about them where there is a workshop.
 pub(super) struct Here {
     pub(super) found: SkillsFound,
-    pub(super) workshop: Option<Workshop>,
-    trusted: HashSet<(String, String)>,
+    trust: SkillTrust,
 }
 
 impl Here {
     /// Tells whether a skill may be used without a question.
     pub(super) fn trusts(&self, skill: &Skill) -> bool {
-        skill.scope == Scope::Workshop && self.workshop.is_some()
-            || self
-                .trusted
-                .contains(&(skill.folder.display().to_string(), skill.hash.clone()))
+        self.trust.trusts(skill)
     }
 }
 
@@ -92,8 +85,7 @@ impl Caller {
         match self.workshop() {
             Ok(workshop) => Ok(Here {
                 found: workshop.find_skills(&folder),
-                trusted: trusted(&*workshop.reader()?)?,
-                workshop: Some(workshop),
+                trust: workshop.skill_trust(&*workshop.reader()?)?,
             }),
             Err(problems) if problems.0.iter().all(|it| it.code == Code::W001) => {
                 let limit = match self.settings()?.runs.size_limit.value {
@@ -103,26 +95,10 @@ impl Caller {
                 let found = discover(&self.skill_sources(&folder), limit);
                 Ok(Here {
                     found: found.into(),
-                    workshop: None,
-                    trusted: HashSet::new(),
+                    trust: SkillTrust::default(),
                 })
             }
             Err(problems) => Err(problems),
         }
     }
-}
-
-/// Returns the folders and hashes that a person trusted.
-fn trusted(reader: &Reader) -> Result<HashSet<(String, String)>, Failure> {
-    let filter = Filter {
-        kind: Some("skill.trusted".to_owned()),
-        ..Filter::default()
-    };
-    let mut trusted = HashSet::new();
-    for record in reader.records(&Query::of(filter).few())? {
-        if let Fact::SkillTrusted(fact) = record.event()?.fact {
-            trusted.insert((fact.folder, fact.hash));
-        }
-    }
-    Ok(trusted)
 }

@@ -8,7 +8,6 @@ use artel_types::Failure;
 use serde::Serialize;
 
 use super::rehearse::rehearse;
-use crate::runs::untrusted;
 use crate::trouble::{Problems, path_text};
 use crate::workshop::Workshop;
 
@@ -77,7 +76,9 @@ impl Workshop {
         if let Some(name) = name {
             let skill = found.get(name)?;
             if !is_trusted(skill) {
-                return Err(untrusted(skill, "its tests run what it brings").into());
+                return Err(self
+                    .untrusted_skill(skill, "its tests run what it brings")
+                    .into());
             }
             return Ok(vec![self.tried(skill, &found.skills, &trusted).await?]);
         }

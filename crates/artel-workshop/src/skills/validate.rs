@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use artel_files::read_bounded;
 use artel_skills::{
-    Complaint, Remark, Scope, SizeLimit, cases, load, validate_request, validate_skill,
+    Complaint, Remark, Scope, SizeLimit, cases, empty_body, load, validate_request, validate_skill,
 };
 use artel_types::{Code, Failure};
 use serde::{Deserialize, Serialize};
@@ -40,14 +40,17 @@ struct Line {
     text: String,
 }
 
-/// Judges one line of a batch: `{"kind", "dir"?, "text"}`, answered by `{"ok", "errors"}`.
+/// Judges one line of a batch: `{"kind", "dir"?, "text"}`, answered by `{"ok", "errors"}`, and
+/// `warnings` where there are any.
 pub fn validate_skill_line(line: &str) -> String {
+    let mut warnings = Vec::new();
     let errors = match serde_json::from_str::<Line>(line) {
         Err(error) => vec![json!({
             "field": "line",
             "message": cut(&format!("it is not a case in JSON: {error}")),
         })],
         Ok(line) => {
+            warnings.extend(empty_body(&line.text).iter().map(shown));
             let complaints = match line.kind.as_str() {
                 "skill" => Ok(validate_skill(&line.text, line.dir.as_deref())),
                 "request" => Ok(validate_request(&line.text)),
@@ -59,7 +62,11 @@ pub fn validate_skill_line(line: &str) -> String {
             }
         }
     };
-    json!({ "ok": errors.is_empty(), "errors": errors }).to_string()
+    let mut answer = json!({ "ok": errors.is_empty(), "errors": errors });
+    if !warnings.is_empty() {
+        answer["warnings"] = warnings.into();
+    }
+    answer.to_string()
 }
 
 fn shown(complaint: &Complaint) -> serde_json::Value {
@@ -127,10 +134,11 @@ impl Caller {
             Ok(text) => validate_skill(text, name.as_deref()),
             Err(bad) => vec![not_text(&bytes, bad.valid_up_to())],
         };
-        let mut warnings = Vec::new();
+        let text = std::str::from_utf8(&bytes).ok();
+        let mut warnings: Vec<Remark> = text.and_then(empty_body).into_iter().collect();
         if let Some(folder) = &folder {
             match load(folder, Scope::User, SizeLimit::Warn) {
-                Ok(skill) => warnings = beside(&errors, skill.remarks),
+                Ok(skill) => warnings.extend(beside(&errors, skill.remarks)),
                 // Whatever keeps it from loading is wrong, too.
                 Err(complaints) => errors.extend(beside(&errors, complaints)),
             }

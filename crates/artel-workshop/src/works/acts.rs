@@ -131,11 +131,12 @@ impl Workshop {
         by: Actor,
     ) -> Result<(), Failure> {
         self.permit(work, Act::Comment)?;
-        let redactor = self.redactor();
-        let clean = |text: &String| redactor.redact(text).into_owned();
+        for comment in &comments {
+            self.refuse_secret_in(comment)?;
+        }
         let commented = PlanCommented {
             version: work.course.newest().map_or(0, |newest| newest.number),
-            comments: comments.iter().map(clean).collect(),
+            comments,
         };
         self.decide(journal, work, by, vec![commented.into()])?;
         self.refresh_sheets(work.trace, LOOKING);
@@ -183,9 +184,10 @@ impl Workshop {
         by: Actor,
     ) -> Result<(), Failure> {
         self.permit(work, Act::Reject)?;
+        self.refuse_secret_in(reason)?;
         let rejected = PlanRejected {
             version: work.course.in_review().map_or(0, |it| it.number),
-            reason: self.redactor().redact(reason).into_owned(),
+            reason: reason.to_owned(),
         };
         self.decide(journal, work, by, vec![rejected.into()])?;
         self.refresh_sheets(work.trace, LOOKING);
@@ -201,8 +203,9 @@ impl Workshop {
     ) -> Result<Noted<(Work, Option<String>)>, Failure> {
         let work = self.work_named(id)?;
         self.permit(&work, Act::Cancel)?;
+        self.refuse_secret_in(reason)?;
         let cancelled = PlanCancelled {
-            reason: self.redactor().redact(reason.trim()).into_owned(),
+            reason: reason.trim().to_owned(),
         };
         let Open { journal, mut notes } = self.open()?;
         // Whoever drives it writes the file as soon as they hear of it.
@@ -217,7 +220,7 @@ impl Workshop {
         for run in self.open_runs(&work)? {
             // A run that ended meanwhile needs no cancelling.
             if let Ok(noted) = self.steer_run(run, &Steer::Cancel).await
-                && let Steered::Heard(by) = noted.done
+                && let Steered::Sent(by) = noted.done
             {
                 driver = Some(by);
             }
@@ -434,6 +437,6 @@ fn decision(work: &Work) -> Option<String> {
             Fact::PlanCancelled(_) => "called it off".to_owned(),
             _ => return None,
         };
-        Some(format!("{} {did}", event.actor.id))
+        Some(format!("{} {did}", event.actor.label()))
     })
 }

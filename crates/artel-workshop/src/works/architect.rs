@@ -6,10 +6,12 @@ use std::sync::Arc;
 use artel_policy::{Admits, Bound, Operation};
 use artel_rules::plan::state::Act;
 use artel_rules::plan::{Known, MOST_ENTRIES, Reach, normalise};
-use artel_types::model::Privacy;
+use artel_skills::Scope;
+use artel_types::model::CallReason;
 use artel_types::plan::{Plan, StepState};
 use artel_types::{
-    Actor, ContextLoaded, Event, Fact, Failure, PlanExplored, PlanFailed, RunId, Text,
+    Actor, ContextLoaded, Event, Fact, Failure, ForeignRead, ForeignSource, PlanExplored,
+    PlanFailed, RunId, Text,
 };
 use serde_json::json;
 
@@ -21,7 +23,7 @@ use super::contract::{Brings, Contract};
 use super::forms::{self, Form, shaped};
 use super::named::Named;
 use super::work::Work;
-use crate::runs::House;
+use crate::runs::{House, LessonsTold};
 
 /// No more of the plan that is to be changed is told.
 const LONGEST_PLAN: usize = 40_000;
@@ -30,7 +32,7 @@ const LONGEST_PLAN: usize = 40_000;
 const LONGEST_WHY: usize = 600;
 
 /// A bound that admits looking and nothing else.
-pub(super) fn reading() -> Bound {
+pub(crate) fn nothing_changes_yet() -> Bound {
     Bound {
         name: "nothing is changed before a plan is approved".to_owned(),
         admits: Admits::Operations(vec![Operation::Read, Operation::Git]),
@@ -57,19 +59,24 @@ impl House {
         for warning in &context.warnings {
             self.company.audience.notice(warning);
         }
+        let lessons = self.lessons_to_plan(work)?;
+        let foreign = self.marked_as_told(work, &context, &lessons)?;
         let contract = Contract {
             brings: Brings::Context,
-            bound: Some(reading()),
+            bound: Some(nothing_changes_yet()),
             privacy: self.privacy_of(work),
             turns: Some(30),
             tools: vec![plan_form(named, work.owed_role())],
-            ..Contract::new(format!("plan: {}", work.request.title))
+            ..Contract::new(
+                format!("plan: {}", work.request.title),
+                CallReason::Planning,
+            )
         };
         let child = Child {
             name,
             parent: None,
             role: "architect".to_owned(),
-            task: format!("{}{}", self.brief(work)?, context.text),
+            task: format!("{}{}", self.brief(work, &lessons.text)?, context.text),
             told: None,
             contract,
             tree: None,
@@ -77,7 +84,7 @@ impl House {
         let mut noted = Ok(());
         let came = self
             .child(work.trace, child, |run, _| {
-                noted = self.explores(work, run, version, &context.fact);
+                noted = self.explores(work, run, version, (&context.fact, foreign));
             })
             .await;
         noted?;
@@ -122,15 +129,12 @@ impl House {
         work: &Work,
         run: RunId,
         version: u32,
-        loaded: &ContextLoaded,
+        (loaded, foreign): (&ContextLoaded, Option<ForeignRead>),
     ) -> Result<(), Failure> {
         let is_known = |event: &Event| match &event.fact {
             Fact::PlanExplored(it) => it.run == run,
             _ => false,
         };
-        if work.events.iter().any(is_known) {
-            return Ok(());
-        }
         let why = match (work.course.comments().len(), &work.request.skill) {
             (0, Some(_)) => "skill",
             (0, None) => "request",
@@ -141,17 +145,54 @@ impl House {
             version,
             why: why.to_owned(),
         };
+        let mut facts: Vec<Fact> = foreign.into_iter().map(Fact::from).collect();
+        if !work.events.iter().any(is_known) {
+            facts.push(explored.into());
+            facts.push(loaded.clone().into());
+        }
+        if facts.is_empty() {
+            return Ok(());
+        }
         let actor = Actor::agent("architect");
-        self.workshop.record_for(
-            &self.journal,
-            work,
-            actor,
-            vec![explored.into(), loaded.clone().into()],
-        )
+        self.workshop.record_for(&self.journal, work, actor, facts)
+    }
+
+    /// Marks the work with what the architect is told that nobody vouched for, and returns what of
+    /// that is to be put on record.
+    fn marked_as_told(
+        &self,
+        work: &Work,
+        context: &Context,
+        lessons: &LessonsTold,
+    ) -> Result<Option<ForeignRead>, Failure> {
+        let mut foreign = [&context.foreign[..], &lessons.foreign[..]].concat();
+        foreign.extend(self.foreign_skill_of(work)?);
+        self.marked_with(work.trace, foreign)
+    }
+
+    /// Returns the skill that is to be planned, if it is not the workshop's own.
+    fn foreign_skill_of(&self, work: &Work) -> Result<Option<ForeignSource>, Failure> {
+        let Some(name) = &work.request.skill else {
+            return Ok(None);
+        };
+        let is_foreign = self.skills.get(name)?.scope != Scope::Workshop;
+        Ok(is_foreign.then(|| ForeignSource::skill(name)))
+    }
+
+    /// Returns what earlier runs taught that may help to plan this.
+    fn lessons_to_plan(&self, work: &Work) -> Result<LessonsTold, Failure> {
+        let privacy = self.privacy_of(work);
+        match &work.request.skill {
+            Some(skill) => self.lessons_of(skill, privacy),
+            None => {
+                let words = self.workshop.whole_text(&work.request.words)?;
+                self.lessons_for(&words, privacy)
+            }
+        }
     }
 
     /// Says what is to be planned, and what is known of it.
-    fn brief(&self, work: &Work) -> Result<String, Failure> {
+    fn brief(&self, work: &Work, lessons: &str) -> Result<String, Failure> {
         let words = self.workshop.whole_text(&work.request.words)?;
         let mut text = format!("Plan this request.\n<request>\n{words}\n</request>");
         let lists = [
@@ -166,13 +207,10 @@ impl House {
                 }
             }
         }
-        let privacy = self.privacy_of(work);
         match &work.request.skill {
-            Some(skill) => text.push_str(&self.skill_to_plan(skill, privacy)?),
-            None => match self.lessons_for(&words, privacy)? {
-                lessons if lessons.is_empty() => {}
-                lessons => text.push_str(&format!("\n{lessons}")),
-            },
+            Some(skill) => text.push_str(&self.skill_to_plan(skill, lessons)?),
+            None if lessons.is_empty() => {}
+            None => text.push_str(&format!("\n{lessons}")),
         }
         let roles: Vec<_> = self.workshop.known().roles.into_keys().collect();
         let _ = write!(text, "\nRoles: {}.", roles.join(", "));
@@ -241,9 +279,8 @@ impl House {
     }
 
     /// Tells what a skill that is planned says, with what earlier runs of it taught.
-    fn skill_to_plan(&self, name: &str, privacy: Privacy) -> Result<String, Failure> {
+    fn skill_to_plan(&self, name: &str, lessons: &str) -> Result<String, Failure> {
         let skill = self.skills.get(name)?;
-        let lessons = self.lessons_of(name, privacy)?;
         let files = skill.files.iter().map(|file| file.path.clone());
         let files: Vec<_> = files.collect();
         let scripts = skill.scripts.iter().map(|script| script.path.clone());
@@ -373,8 +410,10 @@ fn plan_form(named: Named, owed: Option<String>) -> Arc<dyn artel_tools::Tool> {
             "verify": {"enum": ["none", "evaluator", "tdd"]},
             "scope": {"type": "object", "properties": {
                 "paths": list("Files it may change, as patterns, as few as possible; a test, check script or runner setting that is there already and has to change by its own path"),
-                "commands": list("Commands it needs, as rules such as `npm test:*`; any if none"),
+                "commands": list("Normally left out: the step then runs whatever its sandbox contains. Only where the request limits what may run: those commands, as rules such as `npm test:*`"),
                 "network": list("Hosts it has to reach; normally none"),
+                "tools": list("Declared tools it has to use, by name; normally none"),
+                "secrets": list("Secrets its tools or commands need, by name; normally none"),
                 "turns": {"type": "integer"},
                 "cost_usd": {"type": "number"},
                 "criteria": {"type": "array", "items": claim},

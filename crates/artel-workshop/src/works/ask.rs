@@ -7,10 +7,11 @@ use artel_engine::Left;
 use artel_journal::{Batch, Fence, Journal, Owner};
 use artel_rules::request::file::Status;
 use artel_rules::request::{self, Understood};
+use artel_types::model::{CallReason, Privacy};
 use artel_types::plan::{Claim, Plan, PlanStep, Size, StepScope, Urgency, Verify};
 use artel_types::{
-    Actor, Code, Draft, Failure, Redactor, RequestCreated, RequestSettled, RunId, RunState, Stream,
-    TraceId,
+    Actor, ActorKind, Code, Draft, Failure, Redactor, RequestCreated, RequestSettled, RunId,
+    RunState, Stream, TraceId,
 };
 
 use super::children::{Came, Child};
@@ -18,7 +19,7 @@ use super::contract::Contract;
 use super::sheets::{LONGEST_FILE, keep};
 use super::work::Work;
 use crate::caller::{Caller, fresh_trace};
-use crate::portals::Portal;
+use crate::portals::{Portal, label_of};
 use crate::runs::{Company, House, LEASE, RENEW};
 use crate::workshop::Workshop;
 
@@ -147,6 +148,7 @@ impl Workshop {
             return Err(Failure::new(Code::C005, "there is nothing asked for")
                 .advise("`artel ask \"Add rate limiting to the login endpoint\"`"));
         }
+        self.refuse_secret_in(words)?;
         let agent = order.agent.clone().unwrap_or_else(|| "default".to_owned());
         self.caller
             .role(&agent)
@@ -177,6 +179,14 @@ impl Workshop {
             Planning::Always => (Size::Work, "you asked for a plan".to_owned()),
             Planning::Never if size == Size::Question => (size, why),
             Planning::Never => (Size::Trivial, "you asked for no plan".to_owned()),
+        };
+        // What is done at once is approved by whoever asks, and a program approves nothing.
+        let is_program = self.caller.actor().kind == ActorKind::Program;
+        let (size, why) = if is_program && size == Size::Trivial {
+            let why = "a program asked for it, and a person approves the plan";
+            (Size::Work, why.to_owned())
+        } else {
+            (size, why)
         };
         let trace = fresh_trace()?;
         let folder = match &portal {
@@ -374,10 +384,18 @@ impl House {
             named => named.to_owned(),
         };
         let words = self.workshop.whole_text(&work.request.words)?;
+        let is_awaited = match self.person().kind {
+            ActorKind::Program => false,
+            _ => self.is_attended() || work.request.source != "file",
+        };
+        let reason = match is_awaited {
+            true => CallReason::PersonWaits,
+            false => CallReason::Planning,
+        };
         let contract = Contract {
-            bound: Some(super::architect::reading()),
+            bound: Some(super::architect::nothing_changes_yet()),
             privacy: self.privacy_of(work),
-            ..Contract::new(work.request.title.clone())
+            ..Contract::new(work.request.title.clone(), reason)
         };
         let child = Child {
             name: "answer".to_owned(),
@@ -427,10 +445,15 @@ impl House {
         Ok(Settled::AtOnce { run })
     }
 
-    pub(super) fn privacy_of(&self, work: &Work) -> artel_types::model::Privacy {
+    pub(super) fn privacy_of(&self, work: &Work) -> Privacy {
         let portal = work.request.portal.as_deref();
         let portal = portal.and_then(|name| self.workshop.portal(name).ok());
-        portal.map_or(artel_types::model::Privacy::Any, |portal| portal.privacy())
+        let folder = portal.map_or_else(|| work.request.folder.clone().into(), |it| it.path);
+        match self.workshop.portals() {
+            Ok(portals) => label_of(&folder, &portals),
+            // Nobody can say then what may leave.
+            Err(_) => Privacy::LocalOnly,
+        }
     }
 }
 

@@ -9,9 +9,10 @@ use artel_journal::{Batch, Filter, Query};
 use artel_tools::Person;
 use artel_types::{Draft, Failure, PlanHandedOver, RunAsked, RunId, Stream, TraceId};
 
-use super::calls::{OpenCall, YesNo};
+use super::calls::{CallReply, OpenCall};
 use super::work::Work;
 use crate::runs::Company;
+use crate::trouble::Problems;
 use crate::workshop::Workshop;
 
 /// How often there is a look at what the other process does.
@@ -72,6 +73,7 @@ impl Workshop {
         run: RunId,
         company: &Company,
     ) -> Result<Attended, Failure> {
+        let company = self.without_secrets_said(company.clone());
         let (mut stop, mut said) = (company.stop.clone(), None);
         loop {
             let Some(driver) = self.drivers_now()?.run(run).map(str::to_owned) else {
@@ -144,12 +146,14 @@ impl Workshop {
         person: &Arc<dyn Person>,
     ) -> Result<(), Failure> {
         let what = self.whole_text(&call.asked.shown)?;
+        let beyond = call.beyond_once();
+        let beyond = beyond.map_or(String::new(), |it| format!("\nbeyond once it allows: {it}"));
         let text = format!(
-            "{}\n{what}\nwhy asked: {}\nAllow it?",
+            "{}\n{what}\nwhy asked: {}{beyond}\nAllow it?",
             call.asked.tool, call.asked.why
         );
         let (asking, question) = (Arc::clone(person), text.clone());
-        let choices = ["yes", "no"].map(str::to_owned);
+        let choices = call.choices();
         let mut answered = tokio::task::spawn_blocking(move || asking.answer(&question, &choices));
         let answer = loop {
             tokio::select! {
@@ -161,15 +165,33 @@ impl Workshop {
                 person.settled(&text, "it is no question any more");
             }
         };
-        let answer = match answer.as_deref() {
-            Some("yes") => YesNo::Yes,
-            Some(_) => YesNo::No("a person said no".to_owned()),
-            // They went, or somebody else was first.
-            None => return Ok(()),
+        // They went, or somebody else was first.
+        let Some(words) = answer.as_deref().and_then(CallReply::of_words) else {
+            return Ok(());
         };
-        match self.answer_call(call, &call.asked.record, &answer) {
+        let reply = match words.reply {
+            CallReply::Always(reason) if reason.is_empty() => {
+                match self.reason_of(person).await {
+                    Some(reason) => CallReply::Always(reason),
+                    // Without a reason nothing is kept for good.
+                    None => CallReply::Once,
+                }
+            }
+            reply => reply,
+        };
+        let answered = self.answer_call(call, &call.asked.record, &reply);
+        match answered.map_err(Problems::first) {
             Err(failure) if failure.code != artel_types::Code::R008 => Err(failure),
             _ => Ok(()),
         }
+    }
+
+    /// Asks why something is granted for good.
+    async fn reason_of(&self, person: &Arc<dyn Person>) -> Option<String> {
+        let asking = Arc::clone(person);
+        let question = "Reason for always allowing this (Enter: allow once only)";
+        let asked = tokio::task::spawn_blocking(move || asking.answer(question, &[]));
+        let reason = asked.await.ok().flatten()?;
+        Some(reason.trim().to_owned()).filter(|reason| !reason.is_empty())
     }
 }

@@ -57,6 +57,14 @@ pub(super) fn work(spot: &Spot, kept: &[String]) -> String {
             " You may reach: {hosts}; a command names them in `network`."
         );
     }
+    for (what, names) in [
+        ("the declared tools", &spec.scope.tools),
+        ("the secrets", &spec.scope.secrets),
+    ] {
+        if !names.is_empty() {
+            let _ = write!(text, " It has {what} {}.", names.join(", "));
+        }
+    }
     text.push_str(
         " Tests, check scripts and settings of runners that were there before stay as they are, \
          unless they are named here by their own path; new tests are welcome.",

@@ -11,8 +11,8 @@ use artel_rules::conduct::{Conduct, Rules};
 use artel_rules::plan::names;
 use artel_types::plan::{Plan, PlanState, Verify};
 use artel_types::{
-    Actor, BranchBegun, Code, Event, Fact, Failure, PlanApproved, PlanRunning, RunContinued, RunId,
-    RunStarted, Stream,
+    Actor, ActorKind, BranchBegun, Code, Event, Fact, Failure, PlanApproved, PlanRunning,
+    RunContinued, RunId, RunStarted, Stream,
 };
 
 use super::attend::Attended;
@@ -42,6 +42,11 @@ impl Workshop {
         drafted: &Drafted,
         by: Actor,
     ) -> Result<RunId, Failure> {
+        if by.kind == ActorKind::Program {
+            return Err(Failure::new(Code::H004, "a plan is approved by a person")
+                .because(format!("`{}` is a program", by.id))
+                .advise("approve it at the console (`artel open`) or in a terminal"));
+        }
         // Another version of a plan that is being done goes on in the same run.
         let run = match (work.course.run(), work.course.state()) {
             (Some(run), Some(PlanState::Running | PlanState::Approved)) => run,

@@ -73,25 +73,27 @@ impl House {
             None => random_run()?,
         };
         finish(run, &mut contract);
+        let inherits = self.ordered().for_child(contract.terms(parent));
         let kin = Kin {
             parent,
             call: Some(name),
             is_called: parent.is_some(),
-            agent: (role != "default").then_some(AgentKind::Custom(role)),
+            agent: (role != "default").then(|| AgentKind::Custom(role.clone())),
+            role,
             told,
             contract: Some(Arc::new(contract)),
             ground: tree
                 .as_ref()
                 .map(|(at, tree)| self.standing_on(at, tree, run)),
             place: tree.map(|(at, _)| at),
-            ..Kin::root(Vec::new())
+            ..Kin::root(Vec::new(), inherits)
         };
         let done = if known.is_some() && self.is_prepared(trace, run)? {
             Box::pin(self.take_up(run, Some(kin))).await?
         } else {
             let order = RunOrder {
                 arguments: vec![task],
-                model: self.named.clone(),
+                model: kin.inherits.model().map(str::to_owned),
                 ..RunOrder::default()
             };
             let beginning = Beginning {
@@ -143,6 +145,7 @@ impl House {
             at: at.to_owned(),
             named: Vec::new(),
             share: self.workshop.settings.runs.share.value.clone(),
+            bounds: self.bounds(),
         };
         let clock = self.workshop.caller.clock.clone();
         Arc::new(Ground::holding(plot, clock, Arc::clone(tree), run.short()))

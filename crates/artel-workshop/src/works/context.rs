@@ -8,8 +8,9 @@ use artel_rules::excerpt::marked;
 use artel_rules::loading::{self, Choice, File, Loaded, Strategy};
 use artel_rules::tokens;
 use artel_types::model::Privacy;
-use artel_types::{Code, ContextLoaded, Failure, Timestamp, TraceId};
+use artel_types::{Code, ContextLoaded, Failure, ForeignSource, Timestamp, TraceId};
 
+use super::inbox::note;
 use super::work::Work;
 use crate::portals::Homebound;
 use crate::runs::House;
@@ -29,6 +30,8 @@ pub(super) struct Context {
     pub(super) text: String,
     /// What goes on record.
     pub(super) fact: ContextLoaded,
+    /// What nobody vouched for that the work had read whose reports are in it.
+    pub(super) foreign: Vec<ForeignSource>,
     /// What a person should know, a line each.
     pub(super) warnings: Vec<String>,
 }
@@ -73,9 +76,28 @@ impl House {
         };
         Ok(Context {
             text: laid_out(&choice, &texts),
+            foreign: self.foreign_in_reports(&choice, &texts)?,
             fact,
             warnings,
         })
+    }
+
+    /// Returns what nobody vouched for that the work had read whose reports were chosen: their words
+    /// may be in the reports.
+    fn foreign_in_reports(
+        &self,
+        choice: &Choice,
+        texts: &[(File, String)],
+    ) -> Result<Vec<ForeignSource>, Failure> {
+        let mut foreign = Vec::new();
+        for (file, text) in texts {
+            let is_shown = choice.included.iter().any(|it| it.path == file.path);
+            if let Some(trace) = front_trace(text).filter(|_| is_shown) {
+                let unknown = ForeignSource::file(&file.path);
+                foreign.extend(self.foreign_behind(trace, unknown)?);
+            }
+        }
+        Ok(foreign)
     }
 
     /// Reads the newest reports of other work. Those of projects whose content stays on this
@@ -145,6 +167,7 @@ fn notes_in(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut paths: Vec<_> = entries.map(|entry| entry.path()).collect();
     paths.retain(|path| path.extension().is_some_and(|ending| ending == "md"));
+    paths.retain(|path| !note::is_one(path));
     paths.sort();
     paths
 }

@@ -4,11 +4,13 @@
 use std::sync::Arc;
 
 use artel_policy::rules::Rule;
-use artel_policy::{Admits, Bound, Changes, Grant, Policy, Scope, StepBound};
+use artel_policy::{Admits, Bound, Changes, Grant, Scope, StepBound};
 use artel_tools::Tool;
-use artel_types::RunId;
-use artel_types::model::Privacy;
+use artel_types::model::{CallReason, Privacy};
 use artel_types::plan::PlanStep;
+use artel_types::{RunId, literal_pattern};
+
+use crate::runs::ChildTerms;
 
 /// What holds for one run beyond its role.
 #[derive(Clone)]
@@ -17,12 +19,16 @@ pub(crate) struct Contract {
     pub(crate) title: String,
     /// The step that it belongs to.
     pub(crate) step: Option<String>,
-    /// The run of the plan that the step is one of.
+    /// Why models are called for it.
+    pub(crate) reason: CallReason,
+    /// The run of the plan whose budget for the step it counts against.
     pub(crate) plan: Option<RunId>,
     /// Tools that it has besides those of its role.
     pub(crate) tools: Vec<Arc<dyn Tool>>,
     /// What it may touch.
     pub(crate) bound: Option<Bound>,
+    /// Files that it is held to, from the folder it works in: read-only for its commands as well.
+    pub(crate) kept: Vec<String>,
     /// What was granted with the plan.
     pub(crate) grants: Vec<Grant>,
     /// How many turns it has.
@@ -49,13 +55,15 @@ pub(crate) enum Brings {
 
 impl Contract {
     /// Nothing beyond the role.
-    pub(crate) fn new(title: impl Into<String>) -> Self {
+    pub(crate) fn new(title: impl Into<String>, reason: CallReason) -> Self {
         Self {
             title: title.into(),
             step: None,
+            reason,
             plan: None,
             tools: Vec::new(),
             bound: None,
+            kept: Vec::new(),
             grants: Vec::new(),
             turns: None,
             calls: None,
@@ -65,37 +73,77 @@ impl Contract {
         }
     }
 
-    /// Adds what was set to a policy.
-    pub(crate) fn apply(&self, policy: &mut Policy) {
-        policy.bounds.extend(self.bound.clone());
-        policy.grants.extend(self.grants.iter().cloned());
+    /// Returns what it sets for the run, and for whatever that begins.
+    pub(crate) fn terms(&self, parent: Option<RunId>) -> ChildTerms {
+        let step = self.plan.zip(self.step.as_ref());
+        ChildTerms {
+            parent,
+            bounds: self.bound.iter().cloned().collect(),
+            granted: self.grants.clone(),
+            kept_tests: self.kept.clone(),
+            privacy: self.privacy,
+            reason: Some(self.reason),
+            step_budget: step.map(|(plan, step)| format!("{plan}/{step}")),
+            ..ChildTerms::default()
+        }
     }
 }
 
 /// Returns the bound that the scope of a step draws. `kept` are files that it may not change
 /// although its scope says so: tests that define what it has to do.
 pub(crate) fn bound_of(step: &PlanStep, kept: &[String], changes: Changes) -> Bound {
-    let edits = |paths: &[String]| {
-        let rules = paths
-            .iter()
-            .map(|path| Rule::parse(&format!("Edit({path})")));
-        rules.filter_map(Result::ok).collect()
-    };
+    let edits = |paths: &[String]| limits(paths.iter().map(|path| edit_rule(path)));
+    let exactly =
+        |paths: &[String]| limits(paths.iter().map(|path| edit_rule(&literal_pattern(path))));
     Bound {
         name: format!("step {}", step.id),
         admits: Admits::Step(StepBound {
             paths: edits(&step.scope.paths),
-            kept: edits(kept),
-            commands: commands_of(step),
+            kept: exactly(kept),
+            commands: limits(step.scope.commands.iter().map(|text| command_rule(text))),
             hosts: hosts_of(step).collect(),
+            // Whoever only looks has no use for either.
+            tools: if changes == Changes::Some {
+                step.scope.tools.clone()
+            } else {
+                Vec::new()
+            },
+            secrets: if changes == Changes::Some {
+                step.scope.secrets.clone()
+            } else {
+                Vec::new()
+            },
+            declared: Vec::new(),
             changes,
         }),
     }
 }
 
+fn edit_rule(path: &str) -> Option<Rule> {
+    Rule::parse(&format!("Edit({path})")).ok()
+}
+
+/// Returns the rules of a limit. One that cannot be read admits nothing; it is not left out, for a
+/// list that is empty is no limit.
+fn limits(rules: impl Iterator<Item = Option<Rule>>) -> Vec<Rule> {
+    rules
+        .map(|rule| rule.unwrap_or_else(|| Rule::unreadable("a limit of the step")))
+        .collect()
+}
+
 /// Returns what the plan's approval granted for a step.
 pub(crate) fn grants_of(step: &PlanStep) -> Vec<Grant> {
-    let rules = commands_of(step).into_iter().chain(hosts_of(step));
+    let secrets = step
+        .scope
+        .secrets
+        .iter()
+        .map(|name| format!("Secret({name})"));
+    let named = step.scope.tools.iter().cloned().chain(secrets);
+    let named = named.filter_map(|text| Rule::parse(&text).ok());
+    let rules = commands_of(step)
+        .into_iter()
+        .chain(hosts_of(step))
+        .chain(named);
     let grant = |rule| Grant {
         rule,
         scope: Scope::Run,

@@ -17,6 +17,7 @@ use super::report::ReportRow;
 use super::waiting::{WaitSort, Waits};
 use super::work::Work;
 use crate::board::{Board, Drivers, Page, WorkRow, WorksWanted};
+use crate::private::PRIVATE_FILE;
 use crate::trouble::file_failure;
 use crate::workshop::Workshop;
 
@@ -119,7 +120,7 @@ impl Workshop {
         if now == page {
             return Ok(());
         }
-        write_atomic(&file, now.as_bytes(), 0o644).map_err(failed)
+        write_atomic(&file, now.as_bytes(), PRIVATE_FILE).map_err(failed)
     }
 
     /// Returns what the page shows, folded from the journal.

@@ -24,7 +24,7 @@ use serde::Serialize;
 
 pub(crate) use index::Index;
 pub use names::InboxName;
-pub(crate) use theirs::{advice_for, advice_for_request};
+pub(crate) use theirs::{Kept, advice_for, advice_for_request};
 
 use super::work::Work;
 use crate::board::Board;
@@ -52,6 +52,9 @@ pub struct Scanned {
     /// The pieces of work that are to be planned now, the most urgent first.
     #[serde(skip)]
     pub due: Vec<TraceId>,
+    /// What was noticed while the journal was opened, a sentence each.
+    #[serde(skip)]
+    pub notes: Vec<String>,
 }
 
 /// What came of one file.
@@ -158,11 +161,11 @@ impl Workshop {
                 continue;
             };
             match folder {
-                REQUESTS if requests::is_one(name) && file.exists() && !file.is_dir() => {
+                REQUESTS if requests::is_one(&file) && file.exists() && !file.is_dir() => {
                     tray.requests.push(file);
                 }
                 REQUESTS => note::clear_orphan(&file),
-                PLANS | ACTIVE if requests::is_one(name) => {
+                PLANS | ACTIVE if InboxName::of(name) != InboxName::Passing => {
                     note::clear_orphan(&file);
                     tray.plans.insert(name.to_owned());
                 }
@@ -179,7 +182,7 @@ impl Workshop {
     }
 
     async fn take(&self, tray: Tray, who: &str) -> Result<Scanned, Failure> {
-        let Open { journal, .. } = self.open()?;
+        let Open { journal, notes } = self.open()?;
         let owner = Owner::this_process(who);
         let lease = journal.take_lease("inbox", owner, LEASE).await?;
         let taken = self.take_by_parts(&journal, &lease.fence, &tray).await;
@@ -189,7 +192,9 @@ impl Workshop {
         }
         // Whoever comes next takes the lease over if it cannot be given back.
         drop(journal.release_lease(&lease.fence).await);
-        taken
+        let mut scanned = taken?;
+        scanned.notes = notes;
+        Ok(scanned)
     }
 
     async fn take_by_parts(
@@ -223,6 +228,7 @@ impl Workshop {
         Ok(Scanned {
             files,
             due: in_turn(due),
+            notes: Vec::new(),
         })
     }
 

@@ -90,7 +90,7 @@ impl Workshop {
         let mut value = self.asked_value(&work.request, work.trace);
         value["status"] = json!(work.status().as_str());
         value["created"] = json!(work.at);
-        value["created_by"] = json!(work.by.id);
+        value["created_by"] = json!(work.by.label());
         value["plan_state"] = json!(work.course.state().map(PlanState::as_str));
         value["plan_version"] = json!(work.course.newest().map(|it| it.number));
         value
@@ -101,7 +101,7 @@ impl Workshop {
         let mut value = self.asked_value(&prospect.request, prospect.trace);
         value["status"] = json!(Status::Pending.as_str());
         value["created"] = json!(self.caller.clock().now());
-        value["created_by"] = json!(self.caller.actor().id);
+        value["created_by"] = json!(self.caller.actor().label());
         value["dry_run"] = json!(true);
         value
     }
@@ -154,7 +154,7 @@ impl PlanLook {
             .collect();
         let versions = work.versions.iter();
         let versions: Vec<_> = versions
-            .map(|it| json!({ "version": it.fact.version, "hash": it.fact.hash, "by": it.by.id, "at": it.at }))
+            .map(|it| json!({ "version": it.fact.version, "hash": it.fact.hash, "by": it.by.label(), "at": it.at }))
             .collect();
         json!({
             "trace_id": work.trace.to_string(),
@@ -162,7 +162,7 @@ impl PlanLook {
             "why": work.course.why(),
             "version": drafted.fact.version,
             "hash": drafted.fact.hash,
-            "by": drafted.by.id,
+            "by": drafted.by.label(),
             "at": drafted.at,
             "in_review": work.course.in_review().map(|it| it.number),
             "run": work.course.run().map(|run| run.to_string()),

@@ -37,6 +37,10 @@ struct Input {
     commands: Vec<String>,
     #[serde(default)]
     network: Vec<String>,
+    #[serde(default)]
+    tools: Vec<String>,
+    #[serde(default)]
+    secrets: Vec<String>,
     /// Steps that have to come first.
     #[serde(default)]
     steps: Vec<PlanStep>,
@@ -56,6 +60,8 @@ pub(super) fn propose_tool(workers: &Workers, spot: &Spot) -> Arc<dyn Tool> {
             "paths": list("More files that the step has to change, as patterns"),
             "commands": list("More commands, as rules such as `npm run build:*`"),
             "network": list("Hosts that it has to reach"),
+            "tools": list("Declared tools that it has to use"),
+            "secrets": list("Secrets that its tools and commands need, by name"),
             "steps": {"type": "array", "items": {"type": "object"},
                 "description": "Steps that have to come first: id, title, role, work, check, scope"},
         },
@@ -120,12 +126,14 @@ impl Propose {
         step.scope.paths.extend(input.paths);
         step.scope.commands.extend(input.commands);
         step.scope.network.extend(input.network);
+        step.scope.tools.extend(input.tools);
+        step.scope.secrets.extend(input.secrets);
         step.after
             .extend(input.steps.iter().map(|it| it.id.clone()));
         let mut what = widened(&self.step, &step);
         what.extend(input.steps.iter().map(|it| format!("first: {}", it.title)));
         if what.is_empty() {
-            let what = "it asks for nothing: give `paths`, `commands`, `network` or `steps`";
+            let what = "it asks for nothing: give `paths`, `commands`, `network`, `tools`, `secrets` or `steps`";
             return Err(Trouble::new(TroubleKind::BadInput, what));
         }
         proposed(

@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use artel_engine::{CallLog, Chronicle};
 use artel_git::RunTree;
-use artel_tools::{Approver, Called, Hands, Question, Reply, Said};
+use artel_tools::{Approver, Called, Hands, Question, Reply, Said, StartedFor};
 use artel_types::plan::{FailedTest, Finding, ProofPlace, Severity, TestNames};
 use artel_types::{Code, Failure, ProofRecorded, Text};
 use serde_json::{Value, json};
 
-use crate::runs::{House, Outfit};
+use crate::runs::{ChildTerms, House, Outfit};
 
 /// No more of what a check printed is kept.
 const LONGEST_OUTPUT: usize = 16 * 1024;
@@ -25,6 +25,9 @@ pub(crate) struct Prover {
     chronicle: Chronicle,
     /// Commands that a person named; what is found in the tree if there are none.
     commands: Vec<String>,
+    /// Files that stay as they are while checks run: what is checked could change another test
+    /// before its turn comes.
+    kept: Vec<String>,
 }
 
 /// Says yes to checks: the person named them, or approved them with the plan. What is never
@@ -33,7 +36,7 @@ struct Agreed;
 
 impl Approver for Agreed {
     fn approve(&self, _: &Question) -> Option<Said> {
-        Some(Reply::Yes { grants: Vec::new() }.into())
+        Some(Reply::once().into())
     }
 }
 
@@ -80,11 +83,17 @@ impl Prover {
             house: Arc::clone(house),
             chronicle: chronicle.clone(),
             commands,
+            kept: Vec::new(),
         }
     }
 
+    /// Keeps files as they are while checks run, by their names in the folder that is checked.
+    pub(crate) fn keeping(self, kept: Vec<String>) -> Self {
+        Self { kept, ..self }
+    }
+
     /// Puts hands together that run checks in a tree.
-    fn hands(&self, at: &Path, tree: &RunTree) -> Result<Hands, Failure> {
+    fn hands(&self, at: &Path, tree: &RunTree, place: ProofPlace) -> Result<Hands, Failure> {
         let house = &self.house;
         let registry = house.workshop.caller.registry("tester");
         let outfit = Arc::new(Outfit {
@@ -95,13 +104,26 @@ impl Prover {
             role: "tester".to_owned(),
             skill: None,
             variables: None,
-            agent: None,
+            inherits: house.ordered().for_child(ChildTerms {
+                kept_tests: self.kept.clone(),
+                ..ChildTerms::default()
+            }),
             contract: None,
             at: at.to_owned(),
+            marks: house.marks_of(self.chronicle.trace())?,
+            started_for: self.started_for(place),
         });
         let mut hands = outfit.furnish()(tree, &outfit.reading()?)?;
         hands.approver = Some(Arc::new(Agreed));
         Ok(hands)
+    }
+
+    fn started_for(&self, place: ProofPlace) -> StartedFor {
+        match (place, &self.house.company.person) {
+            (ProofPlace::Baseline, Some(_)) => StartedFor::AttendedBaseline,
+            (ProofPlace::Baseline, None) => StartedFor::UnattendedBaseline,
+            _ => StartedFor::Proof,
+        }
     }
 
     /// Runs every check of the project in a tree; this may wait for a long time.
@@ -110,7 +132,7 @@ impl Prover {
         (at, tree): (&Path, &RunTree),
         place: &Where,
     ) -> Result<Vec<ProofRecorded>, Failure> {
-        let hands = self.hands(at, tree)?;
+        let hands = self.hands(at, tree, place.place)?;
         if !self.commands.is_empty() {
             let proofs = self.commands.iter().enumerate();
             return proofs
@@ -133,7 +155,7 @@ impl Prover {
         place: &Where,
         sort: &str,
     ) -> Result<ProofRecorded, Failure> {
-        let hands = self.hands(at, tree)?;
+        let hands = self.hands(at, tree, place.place)?;
         self.command(&hands, command, place, sort)
     }
 
@@ -310,7 +332,7 @@ impl Prover {
 pub(crate) fn fresh(at: &Path, name: &str) -> Result<PathBuf, Failure> {
     let place = at.join("proofs").join(name.replace('/', "-"));
     if place.exists() {
-        std::fs::remove_dir_all(&place)
+        artel_files::remove_tree(&place)
             .map_err(|error| Failure::new(Code::W008, error.to_string()))?;
     }
     Ok(place)
@@ -320,7 +342,7 @@ pub(crate) fn fresh(at: &Path, name: &str) -> Result<PathBuf, Failure> {
 pub(crate) fn done_with(place: &Path) {
     // Its record first: without it, what a kill leaves of the rest is no tree.
     drop(std::fs::remove_file(place.join("run")));
-    drop(std::fs::remove_dir_all(place));
+    drop(artel_files::remove_tree(place));
 }
 
 fn failed_test(failure: &Value) -> Option<FailedTest> {

@@ -4,6 +4,7 @@
 //! and comes out the same.
 
 mod failed;
+mod kept;
 mod page;
 mod past;
 mod sections;
@@ -21,6 +22,7 @@ pub(crate) use past::Past;
 
 use super::Work;
 use super::changeset::title_of;
+use crate::private::PRIVATE_FOLDER;
 use crate::trouble::file_failure;
 use crate::workshop::{Open, Workshop};
 
@@ -116,9 +118,9 @@ impl Workshop {
             None => path_of(&past)?,
         };
         let failed = |error| file_failure(Code::W008, &error);
-        artel_files::make_dirs(&self.root.join(FOLDER), 0o755).map_err(failed)?;
+        artel_files::make_dirs(&self.root.join(FOLDER), PRIVATE_FOLDER).map_err(failed)?;
         let file = self.root.join(&path);
-        artel_files::write_atomic(&file, text.as_bytes(), 0o644).map_err(failed)?;
+        self.put_report(&file, run, &text)?;
         if known.is_none() {
             let status = past.status().to_owned();
             let fact = ReportWritten { run, path, status };

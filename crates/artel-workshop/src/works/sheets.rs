@@ -7,9 +7,7 @@ use std::path::{Path, PathBuf};
 use artel_journal::{Batch, Journal};
 use artel_rules::conduct::Conduct;
 use artel_rules::plan::markdown::{Head, Mark, Remark, Sheet, parse as parse_plan, render};
-use artel_rules::request::file::{
-    Origin, Request, Status, parse as parse_request, render as render_request,
-};
+use artel_rules::request::file::{Origin, Request, Status, render as render_request};
 use artel_types::plan::{Plan, PlanState};
 use artel_types::{
     Actor, Code, Draft, Fact, Failure, PlanAdopted, PlanApproved, PlanDrafted, RunId, Stream, Text,
@@ -19,6 +17,7 @@ use artel_types::{
 use super::inbox::{advice_for, advice_for_request, note};
 use super::report::rows_of;
 use super::work::Work;
+use crate::private::PRIVATE_FILE;
 use crate::trouble::file_failure;
 use crate::workshop::Workshop;
 
@@ -54,7 +53,7 @@ impl Workshop {
     pub(crate) fn write_request(&self, work: &Work, status: Status) -> Result<PathBuf, Failure> {
         let words = self.whole_text(&work.request.words)?;
         let file = self.root.join(&work.request.file);
-        let kept = read_text(&file).and_then(|text| parse_request(&text).ok());
+        let kept = read_text(&file).and_then(|text| artel_skills::read_request(&text).ok());
         let kept = kept.unwrap_or_default();
         if kept.trace.is_some_and(|trace| trace != work.trace) {
             // The name was given to another request since.
@@ -77,7 +76,7 @@ impl Workshop {
                 .into_iter()
                 .find(|it| it.as_str() == work.request.source)
                 .unwrap_or(Origin::Cli),
-            created_by: work.by.id.clone(),
+            created_by: work.by.label().into_owned(),
             portal: work.request.portal.clone(),
             tags: kept.tags,
             verify: work.request.verify,
@@ -86,7 +85,7 @@ impl Workshop {
             words,
         };
         let text = render_request(&request);
-        artel_files::write_atomic(&file, text.as_bytes(), 0o644)
+        artel_files::write_atomic(&file, text.as_bytes(), PRIVATE_FILE)
             .map_err(|error| file_failure(Code::W008, &error))?;
         theirs.tell(&file, &advice_for_request(work))?;
         Ok(file)
@@ -189,7 +188,7 @@ impl Workshop {
             return Ok(Stands::Theirs);
         }
         let unread = self.keep_theirs(&theirs, &work.name())?;
-        artel_files::write_atomic(&file, text.as_bytes(), 0o644)
+        artel_files::write_atomic(&file, text.as_bytes(), PRIVATE_FILE)
             .map_err(|error| file_failure(Code::W008, &error))?;
         unread.tell(&file, &advice_for(work))?;
         let name = format!("{}_plan.md", work.name());

@@ -193,9 +193,10 @@ impl Workshop {
         answer: &str,
     ) -> Result<Noted<Steered>, Failure> {
         let answer = checked(question, answer)?;
+        self.refuse_secret_in(&answer)?;
         let answered = RunAnswered {
             question: question.asked.question.clone(),
-            answer: self.redactor().redact(&answer).into_owned(),
+            answer,
         };
         let Open { journal, notes } = self.open()?;
         let (run, by) = (question.run, self.caller.actor());
@@ -203,10 +204,7 @@ impl Workshop {
         if let Some(first) = answer_first(&journal, run, question.seq, draft)? {
             return Err(already_decided(&first, run));
         }
-        let done = question
-            .driver
-            .clone()
-            .map_or(Steered::Kept, Steered::Heard);
+        let done = question.driver.clone().map_or(Steered::Kept, Steered::Sent);
         Ok(Noted { done, notes })
     }
 
@@ -241,7 +239,7 @@ pub fn answer_settles(asked: &RunAsked, answer: &str) -> bool {
 
 /// Says that somebody else answered first.
 pub(crate) fn already_decided(first: &Event, run: RunId) -> Failure {
-    let what = format!("already decided: {} answered first", first.actor.id);
+    let what = format!("already decided: {} answered first", first.actor.label());
     Failure::new(Code::R008, what).advise(format!("`artel trace {}` shows it", run.short()))
 }
 

@@ -164,13 +164,11 @@ impl Work {
     }
 
     /// Returns who set it going as it goes now: the person who approved its plan, before that who
-    /// commented on it last, or else who asked.
+    /// commented on it last, a program perhaps, or else who asked.
     pub fn set_going_by(&self) -> &Actor {
         let last = |is: fn(&Fact) -> bool| {
-            let by_people = self
-                .events
-                .iter()
-                .filter(|it| it.actor.kind == ActorKind::Human);
+            let is_asker = |kind| matches!(kind, ActorKind::Human | ActorKind::Program);
+            let by_people = self.events.iter().filter(|it| is_asker(it.actor.kind));
             by_people.rev().find(|event| is(&event.fact))
         };
         let last = last(|fact| matches!(fact, Fact::PlanApproved(_)))

@@ -118,6 +118,8 @@ pub(crate) fn tool_requested(call: &str, tool: &str, decision: &str) -> ToolRequ
         reason: "it reads".to_owned(),
         record: "r".to_owned(),
         unknown: "pure".to_owned(),
+        decided_by: None,
+        opens: None,
     }
 }
 

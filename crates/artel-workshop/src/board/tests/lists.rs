@@ -76,6 +76,8 @@ fn fact(act: &Act, run: RunId) -> Option<Fact> {
             record: "r".to_owned(),
             answer: "once".to_owned(),
             reason: String::new(),
+            granted: None,
+            offered: None,
         }
         .into(),
         9 => RunAsked {

@@ -1,11 +1,19 @@
 //! What is said when a run is over.
 
-use artel_types::{ChangeKind, FileChange, RunFinished, RunMetrics, RunState, counted};
+use artel_types::{
+    ChangeKind, FileChange, LeftOutPath, LeftOutReason, RunFinished, RunMetrics, RunState, counted,
+};
 
 use super::line::{Mark, first_line, span, tokens};
 
 /// More files are counted, not listed.
 const MOST_FILES: usize = 20;
+
+/// More paths that were left out are counted, not named.
+const MOST_LEFT_OUT: usize = 5;
+
+/// How many letters of such a path are shown.
+const LONGEST_PATH: usize = 60;
 
 /// Says how a run ended, what it took, what was achieved and which files it changed.
 pub(super) fn ending(finished: &RunFinished) -> Vec<(Mark, String)> {
@@ -28,7 +36,42 @@ pub(super) fn ending(finished: &RunFinished) -> Vec<(Mark, String)> {
         }
     }
     lines.extend(files(changed));
+    let left_out = finished.left_out.as_deref().unwrap_or_default();
+    lines.extend(left_out_line(left_out).map(|line| (Mark::Bad, line)));
     lines
+}
+
+/// Names what of a run's files is kept nowhere, in a line; nothing where all is kept.
+fn left_out_line(left_out: &[LeftOutPath]) -> Option<String> {
+    let mut shown: Vec<_> = left_out.iter().take(MOST_LEFT_OUT).map(reason).collect();
+    let more = left_out.len().saturating_sub(MOST_LEFT_OUT);
+    if more > 0 {
+        shown.push(format!("{} more", counted(more as u64, "path")));
+    }
+    (!shown.is_empty()).then(|| format!("left out: {}", shown.join(", ")))
+}
+
+fn reason(one: &LeftOutPath) -> String {
+    let amount = one.amount.unwrap_or_default();
+    let why = match one.why {
+        LeftOutReason::GitMetadata => "git metadata".to_owned(),
+        LeftOutReason::Repository => "git takes it for a repository".to_owned(),
+        LeftOutReason::SpecialFile => "not a file or folder".to_owned(),
+        LeftOutReason::TooDeep => "too deep".to_owned(),
+        LeftOutReason::TooLarge => format!("{amount} bytes, too large"),
+        LeftOutReason::TooMany => format!("{}, too many", counted(amount, "new file")),
+    };
+    format!("{} ({why})", shown_path(&one.path))
+}
+
+/// Shows where something lies: the beginning of a long path is enough.
+fn shown_path(path: &str) -> String {
+    let mut letters = path.chars();
+    let start: String = letters.by_ref().take(LONGEST_PATH).collect();
+    match letters.next() {
+        None => start,
+        Some(_) => format!("{start}…"),
+    }
 }
 
 /// Says which of the things a run set out to do are done.
@@ -56,14 +99,21 @@ fn objectives(finished: &RunFinished) -> Vec<(Mark, String)> {
 }
 
 fn took(metrics: &RunMetrics) -> String {
-    let all = metrics.tokens_input.saturating_add(metrics.tokens_output);
+    let own = metrics.tokens_input.saturating_add(metrics.tokens_output);
+    let below = metrics.below.clone().unwrap_or_default();
+    let all = own.saturating_add(below.tokens);
+    // Of what was called, a price may not be known: then it is not known of all.
+    let cost = match &metrics.below {
+        Some(below) => metrics.cost.zip(below.cost).map(|(own, more)| own + more),
+        None => metrics.cost,
+    };
     let mut text = format!(
         " · {} · {} tokens",
         counted(metrics.turns, "turn"),
         tokens(all)
     );
     // What costs nothing is rehearsed, and goes without saying.
-    if let Some(cost) = metrics.cost.filter(|cost| cost.0 > 0) {
+    if let Some(cost) = cost.filter(|cost| cost.0 > 0) {
         text.push_str(&format!(" · {cost}"));
     }
     text.push_str(&format!(" · {}", span(metrics.total_ms)));

@@ -375,7 +375,7 @@ impl Narrator {
         match answered.answer.as_str() {
             "no" => vec![(Mark::Waits, "not allowed by you".to_owned())],
             "nobody" => match asked {
-                Some((wanted, asked)) => unanswered(&wanted, &asked),
+                Some((wanted, asked)) => unanswered(&wanted, &asked, answered),
                 None => vec![(Mark::Waits, "not done: nobody could be asked".to_owned())],
             },
             scope => self.full(Mark::Plain, || format!("allowed by you ({scope})")),

@@ -1,6 +1,6 @@
 //! Sentences of a story that are made of several parts.
 
-use artel_types::{RunContinued, ToolRequested};
+use artel_types::{RunContinued, ToolAnswered, ToolRequested};
 
 use super::line::{Mark, Progress, grouped};
 
@@ -35,8 +35,23 @@ pub(super) fn refusal(wanted: &str, asked: &ToolRequested) -> Vec<(Mark, String)
     ]
 }
 
-/// Says what was not done because nobody was there to be asked, and how it can be.
-pub(super) fn unanswered(wanted: &str, asked: &ToolRequested) -> Vec<(Mark, String)> {
+/// Says what was not done because nobody was there to be asked, and how it can be. Only rules that
+/// would spare the question are named.
+pub(super) fn unanswered(
+    wanted: &str,
+    asked: &ToolRequested,
+    answered: &ToolAnswered,
+) -> Vec<(Mark, String)> {
+    let mut can = "you can: run it in a terminal, which asks you".to_owned();
+    for rule in answered.offered.iter().flatten() {
+        let rule = rule.replace('\'', "'\\''");
+        can.push_str(&format!(" · `artel policy grant '{rule}' --reason …`"));
+    }
+    match answered.offered.as_deref() {
+        None | Some([]) => {}
+        Some([_]) => can.push_str(" allows it for good"),
+        Some(_) => can.push_str(" together allow it for good"),
+    }
     vec![
         (Mark::Waits, format!("wants to run: {wanted}")),
         (
@@ -46,12 +61,7 @@ pub(super) fn unanswered(wanted: &str, asked: &ToolRequested) -> Vec<(Mark, Stri
                 asked.reason, asked.rule
             ),
         ),
-        (
-            Mark::Detail,
-            "you can: run it in a terminal, which asks you · `artel policy grant RULE --reason …` \
-             allows it for good"
-                .to_owned(),
-        ),
+        (Mark::Detail, can),
     ]
 }
 

@@ -267,9 +267,11 @@ impl Workshop {
     /// Returns what a person made of a plan, if it can be used and differs.
     fn usable(&self, work: &Work, now: &Plan, parsed: &Parsed) -> Result<Option<Plan>, Problems> {
         let plan = &parsed.plan;
-        if hash_of(&plan::normalise(now.clone()))?.1 == hash_of(plan)?.1 {
+        let (made, hash) = hash_of(plan)?;
+        if hash_of(&plan::normalise(now.clone()))?.1 == hash {
             return Ok(None);
         }
+        self.refuse_secret_in(&made)?;
         let named = self.named_for(&work.request);
         let mut problems = match named.check(plan, Some(now)) {
             Ok(_) => Vec::new(),

@@ -21,6 +21,7 @@ impl Workshop {
         steer: &Steer,
         why: Option<&str>,
     ) -> Result<Noted<(String, Steered)>, Failure> {
+        self.refuse_secret_in(why.unwrap_or_default())?;
         let (run, conduct) = self.under_way(work)?;
         let spec = step_named(&conduct, step)?.clone();
         let stands = conduct.step(&spec.id).cloned().unwrap_or_default();
@@ -31,10 +32,7 @@ impl Workshop {
                 let settled = StepSettled {
                     step: spec.id.clone(),
                     state: "cancelled".to_owned(),
-                    why: self
-                        .redactor()
-                        .redact(why.unwrap_or("a person ended it"))
-                        .into_owned(),
+                    why: why.unwrap_or("a person ended it").to_owned(),
                 };
                 vec![settled.into()]
             }
@@ -64,14 +62,14 @@ impl Workshop {
             .map(|agent| self.steering(*agent, work.trace, steer.fact()));
         journal.append(Batch::of(own.chain(theirs))).await?;
         let steered = match driver {
-            Some(driver) => Steered::Heard(driver),
+            Some(driver) => Steered::Sent(driver),
             None => {
                 if *steer == Steer::Cancel {
                     self.end_agents(&journal, agents).await?;
                 }
                 // Somebody may have taken it up just now.
                 let (_, driver) = self.standing_of(run)?;
-                driver.map_or(Steered::Kept, Steered::Heard)
+                driver.map_or(Steered::Kept, Steered::Sent)
             }
         };
         self.refresh_sheets(work.trace, LOOKING);

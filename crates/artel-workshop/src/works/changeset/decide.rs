@@ -64,6 +64,7 @@ impl Workshop {
         id: &str,
         how: Merging<'_>,
     ) -> Result<Noted<ChangesetDone>, Failure> {
+        self.refuse_secret_in(how.waiver.unwrap_or_default())?;
         self.in_patience(id, || self.approve(id, how))
     }
 

@@ -1,18 +1,20 @@
 //! Where orders about changesets are put on record and carried out, by one process at a time.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use artel_git::{GitError, Line, LineError, Merge, MergeRefused};
 use artel_journal::{Batch, Journal};
 use artel_rules::plan::state::{ChangesetState, Order};
 use artel_types::{
-    Actor, ChangesetMerged, ChangesetOrdered, ChangesetRefused, Code, Draft, Fact, Failure, Stream,
+    Actor, ChangesetCreated, ChangesetMerged, ChangesetOrdered, ChangesetRefused, Code, Draft,
+    Fact, Failure, Stream,
 };
 
 use super::of_work;
-use super::refusal::Asker;
+use super::refusal::{Asker, names};
 use super::turn::Turn;
+use crate::placed::repository_around;
 use crate::works::Work;
 use crate::works::sheets::keep;
 use crate::workshop::{Open, Workshop};
@@ -112,6 +114,7 @@ impl<'w> Desk<'w> {
         let by = self.workshop.caller.actor();
         for try_number in 1.. {
             let merge = plan().map_err(|refused| wish.asker.refused(refused))?;
+            self.refuse_own(&merge, wish.asker.created)?;
             let ordered = self.ordered(wish, &merge)?;
             let fact = Fact::from(ordered.clone());
             let told = self
@@ -137,6 +140,23 @@ impl<'w> Desk<'w> {
             }
         }
         Err(Failure::new(Code::X001, "it was tried for ever"))
+    }
+
+    /// Refuses to change what is a workshop's own: no plan writes policy, roles, skills or words of
+    /// a person.
+    fn refuse_own(&self, merge: &Merge, created: &ChangesetCreated) -> Result<(), Failure> {
+        let own = self.workshop.own_folders()?;
+        let folder = Path::new(&created.folder);
+        let root = repository_around(folder);
+        let is_own = |file: &&PathBuf| own.owns(&root.join(file)) || own.owns(&folder.join(file));
+        let files: Vec<PathBuf> = merge.files.iter().filter(is_own).cloned().collect();
+        if files.is_empty() {
+            return Ok(());
+        }
+        let what = format!("these are a workshop's own files: {}", names(&files));
+        Err(Failure::new(Code::P001, what)
+            .because("no run or plan changes them")
+            .advise("make such changes yourself, or merge the branch with git"))
     }
 
     fn ordered(&self, wish: &Wish<'_>, merge: &Merge) -> Result<ChangesetOrdered, Failure> {

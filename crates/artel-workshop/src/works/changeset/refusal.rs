@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use artel_git::{LineError, MergeRefused};
-use artel_types::{ChangesetCreated, Code, Failure, counted};
+use artel_types::{ChangesetCreated, Code, Failure, counted, shown_path};
 
 use crate::trouble::shell_word;
 use crate::works::crew::git_failed;
@@ -32,10 +32,13 @@ impl Asker<'_> {
                     "`{into}` has other changes in the same places: {}",
                     names(&paths)
                 );
-                let why = conflicts
-                    .iter()
-                    .take(MOST_NAMED)
-                    .map(|it| format!("{}: {}", it.path.display(), it.what.text()));
+                let why = conflicts.iter().take(MOST_NAMED).map(|it| {
+                    format!(
+                        "{}: {}",
+                        shown_path(&it.path.to_string_lossy()),
+                        it.what.text()
+                    )
+                });
                 Failure::new(Code::R006, what)
                     .because(why.collect::<Vec<_>>().join("; "))
                     .advise(self.after_conflict(&into))
@@ -167,7 +170,9 @@ pub(super) fn apply_by_hand(folder: &str, patch: &str) -> String {
 /// Names files, as many as anybody reads.
 pub(super) fn names(files: &[PathBuf]) -> String {
     let shown = files.iter().take(MOST_NAMED);
-    let mut names: Vec<String> = shown.map(|file| format!("`{}`", file.display())).collect();
+    let mut names: Vec<String> = shown
+        .map(|file| format!("`{}`", shown_path(&file.to_string_lossy())))
+        .collect();
     if files.len() > MOST_NAMED {
         names.push(format!("and {} more", files.len() - MOST_NAMED));
     }

@@ -25,6 +25,7 @@ impl Workshop {
                 .because("the next one who plans this reads it")
                 .advise(format!("`artel changeset reject {id} --reason \"…\"`")));
         }
+        self.refuse_secret_in(reason)?;
         let mut desk = Desk::open(self)?;
         let work = self.work_named(id)?;
         of_work(&work)?;

@@ -213,7 +213,7 @@ pub(crate) fn waivers(work: &Work) -> Vec<String> {
         let reason = decision.reason?;
         Some(format!(
             "{} merged it all the same: {reason}",
-            decision.by.id
+            decision.by.label()
         ))
     };
     approved.filter_map(line).collect()

@@ -69,6 +69,10 @@ struct Change {
     commands: Vec<String>,
     #[serde(default)]
     network: Vec<String>,
+    #[serde(default)]
+    tools: Vec<String>,
+    #[serde(default)]
+    secrets: Vec<String>,
     /// Steps that have to come first.
     #[serde(default)]
     steps: Vec<PlanStep>,
@@ -193,6 +197,8 @@ impl Maker {
         step.scope.paths.extend(change.paths);
         step.scope.commands.extend(change.commands);
         step.scope.network.extend(change.network);
+        step.scope.tools.extend(change.tools);
+        step.scope.secrets.extend(change.secrets);
         step.after
             .extend(change.steps.iter().map(|it| it.id.clone()));
         let mut what = widened(&self.step, &step);
@@ -286,6 +292,8 @@ fn advice_form(maker: Maker) -> Arc<dyn Tool> {
             "paths": list("More files that it has to change, as patterns"),
             "commands": list("More commands, as rules such as `npm run build:*`"),
             "network": list("Hosts that it has to reach"),
+            "tools": list("Declared tools that it has to use"),
+            "secrets": list("Secrets that its tools and commands need, by name"),
             "steps": {"type": "array", "items": {"type": "object"},
                 "description": "Steps that have to come first: id, title, role, work, check, scope"},
         },

@@ -11,6 +11,7 @@ use artel_rules::proof;
 use artel_types::plan::{Evidence, EvidenceKind, PlanStep, ProofPlace};
 use artel_types::{
     BranchChecked, Event, Fact, Failure, PlanAdopted, PlanDecided, StepFailed, StepPassed, Text,
+    shown_path,
 };
 
 use super::gauges::{Held, evidence_of};
@@ -28,6 +29,7 @@ impl Workers {
             let step = spot.state.step(&spot.spec.id);
             let left = step.and_then(|it| Some((it.tree.clone()?, it.base.clone()?)));
             let (tree, base) = left.unwrap_or_else(|| (this.base.clone(), this.base.clone()));
+            let tree = this.with_tests(&spot, tree)?;
             // A step may be on its way to the branch when one before it in the plan gets there.
             let turn = this.branch_turn.lock();
             let _turn = turn.unwrap_or_else(PoisonError::into_inner);
@@ -271,13 +273,13 @@ impl Workers {
             for (index, evidence) in shown.iter().enumerate() {
                 let proof = match evidence.kind {
                     EvidenceKind::File => {
-                        let path = std::path::PathBuf::from(evidence.what.trim());
+                        let path = self.in_repository(evidence.what.trim());
                         let now = self.hash_at(head, &path)?;
                         let was = self.hash_on_record(&spec.id, &evidence.what)?;
                         let found = match (&now, &was) {
                             (None, _) => FileFound::No,
                             (Some(now), Some(was)) if now != was => {
-                                match self.others_changed(&spec.id, evidence.what.trim())? {
+                                match self.others_changed(&spec.id, &path)? {
                                     true => FileFound::Later,
                                     false => FileFound::Other,
                                 }
@@ -373,7 +375,7 @@ fn clash(conflicts: &[Conflict]) -> String {
         let side = |text: &Option<String>| text.clone().unwrap_or_else(|| "(gone)".to_owned());
         text.push_str(&format!(
             "\n\n{}: {}\n<theirs>\n{}\n</theirs>\n<yours>\n{}\n</yours>",
-            conflict.path.display(),
+            shown_path(&conflict.path.to_string_lossy()),
             conflict.what.text(),
             side(&conflict.ours),
             side(&conflict.theirs)

@@ -9,7 +9,7 @@ use artel_engine::Did;
 use artel_rules::plan::names::{is_code_path, is_plain_path};
 use artel_rules::proof;
 use artel_types::plan::{Evidence, EvidenceKind, ProofPlace};
-use artel_types::{BaselineTaken, Fact, Failure, ProofRecorded, StepChecked, Text};
+use artel_types::{BaselineTaken, Fact, Failure, ProofRecorded, StepChecked, Text, listed_paths};
 
 use super::parts::{anew, production};
 use super::rights::worker;
@@ -252,6 +252,7 @@ impl Workers {
 
     fn look<'l>(&self, spot: &'l Spot) -> Result<Look<'l>, Failure> {
         let (tree, base) = spot.left_by(self);
+        let tree = self.with_tests(spot, tree)?;
         let changed = self.line.changed(&base, &tree).map_err(git_failed)?;
         Ok(Look {
             production: production(&changed),
@@ -281,7 +282,8 @@ impl Workers {
         if !why.is_empty() {
             return Ok((Vec::new(), why));
         }
-        let prover = self.prover(&look.spot.state);
+        let kept = self.in_folder(&self.tests_of(look.spot)?);
+        let prover = self.prover(&look.spot.state).keeping(kept);
         let id = Some(spec.id.clone());
         let place = self.spot_of(ProofPlace::Green, id, look.spot.round, look.tree.clone());
         let has_suite = !look.before.is_empty();
@@ -388,7 +390,7 @@ impl Workers {
         for (index, evidence) in spec.evidence.iter().enumerate() {
             match evidence.kind {
                 EvidenceKind::File => {
-                    let path = PathBuf::from(evidence.what.trim());
+                    let path = self.in_repository(evidence.what.trim());
                     let hash = self.hash_at(&look.tree, &path)?;
                     let holds = hash.is_some() && look.changed.contains(&path);
                     if !holds {
@@ -427,8 +429,10 @@ impl Workers {
         let mut shown = Vec::new();
         for path in look.changed.iter().filter(|_| look.is_plain()) {
             if let Some(hash) = self.hash_at(&look.tree, path)? {
-                let what = path.to_string_lossy();
-                shown.push(prover.file(&what, place, (FileFound::New, Some(hash)))?);
+                for what in self.in_folder(&[path.to_string_lossy().into_owned()]) {
+                    let found = (FileFound::New, Some(hash.clone()));
+                    shown.push(prover.file(&what, place, found)?);
+                }
             }
         }
         Ok(shown)
@@ -494,11 +498,11 @@ fn unexercised(look: &Look<'_>) -> String {
     let files: Vec<_> = look
         .production
         .iter()
-        .map(|path| path.display().to_string())
+        .map(|path| path.to_string_lossy().into_owned())
         .collect();
     format!(
         "every check passes also without the change of {}: nothing exercises it. Add a test that \
          fails without it, or have a command as evidence that does.",
-        files.join(", ")
+        listed_paths(&files)
     )
 }

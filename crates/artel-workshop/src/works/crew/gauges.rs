@@ -2,7 +2,7 @@
 //! checks the project. A person agrees to them, or they are put back.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use artel_git::Entry;
 use artel_policy::rules::Rule;
@@ -11,7 +11,7 @@ use artel_rules::plan::check;
 use artel_rules::plan::names::is_test_path;
 use artel_rules::proof::{self, Gauges};
 use artel_types::plan::{Evidence, Plan, PlanStep, ProofPlace};
-use artel_types::{Code, Fact, Failure, ProofRecorded};
+use artel_types::{Fact, Failure, ProofRecorded, listed_paths, literal_pattern, shown_path};
 
 use super::branch::LARGEST_FILE;
 use super::check::Look;
@@ -39,7 +39,7 @@ impl Beyond {
     fn listed(&self) -> String {
         let gauges = self.gauges.iter();
         let gauges: Vec<_> = gauges
-            .map(|(path, what)| format!("`{path}` {what}"))
+            .map(|(path, what)| format!("`{}` {what}", shown_path(path)))
             .collect();
         gauges.join(", ")
     }
@@ -50,7 +50,14 @@ impl Workers {
     pub(super) fn beyond_scope(&self, spot: &Spot, tree: &str) -> Result<Option<Fact>, Failure> {
         let spec = &spot.spec;
         let base = self.base_of(spot);
-        let beyond = self.beyond(spot, (&base, tree))?;
+        let mut beyond = self.beyond(spot, (&base, tree))?;
+        // What no plan can name, as what lies beside its folder, is nothing to ask about.
+        beyond
+            .outside
+            .retain(|path| self.pattern_of(path).is_some());
+        beyond
+            .gauges
+            .retain(|(path, _)| self.pattern_of(path).is_some());
         let words = self.words_of(spot, (&base, tree), &beyond)?;
         if beyond.is_nothing() || self.is_turned_down(&words, &spec.id)? {
             return Ok(None);
@@ -61,16 +68,25 @@ impl Workers {
             step.scope.paths.push("**".to_owned());
         }
         let gauges = beyond.gauges.iter().map(|(path, _)| path);
-        for path in beyond.outside.iter().chain(gauges) {
-            if !step.scope.paths.contains(path) {
-                step.scope.paths.push(path.clone());
+        let named = beyond.outside.iter().chain(gauges);
+        for pattern in named.filter_map(|path| self.pattern_of(path)) {
+            if !step.scope.paths.contains(&pattern) {
+                step.scope.paths.push(pattern);
             }
         }
         let known = self.house.workshop.known();
         let judge = |next: &Plan| check(next, &known);
         let fact = proposed(spot.state.plan(), step, Vec::new(), judge, words);
-        let fact = fact.map_err(|why| Failure::new(Code::X001, why))?;
-        Ok(Some(fact.into()))
+        // What makes no plan is nothing to ask about: it has to be put back.
+        Ok(fact.ok().map(Fact::from))
+    }
+
+    /// Returns the pattern by which a plan names this file of the repository and no other; nothing
+    /// where it cannot, as for names that are no text: two of them may read the same.
+    fn pattern_of(&self, path: &str) -> Option<String> {
+        let here = self.in_folder(&[path.to_owned()]);
+        let here = here.first().filter(|path| !path.contains('\u{fffd}'));
+        here.map(|path| literal_pattern(path))
     }
 
     /// Tells whether a person has said no to the same: they are not asked again in each attempt.
@@ -100,15 +116,21 @@ impl Workers {
         let beyond = self.beyond(look.spot, (&base, &look.tree))?;
         let outside = beyond.outside.iter();
         let outside = outside.map(|path| {
+            let path = shown_path(path);
             format!("`{path}` is not this step's to change, and nobody agreed to it: put it back")
         });
-        let gauges = beyond.gauges.iter().map(|(path, what)| {
-            format!(
-                "`{path}` {what}, and nobody agreed to its change: put it back as it was, and add \
-                 new tests beside it"
-            )
-        });
-        Ok(outside.chain(gauges).collect())
+        let mut told: Vec<String> = outside.collect();
+        for (path, what) in &beyond.gauges {
+            let remedy = match self.is_at(&base, path)? {
+                true => {
+                    "nobody agreed to its change: put it back as it was, and add new tests \
+                     beside it"
+                }
+                false => "nobody approved it: remove it",
+            };
+            told.push(format!("`{}` {what}, and {remedy}", shown_path(path)));
+        }
+        Ok(told)
     }
 
     /// Runs the suite with the work and with everything that checks the project as it was before
@@ -200,7 +222,7 @@ impl Workers {
     /// Finds what has to be as it was for the checks to be those from before the first step.
     fn goes_back(&self, held: &Held<'_>) -> Result<Back, Failure> {
         let plan = held.state.plan();
-        let is_named = |path: &str| plan.steps.iter().any(|step| proof::names_file(step, path));
+        let is_named = |path: &str| plan.steps.iter().any(|step| self.plan_names(step, path));
         let changed = self.line.changed(&self.base, held.tree);
         let mut back = Back::default();
         for path in changed.map_err(git_failed)? {
@@ -225,8 +247,13 @@ impl Workers {
 
     /// Tells whether nothing was at a path before the first step.
     fn is_new(&self, path: &str) -> Result<bool, Failure> {
-        let entry = self.line.entry_at(&self.base, path.as_ref());
-        Ok(entry.map_err(git_failed)?.is_none())
+        Ok(!self.is_at(&self.base, path)?)
+    }
+
+    /// Tells whether a tree has something at a path.
+    fn is_at(&self, tree: &str, path: &str) -> Result<bool, Failure> {
+        let entry = self.line.entry_at(tree, path.as_ref());
+        Ok(entry.map_err(git_failed)?.is_some())
     }
 
     /// Returns the changes of a tree to what checks the project, steps' own tests among them: what
@@ -241,13 +268,13 @@ impl Workers {
         // What a check only loads is the work of whoever the plan lets change it.
         let is_work = |path: &str| {
             let mut steps = plan.steps.iter();
-            gauges.load(path) && steps.any(|step| proof::names_file(step, path))
+            gauges.load(path) && steps.any(|step| self.plan_names(step, path))
         };
         let touched = self.touched(&gauges, is_work, (base, tree))?;
         Ok(touched.into_iter().map(|(path, _)| path.into()).collect())
     }
 
-    fn base_of(&self, spot: &Spot) -> String {
+    pub(super) fn base_of(&self, spot: &Spot) -> String {
         let base = spot
             .state
             .step(&spot.spec.id)
@@ -259,7 +286,7 @@ impl Workers {
         let spec = &spot.spec;
         let before = self.proofs(ProofPlace::Baseline)?;
         let gauges = self.gauges(&before, &spec.evidence, base)?;
-        let is_named = |path: &str| proof::names_file(spec, path);
+        let is_named = |path: &str| self.plan_names(spec, path);
         Ok(Beyond {
             outside: self.outside(spot, (base, tree))?,
             gauges: self.touched(&gauges, is_named, (base, tree))?,
@@ -269,6 +296,13 @@ impl Workers {
     fn outside(&self, spot: &Spot, trees: (&str, &str)) -> Result<Vec<String>, Failure> {
         let kept = self.tests_of(spot)?;
         self.outside_of(&spot.spec, &kept, trees)
+    }
+
+    /// Tells whether a step names a file of the repository by its path. A plan calls files what they
+    /// are called in the folder that is worked in.
+    pub(super) fn plan_names(&self, step: &PlanStep, path: &str) -> bool {
+        let here = self.in_folder(&[path.to_owned()]);
+        here.iter().any(|path| proof::names_file(step, path))
     }
 
     /// Names the files that differ between two trees and lie outside of a scope.
@@ -290,9 +324,14 @@ impl Workers {
         let changed = changed
             .iter()
             .map(|path| path.to_string_lossy().into_owned());
+        let is_within = |path: &String| {
+            let here = self.in_folder(std::slice::from_ref(path));
+            here.iter()
+                .any(|path| rules.iter().any(|rule| rule.admits_path("edit", path)))
+        };
         let outside = changed
             .filter(|path| !kept.contains(path))
-            .filter(|path| !rules.iter().any(|rule| rule.admits_path("edit", path)));
+            .filter(|path| !is_within(path));
         Ok(outside.collect())
     }
 
@@ -303,9 +342,21 @@ impl Workers {
         evidence: &[Evidence],
         tree: &str,
     ) -> Result<Gauges, Failure> {
+        // Most words of commands are no files. To ask git about each would start hundreds of
+        // processes.
+        let there = self.line.paths_at(tree).map_err(git_failed)?;
         // What cannot be read is no file that a check could start.
-        let read = |path: &str| self.text_at(tree, path).ok().flatten();
-        Ok(Gauges::of(before, evidence, read))
+        let read = |path: &str| match there.contains(Path::new(path)) {
+            true => self.text_at(tree, path).ok().flatten(),
+            false => None,
+        };
+        let start = self.in_repository("");
+        Ok(Gauges::of_folder(
+            &start.to_string_lossy(),
+            before,
+            evidence,
+            read,
+        ))
     }
 
     fn touched(
@@ -360,7 +411,7 @@ impl Workers {
         let (mut what, mut why) = (Vec::new(), Vec::new());
         let mut impact = "the change stays in the step's own files until you decide".to_owned();
         if !beyond.outside.is_empty() {
-            what.push(format!("it also changed {}", beyond.outside.join(", ")));
+            what.push(format!("it also changed {}", listed_paths(&beyond.outside)));
             why.push("the files lie outside of what the plan lets this step change");
         }
         if !beyond.gauges.is_empty() {

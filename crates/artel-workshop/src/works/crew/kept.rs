@@ -3,13 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use artel_git::RunTree;
+use artel_policy::{Answer, PathKeep};
+use artel_rules::conduct::Part;
 use artel_rules::plan::names::is_test_path;
 use artel_rules::proof::{self, Stage};
 use artel_types::plan::{Evidence, EvidenceKind, PlanStep, ProofPlace};
 use artel_types::{Fact, Failure, ProofRecorded, StepPassed};
 
 use super::branch::LARGEST_FILE;
-use super::{Workers, git_failed};
+use super::parts::TEST_PATHS;
+use super::{Spot, Workers, git_failed};
 
 /// A step that passed, as it stands on the branch.
 struct Passed {
@@ -17,7 +21,121 @@ struct Passed {
     files: Vec<String>,
 }
 
+/// Files that were changed and may not be, with the tree that has them as they were.
+#[derive(Default)]
+struct Kept {
+    from: String,
+    changed: Vec<PathBuf>,
+}
+
 impl Workers {
+    /// Puts back what an attempt is held to and changed, by whatever means: the tests of its step,
+    /// for whoever writes those everything else, and files that a rule of the person bans. Returns
+    /// the tree without the changes, and names them.
+    pub(super) fn with_kept_files(
+        &self,
+        spot: &Spot,
+        files: &RunTree,
+        left: String,
+    ) -> Result<(String, Vec<PathBuf>), Failure> {
+        let mut tree = left;
+        let mut put_back = Vec::new();
+        for find in [Self::changed_in_part, Self::changed_though_banned] {
+            let Kept { from, changed } = find(self, spot, &tree)?;
+            if changed.is_empty() {
+                continue;
+            }
+            self.line
+                .put_back(files, &from, &changed)
+                .map_err(git_failed)?;
+            tree = self.grafted(&tree, &from, &changed)?;
+            put_back.extend(changed);
+        }
+        Ok((tree, put_back))
+    }
+
+    /// Names what the part of a step that this is may not change.
+    fn changed_in_part(&self, spot: &Spot, left: &str) -> Result<Kept, Failure> {
+        match spot.part {
+            Part::Work => self.tests_changed(spot, left),
+            Part::Tests => self.changed_beside_tests(spot, left),
+            _ => Ok(Kept::default()),
+        }
+    }
+
+    /// Names changed files that a rule of the person bans from being changed.
+    fn changed_though_banned(&self, spot: &Spot, left: &str) -> Result<Kept, Failure> {
+        let policy = self.house.workshop.caller.policy(None);
+        let policy = policy.map_err(|problems| problems.first())?;
+        let mut walls = policy.path_walls();
+        walls.retain(|wall| wall.keeps == PathKeep::Writing && wall.answer == Answer::Deny);
+        if walls.is_empty() || !matches!(spot.part, Part::Work | Part::Tests) {
+            return Ok(Kept::default());
+        }
+        let from = self.base_of(spot);
+        let prefix = self.line.prefix();
+        let mut changed = self.line.changed(&from, left).map_err(git_failed)?;
+        changed.retain(|path| {
+            let here = path.strip_prefix(&prefix).unwrap_or(path).to_string_lossy();
+            walls.iter().any(|wall| wall.covers(&here))
+        });
+        Ok(Kept { from, changed })
+    }
+
+    /// Returns a tree with the tests of the step as its tester left them: checks and commits are made
+    /// with these, whatever is on record.
+    pub(super) fn with_tests(&self, spot: &Spot, tree: String) -> Result<String, Failure> {
+        let Kept { from, changed } = self.tests_changed(spot, &tree)?;
+        match changed.is_empty() {
+            true => Ok(tree),
+            false => self.grafted(&tree, &from, &changed),
+        }
+    }
+
+    /// Returns the tree that the tester of a step began with.
+    pub(super) fn before_tests(&self, spot: &Spot, base: &str) -> String {
+        let step = spot.state.step(&spot.spec.id);
+        let before = step.and_then(|it| it.tree.clone());
+        before.unwrap_or_else(|| base.to_owned())
+    }
+
+    /// Names the tests of a step that are not as its tester left them, with the tree that has them
+    /// so.
+    fn tests_changed(&self, spot: &Spot, left: &str) -> Result<Kept, Failure> {
+        let step = spot.state.step(&spot.spec.id);
+        let Some(tests) = step.and_then(|it| it.tests.clone()) else {
+            return Ok(Kept::default());
+        };
+        let kept: BTreeSet<PathBuf> = self
+            .tests_of(spot)?
+            .into_iter()
+            .map(PathBuf::from)
+            .collect();
+        let mut changed = self.line.changed(&tests, left).map_err(git_failed)?;
+        changed.retain(|path| kept.contains(path));
+        Ok(Kept {
+            from: tests,
+            changed,
+        })
+    }
+
+    /// Names what whoever writes tests changed that is none.
+    fn changed_beside_tests(&self, spot: &Spot, left: &str) -> Result<Kept, Failure> {
+        let before = self.before_tests(spot, &self.base_of(spot));
+        let mut spec = spot.spec.clone();
+        spec.scope.paths = TEST_PATHS.map(str::to_owned).to_vec();
+        let outside = self.outside_of(&spec, &[], (&before, left))?;
+        let beside = outside.into_iter().filter(|path| !is_test_path(path));
+        Ok(Kept {
+            from: before,
+            changed: beside.map(PathBuf::from).collect(),
+        })
+    }
+
+    fn grafted(&self, tree: &str, from: &str, paths: &[PathBuf]) -> Result<String, Failure> {
+        self.line.graft(tree, from, paths).map_err(git_failed)
+    }
+
     /// Returns what has to pass on a commit of the branch.
     pub(super) fn has_to_pass(&self, head: &str) -> Result<Vec<ProofRecorded>, Failure> {
         let before = self.proofs(ProofPlace::Baseline)?;
@@ -45,7 +163,7 @@ impl Workers {
             let mut touched = tests
                 .filter(|file| changed.iter().any(|path| path.as_os_str() == file.as_str()))
                 .peekable();
-            touched.peek().is_some() && touched.all(|file| proof::names_file(spec, file))
+            touched.peek().is_some() && touched.all(|file| self.plan_names(spec, file))
         };
         let free = passed.iter().enumerate().filter(|(_, it)| is_free(it));
         let free = free.map(|(at, _)| at).collect();
@@ -125,10 +243,12 @@ impl Workers {
     }
 
     /// Tells whether other steps that passed changed a file, as the plan lets them.
-    pub(super) fn others_changed(&self, step: &str, path: &str) -> Result<bool, Failure> {
+    pub(super) fn others_changed(&self, step: &str, path: &Path) -> Result<bool, Failure> {
         let events = self.chronicle.own_events()?;
         Ok(events.iter().any(|event| match &event.fact {
-            Fact::StepPassed(it) => it.step != step && it.files.iter().any(|file| file == path),
+            Fact::StepPassed(it) => {
+                it.step != step && it.files.iter().any(|file| Path::new(file) == path)
+            }
             _ => false,
         }))
     }

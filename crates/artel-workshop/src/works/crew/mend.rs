@@ -1,6 +1,7 @@
 //! Mending: what does not hold on the branch as a whole is put right within what the plan lets its
 //! steps do, looked at by another agent, and committed once that one says yes.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use artel_engine::Did;
@@ -9,8 +10,9 @@ use artel_policy::Changes;
 use artel_rules::conduct::{Conduct, Judge, Part};
 use artel_rules::plan::USUAL_TURNS;
 use artel_rules::plan::names::{commit_message, is_test_path};
+use artel_types::model::CallReason;
 use artel_types::plan::{Plan, PlanStep, StepScope, Verify};
-use artel_types::{BranchMended, Code, Fact, Failure, RunAsked, RunId, StepJudged};
+use artel_types::{BranchMended, Code, Fact, Failure, RunAsked, RunId, StepJudged, listed_paths};
 
 use super::gauges::shown;
 use super::{Spot, Workers, blocking, facts, git_failed};
@@ -93,8 +95,8 @@ impl Workers {
         head.ok_or_else(|| Failure::new(Code::X001, "there is nothing on record to mend"))
     }
 
-    /// Has an engineer mend it, and returns what it left: without changes of what checks the
-    /// project, whoever asked for them.
+    /// Has an engineer mend it, and returns what it left: without changes of the steps' tests and of
+    /// whatever else checks the project, whoever asked for them.
     async fn mended_by(
         self: &Arc<Self>,
         spot: &Spot,
@@ -116,6 +118,9 @@ impl Workers {
             let said = self.chronicle.text(&judged.feedback)?;
             task.push_str(&briefs::not_taken(&said));
         }
+        let kept_here = self.in_folder(&kept);
+        let bound = bound_of(&spot.spec, &kept_here, Changes::Some);
+        let bound = self.bound_of_role(bound, "engineer");
         let child = Child {
             name: format!("mend/{}", spot.round),
             parent: Some(self.run()),
@@ -123,11 +128,15 @@ impl Workers {
             task,
             told: Some(briefs::standing(self, spot)),
             contract: Contract {
-                bound: Some(bound_of(&spot.spec, &kept, Changes::Some)),
+                bound: Some(bound),
                 grants: grants_of(&spot.spec),
                 turns: spot.spec.scope.turns,
                 privacy: self.privacy,
-                ..Contract::new(format!("mending, round {}: {}", spot.round, plan.title))
+                kept: kept_here,
+                ..Contract::new(
+                    format!("mending, round {}: {}", spot.round, plan.title),
+                    CallReason::Work,
+                )
             },
             tree: Some(files.clone()),
         };
@@ -139,8 +148,9 @@ impl Workers {
         let (this, on, state) = (Arc::clone(self), base.to_owned(), Arc::clone(&spot.state));
         let left = blocking(move || {
             let left = this.line.take(&files.1).map_err(git_failed)?;
-            let checks = this.checks_touched(state.plan(), (&on, &left))?;
-            this.line.graft(&left, &on, &checks).map_err(git_failed)
+            let mut stays = this.checks_touched(state.plan(), (&on, &left))?;
+            stays.extend(kept.into_iter().map(PathBuf::from));
+            this.line.graft(&left, &on, &stays).map_err(git_failed)
         })
         .await?;
         Ok(Ok((done.run, left)))
@@ -164,7 +174,7 @@ impl Workers {
             return Ok(Agreed::Take(left.to_owned()));
         }
         let paths: Vec<_> = outside.iter().map(Into::into).collect();
-        let what = format!("Mending the branch also changed {}", outside.join(", "));
+        let what = format!("Mending the branch also changed {}", listed_paths(&outside));
         let question = format!("{}/scope", spot.spec.id);
         match self.answer_to(&question, &what)? {
             Some(answer) if answer.starts_with("accept") => Ok(Agreed::Take(left.to_owned())),
@@ -283,6 +293,9 @@ fn union_of(plan: &Plan) -> StepScope {
         paths: any_or_all(|scope| &scope.paths),
         commands: any_or_all(|scope| &scope.commands),
         network: all_of(scopes().map(|scope| &scope.network)),
+        // The branch is mended by its own code; what steps did elsewhere is not done again.
+        tools: Vec::new(),
+        secrets: Vec::new(),
         turns: turns_of(plan),
         cost_usd: None,
         criteria: Vec::new(),

@@ -5,12 +5,15 @@ use std::sync::Arc;
 
 use artel_engine::Did;
 use artel_git::RunTree;
-use artel_policy::{Bound, Changes};
+use artel_policy::{Admits, Bound, Changes};
 use artel_rules::conduct::{Judge, Part};
 use artel_rules::plan::names::is_test_path;
 use artel_rules::proof::ChangedLines;
+use artel_types::model::CallReason;
 use artel_types::plan::{Claim, Finding, ProofPlace};
-use artel_types::{Event, Failure, RunId, StepJudged, StepStarted, StepWorked, Text};
+use artel_types::{
+    Event, Fact, Failure, RunId, StepJudged, StepPutBack, StepStarted, StepWorked, Text, shown_path,
+};
 
 use super::{Spot, Workers, blocking, facts, git_failed};
 use crate::runs::RunDone;
@@ -23,6 +26,17 @@ use crate::works::prover::{done_with, fresh};
 
 /// More of a change than a verifier is told; the files are there to be read.
 const LONGEST_DIFF: usize = 16 * 1024;
+
+/// Returns why models are called for a part of a step.
+fn reason_of(part: Part) -> CallReason {
+    match part {
+        Part::Criteria | Part::Judge(_) => CallReason::Judging,
+        Part::Advise => CallReason::Advice,
+        Part::Start | Part::Tests | Part::Red | Part::Work | Part::Green | Part::Commit => {
+            CallReason::Work
+        }
+    }
+}
 
 impl Workers {
     /// Returns where the files of a step are.
@@ -89,12 +103,17 @@ impl Workers {
             turns: spot.spec.scope.turns.map(|turns| turns.clamp(1, 100)),
             privacy: self.privacy,
             directive: Some(format!("{}: {}", spot.spec.title, spot.spec.work)),
-            ..Contract::new(format!("{place}, {part}: {}", spot.spec.title))
+            ..Contract::new(
+                format!("{place}, {part}: {}", spot.spec.title),
+                reason_of(spot.part),
+            )
         }
     }
 
     pub(super) fn child(&self, spot: &Spot, role: &str, contract: Contract, task: String) -> Child {
         let known = self.house.workshop.caller.role(role);
+        let bound = contract.bound.clone();
+        let bound = bound.map(|bound| self.bound_of_role(bound, role));
         Child {
             name: format!("{}/{}/{}", spot.spec.id, spot.round, spot.part.as_str()),
             parent: Some(self.run()),
@@ -103,10 +122,35 @@ impl Workers {
             told: Some(briefs::standing(self, spot)),
             contract: Contract {
                 calls: known.ok().map(|role| role.calls),
+                bound,
                 ..contract
             },
             tree: None,
         }
+    }
+
+    /// Adds to the bound of a step what the file of a role names by itself: a person wrote it there.
+    /// Of the declared tools of the workshop a step uses no others than those and what it lists.
+    pub(super) fn bound_of_role(&self, mut bound: Bound, role: &str) -> Bound {
+        let caller = &self.house.workshop.caller;
+        let Admits::Step(step) = &mut bound.admits else {
+            return bound;
+        };
+        let registry = caller.registry("default");
+        let cards = registry.iter().flat_map(|registry| registry.cards());
+        let declared = cards.filter(|card| card.bundle == "declared");
+        step.declared = declared.map(|card| card.name.clone()).collect();
+        let named = caller.role(role).ok().filter(|role| role.file.is_some());
+        let Some(named) = named.filter(|_| step.changes == Changes::Some) else {
+            return bound;
+        };
+        let tools = named.tools.iter().flatten();
+        let tools: Vec<_> = tools.collect();
+        let by_role = step.declared.iter();
+        let by_role = by_role.filter(|name| tools.iter().any(|rule| rule.admits_tool(name)));
+        step.tools.extend(by_role.cloned());
+        step.secrets.extend(named.secrets.unwrap_or_default());
+        bound
     }
 
     /// Has an inspector say what has to hold.
@@ -116,9 +160,12 @@ impl Workers {
             tools: vec![forms::criteria_form()],
             ..self.contract(&spot, bound)
         };
-        let files = self.opened(&spot).await?;
+        // Whoever names criteria changes nothing, and may run what writes: in a copy that is thrown away.
+        let base = self.base_of(&spot);
+        let tree = self.before_tests(&spot, &base);
+        let (at, tree, _) = self.copied(&spot, "criteria", (tree, base)).await?;
         let child = Child {
-            tree: Some(files),
+            tree: Some((at.clone(), tree)),
             ..self.child(&spot, "inspector", contract, briefs::criteria(&spot.spec))
         };
         let came = self.house.child(self.trace(), child, |_, _| {}).await?;
@@ -126,6 +173,11 @@ impl Workers {
             Ok(over) => over,
             Err(left) => return Ok(left),
         };
+        blocking(move || {
+            done_with(&at);
+            Ok(())
+        })
+        .await?;
         let named = forms::handed_in::<Criteria>(&events, forms::CRITERIA);
         let mut criteria = spot.spec.scope.criteria.clone();
         criteria.extend(named.map(|it| it.criteria).unwrap_or_default());
@@ -160,9 +212,11 @@ impl Workers {
         let files = self.opened(&spot).await?;
         // The tests of the step say what it has to do; whoever does it does not change them.
         let kept = self.tests_of(&spot)?;
-        let bound = bound_of(&spot.spec, &kept, Changes::Some);
+        let kept_here = self.in_folder(&kept);
+        let bound = bound_of(&spot.spec, &kept_here, Changes::Some);
         let contract = Contract {
             tools: vec![propose_tool(self, &spot)],
+            kept: kept_here,
             ..self.contract(&spot, bound)
         };
         let task = briefs::work(&spot, &kept);
@@ -173,6 +227,21 @@ impl Workers {
         };
         let came = self.house.child(self.trace(), child, |_, _| {}).await?;
         self.left_by(spot, came, files).await
+    }
+
+    /// Names files of the repository as they are called in the folder that is worked in.
+    pub(super) fn in_folder(&self, files: &[String]) -> Vec<String> {
+        let prefix = self.line.prefix();
+        let inside = files.iter().filter_map(|file| {
+            let path = std::path::Path::new(file).strip_prefix(&prefix).ok()?;
+            Some(path.to_string_lossy().into_owned())
+        });
+        inside.collect()
+    }
+
+    /// Names a file of the folder that is worked in as it is called in the repository.
+    pub(super) fn in_repository(&self, file: &str) -> PathBuf {
+        self.line.prefix().join(file)
     }
 
     /// Returns the files that the tester of the step wrote.
@@ -204,10 +273,17 @@ impl Workers {
         let this = Arc::clone(self);
         blocking(move || {
             let left = this.line.take(&tree).map_err(git_failed)?;
+            let (left, back) = this.with_kept_files(&spot, &tree, left)?;
             let state = done.finished.as_ref().and_then(|it| it.state.clone());
             let state = state.unwrap_or_else(|| "failed".to_owned());
             let worked = this.worked(&spot, &done, &state, Vec::new(), left.clone())?;
             let mut all = vec![worked.into()];
+            let is_charged = spot.part == Part::Work && !back.is_empty();
+            all.extend(put_back_fact(&spot, &done, back));
+            if is_charged {
+                // The attempt is lost: what else it did is looked at when it is made again.
+                return Ok(facts(all));
+            }
             all.extend(this.short_of_money(&spot, &done)?);
             if spot.part == Part::Work && state == "complete" {
                 all.extend(this.beyond_scope(&spot, &left)?);
@@ -293,7 +369,11 @@ impl Workers {
             Judge::Evaluator | Judge::Inspector => "inspector",
         };
         let bound = bound_of(&spot.spec, &[], Changes::None);
-        let contract = self.contract(spot, bound);
+        // What is judged may try to change the tests that it is judged by while they run.
+        let contract = Contract {
+            kept: self.in_folder(&self.tests_of(spot)?),
+            ..self.contract(spot, bound)
+        };
         let lines = Arc::new(ChangedLines::of(&diff));
         let task = briefs::judge(self, spot, judge, &cut(diff));
         let copy = Arc::clone(&tree);
@@ -395,8 +475,21 @@ impl Workers {
     }
 }
 
+/// Says which files of an attempt were put back, if any were.
+fn put_back_fact(spot: &Spot, done: &RunDone, files: Vec<PathBuf>) -> Option<Fact> {
+    let names = files.iter().map(|path| path.to_string_lossy().into_owned());
+    let fact = StepPutBack {
+        step: spot.spec.id.clone(),
+        round: spot.round,
+        part: spot.part.as_str().to_owned(),
+        run: done.run,
+        files: names.collect(),
+    };
+    (!files.is_empty()).then(|| fact.into())
+}
+
 /// Where tests are, in the projects there are.
-const TEST_PATHS: [&str; 12] = [
+pub(super) const TEST_PATHS: [&str; 12] = [
     "**/test/**",
     "**/tests/**",
     "**/__tests__/**",
@@ -440,7 +533,7 @@ fn put_back(copy: &RunTree) -> Result<Vec<String>, String> {
         .iter()
         .filter(|change| change.kind != artel_git::ChangeKind::Made);
     let names: Vec<String> = changes
-        .map(|change| format!("`{}`", change.path.display()))
+        .map(|change| format!("`{}`", shown_path(&change.path.to_string_lossy())))
         .collect();
     if !names.is_empty() {
         copy.restore(copy.start()).map_err(failed)?;

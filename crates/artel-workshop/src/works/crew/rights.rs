@@ -21,6 +21,10 @@ struct Denied {
     /// Commands as a plan names them.
     commands: Vec<String>,
     hosts: Vec<String>,
+    /// Declared tools.
+    tools: Vec<String>,
+    /// Secrets, by name.
+    secrets: Vec<String>,
     /// Commands that no plan can name: what they do is only known when they run.
     unnamed: Vec<String>,
 }
@@ -34,10 +38,16 @@ impl Workers {
         if is_asked(&events, spot) {
             return Ok(None);
         }
-        let denied = denied(&self.house.told_by(self.trace(), run)?, spec);
+        let registry = self.house.workshop.caller.registry("default");
+        let cards = registry.iter().flat_map(|registry| registry.cards());
+        let declared = cards.filter(|card| card.bundle == "declared");
+        let declared: Vec<String> = declared.map(|card| card.name.clone()).collect();
+        let denied = denied(&self.house.told_by(self.trace(), run)?, spec, &declared);
         let mut step = spec.clone();
         step.scope.commands.extend(denied.commands.clone());
         step.scope.network.extend(denied.hosts.clone());
+        step.scope.tools.extend(denied.tools.clone());
+        step.scope.secrets.extend(denied.secrets.clone());
         let what = widened(spec, &step);
         if what.is_empty() {
             return Ok(None);
@@ -84,10 +94,18 @@ fn is_asked(events: &[Event], spot: &Spot) -> bool {
 }
 
 /// Finds what a step was denied by its own bound; other bounds are not the plan's to widen.
-fn denied(events: &[Event], step: &PlanStep) -> Denied {
+fn denied(events: &[Event], step: &PlanStep, declared: &[String]) -> Denied {
     let bound = format!("bound.step {}", step.id);
     let mut denied = Denied::default();
+    let mut call = "";
     for event in events {
+        if let Fact::SecretUsed(it) = &event.fact
+            && it.call == call
+            && it.verdict == "denied"
+            && !step.scope.secrets.contains(&it.secret)
+        {
+            once(&mut denied.secrets, it.secret.clone());
+        }
         let Fact::ToolRequested(it) = &event.fact else {
             continue;
         };
@@ -96,6 +114,10 @@ fn denied(events: &[Event], step: &PlanStep) -> Denied {
         };
         if it.decision != "deny" || it.rule != bound {
             continue;
+        }
+        call = &it.call;
+        if declared.contains(&it.tool) && !step.scope.tools.contains(&it.tool) {
+            once(&mut denied.tools, it.tool.clone());
         }
         let input: Value = serde_json::from_str(input).unwrap_or_default();
         match it.tool.as_str() {
@@ -143,7 +165,8 @@ impl Denied {
     }
 
     fn told(&self) -> String {
-        let all = self.commands.iter().chain(&self.hosts);
+        let named = self.tools.iter().chain(&self.secrets);
+        let all = self.commands.iter().chain(&self.hosts).chain(named);
         let all: Vec<String> = all.map(|it| format!("`{it}`")).collect();
         let mut text = format!(
             "the attempt did not get done, and was not allowed to use {}",

@@ -176,7 +176,8 @@ impl Workers {
             actor: Actor::system("plan"),
             session: None,
             run: Some(self.run()),
-            step_of: None,
+            above: Vec::new(),
+            step: None,
         }
     }
 }

@@ -4,9 +4,13 @@
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
+use std::path::Path;
 
 use artel_journal::{Filter, Query, Reader};
 use artel_types::{Fact, Failure, RequestRefused, TraceId};
+
+use crate::own_folders::OwnFolders;
+use crate::placed::PlacedFiles;
 
 /// What is known of the files of requests.
 #[derive(Debug, Default)]
@@ -20,6 +24,8 @@ pub(crate) struct Index {
     /// By file, the hash of what this process completed it to: its own writing costs no look at
     /// the journal.
     ours: HashMap<String, blake3::Hash>,
+    /// Files that runs put into the workshop.
+    placed: PlacedFiles,
 }
 
 impl Index {
@@ -41,6 +47,17 @@ impl Index {
         })?;
         self.seq = self.seq.max(head);
         Ok(())
+    }
+
+    /// Tells whether a run put this file where it is: then it is nobody's word.
+    pub(super) fn is_placed(
+        &mut self,
+        file: &Path,
+        reader: &Reader,
+        own: &OwnFolders,
+    ) -> Result<bool, Failure> {
+        self.placed.follow(reader, own)?;
+        Ok(self.placed.has(file))
     }
 
     /// Notes that a file is a request.

@@ -1,6 +1,7 @@
 //! What a look at some files has at hand, read once for all of them.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::{MutexGuard, PoisonError};
 
 use artel_journal::{Fence, Journal};
@@ -8,6 +9,7 @@ use artel_types::{Actor, Failure, Redactor};
 
 use super::Index;
 use super::requests::Trouble;
+use crate::own_folders::OwnFolders;
 use crate::portals::{Portal, portals_in};
 use crate::workshop::Workshop;
 
@@ -22,6 +24,8 @@ pub(super) struct Look<'a> {
     pub(super) by: Actor,
     /// What is wrong with the roles that were asked for so far; nothing where they can be used.
     roles: BTreeMap<String, Option<Trouble>>,
+    /// The own folders of workshops, once they were needed.
+    own: Option<OwnFolders>,
 }
 
 impl<'a> Look<'a> {
@@ -45,7 +49,18 @@ impl<'a> Look<'a> {
             redactor: workshop.redactor(),
             by: workshop.by_file(),
             roles: BTreeMap::new(),
+            own: None,
         })
+    }
+
+    /// Tells whether a run put a file where it is.
+    pub(super) fn is_placed(&mut self, file: &Path) -> Result<bool, Failure> {
+        let own = match &self.own {
+            Some(own) => own,
+            None => self.own.insert(self.workshop.own_folders()?),
+        };
+        let file = file.canonicalize().unwrap_or_else(|_| file.to_owned());
+        self.index.is_placed(&file, self.journal.reader(), own)
     }
 
     /// Says what is wrong with a role, if anything is.

@@ -1,4 +1,6 @@
-//! What a file of the inbox is, by its name alone.
+//! What a file of the inbox is, mostly by its name alone.
+
+use std::path::Path;
 
 use super::note;
 
@@ -11,6 +13,23 @@ pub enum InboxName {
     Other,
     /// Nothing to look at: what is hidden, what programs leave for a moment, our own notes.
     Passing,
+}
+
+impl InboxName {
+    /// Tells what a file is. What is called like one of our notes and is none is a person's.
+    pub fn at(file: &Path) -> Self {
+        let name = file.file_name().and_then(|name| name.to_str());
+        let Some(name) = name else {
+            return Self::Passing;
+        };
+        let base = name.to_lowercase();
+        let base = base.strip_suffix(note::ENDING);
+        let is_like_a_note = base.is_some_and(|it| Self::of(&format!("{it}.md")) == Self::Markdown);
+        match is_like_a_note && note::is_a_persons(file) {
+            true => Self::Markdown,
+            false => Self::of(name),
+        }
+    }
 }
 
 /// How names of files end that editors, browsers and copying programs leave for a moment.

@@ -1,81 +1,186 @@
-//! The note beside a file that cannot be used: what is wrong, and how to mend it.
+//! The note beside a file: what is wrong with it and how to mend it, or what was done to it.
+//!
+//! A note ends with a line that names its file and holds a hash of its text, so only a note that
+//! stands as Artel wrote it is ever written over or taken away. Where a person has a file of its
+//! name, the note gets another one.
 
 use std::path::{Path, PathBuf};
 
 use artel_types::{Code, Failure};
 
 use super::names::InboxName;
+use crate::private::PRIVATE_FILE;
 use crate::trouble::file_failure;
 use crate::works::sheets::read_text;
 
 /// How the name of a note ends.
 pub(super) const ENDING: &str = ".problem.md";
 
-/// Returns where the note of a file is.
-fn place(file: &Path) -> PathBuf {
-    let name = file.file_name().unwrap_or_default().to_string_lossy();
-    // Of what is no Markdown the whole name is kept: the same one may be there as Markdown.
-    let name = match InboxName::of(&name) {
-        InboxName::Other => name,
-        _ => file.file_stem().unwrap_or_default().to_string_lossy(),
-    };
-    file.with_file_name(format!("{name}{ENDING}"))
-}
+/// How the first line of a note ends that tells what is to be mended.
+const UNUSED: &str = "cannot be used";
 
 /// How the first line of a note ends that tells what was done, not what is to be mended.
 const ANEW: &str = "was written anew";
 
+/// What the last line of a note begins with.
+const SIGN: &str = "\n<!-- artel: ";
+
+/// A note that stands as Artel wrote it.
+struct Note {
+    place: PathBuf,
+    text: String,
+}
+
+/// Returns the names that the note of a file may have, the usual one first.
+fn places(file: &Path) -> impl Iterator<Item = PathBuf> {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    // Of what is no Markdown the whole name is kept: the same one may be there as Markdown.
+    let base = match InboxName::of(&name) {
+        InboxName::Other => name.into_owned(),
+        _ => file
+            .file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned(),
+    };
+    let file = file.to_owned();
+    (1_u32..).map(move |number| {
+        file.with_file_name(match number {
+            1 => format!("{base}{ENDING}"),
+            number => format!("{base}_{number}{ENDING}"),
+        })
+    })
+}
+
+/// Returns the name of a file as it stands in the last line of its note.
+fn subject(file: &Path) -> String {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    serde_json::Value::from(name).to_string()
+}
+
+fn hash(text: &str, subject: &str) -> String {
+    let hash = blake3::hash(format!("{subject}\n{text}").as_bytes()).to_hex();
+    hash.chars().take(32).collect()
+}
+
+/// Returns the file that a text is the note of, as [`subject`] names it, if it is as Artel wrote it.
+fn subject_in(text: &str) -> Option<&str> {
+    let (text, last) = text.strip_suffix(" -->\n")?.rsplit_once(SIGN)?;
+    let (subject, signed) = last.rsplit_once(' ')?;
+    (hash(text, subject) == signed).then_some(subject)
+}
+
+/// Returns the note of a file.
+fn find(file: &Path) -> Option<Note> {
+    let subject = subject(file);
+    let mut there = places(file).take_while(|place| place.symlink_metadata().is_ok());
+    there.find_map(|place| {
+        let text = read_text(&place)?;
+        let is_its = subject_in(&text) == Some(subject.as_str());
+        is_its.then_some(Note { place, text })
+    })
+}
+
+/// Tells whether a file is a note that stands as Artel wrote it.
+pub(crate) fn is_one(file: &Path) -> bool {
+    let name = file.file_name().and_then(|name| name.to_str());
+    name.is_some_and(|name| name.ends_with(ENDING))
+        && read_text(file).is_some_and(|text| subject_in(&text).is_some())
+}
+
+/// Tells whether a file that is called like a note is a person's own. A note that a person wrote
+/// into, or that an older Artel wrote, is neither taken away nor taken for a request.
+pub(super) fn is_a_persons(file: &Path) -> bool {
+    let Ok(about) = file.symlink_metadata() else {
+        return false;
+    };
+    if about.is_dir() {
+        return false;
+    }
+    let text = read_text(file).unwrap_or_default();
+    let first = text.lines().next().unwrap_or_default();
+    let is_like_a_note =
+        first.starts_with("# `") && (first.ends_with(UNUSED) || first.ends_with(ANEW));
+    !is_like_a_note && !text.contains(SIGN)
+}
+
 /// Says beside a file what is wrong with it.
 pub(super) fn write(file: &Path, problems: &[String]) -> Result<(), Failure> {
-    let name = file.file_name().unwrap_or_default().to_string_lossy();
-    let mut text = format!("# `{name}` cannot be used\n\n");
-    for problem in problems {
-        text.push_str(&format!("- {}\n", problem.replace('\n', "\n  ")));
-    }
-    text.push_str(
-        "\nMend it and save. The daemon looks at it again, or `artel inbox scan` does, and this note \
-         goes away.\n",
-    );
-    put(file, &text)
+    let end = "Fix it and save. The daemon (or `artel inbox scan`) reads it again and removes this \
+               note.";
+    put(file, UNUSED, problems, end)
 }
 
 /// Says beside a file that it was written as the journal has it, and why.
 pub(super) fn tell(file: &Path, why: &[String]) -> Result<(), Failure> {
-    let name = file.file_name().unwrap_or_default().to_string_lossy();
-    let mut text = format!("# `{name}` {ANEW}\n\n");
-    for line in why {
-        text.push_str(&format!("- {}\n", line.replace('\n', "\n  ")));
-    }
-    text.push_str(
-        "\nThe journal is what counts, and the file says what it has. This note goes away with the \
-         next thing that you do to the file, or once you delete it.\n",
-    );
-    put(file, &text)
+    let end = "The journal is what counts, and the file now shows it. Artel removes this note when \
+               you next change the file; you can also delete it.";
+    put(file, ANEW, why, end)
 }
 
-fn put(file: &Path, text: &str) -> Result<(), Failure> {
-    let note = place(file);
-    if read_text(&note).as_deref() == Some(text) {
-        return Ok(());
+/// Says the same beside a file that nobody looks at again.
+pub(super) fn tell_for_good(file: &Path, why: &[String]) -> Result<(), Failure> {
+    let end = "The journal is what counts, and the file now shows it. Delete this note once you have \
+               read it.";
+    put(file, ANEW, why, end)
+}
+
+fn put(file: &Path, what: &str, lines: &[String], end: &str) -> Result<(), Failure> {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let mut text = format!("# `{name}` {what}\n\n");
+    for line in lines {
+        text.push_str(&format!("- {}\n", line.replace('\n', "\n  ")));
     }
-    artel_files::write_atomic(&note, text.as_bytes(), 0o644)
+    text.push_str(&format!("\n{end}\n"));
+    let unsigned = text.clone();
+    let subject = subject(file);
+    let hash = hash(&text, &subject);
+    text.push_str(&format!("{SIGN}{subject} {hash} -->\n"));
+    let place = match find(file) {
+        Some(note) if note.text == text => return Ok(()),
+        Some(note) => note.place,
+        None => as_before(file, &unsigned).unwrap_or_else(|| free(file)),
+    };
+    artel_files::write_atomic(&place, text.as_bytes(), PRIVATE_FILE)
         .map_err(|error| file_failure(Code::W008, &error))
+}
+
+/// Returns the note that says the same as an older Artel wrote it.
+fn as_before(file: &Path, unsigned: &str) -> Option<PathBuf> {
+    let there = places(file).take_while(|place| place.symlink_metadata().is_ok());
+    let mut same = there.filter(|place| read_text(place).as_deref() == Some(unsigned));
+    same.next()
+}
+
+/// Returns the first name for the note of a file that nobody has.
+fn free(file: &Path) -> PathBuf {
+    let mut free = places(file).filter(|place| place.symlink_metadata().is_err());
+    free.next()
+        .unwrap_or_else(|| file.with_extension("problem"))
+}
+
+/// Returns the heading of a note, in which the name of a file may have several lines.
+fn heading(text: &str) -> &str {
+    text.split_once("\n\n- ")
+        .map_or(text, |(heading, _)| heading)
 }
 
 /// Takes away the note of a file that is as it should be, unless it tells how it became so: our own
 /// writing is seen as well, and nobody would have read it by then.
 pub(super) fn settle(file: &Path) {
-    let told = read_text(&place(file));
-    let first = told.as_deref().and_then(|text| text.lines().next());
-    if !first.is_some_and(|line| line.ends_with(ANEW)) {
-        clear(file);
+    if let Some(note) = find(file)
+        && !heading(&note.text).ends_with(ANEW)
+    {
+        drop(std::fs::remove_file(note.place));
     }
 }
 
 /// Takes the note of a file away.
 pub(crate) fn clear(file: &Path) {
     // Mostly there is none.
-    drop(std::fs::remove_file(place(file)));
+    if let Some(note) = find(file) {
+        drop(std::fs::remove_file(note.place));
+    }
 }
 
 /// Takes the note of a file away if the file is gone.
@@ -85,19 +190,65 @@ pub(super) fn clear_orphan(file: &Path) {
     }
 }
 
-/// Takes the notes away whose files are gone.
+/// Takes the notes away whose files are gone, and those that a newer one took the place of.
 pub(super) fn tidy(folder: &Path) {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     for entry in entries {
-        let name = entry.file_name();
-        let Some(base) = name.to_str().and_then(|name| name.strip_suffix(ENDING)) else {
+        let place = entry.path();
+        let is_named_so = place.to_string_lossy().ends_with(ENDING);
+        let Some(text) = is_named_so.then(|| read_text(&place)).flatten() else {
             continue;
         };
-        let is_there = |name: String| folder.join(name).exists();
-        let as_markdown = ["md", "MD", "Md", "mD"].map(|end| format!("{base}.{end}"));
-        let is_other = InboxName::of(base) == InboxName::Other && is_there(base.to_owned());
-        if !is_other && !as_markdown.into_iter().any(is_there) {
-            drop(std::fs::remove_file(entry.path()));
+        let subject = subject_in(&text).and_then(|it| serde_json::from_str::<String>(it).ok());
+        let Some(file) = subject.map(|name| folder.join(name)) else {
+            continue;
+        };
+        let is_the_one = || find(&file).is_some_and(|note| note.place == place);
+        if file.symlink_metadata().is_err() || !is_the_one() {
+            drop(std::fs::remove_file(place));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_note_is_known_by_its_last_line_and_only_as_it_was_written() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in [
+            "plain.md",
+            "two words.md",
+            "a\"b\n -->.md",
+            "pic.png",
+            "x.problem.md",
+        ] {
+            let file = folder.path().join(name);
+            std::fs::write(&file, "").unwrap();
+            write(&file, &["one\ntwo".to_owned()]).unwrap();
+            let note = find(&file).unwrap();
+            assert!(
+                is_one(&note.place) && !is_a_persons(&note.place),
+                "{name:?}"
+            );
+            tidy(folder.path());
+            assert!(note.place.exists(), "{name:?}");
+            let mine = note.text.replace("two", "two, says Ann");
+            std::fs::write(&note.place, &mine).unwrap();
+            assert!(
+                !is_one(&note.place) && !is_a_persons(&note.place),
+                "{name:?}"
+            );
+            clear(&file);
+            assert_eq!(std::fs::read_to_string(&note.place).unwrap(), mine);
+            tell(&file, &["it".to_owned()]).unwrap();
+            settle(&file);
+            let other = find(&file).unwrap().place;
+            assert_ne!(other, note.place, "{name:?}");
+            std::fs::remove_file(&file).unwrap();
+            tidy(folder.path());
+            assert!(!other.exists() && note.place.exists(), "{name:?}");
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Plans that people changed, moved or marked as files.
 
 use std::path::{Path, PathBuf};
+use std::sync::PoisonError;
 
 use artel_journal::Journal;
 use artel_rules::plan::markdown::{Parsed, parse, render};
@@ -91,6 +92,15 @@ impl Workshop {
         Ok(found)
     }
 
+    /// Tells whether a run put a file where it is: then it is no person's decision.
+    fn is_placed(&self, journal: &Journal, file: &Path) -> Result<bool, Failure> {
+        let own = self.own_folders()?;
+        let file = file.canonicalize().unwrap_or_else(|_| file.to_owned());
+        let index = self.inbox.lock();
+        let mut index = index.unwrap_or_else(PoisonError::into_inner);
+        index.is_placed(&file, journal.reader(), &own)
+    }
+
     fn is_driven(&self, work: &Work) -> Result<bool, Failure> {
         for run in self.open_runs(work)? {
             if self.state_of(run)?.driver.is_some() {
@@ -177,6 +187,14 @@ impl Workshop {
 
     fn take_touched(&self, journal: &Journal, touched: Touched<'_>) -> Result<Found, Failure> {
         let work = touched.work;
+        if self.is_placed(journal, &touched.file)? {
+            let short = work.trace.short();
+            let lines = [format!(
+                "a run put this file here, so Artel ignores it; run `artel plan show {short}`, then \
+                 `artel plan approve {short}` or `artel plan reject {short}`"
+            )];
+            return refused(&touched.file, touched.shown, work.trace, &lines);
+        }
         if touched.parsed.head.trace != work.trace {
             return self.rewritten(work, "its `trace_id` was that of another piece of work");
         }
@@ -241,7 +259,12 @@ impl Workshop {
         if !comments.is_empty() && work.course.state() == Some(PlanState::Review) {
             let count = comments.len();
             note::clear(&touched.file);
-            self.comment_as(journal, work, comments, self.by_file())?;
+            if let Err(failure) = self.comment_as(journal, work, comments, self.by_file()) {
+                return match failure.code {
+                    Code::P006 => self.rewritten(work, &failure.what),
+                    _ => Err(failure),
+                };
+            }
             let text = format!(
                 "{} for the architect",
                 artel_types::counted(count as u64, "comment")

@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 
 use artel_files::FileError;
 use artel_journal::{Ack, AppendError, Batch};
-use artel_rules::request::file::{Origin, Read, Request, Status, Wrong, parse, render};
+use artel_rules::request::file::{Origin, Request, RequestFields, Status, render};
+use artel_skills::{Complaint, read_request};
 use artel_types::{Code, Draft, Failure, RequestMoved, RequestRefused, Stream, Timestamp, TraceId};
 
 use super::look::Look;
@@ -19,6 +20,7 @@ use super::theirs::advice_for_request;
 use super::{Due, Found, InboxName, REQUESTS, note};
 use crate::caller::fresh_trace;
 use crate::portals::Portal;
+use crate::private::PRIVATE_FILE;
 use crate::trouble::file_failure;
 use crate::works::ask::{AskOrder, Prospect};
 use crate::works::sheets::{LONGEST_FILE, read_text};
@@ -35,6 +37,10 @@ enum Came {
     /// A request under another name, or one whose frontmatter is put back.
     Known(Found),
 }
+
+/// Why a file that a run put there is no request.
+const PLACED: &str = "a run put it here, so Artel does not take it for your request; save what you \
+                      want of it under another name";
 
 /// Why a file is not taken.
 enum Refusal {
@@ -125,10 +131,8 @@ impl Look<'_> {
             let what = "it has NUL bytes, so it is no text; save it as plain text in UTF-8";
             return Err(wrong("file", what));
         }
-        let read = parse(&text).map_err(|wrongs| {
-            let said = |it: &Wrong| (it.field.clone(), it.to_string());
-            Refusal::Wrong(wrongs.iter().map(said).collect())
-        })?;
+        let read = read_request(&text)
+            .map_err(|complaints| Refusal::Wrong(complaints.iter().map(trouble).collect()))?;
         let is_known = read.trace.and_then(|it| self.index.file_of(it)) == Some(shown);
         if is_known && self.index.is_ours(shown, &text) {
             return Ok(Came::Nothing);
@@ -136,12 +140,26 @@ impl Look<'_> {
         if let Some(came) = self.known(&read, shown)? {
             return Ok(came);
         }
+        if self.is_placed(file)? {
+            return Err(wrong("file", PLACED));
+        }
         if let Some(status) = read.status.filter(|status| *status != Status::Pending) {
             let word = status.as_str();
             let what = format!(
                 "`status` is `{word}`, and nothing is known of such a request here; write `pending`"
             );
             return Err(wrong("status", what));
+        }
+        if let Err(failure) = self.workshop.refuse_secret_in(&read.words) {
+            let advice = failure.advice.map_or(String::new(), |it| format!("; {it}"));
+            return Err(wrong("body", format!("{}{advice}", failure.what)));
+        }
+        if let Some(flow) = &read.flow {
+            let what = format!(
+                "`flow: {flow}` asks for a flow, and flows are not built yet; take the line out and say \
+                 in words what is to be done, and in which order"
+            );
+            return Err(wrong("flow", what));
         }
         let portal = self.portal_for(&read)?;
         if let Some(trouble) = self.role_trouble(read.agent.as_deref().unwrap_or("default")) {
@@ -157,14 +175,14 @@ impl Look<'_> {
             return Ok(Came::Nothing);
         }
         let whole = render(&self.completed(read, &prospect));
-        artel_files::write_atomic(file, whole.as_bytes(), 0o644)
+        artel_files::write_atomic(file, whole.as_bytes(), PRIVATE_FILE)
             .map_err(|error| file_failure(Code::W008, &error))?;
         self.index.note_ours(shown, &whole);
         Ok(Came::New(Box::new(prospect)))
     }
 
     /// Says what is known of a file; nothing where it may be a new request.
-    fn known(&mut self, read: &Read, shown: &str) -> Result<Option<Came>, Refusal> {
+    fn known(&mut self, read: &RequestFields, shown: &str) -> Result<Option<Came>, Refusal> {
         let owner = self.index.trace_of(shown);
         if let Some(trace) = read.trace
             && let Some(file) = self.index.file_of(trace).map(str::to_owned)
@@ -202,7 +220,12 @@ impl Look<'_> {
     /// Looks at the file of a request that was taken. What was asked stays as it was: where a
     /// person changed it since, the file is written as the journal has it, and what they wrote is
     /// kept and told.
-    fn taken_before(&mut self, trace: TraceId, read: &Read, shown: &str) -> Result<Came, Refusal> {
+    fn taken_before(
+        &mut self,
+        trace: TraceId,
+        read: &RequestFields,
+        shown: &str,
+    ) -> Result<Came, Refusal> {
         // Whoever has taken it may not have put it on record yet.
         let Ok(work) = self.workshop.work(trace) else {
             return Ok(Came::Nothing);
@@ -243,7 +266,7 @@ impl Look<'_> {
         shown: &str,
     ) -> Result<Came, Refusal> {
         let there = read_text(&self.workshop.root.join(other));
-        let there = there.and_then(|text| parse(&text).ok());
+        let there = there.and_then(|text| read_request(&text).ok());
         if there.is_some_and(|there| there.trace == Some(trace)) {
             let what = format!("`trace_id` is that of `{other}`; take the line out to ask anew");
             return Err(wrong("trace_id", what));
@@ -266,7 +289,7 @@ impl Look<'_> {
     }
 
     /// Fills in what a person left out.
-    fn completed(&self, read: Read, prospect: &Prospect) -> Request {
+    fn completed(&self, read: RequestFields, prospect: &Prospect) -> Request {
         Request {
             trace: prospect.trace,
             created: read
@@ -287,7 +310,7 @@ impl Look<'_> {
     }
 
     /// Returns what a request is about: the portal it names, or the only one there is.
-    fn portal_for(&self, read: &Read) -> Result<Portal, Refusal> {
+    fn portal_for(&self, read: &RequestFields) -> Result<Portal, Refusal> {
         if let Some(name) = &read.portal {
             let known = self.portals.iter().find(|portal| portal.name == *name);
             return match known {
@@ -350,12 +373,16 @@ impl Look<'_> {
             field: troubles.first().map_or(String::new(), |it| it.0.clone()),
             message: messages.join("; "),
         };
+        // Whoever reads of it on record finds the note.
+        let text = match note::write(file, &messages) {
+            Ok(()) => refused.message.clone(),
+            Err(failure) => format!("{}; {}", refused.message, failure.what),
+        };
         let ack = self.index.note_refused(&refused).then(|| {
-            let draft = self.workshop.draft(refused.clone());
+            let draft = self.workshop.draft(refused);
             self.journal.append(Batch::of([draft]).fenced(self.fence))
         });
-        note::write(file, &messages)?;
-        Ok((refused.message, ack))
+        Ok((text, ack))
     }
 }
 
@@ -364,18 +391,14 @@ pub(super) fn all_in(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let is_file = |entry: &std::fs::DirEntry| entry.file_type().is_ok_and(|it| !it.is_dir());
     let files = entries.filter(is_file).map(|entry| entry.path());
-    let files = files.filter(|path| {
-        let name = path.file_name().and_then(|name| name.to_str());
-        name.is_some_and(is_one)
-    });
-    let mut files: Vec<_> = files.collect();
+    let mut files: Vec<_> = files.filter(|path| is_one(path)).collect();
     files.sort();
     files
 }
 
 /// Tells whether a file of this name is a person's: a request, or something that cannot be one.
-pub(super) fn is_one(name: &str) -> bool {
-    InboxName::of(name) != InboxName::Passing
+pub(super) fn is_one(file: &Path) -> bool {
+    InboxName::at(file) != InboxName::Passing
 }
 
 /// Says why a file cannot be a request, whatever it holds.
@@ -431,11 +454,26 @@ fn unread(error: &FileError) -> String {
     }
 }
 
+/// Says what is wrong with a field, for the note beside the file.
+fn trouble(complaint: &Complaint) -> Trouble {
+    let text = match complaint.line {
+        Some(line) => format!(
+            "line {line}, {}",
+            Complaint {
+                line: None,
+                ..complaint.clone()
+            }
+        ),
+        None => complaint.to_string(),
+    };
+    (complaint.field.clone(), text)
+}
+
 fn wrong(field: &str, what: impl Into<String>) -> Refusal {
     Refusal::Wrong(vec![(field.to_owned(), what.into())])
 }
 
-fn order_of(read: &Read) -> AskOrder {
+fn order_of(read: &RequestFields) -> AskOrder {
     AskOrder {
         words: read.words.clone(),
         agent: read.agent.clone(),

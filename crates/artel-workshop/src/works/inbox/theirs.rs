@@ -8,11 +8,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use artel_rules::plan::markdown::{Head, Parsed, Sheet, parse, render};
-use artel_rules::request::file::{Read, Status, parse as parse_request};
+use artel_rules::request::file::{RequestFields, Status};
+use artel_skills::read_request;
 use artel_types::plan::Plan;
 use artel_types::{Code, Failure};
 
 use super::note;
+use crate::private::{PRIVATE_FILE, PRIVATE_FOLDER};
 use crate::trouble::file_failure;
 use crate::works::acts::free_beside;
 use crate::works::sheets::{FOLDERS, hash_of, read_text};
@@ -60,6 +62,17 @@ impl Kept {
         for copy in self.0.iter().filter(|it| it.is_fresh) {
             drop(std::fs::remove_file(&copy.at));
         }
+    }
+
+    /// Says beside a page that was written anew, and that nobody looks at again, what became of the
+    /// words.
+    pub(crate) fn tell_for_good(&self, file: &Path, advice: &str) -> Result<(), Failure> {
+        if self.0.is_empty() {
+            return Ok(());
+        }
+        let mut lines: Vec<String> = self.notes().collect();
+        lines.push(advice.to_owned());
+        note::tell_for_good(file, &lines)
     }
 
     /// Says beside a file that was written anew what became of the words.
@@ -132,7 +145,7 @@ impl Workshop {
         let failed = |error| file_failure(Code::W008, &error);
         for one in theirs {
             let archive = self.root.join(ARCHIVE);
-            artel_files::make_dirs(&archive, 0o755).map_err(failed)?;
+            artel_files::make_dirs(&archive, PRIVATE_FOLDER).map_err(failed)?;
             let stem = format!("{stem}_unread");
             let known = one
                 .text
@@ -142,7 +155,8 @@ impl Workshop {
             let at = known.unwrap_or_else(|| free_beside(&archive.join("x.md"), &stem));
             match &one.text {
                 Some(text) if is_fresh => {
-                    artel_files::write_atomic(&at, text.as_bytes(), 0o644).map_err(failed)?;
+                    artel_files::write_atomic(&at, text.as_bytes(), PRIVATE_FILE)
+                        .map_err(failed)?;
                 }
                 Some(_) => {}
                 None => std::fs::rename(&one.file, &at).map_err(|error| {
@@ -165,7 +179,7 @@ impl Workshop {
     pub(crate) fn changed_in_request(
         &self,
         work: &Work,
-        read: &Read,
+        read: &RequestFields,
     ) -> Result<Vec<&'static str>, Failure> {
         let asked = &work.request;
         let words = self.whole_text(&asked.words)?;
@@ -210,12 +224,30 @@ impl Workshop {
         if text.as_ref().is_some_and(|text| text.trim().is_empty()) {
             return Ok(Kept::default());
         }
-        let read = text.as_ref().and_then(|text| parse_request(text).ok());
+        let read = text.as_ref().and_then(|text| read_request(text).ok());
         if let Some(read) = read {
             let changed = self.changed_in_request(work, &read)?;
             if changed.iter().all(|field| *field == "status") {
                 return Ok(Kept::default());
             }
+        }
+        let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+        let file = file.to_owned();
+        self.keep_theirs(&[Theirs { file, text }], &stem)
+    }
+
+    /// Keeps a page that is to be written over, unless it stands as it was written.
+    pub(crate) fn keep_page(
+        &self,
+        file: &Path,
+        is_as_written: impl Fn(&str) -> bool,
+    ) -> Result<Kept, Failure> {
+        if !file.symlink_metadata().is_ok_and(|about| about.is_file()) {
+            return Ok(Kept::default());
+        }
+        let text = read_text(file);
+        if text.as_deref().is_some_and(is_as_written) {
+            return Ok(Kept::default());
         }
         let stem = file.file_stem().unwrap_or_default().to_string_lossy();
         let file = file.to_owned();

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use artel_types::plan::{FailedTest, Finding};
 use artel_types::{
     ChangeKind, Fact, FileChange, Money, ProofRecorded, StepJudged, Text, Tokens, counted,
+    shown_path,
 };
 
 use super::page::{bounded, cell, code, line, table};
@@ -99,7 +100,11 @@ pub(super) fn changes(past: &Past) -> String {
             files.iter().filter(|it| kinds.contains(&it.kind)).collect();
         let mut text = format!("### Files {title} ({})\n\n", of_kind.len());
         for file in &of_kind {
-            text.push_str(&format!("- {}{}\n", code(&file.name()), lines_of(file)));
+            text.push_str(&format!(
+                "- {}{}\n",
+                code(&shown_path(&file.name())),
+                lines_of(file)
+            ));
         }
         if !of_kind.is_empty() {
             text.push('\n');
@@ -225,7 +230,12 @@ pub(super) fn decisions(past: &Past) -> String {
         return bullets(&answers);
     }
     let line = |decision: changeset::ChangesetDecision| {
-        let mut text = format!("{}: {} by {}", decision.at, decision.act, decision.by.id);
+        let mut text = format!(
+            "{}: {} by {}",
+            decision.at,
+            decision.act,
+            decision.by.label()
+        );
         if let (Some(into), Some(commit)) = (&decision.into, &decision.commit) {
             text.push_str(&format!(", {} is at {}", code(into), short(commit)));
         }
@@ -257,7 +267,7 @@ fn answers(past: &Past) -> Vec<String> {
                     "{}: {} by {} ({})",
                     event.at,
                     code(&line(&it.answer)),
-                    event.actor.id,
+                    event.actor.label(),
                     line(to)
                 ));
             }

@@ -1,0 +1,102 @@
+//! What an older Artel left in a workshop, before the first command of this one puts it right.
+
+use artel_journal::{Filter, Query};
+use artel_types::{Failure, counted};
+use serde_json::Value;
+
+use super::Check;
+use crate::runs::{Standing, Which};
+use crate::workshop::Workshop;
+
+/// Lists what the first command that writes does, and what people are asked then; nothing where
+/// this workshop is up to date.
+pub(super) fn checks(workshop: &Workshop) -> Vec<Check> {
+    if !workshop.needs_upgrade() {
+        return Vec::new();
+    }
+    let first = Check::warning(
+        "upgrade",
+        "an older Artel made this workshop; the next command that writes upgrades it",
+        "run `artel inbox scan --no-plan` to upgrade it now",
+    );
+    let found = found(workshop);
+    let found = found.unwrap_or_else(|failure| vec![Check::of_failure("upgrade", &failure)]);
+    std::iter::once(first).chain(found).collect()
+}
+
+/// What is said of so many of a kind.
+#[derive(Clone, Copy)]
+struct Told {
+    then: &'static str,
+    remedy: &'static str,
+}
+
+fn found(workshop: &Workshop) -> Result<Vec<Check>, Failure> {
+    let mut checks = Vec::new();
+    let reader = workshop.reader()?;
+    let mut tell = |count: usize, what: &str, one: Told, many: Told| {
+        let told = if count == 1 { one } else { many };
+        if count > 0 {
+            let found = format!("{}{}", counted(count as u64, what), told.then);
+            checks.push(Check::warning("upgrade", found, told.remedy));
+        }
+    };
+    tell(
+        workshop.used_skills(&reader)?.len(),
+        "skill",
+        Told {
+            then: " in use: will be trusted as it is now. If a run changes it later, Artel asks",
+            remedy: "`artel skill list` shows it",
+        },
+        Told {
+            then: " in use: will be trusted as they are now. If a run changes one later, Artel asks",
+            remedy: "`artel skill list` shows them",
+        },
+    );
+    let sign_in = Told {
+        then: " signed in before the console had a name and a key of its own",
+        remedy: "run `artel open` to sign in again",
+    };
+    tell(keyless_sign_ins(workshop)?, "browser", sign_in, sign_in);
+    let rows = workshop.runs(Which::All)?;
+    tell(
+        rows.iter()
+            .filter(|row| row.state == Standing::Left)
+            .count(),
+        "run",
+        Told {
+            then: " was interrupted: resuming keeps its caller's limits",
+            remedy: "`artel runs` lists it; `artel resume ID` resumes it",
+        },
+        Told {
+            then: " were interrupted: resuming keeps their callers' limits",
+            remedy: "`artel runs` lists them; `artel resume ID` resumes one",
+        },
+    );
+    tell(
+        workshop.open_questions()?.len(),
+        "question",
+        Told {
+            then: " still open: Artel will ask it again",
+            remedy: "`artel waiting` lists it",
+        },
+        Told {
+            then: " still open: Artel will ask them again",
+            remedy: "`artel waiting` lists them",
+        },
+    );
+    Ok(checks)
+}
+
+/// Counts the sign-ins that have no key: they hold no more.
+fn keyless_sign_ins(workshop: &Workshop) -> Result<usize, Failure> {
+    let filter = Filter {
+        kind: Some("login.used".to_owned()),
+        ..Filter::default()
+    };
+    let records = workshop.reader()?.records(&Query::of(filter))?;
+    let is_keyless =
+        |payload: &str| serde_json::from_str::<Value>(payload).is_ok_and(|it| it["key"].is_null());
+    let keyless = records.iter().filter(|it| is_keyless(&it.payload));
+    Ok(keyless.count())
+}

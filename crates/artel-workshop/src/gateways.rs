@@ -1,0 +1,66 @@
+//! One gateway per process and journal, so that all runs of a process stand in one line before a
+//! provider: its places are places of the process, and the most urgent call of all runs is next.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use artel_model::{Gateway, WeakGateway};
+use artel_types::{Failure, Limits, Secret};
+
+/// The gateways that are open in this process.
+static OPEN: OpenGateways = OpenGateways(Mutex::new(Vec::new()));
+
+/// What a gateway was opened with. Who wants other terms gets another gateway, and the one before
+/// serves out what it has begun.
+#[derive(PartialEq, Eq)]
+pub(crate) struct GatewayTerms {
+    pub(crate) limits: Limits,
+    pub(crate) slots: usize,
+    pub(crate) max_wait: Duration,
+    pub(crate) secrets: Vec<Secret>,
+}
+
+struct OpenGateways(Mutex<Vec<OpenGateway>>);
+
+struct OpenGateway {
+    /// The folder that the journal lies in.
+    journal: PathBuf,
+    terms: GatewayTerms,
+    gateway: WeakGateway,
+}
+
+/// Returns the gateway on a journal that is open with these terms, or opens one.
+pub(crate) fn shared_gateway(
+    journal: &Path,
+    terms: GatewayTerms,
+    open: impl FnOnce() -> Result<Gateway, Failure>,
+) -> Result<Gateway, Failure> {
+    OPEN.find_or_open(journal, terms, open)
+}
+
+impl OpenGateways {
+    fn find_or_open(
+        &self,
+        journal: &Path,
+        terms: GatewayTerms,
+        open: impl FnOnce() -> Result<Gateway, Failure>,
+    ) -> Result<Gateway, Failure> {
+        // Held while one is opened: two that come at once share it.
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|known| known.gateway.upgrade().is_some());
+        let known = all
+            .iter()
+            .find(|known| known.journal == journal && known.terms == terms);
+        if let Some(gateway) = known.and_then(|known| known.gateway.upgrade()) {
+            return Ok(gateway);
+        }
+        let gateway = open()?;
+        all.push(OpenGateway {
+            journal: journal.to_owned(),
+            terms,
+            gateway: gateway.downgrade(),
+        });
+        Ok(gateway)
+    }
+}

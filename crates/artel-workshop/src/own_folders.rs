@@ -1,0 +1,335 @@
+//! Which folders are workshops' own, told by what they are and not by what they are called.
+//!
+//! A folder is known by its real path and by device and inode, so that a link, a bind mount or
+//! another spelling of its name leads to the same answer. Workshops are the one in use and all
+//! that this user made or trusted.
+
+use std::fs;
+use std::os::unix::ffi::OsStringExt as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use artel_files::Identity;
+use artel_types::Failure;
+
+use crate::caller::Caller;
+use crate::registry;
+use crate::workshop::Workshop;
+
+/// What in a workshop is read as configuration or as a person's word. Agents never change it.
+const OWN: &[&str] = &[
+    ".artel",
+    "artel.toml",
+    "Agents",
+    "Flows",
+    "Inbox",
+    "Knowledge",
+    "Policy",
+    "Skills",
+    "Tools",
+];
+
+/// Of these the entries may be links to where a person keeps them.
+const LINKING: &[&str] = &["Agents", "Inbox", "Knowledge", "Policy", "Skills", "Tools"];
+
+/// More links than anybody keeps in one folder.
+const MOST_LINKS: usize = 1_000;
+
+/// The folders and files that are the own ones of this user's workshops.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct OwnFolders {
+    roots: Vec<KnownPlace>,
+    own: Vec<KnownPlace>,
+    mounts: Vec<KnownPlace>,
+}
+
+/// A folder or file by its real path and by its number on its device.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct KnownPlace {
+    path: PathBuf,
+    identity: Option<Identity>,
+}
+
+impl KnownPlace {
+    fn at(path: PathBuf) -> Self {
+        let identity = identity_of(&path);
+        Self { path, identity }
+    }
+
+    fn is(&self, identity: Option<Identity>) -> bool {
+        identity.is_some() && self.identity == identity
+    }
+}
+
+impl Caller {
+    /// Finds the own folders of the workshop at `root` and of all that this user made or trusted.
+    pub(crate) fn own_folders(&self, root: &Path) -> Result<OwnFolders, Failure> {
+        let mut roots = vec![root.to_owned()];
+        roots.extend(registry::places(self.places.data())?);
+        let mounts = fs::read("/proc/self/mountinfo").unwrap_or_default();
+        Ok(OwnFolders::of(&roots, mount_points(&mounts)))
+    }
+}
+
+impl Workshop {
+    /// Finds the own folders of this workshop and of the others of its person.
+    pub(crate) fn own_folders(&self) -> Result<OwnFolders, Failure> {
+        self.caller.own_folders(&self.root)
+    }
+}
+
+impl OwnFolders {
+    fn of(roots: &[PathBuf], mounts: Vec<PathBuf>) -> Self {
+        let mut found = Self {
+            mounts: mounts.into_iter().map(KnownPlace::at).collect(),
+            ..Self::default()
+        };
+        for root in roots.iter().filter_map(|root| root.canonicalize().ok()) {
+            if found.roots.iter().any(|known| known.path == root) {
+                continue;
+            }
+            for name in OWN {
+                found.add_own(root.join(name));
+            }
+            for folder in LINKING {
+                for link in links_in(&root.join(folder)) {
+                    found.add_own(link);
+                }
+            }
+            found.roots.push(KnownPlace::at(root));
+        }
+        found
+    }
+
+    /// Notes a place by its name in the workshop, and by where a link under that name leads.
+    fn add_own(&mut self, path: PathBuf) {
+        if let Ok(real) = path.canonicalize()
+            && real != path
+        {
+            self.own.push(KnownPlace::at(real));
+        }
+        self.own.push(KnownPlace::at(path));
+    }
+
+    /// Returns a workshop that lies somewhere beneath a folder, which must be free of links. A
+    /// folder that is itself a workshop holds none.
+    pub(crate) fn workshop_beneath(&self, folder: &Path) -> Option<&Path> {
+        let is_beneath = |root: &&KnownPlace| {
+            root.path != folder && (root.path.starts_with(folder) || self.is_mounted(root, folder))
+        };
+        let root = self.roots.iter().find(is_beneath)?;
+        Some(&root.path)
+    }
+
+    /// Tells whether a mount beneath the folder shows the workshop or a folder above it.
+    fn is_mounted(&self, root: &KnownPlace, folder: &Path) -> bool {
+        let above: Vec<_> = root.path.ancestors().map(identity_of).collect();
+        let mut inside = self.mounts_in(folder);
+        inside.any(|mount| above.iter().any(|identity| mount.is(*identity)))
+    }
+
+    fn mounts_in(&self, folder: &Path) -> impl Iterator<Item = &KnownPlace> {
+        let mounts = self.mounts.iter();
+        mounts.filter(move |mount| mount.path != folder && mount.path.starts_with(folder))
+    }
+
+    /// Returns the folder of a workshop's own that a folder is or lies in.
+    pub(crate) fn around(&self, folder: &Path) -> Option<&Path> {
+        let own = self.own.iter().find(|own| folder.starts_with(&own.path));
+        own.map(|own| own.path.as_path())
+    }
+
+    /// Returns what beneath a folder is a workshop's own, relative to it: for walls and policy of a
+    /// copy of that folder. The folder must be free of links.
+    pub(crate) fn within(&self, folder: &Path) -> Vec<PathBuf> {
+        let by_path = self.own.iter().map(|own| own.path.as_path());
+        let is_own = |mount: &&KnownPlace| {
+            let known = self.own.iter().chain(&self.roots);
+            known.into_iter().any(|it| mount.is(it.identity))
+        };
+        let mounted = self.mounts_in(folder).filter(is_own);
+        let all = by_path.chain(mounted.map(|mount| mount.path.as_path()));
+        let inside = all.filter_map(|path| path.strip_prefix(folder).ok());
+        let inside = inside.filter(|path| !path.as_os_str().is_empty());
+        let mut inside: Vec<PathBuf> = inside.map(Path::to_owned).collect();
+        inside.sort();
+        inside.dedup();
+        inside
+    }
+
+    /// Tells whether writing here would change a workshop's own files, also through a link, a
+    /// mount, or a name that this file system takes for the same.
+    pub(crate) fn owns(&self, place: &Path) -> bool {
+        let there = place.ancestors().find_map(|above| {
+            let real = above.canonicalize().ok()?;
+            let rest = place.strip_prefix(above).ok()?;
+            Some(real.join(rest))
+        });
+        let place = there.as_deref().unwrap_or(place);
+        place.ancestors().any(|above| {
+            let identity = identity_of(above);
+            let mut own = self.own.iter();
+            own.any(|own| own.path == above || own.is(identity))
+        })
+    }
+}
+
+fn identity_of(path: &Path) -> Option<Identity> {
+    let about = path.metadata().ok()?;
+    Some(Identity {
+        device: about.dev(),
+        inode: about.ino(),
+    })
+}
+
+fn links_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let is_link = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_symlink());
+    let links = entries.take(MOST_LINKS).filter(is_link);
+    links.map(|entry| entry.path()).collect()
+}
+
+/// Returns the mount points that the kernel lists: the fifth word of each line, with spaces and
+/// the like in octal.
+fn mount_points(listed: &[u8]) -> Vec<PathBuf> {
+    let lines = listed.split(|&byte| byte == b'\n');
+    let fifth = lines.filter_map(|line| line.split(|&byte| byte == b' ').nth(4));
+    let path = |word: &[u8]| PathBuf::from(std::ffi::OsString::from_vec(unescaped(word)));
+    fifth.map(path).collect()
+}
+
+fn unescaped(word: &[u8]) -> Vec<u8> {
+    let mut plain = Vec::with_capacity(word.len());
+    let mut rest = word;
+    while let Some((&first, more)) = rest.split_first() {
+        let octal = more.get(..3).filter(|_| first == b'\\');
+        let octal = octal.and_then(|digits| std::str::from_utf8(digits).ok());
+        match octal.and_then(|digits| u8::from_str_radix(digits, 8).ok()) {
+            Some(byte) => {
+                plain.push(byte);
+                rest = &more[3..];
+            }
+            None => {
+                plain.push(first);
+                rest = more;
+            }
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    fn workshop(home: &Path, name: &str) -> PathBuf {
+        let root = home.join(name);
+        for folder in ["Inbox", "Policy", "Skills", "Agents", "Tools", ".artel"] {
+            fs::create_dir_all(root.join(folder)).unwrap();
+        }
+        root
+    }
+
+    #[test]
+    fn a_folder_above_a_workshop_is_known_however_it_is_reached() {
+        let home = tempfile::tempdir().unwrap();
+        let home = home.path().canonicalize().unwrap();
+        let root = workshop(&home, "work/Artel");
+        fs::create_dir_all(home.join("view")).unwrap();
+        symlink(&root, home.join("work/link")).unwrap();
+        let known = OwnFolders::of(std::slice::from_ref(&root), Vec::new());
+        for (folder, holds) in [
+            ("work", true),
+            ("", true),
+            ("work/Artel", false),
+            ("work/Artel/Skills", false),
+            ("work/Art", false),
+            ("view", false),
+        ] {
+            let found = known.workshop_beneath(&home.join(folder));
+            assert_eq!(found.is_some(), holds, "{folder}");
+        }
+        // A bind mount shows device and inode of what is bound: here a folder stands in for it.
+        let mount = |of: &Path| KnownPlace {
+            path: home.join("view/mounted"),
+            identity: identity_of(of),
+        };
+        for (of, holds) in [
+            (root.as_path(), true),
+            (&home.join("work"), true),
+            (&home.join("view"), false),
+        ] {
+            let mut known = known.clone();
+            known.mounts = vec![mount(of)];
+            assert_eq!(
+                known.workshop_beneath(&home.join("view")).is_some(),
+                holds,
+                "{of:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_own_is_found_by_what_it_is() {
+        let home = tempfile::tempdir().unwrap();
+        let home = home.path().canonicalize().unwrap();
+        let root = workshop(&home, "shop");
+        let code = home.join("code");
+        fs::create_dir_all(code.join("skills/greet")).unwrap();
+        fs::create_dir_all(code.join("roles")).unwrap();
+        fs::write(code.join("roles/coder.md"), "x").unwrap();
+        symlink(code.join("skills/greet"), root.join("Skills/greet")).unwrap();
+        symlink(code.join("roles/coder.md"), root.join("Agents/coder.md")).unwrap();
+        fs::create_dir_all(root.join("Knowledge")).unwrap();
+        fs::create_dir_all(code.join("rules")).unwrap();
+        symlink(code.join("rules"), root.join("Knowledge/Context")).unwrap();
+        fs::remove_dir(root.join("Tools")).unwrap();
+        fs::create_dir_all(code.join("tools")).unwrap();
+        symlink(code.join("tools"), root.join("Tools")).unwrap();
+        symlink(&root, home.join("elsewhere")).unwrap();
+        let known = OwnFolders::of(std::slice::from_ref(&root), Vec::new());
+        let inside = known.within(&code);
+        let names: Vec<_> = inside.iter().filter_map(|path| path.to_str()).collect();
+        assert_eq!(names, ["roles/coder.md", "rules", "skills/greet", "tools"]);
+        let own: Vec<_> = known.within(&root);
+        assert!(
+            own.contains(&"Inbox".into()) && own.contains(&"artel.toml".into()),
+            "{own:?}"
+        );
+        for (path, owned) in [
+            ("shop/Inbox/Active/x.md", true),
+            ("shop/Skills/new/SKILL.md", true),
+            ("shop/Flows/made-later.yaml", true),
+            ("shop/src/main.rs", false),
+            ("shop/skills/x", false),
+            ("elsewhere/Policy/grants.toml", true),
+            ("code/skills/greet/SKILL.md", true),
+            ("code/skills/other/SKILL.md", false),
+            ("code/tools/deploy.toml", true),
+            ("code/roles/coder.md", true),
+            ("code/rules/kind.md", true),
+            ("code/roles/other.md", false),
+            ("code/Policy/grants.toml", false),
+        ] {
+            assert_eq!(known.owns(&home.join(path)), owned, "{path}");
+        }
+        assert_eq!(
+            known.around(&root.join("Skills/greet")),
+            Some(root.join("Skills").as_path())
+        );
+        assert_eq!(known.around(&root), None);
+    }
+
+    #[test]
+    fn mount_points_are_read_as_the_kernel_writes_them() {
+        let listed = b"36 35 98:0 /mnt1 /mnt/my\\040work rw - ext3 /dev/root rw\n\
+            37 35 0:5 / /proc/\\134x rw - proc proc rw\nbroken\n";
+        let found = mount_points(listed);
+        assert_eq!(
+            found,
+            [PathBuf::from("/mnt/my work"), PathBuf::from("/proc/\\x")]
+        );
+    }
+}

@@ -1,0 +1,232 @@
+//! What runs and plans put among the workshop's own files.
+//!
+//! They no longer can; an older Artel let them, where a workshop lay in the folder that a run
+//! worked on. Until a person looked at such a file it counts as nobody's word: no skill is used,
+//! no role, tool or policy is in force, nothing is approved or filed by it. Files that a person
+//! changes with their own programs are theirs and never asked about.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+
+use artel_journal::{Batch, Filter, Journal, Query, Reader};
+use artel_types::{Code, Fact, Failure, TraceId, WorkshopFileTrusted, counted};
+
+use crate::own_folders::OwnFolders;
+use crate::workshop::{Open, Workshop};
+
+/// A file of configuration is no larger.
+const LARGEST: u64 = 8 << 20;
+
+/// So many files are named.
+const MOST_NAMED: usize = 5;
+
+/// Where a file decides what agents may do or are told; skills have their own question, and the
+/// inbox takes nothing of this kind.
+const CONFIGURATION: [&str; 5] = [
+    "Agents",
+    "Knowledge/Context",
+    "Policy",
+    "Tools",
+    "artel.toml",
+];
+
+/// The workshop's own files that runs and plans put in place, each with the event that says so.
+/// It is folded from the journal, each event once.
+#[derive(Debug, Default)]
+pub(crate) struct PlacedFiles {
+    files: BTreeMap<PathBuf, u64>,
+    /// The last event that is in it.
+    seq: u64,
+}
+
+/// A file of the configuration that a run put there and that nobody looked at since.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnseenFile {
+    /// Where it is.
+    pub file: PathBuf,
+    /// BLAKE3 of its bytes, in hex.
+    pub hash: String,
+}
+
+impl PlacedFiles {
+    /// Takes in what was put in place since the last look.
+    pub(crate) fn follow(&mut self, reader: &Reader, own: &OwnFolders) -> Result<(), Failure> {
+        // Read first: what comes in between is read again by the next look, which does no harm.
+        let head = reader.head()?;
+        let since = |kind: &str| match self.seq {
+            0 => query(kind).few(),
+            seq => query(kind).after(seq),
+        };
+        let (applied, merged) = (since("run.applied"), since("changeset.merged"));
+        for record in reader.records(&applied)? {
+            let seq = record.seq;
+            if let Fact::RunApplied(applied) = record.event()?.fact {
+                self.add(own, Path::new(&applied.folder), &applied.files, seq);
+            }
+        }
+        let merged = reader.records(&merged)?;
+        if !merged.is_empty() {
+            let folders = folders_of_changesets(reader)?;
+            for record in merged {
+                let (seq, event) = (record.seq, record.event()?);
+                let folder = folders.get(&event.trace);
+                if let (Fact::ChangesetMerged(merged), Some(folder)) = (event.fact, folder) {
+                    self.add(own, repository_around(folder), &merged.files, seq);
+                }
+            }
+        }
+        self.seq = self.seq.max(head);
+        Ok(())
+    }
+
+    fn add(&mut self, own: &OwnFolders, folder: &Path, files: &[String], seq: u64) {
+        let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+        let files = files.iter().map(|file| folder.join(file));
+        for file in files.filter(|file| own.around(file).is_some()) {
+            self.files.insert(file, seq);
+        }
+    }
+
+    /// Tells whether a run put this file in place.
+    pub(crate) fn has(&self, file: &Path) -> bool {
+        self.files.contains_key(file)
+    }
+
+    /// Returns the newest event by which something in a folder was put in place.
+    pub(crate) fn newest_in(&self, folder: &Path) -> Option<u64> {
+        let inside = self
+            .files
+            .iter()
+            .filter(|(file, _)| file.starts_with(folder));
+        inside.map(|(_, seq)| *seq).max()
+    }
+}
+
+impl Workshop {
+    /// Returns what runs and plans put among the own files of workshops.
+    pub(crate) fn placed_files(&self, reader: &Reader) -> Result<PlacedFiles, Failure> {
+        let mut placed = PlacedFiles::default();
+        placed.follow(reader, &self.own_folders()?)?;
+        Ok(placed)
+    }
+
+    /// Returns the files of the configuration that a run put there and nobody looked at since. One
+    /// that a person looked at once is theirs to change.
+    pub fn unseen_files(&self, reader: &Reader) -> Result<Vec<UnseenFile>, Failure> {
+        let placed = self.placed_files(reader)?;
+        let root = self.root.canonicalize();
+        let root = root.unwrap_or_else(|_| self.root.clone());
+        let is_read = |file: &Path| {
+            let inside = file.strip_prefix(&root);
+            inside.is_ok_and(|inside| CONFIGURATION.iter().any(|it| inside.starts_with(it)))
+                || !file.starts_with(&root)
+        };
+        let candidates: Vec<_> = placed
+            .files
+            .iter()
+            .filter(|(file, _)| is_read(file))
+            .collect();
+        if candidates.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut seen: HashMap<PathBuf, u64> = HashMap::new();
+        for record in reader.records(&query("workshop.file_trusted").few())? {
+            let seq = record.seq;
+            if let Fact::WorkshopFileTrusted(trusted) = record.event()?.fact {
+                seen.insert(PathBuf::from(trusted.file), seq);
+            }
+        }
+        let mut unseen = Vec::new();
+        for (file, seq) in candidates {
+            if seen.get(file).is_some_and(|seen| seen > seq) {
+                continue;
+            }
+            if let Ok(bytes) = artel_files::read_bounded(file, LARGEST) {
+                unseen.push(UnseenFile {
+                    file: file.clone(),
+                    hash: blake3::hash(&bytes).to_hex().to_string(),
+                });
+            }
+        }
+        Ok(unseen)
+    }
+
+    /// Refuses to begin anything while a run's own words are in force.
+    pub(crate) fn refuse_unseen(&self, reader: &Reader) -> Result<(), Failure> {
+        let unseen = self.unseen_files(reader)?;
+        if unseen.is_empty() {
+            return Ok(());
+        }
+        let named: Vec<_> = unseen
+            .iter()
+            .take(MOST_NAMED)
+            .map(|it| format!("`{}`", it.file.display()))
+            .collect();
+        let what = format!(
+            "a run put {} into the workshop that you have not reviewed: {}",
+            counted(unseen.len() as u64, "file"),
+            named.join(", ")
+        );
+        let (why, advice) = match unseen.len() {
+            1 => (
+                "it controls what agents may do",
+                "review it, then delete it or run `artel workshop trust`",
+            ),
+            _ => (
+                "they control what agents may do",
+                "review them, then delete them or run `artel workshop trust`",
+            ),
+        };
+        Err(Failure::new(Code::W009, what).because(why).advise(advice))
+    }
+
+    /// Records that a person says of files as they are now that they count. Returns them.
+    pub fn trust_unseen(&self) -> Result<Vec<UnseenFile>, Failure> {
+        let unseen = self.unseen_files(&*self.reader()?)?;
+        if unseen.is_empty() {
+            return Ok(unseen);
+        }
+        let Open { journal, .. } = self.open()?;
+        self.record_trusted(&journal, &unseen)?;
+        Ok(unseen)
+    }
+
+    fn record_trusted(&self, journal: &Journal, files: &[UnseenFile]) -> Result<(), Failure> {
+        let drafts = files.iter().map(|it| {
+            let file = it.file.display().to_string();
+            let hash = it.hash.clone();
+            self.draft(WorkshopFileTrusted {
+                file: file.clone(),
+                hash,
+            })
+            .on(file)
+        });
+        journal.append(Batch::of(drafts)).wait()?;
+        Ok(())
+    }
+}
+
+fn query(kind: &str) -> Query {
+    Query::of(Filter {
+        kind: Some(kind.to_owned()),
+        ..Filter::default()
+    })
+}
+
+fn folders_of_changesets(reader: &Reader) -> Result<HashMap<TraceId, PathBuf>, Failure> {
+    let mut folders = HashMap::new();
+    for record in reader.records(&query("changeset.created").few())? {
+        let event = record.event()?;
+        if let Fact::ChangesetCreated(created) = event.fact {
+            folders.insert(event.trace, PathBuf::from(created.folder));
+        }
+    }
+    Ok(folders)
+}
+
+/// Returns the root of the repository that a folder lies in: the files of a merge are named from
+/// there.
+pub(crate) fn repository_around(folder: &Path) -> &Path {
+    let repository = folder.ancestors().find(|it| it.join(".git").exists());
+    repository.unwrap_or(folder)
+}

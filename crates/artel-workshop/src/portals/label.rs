@@ -1,0 +1,98 @@
+//! Where the content of a folder may go: portals lie in one another, and the narrowest label counts.
+
+use std::path::Path;
+
+use artel_types::model::Privacy;
+
+use super::Portal;
+
+/// Returns where the content of a folder may go: no further than any portal says that holds the
+/// folder, or that lies in it.
+pub(crate) fn label_of(folder: &Path, portals: &[Portal]) -> Privacy {
+    let labels = portals.iter().filter(|it| it.overlaps(folder));
+    labels
+        .map(Portal::privacy)
+        .fold(Privacy::Any, Privacy::narrowed)
+}
+
+/// Returns the portals, each with the label that counts for all that its folder holds.
+pub(crate) fn with_labels_that_count(portals: &[Portal]) -> Vec<Portal> {
+    let with_label = |portal: &Portal| Portal {
+        privacy: label_of(&portal.path, portals),
+        ..portal.clone()
+    };
+    portals.iter().map(with_label).collect()
+}
+
+/// Says for which open portals the label of a portal counts, or whose label counts for it.
+pub(super) fn told_of_labels(portal: &Portal, portals: &[Portal]) -> Vec<String> {
+    let others = portals.iter().filter(|it| it.path != portal.path);
+    let others = others.filter(|it| it.overlaps(&portal.path));
+    let told = others.filter_map(|other| {
+        let (open, kept) = match (portal.privacy, other.privacy) {
+            (Privacy::Any, Privacy::LocalOnly) => (portal, other),
+            (Privacy::LocalOnly, Privacy::Any) => (other, portal),
+            _ => return None,
+        };
+        let how = match open.path.starts_with(&kept.path) {
+            true => "lies in",
+            false => "holds",
+        };
+        let (open, kept) = (&open.name, &kept.name);
+        Some(format!(
+            "`{open}` {how} `{kept}`, which is local-only, so the content of `{open}` goes to models \
+             on this machine only, too"
+        ))
+    });
+    told.collect()
+}
+
+impl Portal {
+    fn overlaps(&self, folder: &Path) -> bool {
+        folder.starts_with(&self.path) || self.path.starts_with(folder)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_narrowest_label_around_and_within_counts() {
+        let portal = |name: &str, path: &str, privacy| Portal {
+            name: name.to_owned(),
+            path: path.into(),
+            operations: Vec::new(),
+            agents: Vec::new(),
+            privacy,
+            stack: Vec::new(),
+            checks: Vec::new(),
+        };
+        let portals = [
+            portal("outer", "/outer", Privacy::Any),
+            portal("inner", "/outer/inner", Privacy::LocalOnly),
+            portal("open", "/outer/inner/open", Privacy::Any),
+            portal("beside", "/outer/beside", Privacy::Any),
+            portal("alike", "/outer/inner2", Privacy::Any),
+        ];
+        for (folder, label) in [
+            ("/", Privacy::LocalOnly),
+            ("/outer", Privacy::LocalOnly),
+            ("/outer/inner", Privacy::LocalOnly),
+            ("/outer/inner/src", Privacy::LocalOnly),
+            ("/outer/inner/open", Privacy::LocalOnly),
+            ("/outer/beside", Privacy::Any),
+            ("/outer/inner2", Privacy::Any),
+            ("/elsewhere", Privacy::Any),
+        ] {
+            assert_eq!(label_of(Path::new(folder), &portals), label, "{folder}");
+        }
+        let labels = with_labels_that_count(&portals);
+        let open: Vec<&str> = labels
+            .iter()
+            .filter(|it| it.privacy == Privacy::Any)
+            .map(|it| it.name.as_str())
+            .collect();
+        assert_eq!(open, ["beside", "alike"]);
+    }
+}

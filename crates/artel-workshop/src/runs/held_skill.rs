@@ -1,0 +1,35 @@
+//! A skill is held to what a person trusted for as long as its run goes on, not only at its start.
+
+use std::sync::Arc;
+
+use artel_skills::{SizeLimit, Skill};
+
+use super::house::House;
+
+/// Says why nothing of a skill may be started now, unless it is as it was when the run began, or as
+/// it is trusted since.
+pub(crate) fn why_not(house: &House, skill: &Skill) -> Option<String> {
+    let (name, folder) = (&skill.name, skill.folder.display());
+    let Ok(now) = artel_skills::load(&skill.folder, skill.scope, SizeLimit::Warn) else {
+        return Some(format!(
+            "the skill `{name}` in `{folder}` cannot be read any more"
+        ));
+    };
+    let is_trusted = || {
+        let trusts = house.workshop.trusts(house.journal.reader(), &now);
+        trusts.unwrap_or_default()
+    };
+    if now.hash == skill.hash || is_trusted() {
+        return None;
+    }
+    Some(format!(
+        "the skill `{name}` in `{folder}` has changed since it was trusted: a person has to \
+         trust it again with `artel skill trust {name}`"
+    ))
+}
+
+/// Returns what a run asks before it starts a script of its skill.
+pub(crate) fn ask(house: &Arc<House>, skill: &Arc<Skill>) -> Arc<artel_tools::SkillHeld> {
+    let (house, skill) = (Arc::clone(house), Arc::clone(skill));
+    Arc::new(move || why_not(&house, &skill))
+}

@@ -1,0 +1,212 @@
+//! What was handed down, as it stands on record.
+
+use artel_policy::rules::Rule;
+use artel_policy::{Admits, Bound, Changes, Grant, Operation, Scope, StepBound};
+use artel_types::{
+    Code, Failure, RecordedAdmission, RecordedBound, RecordedGrant, RecordedInheritance,
+    RecordedOperation, RecordedStepBound, RunId,
+};
+
+use super::Inheritance;
+
+impl Inheritance {
+    /// Returns what is put on record where a run begins.
+    pub(crate) fn recorded(&self) -> RecordedInheritance {
+        // Every field by name: what is added later has to be thought of here.
+        let Self {
+            bounds,
+            denied,
+            granted,
+            kept_tests,
+            privacy,
+            model,
+            urgency,
+            least_urgency,
+            ancestors: _,
+            step_budget,
+        } = self;
+        RecordedInheritance {
+            bounds: bounds.iter().map(of_bound).collect(),
+            denied: texts(denied),
+            granted: granted.iter().map(of_grant).collect(),
+            kept_tests: kept_tests.clone(),
+            privacy: *privacy,
+            model: model.clone(),
+            urgency: *urgency,
+            least_urgency: *least_urgency,
+            step_budget: step_budget.clone(),
+        }
+    }
+
+    /// Reads what is on record. What cannot be read bounds everything, or is an error: nothing that
+    /// was a limit is left out.
+    pub(crate) fn of_record(
+        recorded: &RecordedInheritance,
+        ancestors: Vec<RunId>,
+    ) -> Result<Self, Failure> {
+        let RecordedInheritance {
+            bounds,
+            denied,
+            granted,
+            kept_tests,
+            privacy,
+            model,
+            urgency,
+            least_urgency,
+            step_budget,
+        } = recorded.clone();
+        let granted = granted.into_iter().filter_map(|it| {
+            let rule = Rule::parse(&it.rule).ok()?;
+            Some(Grant {
+                rule,
+                scope: Scope::Run,
+                reason: it.reason,
+            })
+        });
+        Ok(Self {
+            bounds: bounds.iter().map(bound_of).collect::<Result<_, _>>()?,
+            denied: denied.iter().map(|text| ban(text)).collect(),
+            granted: granted.collect(),
+            kept_tests,
+            privacy,
+            model,
+            urgency,
+            least_urgency,
+            ancestors,
+            step_budget,
+        })
+    }
+}
+
+fn of_grant(grant: &Grant) -> RecordedGrant {
+    RecordedGrant {
+        rule: grant.rule.text().to_owned(),
+        reason: grant.reason.clone(),
+    }
+}
+
+/// Returns a bound as it is put on record.
+pub(super) fn of_bound(bound: &Bound) -> RecordedBound {
+    RecordedBound {
+        name: bound.name.clone(),
+        admits: match &bound.admits {
+            Admits::Rules(rules) => RecordedAdmission::Rules(texts(rules)),
+            Admits::Operations(operations) => {
+                RecordedAdmission::Operations(operations.iter().map(of_operation).collect())
+            }
+            Admits::Step(step) => RecordedAdmission::Step(of_step(step)),
+            Admits::GitOf(role) => RecordedAdmission::GitOf(role.clone()),
+            Admits::RightsOf { role, secrets } => RecordedAdmission::RightsOf {
+                role: role.clone(),
+                secrets: secrets.clone(),
+            },
+        },
+    }
+}
+
+fn of_operation(operation: &Operation) -> RecordedOperation {
+    match operation {
+        Operation::Read => RecordedOperation::Read,
+        Operation::Write => RecordedOperation::Write,
+        Operation::Git => RecordedOperation::Git,
+    }
+}
+
+fn of_step(step: &StepBound) -> RecordedStepBound {
+    // Every field by name: a limit that is added later has to be put on record as well.
+    let StepBound {
+        paths,
+        kept,
+        commands,
+        hosts,
+        tools,
+        declared,
+        secrets,
+        changes,
+    } = step;
+    RecordedStepBound {
+        paths: texts(paths),
+        kept: texts(kept),
+        commands: texts(commands),
+        hosts: texts(hosts),
+        tools: tools.clone(),
+        declared: declared.clone(),
+        secrets: secrets.clone(),
+        is_read_only: *changes == Changes::None,
+    }
+}
+
+fn bound_of(recorded: &RecordedBound) -> Result<Bound, Failure> {
+    let admits = match &recorded.admits {
+        // A rule that admits nothing any more narrows.
+        RecordedAdmission::Rules(rules) => {
+            let rules = rules.iter().filter_map(|text| Rule::parse(text).ok());
+            Admits::Rules(rules.collect())
+        }
+        RecordedAdmission::Operations(operations) => {
+            let operation = |it: &RecordedOperation| match it {
+                RecordedOperation::Read => Operation::Read,
+                RecordedOperation::Write => Operation::Write,
+                RecordedOperation::Git => Operation::Git,
+            };
+            Admits::Operations(operations.iter().map(operation).collect())
+        }
+        RecordedAdmission::Step(step) => Admits::Step(step_of(step, &recorded.name)?),
+        RecordedAdmission::GitOf(role) => Admits::GitOf(role.clone()),
+        RecordedAdmission::RightsOf { role, secrets } => Admits::RightsOf {
+            role: role.clone(),
+            secrets: secrets.clone(),
+        },
+    };
+    Ok(Bound {
+        name: recorded.name.clone(),
+        admits,
+    })
+}
+
+/// Reads the limits of a step. Without paths or commands it may touch any, so a rule that cannot be
+/// read any more is not left out: it admits nothing.
+fn step_of(recorded: &RecordedStepBound, name: &str) -> Result<StepBound, Failure> {
+    let RecordedStepBound {
+        paths,
+        kept,
+        commands,
+        hosts,
+        tools,
+        declared,
+        secrets,
+        is_read_only,
+    } = recorded;
+    let limits = |texts: &[String]| texts.iter().map(|text| ban(text)).collect();
+    let kept = kept.iter().map(|text| {
+        Rule::parse(text).map_err(|bad| {
+            let what = format!("the run's recorded limit `{text}` (from {name}) cannot be read");
+            Failure::new(Code::R008, what)
+                .because(bad.to_string())
+                .advise("start a new run with `artel ask`: a run cannot resume without its limits")
+        })
+    });
+    Ok(StepBound {
+        paths: limits(paths),
+        kept: kept.collect::<Result<_, _>>()?,
+        commands: limits(commands),
+        hosts: limits(hosts),
+        tools: tools.clone(),
+        declared: declared.clone(),
+        secrets: secrets.clone(),
+        changes: if *is_read_only {
+            Changes::None
+        } else {
+            Changes::Some
+        },
+    })
+}
+
+fn texts(rules: &[Rule]) -> Vec<String> {
+    rules.iter().map(|rule| rule.text().to_owned()).collect()
+}
+
+/// Reads a rule; one that cannot be read bans every command, and admits none.
+fn ban(text: &str) -> Rule {
+    Rule::parse(text).unwrap_or_else(|_| Rule::unreadable(text))
+}

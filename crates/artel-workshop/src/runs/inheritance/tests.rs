@@ -1,0 +1,285 @@
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+use artel_policy::rules::Rule;
+use artel_policy::{Admits, Bound, Changes, Grant, Operation, Scope, StepBound};
+use artel_testkit::Random;
+use artel_types::model::{CallReason, Priority, Privacy};
+use artel_types::{RecordedInheritance, RunId};
+
+use super::{ChildTerms, Inheritance};
+
+mod budgets;
+mod decisions;
+mod marks;
+
+fn rule(text: &str) -> Rule {
+    Rule::parse(text).unwrap()
+}
+
+fn random_bound(random: &mut Random) -> Bound {
+    let number = random.below(6);
+    let admits = match random.below(5) {
+        0 => Admits::Rules(vec![rule("Read"), rule(&format!("Bash(tool{number}:*)"))]),
+        1 => Admits::Operations(vec![Operation::Read, Operation::Git]),
+        2 => Admits::GitOf("tester".to_owned()),
+        3 => Admits::RightsOf {
+            role: "inspector".to_owned(),
+            secrets: (number > 3).then(|| vec![format!("key{number}")]),
+        },
+        _ => Admits::Step(StepBound {
+            paths: vec![rule(&format!("Edit(src{number}/**)"))],
+            kept: vec![rule("Edit(tests/a.py)")],
+            commands: vec![rule("Bash(./run.sh)")],
+            hosts: vec![rule("Fetch(docs.rs)")],
+            tools: vec!["deploy".to_owned()],
+            declared: vec!["deploy".to_owned(), "lint".to_owned()],
+            secrets: vec![format!("key{number}")],
+            changes: if number > 2 {
+                Changes::None
+            } else {
+                Changes::Some
+            },
+        }),
+    };
+    Bound {
+        name: format!("bound {number}"),
+        admits,
+    }
+}
+
+fn random_terms(random: &mut Random, parent: Option<RunId>) -> ChildTerms {
+    let (step, privacy) = (random.below(4) == 0, random.below(5) == 0);
+    let reason = random.below(2) == 0;
+    let number = random.below(9);
+    let grant = Grant {
+        rule: rule(&format!("Bash(granted{number})")),
+        scope: Scope::Run,
+        reason: "approved".to_owned(),
+    };
+    ChildTerms {
+        parent,
+        bounds: (0..random.below(3)).map(|_| random_bound(random)).collect(),
+        denied: vec![rule(&format!("Bash(banned{number}:*)"))],
+        granted: vec![grant],
+        kept_tests: vec![format!("tests/{number}.py")],
+        privacy: if privacy {
+            Privacy::LocalOnly
+        } else {
+            Privacy::Any
+        },
+        reason: reason.then(|| {
+            let at = usize::try_from(random.below(6)).unwrap();
+            CallReason::ALL[at]
+        }),
+        step_budget: step.then(|| format!("plan/s{number}")),
+    }
+}
+
+struct Node {
+    id: RunId,
+    parent: Option<usize>,
+    inherits: Inheritance,
+}
+
+/// A tree of runs, each begun by an earlier one.
+fn random_tree(random: &mut Random, seed: u64) -> Vec<Node> {
+    let id = |at: usize| {
+        let mut bytes = [u8::try_from(seed % 250).unwrap(); 16];
+        bytes[0] = u8::try_from(at).unwrap();
+        RunId::from_random(bytes)
+    };
+    let root = Inheritance::of_person(Some("local")).for_child(random_terms(random, None));
+    let mut tree = vec![Node {
+        id: id(0),
+        parent: None,
+        inherits: root,
+    }];
+    for at in 1..12 {
+        let parent = usize::try_from(random.below(at as u64)).unwrap();
+        let terms = random_terms(random, Some(tree[parent].id));
+        tree.push(Node {
+            id: id(at),
+            parent: Some(parent),
+            inherits: tree[parent].inherits.for_child(terms),
+        });
+    }
+    tree
+}
+
+fn holds_all<T: PartialEq + std::fmt::Debug>(child: &[T], parent: &[T]) {
+    for one in parent {
+        assert!(child.contains(one), "{one:?} is lost: {child:?}");
+    }
+}
+
+#[test]
+fn in_random_trees_of_runs_every_child_is_bounded_as_its_parent() {
+    for seed in 0..50 {
+        let mut random = Random::of_seed(seed);
+        let tree = random_tree(&mut random, seed);
+        for node in &tree {
+            let child = node.inherits.recorded();
+            let again = Inheritance::of_record(&child, node.inherits.ancestors().to_vec()).unwrap();
+            assert_eq!(again.recorded(), child, "what is on record is what holds");
+            let Some(parent) = node.parent.map(|at| &tree[at]) else {
+                continue;
+            };
+            let above: RecordedInheritance = parent.inherits.recorded();
+            holds_all(&child.bounds, &above.bounds);
+            holds_all(&child.denied, &above.denied);
+            holds_all(&child.kept_tests, &above.kept_tests);
+            assert_eq!(child.model.as_deref(), Some("local"));
+            assert!(above.privacy == Privacy::Any || child.privacy == Privacy::LocalOnly);
+            assert!(child.urgency >= above.urgency, "{child:?} {above:?}");
+            assert!(
+                child.least_urgency >= above.least_urgency,
+                "{child:?} {above:?}"
+            );
+            assert!(child.urgency >= child.least_urgency);
+            assert!(above.step_budget.is_none() || child.step_budget == above.step_budget);
+            let mut line = vec![parent.id];
+            line.extend(parent.inherits.ancestors());
+            assert_eq!(
+                node.inherits.ancestors(),
+                line,
+                "it counts against all above"
+            );
+        }
+    }
+}
+
+#[test]
+fn urgency_is_handed_down_and_upkeep_of_what_a_person_waits_for_is_not_put_off() {
+    let begun = |above: &Inheritance, reason: Option<CallReason>| {
+        above.for_child(ChildTerms {
+            reason,
+            ..ChildTerms::default()
+        })
+    };
+    let person = Inheritance::of_person(None);
+    for (reason, urgency, upkeep) in [
+        (CallReason::PersonWaits, Priority::User, Priority::User),
+        (
+            CallReason::Planning,
+            Priority::Planning,
+            Priority::Background,
+        ),
+        (CallReason::Work, Priority::Execution, Priority::Background),
+        (
+            CallReason::Judging,
+            Priority::Validation,
+            Priority::Background,
+        ),
+        (
+            CallReason::Advice,
+            Priority::Validation,
+            Priority::Background,
+        ),
+    ] {
+        let run = begun(&person, Some(reason));
+        assert_eq!(run.urgency(), urgency, "{reason:?}");
+        let own = Priority::of_call(CallReason::Upkeep, run.least_urgency());
+        assert_eq!(own, upkeep, "{reason:?}");
+        let called = begun(&run, None);
+        assert_eq!(
+            called.urgency(),
+            urgency,
+            "what it calls is as urgent: {reason:?}"
+        );
+        assert_eq!(called.least_urgency(), urgency, "{reason:?}");
+        assert_eq!(
+            begun(&called, Some(CallReason::Judging)).urgency(),
+            urgency.max(Priority::Validation)
+        );
+    }
+}
+
+/// Every place in the product where a run begins or is gone on with, or where commands get what bounds
+/// them, and how.
+#[test]
+fn every_place_that_begins_a_run_hands_down_in_the_one_way() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut found: BTreeSet<(String, &str)> = BTreeSet::new();
+    let mut texts: BTreeMap<String, String> = BTreeMap::new();
+    let mut folders = vec![root.clone()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.strip_prefix(&root).unwrap().display().to_string();
+            if path.is_dir() {
+                folders.push(path);
+            } else if name.ends_with(".rs") && !name.contains("tests") {
+                let text = fs::read_to_string(&path).unwrap();
+                for sign in [
+                    "Beginning {",
+                    "Kin {",
+                    "RunStarted {",
+                    "Inheritance::of_person(",
+                    "Outfit {",
+                ] {
+                    let lines = text
+                        .lines()
+                        .filter(|line| !line.trim_start().starts_with("//"));
+                    // Its definition, its methods and reading one begin nothing.
+                    let is_one = |line: &str| {
+                        line.contains(sign)
+                            && !["struct ", "impl ", "let Beginning {", "-> "]
+                                .iter()
+                                .any(|it| line.contains(it))
+                    };
+                    if lines.into_iter().any(is_one) {
+                        found.insert((name.clone(), sign));
+                    }
+                }
+                texts.insert(name, text);
+            }
+        }
+    }
+    let wanted = [
+        ("runs/child.rs", "Beginning {", "for_child("),
+        ("runs/child.rs", "Kin {", "for_child("),
+        (
+            "runs/fork.rs",
+            "RunStarted {",
+            "inherits.step_budget = None",
+        ),
+        (
+            "runs/inheritance/ancestors.rs",
+            "Inheritance::of_person(",
+            "for_child(",
+        ),
+        (
+            "runs/start.rs",
+            "Outfit {",
+            "inherits: kin.inherits.clone()",
+        ),
+        ("runs/start.rs", "Beginning {", "ordered_now()"),
+        (
+            "runs/start.rs",
+            "RunStarted {",
+            "inherits: Some(kin.inherits.recorded())",
+        ),
+        ("runs/succeed.rs", "Kin {", "for_child("),
+        ("runs/succeed.rs", "RunStarted {", "..started"),
+        ("runs/take_up.rs", "Kin {", "inheritance_of("),
+        // The run of a plan calls no model and no tool: its agents do, each begun by `child`.
+        ("works/carry.rs", "RunStarted {", "conduct"),
+        ("works/children.rs", "Beginning {", "for_child("),
+        ("works/children.rs", "Kin {", "for_child("),
+        // Checks of a project are no run, and their commands keep to what bounds one.
+        ("works/prover.rs", "Outfit {", "house.ordered().for_child("),
+    ];
+    let known: BTreeSet<_> = wanted
+        .iter()
+        .map(|(file, sign, _)| ((*file).to_owned(), *sign))
+        .collect();
+    assert_eq!(
+        found, known,
+        "a new place that begins a run has to hand down, and to stand here"
+    );
+    for (file, _, how) in wanted {
+        assert!(texts[file].contains(how), "{file} does not go by `{how}`");
+    }
+}

@@ -1,0 +1,167 @@
+//! What a piece of work has read that nobody vouched for, and which secrets its processes were given:
+//! folded from the journal, and shared by all of its runs in this process.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Mutex, PoisonError};
+
+use artel_engine::Entry;
+use artel_journal::{Filter, Query, Reader};
+use artel_skills::{Scope, Skill};
+use artel_tools::ContentMarks;
+use artel_types::model::Privacy;
+use artel_types::{Fact, Failure, ForeignRead, ForeignSource, RunForked, TraceId};
+
+use super::house::House;
+use crate::workshop::Workshop;
+
+/// The marks of the pieces of work that this process carries out.
+#[derive(Debug, Default)]
+pub(crate) struct MarksOfWorks(Mutex<HashMap<TraceId, ContentMarks>>);
+
+impl House {
+    /// Returns the marks of a piece of work. Its runs hand each other words and files in every
+    /// direction, so what one of them has read counts for all.
+    pub(crate) fn marks_of(&self, trace: TraceId) -> Result<ContentMarks, Failure> {
+        self.marks.of(&self.workshop, self.journal.reader(), trace)
+    }
+
+    /// Returns what a piece of work has read that nobody vouched for, for whoever is told what came
+    /// of it. `unknown` stands for what nobody can look up any more.
+    pub(crate) fn foreign_behind(
+        &self,
+        trace: TraceId,
+        unknown: ForeignSource,
+    ) -> Result<Vec<ForeignSource>, Failure> {
+        let reader = self.journal.reader();
+        if facts_of(reader, trace, "run.started")?.is_empty() {
+            return Ok(vec![unknown]);
+        }
+        // What it was forked from may be gone, and then nobody knows what that had read.
+        let Ok(past) = with_its_past(&self.workshop, reader, trace) else {
+            return Ok(vec![unknown]);
+        };
+        let mut sources = Vec::new();
+        for trace in past {
+            sources.extend(foreign_read_in(reader, trace)?);
+        }
+        Ok(sources)
+    }
+
+    /// Marks a piece of work with what it is told, and returns what of that is to be put on record.
+    pub(crate) fn marked_with(
+        &self,
+        trace: TraceId,
+        told: Vec<ForeignSource>,
+    ) -> Result<Option<ForeignRead>, Failure> {
+        self.marks_of(trace)?.read(told.clone());
+        let on_record = foreign_read_in(self.journal.reader(), trace)?;
+        let mut sources: Vec<ForeignSource> = Vec::new();
+        for source in told {
+            if !on_record.contains(&source) && !sources.contains(&source) {
+                sources.push(source);
+            }
+        }
+        Ok((!sources.is_empty()).then_some(ForeignRead {
+            call: None,
+            sources,
+        }))
+    }
+
+    /// Says that a run begins with the words of strangers: its skill is not the workshop's own, or
+    /// the lessons of the skill come of runs that read such words.
+    pub(super) fn begun_with(
+        &self,
+        skill: Option<&Skill>,
+        trace: TraceId,
+    ) -> Result<Option<Entry>, Failure> {
+        let Some(skill) = skill else {
+            return Ok(None);
+        };
+        let mut told = self.lessons_of(&skill.name, Privacy::Any)?.foreign;
+        if skill.scope != Scope::Workshop {
+            told.push(ForeignSource::skill(&skill.name));
+        }
+        Ok(self.marked_with(trace, told)?.map(Entry::quiet))
+    }
+}
+
+impl MarksOfWorks {
+    /// Returns the marks of a piece of work: those on record, and from then on what its runs in this
+    /// process note.
+    pub(super) fn of(
+        &self,
+        workshop: &Workshop,
+        reader: &Reader,
+        trace: TraceId,
+    ) -> Result<ContentMarks, Failure> {
+        let mut works = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(marks) = works.get(&trace) {
+            return Ok(marks.clone());
+        }
+        let marks = marks_on_record(workshop, reader, trace)?;
+        works.insert(trace, marks.clone());
+        Ok(marks)
+    }
+}
+
+fn marks_on_record(
+    workshop: &Workshop,
+    reader: &Reader,
+    trace: TraceId,
+) -> Result<ContentMarks, Failure> {
+    let marks = ContentMarks::default();
+    for trace in with_its_past(workshop, reader, trace)? {
+        marks.read(foreign_read_in(reader, trace)?);
+        for fact in facts_of(reader, trace, "secret.used")? {
+            if let Fact::SecretUsed(it) = fact
+                && it.verdict == "granted"
+            {
+                marks.handed_out(&it.secret);
+            }
+        }
+    }
+    Ok(marks)
+}
+
+/// Returns a piece of work and those that it was forked from: a fork has the conversation and the
+/// files of what it was forked from.
+fn with_its_past(
+    workshop: &Workshop,
+    reader: &Reader,
+    trace: TraceId,
+) -> Result<BTreeSet<TraceId>, Failure> {
+    let mut past = BTreeSet::new();
+    let mut open = vec![trace];
+    while let Some(trace) = open.pop() {
+        if !past.insert(trace) {
+            continue;
+        }
+        for fact in facts_of(reader, trace, "run.forked")? {
+            if let Fact::RunForked(RunForked { from, .. }) = fact {
+                open.push(workshop.started(from)?.1);
+            }
+        }
+    }
+    Ok(past)
+}
+
+fn foreign_read_in(reader: &Reader, trace: TraceId) -> Result<Vec<ForeignSource>, Failure> {
+    let mut sources = Vec::new();
+    for fact in facts_of(reader, trace, "foreign.read")? {
+        if let Fact::ForeignRead(it) = fact {
+            sources.extend(it.sources);
+        }
+    }
+    Ok(sources)
+}
+
+fn facts_of(reader: &Reader, trace: TraceId, kind: &str) -> Result<Vec<Fact>, Failure> {
+    let filter = Filter {
+        trace: Some(trace.to_string()),
+        kind: Some(kind.to_owned()),
+        ..Filter::default()
+    };
+    let records = reader.records(&Query::of(filter).few())?;
+    let facts = records.iter().map(|record| Ok(record.event()?.fact));
+    facts.collect()
+}

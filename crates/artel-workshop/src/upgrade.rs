@@ -1,0 +1,211 @@
+//! The first start of a newer Artel in an older workshop: what was possible then and is not any
+//! more is put right once, and said. It never keeps a workshop from starting.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use artel_journal::{Filter, Journal, Query, Reader};
+use artel_skills::Scope;
+use artel_types::{Fact, Failure, PortalClosed, SkillKnown};
+
+use crate::lock;
+use crate::marker::Marker;
+use crate::portals::{Portal, portals_in};
+use crate::private::OpenModes;
+use crate::strangers;
+use crate::workshop::Workshop;
+
+/// How many upgrades there are. The first: a workshop's own folders are no project's, skills are
+/// known by their hashes, nobody else reads the workshop.
+pub(crate) const UPGRADES: u32 = 1;
+
+/// So many of the files that others could write are named.
+const MOST_NAMED: usize = 5;
+
+impl Workshop {
+    /// Makes the upgrades that this workshop has not had. What a person should be told is added to
+    /// the notes, a sentence each, also where a later part fails. Whoever comes second waits, and
+    /// finds them made.
+    pub(crate) fn upgrade(
+        &self,
+        journal: &Journal,
+        notes: &mut Vec<String>,
+    ) -> Result<(), Failure> {
+        if !self.needs_upgrade() {
+            return Ok(());
+        }
+        let _lock = lock::hold(&self.home.state().join("upgrade.lock"))?;
+        let Some(mut marker) = Marker::read(&self.root)? else {
+            return Ok(());
+        };
+        if marker.upgrades >= UPGRADES {
+            return Ok(());
+        }
+        notes.extend(self.close_portals_around_workshops(journal)?);
+        notes.extend(self.know_used_skills(journal)?);
+        notes.extend(self.shut_to_others());
+        marker.upgrades = UPGRADES;
+        marker.write(&self.root)
+    }
+
+    /// Tells whether an older Artel made this workshop, and none since has put it right.
+    pub(crate) fn needs_upgrade(&self) -> bool {
+        if self.marker.upgrades >= UPGRADES {
+            return false;
+        }
+        let now = Marker::read(&self.root).ok().flatten();
+        now.is_some_and(|marker| marker.upgrades < UPGRADES)
+    }
+
+    /// Returns the portals in which a workshop lies.
+    pub(crate) fn portals_around_workshops(&self, reader: &Reader) -> Result<Vec<Portal>, Failure> {
+        let own = self.own_folders()?;
+        let mut portals = portals_in(reader)?;
+        portals.retain(|portal| {
+            own.workshop_beneath(&portal.path).is_some() || own.around(&portal.path).is_some()
+        });
+        Ok(portals)
+    }
+
+    /// Closes the portals in which a workshop lies: its policy, roles and skills would be files of
+    /// a project.
+    pub(crate) fn close_portals_around_workshops(
+        &self,
+        journal: &Journal,
+    ) -> Result<Vec<String>, Failure> {
+        let mut notes = Vec::new();
+        for portal in self.portals_around_workshops(journal.reader())? {
+            let fact = PortalClosed {
+                name: portal.name.clone(),
+            };
+            journal
+                .append(self.draft(fact).on(portal.name.clone()))
+                .wait()?;
+            let (name, path) = (&portal.name, portal.path.display());
+            notes.push(format!(
+                "the portal `{name}` (`{path}`) was closed: a workshop lies in it; `artel portal \
+                 add DIR --privacy {}` opens a project in it",
+                portal.privacy_word()
+            ));
+        }
+        Ok(notes)
+    }
+
+    /// Returns the workshop's skills that were used before, in their present form. What was known
+    /// once is asked about if it changed since, so it is left out.
+    pub(crate) fn used_skills(&self, reader: &Reader) -> Result<Vec<SkillKnown>, Failure> {
+        let mut used = used_folders(reader)?;
+        for folder in known_folders(reader)? {
+            used.remove(&folder);
+        }
+        let found = self.find_skills(&self.root);
+        let mut known = Vec::new();
+        for skill in &found.skills {
+            let folder = skill.folder.display().to_string();
+            if skill.scope == Scope::Workshop && used.contains(&folder) {
+                known.push(SkillKnown {
+                    skill: skill.name.clone(),
+                    folder,
+                    hash: skill.hash.clone(),
+                });
+            }
+        }
+        Ok(known)
+    }
+
+    /// Takes the workshop's skills that were used before as known in their present form. What a
+    /// run put among them is asked about from now on.
+    pub(crate) fn know_used_skills(&self, journal: &Journal) -> Result<Vec<String>, Failure> {
+        let known = self.used_skills(journal.reader())?;
+        if known.is_empty() {
+            return Ok(Vec::new());
+        }
+        let names: Vec<_> = known.iter().map(|it| format!("`{}`", it.skill)).collect();
+        let said = format!(
+            "skills that were used before are known as they are now: {}",
+            names.join(", ")
+        );
+        let drafts = known.into_iter().map(|it| self.draft(it));
+        let batch = artel_journal::Batch::of(drafts);
+        journal.append(batch).wait()?;
+        Ok(vec![said])
+    }
+
+    /// Takes away from others what they could read of the workshop, and what they could write of
+    /// what decides in it.
+    pub(crate) fn shut_to_others(&self) -> Option<String> {
+        let open = OpenModes::find(&self.root);
+        let no_longer_written = strangers::stop_writing(&self.root);
+        if open.paths.is_empty() && no_longer_written.is_empty() {
+            return None;
+        }
+        let only_written = no_longer_written.iter();
+        let only_written = only_written.filter(|path| open.paths.binary_search(path).is_err());
+        let shut = open.tighten(&self.root) + only_written.count();
+        let note = format!(
+            "others could get at {} of the workshop and no longer can",
+            files_or_folders(shut)
+        );
+        if no_longer_written.is_empty() {
+            return Some(note);
+        }
+        let named = named(&no_longer_written);
+        Some(format!(
+            "{note}; they could write {named}: see that all there is yours"
+        ))
+    }
+}
+
+/// Names files and folders of the workshop, given relative to it, and counts what is not named.
+pub(crate) fn named(paths: &[PathBuf]) -> String {
+    let name = |path: &PathBuf| match path.as_os_str().is_empty() {
+        true => "the workshop's folder".to_owned(),
+        false => format!("`{}`", path.display()),
+    };
+    let first: Vec<_> = paths.iter().take(MOST_NAMED).map(name).collect();
+    let first = first.join(", ");
+    match paths.len().saturating_sub(MOST_NAMED) {
+        0 => first,
+        more => format!("{first} and {more} more"),
+    }
+}
+
+/// Counts what may be either.
+pub(crate) fn files_or_folders(count: usize) -> String {
+    match count {
+        1 => "1 file or folder".to_owned(),
+        count => format!("{count} files or folders"),
+    }
+}
+
+/// Returns the folders of the skills that runs were begun with.
+fn used_folders(reader: &Reader) -> Result<BTreeSet<String>, Failure> {
+    let mut used = BTreeSet::new();
+    for fact in facts(reader, "run.prepared")? {
+        if let Fact::RunPrepared(prepared) = fact {
+            used.extend(prepared.skill_folder);
+        }
+    }
+    Ok(used)
+}
+
+/// Returns the folders of the skills that were taken as known.
+fn known_folders(reader: &Reader) -> Result<BTreeSet<String>, Failure> {
+    let mut known = BTreeSet::new();
+    for fact in facts(reader, "skill.known")? {
+        if let Fact::SkillKnown(it) = fact {
+            known.insert(it.folder);
+        }
+    }
+    Ok(known)
+}
+
+fn facts(reader: &Reader, kind: &str) -> Result<Vec<Fact>, Failure> {
+    let filter = Filter {
+        kind: Some(kind.to_owned()),
+        ..Filter::default()
+    };
+    let records = reader.records(&Query::of(filter))?;
+    let facts = records.iter().map(|record| Ok(record.event()?.fact));
+    facts.collect()
+}

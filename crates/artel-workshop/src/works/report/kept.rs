@@ -1,0 +1,51 @@
+//! What a person wrote into a report is kept when the report is written again. How it was written
+//! last is known by hashes in `.artel/reports`.
+
+use std::path::{Path, PathBuf};
+
+use artel_types::{Code, Failure, RunId};
+
+use crate::trouble::file_failure;
+use crate::works::inbox::Kept;
+use crate::workshop::Workshop;
+
+/// What a person does with words that stood in a report.
+const ADVICE: &str = "a report is made from the journal alone: keep words of your own in a page of \
+                      your own in `Knowledge`";
+
+impl Workshop {
+    /// Writes the text of a report, and keeps what a person wrote into the one that is there.
+    pub(super) fn put_report(&self, file: &Path, run: RunId, text: &str) -> Result<(), Failure> {
+        let failed = |error| file_failure(Code::W008, &error);
+        let known = self.known_hashes(run);
+        let is_known = |there: &str| {
+            there.trim().is_empty() || there == text || known.contains(&hash_of(there))
+        };
+        let kept: Kept = self.keep_page(file, is_known)?;
+        // The one before counts as long as this one may not be in place.
+        let last = known.last().cloned();
+        let hashes: Vec<String> = last.into_iter().chain([hash_of(text)]).collect();
+        let note = self.hashes_of(run);
+        let folder = note.parent().unwrap_or(&self.root).to_owned();
+        artel_files::make_dirs(&folder, 0o700).map_err(failed)?;
+        artel_files::write_atomic(&note, hashes.join("\n").as_bytes(), 0o600).map_err(failed)?;
+        artel_files::write_atomic(file, text.as_bytes(), crate::private::PRIVATE_FILE)
+            .map_err(failed)?;
+        kept.tell_for_good(file, ADVICE)
+    }
+
+    fn hashes_of(&self, run: RunId) -> PathBuf {
+        self.root.join(".artel/reports").join(run.to_string())
+    }
+
+    /// Returns the hashes of the texts that the report of a run may have, the newest last.
+    fn known_hashes(&self, run: RunId) -> Vec<String> {
+        let bytes = artel_files::read_bounded(&self.hashes_of(run), 4096).unwrap_or_default();
+        let text = String::from_utf8_lossy(&bytes);
+        text.lines().map(str::to_owned).collect()
+    }
+}
+
+fn hash_of(text: &str) -> String {
+    blake3::hash(text.as_bytes()).to_hex().to_string()
+}
