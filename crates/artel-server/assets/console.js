@@ -4,9 +4,80 @@
 
 (() => {
   const line = document.getElementById("line");
-  const proof = document.querySelector('meta[name="artel-proof"]').content;
   const say = (text) => {
     if (line && line.textContent !== text) line.textContent = text;
+  };
+
+  // ---- The key ----------------------------------------------------------------------------
+
+  // The cookie shows pages. What changes something shows a key as well, which tabs alone hold: the
+  // one that signed in, and those that asked it. Another port of this host is another origin, which
+  // reads neither the storage nor the channel.
+  const KEY = "artel-key";
+  const PATIENCE = 500;
+  let login = document.querySelector('meta[name="artel-login"]').content;
+  const channel = new BroadcastChannel(KEY);
+  const keyless = document.getElementById("keyless");
+  let held;
+  let waiting = [];
+
+  const stored = () => {
+    try {
+      return JSON.parse(sessionStorage.getItem(KEY)) || undefined;
+    } catch {
+      return undefined;
+    }
+  };
+
+  const ownKey = () => {
+    held ??= stored();
+    return held?.login === login ? held.key : undefined;
+  };
+
+  const keep = (given) => {
+    login = given.login;
+    held = { login: given.login, key: given.key };
+    try {
+      sessionStorage.setItem(KEY, JSON.stringify(held));
+    } catch {
+      // It holds for as long as this page does.
+    }
+    keyless.hidden = true;
+    waiting.splice(0).forEach((settle) => settle(held.key));
+  };
+
+  channel.onmessage = ({ data }) => {
+    const key = ownKey();
+    if (data.wants) {
+      if (key && data.wants === login) channel.postMessage({ login, key });
+      return;
+    }
+    // A new sign-in replaces this browser's cookie, so its key is the one that fits from now on.
+    if (data.isNew || (data.login === login && !key)) keep(data);
+  };
+
+  // Returns the key of this sign-in, from another tab if need be; nothing if no tab has it.
+  const findKey = () => {
+    const key = ownKey();
+    if (key || !login) return Promise.resolve(key);
+    return new Promise((settle) => {
+      waiting.push(settle);
+      channel.postMessage({ wants: login });
+      setTimeout(() => {
+        if (!waiting.includes(settle)) return;
+        waiting = waiting.filter((it) => it !== settle);
+        keyless.hidden = false;
+        settle(undefined);
+      }, PATIENCE);
+    });
+  };
+
+  // Another sign-in may have replaced the cookie while no tab was told.
+  const follows = (page) => {
+    const now = page.querySelector('meta[name="artel-login"]')?.content;
+    if (!now || now === login) return;
+    login = now;
+    findKey();
   };
 
   // ---- Live -------------------------------------------------------------------------------
@@ -56,6 +127,7 @@
       }
       if (answer.ok) {
         const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+        follows(page);
         if (document.title !== page.title) document.title = page.title;
         if (page.body.dataset.view) document.body.dataset.view = page.body.dataset.view;
         for (const id of wanted) replace(id, page);
@@ -357,9 +429,14 @@
     form.querySelectorAll('[role="alert"], .told').forEach((it) => it.remove());
     form.setAttribute("aria-busy", "true");
     try {
+      const key = await findKey();
+      if (!key) {
+        complain(form, { what: "this page can read and not act", why: "it has no key", advice: "run `artel open`, follow its link in this browser, and press this once more" });
+        return;
+      }
       const answer = await fetch(form.dataset.post, {
         method: "POST",
-        headers: { "Content-Type": "application/json", "X-Artel-Proof": proof },
+        headers: { "Content-Type": "application/json", "X-Artel-Proof": key },
         body,
       });
       const text = await answer.text();
@@ -506,5 +583,6 @@
 
   document.querySelector("nav a[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
   if (location.hash === "#words") document.getElementById("words")?.focus();
+  findKey();
   follow();
 })();

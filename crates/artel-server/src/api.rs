@@ -56,8 +56,9 @@ use crate::desk::Desk;
         title = "Artel",
         description = "A workshop for AI agents: ask, review, approve, watch, merge. Whatever \
             changes something is sent by POST as JSON; `x-role` says which role a token needs, \
-            `x-person` that it may not be one for a program, `x-commands` which commands do the \
-            same in a terminal."
+            `x-person` that it may not be one for a program, `x-fresh-sign-in` that whoever comes \
+            from the console signed in within the last five minutes, `x-commands` which commands \
+            do the same in a terminal."
     ),
     security(("token" = [])),
     modifiers(&Token)

@@ -15,7 +15,7 @@ use hyper::body::Incoming;
 use hyper::service::Service as _;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::Instant;
@@ -23,6 +23,7 @@ use tokio::time::Instant;
 use crate::desk::Desk;
 use crate::impatient::Impatient;
 use crate::keeper::told_to_stop;
+use crate::listen::Listeners;
 use crate::{api, console, door, telemetry};
 
 /// How many connections there may be, apart from readers of live events.
@@ -125,7 +126,7 @@ impl Places {
 }
 
 /// Answers requests until the server is told to stop.
-pub(crate) async fn serve(listener: TcpListener, desk: Arc<Desk>, mut stop: watch::Receiver<Stop>) {
+pub(crate) async fn serve(listeners: Listeners, desk: Arc<Desk>, mut stop: watch::Receiver<Stop>) {
     let router = router(&desk);
     let places = Places::default();
     let mut tasks = JoinSet::new();
@@ -134,7 +135,7 @@ pub(crate) async fn serve(listener: TcpListener, desk: Arc<Desk>, mut stop: watc
             biased;
             () = told_to_stop(&mut stop) => break,
             Some(_) = tasks.join_next(), if !tasks.is_empty() => continue,
-            accepted = listener.accept() => accepted,
+            accepted = listeners.accept() => accepted,
         };
         let Ok((stream, peer)) = accepted else {
             // Out of descriptors, mostly: those that end give some back.

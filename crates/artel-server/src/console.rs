@@ -82,7 +82,8 @@ pub(crate) fn stranger() -> Html<&'static str> {
          <title>Artel: sign in</title><link rel=\"stylesheet\" href=\"/assets/console.css\">\
          <main class=\"door\"><p class=\"brand\">Artel</p><h1>Sign in</h1>\
          <p>Run <code>artel open</code> in a terminal and follow the link it \
-         prints. It holds for a minute and works once.</p></main></html>",
+         prints, just as it is: the console has a host name of its own. \
+         The link holds for a minute and works once.</p></main></html>",
     )
 }
 

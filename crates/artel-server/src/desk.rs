@@ -4,8 +4,8 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 
 use artel_journal::{Filter, Journal, Query, Reader, Record, Sight};
-use artel_types::{Failure, Lack, TraceId, Via};
-use artel_workshop::{Access, Board, Drivers, Pass, PassSort, Waits, Workshop};
+use artel_types::{Actor, Failure, Lack, TraceId, Via};
+use artel_workshop::{Access, Board, Drivers, Pass, PassSort, SignIn, Waits, Workshop};
 use tokio::sync::{Semaphore, watch};
 
 use crate::Says;
@@ -28,8 +28,8 @@ pub(crate) struct Desk {
     /// Kept open for as long as the server runs; what it writes is seen by all.
     pub(crate) journal: Journal,
     access: Mutex<Folded<Access>>,
-    /// The name of the console's cookie. Browsers do not tell the ports of a host apart, so that of
-    /// another workshop has another.
+    /// The name of the console's cookie. It counts at the console's own host name alone; behind a
+    /// proxy several workshops may share one, so it also says whose it is.
     pub(crate) cookie: String,
     board: RwLock<Board>,
     /// The state of the journal up to which the board was found to be complete.
@@ -88,7 +88,7 @@ impl Desk {
             ));
         }
         let settings = &workshop.settings.server;
-        let hosts = Hosts::of(bound, &settings.hosts.value);
+        let hosts = Hosts::of(bound, workshop.name_console()?, &settings.hosts.value);
         let streams = usize::try_from(settings.event_streams.value).unwrap_or(1);
         Ok(Arc::new(Self {
             cookie: format!("artel-{}", workshop.id().short()),
@@ -251,10 +251,10 @@ impl Desk {
         Ok(self.access()?.value.token(shown))
     }
 
-    /// Returns who signed in with a cookie.
-    pub(crate) fn login(&self, shown: &str) -> Result<Option<Pass>, Failure> {
+    /// Returns the sign-in that gave a cookie.
+    pub(crate) fn sign_in(&self, shown: &str) -> Result<Option<SignIn>, Failure> {
         let now = self.workshop().caller().clock().now();
-        Ok(self.access()?.value.login(shown, now))
+        Ok(self.access()?.value.sign_in(shown, now).cloned())
     }
 
     /// Tells whether somebody who came in may still be here.
@@ -280,11 +280,12 @@ impl Desk {
 
     /// Returns the workshop in whose journal somebody acts by their own name.
     pub(crate) fn workshop_of(&self, pass: &Pass) -> Result<Arc<Workshop>, Failure> {
-        let via = match pass.sort {
-            PassSort::Token => Via::Api,
-            PassSort::Login => Via::Web,
+        let actor = match (pass.is_program, pass.sort) {
+            (true, _) => Actor::program(&pass.name),
+            (false, PassSort::Token) => Actor::human(&pass.name, Via::Api),
+            (false, PassSort::Login) => Actor::human(&pass.name, Via::Web),
         };
-        Ok(Arc::new(self.workshop().acting(&pass.name, via)?))
+        Ok(Arc::new(self.workshop().acting_as(actor)?))
     }
 }
 

@@ -10,7 +10,8 @@ mod rate;
 mod wrong;
 
 pub(crate) use guard::{guard, headers};
-pub(crate) use hosts::Hosts;
+pub use hosts::console_bases;
+pub(crate) use hosts::{CalledAs, Hosts};
 pub(crate) use pass::{Who, admit};
 pub(crate) use rate::Rate;
 pub(crate) use wrong::Wrong;

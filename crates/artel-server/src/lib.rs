@@ -18,6 +18,7 @@ mod telemetry;
 mod watch;
 
 pub use api::commands::{COMMANDS, Over};
+pub use door::console_bases;
 pub use listen::{Address, Reach, Said};
 
 use std::sync::Arc;
@@ -53,7 +54,7 @@ pub async fn serve(
         said,
         says,
     } = options;
-    let (listener, bound) = address.bind().await?;
+    let (listeners, bound) = address.bind().await?;
     let desk = Desk::open(workshop, bound, Arc::clone(&says))?;
     let head = desk.board().position();
     let live = live::follow(&desk, head);
@@ -63,7 +64,7 @@ pub async fn serve(
     let watching = watch::watch(&desk, finds);
     let reload = reload::watch(Arc::clone(&desk), reload);
     says(&format!("listening on http://{bound}"));
-    connections::serve(listener, Arc::clone(&desk), keeper.over.clone()).await;
+    connections::serve(listeners, Arc::clone(&desk), keeper.over.clone()).await;
     watching.abort();
     let kept = keeper.rest().await;
     reload.abort();

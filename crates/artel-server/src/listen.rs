@@ -1,10 +1,14 @@
 //! Where the server listens: on this machine alone, unless a person says otherwise.
 
-use std::net::{IpAddr, SocketAddr};
+use std::io::{self, ErrorKind};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use artel_types::{Code, Failure};
 use artel_workshop::Listens;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
+
+/// So many free ports are tried where a person wants any: one may be free in one family only.
+const MOST_PORTS: usize = 32;
 
 /// How far the server may be reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,16 +73,82 @@ impl Address {
         Ok(Self(address))
     }
 
-    pub(crate) async fn bind(self) -> Result<(TcpListener, SocketAddr), Failure> {
-        let failed = |error: std::io::Error| {
-            Failure::new(Code::H001, format!("cannot listen on {}", self.0))
-                .because(error.to_string())
-                .advise("`artel daemon status` shows whether a daemon runs; `--listen 127.0.0.1:0` takes any free port")
+    /// Listens there, and on the other loopback address with the same port: browsers look for names
+    /// below `localhost` at both, so whoever had the other one would be shown the console's cookies
+    /// and its pages' keys.
+    pub(crate) async fn bind(self) -> Result<(Listeners, SocketAddr), Failure> {
+        let mut last = None;
+        let tries = match self.0.port() {
+            0 => MOST_PORTS,
+            _ => 1,
         };
-        let listener = TcpListener::bind(self.0).await.map_err(failed)?;
-        let bound = listener.local_addr().map_err(failed)?;
-        Ok((listener, bound))
+        for _ in 0..tries {
+            let first = TcpListener::bind(self.0).await;
+            let first = first.map_err(|error| unbound(self.0, &error))?;
+            let bound = first.local_addr();
+            let bound = bound.map_err(|error| unbound(self.0, &error))?;
+            let Some(twin) = twin_of(bound) else {
+                return Ok((Listeners { first, twin: None }, bound));
+            };
+            match TcpListener::bind(twin).await {
+                Ok(twin) => {
+                    let twin = Some(twin);
+                    return Ok((Listeners { first, twin }, bound));
+                }
+                Err(error) if error.kind() == ErrorKind::AddrInUse => {
+                    let why = format!(
+                        "another program listens there, and browsers would mistake it for the \
+                         console at {bound}"
+                    );
+                    let advice = "stop that program, or choose another port: `--listen \
+                                  127.0.0.1:0` takes any free one";
+                    last = Some(unbound(twin, &error).because(why).advise(advice));
+                }
+                // A machine without the other family: nobody else listens there either.
+                Err(_) => return Ok((Listeners { first, twin: None }, bound)),
+            }
+        }
+        Err(last
+            .unwrap_or_else(|| Failure::new(Code::H001, format!("cannot listen on {}", self.0))))
     }
+}
+
+/// Where connections come in.
+pub(crate) struct Listeners {
+    first: TcpListener,
+    twin: Option<TcpListener>,
+}
+
+impl Listeners {
+    /// Waits for the next connection.
+    pub(crate) async fn accept(&self) -> io::Result<(TcpStream, SocketAddr)> {
+        match &self.twin {
+            Some(twin) => tokio::select! {
+                accepted = self.first.accept() => accepted,
+                accepted = twin.accept() => accepted,
+            },
+            None => self.first.accept().await,
+        }
+    }
+}
+
+/// Returns the other address that `localhost` leads to; `None` where a name below it does not lead
+/// to the first, or both are one already.
+fn twin_of(bound: SocketAddr) -> Option<SocketAddr> {
+    let twin = match bound.ip() {
+        IpAddr::V4(ip) if ip == Ipv4Addr::LOCALHOST || ip.is_unspecified() => {
+            IpAddr::V6(Ipv6Addr::LOCALHOST)
+        }
+        IpAddr::V6(ip) if ip.is_loopback() => IpAddr::V4(Ipv4Addr::LOCALHOST),
+        _ => return None,
+    };
+    Some(SocketAddr::new(twin, bound.port()))
+}
+
+fn unbound(address: SocketAddr, error: &io::Error) -> Failure {
+    Failure::new(Code::H001, format!("cannot listen on {address}"))
+        .because(error.to_string())
+        .advise("`artel daemon status` shows whether a daemon runs; `--listen 127.0.0.1:0` takes any free port")
 }
 
 fn is_loopback(address: IpAddr) -> bool {

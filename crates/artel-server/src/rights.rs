@@ -2,7 +2,7 @@
 //! rule for lists and pages, which must call nothing theirs that a route would refuse them. A test
 //! holds the two against each other.
 
-use artel_types::RunAsked;
+use artel_types::{GrantReach, RunAsked};
 use artel_workshop::{Viewer, WaitSort, Waits, answer_settles};
 
 use crate::door::Who;
@@ -47,6 +47,18 @@ pub(crate) fn needed(sort: WaitSort) -> Needed {
             Needed::person(Viewer::Developer)
         }
         WaitSort::Left | WaitSort::Paused => Needed::of(Viewer::Developer),
+    }
+}
+
+/// What somebody has to be to grant a rule for good, with an answer or without one.
+pub(crate) const TO_GRANT: Viewer = Viewer::Admin;
+
+/// Returns how far a yes of somebody may reach.
+pub(crate) fn widest_grant(who: &Who) -> GrantReach {
+    if Needed::person(TO_GRANT).is_met_by(who) {
+        GrantReach::Always
+    } else {
+        GrantReach::Run
     }
 }
 

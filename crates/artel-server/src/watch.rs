@@ -242,8 +242,7 @@ async fn until(at: Option<Instant>) {
 /// Tells whether a file of this name may be a person's: drafts of editors, our own and notes
 /// beside files are not.
 fn is_wanted(path: &Path) -> bool {
-    let name = path.file_name().and_then(|name| name.to_str());
-    name.is_some_and(|name| InboxName::of(name) != InboxName::Passing)
+    InboxName::at(path) != InboxName::Passing
 }
 
 #[cfg(test)]

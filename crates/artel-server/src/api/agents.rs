@@ -11,7 +11,7 @@ use super::page::{Limit, Rows, holds, page};
 use super::refusal::Troubled;
 use super::runs::steer::Nothing;
 use super::seat::{
-    Admin, AdminInPerson, Answer, As, Asked, At, Developer, Made, User, made, shaped, unnamed,
+    AdminInPerson, Answer, As, Asked, At, Developer, Made, User, made, shaped, unnamed,
 };
 
 /// A role in a list.
@@ -168,10 +168,10 @@ pub(super) async fn show(by: As<Developer>, At(id): At<String>) -> Answer<AgentS
 #[utoipa::path(post, path = "/api/v1/agents/{id}/remove", tag = "agents",
     operation_id = "removeAgent", request_body = Nothing,
     params(("id" = String, Path, description = "Its id")),
-    extensions(("x-role" = json!("admin"))),
+    extensions(("x-role" = json!("admin")), ("x-person" = json!(true))),
     responses((status = 200, body = AgentRemoved), (status = "4XX", body = Troubled)))]
 pub(super) async fn remove(
-    by: As<Admin>,
+    by: As<AdminInPerson>,
     At(id): At<String>,
     Told(Nothing {}): Told<Nothing>,
 ) -> Answer<AgentRemoved> {

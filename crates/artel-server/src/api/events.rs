@@ -31,7 +31,7 @@ use crate::door::Who;
     reason = "the journal writes it; this says what it looks like"
 )]
 pub(super) struct EventActor {
-    /// human, agent or system.
+    /// human, agent, system or program.
     kind: String,
     /// Which one.
     id: String,

@@ -8,7 +8,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::Told;
 use super::refusal::Troubled;
 use super::requests::standing_in;
-use super::seat::{AdminInPerson, Answer, As, Asked, Developer, shaped, unnamed};
+use super::seat::{AdminJustSignedIn, Answer, As, Asked, Developer, shaped, unnamed};
 
 /// A hook.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
@@ -98,10 +98,11 @@ pub(super) async fn list(by: As<Developer>, Asked(wanted): Asked<Wanted>) -> Ans
 /// it is asked about again.
 #[utoipa::path(post, path = "/api/v1/hooks/trust", tag = "hooks", operation_id = "trustHook",
     request_body = TrustHook,
-    extensions(("x-role" = json!("admin")), ("x-person" = json!(true))),
+    extensions(("x-role" = json!("admin")), ("x-person" = json!(true)),
+        ("x-fresh-sign-in" = json!(true))),
     responses((status = 200, body = HookTrusted), (status = "4XX", body = Troubled)))]
 pub(super) async fn trust(
-    by: As<AdminInPerson>,
+    by: As<AdminJustSignedIn>,
     Told(told): Told<TrustHook>,
 ) -> Answer<HookTrusted> {
     let done = by.does(move |workshop| {

@@ -42,6 +42,8 @@ pub(super) struct JournalVerified {
     signatures: u64,
     /// The first event that does not fit.
     first_bad: Option<BadEvent>,
+    /// The address of the stored value that is gone or changed, if that is what is wrong.
+    bad_value: Option<String>,
 }
 
 /// Which events are wanted. Everything that is named must hold.

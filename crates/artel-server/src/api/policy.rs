@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 
 use super::Told;
 use super::refusal::Troubled;
-use super::seat::{Admin, AdminInPerson, Answer, As, At, Developer, Made, made, shaped};
+use super::seat::{Admin, AdminJustSignedIn, Answer, As, At, Developer, Made, made, shaped};
 
 /// A setting.
 #[derive(Debug, Serialize, ToSchema)]
@@ -89,15 +89,35 @@ pub(super) struct Checks {
     role: Option<String>,
 }
 
-/// What policy answers.
+/// What policy answers by its rules, and what comes of that in a run.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct PolicyDecision {
+pub(super) struct PolicyCheck {
     /// allow, ask or deny.
     decision: String,
     /// The rule that decides.
     rule: String,
     /// Why.
     reason: String,
+    /// What decides: rule.
+    decided_by: String,
+    /// The answer in a run of its own tree, on this machine.
+    in_a_run: PolicyDecision,
+    /// Why the walls of such a run would not be the judge; nothing where they are.
+    #[serde(default)]
+    uncontained: Option<String>,
+}
+
+/// What policy answers.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub(super) struct PolicyDecision {
+    /// allow, ask or deny.
+    decision: String,
+    /// The rule that decides, or `contained`.
+    rule: String,
+    /// Why.
+    reason: String,
+    /// What decides: rule or contained.
+    decided_by: String,
 }
 
 /// A text that may hold secrets.
@@ -158,9 +178,13 @@ pub(super) async fn grants(by: As<Admin>) -> Answer<GrantRows> {
 
 /// Grants something for good.
 #[utoipa::path(post, path = "/api/v1/policy/grants", tag = "policy", operation_id = "createGrant",
-    request_body = NewGrant, extensions(("x-role" = json!("admin")), ("x-person" = json!(true))),
+    request_body = NewGrant, extensions(("x-role" = json!("admin")), ("x-person" = json!(true)),
+        ("x-fresh-sign-in" = json!(true))),
     responses((status = 201, body = PolicyDone), (status = "4XX", body = Troubled)))]
-pub(super) async fn grant(by: As<AdminInPerson>, Told(new): Told<NewGrant>) -> Made<PolicyDone> {
+pub(super) async fn grant(
+    by: As<AdminJustSignedIn>,
+    Told(new): Told<NewGrant>,
+) -> Made<PolicyDone> {
     let done = by.does(move |workshop| {
         workshop.grant(&new.rule, &new.reason)?;
         let done = format!("granted for good: {}", new.rule);
@@ -191,14 +215,31 @@ pub(super) async fn revoke(
 /// Says what policy would answer to a command.
 #[utoipa::path(post, path = "/api/v1/policy/check", tag = "policy", operation_id = "checkCommand",
     request_body = Checks, extensions(("x-role" = json!("developer"))),
-    responses((status = 200, body = PolicyDecision), (status = "4XX", body = Troubled)))]
-pub(super) async fn check(by: As<Developer>, Told(told): Told<Checks>) -> Answer<PolicyDecision> {
+    responses((status = 200, body = PolicyCheck), (status = "4XX", body = Troubled)))]
+pub(super) async fn check(by: As<Developer>, Told(told): Told<Checks>) -> Answer<PolicyCheck> {
     let check = CommandCheck {
         command: told.command,
         allow: told.allow,
         role: told.role,
     };
-    let done = by.does(move |workshop| Ok(shaped(workshop.caller().check_command(&check)?)?));
+    let done = by.does(move |workshop| {
+        let judged = workshop.caller().check_command(&check)?;
+        let in_a_run = shaped(judged.in_a_run)?;
+        let PolicyDecision {
+            decision,
+            rule,
+            reason,
+            decided_by,
+        } = shaped(judged.by_rule)?;
+        Ok(PolicyCheck {
+            decision,
+            rule,
+            reason,
+            decided_by,
+            in_a_run,
+            uncontained: judged.uncontained.map(|why| why.to_string()),
+        })
+    });
     done.await.map(Json)
 }
 

@@ -15,7 +15,8 @@ use super::refusal::Troubled;
 use super::requests::none_of;
 use super::runs::steer::Nothing;
 use super::seat::{
-    Admin, AdminInPerson, Answer, As, Asked, At, Developer, Made, User, made, shaped,
+    Admin, AdminInPerson, AdminJustSignedIn, Answer, As, Asked, At, Developer, Made, User, made,
+    shaped,
 };
 
 /// A project folder that is open to agents.
@@ -97,10 +98,11 @@ pub(super) async fn list(
 
 /// Opens a folder to agents.
 #[utoipa::path(post, path = "/api/v1/portals", tag = "portals", operation_id = "createPortal",
-    request_body = PortalWanted, extensions(("x-role" = json!("admin")), ("x-person" = json!(true))),
+    request_body = PortalWanted, extensions(("x-role" = json!("admin")), ("x-person" = json!(true)),
+        ("x-fresh-sign-in" = json!(true))),
     responses((status = 201, body = PortalSeen), (status = "4XX", body = Troubled)))]
 pub(super) async fn create(
-    by: As<AdminInPerson>,
+    by: As<AdminJustSignedIn>,
     Told(new): Told<PortalWanted>,
 ) -> Made<PortalSeen> {
     let new = wanted(new)?;
@@ -119,14 +121,15 @@ pub(super) async fn show(by: As<Developer>, At(name): At<String>) -> Answer<Port
     done.await.map(Json)
 }
 
-/// Closes a portal.
+/// Closes a portal. What bounds it, such as its privacy, ends with it.
 #[utoipa::path(post, path = "/api/v1/portals/{name}/remove", tag = "portals",
     operation_id = "removePortal", request_body = Nothing,
     params(("name" = String, Path, description = "Its name")),
-    extensions(("x-role" = json!("admin"))),
+    extensions(("x-role" = json!("admin")), ("x-person" = json!(true)),
+        ("x-fresh-sign-in" = json!(true))),
     responses((status = 200, body = PortalSeen), (status = "4XX", body = Troubled)))]
 pub(super) async fn remove(
-    by: As<Admin>,
+    by: As<AdminJustSignedIn>,
     At(name): At<String>,
     Told(Nothing {}): Told<Nothing>,
 ) -> Answer<PortalSeen> {
@@ -139,10 +142,10 @@ pub(super) async fn remove(
 #[utoipa::path(post, path = "/api/v1/portals/{name}/refresh", tag = "portals",
     operation_id = "refreshPortal", request_body = Nothing,
     params(("name" = String, Path, description = "Its name")),
-    extensions(("x-role" = json!("admin"))),
+    extensions(("x-role" = json!("admin")), ("x-person" = json!(true))),
     responses((status = 200, body = PortalSeen), (status = "4XX", body = Troubled)))]
 pub(super) async fn refresh(
-    by: As<Admin>,
+    by: As<AdminInPerson>,
     At(name): At<String>,
     Told(Nothing {}): Told<Nothing>,
 ) -> Answer<PortalSeen> {

@@ -30,6 +30,17 @@ pub(super) trait Role: Send + Sync {
     const NEEDED: Viewer;
     /// Whether a person has to do it: no token of a program may.
     const IN_PERSON: bool = false;
+    /// How long ago whoever comes from the console may have signed in.
+    const SIGN_IN: SignInNeeded = SignInNeeded::Any;
+}
+
+/// How long ago somebody at the console may have signed in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SignInNeeded {
+    /// For as long as they are signed in.
+    Any,
+    /// A moment ago.
+    Fresh,
 }
 
 macro_rules! roles {
@@ -77,6 +88,16 @@ in_person! {
     AdminInPerson Admin
 }
 
+/// A person who settles who may come in and what agents may do, and who, at the console, signed in a
+/// moment ago: for what opens a door for good.
+pub(super) struct AdminJustSignedIn;
+
+impl Role for AdminJustSignedIn {
+    const NEEDED: Viewer = Viewer::Admin;
+    const IN_PERSON: bool = true;
+    const SIGN_IN: SignInNeeded = SignInNeeded::Fresh;
+}
+
 /// Somebody who may do what the route does; nobody else gets past this, and no body is read before.
 pub(super) struct As<R> {
     pub(super) desk: Arc<Desk>,
@@ -94,6 +115,9 @@ impl<R: Role> FromRequestParts<Arc<Desk>> for As<R> {
         who.needs(R::NEEDED)?;
         if R::IN_PERSON {
             who.in_person()?;
+        }
+        if R::SIGN_IN == SignInNeeded::Fresh {
+            who.freshly_signed_in(desk.workshop().caller().clock().now())?;
         }
         refuse_without_room(parts, desk)?;
         Ok(Self {

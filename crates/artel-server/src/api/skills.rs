@@ -14,7 +14,9 @@ use super::page::{Limit, Rows, holds, page};
 use super::refusal::Troubled;
 use super::requests::standing_in;
 use super::runs::steer::Nothing;
-use super::seat::{AdminInPerson, Answer, As, Asked, At, Developer, Made, made, shaped, unnamed};
+use super::seat::{
+    AdminJustSignedIn, Answer, As, Asked, At, Developer, Made, made, shaped, unnamed,
+};
 
 /// A skill in a list.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
@@ -228,10 +230,11 @@ pub(super) async fn show(
 #[utoipa::path(post, path = "/api/v1/skills/{name}/trust", tag = "skills",
     operation_id = "trustSkill", request_body = TrustSkill,
     params(("name" = String, Path, description = "Its name")),
-    extensions(("x-role" = json!("admin")), ("x-person" = json!(true))),
+    extensions(("x-role" = json!("admin")), ("x-person" = json!(true)),
+        ("x-fresh-sign-in" = json!(true))),
     responses((status = 200, body = SkillTrusted), (status = "4XX", body = Troubled)))]
 pub(super) async fn trust(
-    by: As<AdminInPerson>,
+    by: As<AdminJustSignedIn>,
     At(name): At<String>,
     Told(told): Told<TrustSkill>,
 ) -> Answer<SkillTrusted> {

@@ -1,7 +1,7 @@
 //! Who may come in: tokens, and signing out of the console.
 
 use artel_types::{Code, Failure};
-use artel_workshop::{Holder, PassSort, Viewer};
+use artel_workshop::{Holder, Viewer};
 use axum::Json;
 use axum::http::header;
 use axum::response::{IntoResponse as _, Response};
@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 use super::refusal::Troubled;
 use super::requests::none_of;
 use super::runs::steer::Nothing;
-use super::seat::{Admin, AdminInPerson, Answer, As, At, Made, User, made, shaped};
+use super::seat::{Admin, AdminJustSignedIn, Answer, As, At, Made, User, made, shaped};
 use super::{Refusal, Told};
 
 /// A token in a list.
@@ -77,9 +77,13 @@ pub(super) async fn list(by: As<Admin>) -> Answer<TokenList> {
 
 /// Makes a token; it is shown once.
 #[utoipa::path(post, path = "/api/v1/tokens", tag = "tokens", operation_id = "createToken",
-    request_body = TokenWanted, extensions(("x-role" = json!("admin")), ("x-person" = json!(true))),
+    request_body = TokenWanted, extensions(("x-role" = json!("admin")), ("x-person" = json!(true)),
+        ("x-fresh-sign-in" = json!(true))),
     responses((status = 201, body = TokenMade), (status = "4XX", body = Troubled)))]
-pub(super) async fn create(by: As<AdminInPerson>, Told(new): Told<TokenWanted>) -> Made<TokenMade> {
+pub(super) async fn create(
+    by: As<AdminJustSignedIn>,
+    Told(new): Told<TokenWanted>,
+) -> Made<TokenMade> {
     let words = ["user", "developer", "admin"];
     let role: Result<Viewer, ()> = new.role.parse();
     let role = role.map_err(|()| none_of("role", &words))?;
@@ -117,7 +121,7 @@ pub(super) async fn logout(
     by: As<User>,
     Told(Nothing {}): Told<Nothing>,
 ) -> Result<Response, Refusal> {
-    if by.who.pass.sort == PassSort::Token {
+    if by.who.sign_in.is_none() {
         return Err(Failure::new(Code::C004, "a token does not sign out")
             .advise("`artel token revoke ID` takes it back")
             .into());

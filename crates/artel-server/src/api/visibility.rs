@@ -42,7 +42,7 @@ pub(super) struct ChangeRules {
     developer: Option<String>,
     /// What admins may see.
     admin: Option<String>,
-    /// Tools, or sorts of tools such as `mcp__db__*`, of which is shown only that they ran.
+    /// Tools, or sorts of tools such as `git_*`, of which is shown only that they ran.
     hidden_tools: Option<Vec<String>>,
 }
 

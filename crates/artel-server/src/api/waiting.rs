@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use artel_types::{Code, Failure, Timestamp};
-use artel_workshop::{Board, CallSeen, Drivers, OpenCall, WaitSort, Waits, YesNo};
+use artel_types::{Code, Failure, GrantReach, Timestamp};
+use artel_workshop::{Board, CallReply, CallSeen, Drivers, NO_SESSIONS, OpenCall, WaitSort, Waits};
 use axum::Json;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -58,6 +58,12 @@ pub(super) struct CallWaits {
     what: Option<String>,
     /// The hash of that; an answer names it.
     hash: Option<String>,
+    /// What it can be answered: `yes` and `no`, and `run` and `always` where a yes may reach
+    /// further.
+    answers: Vec<String>,
+    /// The rules that a yes beyond once grants; with `run` and without rules it is for exactly this
+    /// call.
+    rules: Vec<String>,
 }
 
 /// What needs a person.
@@ -84,6 +90,12 @@ pub(super) struct Waiting {
 pub(super) enum Allowed {
     /// It is done, this once.
     Yes,
+    /// The same, and what its `rules` allow, in all runs of the tree.
+    Run,
+    /// Once more the same; there are no sessions yet.
+    Session,
+    /// The same for good, with a `reason`; for admins.
+    Always,
     /// It is not.
     No,
 }
@@ -96,7 +108,7 @@ pub(super) struct CallAnswer {
     hash: String,
     /// Whether it may be done.
     answer: Allowed,
-    /// Why not; the agent is told.
+    /// Why not; the agent is told. With `always` why it is granted, which is kept.
     reason: Option<String>,
 }
 
@@ -107,6 +119,9 @@ pub(super) struct CallAnswered {
     id: String,
     /// The piece of work.
     trace: String,
+    /// How the answer was understood, where that is not as it was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
 }
 
 /// A place in the list, as text: it is there even if what was there has been settled.
@@ -168,11 +183,16 @@ impl WaitRow {
 
 impl CallWaits {
     fn of(seen: CallSeen) -> Self {
-        let (why, what, hash) = match seen.shown {
-            Some(it) => (Some(it.why), Some(it.what), Some(it.hash)),
-            None => (None, None, None),
+        let (why, what, hash, offer) = match seen.shown {
+            Some(it) => (Some(it.why), Some(it.what), Some(it.hash), it.offer),
+            None => (None, None, None, None),
         };
+        let (rules, reaches) = offer.map_or_else(Default::default, |it| (it.rules, it.reaches));
+        let reaches = reaches.into_iter().map(GrantReach::as_str);
+        let answers = ["yes"].into_iter().chain(reaches).chain(["no"]);
         Self {
+            answers: answers.map(str::to_owned).collect(),
+            rules,
             id: seen.id,
             trace: seen.trace.to_string(),
             tool: seen.tool,
@@ -217,7 +237,8 @@ pub(super) async fn list(by: As<User>, Asked(wanted): Asked<PageWanted>) -> Answ
     Ok(Json(waiting.await?))
 }
 
-/// Answers a call that waits for a yes. Whoever may not see what it would do is refused.
+/// Answers a call that waits for a yes. Whoever may not see what it would do is refused. `always`
+/// grants for good: it takes an admin, and at the console a sign-in of the last five minutes.
 #[utoipa::path(post, path = "/api/v1/waiting/calls/{id}", tag = "waiting",
     operation_id = "answerCall", request_body = CallAnswer,
     params(("id" = String, Path, description = "The call")),
@@ -228,10 +249,19 @@ pub(super) async fn answer(
     At(id): At<String>,
     Told(told): Told<CallAnswer>,
 ) -> Answer<CallAnswered> {
+    let no = "a person said no";
     let answer = match told.answer {
-        Allowed::Yes => YesNo::Yes,
-        Allowed::No => YesNo::No(told.reason.unwrap_or_else(|| "a person said no".to_owned())),
+        Allowed::Yes => CallReply::Once,
+        Allowed::Run | Allowed::Session => CallReply::ForRun,
+        Allowed::Always => {
+            by.who.needs(rights::TO_GRANT)?;
+            let clock = by.desk.workshop().caller().clock().clone();
+            by.who.freshly_signed_in(clock.now())?;
+            CallReply::Always(told.reason.unwrap_or_default())
+        }
+        Allowed::No => CallReply::No(told.reason.unwrap_or_else(|| no.to_owned())),
     };
+    let note = matches!(told.answer, Allowed::Session).then(|| NO_SESSIONS.to_owned());
     let eyes = by.eyes(None)?;
     let done = by.does(move |workshop| {
         let call = workshop.call_named(&id)?;
@@ -246,6 +276,7 @@ pub(super) async fn answer(
     Ok(Json(CallAnswered {
         id: call.id(),
         trace: call.trace.to_string(),
+        note,
     }))
 }
 

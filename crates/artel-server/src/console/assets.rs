@@ -26,6 +26,11 @@ const ASSETS: &[Asset] = &[
         text: include_str!("../../assets/console.js"),
     },
     Asset {
+        name: "login.js",
+        sort: "text/javascript; charset=utf-8",
+        text: include_str!("../../assets/login.js"),
+    },
+    Asset {
         name: "mark.svg",
         sort: "image/svg+xml",
         text: include_str!("../../assets/mark.svg"),

@@ -230,7 +230,7 @@ fn decision(it: &ChangesetDecision) -> DecisionRow {
     let more = [into, commit, it.reason.clone()].into_iter().flatten();
     DecisionRow {
         act: it.act.clone(),
-        by: it.by.id.clone(),
+        by: it.by.label().into_owned(),
         at: words::when(it.at),
         more: more.collect::<Vec<_>>().join(", "),
     }

@@ -36,8 +36,8 @@ pub(super) struct Frame {
     pub(super) place: &'static str,
     /// The last event that the page knows of; what comes later is followed.
     pub(super) seq: u64,
-    /// What the page shows when it sends something.
-    pub(super) proof: String,
+    /// The sign-in whose key the page needs to send something; empty for whoever shows a token.
+    pub(super) sign_in: String,
     /// Who looks.
     pub(super) name: String,
     /// What they may see and do.
@@ -305,7 +305,11 @@ fn bare(who: &Who, place: &'static str, title: String) -> Frame {
         title,
         place,
         seq: 0,
-        proof: who.proof.clone().unwrap_or_default(),
+        sign_in: who
+            .sign_in
+            .as_ref()
+            .map(|it| it.pass.id.clone())
+            .unwrap_or_default(),
         name: who.pass.name.clone(),
         role: who.pass.role.as_str(),
         needs: 0,

@@ -182,7 +182,8 @@ pub(super) fn calls(site: &Site, trace: Option<TraceId>) -> Result<Vec<Call>, Fa
     let open = open.filter(|it| trace.is_none_or(|trace| it.trace == trace));
     let eyes = site.eyes(View::Full);
     let seen = site.workshop.calls_seen(open.collect(), &eyes)?;
-    Ok(seen.into_iter().map(call).collect())
+    let widest = rights::widest_grant(&site.who);
+    Ok(seen.into_iter().map(|it| call(it, widest)).collect())
 }
 
 fn running(site: &Site, asking: &BTreeSet<TraceId>) -> Result<Vec<Going>, Failure> {

@@ -205,7 +205,7 @@ fn gather(read: Read, estimates: &[Estimate]) -> Result<PlanPage, Failure> {
         request: site.workshop.whole_text(&work.request.words)?,
         claims: claims(&work),
         asked: words::when(work.at),
-        by: work.by.id.clone(),
+        by: work.by.label().into_owned(),
         portal: work.request.portal.clone(),
         state: words::state(state.map_or("planned", PlanState::as_str)),
         why: work.course.why().map(coded),
@@ -255,7 +255,7 @@ fn claims(work: &Work) -> Vec<Claimed> {
 fn versions(work: &Work, shown: u32) -> Vec<VersionRow> {
     let row = |it: &Drafted| VersionRow {
         number: it.fact.version,
-        by: it.by.id.clone(),
+        by: it.by.label().into_owned(),
         at: words::when(it.at),
         is_shown: it.fact.version == shown,
     };
@@ -271,7 +271,7 @@ fn comments(work: &Work) -> Vec<Said> {
         texts.iter().map(move |text| Said {
             version,
             text: text.clone(),
-            by: event.actor.id.clone(),
+            by: event.actor.label().into_owned(),
             at: words::when(event.at),
         })
     });

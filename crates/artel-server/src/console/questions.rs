@@ -1,5 +1,6 @@
 //! What waits for a person, as cards with what they can do about it.
 
+use artel_types::{GrantOffer, GrantReach};
 use artel_workshop::{CallSeen, WaitSort, Waits};
 use askama::Template;
 use askama::filters::HtmlSafe;
@@ -67,6 +68,10 @@ pub(super) struct Shown {
     /// How that begins, to be said again where somebody allows it.
     pub(super) brief: String,
     pub(super) hash: String,
+    /// What a yes for the run allows; nothing where that is not offered.
+    pub(super) for_run: Option<String>,
+    /// What a yes for good allows, where whoever looks may give it.
+    pub(super) always: Option<String>,
 }
 
 /// So much of a call is said again when somebody allows it; the card has all of it.
@@ -224,19 +229,32 @@ fn unplanned(waits: &Waits) -> Unplanned {
     }
 }
 
-/// Returns a call with the whole record of what it would do, where that may be seen.
-pub(super) fn call(seen: CallSeen) -> Call {
+/// Returns a call with the whole record of what it would do, where that may be seen. `widest` is
+/// how far a yes of whoever looks may reach.
+pub(super) fn call(seen: CallSeen, widest: GrantReach) -> Call {
     Call {
         id: seen.id,
         trace: seen.trace.short(),
         tool: seen.tool,
         shown: seen.shown.map(|it| Shown {
+            for_run: beyond(it.offer.as_ref(), GrantReach::Run),
+            always: beyond(it.offer.as_ref(), GrantReach::Always)
+                .filter(|_| widest == GrantReach::Always),
             why: it.why,
             brief: words::short(&it.what, BRIEF),
             what: it.what,
             hash: it.hash,
         }),
     }
+}
+
+/// Says what a yes allows that reaches as far as said.
+fn beyond(offer: Option<&GrantOffer>, reach: GrantReach) -> Option<String> {
+    let granted = offer?.taken(reach)?;
+    Some(match granted.rules.is_empty() {
+        true => "exactly this call".to_owned(),
+        false => granted.rules.join(", "),
+    })
 }
 
 #[cfg(test)]

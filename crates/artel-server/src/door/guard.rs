@@ -10,6 +10,7 @@ use axum::response::{IntoResponse as _, Response};
 
 use crate::connections::{BODY_SIZE, HEAD_SIZE};
 use crate::desk::Desk;
+use crate::door::CalledAs;
 
 /// What pages may load: what this server has, nothing inline, nothing from elsewhere.
 const CONTENT: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
@@ -44,10 +45,15 @@ pub(crate) async fn headers(request: Request, next: Next) -> Response {
 
 /// Turns away what another site's page sent, and what calls the server by a name that is not its
 /// own, before anything else is looked at. All are told the same.
-pub(crate) async fn guard(State(desk): State<Arc<Desk>>, request: Request, next: Next) -> Response {
-    if !is_ours(&desk, &request) {
+pub(crate) async fn guard(
+    State(desk): State<Arc<Desk>>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let Some(called) = called(&desk, &request) else {
         return refused(StatusCode::FORBIDDEN, "foreign request\n");
-    }
+    };
+    request.extensions_mut().insert(called);
     let headers = request.headers();
     let length = |(name, value): (&HeaderName, &HeaderValue)| name.as_str().len() + value.len();
     if headers.iter().map(length).sum::<usize>() > HEAD_SIZE {
@@ -69,15 +75,17 @@ fn refused(status: StatusCode, why: &'static str) -> Response {
     response
 }
 
-fn is_ours(desk: &Desk, request: &Request) -> bool {
+/// Returns by which name the server was called; `None` for what another site's page sent, or a name
+/// that is not its own.
+fn called(desk: &Desk, request: &Request) -> Option<CalledAs> {
     let headers = request.headers();
-    let Some(host) = only(headers, header::HOST) else {
-        return false;
-    };
+    let host = only(headers, header::HOST)?;
+    let called = desk.hosts.called(host)?;
+    // A target with a name of its own could say something else than `Host` does.
     let target = request.uri().authority();
-    let is_target = target.is_none_or(|authority| desk.hosts.has(authority.as_str()));
+    let is_target = target.is_none_or(|target| target.as_str().eq_ignore_ascii_case(host));
     let is_origin = match headers.contains_key(header::ORIGIN) {
-        true => only(headers, header::ORIGIN).is_some_and(|it| desk.hosts.has_origin(it)),
+        true => only(headers, header::ORIGIN).is_some_and(|it| desk.hosts.is_origin_at(host, it)),
         false => true,
     };
     let is_site = match headers.contains_key("sec-fetch-site") {
@@ -86,7 +94,7 @@ fn is_ours(desk: &Desk, request: &Request) -> bool {
         }
         false => true,
     };
-    desk.hosts.has(host) && is_target && is_origin && is_site
+    (is_target && is_origin && is_site).then_some(called)
 }
 
 /// Returns the value of a header that stands there once.

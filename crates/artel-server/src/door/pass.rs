@@ -3,8 +3,8 @@
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use artel_types::{Code, Failure};
-use artel_workshop::{Pass, PassSort, Viewer, Workshop};
+use artel_types::{Code, Failure, Timestamp};
+use artel_workshop::{Pass, SignIn, SignInAge, Viewer, Workshop};
 use axum::extract::{ConnectInfo, FromRequestParts, Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, StatusCode, header};
@@ -13,8 +13,9 @@ use axum::response::{IntoResponse as _, Response};
 
 use crate::api::Refusal;
 use crate::desk::Desk;
+use crate::door::CalledAs;
 
-/// The header in which pages show that it is they who send.
+/// The header in which pages show the key that a sign-in gave them. No cookie carries it.
 const PROOF: &str = "x-artel-proof";
 
 /// Paths that answer anybody: whether the server lives, the way in by a link, and how the page that
@@ -26,8 +27,8 @@ const OPEN: &[&str] = &["/healthz", "/readyz", "/login", "/assets/console.css"];
 pub(crate) struct Who {
     /// Who it is.
     pub(crate) pass: Pass,
-    /// What pages of theirs show when they send something.
-    pub(crate) proof: Option<String>,
+    /// How they signed in at the console; `None` for a token.
+    pub(crate) sign_in: Option<SignIn>,
 }
 
 impl Who {
@@ -54,6 +55,17 @@ impl Who {
         Err(Failure::new(Code::H004, "this needs a person")
             .because(format!("the token of `{name}` is one for a program"))
             .advise("do it at the console (`artel open`) or in a terminal"))
+    }
+
+    /// Refuses whoever signed in at the console some time ago: what opens doors for good is not done
+    /// from a browser that somebody left open, nor by who took over their session.
+    pub(crate) fn freshly_signed_in(&self, now: Timestamp) -> Result<(), Failure> {
+        match self.sign_in.as_ref().map(|sign_in| sign_in.age(now)) {
+            None | Some(SignInAge::Fresh) => Ok(()),
+            Some(SignInAge::Older) => Err(Failure::new(Code::H010, "this needs a fresh sign-in")
+                .because("tokens, grants and trust are given within five minutes of one")
+                .advise("`artel open`, follow its link in this browser, and do this once more")),
+        }
     }
 
     /// Returns the workshop in which they act by their own name.
@@ -103,7 +115,8 @@ fn find(desk: &Desk, request: &Request) -> Result<Who, Box<Response>> {
         let from = peer(request);
         // A token that holds is never kept waiting by wrong ones.
         if let Some(pass) = desk.token(token).map_err(broken)? {
-            return Ok(Who { pass, proof: None });
+            let sign_in = None;
+            return Ok(Who { pass, sign_in });
         }
         if desk.wrong.is_too_many(from) {
             let failure = Failure::new(Code::H009, "too many wrong tokens from this address")
@@ -114,29 +127,28 @@ fn find(desk: &Desk, request: &Request) -> Result<Who, Box<Response>> {
         desk.wrong.count(from);
         return Err(Box::new(stranger(request)));
     }
-    if let Some(shown) = cookie(headers, &desk.cookie)
-        && let Some(pass) = desk.login(shown).map_err(broken)?
+    // Whatever else listens at an address of this machine is sent its cookies as well.
+    let called = request.extensions().get::<CalledAs>();
+    if called.is_some_and(|called| called.takes_cookies())
+        && let Some(shown) = cookie(headers, &desk.cookie)
+        && let Some(sign_in) = desk.sign_in(shown).map_err(broken)?
     {
-        let proof = Some(proof_of(shown));
-        return Ok(Who { pass, proof });
+        let pass = sign_in.pass.clone();
+        let sign_in = Some(sign_in);
+        return Ok(Who { pass, sign_in });
     }
     Err(Box::new(stranger(request)))
 }
 
-/// Tells whether what changes something is meant: JSON, and from a page of ours where a cookie
-/// came with it, which browsers add to whatever is sent.
+/// Tells whether what changes something is meant: JSON, and with the key of a page of ours where a
+/// cookie came with it, which browsers add to whatever is sent.
 fn is_meant(who: &Who, headers: &HeaderMap) -> Result<(), Box<Response>> {
-    if who.pass.sort == PassSort::Login {
+    if let Some(sign_in) = &who.sign_in {
         let shown = headers.get(PROOF).and_then(|value| value.to_str().ok());
-        let is_same = match (shown, &who.proof) {
-            (Some(shown), Some(proof)) => {
-                blake3::hash(shown.as_bytes()) == blake3::hash(proof.as_bytes())
-            }
-            _ => false,
-        };
-        if !is_same {
-            let failure = Failure::new(Code::H007, "this did not come from a page of the console")
-                .advise("load the page anew and try again");
+        if !shown.is_some_and(|shown| sign_in.has_key(shown)) {
+            let failure = Failure::new(Code::H007, "this page can read and not act")
+                .because("it has no key, or that of another sign-in")
+                .advise("`artel open`, and follow its link in this browser");
             return Err(Box::new(Refusal(failure).into_response()));
         }
     }
@@ -183,16 +195,6 @@ fn cookie<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
 fn peer(request: &Request) -> IpAddr {
     let info = request.extensions().get::<ConnectInfo<SocketAddr>>();
     info.map_or(IpAddr::from([127, 0, 0, 1]), |info| info.0.ip())
-}
-
-/// What pages of somebody's show: it follows from the cookie, which other sites cannot read.
-fn proof_of(cookie: &str) -> String {
-    blake3::Hash::from(blake3::derive_key(
-        "artel console proof 1",
-        cookie.as_bytes(),
-    ))
-    .to_hex()
-    .to_string()
 }
 
 fn unknown() -> Failure {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use artel_types::{Failure, Via};
+use artel_types::{Actor, ActorKind, Failure, Via};
 use artel_workshop::{Company, Elsewhere, Hints, Left, Nobody, Settled, Stop, Went, Workshop};
 use tokio::sync::watch;
 
@@ -102,9 +102,14 @@ fn rest_of(left: &Left) -> Rest {
 }
 
 /// What was asked for is done in the name of whoever asked, a plan in that of whoever approved it.
-fn acting(workshop: &Workshop, by: &artel_types::Actor) -> Result<Arc<Workshop>, Failure> {
-    let via = by.via.unwrap_or(Via::Api);
-    Ok(Arc::new(workshop.acting(&by.id, via)?))
+fn acting(workshop: &Workshop, by: &Actor) -> Result<Arc<Workshop>, Failure> {
+    let actor = match by.kind {
+        ActorKind::Program => by.clone(),
+        ActorKind::Human | ActorKind::Agent | ActorKind::System => {
+            Actor::human(&by.id, by.via.unwrap_or(Via::Api))
+        }
+    };
+    Ok(Arc::new(workshop.acting_as(actor)?))
 }
 
 /// Nobody sits at the daemon: questions of agents and calls that need a yes wait in the journal for

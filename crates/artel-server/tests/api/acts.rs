@@ -1,5 +1,7 @@
 //! What people do over the interface is on record with their name, and done.
 
+use artel_types::Code;
+use artel_workshop::CallReply;
 use serde_json::{Value, json};
 
 use crate::house::House;
@@ -208,6 +210,31 @@ fn whoever_answers_a_call_is_on_record_by_name() {
     let actor = json!({ "kind": "human", "id": "developer", "via": "api" });
     assert_eq!(answered["events"][0]["actor"], actor, "{answered}");
     assert_eq!(answered["events"][0]["payload"]["reason"], "not today");
+}
+
+#[test]
+fn whoever_answers_a_call_second_grants_nothing_for_good() {
+    let house = House::with("[policy]\ncommands = \"ask\"\n");
+    house.portal("shop");
+    let body = json!({ "task": "Look outside" });
+    house.post("developer", "/api/v1/runs", &body).expect(201);
+    house.until("/api/v1/waiting", |answer| !answer["calls"][0].is_null());
+    // Two look at it, and both answer.
+    let call = house.workshop.open_calls().unwrap().remove(0);
+    let (path, hash) = (
+        format!("/api/v1/waiting/calls/{}", call.id()),
+        &call.asked.record,
+    );
+    // What cannot be granted is no answer.
+    let unexplained = json!({ "hash": hash, "answer": "always" });
+    let refused = house.post("admin", &path, &unexplained).expect(400);
+    assert_eq!(refused.code(), "C005");
+    let no = json!({ "hash": hash, "answer": "no", "reason": "not today" });
+    house.post("developer", &path, &no).expect(200);
+    let always = CallReply::Always("we do".to_owned());
+    let second = house.workshop.answer_call(&call, hash, &always);
+    assert_eq!(second.unwrap_err().first().code, Code::R008);
+    assert!(house.workshop.grants().unwrap().is_empty());
 }
 
 /// One may go on at a time, and that one waits for a person.
@@ -426,19 +453,16 @@ fn signing_out_is_for_the_console() {
 #[test]
 fn signing_out_ends_the_cookie() {
     let house = House::new();
-    let cookie = house.cookie(artel_workshop::Viewer::User);
-    let (name, shown) = cookie.split_once('=').unwrap();
+    let ada = house.sign_in(artel_workshop::Viewer::User);
+    let (name, _) = ada.cookie.split_once('=').unwrap();
     assert_eq!(name, format!("artel-{}", house.workshop.id().short()));
-    let proof = blake3::derive_key("artel console proof 1", shown.as_bytes());
-    let proof = blake3::Hash::from(proof).to_hex();
-    let signed_in = |method: &str, path: &str| {
-        let call = house.call(method, path).header("Cookie", &cookie);
-        call.header("X-Artel-Proof", &proof)
+    let read = || {
+        house
+            .with_cookie("GET", "/api/v1/waiting", &ada.cookie)
+            .send()
     };
-    let read = || signed_in("GET", "/api/v1/waiting").send();
     read().expect(200);
-    let out = signed_in("POST", "/api/v1/logout").json("{}").send();
-    let gone = out.expect(204);
+    let gone = house.act(&ada, "/api/v1/logout", &json!({})).expect(204);
     assert!(gone.header("set-cookie").unwrap().contains("Max-Age=0"));
     read().expect(401);
 }

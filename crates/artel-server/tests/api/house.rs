@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use artel_config::Environment;
 use artel_server::{Address, Options, Reach, Said};
-use artel_types::{Failure, Room, Via};
+use artel_types::{Clock, Failure, Room, Timestamp, Via};
 use artel_workshop::{Caller, Flags, Holder, Init, Stop, Viewer, Workshop};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -45,6 +46,8 @@ pub(crate) struct House {
     pub(crate) folder: TempDir,
     pub(crate) workshop: Workshop,
     pub(crate) address: SocketAddr,
+    /// By how many microseconds its clock goes before the machine's.
+    ahead: Arc<AtomicI64>,
     tokens: BTreeMap<&'static str, String>,
     stop: watch::Sender<Stop>,
     _reload: watch::Sender<u64>,
@@ -59,7 +62,8 @@ impl House {
     /// A house with these settings.
     pub(crate) fn with(settings: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let workshop = workshop(&folder, settings);
+        let ahead = Arc::new(AtomicI64::new(0));
+        let workshop = workshop(&folder, settings, &ahead);
         let token = |role: Viewer| {
             let made = workshop.create_token(Some(role.as_str()), role, Holder::Person);
             let made = made.unwrap();
@@ -87,11 +91,18 @@ impl House {
             folder,
             workshop,
             address: address.unwrap(),
+            ahead,
             tokens,
             stop,
             _reload: reload,
             serving: Some(serving),
         }
+    }
+
+    /// Sets its clock so far before the machine's.
+    pub(crate) fn moves_clock(&self, ahead: Duration) {
+        let ahead = i64::try_from(ahead.as_micros()).unwrap();
+        self.ahead.store(ahead, Ordering::Relaxed);
     }
 
     /// Opens a project folder to agents, and returns where it is.
@@ -143,13 +154,42 @@ impl House {
         }
     }
 
-    /// Signs somebody in at the console, and returns their cookie.
-    pub(crate) fn cookie(&self, role: Viewer) -> String {
+    /// Returns the `Host` of the console.
+    pub(crate) fn console(&self) -> String {
+        let name = self.workshop.console_name().unwrap().unwrap();
+        format!("{name}:{}", self.address.port())
+    }
+
+    /// Signs somebody in at the console.
+    pub(crate) fn sign_in(&self, role: Viewer) -> SignedIn {
         let offer = self.workshop.offer_login(role).unwrap();
         let path = format!("/login?code={}", offer.code);
-        let answer = self.call("GET", &path).send().expect(303);
+        let call = self.call("GET", &path).host(&self.console());
+        let answer = call.send().expect(200);
         let cookie = answer.header("set-cookie").unwrap();
-        cookie.split(';').next().unwrap().to_owned()
+        let of = |name: &str| {
+            let meta = format!("<meta name=\"{name}\" content=\"");
+            let value = answer.text.split(&meta).nth(1).unwrap();
+            value.split('"').next().unwrap().to_owned()
+        };
+        SignedIn {
+            cookie: cookie.split(';').next().unwrap().to_owned(),
+            key: of("artel-key"),
+            login: of("artel-login"),
+        }
+    }
+
+    /// Calls the console with a cookie, as a browser does that loads a page.
+    pub(crate) fn with_cookie(&self, method: &str, path: &str, cookie: &str) -> Call {
+        let call = self.call(method, path).host(&self.console());
+        call.header("Cookie", cookie)
+    }
+
+    /// Sends something as a page of somebody does who is signed in.
+    pub(crate) fn act(&self, by: &SignedIn, path: &str, body: &Value) -> Answer {
+        let call = self.with_cookie("POST", path, &by.cookie);
+        let call = call.header("X-Artel-Proof", &by.key);
+        call.json(&body.to_string()).send()
     }
 
     /// Returns every route that the description names, with the role it needs.
@@ -179,7 +219,7 @@ impl Drop for House {
     }
 }
 
-fn workshop(folder: &TempDir, settings: &str) -> Workshop {
+fn workshop(folder: &TempDir, settings: &str, ahead: &Arc<AtomicI64>) -> Workshop {
     let home = folder.path();
     let script = home.join("script.yaml");
     std::fs::write(&script, SCRIPT).unwrap();
@@ -190,13 +230,26 @@ fn workshop(folder: &TempDir, settings: &str) -> Workshop {
         ("ARTEL_WORKSHOP", home.join("Artel").display().to_string()),
     ];
     let environment = Environment::of(variables, home);
-    let clock = artel_config::system_clock();
+    let (system, ahead) = (artel_config::system_clock(), Arc::clone(ahead));
+    let uptime = system.clone();
+    let wall = move || {
+        let now = system.now().as_micros();
+        Timestamp::from_micros(now + ahead.load(Ordering::Relaxed))
+    };
+    let clock = Clock::new(wall, move || uptime.uptime());
     let caller = Caller::new(environment, clock, Flags::default(), Via::Cli).unwrap();
     let caller = caller.with_room(Room::awaited(|_| None));
     let root = home.join("Artel");
     caller.init(Some(&root), Init::Complete).unwrap();
     std::fs::write(root.join("artel.toml"), settings).unwrap();
     caller.workshop().unwrap()
+}
+
+/// What a browser has of a sign-in.
+pub(crate) struct SignedIn {
+    pub(crate) cookie: String,
+    pub(crate) key: String,
+    pub(crate) login: String,
 }
 
 /// A route, as the description has it.
@@ -240,6 +293,12 @@ pub(crate) struct Call {
 impl Call {
     pub(crate) fn by(self, token: &str) -> Self {
         self.header("Authorization", &format!("Bearer {token}"))
+    }
+
+    /// Has it go to another address than the first one.
+    pub(crate) fn to(mut self, address: SocketAddr) -> Self {
+        self.address = address;
+        self
     }
 
     pub(crate) fn header(mut self, name: &str, value: &str) -> Self {

@@ -15,8 +15,8 @@ use crate::house::House;
 
 /// Returns a page of the console as somebody of this role sees it.
 fn page(house: &House, role: Viewer, path: &str) -> String {
-    let cookie = house.cookie(role);
-    let call = house.call("GET", path).header("Cookie", &cookie);
+    let cookie = house.sign_in(role).cookie;
+    let call = house.with_cookie("GET", path, &cookie);
     call.send().expect(200).text
 }
 
@@ -34,13 +34,19 @@ fn the_dashboard_counts_and_names_calls_that_need_a_yes() {
         let text = std::fs::read_to_string(&file).unwrap();
         wanted.iter().all(|it| text.contains(it))
     };
-    let command = format!("; `artel answer {id} yes|no`");
+    let command = format!("; `artel answer {id} yes|run|");
     let named = [
         "\n| 1 |",
         "- call: Look outside, wants to run bash: ",
         &command,
     ];
     house.until("/api/v1/daemon", |_| shows(&named));
+    let offered = page(&house, Viewer::Admin, "/");
+    for answer in ["yes", "run", "always", "no"] {
+        let button = format!("name=\"answer\" value=\"{answer}\"");
+        assert!(offered.contains(&button), "{answer}: {offered}");
+    }
+    assert!(!offered.contains("value=\"session\""), "{offered}");
     let no = json!({ "hash": waiting["calls"][0]["hash"], "answer": "no" });
     let path = format!("/api/v1/waiting/calls/{id}");
     house.post("developer", &path, &no).expect(200);
@@ -391,9 +397,8 @@ fn a_call_is_opened_with_all_it_was_given_and_gave() {
 
     // It is for those who see the full view, and names a call of that run.
     let of = |role: Viewer, path: &str| {
-        let call = house
-            .call("GET", path)
-            .header("Cookie", &house.cookie(role));
+        let cookie = house.sign_in(role).cookie;
+        let call = house.with_cookie("GET", path, &cookie);
         call.send()
     };
     let refused = of(Viewer::User, &path).expect(403);

@@ -107,6 +107,34 @@ fn a_program_approves_nothing_whatever_its_role() {
     ] {
         assert!(needs_person.iter().any(|it| it == wanted), "{wanted}");
     }
+    // What it does do is on record as a program's, and people are shown that.
+    house.portal("calc");
+    let body =
+        serde_json::json!({ "words": "Make it faster", "planning": "always", "portal": "calc" });
+    let call = house.call("POST", "/api/v1/requests").by(&program);
+    let made = call.json(&body.to_string()).send().expect(201).json();
+    assert_eq!(made["created_by"], "program ci");
+    let id = made["trace_id"].as_str().unwrap();
+    let path = format!("/api/v1/events?trace={id}&kind=request.created");
+    let events = house.get("admin", &path).expect(200).json();
+    let actor = serde_json::json!({ "kind": "program", "id": "ci", "via": "api" });
+    assert_eq!(events["events"][0]["actor"], actor);
+    let found = house.get("admin", "/api/v1/events?actor=program&kind=request.created");
+    assert_eq!(
+        found.expect(200).json()["events"].as_array().unwrap().len(),
+        1
+    );
+    let page = house
+        .get("admin", "/journal?kind=request.created")
+        .expect(200);
+    assert!(page.text.contains("program:ci"), "{}", page.text);
+    // What would be done at once for a person waits for one.
+    for (words, planning) in [("Rewrite it all", "never"), ("Fix the typo", "auto")] {
+        let body = serde_json::json!({ "words": words, "planning": planning, "portal": "calc" });
+        let call = house.call("POST", "/api/v1/requests").by(&program);
+        let made = call.json(&body.to_string()).send().expect(201).json();
+        assert_eq!(made["size"], "work", "{made}");
+    }
     // A person with the same role is asked for no more than before.
     let path = "/api/v1/plans/00000000/approve";
     let body = serde_json::json!({ "hash": "0".repeat(64) });

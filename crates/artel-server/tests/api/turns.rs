@@ -96,10 +96,10 @@ fn what_could_not_go_on_does_not_say_so_when_it_goes_on_elsewhere() {
     let body = json!({ "words": "What is it to Lose the key?" });
     let made = house.post("user", "/api/v1/requests", &body).expect(201);
     let id = made.json()["trace_id"].as_str().unwrap().to_owned();
-    let cookie = house.cookie(Viewer::Developer);
+    let cookie = house.sign_in(Viewer::Developer).cookie;
     let page = || {
-        let call = house.call("GET", &format!("/runs/{id}"));
-        call.header("Cookie", &cookie).send().expect(200).text
+        let call = house.with_cookie("GET", &format!("/runs/{id}"), &cookie);
+        call.send().expect(200).text
     };
     let said = "could not go on, and is tried again";
     house.until("/api/v1/daemon", |_| page().contains(said));
@@ -144,9 +144,9 @@ fn a_run_without_a_plan_says_why_it_could_not_go_on() {
     let body = json!({ "task": "Lose the key" });
     let began = house.post("developer", "/api/v1/runs", &body).expect(201);
     let run = began.json()["run"].as_str().unwrap().to_owned();
-    let cookie = house.cookie(Viewer::Developer);
+    let cookie = house.sign_in(Viewer::Developer).cookie;
     let page = |path: &str| {
-        let call = house.call("GET", path).header("Cookie", &cookie);
+        let call = house.with_cookie("GET", path, &cookie);
         call.send().expect(200).text
     };
     let said = "could not go on, and is tried again: ";
@@ -189,4 +189,42 @@ fn what_broke_off_is_told_until_the_next_start() {
         .daemon_is_up(&journal, Listens::AsSet(listen), 0)
         .unwrap();
     assert_eq!(told(), Vec::<Value>::new(), "another daemon began");
+}
+
+/// A person waits at a screen for what they ask; nobody does for what a program asks.
+#[test]
+fn what_a_program_asks_is_not_as_urgent_as_what_a_person_asks() {
+    let house = House::new();
+    house.portal("shop");
+    let program = json!({ "role": "admin", "name": "ci", "program": true });
+    let program = house
+        .post("admin", "/api/v1/tokens", &program)
+        .expect(201)
+        .json();
+    let program = program["token"].as_str().unwrap();
+    for (token, of_question, of_trial) in [
+        (house.token("admin"), "user", "user"),
+        (program, "planning", "execution"),
+    ] {
+        let send = |path: &str, body: &Value| {
+            let call = house.call("POST", path).by(token);
+            call.json(&body.to_string()).send()
+        };
+        let question = json!({ "words": "What is in this folder?" });
+        let made = send("/api/v1/requests", &question).expect(201).json();
+        let trace = made["trace_id"].as_str().unwrap();
+        let query = format!("/api/v1/events?trace={trace}&kind=model.requested");
+        let asked = house.until(&query, |answer| !answer["events"][0].is_null());
+        let asked = &asked["events"][0]["payload"]["priority"];
+        assert_eq!(asked, of_question);
+        house.until(
+            &format!("/api/v1/events?trace={trace}&kind=run.finished"),
+            |it| !it["events"][0].is_null(),
+        );
+        send("/api/v1/models/balanced/test", &json!({})).expect(200);
+        let query = "/api/v1/events?kind=model.requested&order=desc";
+        let tried = house.get("admin", query).expect(200).json();
+        let tried = &tried["events"][0]["payload"]["priority"];
+        assert_eq!(tried, of_trial);
+    }
 }

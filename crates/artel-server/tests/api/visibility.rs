@@ -163,8 +163,8 @@ fn whoever_follows_is_shown_what_the_rules_say_now() {
 fn the_console_shows_the_rules_and_lets_an_admin_change_them() {
     let house = House::new();
     let page = |role: Viewer| {
-        let cookie = house.cookie(role);
-        let call = house.call("GET", "/settings").header("Cookie", &cookie);
+        let cookie = house.sign_in(role).cookie;
+        let call = house.with_cookie("GET", "/settings", &cookie);
         call.send().expect(200).text
     };
     let admin = page(Viewer::Admin);
@@ -196,8 +196,8 @@ fn calls_that_wait_are_for_those_who_may_see_and_answer_them() {
         seen["calls"].as_array().unwrap().clone()
     };
     let page = |role: Viewer| {
-        let cookie = house.cookie(role);
-        let page = house.call("GET", "/").header("Cookie", &cookie);
+        let cookie = house.sign_in(role).cookie;
+        let page = house.with_cookie("GET", "/", &cookie);
         page.send().expect(200).text
     };
     let no = json!({ "hash": call["hash"], "answer": "no" });

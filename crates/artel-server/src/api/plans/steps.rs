@@ -88,7 +88,7 @@ async fn steer<R>(
         did: did.to_owned(),
         step,
         driver: match steered {
-            Steered::Heard(driver) => Some(driver),
+            Steered::Sent(driver) => Some(driver),
             Steered::Kept | Steered::Ended => None,
         },
     }))

@@ -221,7 +221,7 @@ pub(crate) async fn answer(
         run: question.run.to_string(),
         question: question.asked.question,
         goes_on_in: match by.told(noted) {
-            Steered::Heard(driver) => Some(driver),
+            Steered::Sent(driver) => Some(driver),
             Steered::Kept | Steered::Ended => None,
         },
     }))
@@ -274,12 +274,7 @@ pub(crate) async fn apply(
 }
 
 async fn steer(by: &As<Developer>, id: String, wish: Steer) -> Answer<RunSteered> {
-    let act = match &wish {
-        Steer::Pause => "paused after what it does now",
-        Steer::Resume => "goes on",
-        Steer::Cancel => "is cancelled",
-        Steer::Hint(_) => "is told before its next turn",
-    };
+    let asked = wish.clone();
     let done = by.does(
         move |workshop| -> Result<(RunId, Noted<Steered>), Refusal> {
             let run = workshop.run_named(&id)?;
@@ -288,11 +283,11 @@ async fn steer(by: &As<Developer>, id: String, wish: Steer) -> Answer<RunSteered
         },
     );
     let (run, noted) = done.await?;
-    let short = run.short();
-    let (text, driver) = match by.told(noted) {
-        Steered::Heard(driver) => (format!("{short} {act}"), Some(driver)),
-        Steered::Kept => (format!("{short} {act} once it is taken up"), None),
-        Steered::Ended => (format!("{short} was left, and is cancelled now"), None),
+    let steered = by.told(noted);
+    let text = asked.told(run, &steered);
+    let driver = match steered {
+        Steered::Sent(driver) => Some(driver),
+        Steered::Kept | Steered::Ended => None,
     };
     Ok(Json(RunSteered {
         run: run.to_string(),

@@ -100,11 +100,14 @@ fn card(
 /// Says what a step may touch and use.
 fn scope(step: &PlanStep) -> Vec<(&'static str, String)> {
     let scope = &step.scope;
-    let rows = scope.admits().map(|(may, names, otherwise)| match names {
-        [] => (may, otherwise.to_owned()),
-        names => (may, names.join(", ")),
-    });
-    let mut rows = rows.to_vec();
+    let rows = scope
+        .admits()
+        .into_iter()
+        .map(|(may, names, otherwise)| match names {
+            [] => (may, otherwise.to_owned()),
+            names => (may, names.join(", ")),
+        });
+    let mut rows: Vec<_> = rows.collect();
     if let Some(priority) = step.priority {
         rows.push(("priority", priority.to_string()));
     }
