@@ -24,6 +24,11 @@ const BESIDE: &[(&str, &str, Beside)] = &[
         Terminal("many are many calls, or the checks of all of them"),
     ),
     (
+        "policy check",
+        "contained",
+        Terminal("over HTTP the answer of a run always stands beside that of the rules"),
+    ),
+    (
         "*",
         "detach",
         Terminal("the daemon drives it, and nobody sits there meanwhile"),

@@ -1,7 +1,9 @@
 //! `artel answer`
 
 use artel_types::{Code, Failure};
-use artel_workshop::{Caller, Noted, OpenCall, OpenQuestion, Problems, Steered, Workshop, YesNo};
+use artel_workshop::{
+    CallReply, Caller, Noted, OpenCall, OpenQuestion, Problems, Steered, Workshop,
+};
 use serde_json::json;
 
 use crate::Verdict;
@@ -43,7 +45,7 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
     let Noted { done, notes } = workshop.answer_question(&question, &answer)?;
     screen.notes(&notes);
     let driver = match &done {
-        Steered::Heard(driver) => Some(driver.clone()),
+        Steered::Sent(driver) => Some(driver.clone()),
         Steered::Kept | Steered::Ended => None,
     };
     let short = match workshop.work(question.trace) {
@@ -74,7 +76,7 @@ fn allow(
     screen: &mut Screen,
 ) -> Result<Verdict, Problems> {
     let (id, what) = (call.id(), workshop.whole_text(&call.asked.shown)?);
-    let command = format!("artel answer {id} yes|no");
+    let command = call.command();
     if args.answer.is_empty() {
         if screen.json {
             screen.value(&call.waits(what))?;
@@ -84,38 +86,35 @@ fn allow(
         screen.line(format!("wants to run: {}", harmless(&call.asked.tool)))?;
         screen.line(harmless_lines(&what))?;
         screen.line(format!("why asked: {}", harmless(&call.asked.why)))?;
+        if let Some(beyond) = call.beyond_once() {
+            screen.line(format!("beyond once it allows: {}", harmless(&beyond)))?;
+        }
         screen.say(format!("Next: `{command}`"));
         return Ok(Verdict::Done);
     }
     let answer = args.answer.join(" ");
-    let (word, reason) = answer.split_once(':').unwrap_or((&answer, ""));
-    let answer = match word.trim().to_ascii_lowercase().as_str() {
-        // A yes is for what was seen, and only the whole name says what that was.
-        "y" | "yes" if args.id.to_ascii_lowercase() != id => {
-            return Err(Failure::new(Code::C004, "a yes names what it is for")
-                .because(format!(
-                    "`{}` could be another call by now",
-                    harmless(&args.id)
-                ))
-                .advise(format!(
-                    "`artel answer {id}` shows it; `artel answer {id} yes`"
-                ))
-                .into());
-        }
-        "y" | "yes" => YesNo::Yes,
-        "n" | "no" => YesNo::No(match reason.trim() {
-            "" => "a person said no".to_owned(),
-            reason => reason.to_owned(),
-        }),
-        _ => {
-            let what = format!("`{}` is no answer to it", harmless(&answer));
-            return Err(Failure::new(Code::C004, what)
-                .because("a call needs a yes or a no")
-                .advise(format!("`{command}`"))
-                .into());
-        }
+    let Some(words) = CallReply::of_words(&answer) else {
+        let what = format!("`{}` is no answer to it", harmless(&answer));
+        return Err(Failure::new(Code::C004, what)
+            .because(format!("it takes one of: {}", call.choices().join(", ")))
+            .advise(format!("`{command}`"))
+            .into());
     };
-    let Noted { notes, .. } = workshop.answer_call(call, &call.asked.record, &answer)?;
+    // A yes is for what was seen, and only the whole name says what that was.
+    if !matches!(words.reply, CallReply::No(_)) && args.id.to_ascii_lowercase() != id {
+        return Err(Failure::new(Code::C004, "a yes names what it is for")
+            .because(format!(
+                "`{}` could be another call by now",
+                harmless(&args.id)
+            ))
+            .advise(format!(
+                "`artel answer {id}` shows it; `artel answer {id} yes`"
+            ))
+            .into());
+    }
+    let answered = workshop.answer_call(call, &call.asked.record, &words.reply);
+    let Noted { mut notes, .. } = answered?;
+    notes.extend(words.note.map(str::to_owned));
     screen.notes(&notes);
     if screen.json {
         screen.value(&json!({ "run": call.run.to_string(), "goes_on_in": call.driver }))?;

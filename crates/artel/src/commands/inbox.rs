@@ -49,6 +49,7 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
     } = &args.command;
     let workshop = Arc::new(caller.workshop()?);
     let scanned = runtime::block_on(workshop.scan_inbox())??;
+    screen.notes(&scanned.notes);
     if !screen.json {
         for found in &scanned.files {
             show(found, screen)?;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use artel_workshop::{Caller, Init, Problems};
+use artel_workshop::{Brought, Caller, Init, Problems};
 
 use crate::Verdict;
 use crate::render::harmless;
@@ -10,7 +10,9 @@ use crate::screen::{Paint, Screen};
 
 /// Make a workshop here or in DIR; what exists stays as it is
 ///
-/// Running it again completes what is missing and changes nothing else.
+/// Running it again completes what is missing and changes nothing else. Where the folder already has
+/// settings, policy, roles, skills or the like, they are shown first and you are asked: they decide
+/// from then on. Skills that were there have to be trusted one by one, with `artel skill trust`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: artel init ~/Artel")]
 pub(crate) struct Args {
@@ -19,7 +21,13 @@ pub(crate) struct Args {
     /// Write templates anew where nobody edited them
     #[arg(long)]
     force: bool,
+    /// Say yes in advance to what is already there
+    #[arg(long)]
+    yes: bool,
 }
+
+/// So many files and lines of settings are shown.
+const MOST_SHOWN: usize = 40;
 
 pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
     let how = if args.force {
@@ -27,7 +35,19 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
     } else {
         Init::Complete
     };
-    let made = caller.init(args.dir.as_deref(), how)?;
+    let made = match caller.brought(args.dir.as_deref())? {
+        None => caller.init(args.dir.as_deref(), how)?,
+        Some(brought) => {
+            show(&brought, screen);
+            if !screen.confirm(
+                "use these files and settings in your workshop",
+                args.yes.into(),
+            )? {
+                return Err(brought.refusal().into());
+            }
+            caller.init_with(&brought, how)?
+        }
+    };
     if screen.json {
         screen.value(&made)?;
         screen.notes(&made.notes);
@@ -47,11 +67,42 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
         screen.line(format!("kept {name}: it was edited"))?;
     }
     if made.is_new {
-        screen.line("  settings   artel.toml (every line is commented out: the defaults hold)")?;
+        let settings = match made.made.iter().any(|name| name == "artel.toml") {
+            true => "every line is commented out: the defaults hold",
+            false => "as it was there; `artel config show --origin` says what holds",
+        };
+        screen.line(format!("  settings   artel.toml ({settings})"))?;
         screen.line(
             "  requests   Inbox/Requests     plans   Inbox/Plans     reports   Knowledge/Reports",
         )?;
         screen.line("Next: `artel doctor` looks whether all is well")?;
     }
     Ok(Verdict::Done)
+}
+
+/// Shows what would decide in the workshop from then on.
+fn show(brought: &Brought, screen: &mut Screen) {
+    let place = brought.root.display().to_string();
+    screen.notes(&[format!(
+        "`{place}` already contains files that would control agents"
+    )]);
+    let files = brought.files.iter().map(|it| it.display().to_string());
+    list(&files.collect::<Vec<_>>(), "files", screen);
+    if !brought.settings.is_empty() {
+        screen.notes(&["artel.toml sets".to_owned()]);
+        list(&brought.settings, "lines", screen);
+    }
+}
+
+fn list(lines: &[String], noun: &str, screen: &mut Screen) {
+    let shown: Vec<_> = lines
+        .iter()
+        .take(MOST_SHOWN)
+        .map(|it| format!("  {it}"))
+        .collect();
+    screen.notes(&shown);
+    let rest = lines.len().saturating_sub(MOST_SHOWN);
+    if rest > 0 {
+        screen.notes(&[format!("  and {rest} more {noun}")]);
+    }
 }

@@ -1,7 +1,5 @@
 //! `artel open`
 
-use std::net::SocketAddr;
-
 use artel_types::{Code, Failure};
 use artel_workshop::{Caller, Problems, Viewer};
 use serde_json::json;
@@ -16,6 +14,9 @@ pub(crate) struct Args {
     /// What you may see and do there: user, developer or admin
     #[arg(long, default_value = "admin", value_parser = super::token::role)]
     role: Viewer,
+    /// The port that leads here on the machine of your browser, where that is another (`ssh -L`)
+    #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
+    port: Option<u16>,
 }
 
 pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
@@ -27,42 +28,39 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
             )
             .into());
     };
+    let Some(console) = workshop.console_name()? else {
+        return Err(
+            Failure::new(Code::H003, "the running daemon is from an older Artel")
+                .because("it does not know the host name that the console has now")
+                .advise("run `artel daemon restart`, then `artel open`")
+                .into(),
+        );
+    };
+    let hosts = &workshop.settings.server.hosts.value;
+    let bases = match args.port {
+        Some(port) => vec![format!("http://{console}:{port}")],
+        None => artel_server::console_bases(&console, &runs.listen, hosts),
+    };
+    let Some((base, others)) = bases.split_first() else {
+        let what = format!("browsers cannot reach the console at {}", runs.listen);
+        return Err(Failure::new(Code::H011, what)
+            .because("its name leads to 127.0.0.1 and [::1], and the server listens on neither")
+            .advise("add the name of your proxy to `server.hosts`, or listen on 127.0.0.1:7717")
+            .into());
+    };
     let offer = workshop.offer_login(args.role)?;
-    let link = format!("http://{}/login?code={}", called(&runs.listen), offer.code);
+    let link = |base: &String| format!("{base}/login?code={}", offer.code);
     if screen.json {
-        screen.value(&json!({ "url": link, "role": args.role.as_str(), "until": offer.until }))?;
+        let others: Vec<String> = others.iter().map(link).collect();
+        screen.value(&json!({
+            "url": link(base), "others": others, "role": args.role.as_str(), "until": offer.until,
+        }))?;
     } else {
-        screen.line(&link)?;
+        screen.line(link(base))?;
+        for other in others {
+            screen.say(format!("or {}", link(other)));
+        }
         screen.say("it holds for a minute and works once");
     }
     Ok(Verdict::Done)
-}
-
-/// Returns what a browser on this machine calls an address by: one that stands for all of them is
-/// none.
-fn called(listen: &str) -> String {
-    match listen.parse::<SocketAddr>() {
-        Ok(bound) if bound.ip().is_unspecified() => match bound {
-            SocketAddr::V4(_) => format!("127.0.0.1:{}", bound.port()),
-            SocketAddr::V6(_) => format!("[::1]:{}", bound.port()),
-        },
-        _ => listen.to_owned(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::called;
-
-    #[test]
-    fn a_link_leads_to_this_machine() {
-        for (listen, link) in [
-            ("127.0.0.1:7717", "127.0.0.1:7717"),
-            ("0.0.0.0:80", "127.0.0.1:80"),
-            ("[::]:80", "[::1]:80"),
-            ("192.168.0.7:80", "192.168.0.7:80"),
-        ] {
-            assert_eq!(called(listen), link);
-        }
-    }
 }

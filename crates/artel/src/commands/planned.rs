@@ -232,7 +232,11 @@ impl<'a> Bench<'a> {
                 let command = open.next().map(|it| it.command());
                 // A call is answered by its own name, which says what would be done.
                 let command = command.unwrap_or_else(|| match asked.call {
-                    Some(_) => format!("artel answer {} yes|no", asked.question),
+                    Some(_) => format!(
+                        "artel answer {} {}",
+                        asked.question,
+                        asked.choices.join("|")
+                    ),
                     None => format!("artel answer {short}"),
                 });
                 let failure = Failure::new(Code::P002, "a person has to answer first")

@@ -4,10 +4,11 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use artel_policy::record::visible;
-use artel_policy::{Answer, Decision, command, redact};
+use artel_policy::rules::Rule;
+use artel_policy::{Answer, DecidedBy, Decision, command, redact};
 use artel_tools::pathcheck;
 use artel_types::{Code, Failure, FailureKind};
-use artel_workshop::{Caller, CommandCheck, Problems};
+use artel_workshop::{Caller, CommandCheck, CommandJudged, Problems};
 
 use super::lines;
 use crate::Verdict;
@@ -33,6 +34,7 @@ enum Command {
     #[command(
         after_help = "Example: artel policy check --allow 'Bash(npm run:*)' -- npm run build\n\
         Example: artel policy check 'git log | head'\n\
+        Example: artel policy check --contained 'ls *.py'\n\
         Example: artel policy check --batch < cases.jsonl"
     )]
     Check(Check),
@@ -88,8 +90,13 @@ struct Check {
     /// The role that wants to run it
     #[arg(long, value_name = "ROLE")]
     role: Option<String>,
+    /// Show both what the rules say and what happens in a run, where the walls may judge
+    ///
+    /// The exit code is that of the run.
+    #[arg(long)]
+    contained: bool,
     /// Read JSON lines, each with its own whole policy and a command
-    #[arg(long, conflicts_with_all = ["allow", "role", "command"])]
+    #[arg(long, conflicts_with_all = ["allow", "role", "contained", "command"])]
     batch: bool,
     /// The command: one word is shell text, several are the words of a command
     #[arg(trailing_var_arg = true)]
@@ -138,31 +145,73 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
 }
 
 fn one_command(check: &Check, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
-    let decision = caller.check_command(&CommandCheck {
+    let judged = caller.check_command(&CommandCheck {
         command: shell_text(&check.command)?,
         allow: check.allow.clone(),
         role: check.role.clone(),
     })?;
-    show(&decision, screen)
+    if check.contained {
+        show_both(&judged, screen)
+    } else {
+        show(&judged.by_rule, screen)
+    }
 }
 
 fn show(decision: &Decision, screen: &mut Screen) -> Result<Verdict, Problems> {
     if screen.json {
         screen.value(decision)?;
     } else {
-        let (word, paint) = match decision.answer {
-            Answer::Allow => ("allow", Paint::Good),
-            Answer::Ask => ("ask", Paint::Doubtful),
-            Answer::Deny => ("deny", Paint::Bad),
-        };
-        let word = screen.paint(word, paint);
-        screen.line(format!("{word}  {}", visible(&decision.reason)))?;
-        screen.line(format!("rule: {}", visible(&decision.rule)))?;
+        say_decision(decision, screen)?;
     }
-    Ok(match decision.answer {
+    Ok(verdict(decision))
+}
+
+/// Shows what the rules say, and what comes of it in a run.
+fn show_both(judged: &CommandJudged, screen: &mut Screen) -> Result<Verdict, Problems> {
+    let CommandJudged {
+        by_rule,
+        in_a_run,
+        uncontained,
+    } = judged;
+    if screen.json {
+        screen.value(&serde_json::json!({
+            "by_rule": by_rule,
+            "in_a_run": in_a_run,
+            "uncontained": uncontained.map(|why| why.to_string()),
+        }))?;
+    } else {
+        screen.line("by the rules:")?;
+        say_decision(by_rule, screen)?;
+        match uncontained {
+            Some(why) => screen.line(format!("in a run (rules judge, because {why}):"))?,
+            None => screen.line("in a run, whose walls may judge:")?,
+        }
+        say_decision(in_a_run, screen)?;
+    }
+    Ok(verdict(in_a_run))
+}
+
+fn say_decision(decision: &Decision, screen: &mut Screen) -> Result<(), Problems> {
+    let (word, paint) = match decision.answer {
+        Answer::Allow => ("allow", Paint::Good),
+        Answer::Ask => ("ask", Paint::Doubtful),
+        Answer::Deny => ("deny", Paint::Bad),
+    };
+    let word = screen.paint(word, paint);
+    screen.line(format!("{word}  {}", visible(&decision.reason)))?;
+    let by = match decision.decided_by {
+        DecidedBy::Rule => format!("by rule: {}", visible(&decision.rule)),
+        DecidedBy::Contained => DecidedBy::Contained.phrase().to_owned(),
+    };
+    screen.line(by)?;
+    Ok(())
+}
+
+fn verdict(decision: &Decision) -> Verdict {
+    match decision.answer {
         Answer::Allow => Verdict::Done,
         Answer::Ask | Answer::Deny => Verdict::Bad(FailureKind::Refused),
-    })
+    }
 }
 
 /// One word is text for a shell; several are words, written so that a shell reads the same ones.
@@ -268,6 +317,9 @@ fn list(caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
             visible(&grant.by),
             visible(grant.at.get(..10).unwrap_or(&grant.at)),
         ))?;
+        if let Err(bad) = Rule::parse(&grant.rule) {
+            screen.line(format!("     {bad}"))?;
+        }
     }
     Ok(Verdict::Done)
 }

@@ -82,7 +82,7 @@ fn row(work: &Work) -> Vec<String> {
         work.status().as_str().to_owned(),
         work.request.urgency.to_string(),
         cell(&work.request.agent, 20),
-        cell(&work.by.id, 30),
+        cell(&work.by.label(), 30),
         created.replace('T', " "),
         cell(&work.request.title, 80),
     ]
@@ -110,7 +110,7 @@ fn show(workshop: &Workshop, id: &str, screen: &mut Screen) -> Result<Verdict, P
         ("size", format!("{}: {}", request.size, request.why)),
         (
             "created",
-            format!("{} by {} ({})", work.at, work.by.id, request.source),
+            format!("{} by {} ({})", work.at, work.by.label(), request.source),
         ),
         ("file", request.file.clone()),
         ("skill", request.skill.clone().unwrap_or_default()),

@@ -51,7 +51,7 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
     if standing == Standing::Paused {
         let Noted { done, notes } = runtime::block_on(workshop.steer_run(run, &Steer::Resume))??;
         screen.notes(&notes);
-        if let Steered::Heard(driver) = done {
+        if let Steered::Sent(driver) = done {
             return elsewhere(&run.short(), &driver, screen);
         }
     }
@@ -75,7 +75,7 @@ fn planned(
         let question = workshop.question_named(&args.run)?;
         let told = workshop.answer_question(&question, answer)?;
         screen.notes(&told.notes);
-        if let Steered::Heard(driver) = told.done {
+        if let Steered::Sent(driver) = told.done {
             return elsewhere(&short, &driver, screen);
         }
     }

@@ -64,20 +64,10 @@ fn steer(
     let run = workshop.run_named(id)?;
     let Noted { done, notes } = runtime::block_on(workshop.steer_run(run, steer))??;
     screen.notes(&notes);
-    let short = run.short();
-    let act = match steer {
-        Steer::Pause => "paused after what it does now",
-        Steer::Resume => "goes on",
-        Steer::Cancel => "is cancelled",
-        Steer::Hint(_) => "is told before its next turn",
-    };
-    let (text, driver) = match &done {
-        Steered::Heard(driver) => (format!("{short} {act}"), Some(driver)),
-        Steered::Kept => {
-            let text = format!("{short} {act}; nobody drives it: `artel resume {short}` goes on");
-            (text, None)
-        }
-        Steered::Ended => (format!("{short} was left, and is cancelled now"), None),
+    let text = steer.told(run, &done);
+    let driver = match &done {
+        Steered::Sent(driver) => Some(driver),
+        Steered::Kept | Steered::Ended => None,
     };
     if screen.json {
         screen.value(&json!({ "run": run.to_string(), "driver": driver, "text": text }))?;

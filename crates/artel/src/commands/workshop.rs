@@ -21,7 +21,8 @@ enum Command {
     /// Use a workshop that you did not make, when you stand in it
     ///
     /// Its settings hold from then on, and the keys that signed its journal are accepted. Look at
-    /// its artel.toml first.
+    /// its artel.toml first. Roles, tools and policy that a run put into a workshop of yours, when an
+    /// older Artel let it, count from then on, too; `artel doctor` names them.
     #[command(after_help = "Example: artel workshop trust ~/team/Artel")]
     Trust {
         /// The workshop; the one around this folder if not given
@@ -37,6 +38,13 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
         Command::Trust { dir } => {
             let trusted = caller.trust(dir.as_deref())?;
             screen.notes(&trusted.notes);
+            for seen in trusted.done.trust_unseen()? {
+                let file = harmless(&seen.file.display().to_string());
+                screen.notes(&[format!(
+                    "`{file}` counts as it is now ({})",
+                    &seen.hash[..16]
+                )]);
+            }
             (trusted.done, "trusted")
         }
         Command::Show => (caller.workshop()?, "in use:"),

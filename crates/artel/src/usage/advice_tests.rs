@@ -125,7 +125,7 @@ fn every_command_that_a_message_names_can_be_typed() {
             };
             let is_right = match error.kind() {
                 ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => true,
-                ErrorKind::ValueValidation => is_sample(&words),
+                ErrorKind::ValueValidation | ErrorKind::InvalidValue => is_sample(&words),
                 _ => is_name(&words),
             };
             if !is_right {

@@ -83,7 +83,7 @@ pub(super) fn show(
     };
     screen.line(field("state", &format!("{}{by_hand}", state(row))))?;
     for decision in &shown.decisions {
-        let by = harmless(&decision.by.id);
+        let by = harmless(&decision.by.label());
         let mut text = format!("{} by {by}, {}", decision.act, decision.at);
         if let Some(reason) = &decision.reason {
             text.push_str(&format!(": {}", cell(reason, 120)));

@@ -21,7 +21,7 @@ pub(crate) struct FilterArgs {
     /// The stream's whole name, such as workshop
     #[arg(long)]
     stream: Option<String>,
-    /// human:ada@example.org, only the id, or only human, agent, system
+    /// human:ada@example.org, only the id, or only human, agent, system, program
     #[arg(long)]
     actor: Option<String>,
     /// A pattern for the target, such as "*.rs"

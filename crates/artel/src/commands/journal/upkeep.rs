@@ -79,7 +79,9 @@ pub(super) fn verify(
             "{} before it fit",
             counted(verified.events.min(bad.seq.saturating_sub(1)), "event")
         ))?;
-        screen.line(if verified.has_unknown_signer() {
+        screen.line(if verified.bad_value.is_some() {
+            "Next: put the value back from a copy of `.artel/blobs`; the events themselves are intact"
+        } else if verified.has_unknown_signer() {
             "Next: `artel workshop trust` accepts the keys that signed it, if the workshop is yours"
         } else {
             "Next: `artel journal restore` goes on from the longest intact part or a backup"
@@ -88,7 +90,7 @@ pub(super) fn verify(
         let word = screen.paint("ok", Paint::Good);
         let (events, signatures) = (verified.events, verified.signatures);
         screen.line(format!(
-            "{word}: {}, chain whole, {}",
+            "{word}: {}, chain and stored values whole, {}",
             counted(events, "event"),
             counted(signatures, "signature")
         ))?;

@@ -221,7 +221,7 @@ pub(super) fn cancel(
     let (work, driver) = noted.done;
     screen.notes(&noted.notes);
     if let Some(driver) = driver.filter(|_| !screen.json) {
-        screen.say(format!("{} ends what is under way", harmless(&driver)));
+        screen.say(format!("cancel sent to {}", harmless(&driver)));
     }
     told(&work, "cancelled", screen)
 }

@@ -111,7 +111,7 @@ pub(super) fn show(
     let portal = work.request.portal.as_deref().unwrap_or("-");
     screen.line(format!(
         "by {} at {} · portal {} · {}",
-        harmless(&drafted.by.id),
+        harmless(&drafted.by.label()),
         drafted.at,
         harmless(portal),
         plan.kind
@@ -232,11 +232,14 @@ fn details(shown: &PlanLook, screen: &mut Screen) -> Result<(), Problems> {
     let mut stands = Vec::new();
     for (at, step) in plan.steps.iter().enumerate() {
         let scope = &step.scope;
-        let parts = scope.admits().map(|(may, list, otherwise)| match list {
-            [] => format!("{may} {otherwise}"),
-            list => format!("{may} {}", list.join(", ")),
-        });
-        let mut parts = parts.to_vec();
+        let parts = scope
+            .admits()
+            .into_iter()
+            .map(|(may, list, otherwise)| match list {
+                [] => format!("{may} {otherwise}"),
+                list => format!("{may} {}", list.join(", ")),
+            });
+        let mut parts: Vec<String> = parts.collect();
         parts.extend(
             scope
                 .turns

@@ -75,11 +75,18 @@ pub(super) fn steer(
         Steer::Resume => "resumed",
         _ => "cancelled",
     };
-    if steered == Steered::Kept {
-        let short = work.trace.short();
-        screen.say(format!(
-            "nobody carries the plan out: `artel resume {short}` goes on with it"
-        ));
+    match steered {
+        Steered::Kept => {
+            let short = work.trace.short();
+            screen.say(format!(
+                "nobody carries the plan out: `artel resume {short}` goes on with it"
+            ));
+        }
+        Steered::Sent(driver) => {
+            let driver = harmless(&driver);
+            screen.say(format!("sent to {driver}, which has not confirmed it yet"));
+        }
+        Steered::Ended => {}
     }
     told(&work, word, &title, screen)
 }

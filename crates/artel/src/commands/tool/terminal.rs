@@ -4,7 +4,7 @@ use artel_policy::Scope;
 use artel_policy::record::visible;
 use artel_tools::{Approver, Question, Reply, Said};
 use artel_types::Actor;
-use artel_workshop::{Caller, Problems, Workshop};
+use artel_workshop::{Caller, NO_SESSIONS, Problems, Workshop};
 
 use crate::prompt::{self, Gone};
 
@@ -84,11 +84,15 @@ impl Terminal {
                     return Ok(Some(Reply::No { reason }));
                 }
                 Some(Meant::Yes(scope)) => scope,
+                Some(Meant::Session(scope)) => {
+                    prompt::show(&format!("{NO_SESSIONS}\n"));
+                    scope
+                }
             };
             if scope != Scope::Always {
                 return Ok(Some(question.yes(scope, "said at the terminal")));
             }
-            let Some(reason) = prompt::read("Why? It is kept with the grant: ", gone)? else {
+            let Some(reason) = prompt::read("Reason for always allowing this: ", gone)? else {
                 return Ok(None);
             };
             match self.keep(question, &reason) {
@@ -111,6 +115,8 @@ impl Approver for Terminal {
 #[derive(Debug, Clone, Copy)]
 enum Meant {
     Yes(Scope),
+    /// What was offered for a session once: it reaches as far as a run does.
+    Session(Scope),
     No,
 }
 
@@ -129,15 +135,19 @@ fn shown(question: &Question) -> String {
     let rules: Vec<_> = rules.map(|offer| visible(&offer.rule)).collect();
     if !rules.is_empty() {
         text.push_str(&format!("  beyond once it allows: {}\n", rules.join(", ")));
+    } else if question.exactly.is_some() {
+        text.push_str("  for this run it allows exactly this\n");
     }
     text
 }
 
-/// Returns the word with the letter that stands for it in brackets.
-fn bracketed(scope: Scope) -> String {
-    let word = scope.word();
-    let (letter, rest) = word.split_at(1);
-    format!("[{letter}]{rest}")
+/// Returns the answer as it is offered, with the letter that stands for it in brackets.
+fn bracketed(scope: Scope) -> &'static str {
+    match scope {
+        Scope::Once => "[o]nce",
+        Scope::Run => "for this [r]un",
+        Scope::Always => "[a]lways",
+    }
 }
 
 /// Returns what an answer means; Enter alone is a no.
@@ -145,6 +155,9 @@ fn meant(answer: &str, scopes: &[Scope]) -> Option<Meant> {
     match answer {
         "y" | "yes" => return Some(Meant::Yes(Scope::Once)),
         "" | "n" | "no" => return Some(Meant::No),
+        "s" | "session" if scopes.contains(&Scope::Run) => {
+            return Some(Meant::Session(Scope::Run));
+        }
         _ => {}
     }
     let is_meant = |scope: &&Scope| answer == scope.word() || answer == &scope.word()[..1];

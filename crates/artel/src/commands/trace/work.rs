@@ -100,15 +100,15 @@ fn chapter(
 ) -> Result<(), Problems> {
     let sign = signed(it.mark, screen);
     let who = match it.by.kind {
-        _ if it.by.kind == me.kind && it.by.id == me.id => "you",
-        ActorKind::Human | ActorKind::Agent => it.by.id.as_str(),
-        ActorKind::System => "artel",
+        _ if it.by.kind == me.kind && it.by.id == me.id => "you".into(),
+        ActorKind::Human | ActorKind::Agent | ActorKind::Program => it.by.label(),
+        ActorKind::System => "artel".into(),
     };
     let text = format!(
         "{:<LABEL$}{sign}{}  ({}, {})",
         it.label,
         cell(&it.text, WIDEST),
-        harmless(who),
+        harmless(&who),
         moment(it.at, begun)
     );
     screen.line(text)?;
